@@ -13,7 +13,7 @@ TYPED := $(wildcard beowulf autograder benchmarks)
 
 # A course's kit and a master's copy have no tests, slides, benchmarks and sources of notebooks.
 ifeq ($(wildcard tests),)
-$(foreach target,$(filter test bench slowtest vm-test machines lint format release slides,$(MAKECMDGOALS)),\
+$(foreach target,$(filter test bench nightly vm-test machines lint format release slides,$(MAKECMDGOALS)),\
     $(error `make $(target)` needs a clone of the project; this copy has only what the labs need. Try `make lab`))
 endif
 
@@ -24,7 +24,7 @@ PYTEST := $(WRITING) $(PYTHON) -m pytest
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help lab test doctor up down bench slowtest vm-test machines lint format release slides site lock programs clean distclean ready
+.PHONY: help lab test doctor up down bench nightly vm-test machines lint format release slides site lock programs clean distclean ready
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -56,9 +56,9 @@ bench: ## measure this project itself; NAME=up_down measures one thing
 	@$(BOOTSTRAP) test
 	@exec $(PYTHON) -m benchmarks $(NAME)
 
-slowtest: ## run the tests that take minutes, and only these
+nightly: ## run the tests that take minutes or compare measured times, and only these
 	@$(BOOTSTRAP) test
-	@exec $(PYTEST) -m slow
+	@exec $(PYTEST) -m nightly
 
 vm-test: ## boot four VMs and run the tests on them, as root, up to 20 minutes once the box is made; LABS=all runs the labs, for hours
 	@$(BOOTSTRAP) vm

@@ -10,6 +10,7 @@ import shutil
 import signal
 import sys
 import tempfile
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -99,8 +100,9 @@ def own_line() -> Iterator[None]:
 def no_watcher_of_pyshark() -> Iterator[None]:
     """Undo what pyshark leaves in this process: a watcher of a closed loop, by which no other loop starts a program."""
     yield
-    if sys.version_info < (3, 12):
-        asyncio.set_child_watcher(None)
+    if sys.version_info < (3, 14):  # which has none
+        with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
+            asyncio.set_child_watcher(None)
 
 
 @pytest.fixture(scope="session")

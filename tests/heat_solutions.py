@@ -184,6 +184,14 @@ def write(folder: Path, lab: int = 9, **functions: str) -> Path:
     return file
 
 
+# What is said of a function that never returns.
+HANGING = (
+    "it does not come to its end",
+    "compare neighbours, tags and numbers of messages",
+    "Every rank that waits is sending",
+)
+
+
 @dataclass(frozen=True)
 class Wrong:
     """A function with a usual mistake: from the right one, what is replaced by what; and what is to be said of it."""
@@ -194,6 +202,11 @@ class Wrong:
     after: str
     said: str
     blames: str = ""  # the function that is said to be wrong, where it is another one
+
+    @property
+    def hangs(self) -> bool:
+        """Whether it is known by not coming to its end."""
+        return self.said in HANGING
 
     @property
     def function(self) -> str:

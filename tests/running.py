@@ -30,10 +30,10 @@ HOSTNAME = "sh -c 'hostname; sleep 0.5'"
 
 
 def first(number: int, cases: Iterable[Any]) -> list[Any]:
-    """Of cases that fail alike: so many in every run, and the others in `make slowtest`."""
+    """Of cases that fail alike: so many in every run, and the others in `make nightly`."""
     cases = list(cases)
     return cases[:number] + [
-        pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=pytest.mark.slow)
+        pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=pytest.mark.nightly)
         for case in cases[number:]
     ]
 

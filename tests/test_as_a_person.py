@@ -24,7 +24,7 @@ from beowulf.record import Record
 from slides import build
 from tests.gold.hand_in import answered, released
 
-pytestmark = [pytest.mark.cluster, pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.cluster, pytest.mark.browser, pytest.mark.nightly]
 LONGEST_LAB_S = 3000.0
 LEAST_SHARE = 0.8  # of the points that the grader gives; a busy machine may cost some
 TYPED = "own-ring-answer"  # the cell with mpi4py that is typed into the browser

@@ -385,7 +385,7 @@ def test_with_a_core_for_each_rank_patience_shows_nothing(monkeypatch: pytest.Mo
 
 
 @pytest.mark.cluster
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_patience_is_decided_by_the_ranks_of_a_node_and_of_all(namespaces_work: None) -> None:
     if len(os.sched_getaffinity(0)) < 2:
         pytest.skip("each of two nodes is to have a core of its own")

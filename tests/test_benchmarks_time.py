@@ -456,7 +456,7 @@ def test_paper_c_is_measured_on_its_own_kind_of_cluster() -> None:
     assert full_studies.cluster_of("E1") == full_studies.CLUSTER
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.cluster
 def test_full_studies_go_on_where_the_last_part_ended(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, namespaces_work: None

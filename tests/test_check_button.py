@@ -77,7 +77,7 @@ def test_without_the_token_nothing_is_checked(served: Served) -> None:
 
 
 @pytest.mark.browser
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_in_a_browser_the_button_saves_the_notebook_and_shows_what_is_open(
     served: Served, tmp_path: Path
 ) -> None:
@@ -124,7 +124,7 @@ def test_in_a_browser_the_button_saves_the_notebook_and_shows_what_is_open(
 
 
 @pytest.mark.browser
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_in_a_browser_a_cell_that_checks_finds_the_notebook_saved(served: Served) -> None:
     if not CHROMIUM.exists():
         pytest.skip(f"There is no {CHROMIUM}: `make test` installs it on Debian.")

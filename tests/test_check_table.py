@@ -121,7 +121,7 @@ def test_in_a_notebook_a_check_is_a_table(laid_out: Path) -> None:
     assert "Record missing" in table["data"]["text/plain"]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_in_a_notebook_that_is_not_saved_a_check_says_so(laid_out: Path) -> None:
     name = answer_name()
     printed, table = outputs(laid_out, f"{name} = 1 +  1", CHECK)

@@ -267,7 +267,7 @@ def test_plain_data_of_no_cluster_are_plain_data_too(learner: Beowulf) -> None:
     assert json.loads(learner("status", "--json", code=1)) == {"running": False, "nodes": []}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.cluster
 def test_exit_codes_tell_a_whole_cluster_from_a_broken_one(beowulf: Beowulf) -> None:
     assert "`beowulf up --nodes 4` gives you 4 nodes again" in beowulf("up", "--nodes", "2")

@@ -97,7 +97,7 @@ def test_engines_on_a_cluster_with_a_dead_node_are_refused_by_its_name(tmp_path:
 
 
 @cluster_test
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_second_start_gives_the_same_engines_as_long_as_they_live(
     trio: NamespaceCluster, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -483,7 +483,7 @@ def test_nothing_stays_when_the_process_that_has_started_engines_ends(
 
 
 @cluster_test
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_when_the_cluster_is_taken_down_engines_end_and_the_next_cell_says_so(
     beowulf: Beowulf,
 ) -> None:
@@ -508,7 +508,7 @@ for line in ("1", "2"):
     assert "Traceback" not in said
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @cluster_test
 def test_ctrl_c_ends_the_cell_says_where_ranks_are_and_engines_come_back(beowulf: Beowulf) -> None:
     beowulf("up", "--nodes", "2")
@@ -533,7 +533,7 @@ engines.run("print(world.allreduce(1))")
     wait_until(lambda: not left(beowulf), "controller and engines end")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @cluster_test
 def test_a_notebook_shows_drawings_by_node_and_mistakes_as_sentences(
     at_cluster: Beowulf, tmp_path: Path

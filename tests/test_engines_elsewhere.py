@@ -1,4 +1,4 @@
-"""Engines on machines with disks of their own: on PCs that ssh reaches, and on the nodes of a queue (slow)."""
+"""Engines on machines with disks of their own: on PCs that ssh reaches, and on the nodes of a queue (nightly)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from running import Beowulf, wait_until
 from school import School, opened
 
-pytestmark = [pytest.mark.cluster, pytest.mark.slow]
+pytestmark = [pytest.mark.cluster, pytest.mark.nightly]
 SCRIPT = """
 import time
 from beowulf.cluster import running

@@ -58,7 +58,7 @@ def up(slug: str, kind: str, request: pytest.FixtureRequest, here: Path) -> Iter
 
 
 @pytest.mark.cluster
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("slug", paths.labs())
@@ -94,7 +94,7 @@ EXPECTED = {"AssertionError", "LabError", "NameError", "NotAnAnswerError", "Usag
 
 
 @pytest.mark.cluster
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("slug", paths.labs())
 def test_a_lab_without_answers_runs_to_its_end_and_earns_its_records_alone(

@@ -242,7 +242,7 @@ def write(folder: Path, lab: int) -> None:
 
 
 @pytest.mark.cluster
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize(
     "document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)).replace("/README.md", "")

@@ -190,7 +190,7 @@ def test_a_folder_that_cannot_be_written_is_reported(served: Served) -> None:
     (served.work / "06-protocol-analysis").unlink()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_on_a_hub_labs_are_fetched_a_shared_cluster_is_asked_for_and_pages_are_shown_in_tabs(
     tmp_path: Path,
 ) -> None:
@@ -429,7 +429,7 @@ def test_in_a_browser_everything_is_reached_by_keys(
 
 
 @pytest.mark.browser
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_in_a_browser_a_notebook_that_was_asked_for_is_in_front(
     served: Served, browser: Any
 ) -> None:
@@ -466,7 +466,7 @@ def test_axe_finds_nothing(served: Served, browser: Any, place: str) -> None:
 
 @pytest.mark.browser
 @pytest.mark.cluster
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_axe_finds_nothing_while_a_cluster_is_shown(
     served: Served, browser: Any, running: NamespaceCluster
 ) -> None:

@@ -37,7 +37,7 @@ from beowulf.cluster import processes
 from beowulf.record import Record
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.nightly,
     pytest.mark.cluster,
     pytest.mark.rootless,
     pytest.mark.skipif(os.geteuid() != 0, reason="accounts are made by root"),
@@ -288,7 +288,7 @@ def _passwords(machine: Machine) -> dict[str, str]:
     return {row["id"]: row["password"] for row in csv.DictReader(io.StringIO(text))}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_second_run_changes_nothing(machine: Machine, made: list[str]) -> None:
     assert "make the course, or add who is new" in made
     assert machine.play() == []
@@ -338,7 +338,7 @@ def test_only_who_is_of_the_class_and_knows_the_password_comes_in(hub: Machine) 
     assert Person(hub, "ab12").log_in(passwords["ab12"]) == 200
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_class_has_clusters_fetches_a_lab_hands_it_in_and_it_is_collected(hub: Machine) -> None:
     words = {**_passwords(hub), TEACHER: f"{TEACHER} comes in"}
     people = {name: Person(hub, name) for name in words}

@@ -159,7 +159,7 @@ def test_a_lab_is_served_until_ctrl_c_and_then_only_the_learners_work_is_left(
     assert "# My lab 01" in mine.read_text()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.cluster
 def test_without_a_lab_the_home_page_is_in_front_and_the_first_lab_is_laid_out(
     learner: Beowulf,
@@ -190,7 +190,7 @@ def test_ctrl_c_before_the_lab_is_open_takes_everything_down_too(learner: Beowul
     assert not learner.state.exists()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.cluster
 def test_a_jupyterlab_that_cannot_start_is_reported_and_leaves_no_cluster(
     learner: Beowulf, tmp_path: Path
@@ -250,7 +250,7 @@ def test_a_learners_copies_are_theirs_to_write(
     assert all(path.stat().st_mode & 0o600 == 0o600 for path in notebook.parent.iterdir())
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("kind", service.OFF)
 def test_no_server_that_we_start_has_nbgraders_validate(kind: str, tmp_path: Path) -> None:
     folder = jupyter.settings(tmp_path, service.OFF[kind], service.OURS[kind])
@@ -335,7 +335,7 @@ def opened(learner: Beowulf) -> Iterator[Lab]:
 
 @pytest.mark.cluster
 @pytest.mark.browser
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_in_a_browser_the_lab_is_read_and_its_cells_reach_the_nodes(
     opened: Lab, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:

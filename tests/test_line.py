@@ -133,7 +133,7 @@ def test_twenty_at_once_have_the_machine_alone_one_after_the_other_and_see_their
     assert list(folder.iterdir()) == []
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_twenty_who_come_at_the_same_moment_never_overlap(
     folder: Path, start: Start, tmp_path: Path
 ) -> None:
@@ -315,7 +315,7 @@ def test_what_was_waited_for_does_not_count_in_the_time_that_is_left(
     assert "10 s left" in drawn[1]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.cluster
 def test_two_learners_with_a_cluster_each_measure_one_after_the_other(
     beowulf: Beowulf, tmp_path: Path, folder: Path

@@ -342,7 +342,7 @@ def test_without_libtirpc_a_sentence_says_so_and_the_other_rows_work(tmp_path: P
     assert (done.returncode, len(results(done.stdout))) == (0, 4)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", ["processes", "latencies", "bandwidths"])
 def test_no_partner_outlives_a_program_that_is_killed(
     programs: dict[str, Path], tmp_path: Path, name: str

@@ -74,7 +74,7 @@ def result(text: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("name", "ranks"),
     [
-        pytest.param(name, ranks, marks=pytest.mark.slow if name == "bt" else ())
+        pytest.param(name, ranks, marks=pytest.mark.nightly if name == "bt" else ())
         for name in NAMES
         for ranks in (1, 2, 4)
         if ranks != 2 or name not in SQUARE
@@ -97,7 +97,7 @@ def test_every_number_of_ranks_gives_the_published_result(
 
 
 @pytest.mark.parametrize(
-    "name", [n if n in LIGHT else pytest.param(n, marks=pytest.mark.slow) for n in NAMES]
+    "name", [n if n in LIGHT else pytest.param(n, marks=pytest.mark.nightly) for n in NAMES]
 )
 def test_the_next_class_gives_its_own_published_result(
     programs: dict[str, Path], name: str
@@ -128,7 +128,9 @@ def known(text: str, quantity: str) -> list[float]:
     return line["expected"]
 
 
-@pytest.mark.parametrize("letter", ["S", *(pytest.param(c, marks=pytest.mark.slow) for c in "WAB")])
+@pytest.mark.parametrize(
+    "letter", ["S", *(pytest.param(c, marks=pytest.mark.nightly) for c in "WAB")]
+)
 def test_what_is_not_published_follows_from_the_specification(
     programs: dict[str, Path], letter: str
 ) -> None:
@@ -155,7 +157,7 @@ HANDFUL += ("sp: half of the steps before the clock runs",)
 FEW = [each for each in ERRORS if each.id in HANDFUL]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.cluster
 @pytest.mark.parametrize(
     "planted", first(2, sorted(FEW, key=lambda each: HANDFUL.index(each.id))), ids=str
@@ -169,7 +171,7 @@ def test_a_planted_error_is_caught_on_four_nodes(
     assert result(done.stdout)["verified"] is False
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_of_thirty_planted_errors_at_least_27_are_caught(tmp_path: Path) -> None:
     assert len({each.id for each in ERRORS}) == 30
     missed = []

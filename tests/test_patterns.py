@@ -34,7 +34,7 @@ def test_both_patterns_run_on_any_number_of_ranks_and_verify_their_data(
         assert line["seconds"] > 0
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_stream_is_no_faster_than_its_cable(cluster: NamespaceCluster, tmp_path: Path) -> None:
     words = ["--patterns", "stream", "--sizes", "65536", "--passes", "1"]
     with Measurement("NPB", cluster, tmp_path) as session:

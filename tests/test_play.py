@@ -38,7 +38,7 @@ def printed(cell: list[Any]) -> str:
     return "".join(str(each.get("text", "")) for each in cell)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.cluster
 def test_it_runs_to_its_end_on_four_nodes(at_cluster: Beowulf, notebook: Path) -> None:
     run(at_cluster, notebook)

@@ -89,7 +89,7 @@ def learner() -> Iterator[Learner]:
 
 
 @pytest.mark.cluster
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_study_is_measured_and_signed_for_who_asks(service: Service, learner: Learner) -> None:
     printed = learner(
         *("study", "A2", "--quick", "--signed"),

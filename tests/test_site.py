@@ -122,7 +122,7 @@ def test_a_link_that_leads_nowhere_is_named_and_fails(wrong: str, tmp_path: Path
     assert line.startswith(f"{source / 'README.md'}:3: WARNING")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_kit_of_a_course_has_a_site_without_what_it_lacks(tmp_path: Path) -> None:
     kit.write(tmp_path / "kit")
     done = sphinx(tmp_path / "kit", tmp_path)

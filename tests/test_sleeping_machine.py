@@ -17,7 +17,7 @@ from beowulf.cluster import processes
 from beowulf.cluster.processes import command_line
 from beowulf.record import Record
 
-pytestmark = [pytest.mark.cluster, pytest.mark.slow]
+pytestmark = [pytest.mark.cluster, pytest.mark.nightly]
 ASLEEP_S = 2.0  # longer than any sample of the study
 
 

@@ -128,7 +128,7 @@ def test_nothing_overflows_its_slide_or_is_too_small_to_read(deck: Path, tmp_pat
     assert report[1] == "all fits"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @needs_chromium
 @pytest.mark.browser
 @pytest.mark.parametrize("deck", DECKS, ids=NAMES)
@@ -153,7 +153,7 @@ def test_axe_finds_nothing_on_any_slide(deck: Path, tmp_path: Path) -> None:
 @needs_chromium
 @pytest.mark.browser
 @pytest.mark.parametrize(
-    "deck", [DECKS[0], *(pytest.param(d, marks=pytest.mark.slow) for d in DECKS[1:])], ids=NAMES
+    "deck", [DECKS[0], *(pytest.param(d, marks=pytest.mark.nightly) for d in DECKS[1:])], ids=NAMES
 )
 def test_the_pdf_has_one_page_a_slide(deck: Path, tmp_path: Path) -> None:
     pdf = build.print_pdf(build.build(deck, tmp_path), CHROMIUM).read_bytes()

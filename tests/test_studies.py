@@ -372,7 +372,7 @@ def test_an_answer_out_of_form_is_reported_to_be(value: object, kind: str, sente
         notebook.form(value, kind)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.cluster
 def test_a_picture_is_drawn_in_a_terminal_too(
     idle: tuple[Record, Path], beowulf: Beowulf, tmp_path: Path

@@ -116,7 +116,7 @@ def test_a_larger_class_and_more_ranks_need_more_memory(name: str) -> None:
 # The command
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.cluster
 def test_the_table_shows_what_ran_beside_paper_a(at_cluster: Beowulf) -> None:
     said = at_cluster("npb", "mg", "--class", "s", "--profile")
@@ -132,7 +132,7 @@ def test_the_table_shows_what_ran_beside_paper_a(at_cluster: Beowulf) -> None:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.cluster
 def test_all_of_them_run_and_come_as_plain_data(at_cluster: Beowulf) -> None:
     found: dict[str, Any] = json.loads(at_cluster("npb", "all", "-n", "1", "--json"))
@@ -154,7 +154,7 @@ def test_what_does_not_take_so_many_ranks_is_skipped_with_a_sentence() -> None:
 
 
 @pytest.mark.cluster
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_all_of_them_on_two_nodes_are_those_that_take_two_ranks(at_cluster: Beowulf) -> None:
     said = at_cluster("npb", "all", "-n", "2")
     assert "beowulf: SP and BT are skipped" in said
@@ -172,7 +172,7 @@ def test_the_other_sizes_of_npb_2_3_are_reported_of_class_w_alone(
 
 
 @pytest.mark.cluster
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_wrong_result_ends_with_its_figures(at_cluster: Beowulf) -> None:
     said = at_cluster("npb", "MG", "--seed", "7", code=1)
     assert "MG class S is wrong: residual_norm is " in said

@@ -43,7 +43,8 @@ class Logins:
         """The next piece, its memory, and the trail of its conversations."""
         ssh = (piece["src_port"] == SSH_PORT) | (piece["dst_port"] == SSH_PORT)
         ssh &= trail.conversation >= 0
-        says = ssh & trail.from_a & (piece["payload_bytes"] == _NEW_KEYS_BYTES)
+        # A newer client has more behind them in the same segment, encrypted already.
+        says = ssh & trail.from_a & (piece["payload_bytes"] >= _NEW_KEYS_BYTES)
         says &= batch.captured_bytes >= piece["header_bytes"].astype(np.int64) + _NEW_KEYS.size
         places = np.flatnonzero(says)
         begin = batch.start[places] + piece["header_bytes"][places]

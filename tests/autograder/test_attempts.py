@@ -173,7 +173,7 @@ def check(
     assert rows(course, neighbours) == said_before
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("number", range(len(CLASSES)))
 def test_no_attempt_gets_more_than_its_work_or_takes_anything_from_the_class(
     strict: Course, number: int, hand_ins: Path, seconds: Callable[[], dict[str, float]]
@@ -181,7 +181,7 @@ def test_no_attempt_gets_more_than_its_work_or_takes_anything_from_the_class(
     check(strict, CLASSES[number], hand_ins, seconds)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_few_attempts_get_no_more_than_their_work(
     strict: Course, hand_ins: Path, seconds: Callable[[], dict[str, float]]
 ) -> None:

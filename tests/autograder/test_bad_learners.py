@@ -56,7 +56,7 @@ graded()
 
 
 @pytest.mark.parametrize("room", [0, 400_000])
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_on_a_disk_that_is_really_full_what_was_graded_stays_and_the_rest_gets_a_sentence(
     tmp_path: Path, sandboxed: None, private_mounts: tuple[str, ...], room: int
 ) -> None:

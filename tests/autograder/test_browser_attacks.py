@@ -143,7 +143,7 @@ def test_nothing_of_a_hand_in_acts_in_feedback_and_report(attacked: Course, brow
 
 
 @pytest.mark.browser
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_nothing_of_a_hand_in_acts_in_formgrader_and_jupyterlab(
     attacked: Course, browser: Any, tmp_path: Path
 ) -> None:

@@ -172,7 +172,7 @@ def test_the_report_has_what_an_instructor_asks(spring: Course, run: Any) -> Non
     assert "<script" not in text
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_formgrader_sees_the_same_class(spring: Course, run: Any) -> None:
     run("report", "01")
     assert [each["name"] for each in spring.api.get_assignments()] == spring.labs
@@ -219,7 +219,7 @@ def test_what_learners_wrote_is_only_text_in_the_report() -> None:
     assert again.table["none"].tolist() == [2]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_page_says_for_each_question_what_was_found_expected_and_where_to_read(
     spring: Course, run: Any
 ) -> None:
@@ -284,7 +284,7 @@ def test_a_page_says_for_each_question_what_was_found_expected_and_where_to_read
     assert "Your points, question by question" in page.read_text(encoding="utf-8")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_exports_for_nbgrader_canvas_and_moodle_hold_the_same_points(
     spring: Course, run: Any
 ) -> None:

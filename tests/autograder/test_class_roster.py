@@ -120,7 +120,7 @@ def test_nobody_is_guessed() -> None:
     assert "dot" in nobody.find(".ssh")[1]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_course_takes_learners_from_its_roster_and_adds_new_ones(
     course: Course, tmp_path: Path
 ) -> None:

@@ -41,7 +41,7 @@ GUIDE = (paths.root() / "docs" / "instructor.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```text\n((?:beowulf|nbgrader) .*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_guides_commands_lead_from_a_new_course_to_grades(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, released: Any
 ) -> None:
@@ -148,7 +148,7 @@ def test_outside_a_course_a_sentence_says_what_to_do(
     assert problem.hint
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_each_learner_gets_a_word_and_who_has_no_cluster_gets_records(
     course: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -153,7 +153,7 @@ for place in (pathlib.Path('records'), pathlib.Path('{records}')):
 """
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_tampered_hand_in_gets_what_its_records_and_answers_earn(
     course: Course, released: Any, hand_ins: Path, tmp_path: Path
 ) -> None:
@@ -184,7 +184,7 @@ def test_a_tampered_hand_in_gets_what_its_records_and_answers_earn(
     assert test.source == cell(released, "ring-messages").source
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_notebook_that_never_ends_is_stopped_and_graded(
     course: Course, released: Any, hand_ins: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -256,7 +256,7 @@ def test_points_by_hand_stay_when_a_newer_hand_in_is_graded(
     assert found.by_hand == 0
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_nbgraders_own_commands_give_the_same_points(
     course: Course, released: Any, hand_ins: Path
 ) -> None:
@@ -274,7 +274,7 @@ def test_nbgraders_own_commands_give_the_same_points(
     assert found.questions == NOTHING | {"a2-record": 1, "ring-messages": 1, "explain": None}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_exchange_carries_records_and_programs(
     course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -497,7 +497,7 @@ def test_a_course_is_kept_from_others_and_made_only_once(course: Course) -> None
     notebook.write_text(before)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_what_cannot_be_graded_yet_is_reported(tmp_path: Path) -> None:
     fresh = make_course(tmp_path / "fresh")
     with pytest.raises(UsageError, match="no lab 'x'"):

@@ -164,7 +164,7 @@ def test_the_section_names_who_and_why_and_takes_no_points() -> None:
     assert "Nothing looks drawn" in nothing.text
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_made_up_hand_ins_are_listed_and_of_300_honest_ones_at_most_three() -> None:
     found = benchmark.measure(300, 1, no_progress)
     trials = found.samples

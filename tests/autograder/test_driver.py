@@ -101,7 +101,7 @@ def first_cell(notebook: Any, code: str) -> Any:
 # ---------------------------------------------------------------- the same as nbgrader's own way
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_rows_and_the_files_are_those_that_nbgraders_own_command_writes(
     course: Course, perfect: Any, released: Any
 ) -> None:
@@ -172,7 +172,7 @@ beowulf.notebook.form = lambda *_: 100
 """
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.filterwarnings("ignore:Non-unique cell id")
 def test_each_cheat_gets_what_its_records_and_answers_earn_and_no_more(
     course: Course, perfect: Any, released: Any
@@ -238,7 +238,7 @@ def test_what_is_no_notebook_gets_its_sentence_and_stops_no_other(
     assert "g-renamed" not in driver.ungraded(course.folder, SLUG)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_grading_process_that_dies_or_hangs_costs_one_submission() -> None:
     def work(student: str) -> Outcome:
         if student == "dies":
@@ -312,7 +312,7 @@ def test_points_by_hand_survive_and_are_to_be_looked_at_again(course: Course, pe
 # ---------------------------------------------------------------- a full disk, and no sandbox
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_full_disk_in_the_middle_loses_nothing_that_was_graded(
     course: Course, perfect: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

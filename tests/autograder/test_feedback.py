@@ -32,7 +32,7 @@ def test_the_feedback_of_an_instructors_own_assignment_stays_as_it_is(
     assert ours == ["page.html", "submission_secret.txt"]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_several_processes_make_the_pages_that_one_makes(class_of_guests: Course) -> None:
     course = class_of_guests
     names = ("perfect", "average", "empty")

@@ -65,7 +65,7 @@ def explained(course: Course, student: str) -> tuple[float | None, bool, str | N
 
 
 @pytest.mark.browser
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_person_grades_in_formgrader_and_it_stays_when_the_class_is_graded_again(
     graded: Course, lab: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

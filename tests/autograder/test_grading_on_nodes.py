@@ -50,7 +50,7 @@ def files(course: Course, student: str) -> dict[str, int]:
     return {str(path.relative_to(place)): path.stat().st_mode for path in sorted(place.rglob("*"))}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("kind", [ByLogin, ByMpi])
 def test_the_nodes_give_the_gold_class_the_points_and_files_that_this_machine_gives(
     class_of_guests: Course, duo: NamespaceCluster, kind: Callable[..., EnginePool]
@@ -70,7 +70,7 @@ def test_the_nodes_give_the_gold_class_the_points_and_files_that_this_machine_gi
     assert not pool.folder.exists()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("kind", [ByLogin, ByMpi])
 def test_a_node_that_dies_at_work_is_named_and_others_do_what_it_was_at(
     class_of_guests: Course, duo: NamespaceCluster, kind: Callable[..., EnginePool]
@@ -100,7 +100,7 @@ def test_a_node_that_dies_at_work_is_named_and_others_do_what_it_was_at(
     assert any(f"{node} is down" in message for message in pool.messages), pool.messages
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_node_without_bubblewrap_is_named_and_when_all_are_nothing_is_graded(
     class_of_guests: Course, duo: NamespaceCluster
 ) -> None:
@@ -124,7 +124,7 @@ def test_a_node_without_bubblewrap_is_named_and_when_all_are_nothing_is_graded(
     assert not (course.folder / "autograded" / student).exists()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_node_with_other_programs_does_not_grade_by_them(
     class_of_guests: Course, duo: NamespaceCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -134,7 +134,7 @@ def test_a_node_with_other_programs_does_not_grade_by_them(
         grade(class_of_guests, "gold-perfect", pool=ByLogin(duo))
 
 
-@pytest.mark.slow  # eight engines come up on a machine of any size
+@pytest.mark.nightly  # eight engines come up on a machine of any size
 def test_a_run_on_nodes_that_was_broken_off_is_gone_on_with_here(
     class_of_guests: Course, duo: NamespaceCluster
 ) -> None:
@@ -179,7 +179,7 @@ def pair(tmp_path: Path, sandboxed: None) -> Iterator[Hall]:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="a PC with a root of its own needs root")
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_hand_ins_travel_to_machines_that_share_no_file_with_this_one(
     pair: Hall, tmp_path: Path
 ) -> None:

@@ -43,10 +43,10 @@ from tests.gold.labs import LABS
 from tests.gold.measured import as_handed_in
 
 LARGEST_PAGE = 3_000_000
-SEEDS = [range(2), pytest.param(range(2, 60), marks=pytest.mark.slow)]
+SEEDS = [range(2), pytest.param(range(2, 60), marks=pytest.mark.nightly)]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("seeds", SEEDS, ids=["a few", "many"])
 @pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.slug)
 def test_every_question_has_a_score_and_the_class_its_report(

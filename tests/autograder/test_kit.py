@@ -76,7 +76,7 @@ def test_a_kit_has_what_make_lab_reads(made: Path) -> None:
     }
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_all_modules_of_a_kit_can_be_loaded(made: Path, tmp_path: Path) -> None:
     script = (
         "import importlib, pkgutil, autograder, beowulf\n"
@@ -176,7 +176,7 @@ def test_a_folder_that_holds_something_else_is_left_alone(tmp_path: Path) -> Non
     assert sorted(names(tmp_path)) == ["file", "full/mine"]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_in_a_courses_folder_its_notebooks_and_its_limits_go_into_the_kit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -155,7 +155,7 @@ def graded(tmp_path: Path, edit: Edit, sandboxed: None) -> Course:
     return made
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_regrading_follows_a_changed_tolerance_and_changed_points(
     graded: Course, edit: Edit
 ) -> None:

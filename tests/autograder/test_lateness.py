@@ -341,7 +341,7 @@ def late_course(class_of_guests: Course) -> Any:
         book.db.commit()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_what_is_taken_off_is_the_same_in_gradebook_report_feedback_and_export(
     late_course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -52,7 +52,7 @@ def test_every_change_comes() -> None:
 SETS = 100
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.slug)
 def test_of_a_hundred_sets_of_wrong_answers_each_costs_its_own_questions_alone(
     lab: gold.labs.Gold, tmp_path: Path

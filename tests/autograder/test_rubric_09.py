@@ -93,7 +93,7 @@ def test_a_text_that_is_no_source_is_not_compiled(text: str) -> None:
     assert {each.why[:10] for each in found.values()} == {"the source"}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @needs_simgrid
 def test_in_the_sandbox_a_source_takes_what_it_takes_outside() -> None:
     assert simulation.outcomes(lab_09.source()) == stairs.outcomes(lab_09.source())
@@ -110,7 +110,7 @@ def test_in_the_sandbox_a_source_takes_what_it_takes_outside() -> None:
                 "    if (rank", "    volatile int stay = 1;\n    while (stay) {}\n    if (rank", 1
             ),
             "did not end",
-            marks=pytest.mark.slow,  # each step has its time
+            marks=pytest.mark.nightly,  # each step has its time
         ),
         pytest.param(
             HANDED_OUT.replace(
@@ -119,7 +119,7 @@ def test_in_the_sandbox_a_source_takes_what_it_takes_outside() -> None:
                 1,
             ),
             "",
-            marks=pytest.mark.slow,
+            marks=pytest.mark.nightly,
         ),
     ],
     ids=["no C", "a shell", "endless", "a gigabyte a rank"],

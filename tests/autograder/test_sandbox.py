@@ -303,7 +303,7 @@ def test_a_loop_without_end_is_interrupted_and_the_next_cell_runs(folder: Path) 
     assert not execution.is_out_of_time(run(folder, "1 / 0"))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_what_hears_no_interruption_is_ended_with_its_reason(folder: Path) -> None:
     deaf = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass"
     ran = run(folder, deaf, "print('never')", cell_s=1)

@@ -205,7 +205,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory, key: Path) -> dict[str, Pa
     }
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_points_follow_the_signature(course: Path, folders: dict[str, Path]) -> None:
     full = points(folders[SIGNED], course)
     assert points(folders[UNSIGNED], course) == full

@@ -72,7 +72,7 @@ written = st.lists(
 )
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @settings(with_tshark, max_examples=12)
 @given(capture=written)
 def test_any_capture_is_what_tshark_and_capinfos_read(
@@ -101,7 +101,7 @@ def test_any_capture_is_what_tshark_and_capinfos_read(
         assert whole["protocols"][name]["packets"] == counts[name], name
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @settings(with_tshark, max_examples=12)
 @given(capture=written, data=st.data())
 def test_what_tshark_reads_of_a_spoiled_capture_we_read_or_refuse(
@@ -130,7 +130,7 @@ def test_a_real_capture_agrees_to_the_packet_and_the_byte(whole: Run) -> None:
 
 
 @pytest.mark.cluster
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_so_does_one_of_headers_alone(heads: Run) -> None:
     agrees(heads.file)
     agrees_on_conversations(heads.file)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_flows import ACK, FIN, A, B, Talk, opened
+from test_flows import ACK, FIN, SYN, SYN_ACK, A, B, Talk, opened
 from test_protocols import with_tshark
 from written import Packet, arp, ethernet, fields, frames, ip, pcap, pcapng, times_ns, tshark
 
@@ -129,6 +129,19 @@ def test_a_real_run_adds_up(
     assert f"{mpi['messages']:,} messages with {mpi['message_bytes']:,} bytes" in text
     listed = json.loads(beowulf("packets", file, "--messages", "--json").stdout)
     assert len(listed) == mpi["messages"]
+
+
+@pytest.mark.parametrize("behind", [b"", b"\x5a" * 44], ids=["alone", "with what is encrypted"])
+def test_a_login_is_seen_by_its_new_keys(behind: bytes, tmp_path: Path) -> None:
+    """Debian 12's client sends them alone, Debian 13's has more in the same segment."""
+    server, new_keys = (B[0], 22), bytes([0, 0, 0, 12, 10, 21]) + bytes(10)
+    talk = Talk().send(A, server, 1000, flags=SYN, after_ms=0)
+    talk.send(server, A, 5000, ack=1001, flags=SYN_ACK).send(A, server, 1001, ack=5001, flags=ACK)
+    talk.send(A, server, 1001, b"SSH-2.0-client\r\n").send(server, A, 5001, b"SSH-2.0-server\r\n")
+    talk.send(A, server, 1017, new_keys + behind).send(A, server, 1033 + len(behind), b"\x5b" * 60)
+    setup = analyse(talk.write(tmp_path))["ssh"]["setup"]
+    assert (setup["logins"], setup["packets"]) == (1, 6)
+    assert setup["syn_to_keys_s"] == pytest.approx(0.005)
 
 
 def test_a_program_that_fails_is_reported_and_its_packets_are_kept(

@@ -55,14 +55,15 @@ def frames(path: Path, at: str = "") -> list[tuple[int, ...]]:
     return list(zip(*(table[name].tolist() for name in names), strict=True))
 
 
-def test_each_node_has_an_interface_of_its_name_and_time_goes_on(
+def test_each_node_has_an_interface_of_its_name_and_its_packets_have_their_times(
     files: dict[str, Path], cluster: NamespaceCluster
 ) -> None:
     table = read(files["nodes"])
     assert tuple(sorted(set(table["interface"]))) == cluster.nodes
-    # Two cores may take two packets in either order, and a core may be taken away in between; what dumpcap hands
-    # over is late by 250 ms.
-    assert (table["time_ns"].diff().iloc[1:] > -200_000_000).all()
+    # The parts are put together in the order of time: only what two cores took at once may be in another order.
+    places = {node: read(files["nodes"], node)["time_ns"] for node in cluster.nodes}
+    disorder = sum((times.diff() < 0).sum() for times in places.values())
+    assert (table["time_ns"].diff() < 0).sum() <= disorder
 
 
 def test_what_is_captured_of_a_node_is_what_the_node_sees(files: dict[str, Path]) -> None:

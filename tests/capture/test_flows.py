@@ -117,7 +117,7 @@ def without_syn(packet: Packet) -> bool:
     return packet.frame[12:14] != b"\x08\0" or packet.frame[23] != 6 or not packet.frame[47] & SYN
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @with_tshark
 @given(
     written=st.lists(st.builds(Packet, frames, times_ns), min_size=1, max_size=80),

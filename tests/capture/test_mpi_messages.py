@@ -75,8 +75,8 @@ def test_the_protocol_is_the_one_that_the_length_asks_for(whole: Run) -> None:
 def test_a_message_takes_the_segments_that_its_bytes_need(whole: Run) -> None:
     found = own(messages(whole.file))
     long = found[found["bytes"] == 1 << 20]
-    # 1448 bytes a segment; the request to send, and segments that the sender could not fill.
-    assert long["segments"].between(726, 4000).all()
+    # 1448 bytes a segment, the request to send, and as many more as the sender could not fill.
+    assert (long["segments"] >= 726).all()
     assert (found["ended_s"] >= found["began_s"]).all()
     assert (found["last_packet"] >= found["first_packet"]).all()
 
@@ -429,7 +429,10 @@ def test_tshark_calls_retransmission_what_we_saw_before_or_missed_before(lossy: 
     table = conversations(lossy.file)
     names = ("retransmitted_packets", "out_of_order_packets")
     ours = sum(int(table[f"{side}_{name}"].sum()) for side in "ab" for name in names)
-    kinds = "tcp.analysis.retransmission || tcp.analysis.out_of_order"
+    kinds = " || ".join(
+        f"tcp.analysis.{kind}"
+        for kind in ("retransmission", "spurious_retransmission", "out_of_order")
+    )
     theirs = len(tshark(lossy.file, "-Y", kinds).splitlines())
     assert ours > 0
     # A segment that is partly new is one of tshark's and none of ours; there are few. Single cases, which both

@@ -21,7 +21,7 @@ ls -ld /opt/beowulf 2>&1; cat /root/.ssh/authorized_keys /home/ada/.ssh/authoriz
 """
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_bad_machines_are_named_and_left_alone_and_the_others_are_set_up(
     tmp_path_factory: pytest.TempPathFactory, namespaces_work: None
 ) -> None:

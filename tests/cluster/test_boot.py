@@ -149,7 +149,7 @@ def moved(learner: Beowulf, mounts: tuple[str, ...], name: str) -> Beowulf:
     return found
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_checkout_may_have_most_marks_in_its_name(
     beowulf: Beowulf, private_mounts: tuple[str, ...]
 ) -> None:
@@ -173,7 +173,7 @@ def test_a_checkout_whose_name_mpich_does_not_quote_is_refused(
     assert not learner.state.exists()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_long_state_folder_works(tmp_path: Path) -> None:
     deep = Beowulf(tmp_path.joinpath(*["a-folder-with-a-long-name"] * 12) / "state", tmp_path)
     try:
@@ -183,7 +183,7 @@ def test_a_long_state_folder_works(tmp_path: Path) -> None:
         deep.end()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_state_folder_has_the_same_cluster_under_each_of_its_names(
     beowulf: Beowulf, tmp_path: Path
 ) -> None:

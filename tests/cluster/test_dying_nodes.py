@@ -57,7 +57,7 @@ def learner(pcs: Hall, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Beo
     found.end()
 
 
-@pytest.mark.slow  # a lost connection is noticed after ten seconds
+@pytest.mark.nightly  # a lost connection is noticed after ten seconds
 @pytest.mark.skipif(os.geteuid() != 0, reason="a PC with a root of its own needs root")
 @pytest.mark.parametrize("phase", PHASES)
 def test_a_pc_whose_cable_is_pulled(pcs: Hall, learner: Beowulf, phase: str) -> None:

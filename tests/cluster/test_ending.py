@@ -148,7 +148,7 @@ def answers_to_hangup(command: subprocess.Popen[str]) -> bool:
     return bool(caught & 1 << signal.SIGHUP - 1)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_an_interrupted_healing_leaves_the_cluster_running(beowulf: Beowulf) -> None:
     beowulf("up", "--nodes", "3")
     mark = beowulf.cluster.supervisor.process

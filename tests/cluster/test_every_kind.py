@@ -1,6 +1,6 @@
 """Does every study work on every kind of cluster, or say in a sentence why it cannot be seen there?
 
-Each study declares it (`need`), docs/clusters.md shows it, and here it is tried (slow).
+Each study declares it (`need`), docs/clusters.md shows it, and here it is tried (nightly).
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ def here(
         yield Here(request.param, MAKE[request.param](stack, tmp_path_factory.mktemp("kind")))
 
 
-@pytest.mark.slow  # a minute or more each
+@pytest.mark.nightly  # a minute or more each
 @pytest.mark.parametrize("study", STUDIES)
 def test_a_study_works_on_a_kind_as_the_table_says(here: Here, study: str, tmp_path: Path) -> None:
     said, records = here.measure(study)
@@ -187,7 +187,7 @@ def test_a_study_works_on_a_kind_as_the_table_says(here: Here, study: str, tmp_p
     assert [each.outcome for each in judge(replayed)] == [each.outcome for each in verdicts]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_wire_is_the_same_one_seen_at_a_switch_or_at_all_cards(here: Here) -> None:
     learner = here.learner
     shutil.copytree(paths.root() / "labs", learner.here / "labs", dirs_exist_ok=True)

@@ -60,7 +60,7 @@ def test_a_puzzle_that_is_none_is_refused() -> None:
         faults.solution("e", NODES, "ada")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.cluster
 @pytest.mark.parametrize("puzzle", faults.PUZZLES[:3])
 def test_a_puzzle_is_found_by_study_a2_exactly(

@@ -229,7 +229,7 @@ def test_a_supervisor_whose_files_are_all_gone_is_found_by_down(sick: Beowulf) -
     nothing_runs(sick)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_ups_and_downs_at_once_leave_a_cluster_that_up_makes_whole(beowulf: Beowulf) -> None:
     under_way = [beowulf.start(command) for command in ("up", "down", "up", "down", "up")]
     for each in under_way:

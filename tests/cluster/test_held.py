@@ -253,7 +253,7 @@ def test_a_study_that_has_nothing_yet_is_ended_without_a_record(beowulf: Beowulf
     assert newest(beowulf.here / "records", "X1") is None
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.cluster
 def test_a_second_study_waits_for_the_first(beowulf: Beowulf) -> None:
     beowulf("up", "--nodes", "2")

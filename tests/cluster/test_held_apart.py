@@ -90,7 +90,7 @@ def held_on_master(pcs: Hall) -> int:
     return int(pcs.at(pcs.names[0], OURS, code=None))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_another_user_reads_who_measures_and_waits_until_that_is_done(
     pcs: Hall, users: list[Beowulf], ends: ExitStack
 ) -> None:

@@ -149,12 +149,12 @@ def check_all(learner: Beowulf, seeds: Sequence[int]) -> None:
     assert len(list(Path(learner.here / "records").glob("X1-last-*.json"))) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_few_interleavings_leave_only_true_records_and_no_lock(beowulf: Beowulf) -> None:
     check_all(beowulf, TELLING)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.timeout(3600)
 def test_two_hundred_interleavings_leave_only_true_records_and_no_lock(beowulf: Beowulf) -> None:
     check_all(beowulf, range(1000, 1200))

@@ -185,7 +185,7 @@ def cluster(first: str, learner: Beowulf) -> SshCluster:
     return found
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @needs_root
 def test_check_says_what_would_be_done_and_changes_nothing(
     learner: Beowulf, pcs: Hall, inventory: Path
@@ -201,7 +201,7 @@ def test_check_says_what_would_be_done_and_changes_nothing(
 
 
 @needs_root
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_second_run_changes_nothing(
     first: str, learner: Beowulf, pcs: Hall, inventory: Path
 ) -> None:
@@ -260,7 +260,7 @@ def test_compiling_and_launching_works_on_the_master_as_on_any_cluster(
     assert sorted(said.splitlines()) == [f"rank {n} of 4 on node0{n}" for n in range(4)]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @needs_root
 def test_a_study_measures_on_the_machines_and_its_record_says_on_which(
     first: str, learner: Beowulf, cluster: SshCluster
@@ -320,7 +320,7 @@ def test_the_wire_of_machines_has_each_frame_once(
     assert (once["ip_protocol"] == 1).sum() == 4  # there and back, twice
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @needs_root
 def test_a_capture_at_one_node_may_forget_its_oldest_packets(first: str, learner: Beowulf) -> None:
     ring = LABS / "01-validation" / "ring.c"
@@ -351,7 +351,7 @@ def test_a_knob_is_turned_on_the_machines_own_card_and_put_back(
     assert all("1500" in pcs.at(node, shown) for node in pcs.names)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @needs_root
 def test_papers_state_is_made_on_the_machines_shown_once_and_taken_away(
     first: str, learner: Beowulf, pcs: Hall
@@ -395,7 +395,7 @@ def test_a_full_disk_on_one_node_is_named_and_nothing_half_is_left(
 
 
 @needs_root
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_machines_that_are_off_or_of_another_cluster_are_named_and_the_others_are_set_up(
     first: str, learner: Beowulf, pcs: Hall, inventory: Path
 ) -> None:
@@ -421,7 +421,7 @@ def test_machines_that_are_off_or_of_another_cluster_are_named_and_the_others_ar
 
 
 @needs_root
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_undo_leaves_the_machines_as_they_were(
     first: str, learner: Beowulf, pcs: Hall, inventory: Path
 ) -> None:

@@ -37,7 +37,7 @@ FILTERS = _filters()
 ABLE = {"role": "client", "kernel": True, "user_number": 1000}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_playbook_and_its_roles_are_as_ansible_lint_wants_them(tmp_path: Path) -> None:
     words = [paths.python_bin() / "ansible-lint", "--offline", "--nocolor", "-q"]
     done = subprocess.run(
@@ -200,7 +200,7 @@ def served(first: str, pcs: Hall) -> Iterator[Served]:
 
 @pytest.mark.cluster
 @needs_root
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_check_says_that_jupyterlab_would_come_and_changes_nothing(
     learner: Beowulf, pcs: Hall, inventory: Path
 ) -> None:
@@ -212,7 +212,7 @@ def test_check_says_that_jupyterlab_would_come_and_changes_nothing(
     assert not pcs.at("node00", "ls /opt/beowulf /root/.config/beowulf 2>/dev/null", code=None)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.cluster
 @needs_root
 def test_jupyterlab_comes_to_the_master_alone(first: str, pcs: Hall) -> None:
@@ -224,7 +224,7 @@ def test_jupyterlab_comes_to_the_master_alone(first: str, pcs: Hall) -> None:
 
 @pytest.mark.cluster
 @needs_root
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_second_run_changes_nothing(first: str, learner: Beowulf, inventory: Path) -> None:
     assert learner("setup", inventory).splitlines()[:2] == [
         "node00: nothing to do",
@@ -234,7 +234,7 @@ def test_a_second_run_changes_nothing(first: str, learner: Beowulf, inventory: P
 
 @pytest.mark.cluster
 @needs_root
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_jupyterlab_lets_in_who_has_the_token_and_is_not_heard_outside(served: Served) -> None:
     assert len(served.token) >= 32
     assert served.code(served.token, path="api/contents") == "200"
@@ -243,7 +243,7 @@ def test_jupyterlab_lets_in_who_has_the_token_and_is_not_heard_outside(served: S
     assert served.code(served.token, host=served.pcs.address("node00")) == "000"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.cluster
 @needs_root
 def test_in_jupyterlab_the_labs_lie_ready_and_programs_run_on_all_machines(served: Served) -> None:
@@ -255,7 +255,7 @@ def test_in_jupyterlab_the_labs_lie_ready_and_programs_run_on_all_machines(serve
 
 @pytest.mark.cluster
 @needs_root
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_kernel_that_cannot_share_a_home_is_named_and_all_else_stands(
     first: str, learner: Beowulf, pcs: Hall, inventory: Path
 ) -> None:
@@ -271,7 +271,7 @@ def test_a_kernel_that_cannot_share_a_home_is_named_and_all_else_stands(
     assert "2 nodes of" in learner("up", "--target", inventory)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.cluster
 @needs_root
 def test_undo_takes_jupyterlab_and_its_token_away(

@@ -85,7 +85,7 @@ def test_she_may_capture_at_the_switch_at_a_node_and_at_all_nodes(learner: Learn
 
 
 @pytest.mark.parametrize("fault", ["wrong-hosts", "key-refused", "node-down", "closed-ports"])
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_fault_is_set_up_and_healed(learner: Learner, fault: str) -> None:
     learner("break", fault, "--node", "node02")
     assert (
@@ -100,7 +100,7 @@ def test_a_fault_is_set_up_and_healed(learner: Learner, fault: str) -> None:
     assert learner("ssh", "node00", "ssh node02 hostname").strip() == "node02"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_closed_ports_of_hers_answer_nobody_until_they_are_healed(learner: Learner) -> None:
     knock = "timeout 1 bash -c ': < /dev/tcp/node02/9' 2>/dev/null; echo $?"
     learner("break", "closed-ports", "--node", "node02")
@@ -109,7 +109,7 @@ def test_closed_ports_of_hers_answer_nobody_until_they_are_healed(learner: Learn
     assert learner("ssh", "node00", knock).split() == ["1"]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_killed_node_is_started_again(learner: Learner) -> None:
     learner.python("from beowulf.cluster import connect; connect().kill('node03')")
     learner("status", code=1)
@@ -117,7 +117,7 @@ def test_a_killed_node_is_started_again(learner: Learner) -> None:
     assert learner("ssh", "node00", "ssh node03 hostname").strip() == "node03"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_root_and_an_ordinary_user_have_clusters_that_do_not_meet(
     learner: Learner, cluster: object, at_cluster: Learner
 ) -> None:
@@ -127,7 +127,7 @@ def test_root_and_an_ordinary_user_have_clusters_that_do_not_meet(
     )
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_an_ordinary_users_own_ssh_settings_do_not_count_on_a_node(learner: Learner) -> None:
     settings = learner.here / ".ssh" / "config"
     settings.parent.mkdir(mode=0o700, exist_ok=True)
@@ -141,7 +141,7 @@ def test_an_ordinary_users_own_ssh_settings_do_not_count_on_a_node(learner: Lear
         settings.unlink()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_nothing_of_hers_is_left_after_down(learner: Learner) -> None:
     learner("up")
     learner("ssh", "node00", f"ssh node01 true; mpiexec -n 4 {HOSTNAME}")
@@ -152,7 +152,7 @@ def test_nothing_of_hers_is_left_after_down(learner: Learner) -> None:
     learner("up")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_user_whom_the_machine_has_no_name_for_has_a_cluster_too(namespaces_work: None) -> None:
     with ada(named=False) as nameless:
         nameless("up", "--nodes", "2")

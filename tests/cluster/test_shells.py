@@ -86,7 +86,7 @@ def test_a_node_that_does_not_exist_is_reported(shell: Beowulf) -> None:
     assert "There is no 'node07'. The nodes are node00, node01, node02, node03." in said
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_beowulf_on_a_node_says_that_it_works_outside(shell: Beowulf) -> None:
     for command in ("up", "down", "status"):
         said = shell("ssh", "node01", f"beowulf {command}", code=1)
@@ -200,7 +200,7 @@ def hostile() -> Iterator[Learner]:
         yield learner
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.rootless
 def test_start_up_files_of_a_learner_do_not_hide_the_clusters_mpi(hostile: Learner) -> None:
     assert sorted(hostile("ssh", "node00", f"mpiexec -n 2 {HOSTNAME}").split()) == [

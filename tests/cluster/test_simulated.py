@@ -244,7 +244,7 @@ def test_without_simgrid_it_says_how_to_get_it(
         simulated.up(simulated.TARGET, folder=tmp_path)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @needs_simgrid
 def test_from_the_command_line_a_study_is_simulated_and_kept(tmp_path: Path) -> None:
     learner = Beowulf(tmp_path / "state", tmp_path)

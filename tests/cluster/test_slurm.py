@@ -225,7 +225,7 @@ def _ended(process: subprocess.Popen[str]) -> str:
     return said
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("again", [False, True])
 def test_the_queue_is_set_up_once(queue: School, again: bool) -> None:
     if again:
@@ -240,7 +240,7 @@ def test_the_queue_is_set_up_once(queue: School, again: bool) -> None:
     assert queue.pcs.at("node01", "pgrep -x slurmctld", code=1) == ""
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_an_ordinary_user_without_a_key_has_the_nodes_alone_and_mpi_on_them(queue: School) -> None:
     said = queue.ada("up", "--target", "slurm", "--minutes", "20")
     assert "4 nodes are yours alone: node00, node01, node02, node03." in said
@@ -269,7 +269,7 @@ def test_an_ordinary_user_without_a_key_has_the_nodes_alone_and_mpi_on_them(queu
     wait_until(queue.rested, "the nodes are free again")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_one_waits_for_the_other_and_hears_at_which_place(queue: School, tmp_path: Path) -> None:
     queue.root("up", "--target", "slurm")
     third = Beowulf(tmp_path / "s", tmp_path, queue.pcs.enter)
@@ -299,7 +299,7 @@ def test_one_waits_for_the_other_and_hears_at_which_place(queue: School, tmp_pat
         third.end()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_request_whose_terminal_died_is_taken_back_by_down(queue: School) -> None:
     queue.root("up", "--target", "slurm")
     waiting = queue.ada.start("up", "--target", "slurm")
@@ -313,7 +313,7 @@ def test_a_request_whose_terminal_died_is_taken_back_by_down(queue: School) -> N
     assert queue.jobs() == ["RUNNING"]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_closed_queue_and_a_node_that_is_kept_back_are_named(queue: School) -> None:
     queue.manage("scontrol update PartitionName=labs State=DOWN")
     said = queue.root("up", "--target", "slurm", code=1)
@@ -332,14 +332,14 @@ def test_a_closed_queue_and_a_node_that_is_kept_back_are_named(queue: School) ->
     assert not queue.manage("squeue --noheader --states=PENDING")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_more_time_than_the_queue_gives_is_refused(queue: School) -> None:
     said = queue.root("up", "--target", "slurm", "--minutes", "500", code=1)
     assert "The queue labs of Slurm gives at most 120 minutes." in said
     assert not queue.root.state.exists()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_next_command_says_that_the_allocation_has_ended(queue: School) -> None:
     queue.root("up", "--target", "slurm", "--nodes", "2")
     queue.manage("scancel --user=root")
@@ -354,7 +354,7 @@ def test_the_next_command_says_that_the_allocation_has_ended(queue: School) -> N
     assert "had ended the allocation before" in queue.root("down")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_what_runs_on_the_nodes_ends_with_the_allocation(queue: School) -> None:
     queue.root("up", "--target", "slurm", "--nodes", "2")
     sleeping = queue.root.start("ssh", "node01", "exec sleep 3456")
@@ -368,7 +368,7 @@ def test_what_runs_on_the_nodes_ends_with_the_allocation(queue: School) -> None:
         sleeping.kill()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_packets_are_captured_without_slurms_own(queue: School) -> None:
     queue.root("up", "--target", "slurm")
     words = ("capture", "-o", "ring.pcapng", "--where", "nodes", "-n", "4", "--", RING)
@@ -387,7 +387,7 @@ def test_packets_are_captured_without_slurms_own(queue: School) -> None:
     assert not subprocess.run(ask, capture_output=True, text=True, check=True).stdout
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_an_array_measures_a_study_several_times_and_brings_all_records(queue: School) -> None:
     words = ("array", "A2", "--times", "3", "--nodes", "2", "--minutes", "10", "--records", "sweep")
     said = queue.root(*words)
@@ -405,7 +405,7 @@ def test_an_array_measures_a_study_several_times_and_brings_all_records(queue: S
     wait_until(queue.rested, "all nodes are given back")
 
 
-@pytest.mark.slow  # Slurm looks for jobs over their time every half minute, and no limit is below a minute
+@pytest.mark.nightly  # Slurm looks for jobs over their time every half minute, and no limit is below a minute
 def test_the_time_limit_ends_the_allocation_and_is_named(queue: School) -> None:
     queue.root("up", "--target", "slurm", "--nodes", "2", "--minutes", "1")
     waiting = queue.ada.start("up", "--target", "slurm")
@@ -417,7 +417,7 @@ def test_the_time_limit_ends_the_allocation_and_is_named(queue: School) -> None:
     assert "The time limit of 1 minute has ended your allocation" in queue.root("status", code=1)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_study_of_lab_04_measures_between_nodes_of_an_allocation(queue: School) -> None:
     queue.root("up", "--target", "slurm", "--nodes", "2")
     queue.root("study", "B1", "--quick", "--records", "one", code=None)
@@ -433,7 +433,7 @@ def with_checkout(queue: School) -> School:
     return queue
 
 
-@pytest.mark.slow  # four engines and a sandbox on each node
+@pytest.mark.nightly  # four engines and a sandbox on each node
 def test_a_class_is_graded_on_the_nodes_of_a_job(with_checkout: School, tmp_path: Path) -> None:
     root, slug = with_checkout.root, "01-validation"
     cases = gold.hand_ins(slug)
@@ -458,7 +458,7 @@ def test_a_class_is_graded_on_the_nodes_of_a_job(with_checkout: School, tmp_path
     instructor("down")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_undo_leaves_no_slurm(school: School) -> None:
     """The last test of this file: it takes the queue away."""
     school.root("setup", school.inventory, "--undo")

@@ -163,7 +163,7 @@ def test_each_machine_that_cannot_be_used_is_named_with_its_own_reason(
 
 
 @needs_root
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_machines_of_which_none_answers_leave_nothing_behind(
     pcs: Hall, learner: Beowulf, tmp_path: Path
 ) -> None:
@@ -176,7 +176,7 @@ def test_machines_of_which_none_answers_leave_nothing_behind(
     assert "No cluster runs" in learner("status", code=1)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @needs_root
 def test_a_second_target_that_fails_leaves_the_first_one(
     pcs: Hall, learner: Beowulf, tmp_path: Path
@@ -189,7 +189,7 @@ def test_a_second_target_that_fails_leaves_the_first_one(
     assert learner("ssh", "node03", "hostname").strip() == "debian-node03"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @needs_root
 def test_a_cluster_on_this_machine_and_one_of_machines_do_not_mix(
     pcs: Hall, learner: Beowulf, tmp_path: Path
@@ -250,7 +250,7 @@ def test_a_machine_without_sudo_is_named(pcs: Hall, learner: Beowulf, tmp_path: 
     assert "/etc/sudoers.d" in said
 
 
-@pytest.mark.slow  # it waits until ssh gives the lost connection up
+@pytest.mark.nightly  # it waits until ssh gives the lost connection up
 @needs_root
 def test_one_machine_that_is_switched_off_is_down_and_the_others_answer(
     tmp_path: Path, namespaces_work: None

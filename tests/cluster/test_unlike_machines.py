@@ -71,7 +71,7 @@ def cluster(learner: Beowulf) -> SshCluster:
     return found
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_what_a_bashrc_prints_is_no_part_of_an_answer(cluster: SshCluster) -> None:
     for node in cluster.nodes:
         assert cluster.run(node, "hostname").stdout == f"{node}\n"
@@ -89,13 +89,13 @@ def test_a_record_of_machines_carries_the_mark_of_the_learners_code(
     assert cluster.describe()["mark"] == variant.mark(word)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_what_a_bashrc_prints_is_no_part_of_a_programs_output(learner: Beowulf) -> None:
     said = learner("run", "-n", "2", LABS / "01-validation" / "hello.c")
     assert sorted(said.splitlines()) == ["rank 0 of 2 on node00", "rank 1 of 2 on node01"]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_packets_are_fetched_past_a_bashrc_that_prints(learner: Beowulf) -> None:
     ring = LABS / "01-validation" / "ring.c"
     for place in ("nodes", ODD):
@@ -107,13 +107,13 @@ def test_packets_are_fetched_past_a_bashrc_that_prints(learner: Beowulf) -> None
     assert json.loads(learner("packets", "last.pcapng", "--json"))["packets"] > 0
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_validation_holds_where_a_bashrc_prints(learner: Beowulf) -> None:
     verdicts = json.loads(learner("validate", "--json"))
     assert {verdict["outcome"] for verdict in verdicts} == {"holds"}, verdicts
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_study_measures_on_different_machines_and_says_in_what_they_differ(
     learner: Beowulf, cluster: SshCluster
 ) -> None:

@@ -235,7 +235,7 @@ MOVED = "ip address del {old}/24 dev {card} && ip address add {new}/24 dev {card
 
 @pytest.mark.cluster
 @pytest.mark.skipif(os.geteuid() != 0, reason="a PC with a root of its own needs root")
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_vm_that_comes_back_with_another_address_is_found_again(
     namespaces_work: None, tmp_path: Path
 ) -> None:

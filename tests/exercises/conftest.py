@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from running import PATIENCE_S
 
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.engines import Engines
@@ -20,11 +21,13 @@ def shared_engines(cluster: NamespaceCluster) -> Iterator[Engines]:
 
 
 @pytest.fixture
-def engines(
-    shared_engines: Engines, tmp_path: Path, request: pytest.FixtureRequest
-) -> Iterator[Engines]:
-    """The shared engines, started, with Records in a folder of the test's own; they wait for TIMEOUT_S of the file."""
+def engines(shared_engines: Engines, tmp_path: Path) -> Iterator[Engines]:
+    """The shared engines, started, with Records in a folder of the test's own.
+
+    A cell that ends may take as long as a busy machine needs; one that never ends is waited for in vain, so its test
+    sets `timeout_s` itself.
+    """
     shared_engines.cluster.records = tmp_path / "records"
-    shared_engines.timeout_s = getattr(request.module, "TIMEOUT_S", 3)
+    shared_engines.timeout_s = PATIENCE_S
     yield shared_engines.start()
     shared_engines.cluster.records = None

@@ -39,7 +39,7 @@ def written(lab_folder: Path, body: str) -> Path:
     return source
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_exercise_runs_as_it_is_handed_out_and_its_record_is_played_back(
     lab_folder: Path, cluster: NamespaceCluster
 ) -> None:
@@ -52,7 +52,7 @@ def test_the_exercise_runs_as_it_is_handed_out_and_its_record_is_played_back(
     assert "by equation 1" in exchange.picture(again).title
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_right_exchange_passes_every_check(lab_folder: Path, cluster: NamespaceCluster) -> None:
     record = exchange.measure(cluster, written(lab_folder, QUARTER + POST + SLICES + WAIT))
     assert len(exchange.passes(record)) == 20 * exchange.LAUNCHES
@@ -60,7 +60,7 @@ def test_a_right_exchange_passes_every_check(lab_folder: Path, cluster: Namespac
     assert "MPI_Testall" in source.facts["text"]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_it_is_measured_by_the_packages_own_harness(
     lab_folder: Path, cluster: NamespaceCluster
 ) -> None:

@@ -88,7 +88,7 @@ def result(rows: list[Row], quantity: str = "") -> Row:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_gas_has_the_same_bits_on_any_number_of_ranks_and_without_tiles(run: Any) -> None:
     words = ("--problem", "blast", "--steps", 12)
     alone = result(run("serial", 1, *words, "--zones", "120,120"))["bits"]
@@ -203,7 +203,7 @@ def wrong_exchanges(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]
     return made
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("sent", "problem", "said"),
     [
@@ -353,7 +353,7 @@ def kept(cluster: NamespaceCluster, tmp_path: Path) -> Any:
     cluster.records = None
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_right_exchange_is_measured_and_drawn_without_a_seam(
     kept: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -376,7 +376,7 @@ def test_a_right_exchange_is_measured_and_drawn_without_a_seam(
     assert gas.bits(gas.measure(RecordedCluster(tmp_path / "records"))) == gas.bits(record)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_film_of_what_is_no_gas_after_a_wrong_exchange_says_which_zone(
     kept: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -385,7 +385,7 @@ def test_a_film_of_what_is_no_gas_after_a_wrong_exchange_says_which_zone(
         gas.film(kept, source, steps=4)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_what_is_handed_out_is_wrong_and_shows_a_seam(kept: NamespaceCluster) -> None:
     record = gas.measure(kept, LAB / gas.SOURCE)
     assert "ghost zones" in gas.says(record)
@@ -425,7 +425,7 @@ def test_a_usual_mistake_is_named(
     assert said in gas.says(gas.measure(kept, source))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_partition_is_measured_by_its_balance_and_a_wrong_one_named(
     kept: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -448,7 +448,7 @@ def test_a_partition_is_measured_by_its_balance_and_a_wrong_one_named(
         galaxy.measure(kept, tmp_path / "nowhere.c")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_machine_of_1995_saturates_and_a_second_network_gains_less_than_twice(
     kept: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -479,7 +479,7 @@ def two_networks(tmp_path_factory: pytest.TempPathFactory) -> Any:
     namespaces.down(folder=folder)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_long_tokens_gain_from_a_second_network_and_short_ones_do_not(
     two_networks: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -506,7 +506,7 @@ def test_on_one_network_what_needs_two_says_so(cluster: NamespaceCluster) -> Non
         facts.gain(1, 8192)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_network_that_is_pulled_ends_the_tokens_with_a_sentence(
     two_networks: NamespaceCluster,
 ) -> None:
@@ -527,7 +527,7 @@ def test_a_network_that_is_pulled_ends_the_tokens_with_a_sentence(
     assert "Is a network pulled?" in "".join(said), said
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_gas_and_galaxy_are_verified_on_a_cluster(
     cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -554,7 +554,7 @@ def test_gas_and_galaxy_are_verified_on_a_cluster(
             assert all(0 < each < step for each in needed), (needed, step)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_machine_of_1995_has_the_points_of_figure_1_and_a_step_in_its_parts(
     cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

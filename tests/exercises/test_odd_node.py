@@ -32,7 +32,7 @@ def found(record: Record) -> str:
         return "none"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.cluster
 def test_the_odd_node_is_the_one_that_was_made_so_and_is_put_back_afterwards(
     cluster: NamespaceCluster, tmp_path: Path

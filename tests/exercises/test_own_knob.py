@@ -106,7 +106,7 @@ own_knob.measure(running(), sys.argv[1])
 """
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.cluster
 @pytest.mark.parametrize(
     "back", first(1, [f'"echo 0 >{EARLY_DEMUX}"', KNOB["back"]]), ids=["wrong", "right"]
@@ -189,7 +189,7 @@ def test_a_knob_that_cannot_be_used_is_refused_and_nothing_is_kept(
 def test_the_file_says_in_a_terminal_what_is_right(at_cluster: Beowulf) -> None:
     def started(source: Path) -> tuple[int, str]:
         words = [sys.executable, str(source)]
-        done = completed(["env", f"BEOWULF_STATE={at_cluster.state}", *words], "", 60.0, "")
+        done = completed(["env", f"BEOWULF_STATE={at_cluster.state}", *words], "", PATIENCE_S, "")
         return done.returncode, done.stdout + done.stderr
 
     code, said = started(written(at_cluster.here))

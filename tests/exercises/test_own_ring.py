@@ -23,6 +23,7 @@ def pass_token(token):
     world.send(token, after)
     return token
 """
+HANGS_AFTER_S = 3
 NODES = ("node00", "node01", "node02")
 TOKEN = ["token 1"]
 
@@ -103,6 +104,8 @@ def test_a_wrong_ring_is_kept_with_the_reason(
     engines: Engines, text: str, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     engines.run(text)
+    if said == "waits in line":
+        engines.timeout_s = HANGS_AFTER_S
     record = own_ring.measure(engines)
     assert not own_ring.right(record)
     assert said in "\n".join(own_ring.lines(record))

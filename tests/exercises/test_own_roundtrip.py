@@ -31,7 +31,7 @@ def half_round_trip_us(buffer):
 """
 NONBLOCKING = BLOCKING.replace("world.Send(buffer, partner)", "world.Isend(buffer, partner).Wait()")
 SMALL = (8, 1024)
-TIMEOUT_S = 5  # of the engines
+HANGS_AFTER_S = 5
 
 
 # ------------------------------------------------------------ one call
@@ -114,7 +114,7 @@ def test_faults_come_first_and_a_record_without_samples_has_its_sentence() -> No
 # ------------------------------------------------------------ on nodes
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.cluster
 @pytest.mark.parametrize(
     ("protocol", "text"), [("blocking", BLOCKING), ("nonblocking", NONBLOCKING)]
@@ -206,10 +206,11 @@ def test_a_function_that_is_wrong_sometimes_keeps_its_right_samples_and_says_how
     assert len(own_roundtrip.table(record)) == len(SMALL)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.cluster
 def test_a_function_that_never_returns_says_where_each_rank_waits(engines: Engines) -> None:
     engines.run(replaced("        world.Send(buffer, partner)\n", ""))
+    engines.timeout_s = HANGS_AFTER_S
     record = own_roundtrip.measure(engines, sizes=SMALL)
     (fault,) = own_roundtrip.own(record)["faults"]
     assert "node00 (rank 0) waits in line" in fault
@@ -217,7 +218,7 @@ def test_a_function_that_never_returns_says_where_each_rank_waits(engines: Engin
     assert not record.complete
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.cluster
 def test_what_cannot_be_measured_is_refused(engines: Engines) -> None:
     with pytest.raises(UsageError, match="blocking or nonblocking"):

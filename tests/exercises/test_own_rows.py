@@ -65,7 +65,7 @@ def test_right_rows_are_measured_beside_the_null_call(
     assert all(us[row] > least[row] for row in least)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("bodies", "said"),
     [

@@ -14,6 +14,7 @@ from beowulf.errors import LabError
 from beowulf.exercises.lab_01 import own_trips
 from tests.gold.lab_01 import PING_PONG, trip_us, trips
 
+HANGS_AFTER_S = 3
 NODES = ("node00", "node01", "node02")
 SHORTEST_US = 18.0
 
@@ -115,6 +116,8 @@ def test_a_wrong_ping_pong_is_kept_with_the_reason(
     engines: Engines, text: str, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     engines.run(text)
+    if said == "waits in line":
+        engines.timeout_s = HANGS_AFTER_S
     record = own_trips.measure(engines)
     assert said in " ".join(own_trips.lines(record))
     assert said in capsys.readouterr().out

@@ -60,7 +60,7 @@ def test_what_is_handed_out_counts_nothing_and_its_record_is_played_back(
     assert again.points == record.points
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_right_wrapper_counts_as_ours_does(lab_folder: Path, cluster: NamespaceCluster) -> None:
     source = written(lab_folder, message_sizes.TO_DO, message_sizes.DONE + message_sizes.TO_DO)
     record = message_sizes.measure(cluster, source, random.Random(SMALLEST))
@@ -72,7 +72,7 @@ def test_a_right_wrapper_counts_as_ours_does(lab_folder: Path, cluster: Namespac
     assert total > 1368 * several
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     first(2, [

@@ -7,6 +7,7 @@ import pytest
 
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError
+from beowulf.measure import cpu
 from beowulf.measure.cpu import percents, watched
 
 SECOND = 1_000_000_000
@@ -31,19 +32,21 @@ def test_a_program_that_was_not_seen_has_no_use() -> None:
 
 
 @pytest.mark.cluster
-def test_a_program_that_computes_uses_more_than_one_that_sleeps(
-    cluster: NamespaceCluster, tmp_path: Path
+def test_the_use_of_a_program_that_computes_is_seen_and_one_that_sleeps_has_none(
+    cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(cpu, "EVERY_S", 0.02)  # so that a busy machine leaves some looks
     found = {}
     for name, command, words in (
         ("computes", "bash", "-c 'while :; do :; done'"),
-        ("idles", "sleep", "5"),
+        ("idles", "sleep", "60"),
     ):
         program = shutil.copy(shutil.which(command) or command, tmp_path / name)
         with watched(cluster, ["node01"], name) as use:
-            cluster.run("node01", f"timeout 2 {program} {words} || true")
-        found[name] = max(use.percent["node01"])
-    assert found["computes"] > 5 * found["idles"]
+            cluster.run("node01", f"timeout 3 {program} {words} || true")
+        found[name] = use.percent["node01"]
+    assert max(found["computes"]) > 0
+    assert set(found["idles"]) == {0.0}
 
 
 @pytest.mark.cluster

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from running import first
 
-from beowulf import paths
+from beowulf import mpi, paths
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import UsageError
 from beowulf.measure import mpptest
@@ -103,7 +104,7 @@ def test_blocking_exchanges_end_in_every_ring_and_pair_with_long_messages(
         assert "older" not in " ".join(troubles_of_calls(record))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_blocking_calls_take_turns_and_sendrecv_does_not(
     cluster: NamespaceCluster, tmp_path: Path
 ) -> None:
@@ -116,16 +117,95 @@ def test_blocking_calls_take_turns_and_sendrecv_does_not(
     assert times["blocking"] > 1.5 * times["sendrecv"]
 
 
-def test_blocking_round_trips_work_after_the_calls(
-    cluster: NamespaceCluster, tmp_path: Path
+# Put behind roundtrip.c's own includes: what rank 0 calls, and what it would work, is printed, and no work is done.
+SPEAKING = """
+#include <stdarg.h>
+static int said(int code, const char *format, ...) {
+    va_list values;
+    va_start(values, format);
+    if (my_rank() == 0) {
+        fputs("did: ", stderr);
+        vfprintf(stderr, format, values);
+        fputc('\\n', stderr);
+    }
+    va_end(values);
+    return code;
+}
+#define compute_us(us, rounds) said(0, "%g us", us)
+#define work_on_bytes(bytes, count) said(0, "%ld bytes", count)
+#define work_on_doubles(numbers, count) said(0, "%ld numbers", count)
+"""
+SPOKEN = "Barrier Send Ssend Isend Recv Irecv Sendrecv Start Startall Wait Waitall".split()
+NONBLOCKING = "Irecv, Isend, {}, Waitall"
+
+
+@pytest.fixture(scope="module")
+def speaking(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """roundtrip.c, which says what it does."""
+    folder = tmp_path_factory.mktemp("speaking")
+    calls = (f'#define MPI_{n}(...) said(MPI_{n}(__VA_ARGS__), "{n}")\n' for n in SPOKEN)
+    head, include, rest = PROGRAM.read_text().partition('#include "measure.h"\n')
+    assert include
+    (folder / "speaking.c").write_text(head + include + SPEAKING + "".join(calls) + rest)
+    return mpi.build(folder / "speaking.c")
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (
+            "--compute-us 5 --protocol blocking,synchronous,async,nonblocking,persistent",
+            {
+                "Send, Recv, 5 us",
+                "Ssend, Recv, 5 us",
+                "Irecv, Send, 5 us, Wait",
+                NONBLOCKING.format("5 us"),
+                "Start, Start, 5 us, Waitall",
+            },
+        ),
+        (
+            "--pattern headtohead --compute-us 5 --protocol blocking,sendrecv,nonblocking,persistent",
+            {
+                "Send, Recv, 5 us",
+                "Sendrecv, 5 us",
+                NONBLOCKING.format("5 us"),
+                "Startall, 5 us, Waitall",
+            },
+        ),
+        (
+            "--overlap-bytes 0,200 --protocol overlap",
+            {"Irecv, Isend, Waitall", NONBLOCKING.format("200 bytes")},
+        ),
+        (
+            "--mode mpptest --overlap-bytes 2,800 --protocol blocking,async",
+            {
+                *("Send, Recv, 0 numbers", "Send, Recv, 100 numbers"),
+                *(NONBLOCKING.format("0 numbers"), NONBLOCKING.format("100 numbers")),
+            },
+        ),
+    ],
+    ids=["round trips", "exchanges", "bytes", "mpptest"],
+)
+def test_blocking_calls_work_after_the_message_and_others_while_it_travels(
+    cluster: NamespaceCluster, speaking: Path, words: str, expected: set[str]
 ) -> None:
-    record, _ = launched(
-        *(cluster, tmp_path, 2, "--sizes", "100000", "--compute-us", "8000", "--passes", "3"),
-        *("--protocol", "blocking,nonblocking"),
-    )
-    times = summarised(record, "half_round_trip_us", ["protocol"]).set_index("protocol")["min"]
-    # 8 ms there, 8 ms back and 8 ms of work: 12 in turns, and 8 where the work is hidden.
-    assert times["blocking"] > 1.2 * times["nonblocking"]
+    printed: list[str] = []
+    few = ["--sizes", "8", "--passes", "1"]
+    done = mpi.launch(cluster, [str(speaking)], 2, [*words.split(), *few], errors=printed.append)
+    assert done.returncode == 0, "".join(printed)
+    did = re.findall("^did: (.*)$", "".join(printed), re.M)
+    # A loop is measured between two barriers; of what it repeats, once.
+    loops = [each.strip(", ") for each in ", ".join(did).split("Barrier") if each.strip(", ")]
+    units = set(map(once, loops))
+    working = {each for each in units if any(unit in each for unit in (" us", "bytes", "numbers"))}
+    assert working <= expected <= units
+
+
+def once(loop: str) -> str:
+    """What a loop does again and again."""
+    found = re.fullmatch(r"(.+?)(?:, \1)*", loop)
+    assert found
+    return found[1]
 
 
 @pytest.mark.parametrize(

@@ -8,15 +8,15 @@ import threading
 from pathlib import Path
 
 import pytest
-from running import first, warned
+from running import PATIENCE_S, first, warned
 
-from beowulf import host_state, paths
+from beowulf import host_state, mpi, paths
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError, UsageError
 from beowulf.measure import quality
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.roundtrips import EXCHANGE, HALF, SweepConfig, pairs, rates, run
-from beowulf.measure.table import summarised, table
+from beowulf.measure.table import table
 from beowulf.record import Record
 from beowulf.studies.roundtrip_sweep import sweep
 
@@ -77,28 +77,50 @@ def test_every_protocol_and_pattern_delivers_what_was_sent(
     assert all(point.samples for point in record.points if point.quantity)
 
 
-def test_work_while_the_message_travels_makes_the_trip_longer(
-    cluster: NamespaceCluster, tmp_path: Path
-) -> None:
-    with session(cluster, tmp_path) as s:
-        run(s, 2, [8], protocols=("overlap",), overlap_bytes=(0, 200_000_000), passes=3)
-    found = summarised(s.record(), HALF, ["overlap_bytes"]).set_index("overlap_bytes")["min"]
-    # Tens of milliseconds of work: a busy machine makes the trip without work longer, never by so much.
-    assert found[200_000_000] > found[0]
+# work.h by a clock of its own, on which a round lasts a nanosecond, and five while something disturbs it.
+OWN_CLOCK = """
+#include "measure/check.h"
+#include <stdio.h>
+static double now_s;
+static long taken, tests;
+#define MPI_Wtime() now_s
+#define MPI_Test(request, done, status) (tests++, *(done) = 0, (void)(request), MPI_SUCCESS)
+#include "own_work.h"
+int main(void) {
+    unsigned char bytes[] = {0, 0, 7};
+    double numbers[] = {0.0, 0.0, 7.0}, rounds_per_us = calibrate_work(), began = now_s;
+    compute_us(2000.0, rounds_per_us);
+    double plain_us = (now_s - began) * 1e6;
+    began = now_s;
+    compute_us_testing(2000.0, rounds_per_us, 20, NULL);
+    work_on_bytes(bytes, 2);
+    work_on_doubles(numbers, 2);
+    printf("%.3f %.3f %.3f %ld\\n", rounds_per_us, plain_us, (now_s - began) * 1e6, tests);
+    printf("%d %d %d %d %d %g\\n", bytes[0] != 0, bytes[1] != 0, bytes[2], numbers[0] != 0.0, numbers[1] != 0.0,
+           numbers[2]);
+    return 0;
+}
+"""
+ROUND = "value = value * 0.999999 + 0.000001;"
 
 
-def test_a_compute_loop_lasts_as_long_as_asked_for(
-    cluster: NamespaceCluster, tmp_path: Path
-) -> None:
-    with session(cluster, tmp_path) as s:
-        for test in ((), ("--test",)):
-            words = ("--protocol", "overlap", "--sizes", "8", "--compute-us", "2000", *test)
-            s.launch(PROGRAM, 2, [*words, "--passes", "3"], at={"test": bool(test)})
-    found = summarised(s.record(), HALF, ["test"]).set_index("test")["min"]
-    # Half of the round trip. A busy machine makes it longer; but where two cores are halves of one, the loop
-    # may have been calibrated while the other half was busy, and run while it was idle.
-    for test in (False, True):
-        assert found[test] > 0.3 * 1000
+def test_a_compute_loop_lasts_as_long_as_asked_for(tmp_path: Path) -> None:
+    text = (paths.root() / "labs" / "include" / "measure" / "work.h").read_text()
+    assert text.count(ROUND) == 1
+    taking_time = f"{{ {ROUND} now_s += ++taken < 600000 ? 5e-9 : 1e-9; }}"
+    text = text.replace(ROUND, taking_time).replace('"check.h"', '"measure/check.h"')
+    (tmp_path / "own_work.h").write_text(text)
+    (tmp_path / "own_clock.c").write_text(OWN_CLOCK)
+    program = mpi.build(tmp_path / "own_clock.c")
+    printed = subprocess.run(
+        [program], capture_output=True, text=True, check=True, timeout=PATIENCE_S
+    ).stdout.split()
+    rounds_per_us, plain_us, testing_us, tests = map(float, printed[:4])
+    # What disturbed the first tries of the calibration does not count.
+    assert rounds_per_us == pytest.approx(1000, rel=0.001)
+    assert [plain_us, testing_us] == pytest.approx([2000, 2000], rel=0.001)
+    assert tests == 20
+    assert printed[4:] == ["1", "1", "7", "1", "1", "7"], "each byte and number once, and no more"
 
 
 def test_the_other_ways_of_timing_give_a_sample_a_pass(
@@ -169,7 +191,7 @@ def test_a_program_refuses_what_it_cannot_use(
     assert said in str(refused.value)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_program_in_python_refuses_too(cluster: NamespaceCluster, tmp_path: Path) -> None:
     for words in (["--sizes", "8,-1"], ["--sizes", "many"], ["--protocol", "smoke"]):
         with pytest.raises(UsageError), session(cluster, tmp_path) as s:
@@ -280,8 +302,8 @@ def test_a_node_with_too_little_memory_ends_all_ranks_and_is_named(
             ["--sizes", 1_000_000],
             environment={"BEOWULF_SHARED_CORES": ""},
             prefix=["env", f"LD_PRELOAD={tmp_path / 'small.so'}"],
-            # Long before this the others would wait for the first message.
-            timeout_s=60,
+            # Where they are not ended, the others wait so long for the first message.
+            timeout_s=PATIENCE_S,
         )
     assert "did not end" not in str(refused.value)
 

@@ -78,7 +78,7 @@ def as_in_the_paper(noise: Noise, quantity: str, effect: bool) -> Record:
     return record("A10", a10.TALKS, of, noise=noise, launches=LAUNCHES)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("claim", "quantity"),
     [("overlap-lowers-packet-rate", "rate"), ("overlap-lowers-data-share", "share")],

@@ -18,7 +18,7 @@ from beowulf.studies.lab_06 import a10_short_messages
 from beowulf.studies.study import Study
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.cluster
 def test_ctrl_c_keeps_the_launches_that_were_captured_whole_and_their_captures(
     at_cluster: Beowulf,

@@ -63,7 +63,7 @@ EFFECTS = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("claim", EFFECTS)
 def test_noise_alone_rarely_holds_and_the_papers_effect_mostly(claim: str) -> None:
     def judged(effect: Mapping[str, float]) -> Callable[[Noise], Outcome]:

@@ -69,7 +69,7 @@ def test_a_record_with_rows_of_ones_own_only_says_nothing_of_grendel() -> None:
     assert outcomes(record)["memory-better-than-grendel"] == "inconclusive"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_as_fast_as_grendel_is_rarely_better_and_twice_as_fast_mostly_is() -> None:
     record = made("node00")
     record.points = [p for p in record.points if "TCP" in p.at.values()]

@@ -60,7 +60,7 @@ def test_a6_fewer_launches_than_six_decide_nothing() -> None:
     assert agrees == "inconclusive"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a6_another_program_that_differs_by_more_rarely_agrees_and_one_that_does_not_mostly_does() -> (
     None
 ):

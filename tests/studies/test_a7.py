@@ -99,7 +99,7 @@ def test_a7_calls_that_differ_with_three_nodes_alone_are_not_equal() -> None:
     assert ring.numbers["differ"] == ring.numbers["places"]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a7_calls_that_differ_by_more_than_the_margin_are_rarely_equal() -> None:
     def judged(longer: float) -> Callable[[Noise], Outcome]:
         record = a7(lambda at: 20 * (longer if at["protocol"] == "nonblocking" else 1), noise=0)

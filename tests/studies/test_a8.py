@@ -101,7 +101,7 @@ def test_wide_intervals_leave_rise_and_saturation_open() -> None:
         assert found[f"{way}rate-rises"] == "inconclusive"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("as_mpptest", [False, True])
 @pytest.mark.parametrize(
     ("claim", "without", "with_effect"),

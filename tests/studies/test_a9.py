@@ -121,7 +121,7 @@ def test_a_gain_around_what_counts_as_hidden_is_open() -> None:
     assert outcomes(made)["hides"] == "inconclusive"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("claim", "without"),
     [
@@ -168,7 +168,7 @@ def test_a_wide_interval_of_mpptests_way_is_open() -> None:
     assert outcomes(made)["mpptest-differences-from-100000"] == "inconclusive"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_noise_alone_rarely_parts_the_lines_of_mpptests_way() -> None:
     def judged(alone_us: Callable[[mpptest_records.At], float]) -> Callable[[Noise], Outcome]:
         few = {"sizes": (1,), "overlaps": (1,), "alone": (1_000, 1_000_000), "alone_us": alone_us}
@@ -206,7 +206,7 @@ def test_the_picture_has_a_line_for_each_number_of_nodes_and_kind_of_call() -> N
     assert "1,000,000 bytes" in figure.title
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.cluster
 def test_the_study_runs_from_measure_to_picture(
     cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

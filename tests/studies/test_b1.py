@@ -63,7 +63,7 @@ def test_b1_the_work_is_swept_in_mpptests_way(us_a_byte: float, noise: float, ou
     assert made.outcomes(b1_round_trip.STUDY.claims(record))["mpptest-little-variation"] == outcome
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_b1_a_time_that_grows_with_the_work_rarely_varies_little() -> None:
     def judged(us_a_byte: float) -> Callable[[Noise], Outcome]:
         record = b1(lambda at: 500.0, working(us_a_byte), noise=0)

@@ -88,7 +88,7 @@ def test_b3_every_outcome(share: dict[int, float], noise: float, outcome: str) -
     assert made.outcomes(results) == {"rises-from-3-to-4": outcome}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("module", "claim", "sizes", "longer"),
     [

@@ -73,7 +73,7 @@ def test_b4_is_inconclusive_where_the_difference_is_within_the_noise() -> None:
     assert set(made.outcomes(b4_cpu_use.STUDY.claims(noisy)).values()) == {"inconclusive"}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("claim", CLAIMS)
 def test_b4_noise_alone_rarely_uses_more(claim: str) -> None:
     def judged(percent: Callable[[At], float]) -> Callable[[Noise], Outcome]:

@@ -54,7 +54,7 @@ def test_an_empty_list_of_samples_is_not_drawn_as_if_it_were_something(name: str
     assert table.empty
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.cluster
 @pytest.mark.parametrize("program", first(2, PROGRAMS))
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_a_program_refuses_sizes_that_no_message_has(
         session.launch(paths.root() / "labs" / program, 2, ["--sizes", sizes])
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.cluster
 @pytest.mark.parametrize("program", [each for each in PROGRAMS if each.endswith(".py")])
 def test_a_program_in_python_refuses_what_the_memory_does_not_hold(

@@ -221,7 +221,7 @@ def test_what_cannot_be_compared_is_a_sentence_and_changes_nothing(at_cluster: B
 # Measured
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.cluster
 @pytest.mark.skipif(not shutil.which("blastn"), reason="ncbi-blast+ is not installed")
 def test_a_search_is_measured_in_both_states_and_all_is_as_it_was(

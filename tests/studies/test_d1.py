@@ -174,7 +174,7 @@ def test_the_timeline_says_who_ends_when() -> None:
     assert len(figure.table) == 2 * 2 * len(d1.CASES)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.cluster
 @pytest.mark.parametrize("work", ["delay", "loop"])
 def test_a_message_over_the_limit_waits_for_its_sender_and_one_below_does_not(

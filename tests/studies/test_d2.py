@@ -150,7 +150,7 @@ def test_a_busy_machine_does_not_matter_on_the_wire() -> None:
     assert {found[f"{way.mpich}-on-the-wire"] for way in CAUSES} == {"holds"}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("way", SOCKETS, ids=lambda way: way.mpich)
 def test_a_step_without_the_cause_never_holds_and_with_it_mostly(way: Way) -> None:
     """Noise may be large: what is judged lies at 0 or at 1."""
@@ -170,7 +170,7 @@ def test_a_step_without_the_cause_never_holds_and_with_it_mostly(way: Way) -> No
     assert_mostly_holds(judged(PAPER[way]))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("way", CAUSES, ids=lambda way: way.mpich)
 def test_the_other_cause_rarely_passes_for_this_one_on_the_wire(way: Way) -> None:
     other = LEFT[EAGER[0]] if way in SOCKETS else LEFT[SOLARIS_SOCKET]
@@ -261,7 +261,7 @@ def test_the_picture_marks_both_steps() -> None:
     assert shaded == [10, 60]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.cluster
 @pytest.mark.parametrize("way", first(1, CAUSES), ids=lambda way: way.mpich)
 def test_the_step_is_where_the_limit_or_the_buffer_was_set(
@@ -281,7 +281,7 @@ def test_the_step_is_where_the_limit_or_the_buffer_was_set(
 
 
 @pytest.mark.cluster
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_capture_tells_a_send_buffer_from_a_rendezvous(
     cluster: NamespaceCluster, tmp_path: Path
 ) -> None:
@@ -300,7 +300,7 @@ def test_a_capture_tells_a_send_buffer_from_a_rendezvous(
     assert not list(tmp_path.iterdir()), "the capture is read and thrown away"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.cluster
 def test_a_message_of_eight_limits_comes_after_the_work_and_one_of_half_a_limit_before(
     cluster: NamespaceCluster, tmp_path: Path

@@ -69,7 +69,7 @@ def judged(percent: float) -> Callable[[Noise], Outcome]:
     return one
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_papers_least_gain_rarely_passes_for_none_and_its_loss_mostly() -> None:
     least = papers.figure("D-two-way-overlap", "percent", table=11, process=0, statistic="mean")
     assert_rarely_holds(judged(least))
@@ -129,7 +129,8 @@ def test_the_picture_has_the_three_parts() -> None:
 def test_the_program_in_python_writes_what_the_one_in_c_writes(
     cluster: NamespaceCluster, tmp_path: Path
 ) -> None:
-    words = overlap.sweep_arguments(0.002, [KB, 20 * KB], 3, 0)
+    # A sleep is never shorter than asked for; the study below measures with loops.
+    words = [*overlap.sweep_arguments(0.002, [KB, 20 * KB], 3, 0), "--work", "delay"]
     with Measurement("D3", cluster, tmp_path) as session:
         for name, language in (("message_workload.c", d3.C), ("overlap.py", d3.PYTHON)):
             overlap.launch(session, ONE_USER, name, words, number=0, at=language)
@@ -147,8 +148,7 @@ def test_the_program_in_python_writes_what_the_one_in_c_writes(
     assert {len(p.samples) for p in made.points if p.quantity == "duration_s"} == {3}
     for language in (d3.C, d3.PYTHON):
         of = d3.operations(made, ONE_USER, 20 * KB, language)
-        # Half of a core may have been busy while the loop was calibrated, and idle while it ran.
-        assert (of["both"] > 0.0005).all(), "work in Python lasts as long as work in C"
+        assert (of["both"] > 0.999 * 0.002).all(), "work in Python lasts as long as work in C"
 
 
 @pytest.mark.cluster

@@ -85,7 +85,7 @@ def test_less_at_70_kb_is_half_of_the_papers_difference() -> None:
         assert outcomes(made)["less-at-70kb-p0"] == outcome
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("claim", ["gain-7kb-p0", "gain-70kb-p0", "less-at-70kb-p0"])
 def test_noise_alone_rarely_holds_and_the_papers_effect_mostly(claim: str) -> None:
     def judged(percent: dict[tuple[int, int], float]) -> Callable[[Noise], Outcome]:
@@ -126,7 +126,7 @@ def test_the_picture_has_a_mark_for_each_rank_and_size() -> None:
     assert "negative is better" in figure.alt
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.cluster
 def test_a_long_work_hides_an_eager_exchange_and_not_a_rendezvous(
     cluster: NamespaceCluster, tmp_path: Path

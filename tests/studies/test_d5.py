@@ -113,7 +113,7 @@ def test_arithmetic_of_the_paper_is_listed_by_itself() -> None:
     assert verdicts[1].says not in below
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("claim", ["one-user-gains-below", "one-user-gains-less-above"])
 def test_noise_alone_rarely_holds_and_the_effect_mostly(claim: str) -> None:
     def judged(hidden: bool | None) -> Callable[[Noise], Outcome]:

@@ -123,7 +123,7 @@ def test_a_buffer_that_is_not_as_set_leaves_its_claims_open() -> None:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("claim", "null", "effect"),
     [
@@ -153,7 +153,7 @@ def test_the_picture_has_each_number_of_messages_and_of_ranks() -> None:
     assert "8 of 10 KB, 2 ranks" in figure.alt
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.cluster
 def test_the_study_runs_from_measure_to_picture(
     cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

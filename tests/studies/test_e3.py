@@ -107,7 +107,7 @@ def test_a_share_of_dgemm_around_the_threshold_is_open() -> None:
     assert outcomes(judge(record))["below-dgemm"] == "inconclusive"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("claim", ["tuned-time", "tuned-rate", "below-dgemm"])
 def test_noise_alone_rarely_holds(claim: str) -> None:
     def judged(record: Record) -> Callable[[Noise], Outcome]:

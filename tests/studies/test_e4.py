@@ -148,7 +148,7 @@ def test_results_around_a_margin_are_open() -> None:
     assert outcomes(judge(record))["local-unmoved"] == "inconclusive"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("claim", "keys", "without", "with_effect"),
     [

@@ -71,7 +71,7 @@ def test_a_gain_names_what_the_state_before_was_made_of() -> None:
         assert "made up (moderation 50, firewall 100) and a delay stands in" in evidence
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("claim", "none"),
     [("tuned-time", (4.0, 4.6)), ("synthetic-is-the-limit", (3.56, 8.9))],

@@ -94,7 +94,7 @@ def test_moderation_without_an_effect_does_not_cost_the_most_though_it_costs_mor
     assert judge(made).named("moderation-most").outcome == "contradicted"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("claim", "none"),
     [
@@ -162,7 +162,7 @@ def test_a_knob_that_is_absent_is_not_observable_and_says_where_it_is() -> None:
     assert "real PCs" in said.advice
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_busy_machine_turns_no_claim_round() -> None:
     open_ones = left_open(outcomes(judge(usual())), outcomes(judge(busy(usual()))))
     assert "irqbalance-hardly" in open_ones, "so small an effect"

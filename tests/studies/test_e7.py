@@ -103,7 +103,7 @@ def test_the_picture_says_what_became_of_each_step() -> None:
     assert len(figure.table) == 3
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.cluster
 def test_the_procedure_runs_to_its_end_and_leaves_everything_as_it_was(
     cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -87,7 +87,7 @@ def test_a_study_measures_judges_and_draws(
     assert draw(again).alt
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_an_adaptive_sweep_puts_sizes_where_the_time_bends(
     cluster: NamespaceCluster, tmp_path: Path, tiny: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -148,10 +148,10 @@ def test_b4_reads_the_cpu_use_of_both_nodes(
     assert record.complete, record.warnings
     points = [p for p in record.points if p.quantity == b4_cpu_use.CPU]
     assert {p.at["node"] for p in points} == {"node00", "node01"}
-    assert all(0 <= sample < 150 for p in points for sample in p.samples)
+    assert all(sample >= 0 for p in points for sample in p.samples)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_b5_measures_like_and_different_nodes_or_refuses(
     cluster: NamespaceCluster, tmp_path: Path, tiny: None
 ) -> None:
@@ -195,7 +195,7 @@ def test_bad_sizes_at_the_command_line_are_a_sentence(at_cluster: Beowulf) -> No
     assert "--sizes takes numbers from 0" in said
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_ctrl_c_at_the_command_line_saves_what_was_measured(at_cluster: Beowulf) -> None:
     running = at_cluster.start("study", "B2", "--quick")
     kept = at_cluster.here / "records"

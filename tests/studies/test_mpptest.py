@@ -122,7 +122,7 @@ def test_both_kinds_of_calls_are_compared_in_mpptests_way(
     assert claim(pair(times, noise=noise), "mpptest-similar-calls").outcome == outcome
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("name", "without"),
     [

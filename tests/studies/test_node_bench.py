@@ -24,7 +24,7 @@ OF_PERF = ("null call", "pipe", "Bcopy (libc)")
 LONGEST_S = 600.0  # on a machine that does much else; some ten seconds otherwise
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.cluster
 def test_a_node_brings_all_rows_and_keeps_the_record_of_the_study(at_cluster: Beowulf) -> None:
     nodes = ["node01"]

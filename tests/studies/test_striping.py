@@ -158,7 +158,7 @@ def settings(cluster: NamespaceCluster) -> dict[str, str]:
 
 
 @pytest.mark.cluster
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_every_way_is_measured_and_the_nodes_are_as_before(
     two_networks: NamespaceCluster, tmp_path: Path
 ) -> None:
@@ -212,7 +212,7 @@ def test_a_cluster_with_one_network_is_refused_with_a_sentence(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.cluster
 @pytest.mark.parametrize("network", [0, 1])
 def test_a_network_that_is_pulled_ends_the_stream_with_a_sentence(

@@ -75,7 +75,7 @@ def test_a_failed_check_ends_with_1_after_the_figures_were_shown(
     wait_until(lambda: not left(cluster), "nothing of hpcc is left on a node")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.usefixtures("hpcc_is_here")
 def test_a_study_of_the_real_suite_has_every_figure(
     cluster: NamespaceCluster,

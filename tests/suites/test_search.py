@@ -143,7 +143,7 @@ def test_any_number_of_parts_finds_what_the_whole_has(at_cluster: Beowulf) -> No
     assert len({row.split("\t")[0] for row in found}) >= relatives
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.cluster
 @pytest.mark.usefixtures("blast_is_here")
 def test_what_cannot_be_searched_is_a_sentence(at_cluster: Beowulf) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
+from running import PATIENCE_S
 
 from beowulf import mpi, paths
 from beowulf.timeline import recording
@@ -60,7 +61,7 @@ def record(built: Callable[[str], Path], tmp_path: Path) -> Recorded:
             ],
             capture_output=True,
             text=True,
-            timeout=30,
+            timeout=PATIENCE_S,
             env={**os.environ, **(environment or {})},
         )
         if code is not None:

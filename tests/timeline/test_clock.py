@@ -58,7 +58,9 @@ def test_clocks_that_differ_and_drift_are_brought_together(record: Recorded) -> 
 
 def test_messages_that_arrive_before_they_were_sent_are_counted(record: Recorded) -> None:
     true = trace.read(record("everything.c", 2))
-    wrong = Trace((true.ranks[0], moved(true.ranks[1], -SECOND, 0.0, ties=False)), true.folder)
+    wrong = Trace(
+        (true.ranks[0], moved(true.ranks[1], -1000 * SECOND, 0.0, ties=False)), true.folder
+    )
     found = analysis.Analysis(clock.aligned(wrong), {})
     to_rank_1 = int((found.messages["to"] == 1).sum())
     [sentence] = found.warnings

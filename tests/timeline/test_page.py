@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from IPython.lib.pretty import pretty
+from running import wait_until
 
 pytest.importorskip("bokeh")
 
@@ -141,15 +142,15 @@ def test_what_is_drawn_is_what_the_trace_has(tmp_path: Path) -> None:
         assert view.evaluate(cell) == (255 << 24 | blue << 16 | green << 8 | red)
         # And so it is on the canvas: its colour is where the hover text says that the call is.
         view.evaluate("document.getElementById('lines').checked = false; timeline.draw()")
-        view.wait_for_timeout(300)
-        assert (red, green, blue) in seen(view, 0)
-        assert tuple(int(picture.FILLS[2][at : at + 2], 16) for at in (1, 3, 5)) in seen(view, 1)
+        wait_until(lambda: (red, green, blue) in seen(view, 0), "the first call is drawn")
+        second = tuple(int(picture.FILLS[2][at : at + 2], 16) for at in (1, 3, 5))
+        wait_until(lambda: second in seen(view, 1), "the second call is drawn")
         assert HOSTILE in view.inner_text(".warnings")
         results = Axe().run(view)
         assert results.violations_count == 0, results.generate_report()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @needs_chromium
 @pytest.mark.browser
 def test_keys_jump_to_the_waits(record: Recorded, tmp_path: Path) -> None:
@@ -205,7 +206,7 @@ def test_the_still_picture_has_its_sentence_and_table(tmp_path: Path) -> None:
 
 @needs_chromium
 @pytest.mark.browser
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_million_events_stay_smooth(tmp_path: Path) -> None:
     found = made(16, 62_500)
     file = tmp_path / "t.html"

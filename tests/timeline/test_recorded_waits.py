@@ -1,4 +1,4 @@
-"""Is a wait named after its reason? Fifty times each, also while others keep the processors busy."""
+"""Is a wait named after its reason? In `make nightly` fifty times each, also while others keep the processors busy."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
-from running import first
+from test_replay import event, run
 
 from beowulf.timeline import analysis
 from beowulf.timeline import waits as reasons
 from beowulf.timeline.analysis import Analysis
+from beowulf.timeline.trace import COMPLETES, RECEIVES, SENDS
 
 if TYPE_CHECKING:
     from tests.timeline.conftest import Recorded
@@ -74,28 +75,46 @@ def named(found: Analysis, case: str) -> int:
     return right
 
 
-@pytest.mark.parametrize("load", first(1, [0, 2]))
 @pytest.mark.parametrize("case", EXPECTED)
-def test_a_known_wait_is_named(record: Recorded, case: str, load: int) -> None:
+def test_a_known_wait_is_named(record: Recorded, case: str) -> None:
+    # The rank that waits may have no core when it is to begin to wait; of so many times that is not so in all.
+    assert named(analysis.read(record("cases.c", 2, case, str(TIMES))), case) > 0
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("load", [0, 2])
+@pytest.mark.parametrize("case", EXPECTED)
+def test_a_known_wait_is_named_each_time(record: Recorded, case: str, load: int) -> None:
     with busy(load):
         found = analysis.read(record("cases.c", 2, case, str(TIMES)))
     assert named(found, case) == TIMES
 
 
-def test_the_critical_path_goes_through_the_rank_that_was_late(record: Recorded) -> None:
+def test_the_critical_path_goes_through_the_rank_that_was_late() -> None:
+    to, fro = ({"partner": rank, "tag": 3, "bytes": 8} for rank in (1, 0))
+    got = RECEIVES | COMPLETES
+    # Rank 0 is late three times, and then rank 1.
+    late = [event("MPI_Send", 2_000 * n, 2_000 * n + 50, SENDS, **to) for n in (1, 2, 3)]
+    waiting = [event("MPI_Recv", 2_000 * n - 1_800, 2_000 * n + 60, got, **fro) for n in (1, 2, 3)]
+    found = run(
+        [*late, event("MPI_Recv", 6_100, 9_060, got, **to)],
+        [*waiting, event("MPI_Send", 9_000, 9_050, SENDS, **fro)],
+    )
+    path = found.critical_path
+    assert sum(path.parts_ns.values()) == path.length_ns == found.length_ns
+    assert all(a.ended_ns == b.began_ns for a, b in itertools.pairwise(path.steps))
+    on = {
+        us: [each.rank for each in path.steps if each.began_ns <= us * 1000 < each.ended_ns]
+        for us in (1_000, 3_000, 5_000, 8_000)
+    }
+    assert on == {1_000: [0], 3_000: [0], 5_000: [0], 8_000: [1]}
+
+
+def test_the_steps_of_a_real_runs_critical_path_follow_each_other(record: Recorded) -> None:
     found = analysis.read(record("cases.c", 2, "late-sender", "3"))
     path = found.critical_path
-    assert path.length_ns == found.length_ns or path.length_ns <= found.length_ns
-    assert sum(path.parts_ns.values()) == path.length_ns
-    # Each of the three times it comes from rank 0, which slept before it sent.
-    sends = found.events[(found.events["rank"] == 0) & (found.events["flags"] & 1 != 0)]
-    for moment in sends["began_ns"]:
-        [step] = [
-            each for each in path.steps if each.began_ns <= moment - 1_000_000 < each.ended_ns
-        ]
-        assert step.rank == 0
-    steps = path.steps
-    assert all(a.ended_ns == b.began_ns for a, b in itertools.pairwise(steps))
+    assert sum(path.parts_ns.values()) == path.length_ns <= found.length_ns
+    assert all(a.ended_ns == b.began_ns for a, b in itertools.pairwise(path.steps))
 
 
 def test_a_run_replayed_without_a_change_takes_as_long(record: Recorded) -> None:

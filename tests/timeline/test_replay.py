@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from running import Beowulf, first
+from running import PATIENCE_S, Beowulf
 
 from beowulf import mpi, paths
 from beowulf.cluster import simulated
@@ -435,22 +435,34 @@ def programs() -> dict[str, tuple[Path, tuple[str, ...], int]]:
     }
 
 
+def recorded(name: str, cluster: NamespaceCluster, into: Path) -> Analysis:
+    source, arguments, ranks = programs()[name]
+    words = mpi.prepare(source, library=cluster.mpi)
+    done = recording.launch(cluster, words, ranks, arguments, into=into, timeout_s=PATIENCE_S)
+    assert done.returncode == 0, done.stderr
+    return analysis.read(into)
+
+
 @needs_simgrid
 @pytest.mark.cluster
-@pytest.mark.parametrize("name", first(1, programs()))
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", programs())
 def test_a_run_at_100_mbit_takes_as_long_in_its_replay(
     name: str, cluster: NamespaceCluster, tmp_path: Path
 ) -> None:
-    source, arguments, ranks = programs()[name]
-    words = mpi.prepare(source, library=cluster.mpi)
-    into = tmp_path / "trace"
-    done = recording.launch(cluster, words, ranks, arguments, into=into, timeout_s=120)
-    assert done.returncode == 0, done.stderr
-    found = analysis.read(into)
-    there = replay.replay(found, FAST)
+    there = replay.replay(recorded(name, cluster, tmp_path / "trace"), FAST)
     # FAST is nobody's calibration: short messages take 5 µs here when it is quiet, and wait for a core when it is not.
     low, high = (0.5, 2) if name == "plate" else (0.1, 6)
     assert low < there.ratio < high, there
+
+
+@needs_simgrid
+@pytest.mark.cluster
+def test_a_real_run_is_replayed_always_alike_and_takes_longer_on_a_slow_network(
+    cluster: NamespaceCluster, tmp_path: Path
+) -> None:
+    found = recorded("plate", cluster, tmp_path / "trace")
+    there = replay.replay(found, FAST)
     # The same run takes the same time, to the last digit.
     assert replay.replay(found, FAST) == there
     slow = replay.replay(found, SLOW)
@@ -461,7 +473,7 @@ def test_a_run_at_100_mbit_takes_as_long_in_its_replay(
 
 @needs_simgrid
 @pytest.mark.cluster
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_learner_asks_for_another_network(at_cluster: Beowulf, tmp_path: Path) -> None:
     ring = paths.lab("01") / "ring.c"
     at_cluster("run", "--trace", "-n", "4", ring)

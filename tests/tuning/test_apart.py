@@ -199,7 +199,7 @@ def test_a_change_is_shown_once_and_what_a_script_reads_stays_plain(
     learner("tune", "revert")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_node_that_goes_away_is_put_back_when_it_returns(pcs: Hall, learner: Beowulf) -> None:
     pcs.at("node02", "nft add table ip own")
     learner("tune", "apply", "firewall", "10", "--unmeasured")
@@ -226,7 +226,7 @@ def test_a_node_that_goes_away_is_put_back_when_it_returns(pcs: Hall, learner: B
     assert json.loads(learner("status", "--json"))["to_be_put_back"] == {}
 
 
-@pytest.mark.slow  # it waits once more until ssh gives the lost connection up
+@pytest.mark.nightly  # it waits once more until ssh gives the lost connection up
 def test_a_machine_that_vanishes_in_the_middle_keeps_no_other_from_being_put_back(
     pcs: Hall, learner: Beowulf
 ) -> None:
@@ -243,7 +243,7 @@ def test_a_machine_that_vanishes_in_the_middle_keeps_no_other_from_being_put_bac
     assert mtus(pcs) == ["1500"] * 4
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_another_target_is_not_taken_while_the_first_ones_machines_are_changed(
     pcs: Hall, learner: Beowulf
 ) -> None:
@@ -314,7 +314,7 @@ def test_two_cards_are_not_bonded_where_there_is_one(learner: Beowulf) -> None:
     assert "beowulf_second" in said
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_who_may_not_become_root_is_named_and_nothing_is_changed(
     pcs: Hall, learner: Beowulf
 ) -> None:

@@ -60,7 +60,7 @@ def joined() -> str:
     return find("bonding").set("on", "node00").replace(*BRIDGE)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_two_cards_become_one_with_the_addresses_of_both_and_are_parted_again(
     tmp_path: Path,
 ) -> None:
@@ -81,7 +81,7 @@ def test_two_cards_become_one_with_the_addresses_of_both_and_are_parted_again(
     assert bonded.endswith("127\n")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_cards_that_cannot_be_joined_are_left_as_they_were(tmp_path: Path) -> None:
     (tmp_path / "join").write_text(joined().replace("    give beowulf-bond\n", "    false\n"))
     steps = "whole >before; ! bash --norc -eu <join; whole >after; diff before after; echo same"

@@ -142,7 +142,7 @@ def test_the_bars_are_stacked_in_the_order_of_the_way() -> None:
     assert (table.us <= table.high_us).all()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.cluster
 def test_the_study_measures_every_way_and_leaves_the_links_as_they_were(
     cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -31,7 +31,7 @@ def test_a_node_that_goes_away_is_put_back_when_it_returns(learner: Beowulf) -> 
     assert "Put back" not in learner("up")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_what_was_kept_is_put_in_again_on_a_node_that_is_restarted_and_reverted_like_on_the_others(
     learner: Beowulf,
 ) -> None:
@@ -50,7 +50,7 @@ def test_what_was_kept_is_put_in_again_on_a_node_that_is_restarted_and_reverted_
     assert "Put in again" not in learner("up")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_frames_that_were_kept_long_stay_long_when_the_cluster_is_healed(learner: Beowulf) -> None:
     """Healing makes every frame 1500 bytes, at the switch too; a slower cable may not take longer ones."""
     set_(learner, "mtu", "3000")

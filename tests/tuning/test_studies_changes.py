@@ -190,7 +190,7 @@ def test_a_measurement_that_fails_leaves_everything_as_it_was(
     assert state(cluster) == before
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.cluster
 @pytest.mark.parametrize("way", first(3, WAYS))
 @pytest.mark.parametrize("number", first(1, [signal.SIGKILL, signal.SIGINT]))
@@ -227,7 +227,7 @@ def test_what_a_signal_ended_is_put_back_at_once_or_before_the_next_measurement(
     assert not log.of_cluster(cluster).open()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.cluster
 def test_a_study_within_a_change_leaves_the_change(
     cluster: NamespaceCluster, tmp_path: Path

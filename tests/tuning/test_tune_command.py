@@ -319,7 +319,7 @@ def test_a_knob_of_this_machine_is_turned_with_host_and_put_back(learner: Beowul
 
 
 @pytest.mark.rootless
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_an_ordinary_user_turns_what_is_theirs_and_hears_what_is_not(
     namespaces_work: None,
 ) -> None:
