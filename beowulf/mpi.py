@@ -326,7 +326,7 @@ def clear(cluster: Cluster, job: str) -> None:
     for node in cluster.nodes:
         if node not in dead:
             with suppress(LabError):
-                cluster.run(node, script, timeout_s=30)
+                cluster.run(node, script, timeout_s=60)
 
 
 class _Run:

@@ -22,7 +22,7 @@ WHO = "beowulf"
 SIGNED, UNSIGNED, BROKEN = "signed", "unsigned", "broken"
 PUBLIC_KEY = re.compile(r"^(ssh-ed25519 [A-Za-z0-9+/=]{1,200})(?: .*)?$", re.MULTILINE)
 LONGEST_SIGNATURE = 2_000
-LONGEST_S = 20.0
+LONGEST_S = 60.0
 
 
 @dataclass(frozen=True)

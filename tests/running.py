@@ -20,6 +20,7 @@ from beowulf.cluster.lock import LockedError
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.cluster.shells import SHELL, completed
 from beowulf.record import Record
+from beowulf.studies.lab_01.a2_validation import FREE_MEMORY
 
 COMMAND = str(paths.python_bin() / "beowulf")
 # Of one command, and of one wait: so long only where something hangs, however busy the machine is.
@@ -198,6 +199,13 @@ def nothing_runs(learner: Beowulf) -> None:
 def warned(record: Record) -> list[str]:
     """A Record's warnings but for those of the load: tests run on a busy machine, too."""
     return record.warnings[len(host_state.busy(record.circumstances["before"])) :]
+
+
+def unfulfilled(validation: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Verdicts of a validation that do not hold, but for that on the memory that other programs leave free."""
+    assert FREE_MEMORY in {each["claim"] for each in validation}
+    every = [each for each in validation if each["claim"] != FREE_MEMORY]
+    return [each for each in every if each["outcome"] != "holds"]
 
 
 def traces(learner: Beowulf) -> dict[str, set[str]]:

@@ -131,7 +131,7 @@ class Hall:
         words = ["nsenter", f"--target={self._pid(name)}", "--all", "--root", "--wd"]
         words += ["bash", "--norc", "-c", script]
         done = subprocess.run(
-            words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60
+            words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=240
         )
         assert code in (None, done.returncode), done.stdout
         return done.stdout

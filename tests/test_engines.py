@@ -9,14 +9,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
-from running import Beowulf, first, wait_until
+from running import PATIENCE_S, Beowulf, first, wait_until
 
 from beowulf import paths
 from beowulf.cluster import namespaces
@@ -24,12 +24,13 @@ from beowulf.cluster.config import ClusterConfig
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.cluster.recorded import RecordedCluster
 from beowulf.engines import CellError, Engines, places, px, start_engines
+from beowulf.engines.learner_engines import Asked
 from beowulf.engines.replay import RECORDED
 from beowulf.engines.screen import CUT, MOST_SHOWN
 from beowulf.errors import LabError, UsageError
 
 cluster_test = pytest.mark.cluster
-SHORT_S = 3.0
+SHORT_S = 1.0
 
 
 @pytest.fixture(scope="module")
@@ -51,8 +52,31 @@ def shared(trio: NamespaceCluster) -> Iterator[Engines]:
 @pytest.fixture
 def engines(shared: Engines) -> Engines:
     """Three engines that live; a test may end them."""
-    shared.timeout_s = 60.0
+    shared.timeout_s = PATIENCE_S
     return shared.start()
+
+
+Begun = Callable[..., Path]
+
+
+@pytest.fixture
+def begun(engines: Engines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Begun:
+    """Let what a test then submits count as begun, and its time-out with it, only when these ranks have made a file."""
+    submit = engines.submit
+
+    def begun(waiting: Sequence[int], done: Sequence[int] = ()) -> Path:
+        def submitted(cell: str, ranks: Sequence[int] = ()) -> Asked:
+            asked = submit(cell, ranks)
+            parts = dict(zip(asked.ranks, asked.result.split(), strict=True))
+            files = [tmp_path / str(rank) for rank in waiting]
+            wait_until(lambda: all(map(Path.exists, files)), f"{waiting} have begun")
+            wait_until(lambda: all(parts[rank].done() for rank in done), f"{done} have ended")
+            return asked
+
+        monkeypatch.setattr(engines, "submit", submitted)
+        return tmp_path
+
+    return begun
 
 
 def mpi_works(engines: Engines) -> bool:
@@ -154,7 +178,7 @@ def test_output_is_shown_while_the_cell_still_runs(
     file = tmp_path / "seen"
     monkeypatch.setattr(sys, "stdout", Touching(file))
     cell = f"import os, time\nprint('early')\nwhile not os.path.exists({str(file)!r}):\n    time.sleep(0.05)"
-    engines.run(cell, ranks=[1], timeout_s=30)
+    engines.run(cell, ranks=[1])
 
 
 @cluster_test
@@ -207,14 +231,23 @@ def test_every_kind_of_mistake_is_a_sentence(engines: Engines, cell: str, said: 
 
 @cluster_test
 def test_when_one_rank_raises_and_others_wait_it_is_said_where_and_all_engines_end(
-    engines: Engines,
+    engines: Engines, tmp_path: Path
 ) -> None:
+    # The one raises its exception when the others have come to the line in which they wait.
+    cell = f"""
+import os, time
+if rank == 1:
+    while not (os.path.exists("{tmp_path}/0") and os.path.exists("{tmp_path}/2")):
+        time.sleep(0.05)
+    raise KeyError("x")
+open(f"{tmp_path}/{{rank}}", "w") and world.Barrier()
+"""
     with pytest.raises(CellError) as caught:
-        engines.run("if rank == 1:\n    raise KeyError('x')\n\nworld.Barrier()")
+        engines.run(cell)
     said = caught.value.message
-    assert "node01 (rank 1): KeyError: 'x', in line 2" in said
-    assert "node00 (rank 0) waits in line 4: world.Barrier()" in said
-    assert "node02 (rank 2) waits in line 4: world.Barrier()" in said
+    assert "node01 (rank 1): KeyError: 'x', in line 5" in said
+    assert "node00 (rank 0) waits in line 6: open(" in said
+    assert "node02 (rank 2) waits in line 6: open(" in said
     assert not engines.alive
     with pytest.raises(LabError, match=r"The engines were ended.*`engines\.restart\(\)`"):
         engines.run("1")
@@ -222,15 +255,22 @@ def test_when_one_rank_raises_and_others_wait_it_is_said_where_and_all_engines_e
 
 @cluster_test
 def test_a_deadlock_ends_after_the_time_out_and_each_rank_is_found_in_its_line(
-    engines: Engines,
+    engines: Engines, begun: Begun
 ) -> None:
-    engines.run("def get(source):\n    return world.recv(source=source)\n")
+    here = begun(waiting=(), done=(0, 1, 2))
+    engines.run(
+        f'def get(source):\n    return open("{here}/0", "w") and world.recv(source=source)\n'
+    )
+    begun(waiting=(0, 1), done=(2,))
     engines.timeout_s = SHORT_S
     with pytest.raises(CellError) as caught:
-        engines.run("if rank == 0:\n    get(1)\nelif rank == 1:\n    while True:\n        pass\n")
+        engines.run(
+            "if rank == 0:\n    get(1)\nelif rank == 1:\n"
+            f'    open("{here}/1", "w")\n    while True:\n        pass\n'
+        )
     said = caught.value.message
-    assert "did not end within 3 s" in said
-    assert "node00 (rank 0) waits in line 2 of get: return world.recv(source=source)" in said
+    assert "did not end within 1 s" in said
+    assert f'node00 (rank 0) waits in line 2 of get: return open("{here}'[:70] in said
     assert "node01 (rank 1) is in line" in said
     assert "node02" not in said
     assert "`engines.restart()`" in caught.value.hint
@@ -255,7 +295,7 @@ def test_a_rank_that_ends_is_named_with_how_it_ended(
     engines: Engines, cell: str, said: str
 ) -> None:
     with pytest.raises(CellError, match=said):
-        engines.run(cell, timeout_s=30)
+        engines.run(cell)
     with pytest.raises(LabError, match="restart"):
         engines.run("1")
 
@@ -331,7 +371,7 @@ def test_px_without_engines_says_which_line_starts_them(shell: Any) -> None:
 
 @cluster_test
 def test_px_knows_targets_time_outs_and_the_background(
-    engines: Engines, shell: Any, capsys: pytest.CaptureFixture[str]
+    engines: Engines, begun: Begun, shell: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
     px.register(engines)
 
@@ -359,10 +399,9 @@ def test_px_knows_targets_time_outs_and_the_background(
     with pytest.raises(UsageError, match=r"unrecognized arguments: --colour"):
         cell("--colour", "1")
     assert "Wall time" in cell("-t 0", "%%time\nx = 1")
-    with pytest.raises(
-        CellError, match=r"did not end within 1 s(.|\n)*waits in line 3: world.recv\(\)"
-    ):
-        cell("--timeout 1", "\nworld.recv()")
+    here = begun(waiting=(0, 1, 2))
+    with pytest.raises(CellError, match=r"did not end within 1 s(.|\n)*waits in line 3: open"):
+        cell("--timeout 1", f'\nopen(f"{here}/{{rank}}", "w") and world.recv()')
 
 
 @pytest.mark.parametrize(
@@ -477,7 +516,7 @@ def test_nothing_stays_when_the_process_that_has_started_engines_ends(
     if how == "killed":
         assert folders
         process.kill()
-    process.wait(60)
+    process.wait(PATIENCE_S)
     wait_until(lambda: not left(beowulf), "controller and engines end")
     wait_until(lambda: not any(map(Path.exists, folders)), "their files are gone")
 
@@ -502,7 +541,7 @@ for line in ("1", "2"):
     beowulf("down")
     wait_until(lambda: not left(beowulf), "controller and engines end")
     (beowulf.here / "down").touch()
-    said, _ = process.communicate(timeout=60)
+    said, _ = process.communicate(timeout=PATIENCE_S)
     assert said.count("The cluster was taken down, and the engines with it.") == 2
     assert said.count("`engines.restart()`") == 2
     assert "Traceback" not in said
@@ -526,7 +565,7 @@ engines.run("print(world.allreduce(1))")
     assert process.stdout.readline() == "now\n"
     time.sleep(1.0)  # it may be anywhere in the cell, and after a second it waits there
     os.kill(process.pid, signal.SIGINT)
-    said, _ = process.communicate(timeout=120)
+    said, _ = process.communicate(timeout=PATIENCE_S)
     assert "It was stopped." in said
     assert "node01 (rank 1) waits in line 2: world.recv()" in said
     assert "node00 │ 2" in said

@@ -10,9 +10,10 @@ import urllib.request
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
-from urllib.parse import urljoin
+from urllib.parse import urljoin, urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -21,7 +22,7 @@ from jupyter import served as serve
 from running import PATIENCE_S, Beowulf, first, wait_until
 
 from beowulf import jupyter, lab_file, papers, paths
-from beowulf.cluster import namespaces
+from beowulf.cluster import namespaces, state
 from beowulf.cluster.config import ClusterConfig
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.home import documents, live
@@ -252,11 +253,12 @@ def test_it_boots_heals_changes_the_rate_and_stops(served: Served) -> None:
 def test_two_pages_do_not_change_the_cluster_at_once(served: Served) -> None:
     try:
         with ThreadPoolExecutor() as pool:
-            first = pool.submit(served.post, "cluster", command="up")
-            wait_until(lambda: first.done() or served.cluster()["under_way"], "the boot is seen")
-            if not first.done():
+            # As long as another command changes the cluster, the boot waits.
+            with state.locked(served.learner.state):
+                first = pool.submit(served.post, "cluster", command="up")
+                wait_until(lambda: served.cluster()["under_way"], "the boot is seen")
                 second = served.post("cluster", command="down")
-                assert second == {"problem": "`beowulf up` is under way: wait until it is done."}
+            assert second == {"problem": "`beowulf up` is under way: wait until it is done."}
             assert "4 nodes are up" in first.result()["done"]
         assert served.cluster()["under_way"] == ""
     finally:
@@ -265,14 +267,16 @@ def test_two_pages_do_not_change_the_cluster_at_once(served: Served) -> None:
 
 @pytest.mark.cluster
 def test_a_boot_goes_on_when_the_browser_is_closed(served: Served, namespaces_work: None) -> None:
-    request = urllib.request.Request(
-        f"{served.jupyter.url}/beowulf/home/cluster",
-        b'{"command": "up"}',
-        {"Authorization": f"token {served.jupyter.token}"},
-    )
+    browser = HTTPConnection(urlsplit(served.jupyter.url).netloc)
     try:
-        with pytest.raises(TimeoutError):
-            urllib.request.urlopen(request, timeout=0.1)
+        # As long as another command changes the cluster, the boot waits.
+        with state.locked(served.learner.state):
+            browser.request(
+                *("POST", "/beowulf/home/cluster", b'{"command": "up"}'),
+                {"Authorization": f"token {served.jupyter.token}"},
+            )
+            wait_until(lambda: served.cluster()["under_way"], "the boot is seen")
+            browser.close()
         wait_until(lambda: len(served.cluster()["nodes"]) == 4, "the cluster is there")
         wait_until(lambda: not served.cluster()["under_way"], "the boot is at its end")
         assert served.cluster()["sentence"].startswith("4 of 4 nodes are up")

@@ -100,7 +100,10 @@ def test_an_interrupted_question_leaves_nothing_on_the_node(
     assert "node03 was asked" in said
     assert "had not answered when you stopped it" in said
     assert "BEOWULF_CALL" not in said
-    assert [each for each in at_cluster.processes() if "7654321" in each] == []
+    wait_until(
+        lambda: not [each for each in at_cluster.processes() if "7654321" in each],
+        "what was asked is ended on the node",
+    )
 
 
 def test_ctrl_c_says_what_a_study_has_kept(at_cluster: Beowulf) -> None:

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -26,8 +27,6 @@ from beowulf.record import Record
 pytestmark = pytest.mark.cluster
 
 LAB = paths.root() / "labs" / "01-validation"
-# Unnoticed, a lost node would hold a run up for a quarter of an hour. A quiet machine needs some five seconds.
-LONGEST_GOODBYE_S = 100.0
 CORES = len(os.sched_getaffinity(0))
 
 BEGIN = """
@@ -257,8 +256,10 @@ def test_a_file_that_nobody_can_execute_is_reported(at_cluster: Beowulf) -> None
     script.write_text("#!/no/such/interpreter\n")
     script.chmod(0o755)
     said = at_cluster("run", "script", code=1)
-    assert "cannot execute" in said
-    assert "beowulf: script ended with" in said
+    # The shell's own words, which differ between its versions, are above ours.
+    above, ours, _ = said.partition("beowulf: script ended with")
+    assert ours
+    assert str(script) in above
 
 
 @pytest.mark.parametrize(
@@ -474,21 +475,19 @@ def learner(frail: NamespaceCluster, tmp_path: Path) -> Beowulf:
     return Beowulf(frail.folder, tmp_path)
 
 
-def begun(run: subprocess.Popen[str]) -> None:
-    """Wait until all four ranks have begun."""
+def begun(run: subprocess.Popen[str], ranks: int = 4) -> None:
+    """Wait until all ranks have begun."""
     assert run.stdout
     seen = ""
-    for _ in range(4):
+    for _ in range(ranks):
         line = run.stdout.readline()
         seen += line
         assert "begins" in line, seen
 
 
 def ended(run: subprocess.Popen[str]) -> str:
-    """What it says from now to its end, which comes soon enough."""
-    began = time.monotonic()
+    """What it says from now to its end; unnoticed, a lost node would hold it up for a quarter of an hour."""
     said, _ = run.communicate(timeout=PATIENCE_S)
-    assert time.monotonic() - began < LONGEST_GOODBYE_S, said
     assert "Traceback" not in said
     return said
 
@@ -647,35 +646,73 @@ def test_a_record_says_how_ranks_waited(cluster: NamespaceCluster, tmp_path: Pat
     assert Record("A7").patience == ""
 
 
-def test_patient_ranks_leave_their_core_to_others_while_they_wait(
-    cluster: NamespaceCluster, lab_folder: Path
-) -> None:
-    ranks = 2 * len(os.sched_getaffinity(0)) + 2
-    (lab_folder / "waiting.c").write_text(
-        "#include <sys/resource.h>\n"
-        "#include <unistd.h>\n"
-        + BEGIN
-        + """
+ASKS = """
+#include <poll.h>
+#include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+int main(void) {
+    struct epoll_event event;
     struct rusage before, after;
+    int epoll = epoll_create1(0);
     getrusage(RUSAGE_SELF, &before);
-    if (rank == 0)
-        sleep(1);
-    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 0; i < 100; i++) {
+        poll(NULL, 0, 0);
+        epoll_wait(epoll, &event, 1, 0);
+    }
     getrusage(RUSAGE_SELF, &after);
-    if (rank > 0)
-        printf("rested %ld\\n", after.ru_nvcsw - before.ru_nvcsw);
+    printf("%ld", after.ru_nvcsw - before.ru_nvcsw);
+}
 """
-        + END
-    )
-    program = mpi.build(lab_folder / "waiting.c")
 
-    def rests(patient: str) -> list[int]:
-        """How often each rank that waited for rank 0 gave its core away by itself."""
-        done = mpi.launch(cluster, program, ranks, environment={"BEOWULF_PATIENT": patient})
-        found = [int(count) for count in re.findall(r"^rested (\d+)$", done.stdout, re.MULTILINE)]
-        assert len(found) == ranks - 1
+
+def test_who_asks_patiently_leaves_the_core_each_time_and_else_never(tmp_path: Path) -> None:
+    (tmp_path / "asks.c").write_text(ASKS)
+    program = tmp_path / "asks"
+    subprocess.run(["gcc", str(tmp_path / "asks.c"), "-o", str(program)], check=True)
+
+    def rests(patient: str) -> int:
+        preload = {"LD_PRELOAD": str(paths.native("patient_poll.so")), "BEOWULF_PATIENT": patient}
+        done = subprocess.run(
+            [program], env={**os.environ, **preload}, capture_output=True, text=True, check=True
+        )
+        return int(done.stdout)
+
+    # Counts and no times: how often it gave its core away by itself when it asked 200 times. A page of memory that has
+    # to be fetched makes it wait as well.
+    assert rests("always") >= 150
+    assert rests("never") <= 50
+
+
+def test_patient_ranks_leave_their_core_to_others_while_they_wait(
+    cluster: NamespaceCluster, at_cluster: Beowulf
+) -> None:
+    ranks = 2 * CORES + 2
+    here = at_cluster.here
+    middle = f'while (rank == 0 && access("{here}/watched", F_OK) != 0) usleep(10000);'
+    (here / "waiting.c").write_text(f"#include <unistd.h>\n{BEGIN}{middle}{END}")
+    program = mpi.build(here / "waiting.c")
+
+    def rests() -> dict[str, int]:
+        """How often each rank has given its core away by itself."""
+        found = {}
+        for entry in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError, IndexError):
+                if (entry / "cmdline").read_bytes().startswith(bytes(program)):
+                    status = (entry / "status").read_text()
+                    counted = re.findall(r"^voluntary_ctxt_switches:\s*(\d+)", status, re.M)
+                    found[entry.name] = int(counted[0])
         return found
 
-    # Counts and no times, which say on a busy machine what else runs. A patient rank rests a thousand times a second,
-    # a busy machine allows it fewer; one that only asks never rests.
-    assert min(rests("auto")) > 10 * (max(rests("never")) + 1)
+    run = at_cluster.start("run", "-n", str(ranks), program)
+    begun(run, ranks)
+    before = rests()
+    assert len(before) == ranks
+    # A patient rank rests a thousand times a second, on a busy machine fewer times; one that only asks never rests.
+    wait_until(
+        lambda: all(rests().get(rank, 0) > count + 100 for rank, count in before.items()),
+        "each rank that waits for rank 0 has rested a hundred times",
+    )
+    (here / "watched").touch()
+    said, _ = run.communicate(timeout=PATIENCE_S)
+    assert run.returncode == 0, said

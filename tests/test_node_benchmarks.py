@@ -92,10 +92,6 @@ def best(text: str) -> dict[str, float]:
     return {name: line["best"] for name, line in results(text).items()}
 
 
-def climbs(values: list[float]) -> bool:
-    return all(a < b for a, b in itertools.pairwise(values))
-
-
 @pytest.mark.parametrize(("name", "number"), TABLES.items())
 def test_every_row_of_the_papers_table_is_there(
     printed: dict[str, str], name: str, number: int
@@ -140,7 +136,8 @@ def test_a_result_follows_from_its_samples(printed: dict[str, str], name: str) -
             assert line["median"] == pytest.approx(size / seconds / 1e6, rel=1e-5)
         else:
             assert line["quantity"].endswith("_us")
-            assert line["median"] == pytest.approx(seconds * 1e6, rel=1e-5)
+            # Of two rows that other programs disturbed, the difference may be next to nothing.
+            assert line["median"] == pytest.approx(seconds * 1e6, rel=1e-5, abs=1e-5)
 
 
 @pytest.mark.parametrize("row", LEAST_US)
@@ -162,14 +159,47 @@ def test_no_loop_is_left_out_by_the_compiler(printed: dict[str, str]) -> None:
     assert all(line["best"] > 0.005 for line in whole)
 
 
+# The results of a curve that nobody measured: ns by size from 4 KiB on, two sizes an octave.
+CURVE = """
+#define main measured
+#include "memory.c"
+#undef main
+int main(int argc, char **argv) {
+    struct area area = {.count = argc - 1};
+    for (int i = 0; i < area.count; i++) {
+        double sample = strtod(argv[i + 1], NULL) * 1e-9;
+        area.sizes[i] = ((long)SMALLEST << i / 2) * (i % 2 ? 3 : 2) / 2;
+        area.samples[i] = memcpy(malloc(sizeof sample), &sample, sizeof sample);
+        area.taken[i] = 1;
+    }
+    write_results(&area);
+    flush_lines();
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("curve", "best"),
+    [
+        ("1 1 1 1 3 4 4 4 4 9 12 12 12 12 30 70 80 85 88 90", [1, 4, 12, 90]),
+        ("1 1 9 1 3 4 4 4 4 20 60 90", [1, 4, 90]),  # a curve that climbs at its end
+        ("1 1 1 1 1 1 1 1", [1, 1]),  # memory is at the largest size, whatever was disturbed
+    ],
+)
 def test_each_cache_is_slower_than_the_one_before_and_memory_the_slowest(
-    printed: dict[str, str],
+    tmp_path: Path, curve: str, best: list[float]
 ) -> None:
-    found = lines(printed["memory"], "result")
-    caches = [line["row"] for line in found[:-1]]
-    assert caches == [f"L{number} cache" for number in range(1, len(found))]
-    assert found[-1]["row"] == "Main memory"
-    assert climbs([line["best"] for line in found])
+    source, program = tmp_path / "curve.c", tmp_path / "curve"
+    source.write_text(CURVE)
+    words = ["gcc", "-std=c11", "-O1", f"-I{LAB}", f"-I{LAB.parent / 'include'}"]
+    subprocess.run([*words, str(source), "-o", str(program)], check=True)
+    found = lines(run(program, *curve.split()).stdout, "result")
+    names = [f"L{number} cache" for number in range(1, len(found))]
+    assert [line["row"] for line in found] == [*names, "Main memory"]
+    assert [line["best"] for line in found] == pytest.approx(best)
+    assert found[-1]["to_bytes"] == 4096 * 2 ** ((len(curve.split()) - 1) // 2) * (
+        1 if len(curve.split()) % 2 else 1.5
+    )
     assert all(line["from_bytes"] <= line["to_bytes"] for line in found)
     assert all(a["to_bytes"] < b["from_bytes"] for a, b in itertools.pairwise(found))
 
@@ -268,28 +298,44 @@ def test_a_row_that_does_not_do_its_work_is_refused(tmp_path: Path, error: str) 
     assert sentence in done.stderr
 
 
+# Runs the words in a place where no other program has semaphores, and prints how many there are; with `kill`, before
+# and after the end of the program, which is killed while it measures.
+ALONE = r"""
+count() { echo "semaphores $(($(wc -l </proc/sysvipc/sem) - 1))"; }
+if [[ $1 != kill ]]; then "$@" && count; exit; fi
+exec {out}< <(exec "${@:2}")
+program=$!
+while read -r line <&$out && [[ $line != *'"sample"'* ]]; do :; done
+count
+kill -KILL $program
+while [[ $(count) != "semaphores 0" ]]; do sleep 0.01; done
+count
+"""
+
+
+def alone(*words: str | Path) -> list[str]:
+    user = () if os.geteuid() == 0 else ("--user", "--map-root-user")
+    done = run(Path("unshare"), *user, "--ipc", "bash", "-c", ALONE, "alone", *map(str, words))
+    assert done.returncode == 0, done.stderr
+    return [line for line in done.stdout.splitlines() if line.startswith("semaphores")]
+
+
 @pytest.mark.parametrize("name", ["processes", "latencies"])
-def test_nothing_stays_behind(programs: dict[str, Path], tmp_path: Path, name: str) -> None:
-    def semaphores() -> str:
-        return Path("/proc/sysvipc/sem").read_text()
-
-    before = semaphores()
+def test_nothing_stays_behind(
+    programs: dict[str, Path], tmp_path: Path, name: str, namespaces_work: None
+) -> None:
     folder = ("--folder", str(tmp_path)) if name == "processes" else ()
-    assert run(programs[name], *QUICK, *folder).returncode == 0
+    assert alone(programs[name], *QUICK, *folder) == ["semaphores 0"]
     assert list(tmp_path.iterdir()) == []
-    assert semaphores() == before
 
 
-def test_semaphores_are_removed_when_the_program_is_killed(programs: dict[str, Path]) -> None:
-    before = Path("/proc/sysvipc/sem").read_text()
-    words = [str(programs["latencies"]), "--rows", "semaphore", "--passes", "1000"]
-    with subprocess.Popen(words, stdout=subprocess.PIPE) as running:
-        assert running.stdout
-        while b'"sample"' not in running.stdout.readline():
-            assert running.poll() is None
-        assert Path("/proc/sysvipc/sem").read_text() != before
-        running.kill()
-    wait_until(lambda: Path("/proc/sysvipc/sem").read_text() == before, "an end of the semaphores")
+def test_semaphores_are_removed_when_the_program_is_killed(
+    programs: dict[str, Path], namespaces_work: None
+) -> None:
+    words = [programs["latencies"], "--rows", "semaphore", "--passes", "1000"]
+    before, after = alone("kill", *words)
+    assert before != "semaphores 0"
+    assert after == "semaphores 0"
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ NEW_ALL = 0x00020000 | 0x02000000 | 0x04000000 | 0x08000000 | 0x20000000 | 0x400
 NOBODY = 65534
 FIRST_OWN_UID = 1_900_000_000
 LARGEST_PID, PLACES = 1 << 22, 32  # of Linux; and all of these IDs are below 1 << 31
-LONGEST_START_S = 30.0
+LONGEST_START_S = 120.0
 FILE_BYTES = 2048  # of the kernel's memory for each file, also an empty one
 # The kernel keeps as much for a socket that nobody reads, in no process' memory; so few files may be sockets uncounted.
 SOCKET_BYTES, FREE_FILES = 212_992, 1000

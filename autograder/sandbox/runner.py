@@ -31,7 +31,7 @@ from autograder.sandbox import enter
 CELLS = "cells"  # in the tar file: the sources, by their places; FILES holds what was handed in beside the notebook
 FILES = "files"
 CONNECTION = "/tmp/kernel"
-LONGEST_START_S = 30.0
+LONGEST_START_S = 120.0
 # As nbgrader's Execute writes it.
 ERROR_ON_TIMEOUT = {
     "ename": "CellTimeoutError",

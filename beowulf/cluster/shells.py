@@ -28,7 +28,7 @@ for each in /proc/[0-9]*; do
     if grep -qsF {mark} $each/cmdline $each/environ; then kill -KILL ${{each##*/}}; fi
 done 2>/dev/null
 """
-LONGEST_KILLING_S = 10.0
+LONGEST_KILLING_S = 60.0
 
 # called with where lines of shell are about to be run, and the lines
 Show = Callable[[str, str], None]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from beowulf.cluster.namespaces import NamespaceCluster
     from beowulf.cluster.ssh import SshCluster
 
-LONGEST_LOOK_S = 20.0
+LONGEST_LOOK_S = 60.0
 SWITCH = "switch"
 # Prints how links are; the arguments are devices whose offloads are wanted.
 LOOK = """

@@ -18,7 +18,7 @@ RACK, NODE = "beowulf-rack", "beowulf-node"
 WAIT_FOR_EVER = "sleep infinity & wait"
 OWN_NAMESPACES = "--net --uts --mount --pid --ipc --fork --kill-child --mount-proc"
 
-LONGEST_START_S = 30.0
+LONGEST_START_S = 120.0
 
 
 class Supervisor:

@@ -25,7 +25,7 @@ from beowulf.timeline import recording
 
 LOOK_EVERY_S = 0.1
 GRACE_S = 2.0  # that other ranks get when one has raised an exception
-LONGEST_OUTPUT_S = 2.0  # until all that was printed has come
+LONGEST_OUTPUT_S = 60.0  # until all that was printed has come, on however busy a machine
 LONGEST_SENTENCE = 300
 MOST_KEPT = 1_000_000  # characters of an answer
 
@@ -133,7 +133,9 @@ class Engines(World):
             from ipyparallel import Reference
 
             view = self._client[self._order[rank]]
-            place = Place(**view.apply_async(Reference("_beowulf"), "trouble").get(GRACE_S))
+            place = Place(
+                **view.apply_async(Reference("_beowulf"), "trouble").get(places.LONGEST_ANSWER_S)
+            )
         where = f", in {place}" if place.line else ""
         what = f"{error.ename}: {message}" if message else str(error.ename)
         return f"{self._engines[rank]}: {what[:LONGEST_SENTENCE]}{where}"

@@ -11,7 +11,7 @@ from pathlib import PurePath
 from beowulf.cluster import Cluster, connections
 from beowulf.engines.on_engine import ASKS_WHERE, CELLS
 
-LONGEST_ANSWER_S = 10.0
+LONGEST_ANSWER_S = 60.0
 LONGEST_TEXT = 100
 # The engine writes several times: first it has begun to, then a moment passes.
 ASK = """\

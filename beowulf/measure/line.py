@@ -29,7 +29,7 @@ VARIABLE = "BEOWULF_LINE"
 FOLDERS = (Path("/run/lock"), Path("/tmp"))
 NAME, PLACE, LARGEST = "beowulf-line-{:012}", re.compile(r"beowulf-line-(\d{12})"), 10**12
 LOOK_EVERY_S = 0.2
-LONGEST_JOINING_S = 5.0
+LONGEST_JOINING_S = 20.0
 # What the one before did still shows in the load, which looks a minute back.
 LONGEST_REST_S = 60.0
 REST = "It is your turn. The machine comes to rest first."

@@ -12,7 +12,7 @@ from beowulf.cluster.shells import SHELL, completed
 from beowulf.errors import LabError
 from beowulf.tuning.knob import HOST, NODES, SECOND, SWITCH, Knob, Reading
 
-LONGEST_S = 30.0
+LONGEST_S = 60.0
 CARD = re.compile(rf"\beth0\b|\b{SECOND}\b")
 # Separates the answers to several questions that are put to a place in one go.
 MARK = "@@ beowulf"

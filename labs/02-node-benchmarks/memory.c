@@ -173,8 +173,11 @@ static void write_results(const struct area *area) {
     lower_what_was_disturbed(best_ns, area->count);
     int plateaus = find_plateaus(best_ns, area->count, list);
     int largest = area->count - 1;
-    if (plateaus < 2 || list[plateaus - 1].to < largest - PLACES_AN_OCTAVE)
+    if (plateaus < 2 || list[plateaus - 1].to < largest - PLACES_AN_OCTAVE) {
+        if (plateaus > 0 && list[plateaus - 1].to == largest)
+            list[plateaus - 1].to--;
         list[plateaus++] = (struct plateau){largest, largest, best_ns[largest]};
+    }
     list[plateaus - 1].to = largest;
     for (int i = 0; i < plateaus; i++) {
         const char *name = i == plateaus - 1 ? "Main memory" : CACHES[i];

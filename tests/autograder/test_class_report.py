@@ -279,7 +279,7 @@ def test_a_page_says_for_each_question_what_was_found_expected_and_where_to_read
         cwd=spring.folder,
         check=True,
         capture_output=True,
-        timeout=120,
+        timeout=240,
     )
     assert "Your points, question by question" in page.read_text(encoding="utf-8")
 

@@ -111,7 +111,7 @@ def test_points_that_only_a_person_can_give_are_distinguished(graded: Graded, sa
 
 def _shell(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        ["bash", "-c", script], cwd=folder, capture_output=True, text=True, timeout=120
+        ["bash", "-c", script], cwd=folder, capture_output=True, text=True, timeout=240
     )
 
 

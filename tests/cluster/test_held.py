@@ -29,10 +29,10 @@ from beowulf.cluster import lock
 from beowulf.errors import LabError
 try:
     with lock.held(Path(sys.argv[1]), "study A6"):
-        child = subprocess.Popen(["sleep", "60"]) if "child" in sys.argv else None
+        child = subprocess.Popen(["sleep", "3600"]) if "child" in sys.argv else None
         print("held", child.pid if child else 0, flush=True)
         try:
-            time.sleep(60)
+            time.sleep(3600)
         except lock.Ended as end:
             print(end, flush=True)
 except LabError as error:

@@ -15,7 +15,7 @@ from types import ModuleType
 
 import pandas as pd
 import pytest
-from running import Beowulf
+from running import Beowulf, unfulfilled
 
 from beowulf import paths
 from beowulf.cluster import setup, ssh
@@ -216,7 +216,7 @@ def test_the_machines_are_a_cluster_and_every_claim_of_the_validation_holds(
     first: str, learner: Beowulf
 ) -> None:
     verdicts = json.loads(learner("validate", "--json"))
-    assert {verdict["outcome"] for verdict in verdicts} == {"holds"}, verdicts
+    assert not unfulfilled(verdicts)
 
 
 @needs_root

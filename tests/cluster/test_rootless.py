@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 from ordinary import ada, give
-from running import HOSTNAME, PATIENCE_S, Learner, wait_until
+from running import HOSTNAME, PATIENCE_S, Learner, unfulfilled, wait_until
 
 from beowulf import paths
 
@@ -30,7 +30,7 @@ def learner(namespaces_work: None) -> Iterator[Learner]:
 
 def test_an_ordinary_users_cluster_boots_and_is_whole(learner: Learner) -> None:
     found = json.loads(learner("validate", "--json"))
-    assert {verdict["outcome"] for verdict in found} == {"holds"}, found
+    assert not unfulfilled(found)
 
 
 def test_on_a_node_she_is_herself_and_not_root(learner: Learner) -> None:
@@ -102,11 +102,11 @@ def test_a_fault_is_set_up_and_healed(learner: Learner, fault: str) -> None:
 
 @pytest.mark.nightly
 def test_closed_ports_of_hers_answer_nobody_until_they_are_healed(learner: Learner) -> None:
-    knock = "timeout 1 bash -c ': < /dev/tcp/node02/9' 2>/dev/null; echo $?"
+    knock = "timeout {} bash -c ': < /dev/tcp/node02/9' 2>/dev/null; echo $?"
     learner("break", "closed-ports", "--node", "node02")
-    assert learner("ssh", "node00", knock).split() == ["124"]
+    assert learner("ssh", "node00", knock.format(1)).split() == ["124"]
     learner("up")
-    assert learner("ssh", "node00", knock).split() == ["1"]
+    assert learner("ssh", "node00", knock.format(120)).split() == ["1"]
 
 
 @pytest.mark.nightly

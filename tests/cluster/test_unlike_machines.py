@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator
 
 import pytest
-from running import Beowulf
+from running import Beowulf, unfulfilled
 
 from beowulf import paths, variant
 from beowulf.cluster import ssh
@@ -110,7 +110,7 @@ def test_packets_are_fetched_past_a_bashrc_that_prints(learner: Beowulf) -> None
 @pytest.mark.nightly
 def test_the_validation_holds_where_a_bashrc_prints(learner: Beowulf) -> None:
     verdicts = json.loads(learner("validate", "--json"))
-    assert {verdict["outcome"] for verdict in verdicts} == {"holds"}, verdicts
+    assert not unfulfilled(verdicts)
 
 
 @pytest.mark.nightly

@@ -61,7 +61,7 @@ def _ask(cluster: Cluster, node: str) -> dict[str, Any]:
         card = cluster.interface(node)
         lines = [line.replace("CARD", card) for line in ASKED.values()]
         lines += [f"/sbin/ip -o route get {cluster.address(peer)}" for peer in peers]
-        done = cluster.run(node, "; echo ---; ".join(lines), timeout_s=30)
+        done = cluster.run(node, "; echo ---; ".join(lines), timeout_s=60)
     except LabError as trouble:
         return {"reached": False, "said": trouble.message}
     said = [text.strip() for text in done.stdout.split("---\n")]

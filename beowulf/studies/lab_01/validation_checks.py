@@ -161,7 +161,7 @@ def ring(cluster: Cluster, lines: list[str]) -> dict[str, Any]:
 
 def _ask(cluster: Cluster, node: str, command: str) -> Completed:
     try:
-        return cluster.run(node, command, timeout_s=30)
+        return cluster.run(node, command, timeout_s=60)
     except LabError as trouble:
         return Completed(255, "", trouble.message, 0.0)
 
