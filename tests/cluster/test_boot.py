@@ -90,6 +90,17 @@ def test_explain_prints_the_commands_that_a_learner_could_type(beowulf: Beowulf)
     assert "kill -9" in beowulf("down", "--explain")
 
 
+def test_a_warning_on_stderr_is_no_reason_not_to_boot(beowulf: Beowulf) -> None:
+    """As after a login by ssh that brought a locale, and with a start-up file that prints something."""
+    start_up_file = beowulf.here / "start up"
+    start_up_file.write_text("echo 'loading modules' >&2\n")
+    surroundings = {"LC_ALL": "xx_XX.UTF-8", "BASH_ENV": str(start_up_file)}
+    assert "2 nodes are up" in beowulf("up", "--nodes", "2", **surroundings)
+    assert "loading modules" in (beowulf.state / "rack.log").read_text()
+    said = beowulf("ssh", "node00", "bash --norc -c hostname", LC_ALL="xx_XX.UTF-8")
+    assert said == "node00\n"
+
+
 def test_two_clusters_at_once_do_not_see_each_other(beowulf: Beowulf, tmp_path: Path) -> None:
     other = Beowulf(tmp_path / "another", tmp_path)
     try:
