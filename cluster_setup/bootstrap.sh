@@ -109,7 +109,26 @@ environment_is_sound() {
 
 modern_is_complete() { is_complete $modern_stamp "$(digest requirements/modern.lock) $(identity .mpi/modern)"; }
 
-project_is_complete() { is_complete $project_stamp "$(digest pyproject.toml)"; }
+project_is_complete() {
+    is_complete $project_stamp "$(digest pyproject.toml)" && is_complete .venv/bin/beowulf "$COMMAND"
+}
+
+# In place of the one that an installer makes: what a module system or ROS sets would bring its packages before ours, or
+# a Python that has none of them. What `beowulf` starts then does not have it either.
+COMMAND=$(
+    cat <<'END'
+#!/bin/sh
+''':'
+unset PYTHONPATH PYTHONHOME
+exec "$(dirname -- "$(readlink -f -- "$0")")/python" "$0" "$@"
+'''
+import sys
+
+from beowulf.cli import main
+
+sys.exit(main())
+END
+)
 
 explain_pip_failure() {
     local advice="Run the same command again; if it fails in the same way, the whole output is in $log."
@@ -214,6 +233,11 @@ install() { # sentence, environment, arguments that uv and pip understand alike.
 install_project() {
     rm -f $project_stamp
     install "installing beowulf from this checkout" .venv --no-deps --no-build-isolation -e .
+    rm -f .venv/bin/beowulf # it may be a link into uv's cache
+    printf '%s\n' "$COMMAND" >.venv/bin/beowulf
+    chmod 755 .venv/bin/beowulf
+    # It unsets PYTHONHOME itself.
+    grep -qs '^unset PYTHONPATH' .venv/bin/activate || echo 'unset PYTHONPATH' >>.venv/bin/activate
     digest pyproject.toml >$project_stamp
 }
 
