@@ -179,8 +179,16 @@ def test_without_a_lab_the_home_page_is_in_front_and_the_first_lab_is_laid_out(
     nothing_runs(learner)
 
 
+# As a script starts what it puts into the background, which inherits that for all that it starts.
+DEAF = ("sh", "-c", "trap '' INT; exec \"$@\"", "deaf")
+
+
 @pytest.mark.cluster
-def test_ctrl_c_before_the_lab_is_open_takes_everything_down_too(learner: Beowulf) -> None:
+@pytest.mark.parametrize("prefix", [(), DEAF], ids=["", "in the background of a script"])
+def test_ctrl_c_before_the_lab_is_open_takes_everything_down_too(
+    learner: Beowulf, prefix: tuple[str, ...]
+) -> None:
+    learner.prefix = prefix
     command = learner.start("lab", "01")
     assert command.stdout
     assert "4 nodes are up." in command.stdout.readline()
