@@ -22,6 +22,9 @@ endif
 WRITING := env -u PYTHONDONTWRITEBYTECODE
 PYTEST := $(WRITING) $(PYTHON) -m pytest
 
+# They would put foreign packages before those of .venv, or another Python in its place.
+unexport PYTHONPATH PYTHONHOME
+
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help lab test doctor up down bench nightly vm-test machines lint format release slides site lock programs clean distclean ready

@@ -14,10 +14,12 @@
 # BEOWULF_PYTHON names the Python to use where several are installed.
 set -euo pipefail
 unset PYTHONPATH PYTHONHOME # they would put foreign packages before those of .venv
+export LC_ALL=C.UTF-8       # for the words of apt-get and others that are looked for below
 
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd -P)
 cd -- "$root"
 group=${1:-lab}
+needed_mb=1000 # .venv and what is downloaded for it
 log=build/bootstrap.log
 packages_stamp=.venv/.beowulf-packages # says which packages are in .venv; absent while they are being installed
 project_stamp=.venv/.beowulf-project   # says which pyproject.toml the editable install was made from
@@ -109,7 +111,32 @@ environment_is_sound() {
 
 modern_is_complete() { is_complete $modern_stamp "$(digest requirements/modern.lock) $(identity .mpi/modern)"; }
 
-project_is_complete() { is_complete $project_stamp "$(digest pyproject.toml)"; }
+project_is_complete() {
+    is_complete $project_stamp "$(digest pyproject.toml)" && is_complete .venv/bin/beowulf "$COMMAND"
+}
+
+# In place of the one that an installer makes: what a module system or ROS sets would bring its packages before ours, or
+# a Python that has none of them. What `beowulf` starts then does not have it either.
+COMMAND=$(
+    cat <<'END'
+#!/bin/sh
+''':'
+unset PYTHONPATH PYTHONHOME
+exec "$(dirname -- "$(readlink -f -- "$0")")/python" "$0" "$@"
+'''
+import sys
+
+from beowulf.cli import main
+
+sys.exit(main())
+END
+)
+
+# The proxy that the environment names, without a password.
+proxy() {
+    local named=${https_proxy:-${HTTPS_PROXY:-${all_proxy:-${ALL_PROXY:-${http_proxy:-}}}}}
+    [[ -z $named ]] || printf ", the proxy '%s'" "${named/\/\/*@//\/}"
+}
 
 explain_pip_failure() {
     local advice="Run the same command again; if it fails in the same way, the whole output is in $log."
@@ -117,16 +144,42 @@ explain_pip_failure() {
         advice="The disk is full: free about 2 GB here and in your temporary folder, then run the same command again."
     elif grep -qi 'do not match the hashes' "$log"; then
         advice="A package is not the one that was locked: your package index or a proxy changed it. It was not installed."
-    elif grep -qiE 'resolution|connect|timed out|timeout|proxy|ssl|unreachable|no matching distribution' "$log"; then
-        advice="Check that this machine reaches its Python package index (network, proxy, 'pip config list'), then run the same command again."
+    elif grep -qiE 'resolution|connect|timed out|timeout|proxy|socks|ssl|unreachable|no matching distribution' "$log"; then
+        advice="Check that this machine reaches its Python package index (network$(proxy), 'pip config list'), then run the same command again."
     fi
     tail -n 2 "$log" | sed 's/^/    /' >&2
-    fail "pip could not finish this step, and nothing half installed will be used." "$advice"
+    fail "this step could not be finished, and nothing half installed will be used." "$advice"
+}
+
+# What was downloaded is kept for other clones in a folder of ours; here, where a home has no room or cannot be written.
+choose_cache() {
+    local home=${XDG_CACHE_HOME:-${HOME:+$HOME/.cache}} cache=$root/build/cache
+    if [[ -n $home ]] && mkdir -p "$home/beowulf" 2>/dev/null && [[ -w $home/beowulf ]] &&
+        (($(free_mb "$home/beowulf") >= needed_mb)); then
+        cache=$home/beowulf
+    fi
+    export UV_CACHE_DIR=${UV_CACHE_DIR:-$cache/uv} PIP_CACHE_DIR=${PIP_CACHE_DIR:-$cache/pip}
+}
+
+free_mb() {
+    local blocks size
+    read -r blocks size < <(stat -f -c '%a %S' -- "$1")
+    echo $((blocks * size / 1000000))
+}
+
+# A disk that fills up while packages are installed costs minutes.
+look_for_room() {
+    local free
+    free=$(free_mb .)
+    ((free >= needed_mb)) || fail "the Python packages need $needed_mb MB, and $free MB are free in $root." \
+        "Free some space there, or put the checkout on another disk; then run the same command again."
 }
 
 # The pip of .venv installs into both environments. Until .venv has one, the pip that Python's venv module brings along
 # runs from its wheel: to install it first takes longer than all that it then does.
 pip_wheel=""
+# A lock is complete; Debian 12's pip looks for what packages want beside it, and then misses hashes.
+LOCKED=(--require-hashes --no-deps --only-binary :all:)
 pip() { PYTHONPATH=$pip_wheel .venv/bin/python -m pip "$@"; }
 
 find_pip() {
@@ -160,6 +213,7 @@ uv_install() ( # environment, arguments of uv pip install...
 )
 
 uv_could_not() {
+    if grep -qi 'no space left' "$log"; then explain_pip_failure; fi
     tail -n 2 "$log" | sed 's/^/    /' >&2
     say "uv could not do it here; pip tries, which takes longer"
 }
@@ -177,7 +231,7 @@ make_environment() {
             "Check the disk space, and that the Debian package python3-venv is installed."
     }
     pip_install "installing uv, which installs the rest" .venv \
-        --require-hashes --only-binary :all: -r requirements/installer.lock
+        "${LOCKED[@]}" -r requirements/installer.lock
 }
 
 install_packages() {
@@ -193,7 +247,7 @@ install_packages() {
     fi
     rm -f $packages_stamp
     local sentence="installing the Python packages of requirements/$group.lock"
-    local arguments=(.venv --require-hashes --only-binary :all: -r "requirements/$group.lock")
+    local arguments=(.venv "${LOCKED[@]}" -r "requirements/$group.lock")
     phase "$sentence" uv_install "${arguments[@]}" || {
         uv_could_not
         make_environment
@@ -214,6 +268,11 @@ install() { # sentence, environment, arguments that uv and pip understand alike.
 install_project() {
     rm -f $project_stamp
     install "installing beowulf from this checkout" .venv --no-deps --no-build-isolation -e .
+    rm -f .venv/bin/beowulf # it may be a link into uv's cache
+    printf '%s\n' "$COMMAND" >.venv/bin/beowulf
+    chmod 755 .venv/bin/beowulf
+    # It unsets PYTHONHOME itself.
+    grep -qs '^unset PYTHONPATH' .venv/bin/activate || echo 'unset PYTHONPATH' >>.venv/bin/activate
     digest pyproject.toml >$project_stamp
 }
 
@@ -226,7 +285,7 @@ install_modern() {
     phase "making .mpi/modern" .venv/bin/python -m venv --without-pip .mpi/modern ||
         fail "the virtual environment .mpi/modern could not be made; is the disk full?"
     install "installing the modern MPICH of requirements/modern.lock" .mpi/modern \
-        --require-hashes --only-binary :all: -r requirements/modern.lock
+        "${LOCKED[@]}" -r requirements/modern.lock
     echo "$(digest requirements/modern.lock) $(identity .mpi/modern)" >$modern_stamp
 }
 
@@ -292,7 +351,7 @@ apt_install() {
             say "the list could not be renewed; trying with the one that is here"
     fi
     phase "installing ${missing_packages[*]}" "${as_root[@]}" DEBIAN_FRONTEND=noninteractive \
-        apt-get install -y -q --no-install-recommends -o DPkg::Lock::Timeout=120 "${missing_packages[@]}" || return 1
+        LC_ALL=C.UTF-8 apt-get install -y -q --no-install-recommends -o DPkg::Lock::Timeout=120 "${missing_packages[@]}" || return 1
     remove_guard
     if [[ $new_queue == yes ]] && type -P systemctl >/dev/null; then
         "${as_root[@]}" systemctl disable munge.service slurmd.service slurmctld.service >>"$log" 2>&1 || true
@@ -304,6 +363,25 @@ apt_install() {
         fi
         say "openssh-server is installed but not started: the labs run their own sshd, inside the cluster only"
     fi
+}
+
+explain_apt_failure() {
+    local holder
+    holder=$(sed -n 's/.*held by process \([0-9]* ([^)]*)\).*/, process \1/p' "$log" | tail -n 1)
+    tail -n 5 "$log" | sed 's/^/    /' >&2
+    if grep -qE 'Could not get lock|Unable to (acquire|lock)' "$log"; then
+        fail "another program is installing packages$holder." \
+            "Wait until it has ended, then run the same command again."
+    elif grep -q 'dpkg was interrupted' "$log"; then
+        fail "apt-get was interrupted when it installed something else." \
+            "Type 'sudo dpkg --configure -a', then run the same command again."
+    elif grep -qE "No space left|enough free space" "$log"; then
+        fail "the disk is too full for Debian's packages." "Free some space, then run the same command again."
+    elif grep -qE 'ailed to fetch|Unable to (fetch|locate)|no installation candidate' "$log"; then
+        fail "no mirror of Debian's packages answers, or it does not have them." \
+            "Check the network$(proxy), /etc/apt/sources.list and 'apt-get update', then run the same command again."
+    fi
+    fail "apt-get could not install them." "Fix what $log says, then run the same command again."
 }
 
 # Without these nothing works, so it ends here where they cannot be had.
@@ -318,11 +396,7 @@ install_tools() { # group
     become_root || fail \
         "installing them needs root, and sudo is not available here. Give this line to an administrator:" \
         "  apt-get install --no-install-recommends ${missing_packages[*]}"
-    apt_install || {
-        tail -n 5 "$log" | sed 's/^/    /' >&2
-        fail "apt-get could not install them." \
-            "Check the network and 'apt-get update', then run the same command again; the whole output is in $log."
-    }
+    apt_install || explain_apt_failure
     look_for_tools "$1"
     ((${#missing_tools[@]} == 0)) || fail "apt-get is content, but these tools are still missing:" \
         "${missing_tools[@]}" "Please report this with the name of your distribution."
@@ -360,6 +434,8 @@ if [[ ! -w . ]]; then
     fail "$root cannot be written by $(id -un), and .venv in it is not complete." \
         "Clone the repository into a folder of your own."
 fi
+[[ $group != test ]] || needed_mb=1500
+[[ $group == suites ]] || environment_is_sound || look_for_room
 mkdir -p build || fail "the folder $root/build cannot be made; is the disk full?"
 
 # Two of us at once would spoil each other's work. The lock goes when this process does, however it ends.
@@ -382,6 +458,7 @@ if [[ $group == test ]]; then
     install_optional_tools test
     install_optional_tools slurm
 fi
+choose_cache
 packages_are_complete || install_packages
 project_is_complete || install_project
 modern_is_complete || install_modern

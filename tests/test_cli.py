@@ -375,6 +375,23 @@ def test_a_user_without_home_and_name_hears_no_traceback(learner: Beowulf) -> No
 
 
 @pytest.mark.cluster
+def test_what_module_systems_set_for_another_python_is_not_for_ours(
+    beowulf: Beowulf, tmp_path: Path
+) -> None:
+    foreign = tmp_path / "foreign"
+    foreign.mkdir()
+    for name in ("typer", "numpy", "json"):
+        (foreign / f"{name}.py").write_text("raise SystemExit('another package of that name')")
+    set_by_others = {"PYTHONPATH": str(foreign), "PYTHONHOME": str(foreign)}
+    beowulf("up", "--nodes", "2", **set_by_others)
+    (tmp_path / ".bashrc").write_text(
+        "".join(f"export {name}={value}\n" for name, value in set_by_others.items())
+    )
+    # A learner's terminal on a node reads the start-up file.
+    ask = f"HOME={tmp_path} bash --rcfile {beowulf.state}/etc/bashrc -i -c 'python -c \"import numpy; print(numpy.e)\"'"
+    assert beowulf("ssh", "node00", ask, **set_by_others).endswith("2.718281828459045\n")
+
+
 def test_the_state_folder_is_where_other_programs_keep_theirs(beowulf: Beowulf) -> None:
     del beowulf.environment["BEOWULF_STATE"]
     beowulf.environment["XDG_STATE_HOME"] = str(beowulf.state)

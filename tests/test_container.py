@@ -22,6 +22,11 @@ def test_the_image_has_the_packages_of_the_table_and_names_none_itself() -> None
     assert not [package for package in packages if re.search(rf"\s{package}\s", RECIPE)]
 
 
+def test_the_containers_first_process_is_the_one_that_ctrl_c_ends() -> None:
+    """Without a terminal the signal reaches that process alone, and make would not pass it on."""
+    assert RECIPE.rpartition("\nCMD ")[2] == '[".venv/bin/beowulf", "lab"]\n'
+
+
 def test_no_host_is_named_from_which_packages_come() -> None:
     for text in (RECIPE, DEV_CONTAINER.read_text()):
         assert "://" not in text

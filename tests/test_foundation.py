@@ -18,7 +18,9 @@ import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
 LOCKS = ["installer", "lab", "setup", "hub", "site", "test", "modern"]
-BORROWED = "bash env cat cut sha256sum sed tail grep dirname mkdir touch rm cp flock tee chmod sh"
+BORROWED = (
+    "bash env cat cut sha256sum sed tail grep dirname mkdir touch rm cp flock tee chmod sh readlink"
+)
 
 FAKE_PYTHON = r"""#!/bin/bash
 echo "python $*" >>"$CALLS"
@@ -37,8 +39,13 @@ case "$*" in
     [[ -z $PIP_SAYS ]] || { echo "$PIP_SAYS"; exit 1; } ;;
 esac
 """
-FAKE_UV = '#!/bin/bash\necho "uv $* index=$UV_DEFAULT_INDEX" >>"$CALLS"\nexit "${UV_FAILS:-0}"\n'
-FAKE_APT = '#!/bin/bash\necho "apt-get $*" >>"$CALLS"\nexit 100\n'
+FAKE_UV = """#!/bin/bash
+echo "uv $* index=$UV_DEFAULT_INDEX cache=$UV_CACHE_DIR" >>"$CALLS"
+[[ -z $UV_SAYS ]] || { echo "$UV_SAYS"; exit 1; }
+exit "${UV_FAILS:-0}"
+"""
+FAKE_APT = '#!/bin/bash\necho "apt-get $*" >>"$CALLS"\necho "$APT_SAYS"\nexit 100\n'
+FAKE_STAT = '#!/bin/bash\necho "${FREE_MB:-9000} 1000000"\n'
 FAKE_ID = '#!/bin/bash\n[[ $1 == -u ]] && echo "${FAKE_UID:-0}" || echo someone\n'
 FAKE_UNAME = '#!/bin/bash\necho "${SYSTEM:-Linux}"\n'
 FAKE_MAKE = '#!/bin/bash\necho "make $*" >>"$CALLS"\n'
@@ -57,6 +64,7 @@ class Machine:
         self.command("id", FAKE_ID)
         self.command("make", FAKE_MAKE)
         self.command("uname", FAKE_UNAME)
+        self.command("stat", FAKE_STAT)
         for folder in ("cluster_setup", "requirements"):
             shutil.copytree(ROOT / folder, self.checkout / folder)
         shutil.copy(ROOT / "pyproject.toml", self.checkout)
@@ -213,7 +221,9 @@ def test_a_bare_machine_becomes_ready(machine: Machine) -> None:
     done = machine.bootstrap()
     assert done.returncode == 0, done.stdout
     assert "uv pip install" in machine.calls
-    assert "--require-hashes --only-binary :all: -r requirements/lab.lock" in machine.calls
+    assert (
+        "--require-hashes --no-deps --only-binary :all: -r requirements/lab.lock" in machine.calls
+    )
     assert "--no-deps --no-build-isolation -e ." in machine.calls
     assert "requirements/modern.lock" in machine.calls
     assert "make -s programs" in machine.calls
@@ -276,10 +286,84 @@ def test_a_full_disk_is_a_sentence(machine: Machine) -> None:
     assert "The disk is full" in failed.stdout
 
 
+def test_a_disk_without_room_is_named_before_anything_is_installed(machine: Machine) -> None:
+    failed = machine.bootstrap(FREE_MB="300")
+    assert failed.returncode == 1
+    assert "the Python packages need 1000 MB, and 300 MB are free in" in failed.stdout
+    assert "venv" not in machine.calls
+    assert machine.bootstrap().returncode == 0
+    # What is installed already needs no room.
+    assert machine.bootstrap(FREE_MB="300").returncode == 0
+
+
+def test_a_disk_that_fills_up_is_not_tried_again_with_pip(machine: Machine) -> None:
+    failed = machine.bootstrap(UV_SAYS="No space left on device (os error 28)")
+    assert failed.returncode == 1
+    assert "The disk is full" in failed.stdout
+    assert "pip tries" not in failed.stdout
+
+
+@pytest.mark.parametrize("home", ["mine", "not a folder", ""])
+def test_what_is_downloaded_is_kept_at_home_if_that_can_be_written(
+    machine: Machine, tmp_path: Path, home: str
+) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "not a folder").touch()
+    done = machine.bootstrap(**({"HOME": str(tmp_path / home)} if home else {}))
+    assert done.returncode == 0, done.stdout
+    kept = tmp_path / "mine" / ".cache" / "beowulf" if home == "mine" else "build/cache"
+    assert re.search(rf"cache=\S*{kept}/uv$", machine.calls, re.MULTILINE)
+
+
+def test_a_wrong_proxy_is_named_without_its_password(machine: Machine) -> None:
+    named = "http://ada:secret@proxy.invalid:3128"
+    failed = machine.bootstrap(PIP_SAYS="ProxyError: Cannot connect to proxy.", https_proxy=named)
+    assert failed.returncode == 1
+    assert "(network, the proxy 'http://proxy.invalid:3128', 'pip config list')" in failed.stdout
+    assert "secret" not in failed.stdout
+
+
+def test_a_python_path_of_others_is_not_for_the_bootstrap(machine: Machine) -> None:
+    seen = '"python $* path=$PYTHONPATH home=$PYTHONHOME"'
+    machine.command("python3", FAKE_PYTHON.replace('"python $*"', seen))
+    assert machine.bootstrap(PYTHONPATH="/foreign", PYTHONHOME="/foreign").returncode == 0
+    assert "path= home=" in machine.calls
+    assert "foreign" not in machine.calls
+    command = (machine.checkout / ".venv" / "bin" / "beowulf").read_text()
+    assert "unset PYTHONPATH PYTHONHOME" in command
+
+
+@pytest.mark.parametrize(
+    ("says", "sentence"),
+    [
+        ("E: Failed to fetch http://x/y.deb  Could not connect", "no mirror of Debian's packages"),
+        ("E: Unable to locate package no-such-tool-package", "no mirror of Debian's packages"),
+        (
+            "Could not get lock /var/lib/dpkg/lock-frontend. It is held by process 42 (packagekitd)",
+            "another program is installing packages, process 42 (packagekitd).",
+        ),
+        ("E: Unable to acquire the dpkg frontend lock", "another program is installing packages."),
+        ("E: dpkg was interrupted, you must manually run", "Type 'sudo dpkg --configure -a'"),
+        ("E: You don't have enough free space in /var", "the disk is too full"),
+        ("E: something else", "apt-get could not install them."),
+    ],
+)
+def test_why_apt_get_could_not_install_is_a_sentence(
+    machine: Machine, says: str, sentence: str
+) -> None:
+    machine.needs("lab", "no-such-tool")
+    machine.command("apt-get", FAKE_APT)
+    failed = machine.bootstrap(APT_SAYS=says)
+    assert failed.returncode == 1
+    assert sentence in failed.stdout
+    assert "then run the same command again" in failed.stdout
+    assert "venv" not in machine.calls
+
+
 def test_where_uv_cannot_install_pip_does(machine: Machine) -> None:
     assert machine.bootstrap(UV_FAILS="1").returncode == 0
     for installed in (
-        "--require-hashes .*requirements/lab.lock",
+        "--require-hashes --no-deps .*requirements/lab.lock",
         "-e .",
         "requirements/modern.lock",
     ):

@@ -27,6 +27,8 @@ CHROMIUM = Path("/usr/bin/chromium")
 SLUG = "01-validation"
 COMPILE = re.compile(r"^ \*     ((?:mpicc|gcc) [^&\n]*)", re.MULTILINE)
 ADDRESS = re.compile(r"JupyterLab is at (\S+)")
+# The script drops a PYTHONPATH, by which a test puts something in the place of JupyterLab.
+NOT_BY_ITS_SCRIPT = (sys.executable, "-c", "from beowulf.cli import main; main()")
 
 
 @pytest.fixture
@@ -110,6 +112,7 @@ def test_a_lab_is_served_until_ctrl_c_and_then_only_the_learners_work_is_left(
     unlucky = tmp_path / "unlucky"
     unlucky.mkdir()
     (unlucky / "jupyterlab.py").write_text(UNLUCKY)
+    learner.command = NOT_BY_ITS_SCRIPT
     learner.environment["PYTHONPATH"] = str(unlucky)
     before = traces(learner)
     left_for_later = paths.root() / "build" / "suites-later"
@@ -176,8 +179,16 @@ def test_without_a_lab_the_home_page_is_in_front_and_the_first_lab_is_laid_out(
     nothing_runs(learner)
 
 
+# As a script starts what it puts into the background, which inherits that for all that it starts.
+DEAF = ("sh", "-c", "trap '' INT; exec \"$@\"", "deaf")
+
+
 @pytest.mark.cluster
-def test_ctrl_c_before_the_lab_is_open_takes_everything_down_too(learner: Beowulf) -> None:
+@pytest.mark.parametrize("prefix", [(), DEAF], ids=["", "in the background of a script"])
+def test_ctrl_c_before_the_lab_is_open_takes_everything_down_too(
+    learner: Beowulf, prefix: tuple[str, ...]
+) -> None:
+    learner.prefix = prefix
     command = learner.start("lab", "01")
     assert command.stdout
     assert "4 nodes are up." in command.stdout.readline()
@@ -196,6 +207,7 @@ def test_a_jupyterlab_that_cannot_start_is_reported_and_leaves_no_cluster(
     learner: Beowulf, tmp_path: Path
 ) -> None:
     (tmp_path / "jupyterlab.py").write_text("raise SystemExit('this is not JupyterLab')")
+    learner.command = NOT_BY_ITS_SCRIPT
     said = learner("lab", "01", code=1, PYTHONPATH=str(tmp_path))
     assert "JupyterLab does not start. It printed: this is not JupyterLab" in said
     assert "`make lab` repairs" in said

@@ -25,7 +25,10 @@ def main() -> None:
         raise KeyboardInterrupt
 
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup wants it
+        # Ignored as nohup wants it, or by a script that started this in the background; but Ctrl-C is how a lab ends.
+        if signal.getsignal(number) is not signal.SIG_IGN or (
+            number == signal.SIGINT and sys.argv[1:2] == ["lab"]
+        ):
             signal.signal(number, stop)
     try:
         # Only now, because it takes a moment in which a person may press Ctrl-C.

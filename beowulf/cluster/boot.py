@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
 from beowulf import host_state, paths
-from beowulf.cluster import links, node_environment, shells, sshd, state, supervisor
+from beowulf.cluster import links, node_environment, node_etc, shells, sshd, state, supervisor
 from beowulf.cluster.config import ClusterConfig
 from beowulf.cluster.processes import Process
 from beowulf.cluster.shells import SHELL, Show, announced, completed, script, surroundings
@@ -26,14 +25,14 @@ NODE_BYTES = 5_000_000
 TOOLS = (
     *("bash", "unshare", "nsenter", "setsid", "setpriv", "mount", "hostname"),
     *("ip", "tc", "ethtool", "ssh", "ssh-keygen", "sshd"),
+)  # What every node mounts. The first word is a name of our own, because `mount --all` passes over what it takes for
+# mounted already.
+MOUNTS = (
+    "beowulf-run /run tmpfs mode=755",
+    "beowulf-shm /dev/shm tmpfs mode=1777",
+    "beowulf-pts /dev/pts devpts newinstance,ptmxmode=0666,mode=620",
+    "/dev/pts/ptmx /dev/ptmx none bind",
 )
-# What each node sees of the cluster's shared files instead of the machine's own.
-SHARED_MOUNTS = {
-    "etc/ssh_config": "/etc/ssh/ssh_config",
-    "etc/passwd": "/etc/passwd",
-    "etc/group": "/etc/group",
-}
-
 # Mounted over the learner's own ssh settings, which may ask for another user, or share connections among nodes.
 NO_SETTINGS = "etc/no_settings"
 
@@ -85,7 +84,8 @@ def _files(plan: ClusterConfig, folder: Path) -> dict[str, tuple[str, int]]:
         own = f"nodes/{node}"
         files[f"{own}/hosts"] = (plan.hosts(node), 0o644)
         files[f"{own}/hostname"] = (node + "\n", 0o644)
-        files[f"{own}/mounts"] = (_mount_table(folder, node), 0o644)
+        files[f"{own}/mounts"] = (_table(MOUNTS), 0o644)
+        files[f"{own}/etc"] = (_etc_table(folder, node), 0o644)
         files[f"{own}/authorized_keys"] = (sshd.authorized_keys(folder), 0o600)
         files[f"{own}/sshd_config"] = (
             sshd.server(plan, folder, node, settings.items()),
@@ -199,27 +199,21 @@ def _mounts(folder: Path, node: str) -> list[str]:
         "echo reno > /proc/sys/net/ipv4/tcp_congestion_control",
         "echo 22 > /proc/sys/net/ipv4/ip_unprivileged_port_start",
         "echo 0 0 > /proc/sys/net/ipv4/ping_group_range || true",
-        f"hostname {node}",
         "fi",
+        *node_etc.make(folder / "nodes" / node / "etc"),
+        f"hostname {node}",
     ]
 
 
-def _mount_table(folder: Path, node: str) -> str:
-    """What is mounted in a node, as /etc/fstab is written: source, place, kind, options."""
-    own = folder / "nodes" / node
-    files = {str(own / "hosts"): "/etc/hosts", str(own / "hostname"): "/etc/hostname"}
-    files |= {str(folder / ours): theirs for ours, theirs in SHARED_MOUNTS.items()}
-    if os.geteuid() == 0:
-        files[str(folder / "etc/shadow")] = "/etc/shadow"
-    # The first word is a name of our own, because `mount --all` passes over what it takes for mounted already.
-    lines = [
-        "beowulf-run /run tmpfs mode=755",
-        "beowulf-shm /dev/shm tmpfs mode=1777",
-        "beowulf-pts /dev/pts devpts newinstance,ptmxmode=0666,mode=620",
-        "/dev/pts/ptmx /dev/ptmx none bind",
-    ]
-    for ours, theirs in files.items():
-        lines.append(f"{_escaped(ours)} {theirs} none bind")
+def _etc_table(folder: Path, node: str) -> str:
+    files = node_etc.ours(folder, node).items()
+    return _table(
+        f"{_escaped(str(file))} {node_etc.NODES}/{place} none bind" for place, file in files
+    )
+
+
+def _table(lines: Iterable[str]) -> str:
+    """What is to be mounted, as /etc/fstab is written: source, place, kind, options."""
     return "".join(f"{line} 0 0\n" for line in lines)
 
 

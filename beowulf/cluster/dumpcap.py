@@ -59,7 +59,7 @@ def arguments(
 
     With `ring` it writes files of that name instead, of which it forgets the oldest beyond `most_mb`.
     """
-    words = ["dumpcap", "-q", "-n", "-s", str(snap_bytes), "-B", str(buffer_mib)]
+    words = ["dumpcap", "-q", "-s", str(snap_bytes), "-B", str(buffer_mib)]
     words += ["-a", f"duration:{seconds:g}"]
     kb = max(round(most_mb * 1000 / (RING_FILES if ring else 1)), 1)
     if ring:
@@ -156,9 +156,11 @@ class Dumpcap:
                 self.where,
             )
         # It ends well, too, when the interface is gone, as that of a node that died.
-        if self._code != 0 or (self.ended_by_itself and "dumpcap: " in errors):
+        # What it complains of before it is ready is a warning.
+        later = errors.partition(READY)[2]
+        if self._code != 0 or (self.ended_by_itself and "dumpcap: " in later):
             return LabError(
-                f"The capture{self._on()} ended before it was to: {_complaint(errors)}.",
+                f"The capture{self._on()} ended before it was to: {_complaint(later or errors)}.",
                 f"What was captured is in {file}.",
                 self.where,
             )
@@ -243,5 +245,7 @@ def _at_work(pid: int) -> bool:
 def _complaint(errors: str) -> str:
     lines = [line.strip() for line in errors.splitlines()]
     lines = [line for line in lines if line and not line.startswith(("Capturing on", READY))]
-    first = lines[0] if lines else "it printed nothing"
+    # A shell that starts it may have something to say as well.
+    own = [line for line in lines if line.startswith("dumpcap: ")]
+    first = (own or lines or ["it printed nothing"])[0]
     return first.removeprefix("dumpcap: ").rstrip(".")

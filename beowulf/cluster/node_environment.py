@@ -10,8 +10,8 @@ from beowulf import paths
 from beowulf.cluster import sshd
 from beowulf.cluster.config import ClusterConfig
 
-# A learner's own start-up file may have given these names another meaning.
-NO_ALIAS = "unalias mpicc mpiexec mpirun 2>/dev/null"
+# A learner's own start-up file may have given these names another meaning, and Python other packages.
+NOT_THEIRS = "unalias mpicc mpiexec mpirun 2>/dev/null\nunset PYTHONPATH PYTHONHOME"
 SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
@@ -57,7 +57,7 @@ def files(plan: ClusterConfig, folder: Path) -> dict[str, tuple[str, int]]:
         "bin/shell": (_shell(folder), 0o755),
         "bin/mpiexec": (launcher, 0o755),
         "bin/mpirun": (launcher, 0o755),
-        "etc/bashrc": (f"[ -r ~/.bashrc ] && . ~/.bashrc\n{NO_ALIAS}\n{exports}", 0o644),
+        "etc/bashrc": (f"[ -r ~/.bashrc ] && . ~/.bashrc\n{NOT_THEIRS}\n{exports}", 0o644),
         "etc/mpi_hosts": ("".join(f"{name}\n" for name in plan.names), 0o644),
     }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import locale
 import os
 import secrets
 import shlex
@@ -39,8 +40,22 @@ def silent(where: str, lines: str) -> None:
 
 
 def surroundings() -> dict[str, str]:
-    """The environment of what we start: an ordinary user's PATH lacks the folders of ip, tc and sysctl on Debian."""
-    return {**os.environ, "PATH": f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin"}
+    """The environment of what we start: an ordinary user's PATH lacks the folders of ip, tc and sysctl on Debian.
+
+    Where its locale was never generated, as often after a login by ssh, it has another: bash and perl warn of it.
+    """
+    path = f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin"
+    return {**os.environ, "PATH": path, **({} if _locale_is_there() else {"LC_ALL": "C.UTF-8"})}
+
+
+def _locale_is_there() -> bool:
+    before = locale.setlocale(locale.LC_ALL)
+    try:
+        locale.setlocale(locale.LC_ALL, "")
+    except locale.Error:
+        return False
+    locale.setlocale(locale.LC_ALL, before)
+    return True
 
 
 def look_for(tools: Iterable[str]) -> None:

@@ -18,6 +18,8 @@ USER_KEY = "etc/user_key"
 # Names a run of an MPI program in all its processes on all nodes, so that none of them is forgotten.
 JOB = "BEOWULF_JOB"
 PID = "/run/sshd.pid"
+# From OpenSSH 10 on, a percent sign in the name of the log is not itself; older ones have no other way to write it.
+LOG = "/run/beowulf/sshd.log"
 # mpiexec hands this name through shells of other nodes without quoting it.
 CONNECTION = "/run/beowulf/connection"
 # Keys are made outside of the supervisor: when `up` is killed, nothing of it is to write on beside the next one.
@@ -125,7 +127,7 @@ def start(folder: Path, node: str) -> list[str]:
         become = f"unshare -U --map-user={os.getuid()} --map-group={os.getgid()} "
     return [
         "mkdir -p /run/sshd /run/beowulf",
-        f"ln -sf {connection} {CONNECTION}",
+        f"ln -sf {connection} {CONNECTION}; ln -sf {own}/sshd.log {LOG}",
         f'listening() {{ [[ "$(</proc/net/tcp)" == *" {LISTENING} "* ]]; }}',
         # One that was started with another key, or other settings, goes first; logins that are open stay.
         f"if [ -e {PID} ] && [ {own}/host_key -nt {PID} -o {own}/sshd_config -nt {PID} ]; then",
@@ -134,7 +136,7 @@ def start(folder: Path, node: str) -> list[str]:
         "fi",
         # It refuses where another `up` has just started one: then that one will answer.
         "failed=0",
-        f"listening || {become}/usr/sbin/sshd -f {own}/sshd_config -E {own}/sshd.log || failed=1",
+        f"listening || {become}/usr/sbin/sshd -f {own}/sshd_config -E {LOG} || failed=1",
         "for ((try = 0; try < (failed ? 100 : 6000); try++)); do listening && exit 0; sleep 0.005; done",
         f"tail -n 3 {own}/sshd.log >&2; echo 'sshd does not answer' >&2; exit 1",
     ]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import tempfile
+from functools import cache
 from pathlib import Path
 
 from beowulf.errors import LabError
@@ -20,8 +22,17 @@ PREFERENCES = {
 }
 
 
+# From this version on, tshark and Wireshark load no Lua script for root but those of the system's own folder.
+NONE_FOR_ROOT = (4, 4)
+
+
 def options() -> list[str]:
-    """With these tshark shows MPICH's packets: `pyshark.FileCapture(file, custom_parameters=options())`."""
+    """With these tshark shows MPICH's packets: `pyshark.FileCapture(file, custom_parameters=options())`.
+
+    For root, who may not name a script to a new tshark, the dissector is installed.
+    """
+    if _only_the_systems():
+        install()
     preferences = [("-o", f"{name}:{value}") for name, value in PREFERENCES.items()]
     return ["-X", f"lua_script:{SCRIPT}", *(word for pair in preferences for word in pair)]
 
@@ -32,10 +43,12 @@ def tshark_words(file: Path | str) -> list[str]:
 
 
 def install() -> Path:
-    """Copy the dissector into this user's folder of Wireshark plugins; where it is now."""
+    """Copy the dissector into this user's folder of Wireshark plugins, for root the system's; where it is now."""
     folder = plugins_folder()
     target = folder / SCRIPT.name
     try:
+        if target.is_file() and target.read_bytes() == SCRIPT.read_bytes():
+            return target
         folder.mkdir(parents=True, exist_ok=True)
         # Not half a file, if the disk is full or Wireshark starts meanwhile.
         with tempfile.NamedTemporaryFile("wb", dir=folder, delete=False) as file:
@@ -46,23 +59,34 @@ def install() -> Path:
         why = (problem.strerror or str(problem)).lower()
         raise LabError(
             f"{target} cannot be written: {why}.",
-            f"`tshark -X lua_script:{SCRIPT}` works without it.",
+            f"`tshark -X lua_script:{SCRIPT}` works without it, if you are not root.",
         ) from None
     return target
 
 
 def plugins_folder() -> Path:
     """Where this user's Wireshark and tshark look for Lua plugins, as tshark says."""
+    wanted = "Global Lua Plugins" if _only_the_systems() else "Personal Lua Plugins"
+    for line in _answer("-G", "folders").splitlines():
+        name, _, place = line.partition(":")
+        if name == wanted and place.strip():
+            return Path(place.strip())
+    return Path.home() / ".local" / "lib" / "wireshark" / "plugins"
+
+
+@cache
+def _only_the_systems() -> bool:
+    """Whether tshark loads, for us, the Lua scripts of the system's folder only."""
+    if 0 not in (os.getuid(), os.getgid()):
+        return False
+    version = re.search(r"(\d+)\.(\d+)", _answer("--version"))
+    return version is not None and (int(version[1]), int(version[2])) >= NONE_FOR_ROOT
+
+
+def _answer(*words: str) -> str:
     try:
-        done = subprocess.run(
-            ["tshark", "-G", "folders"], capture_output=True, text=True, timeout=30
-        )
+        return subprocess.run(["tshark", *words], capture_output=True, text=True, timeout=30).stdout
     except (FileNotFoundError, subprocess.TimeoutExpired):
         raise LabError(
             "There is no tshark that answers.", "`beowulf doctor --fix` installs it."
         ) from None
-    for line in done.stdout.splitlines():
-        name, _, place = line.partition(":")
-        if name == "Personal Lua Plugins" and place.strip():
-            return Path(place.strip())
-    return Path.home() / ".local" / "lib" / "wireshark" / "plugins"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import struct
 import subprocess
@@ -335,11 +336,47 @@ def test_the_installed_dissector_is_found_by_tshark(
     monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
     place = dissector.install()
     assert place == dissector.install()  # twice does no harm
-    assert place.is_relative_to(tmp_path)
-    assert [each.name for each in place.parent.iterdir()] == [place.name]
+    if not dissector._only_the_systems():
+        assert place.is_relative_to(tmp_path)
+        assert [each.name for each in place.parent.iterdir()] == [place.name]
     words = ["tshark", "-n", "-r", str(whole.file), "-Y", "mpich.tag == 1005"]
     done = subprocess.run(words, capture_output=True, text=True, timeout=240)
     assert "tag 1005" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("version", "uid", "place"),
+    [
+        ("4.0.17", 0, "personal"),
+        ("4.2.2", 0, "personal"),
+        ("4.4.19", 0, "system"),
+        ("4.6.0", 0, "system"),
+        ("4.4.19", 1000, "personal"),
+    ],
+)
+def test_a_tshark_that_loads_no_script_of_roots_finds_the_dissector_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, uid: int, place: str
+) -> None:
+    # Of the answers of Debian 13's tshark, which was tried by hand.
+    answers = f"""#!/bin/sh
+    if [ "$1" = --version ]; then echo "TShark (Wireshark) {version}."; exit; fi
+    printf 'Personal Lua Plugins:\t%s\nGlobal Lua Plugins:  \t%s\n' {tmp_path}/personal {tmp_path}/system
+    """
+    tshark = tmp_path / "bin" / "tshark"
+    tshark.parent.mkdir()
+    tshark.write_text(answers)
+    tshark.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tshark.parent), prepend=":")
+    monkeypatch.setattr(os, "getuid", lambda: uid)
+    monkeypatch.setattr(os, "getgid", lambda: uid)
+    dissector._only_the_systems.cache_clear()
+    try:
+        dissector.options()
+        found = [each.parent.name for each in tmp_path.rglob("mpich_ch3.lua")]
+        assert found == (["system"] if place == "system" else [])
+        assert dissector.install().parent == tmp_path / place
+    finally:
+        dissector._only_the_systems.cache_clear()
 
 
 def test_a_dissector_that_cannot_be_installed_is_reported(

@@ -434,6 +434,23 @@ def test_a_process_that_does_not_end_when_asked_is_killed(
         pass
 
 
+@pytest.mark.parametrize("code", [0, 1])
+def test_a_warning_before_packets_are_taken_is_no_reason_why_they_end(
+    file: Path, code: int
+) -> None:
+    warnings = "bash: warning: setlocale: cannot change locale\\ndumpcap: '-n' is deprecated"
+    script = f'print("{warnings}", file=sys.stderr)\n' + IS_READY
+    script += f"if {code}: sys.exit('dumpcap: the network is gone')"
+    wire = Capture(fake(script), file, ["lo"])
+    if not code:
+        with wire:
+            wait_until(lambda: all(each.ended for each in wire.dumpcaps), "its end")
+        assert "reached its limit" in wire.warnings[-1]
+        return
+    with pytest.raises(LabError, match="before it was to: the network is gone"), wire:
+        pass
+
+
 def test_dropped_packets_are_counted_and_reported(file: Path) -> None:
     counts = "counts = '90/10' if sys.argv[sys.argv.index('-i') + 1] == 'eth0' else '5/2'\n"
     line = "print(f\"Packets received/dropped on interface 'it': {counts} (pcap:0/dumpcap:0)\", file=sys.stderr)"
@@ -448,9 +465,9 @@ def test_dropped_packets_are_counted_and_reported(file: Path) -> None:
 def test_the_command_is_one_that_a_learner_could_type() -> None:
     words = arguments("eth0", snap_bytes=64, filter="tcp", seconds=1.5, most_mb=0.1)
     assert " ".join(words) == (
-        "dumpcap -q -n -s 64 -B 64 -a duration:1.5 -a filesize:100 -f tcp -i eth0 -w -"
+        "dumpcap -q -s 64 -B 64 -a duration:1.5 -a filesize:100 -f tcp -i eth0 -w -"
     )
     words = arguments("eth1", most_mb=8, ring="ring.pcapng")
-    assert " ".join(words[7:]) == (
+    assert " ".join(words[6:]) == (
         "-a duration:3600 -b filesize:1000 -b files:8 -i eth1 -w ring.pcapng"
     )

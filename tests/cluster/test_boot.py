@@ -90,6 +90,44 @@ def test_explain_prints_the_commands_that_a_learner_could_type(beowulf: Beowulf)
     assert "kill -9" in beowulf("down", "--explain")
 
 
+def test_a_warning_on_stderr_is_no_reason_not_to_boot(beowulf: Beowulf) -> None:
+    """As after a login by ssh that brought a locale, and with a start-up file that prints something."""
+    start_up_file = beowulf.here / "start up"
+    start_up_file.write_text("echo 'loading modules' >&2\n")
+    surroundings = {"LC_ALL": "xx_XX.UTF-8", "BASH_ENV": str(start_up_file)}
+    assert "2 nodes are up" in beowulf("up", "--nodes", "2", **surroundings)
+    assert "loading modules" in (beowulf.state / "rack.log").read_text()
+    said = beowulf("ssh", "node00", "bash --norc -c hostname", LC_ALL="xx_XX.UTF-8")
+    assert said == "node00\n"
+
+
+def test_nodes_keep_their_files_when_the_machines_own_ones_are_replaced(
+    beowulf: Beowulf, private_mounts: tuple[str, ...]
+) -> None:
+    """As a package does that adds a user: it writes a new /etc/passwd beside the old one and renames it."""
+    etc = beowulf.here / "etc"
+    subprocess.run(["cp", "-a", "/etc", etc], stderr=subprocess.DEVNULL)  # but for what is root's
+    (etc / "folder").mkdir()
+    (etc / "folder" / "up").symlink_to("../../usr/bin")
+    beowulf.prefix = (*private_mounts, f"move:{etc}:/etc")
+    beowulf("up", "--nodes", "2")
+    ask = "echo $SHELL $PATH; cat /etc/hosts /etc/hostname /etc/ssh/ssh_config; getent passwd $(id -u)"
+    before = beowulf("ssh", "node01", ask)
+    assert str(beowulf.state / "bin" / "shell") in before
+    for name in ("passwd", "group", "hosts", "hostname", "nsswitch.conf", "ssh/ssh_config"):
+        new = etc / f"{name}.new"
+        new.write_text((etc / name).read_text() + "# new\n" if (etc / name).exists() else "# new\n")
+        new.rename(etc / name)
+    (etc / "of-a-new-package").write_text("new\n")
+    assert beowulf("ssh", "node01", ask) == before
+    assert beowulf("ssh", "node01", "ssh node00 hostname; tail -n 1 /etc/nsswitch.conf") == (
+        "node00\n# new\n"
+    )
+    assert "env" in beowulf("ssh", "node01", "ls /etc/folder/up/").split()
+    beowulf("up")
+    assert beowulf("ssh", "node01", "cat /etc/of-a-new-package") == "new\n"
+
+
 def test_two_clusters_at_once_do_not_see_each_other(beowulf: Beowulf, tmp_path: Path) -> None:
     other = Beowulf(tmp_path / "another", tmp_path)
     try:

@@ -98,6 +98,8 @@ def _environment() -> dict[str, str]:
         "MPIR_CVAR_NOLOCAL": "1",
         "FI_PROVIDER": "tcp",
         "HYDRA_LAUNCHER": "fork",
+        # Else each rank asks for the address of this machine's name, which its /etc/hosts may not have.
+        "HYDRA_IFACE": "lo",
     }
 
 

@@ -1,0 +1,57 @@
+"""The /etc of a node: a folder of its own, with links to all that is in the machine's and files that are the cluster's.
+
+A mount over a file of the machine's folder itself would go away when another file takes that file's name, as when a
+package adds a user. A link shows the node what is there then.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from pathlib import Path
+
+NODES = "/run/beowulf/etc"
+# The machine's /etc, among links to all else in /: so links in it that lead upwards find what they mean.
+MACHINES = "/run/beowulf/machine"
+# Below /etc of a node, and below the folder with the cluster's files.
+SHARED = {"passwd": "etc/passwd", "group": "etc/group", "ssh/ssh_config": "etc/ssh_config"}
+
+MAKE = f"""\
+(
+umask 022
+into=/etc
+if [ ! -e /etc/.beowulf ]; then
+into={NODES}
+mkdir -p $into/ssh {MACHINES}/etc
+mount --rbind /etc {MACHINES}/etc
+others=()
+for each in /*; do [ -e "{MACHINES}$each" ] || others+=("$each"); done
+ln -s "${{others[@]}}" {MACHINES}
+while read -r _ place _; do : >$place; done <TABLE
+mount --all --fstab TABLE
+: >$into/.beowulf
+fi
+files=() links=()
+for each in {MACHINES}/etc/* {MACHINES}/etc/.[!.]*; do
+name=$into/${{each##*/}}
+if [ -e "$name" ] || [ -L "$name" ]; then continue; fi
+if [ -L "$each" ]; then links+=("$each"); else files+=("$each"); fi
+done
+if ((${{#links[@]}})); then cp -P "${{links[@]}}" $into; fi
+if ((${{#files[@]}})); then ln -s "${{files[@]}}" $into; fi
+if [ $into != /etc ]; then mount --rbind $into /etc; fi
+)"""
+
+
+def make(table: Path) -> list[str]:
+    """Lines of shell for a node that make its /etc; if it is there, they add what the machine's got since."""
+    return MAKE.replace("TABLE", shlex.quote(str(table))).splitlines()
+
+
+def ours(folder: Path, node: str) -> dict[str, Path]:
+    """Which files of a node's /etc are the cluster's: where they are below it, and the file in the cluster's folder."""
+    own = folder / "nodes" / node
+    files = {place: folder / file for place, file in SHARED.items()}
+    if os.geteuid() == 0:
+        files["shadow"] = folder / "etc" / "shadow"
+    return files | {"hosts": own / "hosts", "hostname": own / "hostname"}
