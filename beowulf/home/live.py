@@ -14,6 +14,7 @@ from beowulf.cluster.recorded import RecordedCluster
 from beowulf.errors import LabError
 
 RECORDED = "BEOWULF_RECORDED"
+GIVEN = "For those studies Records of a full run are given: `beowulf show A5 --given`."
 RATE_NAMES = {
     "10mbit": "10 Mbit/s",
     "100mbit": "100 Mbit/s",
@@ -48,6 +49,8 @@ def _look(folder: Path) -> dict[str, Any]:
         return _still(recorded, "recorded", said)
     if other := targeted():
         said = f"The cluster is of the kind {other.kind}. `beowulf status` in a terminal asks its nodes."
+        if other.cannot_show:
+            said = f"The cluster is of the kind {other.kind}. {other.cannot_show} {GIVEN}"
         return _still(other, "not asked", said)
     cluster = namespaces.running(folder)
     if cluster is None:

@@ -16,11 +16,6 @@ if TYPE_CHECKING:
     from beowulf.cluster import Cluster
 
 
-def need(study: str) -> Need | None:
-    """What a study needs of a cluster, beside programs that run on its nodes."""
-    return find(study).need
-
-
 def kinds() -> dict[str, Abilities]:
     """What each kind of cluster can, by the name that the table gives it."""
     from beowulf.cluster import module, state
@@ -44,8 +39,7 @@ def _unmet(study: str, can: Abilities) -> Need | None:
     """What a study needs and a cluster has not."""
     if can.simulated and not find(study).simulates:
         return Need("simulated", "nothing runs on simulated nodes but C programs of MPI")
-    needed = need(study)
-    return needed if needed and needed.unmet(can) else None
+    return find(study).unmet(can)
 
 
 def markdown() -> str:
