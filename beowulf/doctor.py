@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from beowulf import host_state, paths
@@ -69,7 +69,8 @@ def examine() -> Iterator[Check]:
     yield _python()
     yield from _tools()
     yield from _programs()
-    yield namespaces()
+    check = namespaces()
+    yield check if check.well else replace(check, hint=f"{check.hint} {WITHOUT}")
     yield _network()
     yield _capture()
     yield from _room()
@@ -140,7 +141,7 @@ def namespaces() -> Check:
     if done and done.returncode == 0:
         return Check("namespaces", True, f"can be made {who}")
     complaint = done.stderr.strip() if done else "unshare does not answer"
-    return Check("namespaces", False, complaint, f"{_why_not()} {WITHOUT}")
+    return Check("namespaces", False, complaint, _why_not())
 
 
 def _why_not() -> str:

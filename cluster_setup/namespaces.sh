@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Can nodes be made of namespaces here? Tries what `beowulf up` begins with, by util-linux alone, so that it can be
-# asked before anything is installed. Exit code 1: they cannot, and one line on stderr says what refused it.
+# asked before anything is installed. Exit code 1: they cannot, and one line on stderr says what refused it; 2: there is
+# no unshare to ask.
 set -uo pipefail
 export LC_ALL=C PATH="$PATH:/usr/sbin:/sbin"
 
@@ -13,7 +14,7 @@ node='mount -t tmpfs -o mode=755 beowulf-run /run && mount -t devpts -o newinsta
 
 type -P unshare >/dev/null || {
     echo "unshare is missing" >&2
-    exit 1
+    exit 2
 }
 said=$(
     # The first shell is there to report the signal that has ended unshare, which is nothing for a reader.

@@ -100,10 +100,13 @@ def _prctl(option: int, *arguments: object) -> None:
 
 def confine(variant: str = "") -> None:
     """Give up, for this process and all that it starts, what such a container has not."""
-    if os.geteuid() != 0:
-        _prctl(PR_SET_NO_NEW_PRIVS, 1)
     code = instructions(variant)
-    _prctl(PR_SET_SECCOMP, MODE_FILTER, ctypes.byref(_Filter(len(code) // 8, code)))
+    made = ctypes.byref(_Filter(len(code) // 8, code))
+    try:
+        _prctl(PR_SET_SECCOMP, MODE_FILTER, made)
+    except PermissionError:  # an ordinary user, or root in such a container
+        _prctl(PR_SET_NO_NEW_PRIVS, 1)
+        _prctl(PR_SET_SECCOMP, MODE_FILTER, made)
     if os.geteuid() != 0:
         return
     kept = set(CAPABILITIES.values())
