@@ -207,9 +207,10 @@ def validate(as_json: AsJson = False, wait: Wait = False) -> None:
     from beowulf.cluster import running
     from beowulf.measure.watched import Watched
     from beowulf.progress import bar
-    from beowulf.studies import find, judge
+    from beowulf.studies import by_kind, find, judge
 
     study, cluster = find("A2"), running()
+    by_kind.refuse_unseen(study.id, cluster)
     with (
         bar(study.title, shown=not as_json) as progress,
         Watched(cluster, study.id, wait=wait, report=way.report) as watched,

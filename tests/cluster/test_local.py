@@ -199,6 +199,7 @@ def test_a_study_that_cannot_be_seen_gives_the_given_record_with_that_word(
 
 def test_the_terminal_names_and_shows_the_given_record(learner: Beowulf) -> None:
     learner("up", "--target", "local")
+    assert "`beowulf show A2 --given`" in learner("validate", code=1)
     said = learner("study", "A5", code=1)
     assert "`beowulf show A5 --given`" in said
     assert "given with the labs, not measured by you" in learner("show", "A5", "--given")
