@@ -8,11 +8,10 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from beowulf import host_state, paths
-from beowulf.cluster import supervisor
 from beowulf.cluster.config import ClusterConfig
 from beowulf.cluster.shells import surroundings
 from beowulf.errors import LabError
@@ -25,6 +24,7 @@ LEAST_MEMORY_BYTES = 1024**3
 CONTAINER_OPTIONS = " ".join(
     f"--security-opt {each}=unconfined" for each in ("seccomp", "systempaths", "apparmor")
 )
+WITHOUT = "Without them, `beowulf up --target local` makes a cluster that shows less."
 BOOTSTRAP = "bootstrap"
 SUITES = "suites"  # the group of tools that only some commands need
 
@@ -69,7 +69,8 @@ def examine() -> Iterator[Check]:
     yield _python()
     yield from _tools()
     yield from _programs()
-    yield namespaces()
+    check = namespaces()
+    yield check if check.well else replace(check, hint=f"{check.hint} {WITHOUT}")
     yield _network()
     yield _capture()
     yield from _room()
@@ -134,19 +135,22 @@ def _programs() -> Iterator[Check]:
 
 
 def namespaces() -> Check:
-    """Whether nodes can be made here at all."""
-    user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
-    words = ["unshare", *user, *supervisor.OWN_NAMESPACES.split(), "true"]
-    done = _try(words)
+    """Whether nodes can be made here at all; `make lab` asks the same before it installs anything."""
+    done = _try(["bash", str(paths.root() / "cluster_setup" / "namespaces.sh")])
     who = "as root" if os.geteuid() == 0 else "as an ordinary user"
     if done and done.returncode == 0:
         return Check("namespaces", True, f"can be made {who}")
-    complaint = done.stderr.strip() if done else "unshare is missing"
+    complaint = done.stderr.strip() if done else "unshare does not answer"
     return Check("namespaces", False, complaint, _why_not())
 
 
 def _why_not() -> str:
-    """What forbids user namespaces here, and how to allow them."""
+    """What forbids namespaces here, and how to allow them. Root has no use for `sudo`."""
+    if os.geteuid() == 0:
+        return (
+            "Here root itself may not make them, as in a container: it is to be started with"
+            f" `{CONTAINER_OPTIONS}`, and in it you work as an ordinary user; or with `--privileged`."
+        )
     switches: list[tuple[str, Callable[[int], bool], str]] = [
         (
             "kernel/apparmor_restrict_unprivileged_userns",

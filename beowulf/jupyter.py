@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from beowulf import paths
-from beowulf.cluster import Cluster, lock, namespaces, state
+from beowulf import doctor, paths
+from beowulf.cluster import Cluster, kind_here, local, lock, module, namespaces, state
 from beowulf.cluster import here as cluster_here
 from beowulf.cluster.config import ClusterConfig
 from beowulf.cluster.processes import command_line
@@ -147,19 +147,28 @@ def serve(name: str, port: int, *, open_browser: bool) -> None:
         with suppress(LabError):
             lock.end(paths.state(), LAB_ENDS)
         if machines is None:
-            namespaces.down()
+            module(kind_here()).down()
         sentence = "The cluster is down." if machines is None else "The machines go on running."
         print(sentence, "Your work is in", notebook.parent, flush=True)
 
 
 def _booted() -> Cluster:
     running = namespaces.running()
+    if running is None and not (check := doctor.namespaces()).well:
+        print(
+            f"Namespaces cannot be made here ({check.found}); `beowulf doctor` says what would allow them.",
+            flush=True,
+        )
+        return local.up()[0]
     return namespaces.up(running.config if running else ClusterConfig())
 
 
 def _validate(cluster: Cluster) -> None:
     from beowulf.studies.lab_01.a2_validation import FREE_MEMORY
 
+    if cluster.cannot_show:
+        print(f"This cluster is of the kind {cluster.kind}. {cluster.cannot_show}", flush=True)
+        return
     study = find("A2")
     with bar(study.title, shown=sys.stderr.isatty()) as progress, Watched(cluster, study.id):
         verdicts = study.claims(study.measure(cluster, Path(), progress=progress))

@@ -16,8 +16,8 @@ from beowulf.cluster.lock import Report
 from beowulf.errors import LabError, UsageError
 from beowulf.measure.watched import Watched
 from beowulf.progress import Progress, no_progress
-from beowulf.record import Record
-from beowulf.studies import STUDIES, by_kind, find
+from beowulf.record import GIVEN, Record
+from beowulf.studies import STUDIES, by_kind, find, given
 from beowulf.user import learner
 
 if TYPE_CHECKING:
@@ -43,6 +43,8 @@ def study(
     """
     if recorded := cluster.replay(find(name).id, variant):
         return recorded
+    if shown := _given(find(name).id, cluster):
+        return shown
     from beowulf.progress import bar
 
     folder = cluster.records or Path("records")
@@ -66,6 +68,17 @@ def study(
     if not record.complete:
         left = incomplete_message(record, path, "Run this cell again")
         print(*record.warnings, left, sep="\n", file=sys.stderr)
+    return record
+
+
+def _given(study: str, cluster: Cluster) -> Record | None:
+    """Where this kind of cluster cannot show a study, the Record of it that is given with the labs."""
+    why = by_kind.unseen(study, cluster) if cluster.cannot_show else ""
+    record = given.record(study) if why else None
+    if record:
+        print(
+            f"{why} {given.SAYS} It was measured on {record.cluster.get('kind')}, {record.started[:10]}."
+        )
     return record
 
 
@@ -168,6 +181,10 @@ def measure_and_save(
         raise UsageError(
             f"A variant is a word of letters, digits and hyphens, not {variant!r}.",
             "`broken-a` is one.",
+        )
+    if variant == GIVEN:
+        raise UsageError(
+            f"{GIVEN!r} names the Records that come with the labs.", "Name yours otherwise."
         )
     try:  # before the measurement, which would be lost otherwise
         folder.mkdir(parents=True, exist_ok=True)

@@ -14,6 +14,7 @@ from typing import Any
 from beowulf import schemas
 
 SCHEMA_VERSION = 1
+GIVEN = "given"  # the variant of Records that come with the labs (beowulf/studies/given.py)
 
 # From an older version to the next one. There is only one version yet.
 UPGRADERS: schemas.Upgraders = {}
@@ -202,6 +203,7 @@ class Record:
             + (f" ({self.variant})" if self.variant else "")
             + (", an exercise" if self.of_exercise else ""),
             "cluster": _cluster(self.cluster),
+            **({"not shown": str(lacks)} if (lacks := self.cluster.get("cannot_show")) else {}),
             **(
                 {"nodes differ": differences} if (differences := _differences(self.cluster)) else {}
             ),

@@ -420,6 +420,18 @@ install_optional_tools() { # group
     [[ $group == suites ]] || touch "build/went-without-$1"
 }
 
+# ---------------------------------------------------------------- where namespaces are forbidden
+
+# Asked before anything is installed, so that nobody waits for what this machine cannot run.
+look_for_namespaces() {
+    local refused
+    refused=$(bash cluster_setup/namespaces.sh 2>&1) || [[ $? == 2 ]] && return 0
+    say "this machine, or the container that it is, forbids the namespaces that nodes are made of ($refused)."
+    say "The labs open on the kind 'local' instead: four ranks on this machine, for labs 02 and 03, parts of 04, 05, 08" \
+        "and 09, and the programming of all; 'beowulf up --target simulated' computes what a cable would do, and Records" \
+        "of a full run are given for what only a cluster can show. 'beowulf doctor' says how namespaces can be allowed."
+}
+
 # ---------------------------------------------------------------- the way through
 
 later=build/suites-later # is there while the suites are left to `beowulf lab`
@@ -445,6 +457,7 @@ flock -n 9 || {
     flock 9
 }
 
+[[ $group == lab || $group == test ]] && look_for_namespaces
 [[ $group == suites ]] || install_tools lab
 if [[ $vm == yes ]]; then install_tools vm; fi
 if [[ $first$list_is_new == yesyes ]]; then

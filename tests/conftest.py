@@ -43,7 +43,16 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files that boot clusters, open pages or grade first: at the end, no worker is to be left with a long one."""
+    """Files that boot clusters, open pages or grade first: at the end, no worker is to be left with a long one.
+
+    Where no cluster can be booted, what needs one is skipped, with the reason.
+    """
+    check = doctor.namespaces()
+    if not check.well:
+        reason = f"a cluster of namespaces is needed, and none can be made here: {check.found}"
+        for item in items:
+            if any(item.get_closest_marker(name) for name in ("cluster", "rootless")):
+                item.add_marker(pytest.mark.skip(reason=reason))
     long = {
         item.path
         for item in items
@@ -107,10 +116,10 @@ def no_watcher_of_pyshark() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def namespaces_work() -> None:
-    """Skip what needs a cluster where none can be made; test_doctor.py fails there, and says why."""
+    """Skip what needs namespaces where none can be made, and say why."""
     check = doctor.namespaces()
     if not check.well:
-        pytest.skip(f"{check.found}: {check.hint}")
+        pytest.skip(f"namespaces are needed, and cannot be made here: {check.found}")
 
 
 @pytest.fixture

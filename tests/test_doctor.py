@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from ordinary import ada
+from ordinary import UID, ada
 from running import Beowulf, Learner, nothing_runs
 
 from beowulf import doctor, paths
@@ -99,13 +99,22 @@ def test_a_missing_header_is_named(learner: Beowulf, private_mounts: tuple[str, 
 def test_what_forbids_user_namespaces_is_named_with_what_allows_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, switch: str, value: int, sentence: str
 ) -> None:
-    # Made up, because AppArmor's switch is one that this machine may not have.
+    # Made up, because AppArmor's switch is one that this machine may not have, and root may do it all the same.
+    monkeypatch.setattr(doctor.os, "geteuid", lambda: UID)
     monkeypatch.setattr(doctor, "SWITCHES", tmp_path)
     (tmp_path / switch).parent.mkdir()
     (tmp_path / switch).write_text(f"{value}\n")
     hint = doctor._why_not()
     assert sentence in hint
     assert "sudo" in hint
+
+
+def test_root_is_not_told_to_use_sudo_where_namespaces_are_forbidden(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(doctor.os, "geteuid", lambda: 0)
+    assert "sudo" not in doctor._why_not()
+    assert "--privileged" in doctor._why_not()
 
 
 @pytest.fixture

@@ -236,6 +236,32 @@ def test_a_second_run_installs_nothing(machine: Machine) -> None:
     assert not re.search("venv|pip|uv", machine.calls.replace("sys.prefix", ""))
 
 
+@pytest.mark.parametrize(
+    ("unshare", "said"),
+    [
+        ("echo 'unshare: Operation not permitted' >&2; exit 1", "unshare: Operation not permitted"),
+        ("kill -SYS $$", "a filter of system calls kills unshare"),
+    ],
+)
+def test_where_namespaces_are_forbidden_a_learner_hears_so_before_anything_is_installed(
+    machine: Machine, unshare: str, said: str
+) -> None:
+    machine.command("unshare", f'#!/bin/bash\necho unshare >>"$CALLS"\n{unshare}\n')
+    done = machine.bootstrap()
+    assert done.returncode == 0, done.stdout
+    assert f"forbids the namespaces that nodes are made of ({said})" in done.stdout
+    assert "The labs open on the kind 'local' instead" in done.stdout
+    assert "sudo" not in done.stdout
+    assert machine.calls.startswith("unshare\n")
+    assert "uv pip install" in machine.calls
+    assert done.stdout.index("'local'") < done.stdout.index("installing")
+
+
+def test_where_namespaces_are_allowed_nothing_is_said_of_them(machine: Machine) -> None:
+    machine.command("unshare", "#!/bin/bash\nexit 0\n")
+    assert "namespaces" not in machine.bootstrap().stdout
+
+
 @pytest.mark.parametrize("ready", ["setup", "test"])
 @pytest.mark.parametrize("wanted", ["lab", "setup"])
 def test_a_machine_that_is_ready_for_more_is_ready_for_less(

@@ -19,7 +19,7 @@ from beowulf import paths, predictions
 from beowulf.cluster.config import SIMULATED
 from beowulf.exercises import own_plot
 from beowulf.record import Record
-from beowulf.studies import STUDIES, find
+from beowulf.studies import STUDIES, find, given
 from beowulf.suites import hpcc
 
 # The digests of programs by name; several where files or versions share a name.
@@ -100,6 +100,8 @@ def _known(root: Path) -> Digests:
 def _says_so(record: Record) -> str:
     if record.cluster.get("kind") == SIMULATED and record.study[:1] != OF_SIMULATIONS:
         return "It was simulated, and this question asks for what was measured."
+    if given.is_one(record):
+        return "It is the Record that is given with the labs, and this question asks for what was measured."
     for warning in map(str, record.warnings):
         if SAYS_SO.search(warning):
             return f"It says itself that it was not measured: “{warning[:100]}”."

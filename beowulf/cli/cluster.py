@@ -60,7 +60,7 @@ def up(
         typer.Option(
             "--target",
             help="Use PCs or VMs instead: an inventory that `setup` has set up, vagrant, or slurm;"
-            " or simulate: `simulated`, or a platform in TOML.",
+            " or simulate: `simulated`, or a platform in TOML; or `local`: ranks on this machine alone.",
         ),
     ] = "",
     minutes: Annotated[
@@ -81,14 +81,15 @@ def up(
 
     other = targeted()
     if source := machines or (other.source if other else ""):
-        shared = source == target.SLURM or target.is_simulated(source)
-        chosen = (rate, networks, mpi) if shared else (nodes, rate, networks, mpi, minutes)
+        shared = source in (target.SLURM, target.LOCAL) or target.is_simulated(source)
+        chosen = (rate, networks, *(() if source == target.LOCAL else (mpi,)))
+        chosen += () if shared else (nodes, minutes)
         if explain or any(option is not None for option in chosen):
             raise UsageError(
                 "Number, rate, networks and MPI of machines that are there already are not chosen here.",
                 "`beowulf down` first, if you want a cluster on this machine.",
             )
-        target.up(source, nodes, minutes, force)
+        target.up(source, nodes, minutes, force, mpi)
         return
     if minutes is not None:
         raise UsageError("A cluster on this machine has no time limit.", "Leave `--minutes` out.")
@@ -206,9 +207,10 @@ def validate(as_json: AsJson = False, wait: Wait = False) -> None:
     from beowulf.cluster import running
     from beowulf.measure.watched import Watched
     from beowulf.progress import bar
-    from beowulf.studies import find, judge
+    from beowulf.studies import by_kind, find, judge
 
     study, cluster = find("A2"), running()
+    by_kind.refuse_unseen(study.id, cluster)
     with (
         bar(study.title, shown=not as_json) as progress,
         Watched(cluster, study.id, wait=wait, report=way.report) as watched,

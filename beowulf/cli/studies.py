@@ -27,6 +27,12 @@ Variant = Annotated[
     str,
     typer.Option(help="A word that tells this Record from others, such as broken-a."),
 ]
+Given = Annotated[
+    bool,
+    typer.Option(
+        "--given", help="Take the Record of a full run that is given with the labs, not yours."
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print plain data for a script.")]
 KEPT_IN = Path("records")
 
@@ -132,6 +138,7 @@ def claims(
     name: Annotated[str, typer.Argument(help="The study's ID; `beowulf study -h` lists them.")],
     records: Folder = KEPT_IN,
     variant: Variant = "",
+    given: Given = False,
     why: Annotated[
         bool,
         typer.Option("--why", help="Say why a modern result agrees with the paper's or differs."),
@@ -144,7 +151,7 @@ def claims(
     """
     from beowulf.studies import find, judge
 
-    verdicts = judge(_newest(name, records, variant))
+    verdicts = judge(_given(name) if given else _newest(name, records, variant))
     print_verdicts(verdicts, as_json)
     if why and not as_json:
         for outcome, reason in find(name).reasons(each.outcome for each in verdicts).items():
@@ -198,6 +205,7 @@ def show(
     name: Annotated[str, typer.Argument(help="The study's ID; `beowulf study -h` lists them.")],
     records: Folder = KEPT_IN,
     variant: Variant = "",
+    given: Given = False,
     picture: Annotated[
         Path | None,
         typer.Option(
@@ -213,7 +221,7 @@ def show(
     """
     from beowulf.studies import find, of_exercise
 
-    record = _newest(name, records, variant)
+    record = _given(name) if given else _newest(name, records, variant)
     if picture is not None:
         figure = _picture(record)
         files = figure.save(picture)
@@ -223,7 +231,8 @@ def show(
     if as_json:
         print(json.dumps(record.as_plain(), indent=1))
         return
-    print(f"study {record.study}, {record.started} to {record.ended}, by {record.learner}")
+    by = f"by {record.learner}" if not given else "given with the labs, not measured by you"
+    print(f"study {record.study}, {record.started} to {record.ended}, {by}")
     asked = () if of_exercise(record.study) else find(record.study).asked
     print("\n".join(point_lines(record, asked)))
 
@@ -309,6 +318,17 @@ def _picture(record: Record) -> Figure:
     from beowulf.studies import draw
 
     return draw(record)
+
+
+def _given(name: str) -> Record:
+    from beowulf.studies import find
+    from beowulf.studies import given as with_labs
+
+    study = find(name).id
+    if record := with_labs.record(study):
+        return record
+    known = ", ".join(with_labs.studies()) or "none"
+    raise LabError(f"No Record of study {study} is given with the labs.", f"There are: {known}.")
 
 
 def _newest(name: str, records: Path, variant: str) -> Record:

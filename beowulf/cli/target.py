@@ -16,11 +16,15 @@ from beowulf.errors import LabError, UsageError
 if TYPE_CHECKING:
     from beowulf.cluster import Cluster
 
-SLURM, SIMULATED = "slurm", "simulated"
+SLURM, SIMULATED, LOCAL = "slurm", "simulated", "local"
 
 
 def up(
-    source: str, nodes: int | None = None, minutes: int | None = None, force: bool = False
+    source: str,
+    nodes: int | None = None,
+    minutes: int | None = None,
+    force: bool = False,
+    mpi: str | None = None,
 ) -> None:
     """Connect the machines of an inventory, of Vagrant or of Slurm, and print which of them cannot be used."""
     way.make("beowulf up", force)
@@ -32,6 +36,9 @@ def up(
         return
     if is_simulated(source):
         _simulate(source, nodes)
+        return
+    if source == LOCAL:
+        _name(nodes, mpi)
         return
     kind = source if state.KINDS.get(source) else "ssh"
     before = targeted()
@@ -70,6 +77,19 @@ def _simulate(source: str, nodes: int | None) -> None:
         f" {platform.latency_us:g} µs a link. C programs of MPI run on them, and nothing else."
     )
     print(f"Next: `beowulf run -n {platform.nodes} FILE.c` simulates a program on them.")
+
+
+def _name(nodes: int | None, mpi: str | None) -> None:
+    from beowulf.cluster import local
+
+    cluster, _ = local.up(nodes=nodes, mpi=mpi or "")
+    print(
+        f"{len(cluster.nodes)} nodes are names of this machine: {', '.join(cluster.nodes)} ({cluster.mpi} MPICH)."
+    )
+    print(cluster.cannot_show)
+    print(
+        "Next: `beowulf run -n 4 FILE.c` runs a rank on each; docs/clusters.md says which studies work."
+    )
 
 
 def _settled(cluster: Cluster) -> list[str]:

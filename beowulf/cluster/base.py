@@ -46,6 +46,8 @@ class Abilities:
     shared_files: bool = False  # its nodes see the files of this machine
     # Its nodes share this machine's kernel, cores and memory, and have no network cards.
     one_machine: bool = False
+    # Each node has a network card, logins and settings of its own; else its nodes are names of this machine.
+    separate_nodes: bool = False
     simulated: bool = False  # nothing runs on its nodes but C programs of MPI, in simulated time
     queue: bool = False  # a queue gives its nodes for a time, and starts what runs on them
 
@@ -74,6 +76,7 @@ class Cluster(ABC):
     kind: str
     can: Abilities
     folder: Path | None = None  # where this user's files of the cluster are
+    cannot_show: str = ""  # what of a cluster this kind cannot show, for a learner who has no other
     # The changes that a user has been shown before they are made (beowulf/tuning/change_preview.py).
     shown: set[str]
     records: Path | None = None  # where a notebook keeps its Records; answers are remembered there

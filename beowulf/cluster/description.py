@@ -29,7 +29,7 @@ def answers(
         name: line.replace("CARD", card) for name, line in {**COMMANDS, **(more or {})}.items()
     }
     script = "PATH=$PATH:/usr/sbin:/sbin; " + "; echo ---; ".join(commands.values())
-    ask = cluster.administer if cluster.can.one_machine else cluster.run
+    ask = cluster.administer if cluster.can.faults else cluster.run
     parts = ask(node, script).stdout.split("---\n")
     return {name: text.strip() for name, text in zip(commands, parts, strict=False)}
 

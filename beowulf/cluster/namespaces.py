@@ -47,6 +47,7 @@ AS_USER = Abilities(
     faults=True,
     shared_files=True,
     one_machine=True,
+    separate_nodes=True,
 )
 AS_ROOT = replace(AS_USER, cpu_limits=True)
 COLUMNS = {"namespaces, as root": AS_ROOT, "namespaces, as a user": AS_USER}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 
 from beowulf import paths
@@ -44,11 +45,16 @@ def variables(plan: ClusterConfig, folder: Path) -> dict[str, str]:
     }
 
 
-def files(plan: ClusterConfig, folder: Path) -> dict[str, tuple[str, int]]:
-    """Files of the cluster that shells on all nodes share: path below the state folder, text, mode."""
+def files(
+    plan: ClusterConfig, folder: Path, settings: Mapping[str, str] | None = None
+) -> dict[str, tuple[str, int]]:
+    """Files of the cluster that shells on all nodes share: path below the state folder, text, mode.
+
+    `settings` are what these shells find set, where it is not what `variables` says.
+    """
     launcher = _launcher(paths.mpi_prefix(plan.mpi) / "bin" / "mpiexec")
-    settings = variables(plan, folder).items()
-    exports = "".join(f"export {name}={shlex.quote(value)}\n" for name, value in settings)
+    settings = settings or variables(plan, folder)
+    exports = "".join(f"export {name}={shlex.quote(value)}\n" for name, value in settings.items())
     python = shlex.quote(str(paths.python_bin() / "python"))
     return {
         # The modern library lives beside another Python, which would come first in PATH.

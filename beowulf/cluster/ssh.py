@@ -111,7 +111,7 @@ class SshCluster(Cluster):
 
     kind = "ssh"
     shared = True  # with other users, and with other machines of this one
-    can = Abilities(whole_wire=WIRE, knobs=(NODES,))
+    can = Abilities(whole_wire=WIRE, knobs=(NODES,), separate_nodes=True)
     folder: Path
     # How a node's shell finds out, in capture's language, which packets are those of our own connection to it.
     own_packets = 'set -- $SSH_CONNECTION; own="not (host $1 and tcp port $4)"'

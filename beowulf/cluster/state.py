@@ -29,7 +29,11 @@ UNFINISHED = (
 # is known. `up --target KIND` makes one that has such a file; the nodes of Slurm are machines, too.
 USUAL = "namespaces"
 SIMULATED = "simulated.json"  # what SimGrid simulates (simulated.py)
-KINDS = {USUAL: "", "ssh": TARGET, "slurm": "", "recorded": "", "simulated": SIMULATED}
+LOCAL = "local.json"  # names of this machine (local.py)
+KINDS = {
+    **{USUAL: "", "ssh": TARGET, "slurm": "", "recorded": "", "simulated": SIMULATED},
+    "local": LOCAL,
+}
 # All that a cluster of namespaces keeps in its folder; whatever else lies there is not ours to remove.
 OURS = {"bin", "etc", "nodes", CLUSTER, f"{CLUSTER}.new", RACK_LOG, BROKEN, TUNED, HELD, UNFINISHED}
 

@@ -107,9 +107,11 @@ def start(folder: Path, show: Show) -> Supervisor:
         if complained and not _find(folder):
             break
         time.sleep(0.001)
+    sudo = "" if os.geteuid() == 0 else " `sudo` works as well."
     raise LabError(
         f"Namespaces cannot be made here: {complaints.read_text().strip() or 'no answer'}.",
-        "`beowulf doctor` says what forbids them and how to allow it; `sudo` works as well.",
+        f"`beowulf doctor` says what forbids them and how to allow it.{sudo}"
+        " `beowulf up --target local` makes a cluster without them, which shows less.",
     )
 
 

@@ -12,6 +12,7 @@ from beowulf.cluster import Cluster, lock, namespaces, processes, state, targete
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.cluster.recorded import RecordedCluster
 from beowulf.errors import LabError
+from beowulf.studies import given
 
 RECORDED = "BEOWULF_RECORDED"
 RATE_NAMES = {
@@ -48,11 +49,19 @@ def _look(folder: Path) -> dict[str, Any]:
         return _still(recorded, "recorded", said)
     if other := targeted():
         said = f"The cluster is of the kind {other.kind}. `beowulf status` in a terminal asks its nodes."
+        if other.cannot_show:
+            said = f"The cluster is of the kind {other.kind}. {other.cannot_show} {_given()}"
         return _still(other, "not asked", said)
     cluster = namespaces.running(folder)
     if cluster is None:
         return {"kind": "", "nodes": [], "sentence": "No cluster runs."}
     return _local(cluster)
+
+
+def _given() -> str:
+    """Of which studies Records come with the labs, for a cluster that cannot show them."""
+    known = ", ".join(given.studies())
+    return f"Records of full runs are given of {known}: `beowulf show A5 --given`." if known else ""
 
 
 def _still(cluster: Cluster, node_state: str, sentence: str) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from beowulf import lab_file, paths
 from beowulf.errors import LabError, UsageError
+from beowulf.record import GIVEN
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -127,6 +128,9 @@ def judge(record: Record) -> Verdicts:
             found = [_with_numbers(each, study) for each in study.claims(record)]
     else:
         found = list(_undecided(study, record))
+    if record.variant == GIVEN:
+        said = "of a Record that is given, not yours"
+        found = [replace(each, evidence=f"{each.evidence}; {said}") for each in found]
     of = [record.digest]
     return Verdicts(replace(each, records=of) for each in found)
 
@@ -177,8 +181,15 @@ def _undecided(study: Study, record: Record) -> Iterator[Verdict]:
 
 def draw(record: Record) -> Figure:
     """The figure of a Record; LabError when the Record lacks what it shows."""
+    from dataclasses import replace
+
     with _reading(record):
-        return find(record.study).picture(record)
+        figure = find(record.study).picture(record)
+    if record.variant == GIVEN:
+        return replace(
+            figure, title=f"{figure.title} (given)", alt=f"Given, not yours: {figure.alt}"
+        )
+    return figure
 
 
 def as_printed(record: Record) -> pd.DataFrame | None:

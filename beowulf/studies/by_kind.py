@@ -9,16 +9,11 @@ from typing import TYPE_CHECKING
 
 from beowulf.cluster import Abilities
 from beowulf.errors import LabError
-from beowulf.studies import STUDIES, find
+from beowulf.studies import STUDIES, find, given
 from beowulf.studies.study import Need
 
 if TYPE_CHECKING:
     from beowulf.cluster import Cluster
-
-
-def need(study: str) -> Need | None:
-    """What a study needs of a cluster, beside programs that run on its nodes."""
-    return find(study).need
 
 
 def kinds() -> dict[str, Abilities]:
@@ -28,13 +23,22 @@ def kinds() -> dict[str, Abilities]:
     return {name: can for kind in state.KINDS for name, can in module(kind).COLUMNS.items()}
 
 
+def unseen(study: str, cluster: Cluster) -> str:
+    """In a sentence, why a study cannot be seen on this cluster; empty where it can, at least in part."""
+    needed = _unmet(study, cluster.can)
+    if needed is None or needed.part:
+        return ""
+    return f"Study {study} cannot be seen on this cluster, because {needed.because}."
+
+
 def refuse_unseen(study: str, cluster: Cluster) -> None:
     """LabError where a study cannot be seen on this cluster."""
-    needed = _unmet(study, cluster.can)
-    if needed and not needed.part:
+    if why := unseen(study, cluster):
         raise LabError(
-            f"Study {study} cannot be seen on this cluster, because {needed.because}.",
-            "`beowulf down`, then `beowulf up`, boots a cluster on which it can."
+            why,
+            given.hint(study)
+            if cluster.cannot_show
+            else "`beowulf down`, then `beowulf up`, boots a cluster on which it can."
             if cluster.can.simulated
             else "`beowulf up` as root boots a cluster on which it can.",
         )
@@ -44,8 +48,7 @@ def _unmet(study: str, can: Abilities) -> Need | None:
     """What a study needs and a cluster has not."""
     if can.simulated and not find(study).simulates:
         return Need("simulated", "nothing runs on simulated nodes but C programs of MPI")
-    needed = need(study)
-    return needed if needed and needed.unmet(can) else None
+    return find(study).unmet(can)
 
 
 def markdown() -> str:

@@ -99,6 +99,18 @@ class Need:
         return not can.recorded and not getattr(can, self.ability)
 
 
+# What the nodes of most kinds of cluster have.
+SEPARATE = Need(
+    "separate_nodes", "its nodes are names of one machine, without network cards and logins"
+)
+CABLE = Need(
+    "separate_nodes",
+    "messages between names of one machine cross no cable",
+    "The nodes of this Record are names of one machine: its messages crossed no cable.",
+)
+PACKETS = Need("whole_wire", "no packets can be captured on it")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Study:
     """One row of the papers: measured by its plan, judged claim by claim, drawn."""
@@ -114,7 +126,7 @@ class Study:
     draw: Callable[[Any], Figure]
     # The Record in the form of the paper's table, where the paper prints one that is not that of the picture.
     as_printed: Callable[[Record], pd.DataFrame] | None = None
-    need: Need | None = None  # beside programs that run on the nodes
+    needs: Sequence[Need] = ()  # beside programs that run on the nodes
     # Why no claim of a Record may be decided, beside that it is cut short.
     troubles: Callable[[Record], Sequence[str]] = trouble
     simulates: bool = False  # its programs are C with MPI alone, and run in SimGrid
@@ -126,6 +138,11 @@ class Study:
     changes_cables: bool = False  # so that its messages can be faster than the cluster's rate
     # For each outcome of a claim, why a modern result agrees with the paper's, differs from it, or cannot decide.
     differs: Mapping[Outcome, str] = field(default_factory=dict)
+
+    def unmet(self, can: Abilities) -> Need | None:
+        """What it needs of a cluster that can this, and lacks; first that without which nothing is seen."""
+        lacking = [need for need in self.needs if need.unmet(can)]
+        return min(lacking, key=lambda need: bool(need.part), default=None)
 
     def measure(
         self,
@@ -160,8 +177,8 @@ class Study:
                 traces=traces,
             ) as measurement,
         ):
-            if self.need and self.need.part and self.need.unmet(cluster.can):
-                measurement.warnings.append(self.need.part)
+            if lacking := self.unmet(cluster.can):
+                measurement.warnings.append(lacking.part)
             plan.steps(measurement)
         return measurement.record()
 
@@ -248,6 +265,7 @@ def _verdict(
     advice = {"inconclusive": seen.advice, "contradicted": seen.hint}.get(seen.outcome, "")
     simulated = record.cluster.get("kind") == SIMULATED
     said = "simulated by SimGrid, not measured" if simulated else ""
+    said = "its messages crossed no cable" if CABLE.part in record.warnings else said
     caveat = "; ".join(filter(None, (said, claim.caveat(record))))
     made = verdict(
         record,

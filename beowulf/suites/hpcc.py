@@ -27,6 +27,7 @@ HPCC = "/usr/bin/hpcc"
 MPIRUN = "/usr/bin/mpirun.openmpi"
 BRIEF = "short_beff_messages.so"
 SCRATCH = "/tmp"
+LOOPBACK = "127.0.0.0/8"
 # What hpcc writes into a file goes to its standard output, where progress is read off it. Open MPI reaches the other
 # nodes as the cluster's own mpiexec does.
 START = 'ln -sf /dev/stdout hpccoutf.txt && OMPI_MCA_plm_rsh_agent=$HYDRA_LAUNCHER_EXEC exec "$@"'
@@ -77,6 +78,10 @@ def machine(cluster: Cluster, nodes: list[str]) -> Machine:
 def network(cluster: Cluster, node: str) -> str:
     """The cluster's network as Open MPI takes it, such as 10.0.0.0/24: cards may have other names on other nodes."""
     address = cluster.address(node)
+    if ipaddress.ip_address(
+        address
+    ).is_loopback:  # its device has 127.0.0.1 alone, and answers for all of them
+        return LOOPBACK
     script = f"PATH=$PATH:/usr/sbin:/sbin ip -o -4 address show to {address}/32"
     if found := re.search(rf"\b{re.escape(address)}/\d+", cluster.run(node, script).stdout):
         return str(ipaddress.ip_interface(found[0]).network)

@@ -20,6 +20,7 @@ from running import Beowulf
 from school import LoginMachine, installed
 
 from beowulf import paths
+from beowulf.cluster import local
 from beowulf.cluster.recorded import RecordedCluster
 from beowulf.record import Record
 from beowulf.studies import STUDIES, by_kind, find, judge
@@ -38,7 +39,7 @@ def test_the_table_of_the_documentation_is_the_declared_one() -> None:
 
 
 def test_every_reason_is_about_a_study_and_something_that_a_cluster_can() -> None:
-    needs = [need for need in map(by_kind.need, STUDIES) if need]
+    needs = [need for study in STUDIES for need in find(study).needs]
     assert needs
     for need in needs:
         assert all(hasattr(can, need.ability) for can in by_kind.kinds().values())
@@ -48,7 +49,7 @@ def test_every_reason_is_about_a_study_and_something_that_a_cluster_can() -> Non
 # No other room asks a cluster of which kind it is; annotations may name a class.
 KIND_IS_ASKED = re.compile(
     r"isinstance\([^)]*Cluster\b"
-    r"|\bkind(\"\]|\"\))? ?([=!]=|(not )?in) ?\(?\"(namespaces|ssh|slurm|recorded)\""
+    r"|\bkind(\"\]|\"\))? ?([=!]=|(not )?in) ?\(?\"(namespaces|ssh|slurm|recorded|local)\""
 )
 
 
@@ -144,11 +145,19 @@ def _slurm(stack: ExitStack, here: Path) -> Beowulf:
     return learner
 
 
+def _names(stack: ExitStack, here: Path) -> Beowulf:
+    learner = Beowulf(here / "state", here)
+    stack.callback(local.down, learner.state)
+    learner("up", "--target", "local")
+    return learner
+
+
 MAKE = {
     "namespaces, as root": _namespaces,
     "namespaces, as a user": _rootless,
     "PCs, VMs": _pcs,
     "Slurm": _slurm,
+    "local": _names,
 }
 
 
@@ -156,7 +165,7 @@ MAKE = {
 def here(
     request: pytest.FixtureRequest, namespaces_work: None, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Here]:
-    if os.geteuid() != 0 and request.param != "namespaces, as a user":
+    if os.geteuid() != 0 and request.param not in ("namespaces, as a user", "local"):
         pytest.skip("only root has this kind here")
     with ExitStack() as stack:
         yield Here(request.param, MAKE[request.param](stack, tmp_path_factory.mktemp("kind")))
@@ -166,8 +175,7 @@ def here(
 @pytest.mark.parametrize("study", STUDIES)
 def test_a_study_works_on_a_kind_as_the_table_says(here: Here, study: str, tmp_path: Path) -> None:
     said, records = here.measure(study)
-    need = by_kind.need(study)
-    unmet = need if need and need.unmet(by_kind.kinds()[here.kind]) else None
+    unmet = find(study).unmet(by_kind.kinds()[here.kind])
     if unmet and not unmet.part:
         assert f"cannot be seen on this cluster, because {unmet.because}" in said
         assert not records
@@ -190,6 +198,9 @@ def test_a_study_works_on_a_kind_as_the_table_says(here: Here, study: str, tmp_p
 @pytest.mark.nightly
 def test_the_wire_is_the_same_one_seen_at_a_switch_or_at_all_cards(here: Here) -> None:
     learner = here.learner
+    if not by_kind.kinds()[here.kind].whole_wire:
+        assert "no packets to capture" in learner("capture", "-o", "w.pcapng", code=1)
+        return
     shutil.copytree(paths.root() / "labs", learner.here / "labs", dirs_exist_ok=True)
     ring = learner.here / "labs" / "01-validation" / "ring.c"
     for path in (learner.here / "labs").rglob("*"):

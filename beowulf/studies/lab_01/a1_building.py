@@ -19,7 +19,7 @@ from beowulf.errors import LabError
 from beowulf.figures import Figure
 from beowulf.measure.measurement import Measurement
 from beowulf.record import Point, Record
-from beowulf.studies.study import Claim, Judgement, Plan, Study, undecided
+from beowulf.studies.study import SEPARATE, Claim, Judgement, Plan, Study, undecided
 
 PAPER_NODES = 4
 ASKED = {
@@ -200,6 +200,7 @@ STUDY = Study(
     ],
     draw=picture,
     timed=False,
+    needs=(SEPARATE,),
     differs={
         "holds": (
             "PCs of then and nodes of now are put together from the same parts, a private "

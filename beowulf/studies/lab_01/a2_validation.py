@@ -23,7 +23,7 @@ from beowulf.figures import Figure
 from beowulf.measure.measurement import Measurement
 from beowulf.record import Point, Record
 from beowulf.studies.lab_01 import validation_checks as checks
-from beowulf.studies.study import Claim, Judgement, Plan, Study
+from beowulf.studies.study import SEPARATE, Claim, Judgement, Plan, Study
 
 MOST_NAMED = 4  # faults in the evidence of one Verdict
 LEAST_FREE = 0.1  # of a node's memory
@@ -352,6 +352,7 @@ STUDY = Study(
     judged=[Claim(each.name, each.says, each.judge) for each in CHECKS],
     draw=picture,
     timed=False,
+    needs=(SEPARATE,),
     differs={
         "holds": (
             "Names, routes, logins, data and MPI are verified as the paper did, by commands that "

@@ -16,7 +16,7 @@ from beowulf.cluster.config import RATE_BITS_PER_S
 from beowulf.figures import Figure
 from beowulf.measure.measurement import Measurement
 from beowulf.record import Point, Record, reserve
-from beowulf.studies.study import Claim, Judgement, Plan, Study
+from beowulf.studies.study import PACKETS, Claim, Judgement, Plan, Study
 
 ELAPSED_S = 60.0
 QUICK_ELAPSED_S = 10.0
@@ -119,6 +119,7 @@ STUDY = Study(
     timed=False,
     recount=recount,
     asked=("mbit_per_s",),
+    needs=(PACKETS,),
     differs={
         "holds": (
             "A switched network without users carries little more than address requests and the "

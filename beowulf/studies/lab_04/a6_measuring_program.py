@@ -25,7 +25,7 @@ from beowulf.measure.statistics import LEAST_PAIRS, interval
 from beowulf.measure.sweep import steps
 from beowulf.measure.table import summarised, table
 from beowulf.record import Record
-from beowulf.studies.study import Claim, Judgement, Plan, Study, undecided
+from beowulf.studies.study import CABLE, Claim, Judgement, Plan, Study, undecided
 from beowulf.verdict import Outcome
 
 if TYPE_CHECKING:
@@ -184,6 +184,7 @@ STUDY = Study(
         Claim("agrees", "Our means agree within 10 % with the means that IMB and OSU take", agrees),
     ],
     draw=picture,
+    needs=(CABLE,),
     differs={
         "holds": (
             "MPI_Wtime reads a clock whose steps are far below a microsecond, and IMB and OSU "

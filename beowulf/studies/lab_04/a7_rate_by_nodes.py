@@ -39,7 +39,7 @@ from beowulf.measure.wire import frame, mtu_of, payload_mbit_per_s
 from beowulf.record import Record
 from beowulf.studies import mpptest_reading
 from beowulf.studies.roundtrip_sweep import sweep
-from beowulf.studies.study import Claim, Judgement, Plan, Study
+from beowulf.studies.study import CABLE, Claim, Judgement, Plan, Study
 from beowulf.verdict import Outcome
 
 if TYPE_CHECKING:
@@ -276,6 +276,7 @@ STUDY = Study(
     ],
     draw=picture,
     adaptive=True,
+    needs=(CABLE,),
     differs={
         "holds": (
             "The cable limits a long message whatever call and library send it, and mpptest's "

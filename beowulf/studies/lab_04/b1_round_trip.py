@@ -27,7 +27,7 @@ from beowulf.measure.table import summarised
 from beowulf.record import Record
 from beowulf.studies import mpptest_reading
 from beowulf.studies.roundtrip_sweep import sweep
-from beowulf.studies.study import Claim, Judgement, Plan, Study
+from beowulf.studies.study import CABLE, Claim, Judgement, Plan, Study
 from beowulf.verdict import Outcome
 
 if TYPE_CHECKING:
@@ -148,6 +148,7 @@ STUDY = Study(
     ],
     draw=picture,
     adaptive=True,
+    needs=(CABLE,),
     differs={
         "holds": (
             "If the paper swept the work beside an empty message, as mpptest's -overlap does, its "

@@ -22,7 +22,7 @@ from beowulf.measure.differences import CLEAR, JUMP_BYTES, differences, rings
 from beowulf.measure.judgement import below, difference, together
 from beowulf.measure.roundtrips import troubles_of_calls
 from beowulf.studies.roundtrip_sweep import sweep
-from beowulf.studies.study import Claim, Judgement, Plan, Study
+from beowulf.studies.study import CABLE, Claim, Judgement, Plan, Study
 
 QUICK_SIZES = (1_000, 10_000, 50_000, 75_000, 100_000, 150_000, 200_000, 500_000, 1_000_000)
 SIZES = (*QUICK_SIZES, 2_000_000, 10_000_000)
@@ -123,6 +123,7 @@ STUDY = Study(
     ],
     draw=picture,
     troubles=troubles_of_calls,
+    needs=(CABLE,),
     differs={
         "holds": (
             "Non-blocking ranks of a ring use both directions of their cables at once, blocking "

@@ -16,7 +16,7 @@ from beowulf.measure.differences import CLEAR, JUMP_BYTES, differences, rings
 from beowulf.measure.judgement import Span, below, difference
 from beowulf.measure.roundtrips import troubles_of_calls
 from beowulf.studies.roundtrip_sweep import sweep
-from beowulf.studies.study import Claim, Judgement, Plan, Study
+from beowulf.studies.study import CABLE, Claim, Judgement, Plan, Study
 from beowulf.verdict import Outcome
 
 if TYPE_CHECKING:
@@ -97,6 +97,7 @@ STUDY = Study(
     ],
     draw=picture,
     troubles=troubles_of_calls,
+    needs=(CABLE,),
     differs={
         "holds": (
             "A fourth node adds a cable that non-blocking ranks load in both directions while "

@@ -23,7 +23,7 @@ from beowulf.measure.statistics import LEAST_PAIRS, Summary, summary
 from beowulf.measure.sweep import checked
 from beowulf.measure.table import summarised, summary_of
 from beowulf.record import Record
-from beowulf.studies.study import Claim, Judgement, Plan, Study
+from beowulf.studies.study import CABLE, Claim, Judgement, Plan, Study
 from beowulf.verdict import Outcome
 
 CPU = "cpu_percent"
@@ -183,6 +183,7 @@ STUDY = Study(
     ],
     draw=picture,
     troubles=lambda record: trouble(record, CPU),
+    needs=(CABLE,),
     differs={
         "holds": (
             "A patient rank sleeps while it waits, as the paper's MPICH did in select(), so its "

@@ -139,9 +139,11 @@ STUDY = Study(
         )
     ],
     draw=picture,
-    need=Need(
-        "cpu_limits",
-        "a node's share of a processor can be limited only by root of the machine that the nodes run on",
+    needs=(
+        Need(
+            "cpu_limits",
+            "a node's share of a processor can be limited only by root of the machine that the nodes run on",
+        ),
     ),
     differs={
         "holds": (

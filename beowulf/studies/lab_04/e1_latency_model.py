@@ -33,7 +33,7 @@ from beowulf.measure.sweep import powers_of_two, steps
 from beowulf.measure.wire import payload_mbit_per_s
 from beowulf.record import Record
 from beowulf.studies.lab_05.overlap import EAGER_LIMIT
-from beowulf.studies.study import Claim, Judgement, Plan, Study
+from beowulf.studies.study import CABLE, Claim, Judgement, Plan, Study
 from beowulf.verdict import Outcome
 
 if TYPE_CHECKING:
@@ -283,6 +283,7 @@ STUDY = Study(
         ),
     ],
     draw=picture,
+    needs=(CABLE,),
     differs={
         "holds": (
             "An empty message and the slope of long ones are alpha and beta on any network, and "

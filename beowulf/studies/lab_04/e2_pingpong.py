@@ -34,7 +34,7 @@ from beowulf.measure.roundtrips import (
 from beowulf.measure.sweep import PAPER_A_SMALL
 from beowulf.measure.table import summarised, table
 from beowulf.record import Record
-from beowulf.studies.study import Claim, Judgement, Plan, Study
+from beowulf.studies.study import CABLE, Claim, Judgement, Plan, Study
 from beowulf.verdict import Outcome
 
 PAPER_US = 50.0
@@ -181,6 +181,7 @@ STUDY = Study(
     ],
     draw=picture,
     troubles=lambda record: trouble(record, HALF),
+    needs=(CABLE,),
     differs={
         "holds": (
             "A network card that waits for more packets before it interrupts costs tens of "

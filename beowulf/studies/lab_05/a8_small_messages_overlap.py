@@ -35,7 +35,7 @@ from beowulf.measure.table import summarised
 from beowulf.record import Record
 from beowulf.studies import mpptest_reading
 from beowulf.studies.roundtrip_sweep import sweep
-from beowulf.studies.study import Claim, Judgement, Plan, Study
+from beowulf.studies.study import CABLE, Claim, Judgement, Plan, Study
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -217,6 +217,7 @@ STUDY = Study(
     ],
     draw=picture,
     troubles=lambda record: trouble(record, HALF),
+    needs=(CABLE,),
     differs={
         "holds": (
             "More bytes share what a message costs before its first byte, so the rate rises with "

@@ -27,7 +27,7 @@ from beowulf.measure.statistics import LEAST_PAIRS, Summary, summary
 from beowulf.record import Point, Record
 from beowulf.studies import mpptest_reading
 from beowulf.studies.roundtrip_sweep import sweep
-from beowulf.studies.study import Claim, Judgement, Plan, Study, undecided
+from beowulf.studies.study import CABLE, Claim, Judgement, Plan, Study, undecided
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -253,6 +253,7 @@ STUDY = Study(
     ],
     draw=picture,
     troubles=lambda record: trouble(record, EXCHANGE),
+    needs=(CABLE,),
     differs={
         "holds": (
             "Long messages fill the cables and long work fills the time beside them, so what np "

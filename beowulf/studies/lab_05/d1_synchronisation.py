@@ -40,7 +40,7 @@ from beowulf.studies.lab_05.overlap import (
     launch,
     not_so,
 )
-from beowulf.studies.study import Claim, Judgement, Plan, Study, undecided
+from beowulf.studies.study import CABLE, Claim, Judgement, Plan, Study, undecided
 from beowulf.verdict import Outcome
 
 if TYPE_CHECKING:
@@ -244,6 +244,7 @@ STUDY = Study(
     draw=picture,
     as_printed=paper_table,
     troubles=troubles,
+    needs=(CABLE,),
     differs={
         "holds": (
             "MPI moves bytes only inside of its calls, as then, so whatever exceeds the send "

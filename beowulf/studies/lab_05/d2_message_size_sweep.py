@@ -52,7 +52,7 @@ from beowulf.studies.lab_05.overlap import (
     send_buffers,
 )
 from beowulf.studies.lab_06.wire_costs import observed
-from beowulf.studies.study import Claim, Judgement, Plan, Study, undecided
+from beowulf.studies.study import CABLE, Claim, Judgement, Plan, Study, undecided
 from beowulf.verdict import Outcome
 
 if TYPE_CHECKING:
@@ -346,6 +346,7 @@ STUDY = Study(
     draw=picture,
     as_printed=paper_table,
     troubles=troubles,
+    needs=(CABLE,),
     differs={
         "holds": (
             "With send buffers as small as the paper's, or an eager limit set as low, kernel and "

@@ -44,7 +44,7 @@ from beowulf.studies.lab_05.overlap import (
     sweep_arguments,
     swept,
 )
-from beowulf.studies.study import Claim, Judgement, Plan, Study
+from beowulf.studies.study import CABLE, Claim, Judgement, Plan, Study
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -208,6 +208,7 @@ STUDY = Study(
     draw=picture,
     as_printed=paper_table,
     troubles=lambda record: trouble(record, "duration_s"),
+    needs=(CABLE,),
     differs={
         "holds": (
             "Rank 0 waits only until its buffer is free, which is the case as soon as the kernel "

@@ -37,7 +37,7 @@ from beowulf.studies.lab_05.overlap import (
     kb,
     other_library,
 )
-from beowulf.studies.study import Claim, Judgement, Plan, Study
+from beowulf.studies.study import CABLE, Claim, Judgement, Plan, Study
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -177,6 +177,7 @@ STUDY = Study(
     draw=picture,
     as_printed=paper_table,
     troubles=lambda record: trouble(record, "duration_s"),
+    needs=(CABLE,),
     differs={
         "holds": (
             "Where both ranks post before they work, the kernel sends a short message meanwhile, "

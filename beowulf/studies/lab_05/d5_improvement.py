@@ -38,7 +38,7 @@ from beowulf.studies.lab_05.overlap import (
     kb,
     other_library,
 )
-from beowulf.studies.study import Claim, Judgement, Plan, Study
+from beowulf.studies.study import CABLE, Claim, Judgement, Plan, Study
 from beowulf.verdict import Outcome
 
 if TYPE_CHECKING:
@@ -298,6 +298,7 @@ STUDY = Study(
     ],
     draw=picture,
     troubles=lambda record: trouble(record, "duration_s"),
+    needs=(CABLE,),
     differs={
         "holds": (
             "Below the limit the kernel sends while the ranks work, above it the library has to "

@@ -45,7 +45,7 @@ from beowulf.studies.lab_05.overlap import (
     sweep_arguments,
     swept,
 )
-from beowulf.studies.study import Claim, Judgement, Plan, Study, undecided
+from beowulf.studies.study import CABLE, Claim, Judgement, Plan, Study, undecided
 from beowulf.verdict import Outcome
 
 if TYPE_CHECKING:
@@ -202,6 +202,7 @@ STUDY = Study(
     ],
     draw=picture,
     troubles=lambda record: trouble(record, "duration_s"),
+    needs=(CABLE,),
     differs={
         "holds": (
             "A send buffer fills with all messages of a connection together, an eager limit looks "

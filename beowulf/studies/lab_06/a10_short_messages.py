@@ -28,7 +28,7 @@ from beowulf.studies.lab_06.wire_claims import (
     share_is,
 )
 from beowulf.studies.lab_06.wire_shares import Talk, converse, place
-from beowulf.studies.study import Plan, Study
+from beowulf.studies.study import PACKETS, Plan, Study
 from beowulf.verdict import Outcome
 
 if TYPE_CHECKING:
@@ -154,6 +154,7 @@ STUDY = Study(
         ),
     ],
     draw=picture,
+    needs=(PACKETS,),
     differs={
         "holds": (
             "A short message is still one segment with one header of MPICH, and work beside it "

@@ -26,7 +26,7 @@ from beowulf.studies.lab_06.wire_claims import (
     share_is,
 )
 from beowulf.studies.lab_06.wire_shares import Talk, converse, place
-from beowulf.studies.study import Plan, Study
+from beowulf.studies.study import PACKETS, Plan, Study
 from beowulf.verdict import Outcome
 
 if TYPE_CHECKING:
@@ -155,6 +155,7 @@ STUDY = Study(
         ),
     ],
     draw=picture,
+    needs=(PACKETS,),
     differs={
         "holds": (
             "TCP cuts and acknowledges a message in the same way whether its rank works or not, "

@@ -27,7 +27,7 @@ from beowulf.studies.lab_06.wire_claims import (
     printed,
 )
 from beowulf.studies.lab_06.wire_shares import Talk, converse, place
-from beowulf.studies.study import Plan, Study
+from beowulf.studies.study import PACKETS, Plan, Study
 from beowulf.verdict import Outcome
 
 if TYPE_CHECKING:
@@ -114,6 +114,7 @@ STUDY = Study(
         ),
     ],
     draw=picture,
+    needs=(PACKETS,),
     differs={
         "holds": (
             "Both calls put the same segments on the wire, and how TCP acknowledges them depends "

@@ -17,7 +17,7 @@ from beowulf.measure.roundtrips import need_nodes
 from beowulf.record import Record
 from beowulf.studies.lab_06 import buffer_sizes, collectives
 from beowulf.studies.lab_06.wire_costs import Panel, draw, legend, size_text
-from beowulf.studies.study import Claim, Plan, Study
+from beowulf.studies.study import PACKETS, Claim, Plan, Study
 
 if TYPE_CHECKING:
     from beowulf.figures import Figure
@@ -91,7 +91,7 @@ STUDY = Study(
     plan=plan,
     judged=judged,
     draw=picture,
-    need=buffer_sizes.NEED,
+    needs=(PACKETS, buffer_sizes.NEED),
     differs={
         "holds": (
             "The paper leaves this to future work; a small buffer makes the sender wait for "

@@ -173,7 +173,7 @@ STUDY = Study(
     id="E7",
     title="The procedure: ask, change one thing, measure, keep or revert",
     plan=plan,
-    need=KNOBS,
+    needs=(KNOBS,),
     judged=[
         Claim(
             "nodes-alike",

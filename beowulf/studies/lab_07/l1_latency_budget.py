@@ -16,7 +16,7 @@ from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import trouble
 from beowulf.measure.roundtrips import HALF, need_nodes
 from beowulf.record import Record
-from beowulf.studies.study import Claim, Judgement, Plan, Study, undecided
+from beowulf.studies.study import SEPARATE, Claim, Judgement, Plan, Study, undecided
 from beowulf.tuning import budget
 from beowulf.tuning.budget import CABLE, CALLS, LONG, MPI, SHORT, STACK, WAKE_UP, WIRE
 from beowulf.verdict import Outcome
@@ -150,6 +150,7 @@ STUDY = Study(
     judged=[takes_time(size, name) for size in (SHORT, LONG) for name in SAYS],
     draw=picture,
     troubles=lambda record: trouble(record, HALF),
+    needs=(SEPARATE,),
     differs={
         "holds": (
             "The way of a message still has the layers in which paper E looked for its latency, "

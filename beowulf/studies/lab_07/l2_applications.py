@@ -148,7 +148,7 @@ STUDY = Study(
     id="L2",
     title="The gain of the ping-pong beside that of NPB's kernels",
     plan=plan,
-    need=KNOBS,
+    needs=(KNOBS,),
     judged=[
         *map(gains, KERNELS),
         Claim(

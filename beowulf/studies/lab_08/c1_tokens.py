@@ -24,7 +24,7 @@ from beowulf.studies.lab_08.tokens import (
     points,
     troubles,
 )
-from beowulf.studies.study import Claim, Judgement, Study, undecided
+from beowulf.studies.study import CABLE, Claim, Judgement, Study, undecided
 
 ONE_AT, TWO_AT = 1024, 4096  # bytes from which one network and two are saturated in the paper
 PRINTED_GAIN, PRINTED_ALONE = 1.7, 1.5
@@ -133,6 +133,7 @@ STUDY = Study(
     draw=picture,
     troubles=troubles,
     simulates=True,
+    needs=(CABLE,),
     differs={
         "holds": (
             "A token pays once for being sent and then for its bytes, so that small ones carry few bytes for that"

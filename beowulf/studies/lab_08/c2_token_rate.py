@@ -18,7 +18,7 @@ from beowulf.studies.lab_08.tokens import (
     plan,
     troubles,
 )
-from beowulf.studies.study import Claim, Judgement, Study, undecided
+from beowulf.studies.study import CABLE, Claim, Judgement, Study, undecided
 
 SMALL, ODD_BELOW = 16, 256
 ADVICE = (
@@ -94,6 +94,7 @@ STUDY = Study(
     draw=picture,
     troubles=troubles,
     simulates=True,
+    needs=(CABLE,),
     differs={
         "holds": "Below a frame's length a token's time is that of sending at all, and one network carries it.",
         "contradicted": (

@@ -30,7 +30,7 @@ from beowulf.packets.table import read
 from beowulf.record import Point, Record, reserve, stamp
 from beowulf.studies.lab_06.wire_costs import Panel, draw, legend
 from beowulf.studies.lab_08.tokens import LAB
-from beowulf.studies.study import Claim, Judgement, Need, Plan, Study, undecided
+from beowulf.studies.study import PACKETS, Claim, Judgement, Need, Plan, Study, undecided
 from beowulf.tuning import machines
 from beowulf.tuning.change import changing
 from beowulf.tuning.knobs import ALL
@@ -450,7 +450,10 @@ STUDY = Study(
     title="Channel striping: one stream over two networks",
     plan=plan,
     facts=Streams.of,
-    need=Need("one_machine", "a capture at a node of it has one of its two cards"),
+    needs=(
+        PACKETS,
+        Need("one_machine", "a capture at a node of it has one of its two cards"),
+    ),
     judged=[
         gains(
             "kernel-gains",

@@ -20,7 +20,7 @@ from beowulf.measure.quality import trouble
 from beowulf.measure.statistics import Summary, summary
 from beowulf.record import Record
 from beowulf.studies.lab_08.tokens import LAB, PROGRAM
-from beowulf.studies.study import Claim, Judgement, Plan, Study
+from beowulf.studies.study import CABLE, Claim, Judgement, Plan, Study
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -115,6 +115,7 @@ STUDY = Study(
     draw=picture,
     troubles=partial(trouble, quantity=QUANTITY),
     simulates=True,
+    needs=(CABLE,),
     differs={
         "holds": "A barrier is a few rounds of empty messages, one round more for twice as many nodes, each a latency.",
         "contradicted": "Nodes that share a machine's cores wait for a core as well, one after the other.",

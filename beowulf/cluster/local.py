@@ -1,0 +1,301 @@
+"""Four ranks on this machine, for where namespaces are forbidden: nodes that are only names.
+
+Each node is a name and an address of the loopback device, 127.0.0.2 and so on. Programs are compiled and run as they
+are, and their messages go through TCP, but there is no cable, no node has a kernel, a login or files of its own, and
+nothing can be limited, broken or captured. No part of it needs root.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, NoReturn
+
+from beowulf import host_state, paths
+from beowulf.cluster import (
+    WIRE,
+    Abilities,
+    Cluster,
+    Completed,
+    Hardware,
+    description,
+    lock,
+    node_environment,
+    state,
+)
+from beowulf.cluster.config import ClusterConfig
+from beowulf.cluster.shells import KILL_MARKED, completed, leaving_nothing
+from beowulf.errors import LabError, UsageError
+
+TARGET = "local"
+CARD = "lo"
+FIRST_HOST = 2
+NODE, OF = "BEOWULF_NODE", "BEOWULF_NODES_OF"
+NAMES = "node_name.so"
+LONGEST_END_S = 10.0
+CANNOT_SHOW = (
+    "All nodes are this one machine, and their names stand for 127.0.0.2 and so on: messages cross no cable and no"
+    " switch, no node has logins, a kernel or settings of its own, and no packets can be captured."
+)
+# What the network card of a node is called elsewhere, and who starts the ranks there.
+ELSEWHERE = ("HYDRA_IFACE", "MPIR_CVAR_NEMESIS_TCP_NETWORK_IFACE")
+# Without -localhost, mpiexec would ask the network where a machine of its own name is.
+LAUNCHER = """\
+#!/bin/sh
+# MPICH's own mpiexec: every rank is a process of this machine, with the name and the address of its node.
+exec {mpiexec} -localhost 127.0.0.1 -genv LD_PRELOAD {preloaded} "$@"
+"""
+# Open MPI starts its daemons by something like ssh.
+CONNECTION = """\
+#!/bin/sh
+# What takes the place of ssh: `connection NODE COMMAND` runs a command on this machine, under the name of a node.
+while :; do case $1 in -*) shift ;; *) break ;; esac; done
+export BEOWULF_NODE="$1"
+shift
+exec sh -c "$*"
+"""
+
+
+def up(
+    source: str = TARGET, folder: Path | None = None, nodes: int | None = None, mpi: str = ""
+) -> tuple[LocalCluster, dict[str, LabError]]:
+    """The nodes of this machine, made or made again; what is not asked for stays as it is. No node has troubles."""
+    folder = folder or paths.state()
+    before = running(folder)
+    plan = before.config if before else ClusterConfig(rate="off")
+    plan = ClusterConfig(nodes or plan.nodes, "off", mpi=mpi or plan.mpi)
+    for needed in (paths.mpi_prefix(plan.mpi) / "bin" / "mpiexec", paths.native(NAMES)):
+        if not needed.exists():
+            raise LabError(
+                f"{needed} is missing.", "`make lab` (or `beowulf doctor --fix`) makes it."
+            )
+    with lock.changing(folder, "beowulf up"), state.locked(folder):
+        if (folder / state.CLUSTER).exists() or state.kind_in(folder) not in ("", TARGET):
+            raise UsageError("Another cluster runs.", "`beowulf down` takes it down.")
+        state.write(folder, _files(plan, folder))
+        saved = json.dumps({"nodes": plan.nodes, "mpi": plan.mpi})
+        state.write(folder, {state.LOCAL: (saved, 0o644)})
+    return LocalCluster(plan, folder), {}
+
+
+def down(folder: Path | None = None) -> bool:
+    """End what was started on the nodes, and remove the cluster's files. False when there was none."""
+    folder = folder or paths.state()
+    if not (folder / state.LOCAL).exists():
+        return False
+    if node := os.environ.get(NODE):
+        raise LabError(
+            f"This shell is one of {node}, a node of the cluster.",
+            "Leave it with `exit`, then `beowulf down`.",
+        )
+    with lock.changing(folder, "beowulf down"), state.locked(folder):
+        marked = KILL_MARKED.format(mark=shlex.quote(_mark(folder)))
+        completed(["bash", "--norc"], marked, LONGEST_END_S, "")
+        (folder / state.LOCAL).unlink(missing_ok=True)
+        state.remove(folder)
+    return True
+
+
+def running(folder: Path | None = None) -> LocalCluster | None:
+    """The nodes of this machine, if `up` has made them."""
+    folder = folder or paths.state()
+    try:
+        saved = json.loads((folder / state.LOCAL).read_text())
+        return LocalCluster(ClusterConfig(saved["nodes"], "off", mpi=saved["mpi"]), folder)
+    except (OSError, ValueError, KeyError, TypeError, LabError):
+        return None
+
+
+class LocalCluster(Cluster):
+    """Names of this machine, on which MPI starts a rank each."""
+
+    kind = "local"
+    can = Abilities(shared_files=True, one_machine=True)
+    cannot_show = CANNOT_SHOW
+    folder: Path
+
+    def __init__(self, config: ClusterConfig, folder: Path) -> None:
+        self.config, self.folder = config, folder
+        self.shown: set[str] = set()
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """node00, node01, …"""
+        return self.config.names
+
+    @property
+    def source(self) -> str:
+        """What `up --target` was given."""
+        return TARGET
+
+    @property
+    def mpi(self) -> str:
+        """Which MPI library starts the ranks."""
+        return self.config.mpi
+
+    def still_there(self) -> None:
+        """GoneError when `down` has removed its files."""
+        if not (self.folder / state.LOCAL).exists():
+            raise state.GoneError
+
+    def address(self, node: str, network: int = 0) -> str:
+        """The address of the loopback device that a node's name stands for."""
+        if network:
+            raise LabError("Nodes that are only names have one network.")
+        return f"127.0.0.{FIRST_HOST + self._number(node)}"
+
+    def _number(self, node: str) -> int:
+        if node not in self.nodes:
+            raise LabError(f"There is no {node!r}; the nodes are {', '.join(self.nodes)}.")
+        return self.nodes.index(node)
+
+    def interface(self, node: str, network: int = 0) -> str:
+        """The loopback device."""
+        return CARD
+
+    def dead_nodes(self) -> list[str]:
+        """None: they live as long as this machine."""
+        self.still_there()
+        return []
+
+    def hardware(self, node: str) -> Hardware:
+        """The cores and the memory of this machine, which all nodes share."""
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        return Hardware(os.cpu_count() or 1, memory)
+
+    def free_memory_bytes(self) -> int:
+        """How much memory this machine has free."""
+        return host_state.memory_available_bytes()
+
+    def shell(self, node: str, command: str, *, terminal: bool = False) -> list[str]:
+        """The words that run `command` (a shell if empty) on this machine, under the name of a node."""
+        self._number(node)
+        self.still_there()
+        settings = {
+            **_variables(self.config, self.folder),
+            "SHELL": str(self.folder / "bin" / "shell"),
+            "LD_PRELOAD": str(paths.native(NAMES)),
+            NODE: node,
+            OF: _mark(self.folder).partition("=")[2],
+        }
+        line = ["-c", command] if command else []
+        words = [f"{name}={value}" for name, value in settings.items()]
+        # When what has started it is ended, it ends as well.
+        return ["setpriv", "--pdeathsig", "TERM", "env", *words, "bash", "--norc", *line]
+
+    def run(
+        self,
+        node: str,
+        command: str | list[str],
+        *,
+        timeout_s: float = 60,
+        stdin: str = "",
+    ) -> Completed:
+        """Run a command in a shell on this machine, under the name of a node."""
+        line = command if isinstance(command, str) else shlex.join(command)
+
+        def run(line: str, stdin: str, timeout_s: float) -> Completed:
+            return completed(self.shell(node, line), stdin, timeout_s, node)
+
+        with leaving_nothing(node, line, run) as marked:
+            return run(marked, stdin, timeout_s)
+
+    def capture(
+        self,
+        file: Path,
+        *,
+        where: str = WIRE,
+        snap_bytes: int = 128,
+        packet_filter: str = "",
+        most_mb: float = 1000,
+        ring: bool = False,
+    ) -> NoReturn:
+        """Not available: messages cross no wire."""
+        _refuse("no packets to capture")
+
+    def holding(
+        self,
+        doing: str,
+        *,
+        measures: bool = True,
+        wait: bool = False,
+        report: Callable[[str], None] | None = None,
+    ) -> AbstractContextManager[None]:
+        """Keep every other process from measuring on this cluster and from changing it meanwhile."""
+        return lock.held(self.folder, doing, measures=measures, wait=wait, report=report)
+
+    def as_found(self) -> dict[str, str]:
+        """The nodes, and which MPI starts the ranks."""
+        self.still_there()
+        return {"nodes": ", ".join(self.nodes), "MPI library": self.mpi}
+
+    def describe(self) -> Mapping[str, Any]:
+        """What this cluster is, and what it cannot show, for a Record."""
+        return {
+            "kind": self.kind,
+            "cannot_show": self.cannot_show,
+            "nodes": list(self.nodes),
+            "addresses": {node: self.address(node) for node in self.nodes},
+            "dead_nodes": [],
+            "rate": self.config.rate,
+            "networks": 1,
+            "mpi": self.mpi,
+            "cores": os.cpu_count(),
+            **description.hardware(self, self.nodes),
+            "rootless": os.geteuid() != 0,
+            **description.of_learner(),
+            **description.answers(self, self.nodes[0], CARD),
+        }
+
+    def break_it(self, fault: str, node: str = "") -> None:
+        """Not available."""
+        _refuse("nothing that could be broken on purpose")
+
+    def heal(self) -> None:
+        """Write its files again."""
+        up(folder=self.folder)
+
+
+def _refuse(what: str) -> NoReturn:
+    raise LabError(
+        f"On a cluster of the kind {TARGET} there is {what}: its nodes are names of this one machine.",
+        "`beowulf show A5 --given` shows a Record of a full run; docs/clusters.md has the list.",
+    )
+
+
+def _mark(folder: Path) -> str:
+    # Its end keeps apart folders of which one's name begins with the other's.
+    return f"{OF}={folder}//"
+
+
+def _variables(plan: ClusterConfig, folder: Path) -> dict[str, str]:
+    """The environment of a shell under the name of a node."""
+    usual = node_environment.variables(plan, folder)
+    ours = {
+        "HYDRA_LAUNCHER": "fork",
+        "HYDRA_LAUNCHER_EXEC": str(folder / "bin" / "connection"),
+        "FI_TCP_IFACE": CARD,
+        "UCX_NET_DEVICES": CARD,
+    }
+    return {name: value for name, value in usual.items() if name not in ELSEWHERE} | ours
+
+
+def _files(plan: ClusterConfig, folder: Path) -> dict[str, tuple[str, int]]:
+    """The files of the cluster: path below its folder, text, mode."""
+    mpiexec = paths.mpi_prefix(plan.mpi) / "bin" / "mpiexec"
+    preloaded = ":".join(str(paths.native(name)) for name in (NAMES, "patient_poll.so"))
+    launcher = LAUNCHER.format(mpiexec=shlex.quote(str(mpiexec)), preloaded=shlex.quote(preloaded))
+    usual = node_environment.files(plan, folder, _variables(plan, folder))
+    return {
+        **usual,
+        "bin/mpiexec": (launcher, 0o755),
+        "bin/mpirun": (launcher, 0o755),
+        "bin/connection": (CONNECTION, 0o755),
+    }
+
+
+COLUMNS = {"local": LocalCluster.can}
