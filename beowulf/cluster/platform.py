@@ -106,7 +106,8 @@ class Platform:
         """The options by which SimGrid's messages take `times_us`: on each stretch of sizes a straight line."""
         if not self.times_us:
             return []
-        latencies, rates = [], []
+        latencies: list[str] = []
+        rates: list[str] = []
         # SimGrid's factors are of the narrowest link on the way.
         narrowest = min(self.rate_mbit, self.backplane_mbit or self.rate_mbit)
         points = self._points()
