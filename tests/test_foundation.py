@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import site
 import subprocess
 import tomllib
 from pathlib import Path
@@ -215,6 +216,32 @@ def test_a_machine_that_is_not_linux_hears_so_and_of_the_way_by_vms(
     assert "'vagrant up'" in done.stdout
     assert "docs/learner.md" in done.stdout
     assert machine.calls == ""
+
+
+@pytest.mark.parametrize("name", ["my labs", "my$labs", 'my"labs', "my`labs", "my:labs"])
+def test_a_folder_in_which_mpich_cannot_work_is_refused_before_anything_is_installed(
+    machine: Machine, name: str
+) -> None:
+    machine.checkout = machine.checkout.rename(machine.checkout.with_name(name))
+    done = machine.bootstrap()
+    assert done.returncode == 1
+    assert f"because there is '{name[2]}' in that name." in done.stdout
+    assert machine.calls == ""
+
+
+def test_other_marks_in_the_name_of_a_folder_are_no_hindrance(machine: Machine) -> None:
+    machine.checkout = machine.checkout.rename(machine.checkout.with_name("it's-[ä]*?&;#%d(1)\\x"))
+    done = machine.bootstrap()
+    assert done.returncode == 0, done.stdout
+
+
+def test_python_finds_the_checkout_in_a_locale_without_the_letters_of_its_name() -> None:
+    """The installer writes the checkout's whole name, which Python reads in the encoding of the locale."""
+    files = [file for each in site.getsitepackages() for file in Path(each).glob("_beowulf*.pth")]
+    found = [(file.parent / file.read_text().strip()).resolve() for file in files]
+    assert found == [ROOT]
+    assert all(file.read_text().isascii() for file in files)
+    assert str(ROOT) not in files[0].read_text()
 
 
 def test_a_bare_machine_becomes_ready(machine: Machine) -> None:
