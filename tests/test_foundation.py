@@ -531,6 +531,50 @@ def test_the_list_of_packages_is_read_once_in_a_run(machine: Machine) -> None:
     assert machine.calls.count("apt-get install") == 2
 
 
+@pytest.mark.parametrize(("answer", "removed"), [("n\n", False), ("", False), ("y\n", True)])
+def test_uninstall_lists_what_is_outside_of_the_checkout_and_removes_it_if_it_may(
+    tmp_path: Path, answer: str, removed: bool
+) -> None:
+    ours = [".cache/beowulf/uv/a", ".local/lib/wireshark/plugins/mpich_ch3.lua"]
+    theirs = [".cache/another/a", ".ipython/a", ".local/lib/wireshark/plugins/theirs.lua"]
+    for name in (*ours, *theirs):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(bytes(5000))
+    # Not that of the machine on which the tests run.
+    script = (ROOT / "cluster_setup" / "uninstall.sh").read_text().replace("/usr/lib", "/nowhere")
+    copy = tmp_path / "checkout" / "cluster_setup" / "uninstall.sh"
+    copy.parent.mkdir(parents=True)
+    copy.write_text(script)
+    words = {"HOME": str(tmp_path), "PATH": os.environ["PATH"]}
+    done = subprocess.run(
+        ["bash", copy],
+        input=answer,
+        env=words,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert re.search(rf"^[\d.]+K\t{tmp_path}/.cache/beowulf$", done.stdout, re.MULTILINE)
+    assert ("It is removed." in done.stdout) == removed == (done.returncode == 0)
+    assert [(tmp_path / name).exists() for name in ours] == [not removed] * len(ours)
+    assert all((tmp_path / name).exists() for name in theirs)
+    assert (f"share: {tmp_path}/.ipython." in done.stdout) == removed
+
+
+def test_uninstall_keeps_what_says_how_knobs_of_this_machine_were(tmp_path: Path) -> None:
+    kept = tmp_path / "beowulf-tuned.jsonl"
+    kept.write_text("{}\n")
+    done = subprocess.run(
+        ["bash", ROOT / "cluster_setup" / "uninstall.sh"],
+        env={**os.environ, "HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path), "YES": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1
+    assert "beowulf tune revert" in done.stderr
+    assert kept.exists()
+
+
 def test_an_unknown_group_is_refused(machine: Machine) -> None:
     refused = machine.bootstrap("everything")
     assert refused.returncode == 1
