@@ -180,6 +180,16 @@ def test_make_help_names_every_target_that_a_person_calls() -> None:
     } - {"ready"}
 
 
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="only a clone has a history")
+def test_what_python_compiles_is_in_no_commit() -> None:
+    def git(*words: str) -> str:
+        return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True).stdout
+
+    assert git("ls-files", "*.pyc") == ""
+    compiled = "labs/03-parallel-benchmarks/__pycache__/search.cpython-311.pyc"
+    assert git("check-ignore", compiled).strip() == compiled
+
+
 def test_a_commit_is_checked_as_make_lint_checks() -> None:
     hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"][0]["hooks"]
     entries = " ".join(hook["entry"] for hook in hooks)
