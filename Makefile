@@ -27,7 +27,7 @@ unexport PYTHONPATH PYTHONHOME
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help lab test doctor up down bench nightly vm-test machines lint format release slides site lock programs clean distclean ready
+.PHONY: help lab test doctor up down bench nightly vm-test machines lint format release slides site lock programs clean distclean uninstall ready
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -123,3 +123,6 @@ clean: ## remove what was built; .venv stays
 
 distclean: clean ## remove .venv and .mpi as well
 	rm -rf .venv .mpi
+
+uninstall: ## list what the labs have put outside of this folder, and remove it; YES=1 asks nothing
+	@YES='$(YES)' exec cluster_setup/uninstall.sh

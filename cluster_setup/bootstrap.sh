@@ -22,7 +22,7 @@ group=${1:-lab}
 needed_mb=1000 # .venv and what is downloaded for it
 log=build/bootstrap.log
 packages_stamp=.venv/.beowulf-packages # says which packages are in .venv; absent while they are being installed
-project_stamp=.venv/.beowulf-project   # says which pyproject.toml the editable install was made from
+project_stamp=.venv/.beowulf-project   # says which pyproject.toml the editable install was made from, and by which script
 modern_stamp=.mpi/modern/.beowulf-packages
 
 say() { printf 'bootstrap: %s\n' "$*"; }
@@ -35,6 +35,12 @@ fail() { # what happened, then what to try, a line each
 # Before anything that other systems lack.
 [[ $(uname -s) == Linux ]] || fail "the labs run on Linux, and this is $(uname -s)." \
     "Four virtual machines bring it: install Vagrant and VirtualBox, type 'vagrant up', and read docs/learner.md, 'Windows and macOS'."
+
+# What MPICH's own scripts do not quote (beowulf/paths.py), and what ends a word of PATH.
+if [[ $root =~ [[:space:]\"\$\`:] ]]; then
+    fail "MPICH cannot work in $root, because there is '${BASH_REMATCH[0]}' in that name." \
+        "Move the checkout to a folder without it, then run the same command again."
+fi
 
 # Runs a phase quietly, shows how long it took, and keeps what it wrote in the log.
 phase() { # sentence, command...
@@ -111,9 +117,7 @@ environment_is_sound() {
 
 modern_is_complete() { is_complete $modern_stamp "$(digest requirements/modern.lock) $(identity .mpi/modern)"; }
 
-project_is_complete() {
-    is_complete $project_stamp "$(digest pyproject.toml)" && is_complete .venv/bin/beowulf "$COMMAND"
-}
+project_is_complete() { is_complete $project_stamp "$(digest pyproject.toml cluster_setup/bootstrap.sh)"; }
 
 # In place of the one that an installer makes: what a module system or ROS sets would bring its packages before ours, or
 # a Python that has none of them. What `beowulf` starts then does not have it either.
@@ -266,14 +270,23 @@ install() { # sentence, environment, arguments that uv and pip understand alike.
 
 # An editable install: .venv holds a path to this checkout, so what is edited here is what runs.
 install_project() {
+    local file
     rm -f $project_stamp
     install "installing beowulf from this checkout" .venv --no-deps --no-build-isolation -e .
-    rm -f .venv/bin/beowulf # it may be a link into uv's cache
-    printf '%s\n' "$COMMAND" >.venv/bin/beowulf
+    own .venv/bin/beowulf "$COMMAND"
     chmod 755 .venv/bin/beowulf
+    # Python reads this in the encoding of the locale, which may lack letters of this folder's name.
+    for file in .venv/lib/python3.*/site-packages/_beowulf_labs.pth; do
+        if [[ -e $file ]]; then own "$file" ../../../..; fi
+    done
     # It unsets PYTHONHOME itself.
     grep -qs '^unset PYTHONPATH' .venv/bin/activate || echo 'unset PYTHONPATH' >>.venv/bin/activate
-    digest pyproject.toml >$project_stamp
+    digest pyproject.toml cluster_setup/bootstrap.sh >$project_stamp
+}
+
+own() { # file, text; the one that was installed may be a link into uv's cache
+    rm -f "$1"
+    printf '%s\n' "$2" >"$1"
 }
 
 # The modern MPICH is for learners too: it takes 2 seconds and 30 MB, and `beowulf up --mpi modern` is then

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import site
 import subprocess
 import tomllib
 from pathlib import Path
@@ -179,6 +180,16 @@ def test_make_help_names_every_target_that_a_person_calls() -> None:
     } - {"ready"}
 
 
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="only a clone has a history")
+def test_what_python_compiles_is_in_no_commit() -> None:
+    def git(*words: str) -> str:
+        return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True).stdout
+
+    assert git("ls-files", "*.pyc") == ""
+    compiled = "labs/03-parallel-benchmarks/__pycache__/search.cpython-311.pyc"
+    assert git("check-ignore", compiled).strip() == compiled
+
+
 def test_a_commit_is_checked_as_make_lint_checks() -> None:
     hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"][0]["hooks"]
     entries = " ".join(hook["entry"] for hook in hooks)
@@ -215,6 +226,32 @@ def test_a_machine_that_is_not_linux_hears_so_and_of_the_way_by_vms(
     assert "'vagrant up'" in done.stdout
     assert "docs/learner.md" in done.stdout
     assert machine.calls == ""
+
+
+@pytest.mark.parametrize("name", ["my labs", "my$labs", 'my"labs', "my`labs", "my:labs"])
+def test_a_folder_in_which_mpich_cannot_work_is_refused_before_anything_is_installed(
+    machine: Machine, name: str
+) -> None:
+    machine.checkout = machine.checkout.rename(machine.checkout.with_name(name))
+    done = machine.bootstrap()
+    assert done.returncode == 1
+    assert f"because there is '{name[2]}' in that name." in done.stdout
+    assert machine.calls == ""
+
+
+def test_other_marks_in_the_name_of_a_folder_are_no_hindrance(machine: Machine) -> None:
+    machine.checkout = machine.checkout.rename(machine.checkout.with_name("it's-[ä]*?&;#%d(1)\\x"))
+    done = machine.bootstrap()
+    assert done.returncode == 0, done.stdout
+
+
+def test_python_finds_the_checkout_in_a_locale_without_the_letters_of_its_name() -> None:
+    """The installer writes the checkout's whole name, which Python reads in the encoding of the locale."""
+    files = [file for each in site.getsitepackages() for file in Path(each).glob("_beowulf*.pth")]
+    found = [(file.parent / file.read_text().strip()).resolve() for file in files]
+    assert found == [ROOT]
+    assert all(file.read_text().isascii() for file in files)
+    assert str(ROOT) not in files[0].read_text()
 
 
 def test_a_bare_machine_becomes_ready(machine: Machine) -> None:
@@ -528,6 +565,50 @@ def test_the_list_of_packages_is_read_once_in_a_run(machine: Machine) -> None:
     assert machine.bootstrap("test").returncode == 0
     assert machine.calls.count("apt-get update") == 1
     assert machine.calls.count("apt-get install") == 2
+
+
+@pytest.mark.parametrize(("answer", "removed"), [("n\n", False), ("", False), ("y\n", True)])
+def test_uninstall_lists_what_is_outside_of_the_checkout_and_removes_it_if_it_may(
+    tmp_path: Path, answer: str, removed: bool
+) -> None:
+    ours = [".cache/beowulf/uv/a", ".local/lib/wireshark/plugins/mpich_ch3.lua"]
+    theirs = [".cache/another/a", ".ipython/a", ".local/lib/wireshark/plugins/theirs.lua"]
+    for name in (*ours, *theirs):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(bytes(5000))
+    # Not that of the machine on which the tests run.
+    script = (ROOT / "cluster_setup" / "uninstall.sh").read_text().replace("/usr/lib", "/nowhere")
+    copy = tmp_path / "checkout" / "cluster_setup" / "uninstall.sh"
+    copy.parent.mkdir(parents=True)
+    copy.write_text(script)
+    words = {"HOME": str(tmp_path), "PATH": os.environ["PATH"]}
+    done = subprocess.run(
+        ["bash", copy],
+        input=answer,
+        env=words,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert re.search(rf"^[\d.]+K\t{tmp_path}/.cache/beowulf$", done.stdout, re.MULTILINE)
+    assert ("It is removed." in done.stdout) == removed == (done.returncode == 0)
+    assert [(tmp_path / name).exists() for name in ours] == [not removed] * len(ours)
+    assert all((tmp_path / name).exists() for name in theirs)
+    assert (f"share: {tmp_path}/.ipython." in done.stdout) == removed
+
+
+def test_uninstall_keeps_what_says_how_knobs_of_this_machine_were(tmp_path: Path) -> None:
+    kept = tmp_path / "beowulf-tuned.jsonl"
+    kept.write_text("{}\n")
+    done = subprocess.run(
+        ["bash", ROOT / "cluster_setup" / "uninstall.sh"],
+        env={**os.environ, "HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path), "YES": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1
+    assert "beowulf tune revert" in done.stderr
+    assert kept.exists()
 
 
 def test_an_unknown_group_is_refused(machine: Machine) -> None:
