@@ -94,7 +94,10 @@ def down(folder: Path | None = None) -> bool:
             "Leave it with `exit`, then `beowulf down`.",
         )
     with lock.changing(folder, "beowulf down"), state.locked(folder):
-        processes.end(_started(folder))
+        for process in (started := _started(folder)):
+            process.kill()
+        for process in started:
+            process.gone()
         (folder / state.LOCAL).unlink(missing_ok=True)
         state.remove(folder)
     return True
