@@ -5,8 +5,8 @@
 set -uo pipefail
 export LC_ALL=C PATH="$PATH:/usr/sbin:/sbin"
 
-ulimit -c 0 # a program that is killed leaves no file here
-killed=159 # 128 and the number of the signal SIGSYS: a filter of system calls kills the program that asks
+ulimit -c 0 # a killed process leaves no file here
+killed=159 # 128 and the number of the signal SIGSYS: a filter of system calls kills the process that asks
 user=()
 [[ $(id -u) == 0 ]] || user=(--user --map-root-user)
 # The mounts of a node (beowulf/cluster/boot.py); they are gone when this shell ends.

@@ -20,7 +20,7 @@ import pytest
 from running import Beowulf
 
 from beowulf import doctor, mpi, paths
-from beowulf.cluster import namespaces
+from beowulf.cluster import namespaces, supervisor
 from beowulf.cluster.config import ClusterConfig
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.measure import line
@@ -67,6 +67,20 @@ def no_waiting_for_the_disk() -> Iterator[None]:
     """Let files be written when the system likes: a power cut in the middle of a test costs nobody a Record."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda file: None)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_cluster_where_there_can_be_none() -> Iterator[None]:
+    """Skip what boots a cluster of namespaces in this process where they are forbidden."""
+    check = doctor.namespaces()
+
+    def start(*_: object) -> None:
+        pytest.skip(f"namespaces are needed, and cannot be made here: {check.found}")
+
+    with pytest.MonkeyPatch.context() as patch:
+        if not check.well:
+            patch.setattr(supervisor, "start", start)
         yield
 
 

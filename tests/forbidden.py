@@ -1,8 +1,8 @@
 """Runs a command as in a container that forbids namespaces: `python tests/forbidden.py [--kill|--no-mount] COMMAND...`.
 
 As Docker starts one: root keeps 14 capabilities, and a filter of system calls (seccomp) refuses to mount and to make or
-enter namespaces. With `--kill` the filter kills the program that asks; with `--no-mount` it refuses only mounts. An
-ordinary user keeps what they have, and gets the filter.
+enter namespaces. With `--kill` the filter kills the process that asks; with `--no-mount` namespaces may be made, and
+only mounts are refused. An ordinary user keeps what they have, and gets the filter.
 
 Python's own library is enough, so that any Python runs it.
 """

@@ -11,7 +11,7 @@ import json
 import os
 import shlex
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -25,10 +25,12 @@ from beowulf.cluster import (
     description,
     lock,
     node_environment,
+    processes,
     state,
 )
 from beowulf.cluster.config import ClusterConfig
-from beowulf.cluster.shells import KILL_MARKED, completed, leaving_nothing
+from beowulf.cluster.processes import Process
+from beowulf.cluster.shells import completed, leaving_nothing
 from beowulf.errors import LabError, UsageError
 
 TARGET = "local"
@@ -36,7 +38,6 @@ CARD = "lo"
 FIRST_HOST = 2
 NODE, OF = "BEOWULF_NODE", "BEOWULF_NODES_OF"
 NAMES = "node_name.so"
-LONGEST_END_S = 10.0
 CANNOT_SHOW = (
     "All nodes are this one machine, and their names stand for 127.0.0.2 and so on: messages cross no cable and no"
     " switch, no node has logins, a kernel or settings of its own, and no packets can be captured."
@@ -93,8 +94,10 @@ def down(folder: Path | None = None) -> bool:
             "Leave it with `exit`, then `beowulf down`.",
         )
     with lock.changing(folder, "beowulf down"), state.locked(folder):
-        marked = KILL_MARKED.format(mark=shlex.quote(_mark(folder)))
-        completed(["bash", "--norc"], marked, LONGEST_END_S, "")
+        for process in (started := _started(folder)):
+            process.kill()
+        for process in started:
+            process.gone()
         (folder / state.LOCAL).unlink(missing_ok=True)
         state.remove(folder)
     return True
@@ -180,7 +183,7 @@ class LocalCluster(Cluster):
             "SHELL": str(self.folder / "bin" / "shell"),
             "LD_PRELOAD": str(paths.native(NAMES)),
             NODE: node,
-            OF: _mark(self.folder).partition("=")[2],
+            OF: str(self.folder),
         }
         line = ["-c", command] if command else []
         words = [f"{name}={value}" for name, value in settings.items()]
@@ -267,9 +270,14 @@ def _refuse(what: str) -> NoReturn:
     )
 
 
-def _mark(folder: Path) -> str:
-    # Its end keeps apart folders of which one's name begins with the other's.
-    return f"{OF}={folder}//"
+def _started(folder: Path) -> list[Process]:
+    """What was started on the nodes of the cluster in `folder`, and still runs."""
+    mark, found = f"{OF}={folder}".encode(), []
+    for process in processes.everyone():
+        with suppress(OSError):
+            if mark in Path(f"/proc/{process.pid}/environ").read_bytes().split(b"\0"):
+                found.append(process)
+    return found
 
 
 def _variables(plan: ClusterConfig, folder: Path) -> dict[str, str]:

@@ -28,10 +28,21 @@ def used(pid):
     except FileNotFoundError:
         fields = open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) * 1000000000 // os.sysconf("SC_CLK_TCK")
+def here(pid):
+    # Where nodes are names of one machine, each sees the ranks of all: a rank's environment says whose it is.
+    mine = os.environ.get("BEOWULF_NODE")
+    if not mine:
+        return True
+    words = open(f"/proc/{pid}/environ").read().split(chr(0))
+    given = dict(word.partition("=")[::2] for word in words)
+    names = ("PMI_HOSTNAME", "MPIR_CVAR_CH3_INTERFACE_HOSTNAME", "BEOWULF_NODE")
+    node = next((given[each] for each in names if given.get(each, "").startswith("node")), "")
+    return node == mine and given.get("BEOWULF_STATE") == os.environ.get("BEOWULF_STATE")
 def process():
     for entry in os.listdir("/proc"):
         try:
-            if entry.isdigit() and open(f"/proc/{entry}/comm").read().strip() == name[:15]:
+            named = entry.isdigit() and open(f"/proc/{entry}/comm").read().strip() == name[:15]
+            if named and here(entry):
                 return entry
         except OSError:
             pass

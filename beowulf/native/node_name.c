@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 enum { FIRST_HOST = 2, ADDRESS_BYTES = 16 };
-static const char *const NAMING[] = {"MPIR_CVAR_CH3_INTERFACE_HOSTNAME", "PMI_HOSTNAME"};
+static const char *const HOST_NAMES[] = {"MPIR_CVAR_CH3_INTERFACE_HOSTNAME", "PMI_HOSTNAME"};
 
 /* The address behind such a name, in `address`; 0 where it is no node's name. */
 static int address_of(const char *name, char address[ADDRESS_BYTES]) {
@@ -34,11 +34,11 @@ static int address_of(const char *name, char address[ADDRESS_BYTES]) {
 
 __attribute__((constructor)) static void take_name(void) {
     char address[ADDRESS_BYTES];
-    for (size_t i = 0; i < sizeof NAMING / sizeof *NAMING; i++) {
-        const char *name = getenv(NAMING[i]);
+    for (size_t i = 0; i < sizeof HOST_NAMES / sizeof *HOST_NAMES; i++) {
+        const char *name = getenv(HOST_NAMES[i]);
         if (address_of(name, address)) {
             setenv("BEOWULF_NODE", name, 1);
-            setenv(NAMING[0], address, 1);
+            setenv(HOST_NAMES[0], address, 1);
         }
     }
 }

@@ -20,12 +20,13 @@ from ordinary import ada, give
 from running import Beowulf
 
 from autograder.evidence import invented
-from beowulf import connect, doctor, notebook, paths, start_engines
+from beowulf import connect, doctor, mpi, notebook, paths, start_engines
 from beowulf.cluster import local, namespaces, state, supervisor
 from beowulf.cluster.config import ClusterConfig
 from beowulf.cluster.local import CANNOT_SHOW, LocalCluster
 from beowulf.errors import LabError, UsageError
 from beowulf.home import live
+from beowulf.measure import cpu
 from beowulf.record import Record
 from beowulf.studies import STUDIES, by_kind, draw, given, judge
 from beowulf.studies.study import CABLE
@@ -34,6 +35,23 @@ RING = paths.root() / "labs" / "01-validation" / "ring.c"
 FORBID = (sys.executable, str(paths.root() / "tests" / "forbidden.py"))
 CONTAINERS = {"refused": FORBID, "killed": (*FORBID, "--kill"), "no mount": (*FORBID, "--no-mount")}
 ASK = ("bash", str(paths.root() / "cluster_setup" / "namespaces.sh"))
+
+
+UNEVEN = """\
+#include <mpi.h>
+#include <unistd.h>
+int main(void) {
+    int rank;
+    MPI_Init(NULL, NULL);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0)
+        sleep(3);
+    for (double begin = MPI_Wtime(); rank == 1 && MPI_Wtime() - begin < 3;)
+        ;
+    return MPI_Finalize();
+}
+"""
 
 
 @pytest.fixture
@@ -144,6 +162,21 @@ def test_engines_are_one_world_under_the_names(
         engines.stop()
     said = capsys.readouterr().out
     assert all(f"node0{rank} {rank}" in said for rank in range(4)), said
+
+
+@pytest.mark.parametrize("library", ["classic", "modern"])
+def test_the_cpu_use_of_each_node_is_that_of_its_own_rank(
+    learner: Beowulf, monkeypatch: pytest.MonkeyPatch, library: str
+) -> None:
+    """Rank 1 computes and rank 0 sleeps, which all nodes could see in the /proc that they share."""
+    monkeypatch.setenv("BEOWULF_STATE", str(learner.state))
+    names, _ = local.up(mpi=library)
+    source = learner.here / "uneven_work.c"
+    source.write_text(UNEVEN)
+    with cpu.watched(names, names.nodes[:2], "uneven_work") as use:
+        done = mpi.launch(names, source, 2)
+    assert done.returncode == 0, done.stderr
+    assert max(use.percent["node00"]) < max(use.percent["node01"])
 
 
 # --------------------------------------------------------------- what it says of itself
