@@ -1,8 +1,8 @@
 """What an instructor gives out: the labs without their solutions, as a folder, a zip or a git repository.
 
 It is this checkout without the notebooks' sources, rubrics, tests and slides. In the place of a rubric is a list of the
-Records that each question needs, so that `beowulf check` finds there what is missing. A lab whose hints are closed in the
-course has none in the kit.
+Records that each question needs, so that `beowulf check` finds there what is missing. A lab whose hints the
+course keeps closed has none in the kit.
 """
 
 from __future__ import annotations

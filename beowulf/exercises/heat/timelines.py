@@ -43,8 +43,8 @@ def traced_exchanges(cluster: Cluster, *, folder: Path | None = None) -> Record:
             if EXCHANGES[way] in heat.faults:
                 continue
             if run == DEADLOCK:
-                words = ["--columns", DEADLOCK_COLUMNS, "--limit", str(HANGS_AFTER_S)]
-                heat.once("deadlock", way, ranks, words)
+                words = f"--columns {DEADLOCK_COLUMNS} --limit {HANGS_AFTER_S}"
+                heat.once("deadlock", way, ranks, words.split())
             else:
                 plate = ["--rows", PLATE_ROWS, "--columns", COLUMNS]
                 heat.launch({way: EXCHANGES[way]}, ranks, "wire", _words(plate))
