@@ -14,13 +14,14 @@ from pathlib import Path
 import pytest
 from running import Beowulf
 from school import School, opened
-from whole_lab import Graded, keep, table, unanswered, worked_through
+from whole_lab import Graded, keep, table, unanswered, with_codes, worked_through
 
 from benchmarks import full_studies
 from beowulf import paths
 
 KEPT = paths.root() / "build" / "every-lab.json"
 KINDS = ("namespaces", "pcs", "slurm")
+ALONE = "pcs"  # without a course
 # What a kind cannot show, with the reason, by lab and question: (lab, kind) -> {question: why}.
 ONE_NETWORK = dict.fromkeys(
     ("c1-record", "saturation", "second-network"), "these machines have one network"
@@ -71,7 +72,8 @@ def test_a_lab_gets_all_points_that_the_kind_allows(
 ) -> None:
     with up(slug, kind, request, tmp_path) as learner:
         allowed = NOT_TO_BE_HAD.get((slug, kind), {})
-        graded = worked_through(learner, slug, kind, tmp_path / "work", allowed)
+        course = None if kind == ALONE else with_codes(tmp_path / "course")
+        graded = worked_through(learner, slug, kind, tmp_path / "work", allowed, course)
     print(keep(graded, KEPT))
     assert set(graded.lost) <= set(allowed), graded.lost
 

@@ -20,13 +20,15 @@ from running import Beowulf
 from solutions import solve
 
 from autograder.course import release
-from beowulf import jupyter, paths
+from autograder.evidence import variants
+from beowulf import jupyter, paths, variant
 from tests import heat_solutions
 from tests.gold import trial
 from tests.gold.hand_in import answered, released
 
 LONGEST_CELL_S = 3600
 MOST_RUNS = 2
+STUDENT = "ada"
 ANSWERS = "answers-of-the-author.json"
 # A figure, and a function that only the engines have, are no answers to be typed.
 LAST = """
@@ -66,19 +68,35 @@ class Graded:
         return f"{self.points:g} of {self.of:g}, {self.minutes:.1f} min{again}"
 
 
+def with_codes(folder: Path) -> Path:
+    """A course, in `folder`, that gave its one learner a personal code, as `beowulf class init` does by default."""
+    folder.mkdir()
+    (folder / variants.KEY).write_text("b3" * 32 + "\n")
+    variants.issue(folder, [STUDENT])
+    return folder
+
+
 def worked_through(
-    learner: Beowulf, slug: str, kind: str, folder: Path, allowed: Collection[str] = ()
+    learner: Beowulf,
+    slug: str,
+    kind: str,
+    folder: Path,
+    allowed: Collection[str] = (),
+    course: Path | None = None,
 ) -> Graded:
     """Lay a lab out in `folder`, run its notebook on the learner's cluster, hand in and grade.
 
-    Where a question that is not `allowed` to lose points does, everything is measured once more, as a learner would on
-    a busy machine: an answer counts when it fits one of the Records.
+    With a `course`, it is done and graded under the personal code of its learner. Where a question that is not
+    `allowed` to lose points does, everything is measured once more, as a learner would on a busy machine: an answer
+    counts when it fits one of the Records.
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BEOWULF_WORK", str(folder))
         notebook = jupyter.lay_out(slug)
     solve(notebook.parent)
     heat_solutions.write(notebook.parent.parent / "heat", int(slug[:2]))
+    if own := variants.of(course, STUDENT):
+        (notebook.parent / variant.FILE).write_text(own.word)
     author = _with_answers_kept(release.instructor_version(release.sources()[slug]), slug)
     began = time.monotonic()
     runs = 0
@@ -89,7 +107,7 @@ def worked_through(
         minutes = (time.monotonic() - began) / 60
         answers: dict[str, Any] = json.loads((notebook.parent / ANSWERS).read_text())
         nbformat.write(answered(released(slug), answers), notebook)
-        outcome = trial.graded(slug, notebook.parent)
+        outcome = trial.graded(slug, notebook.parent, STUDENT, course)
         assert not outcome.problem, outcome.problem
         lost = {name: s for name, s in outcome.scores.items() if s.points < s.of}
         if set(lost) <= set(allowed):

@@ -1,7 +1,8 @@
 """What an instructor gives out: the labs without their solutions, as a folder, a zip or a git repository.
 
 It is this checkout without the notebooks' sources, rubrics, tests and slides. In the place of a rubric is a list of the
-Records that each question needs, so that `beowulf check` finds there what is missing.
+Records that each question needs, so that `beowulf check` finds there what is missing. A lab whose hints the
+course keeps closed has none in the kit.
 """
 
 from __future__ import annotations
@@ -10,9 +11,10 @@ import re
 import shutil
 import subprocess
 import tempfile
+import tomllib
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from autograder.course import limits
@@ -57,12 +59,32 @@ def write(place: Path, course: Path | None = None) -> int:
         (place / limits.FILE).write_text(limits.text_of(course), encoding="utf-8")
         for path, name in _of_course(course, place):
             _copy(path, place / name)
+        for slug in paths.labs():
+            if not limits.of_course(slug, place).hints:
+                table = place / "labs" / slug / "lab.toml"
+                text = without_hints(table.read_text(encoding="utf-8"))
+                table.write_text(text, encoding="utf-8")
     except OSError as problem:
         raise LabError(
             f"The kit cannot be written to {place} ({problem.strerror or problem}).",
             "Free some space, or name a folder that you may write to.",
         ) from problem
     return sum(path.is_file() for path in place.rglob("*"))
+
+
+def without_hints(text: str) -> str:
+    """A lab.toml without the hints of its questions, and all else as it is."""
+    kept: list[str] = []
+    hints = ""
+    for line in text.splitlines(keepends=True):
+        if not hints and not re.match(r'\s*"?hints"?\s*=', line):
+            kept.append(line)
+            continue
+        hints += line
+        with suppress(tomllib.TOMLDecodeError):  # the list goes on in the next line
+            tomllib.loads(hints)
+            hints = ""
+    return "".join(kept)
 
 
 def _copy(source: Path, copy: Path) -> None:

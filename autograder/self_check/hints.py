@@ -21,8 +21,11 @@ def next_hint(work: Work, question: str) -> str:
             f"{work.limits.whose}hints are closed.", f"They open on {day}." if day else ""
         )
     if not hints:
+        none_at_all = not any(each.hints for each in work.lab.questions.values())
         raise LabError(
-            f"The question {question} has no hints.",
+            "This copy of the labs has no hints."
+            if none_at_all
+            else f"The question {question} has no hints.",
             f"Read {work.lab.handout}, {work.question(question).read!r}.",
         )
     opened = _opened(work)

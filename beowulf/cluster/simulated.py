@@ -213,6 +213,8 @@ class SimulatedCluster(Cluster):
 
     def describe(self) -> Mapping[str, Any]:
         """What is simulated, for a Record."""
+        from beowulf.cluster import description
+
         platform = self.platform
         return {
             "kind": self.kind,
@@ -225,6 +227,7 @@ class SimulatedCluster(Cluster):
             "node_cores": dict.fromkeys(self.nodes, platform.cores),
             "platform": platform.as_dict(),
             "options": [*OPTIONS, *platform.factors()],
+            **description.of_learner(),
         }
 
     def break_it(self, fault: str, node: str = "") -> None:

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -118,10 +119,58 @@ def test_in_a_kit_a_check_finds_what_is_missing_and_knows_no_answer(
     assert "beowulf: Your course's file course.toml says that solutions are closed." in done.stderr
     (made / limits.FILE).rename(made / "aside")
     try:
-        done = run(made, tmp_path, "check", slug, "--solution", question)
+        done, hint = (
+            run(made, tmp_path, "check", slug, what, question) for what in ("--solution", "--hint")
+        )
     finally:
         (made / "aside").rename(made / limits.FILE)
     assert "This copy of the labs has no solutions." in done.stderr
+    assert "This copy of the labs has no hints." in hint.stderr
+
+
+def hints_of(kit_folder: Path) -> set[str]:
+    """The labs that have hints there, of which the project's have nine."""
+    labs = (kit_folder / "labs").glob("*/lab.toml")
+    tables = {path.parent.name: tomllib.loads(path.read_text())["questions"] for path in labs}
+    assert set(tables) == set(paths.labs())
+    return {
+        slug for slug, asked in tables.items() if any("hints" in each for each in asked.values())
+    }
+
+
+def test_a_kit_has_hints_only_where_the_course_opens_them(made: Path, tmp_path: Path) -> None:
+    assert hints_of(paths.root()) == set(paths.labs())
+    assert hints_of(made) == set()
+    slug = next(iter(paths.labs()))
+    plain, stripped = (
+        tomllib.loads((folder / "labs" / slug / "lab.toml").read_text())
+        for folder in (paths.root(), made)
+    )
+    for asked in plain["questions"].values():
+        asked.pop("hints", None)
+    assert stripped == plain
+    course = tmp_path / "course"
+    course.mkdir()
+    (course / limits.FILE).write_text("[labs.04]\nhints = true\n")
+    kit.write(tmp_path / "kit", course)
+    assert hints_of(tmp_path / "kit") == {paths.lab("04").name}
+
+
+def test_whatever_form_hints_have_nothing_else_goes_with_them() -> None:
+    text = '''[questions.a]
+hints = ["one", "two", "three"]
+points = 1
+[questions.b]
+"hints"=[
+    "a ] and a # in it",  # and a comment
+    """more
+    lines""",
+    'three']
+asks = "hints = what?"
+'''
+    assert kit.without_hints(text) == (
+        '[questions.a]\npoints = 1\n[questions.b]\nasks = "hints = what?"\n'
+    )
 
 
 def test_a_zip_has_the_same_files_and_what_can_be_run_stays_so(made: Path, tmp_path: Path) -> None:

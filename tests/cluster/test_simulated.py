@@ -10,13 +10,15 @@ from pathlib import Path
 import pytest
 from running import Beowulf
 
-from autograder.evidence import invented
-from beowulf import mpi, paths
+from autograder.evidence import invented, variants
+from autograder.evidence.variants import Own
+from beowulf import mpi, paths, variant
 from beowulf.cluster import platform, simulated
 from beowulf.cluster.platform import Platform, of_plain, read
 from beowulf.cluster.platform_picture import picture
 from beowulf.errors import LabError, UsageError
-from beowulf.measure import calibration
+from beowulf.measure import calibration, roundtrips
+from beowulf.measure.measurement import Measurement
 from beowulf.record import Point, Record
 
 needs_simgrid = pytest.mark.skipif(
@@ -262,6 +264,17 @@ def test_from_the_command_line_a_study_is_simulated_and_kept(tmp_path: Path) -> 
     finally:
         learner.end()
     assert not (tmp_path / "state" / "simulated.json").exists()
+
+
+@needs_simgrid
+def test_what_is_simulated_under_a_personal_code_counts_for_its_learner(
+    two: simulated.SimulatedCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = variant.of("a course's key", "ada")
+    monkeypatch.setenv(variant.VARIABLE, code)
+    with Measurement("S9", two, tmp_path, timed=False) as session:
+        roundtrips.run(session, 2, [8], passes=2)
+    assert not variants.findings(session.record(), Own("ada", code, {}))
 
 
 def measured(**cluster: str) -> Record:

@@ -9,6 +9,9 @@ import pytest
 from running import Beowulf, _with, first, wait_until
 
 from autograder import evidence
+from autograder.evidence import variants
+from autograder.evidence.variants import Own
+from beowulf import variant
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.cluster.recorded import RecordedCluster
 from beowulf.errors import LabError
@@ -22,13 +25,15 @@ from tests import heat_solutions
 from tests.heat_solutions import BORDER_ROWS, INNER_ROWS, POSTED, RIGHT, WAITED, WRONG, overlapped
 
 pytestmark = pytest.mark.cluster
+CODE = variant.of("a course's key", "ada")
 
 
 @pytest.fixture
 def plate(
     tmp_path: Path, cluster: NamespaceCluster, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Path]:
-    """A learner's heat program, all of it right; short measurements, kept beside it."""
+    """A learner's heat program, all of it right, under a personal code; short measurements, kept beside it."""
+    monkeypatch.setenv(variant.VARIABLE, CODE)
     for name in ("STEP_LAUNCHES", "RUN_LAUNCHES", "EXCHANGE_LAUNCHES", "OVERLAP_LAUNCHES"):
         monkeypatch.setattr(measurements, name, 1)
     monkeypatch.setattr(knob_worth, "PASSES", 3)
@@ -44,13 +49,13 @@ def _running(plate: Path) -> list[str]:
 
 
 def sound(record: Record, plate: Path) -> None:
-    """The Record is whole, is what its notebook gets again, and contradicts itself in nothing."""
+    """The Record is whole, is what its notebook gets again, and contradicts neither itself nor the personal code."""
     assert record.complete
-    variant = record.variant
-    kept = RecordedCluster(plate / "records").record(record.study, variant)
+    kept = RecordedCluster(plate / "records").record(record.study, record.variant)
     assert kept.digest == record.digest
     assert str(plate) not in str(record.program)
     found = evidence.findings(kept, plate / "records")
+    found += variants.findings(kept, Own("ada", CODE, {}))
     assert not [each.says for each in found]
 
 

@@ -219,5 +219,5 @@ def between(ends: int, hangs: int) -> list[int]:
 
 
 def _ladder(heat: Heat, way: str, columns: list[int]) -> list[Row]:
-    words = ["deadlock", "--columns", ",".join(map(str, columns)), "--limit", str(HANGS_AFTER_S)]
-    return heat.start(heat.run, 2, [*words, *heat.named([way])], 0, {})
+    words = ["--columns", ",".join(map(str, columns)), "--limit", str(HANGS_AFTER_S)]
+    return heat.once("deadlock", way, 2, words)

@@ -69,13 +69,29 @@ class Heat:
 
         def start(left: Sequence[str]) -> list[Row]:
             place = {"language": "Python", **(at or {})}
-            asked = [task, "--seed", variant.seed(launch), *words, *self.named(left)]
-            return self.start(self.run, ranks, asked, launch, place)
+            return self._started(task, left, ranks, words, launch, place)
 
         self.ways |= {name: way for way, name in ways.items()}
         self.faults |= tried(self.left(ways), start)
 
-    def named(self, ways: Sequence[str]) -> list[str]:
+    def once(self, task: str, way: str, ranks: int, words: Sequence[str | int]) -> list[Row]:
+        """Run a task of run_heat.py with one way and give its lines, those of a function that is wrong among them."""
+        return self._started(task, [way], ranks, words, 0, {})
+
+    def _started(
+        self,
+        task: str,
+        ways: Sequence[str],
+        ranks: int,
+        words: Sequence[str | int],
+        launch: int,
+        at: Mapping[str, Any],
+    ) -> list[Row]:
+        # The course holds the seed that run_heat.py prints against the personal code.
+        asked = [task, "--seed", variant.seed(launch), *words, *self._named(ways)]
+        return self.start(self.run, ranks, asked, launch, at)
+
+    def _named(self, ways: Sequence[str]) -> list[str]:
         """The words that name the ways, the learner's file, and what has to be brought to the nodes as well."""
         parts = [
             word for name in program.PARTS for word in ("--with", f"{program.ORIGINALS / name}")

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from beowulf import variant
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
 from beowulf.exercises.heat.measurements import (
@@ -44,9 +43,8 @@ def traced_exchanges(cluster: Cluster, *, folder: Path | None = None) -> Record:
             if EXCHANGES[way] in heat.faults:
                 continue
             if run == DEADLOCK:
-                words: list[str | int] = ["deadlock", "--columns", DEADLOCK_COLUMNS]
-                words += ["--limit", str(HANGS_AFTER_S), "--seed", variant.seed()]
-                heat.start(heat.run, ranks, [*words, *heat.named([way])], 0, {})
+                words = f"--columns {DEADLOCK_COLUMNS} --limit {HANGS_AFTER_S}"
+                heat.once("deadlock", way, ranks, words.split())
             else:
                 plate = ["--rows", PLATE_ROWS, "--columns", COLUMNS]
                 heat.launch({way: EXCHANGES[way]}, ranks, "wire", _words(plate))
