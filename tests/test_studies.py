@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
+import subprocess
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -18,9 +21,9 @@ from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError, UsageError
 from beowulf.packets.table import read
 from beowulf.record import Point, Record, newest
-from beowulf.studies import lab_01
+from beowulf.studies import find, lab_01
 from beowulf.studies.lab_01 import a2_validation, a5_no_load, validation_checks
-from beowulf.studies.study import Study
+from beowulf.studies.study import Claim, Judgement, Study
 from beowulf.verdict import Verdict
 
 
@@ -302,12 +305,11 @@ def test_every_study_has_what_the_others_have() -> None:
 # Records that are not whole
 
 
-def test_a_record_without_points_fulfils_no_claim() -> None:
-    assert "holds" not in {verdict.outcome for verdict in package.claims(Record(study="A2"))}
-    with pytest.raises(
-        LabError, match=r"The Record of study A5 that was started at .* is not whole"
-    ):
-        package.claims(Record(study="A5"))
+@pytest.mark.parametrize("study", ["A2", "A5"])
+def test_a_record_without_points_is_refused(study: str) -> None:
+    for look in (package.claims, package.picture):
+        with pytest.raises(LabError, match=rf"The Record of study {study} .* has no points"):
+            look(Record(study))
 
 
 @pytest.mark.parametrize(
@@ -318,7 +320,7 @@ def test_no_claim_judges_the_record_of_an_exercise(mark: dict[str, Any]) -> None
     with pytest.raises(UsageError, match="E2, variant own, is of an exercise") as refused:
         package.claims(Record("E2", variant="own", **mark))
     assert "`beowulf show E2 --variant own`" in refused.value.hint
-    assert package.claims(Record("A2", variant="own"))
+    assert package.claims(Record("A2", variant="own", points=[Point({"check": "doctor"})]))
 
 
 def test_the_claims_of_an_exercise_are_refused_in_a_terminal(tmp_path: Path) -> None:
@@ -328,15 +330,57 @@ def test_the_claims_of_an_exercise_are_refused_in_a_terminal(tmp_path: Path) -> 
     assert "is of an exercise" in said
 
 
-@pytest.mark.cluster
-def test_a_record_without_a_fact_is_not_whole(validation: tuple[Record, Path]) -> None:
-    record = Record(**{**vars(validation[0])})
-    point = type(record.points[0])
-    record.points = [point(p.at, p.quantity, p.samples, {}) for p in record.points]
-    with pytest.raises(LabError, match="is not whole"):
-        package.claims(record)
-    with pytest.raises(LabError, match="is not whole"):
-        package.picture(record)
+@pytest.mark.parametrize("study", ["S8", "S9"])
+def test_what_was_simulated_of_ones_own_programs_is_shown(study: str, tmp_path: Path) -> None:
+    beowulf = Beowulf(tmp_path / "state", tmp_path)
+    assert f"no Record of study {study} in records. A cell of its lab" in beowulf(
+        "show", study, code=1
+    )
+    Record(study, variant="plate", points=[Point({"ranks": 4}, "step_s", [0.25])]).save_in(
+        tmp_path / "records"
+    )
+    assert "step_s: 0.25" in beowulf("show", study.lower())
+    assert "no claim judges it" in beowulf("claims", study, code=2)
+
+
+def test_an_error_in_a_judge_is_a_traceback_that_names_the_record() -> None:
+    record = Record("A5", points=[Point({"where": "node00"})])
+    for look in (package.claims, package.picture):
+        with pytest.raises(KeyError) as raised:
+            look(record)
+        (note,) = raised.value.__notes__
+        assert note.startswith(f"The Record of study A5 that was started at {record.started}")
+
+
+def test_an_error_in_a_judge_is_shown_in_a_terminal_with_its_file_and_line(tmp_path: Path) -> None:
+    Record("A5", points=[Point({"where": "node00"})]).save_in(tmp_path)
+    beowulf = Beowulf(tmp_path / "state", tmp_path)
+    done = subprocess.run(
+        beowulf.words("claims", "A5", "--records", tmp_path), capture_output=True, text=True
+    )
+    assert 'a5_no_load.py", line ' in done.stderr
+    assert "KeyError: " in done.stderr
+    assert done.stderr.splitlines()[-1].startswith("The Record of study A5 ")
+
+
+@pytest.mark.parametrize(
+    ("numbers", "outcome"),
+    [
+        ({"share": 0.5}, "holds"),
+        ({"share": math.nan}, "inconclusive"),
+        ({"shares": {"node00": [0.5, math.nan]}}, "inconclusive"),
+    ],
+)
+def test_a_claim_is_decided_by_its_numbers_and_not_by_a_word(
+    numbers: dict[str, Any], outcome: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claim = Claim("bread", "A nan is flat.", lambda _: Judgement("holds", "a nan is", numbers))
+    study = replace(find("A5"), judged=[claim], facts=lambda record: record)
+    monkeypatch.setattr(studies, "find", lambda _: study)
+    record = Record("A5", points=[Point({"where": "node00"}, "packets", [1.0])])
+    (verdict,) = package.claims(record)
+    assert verdict.outcome == outcome
+    assert all(map(math.isfinite, verdict.numbers.values()))
 
 
 # Answers

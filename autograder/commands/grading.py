@@ -189,7 +189,7 @@ def _show(graded: list[Graded], slug: str) -> None:
     table = Table("learner", "points", "by hand", "note", title=f"Points in {slug}")
     for each in graded:
         note = each.problem or " ".join(
-            filter(None, ["graded before" * each.skipped, each.late, each.doubted])
+            filter(None, ["graded before" * each.skipped, each.late, each.doubted, each.errors])
         )
         points = "" if each.problem else _points(each)
         table.add_row(

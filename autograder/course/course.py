@@ -45,6 +45,9 @@ class Graded:
     late: str = ""  # a sentence, where it came late or may have
     taken_off: float = 0.0  # for that; `points` are without it
     doubted: str = ""  # which Records count for nothing or in part, and why; of what was graded now
+    errors: str = (
+        ""  # a sentence, where a question could not be scored: in which file the tracebacks are
+    )
 
     @property
     def awaiting(self) -> list[str]:

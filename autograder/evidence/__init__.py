@@ -8,6 +8,7 @@ with a Finding is not what was measured.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,6 +21,8 @@ __all__ = ["IMPOSSIBLE", "INCONCLUSIVE", "Finding", "cannot_be", "findings"]
 
 # A full Record of D4 has 64,000 samples; far more would only take the grader's time.
 MOST_SAMPLES = 500_000
+
+_log = logging.getLogger(__name__)
 
 
 def findings(
@@ -67,6 +70,7 @@ def guarded(check: Callable[[], list[Finding]]) -> list[Finding]:
         Exception,
         RecursionError,
         MemoryError,
-    ) as problem:  # whatever an edited Record leads to
+    ) as problem:  # whatever an edited Record leads to; an error of ours is in the log
+        _log.exception("a check of a Record failed")
         message = f"It holds what our measurements never leave ({type(problem).__name__})."
         return [Finding(IMPOSSIBLE, message)]

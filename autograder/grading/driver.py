@@ -186,7 +186,8 @@ def _save(entries: Entries, assignment: Assignment, outcome: Outcome) -> Graded:
         try:
             entries.enter(outcome)
             one_submission.publish(assignment, student)
-            return replace(entries.graded(student), doubted=outcome.doubted)
+            errors = _save_errors(assignment, student, outcome.errors)
+            return replace(entries.graded(student), doubted=outcome.doubted, errors=errors)
         except (SQLAlchemyError, InvalidEntry) as fault:  # as which nbgrader passes some of them on
             reason = str(getattr(fault, "orig", None) or fault).splitlines()[0]
             problem = f"The points could not be written into the gradebook ({reason}). Make room and grade again."
@@ -195,6 +196,18 @@ def _save(entries: Entries, assignment: Assignment, outcome: Outcome) -> Graded:
             problem = f"What was graded could not be put into its place ({reason}). Grade again."
     one_submission.discard(assignment, student)
     return Graded(student, problem=problem)
+
+
+def _save_errors(assignment: Assignment, student: str, errors: list[str]) -> str:
+    """Save the tracebacks of what could not be scored, and remove those of the last time; where they are."""
+    file = log.folder(assignment.course, assignment.slug) / f"errors-{student}.txt"
+    if not errors:
+        file.unlink(missing_ok=True)
+        return ""
+    with suppress(LabError):  # on a full disk the question's own sentence remains
+        write_text(file, "\n\n".join(errors) + "\n")
+    where = file.relative_to(assignment.course)
+    return f"An error of ours, or an edited Record: not everything could be scored, see {where}."
 
 
 def _save_reason(course: Path, slug: str, why: dict[str, str], graded: Graded) -> None:

@@ -35,7 +35,7 @@ from traitlets.utils.importstring import import_item
 from autograder.cells import KnownCell, RestoreCells, identify, known_cells, node, restored
 from autograder.course.course import Course
 from autograder.grading.safe_page import KeepSafe
-from autograder.grading.scoring import DOUBTED, AssessSubmission
+from autograder.grading.scoring import DOUBTED, ERRORS, AssessSubmission
 from autograder.intake import inspection, submissions
 from autograder.rubrics import questions
 from autograder.rubrics.score import Score
@@ -135,6 +135,9 @@ class Outcome:
     points: dict[str, dict[str, float | None]] = field(default_factory=dict)
     comments: dict[str, dict[str, str | None]] = field(default_factory=dict)
     doubted: str = ""  # which Records are doubted, and why
+    errors: list[str] = field(
+        default_factory=list
+    )  # of ours: the tracebacks of what could not be scored
     problem: str = ""
     stops_all: bool = False  # there is no sandbox: nothing can be graded
     out_of_time: bool = False  # its code was ended because it took too long
@@ -148,6 +151,7 @@ def grade(assignment: Assignment, student: str) -> Outcome:
         points: dict[str, dict[str, float | None]] = {}
         comments: dict[str, dict[str, str | None]] = {}
         doubted, out_of_time = "", False
+        errors: list[str] = []
         for name, released in assignment.notebooks.items():
             notebook = read(assignment.submitted(student), name)
             resources = _resources(assignment, student, name, folder)
@@ -157,6 +161,7 @@ def grade(assignment: Assignment, student: str) -> Outcome:
                     notebook, resources = step(config=assignment.config)(notebook, resources)
             points[name], comments[name] = _marks(notebook)
             doubted = str(resources.get(DOUBTED, ""))
+            errors += resources.get(ERRORS, [])
             out_of_time = out_of_time or bool(resources.get(OUT_OF_TIME))
             KeepSafe(config=assignment.config)(notebook, resources)
             write: Callable[..., Any] = nbformat.write
@@ -170,7 +175,7 @@ def grade(assignment: Assignment, student: str) -> Outcome:
     except (Exception, RecursionError, MemoryError) as problem:
         reason = (f"{type(problem).__name__}: {problem}".splitlines() or [""])[0]
         return Outcome(student, problem=f"It could not be graded ({reason[:200]}).")
-    return Outcome(student, points, comments, doubted, out_of_time=out_of_time)
+    return Outcome(student, points, comments, doubted, errors, out_of_time=out_of_time)
 
 
 def not_written(student: str, problem: OSError) -> Outcome:

@@ -131,7 +131,7 @@ _workspace = Workspace()
 
 def prepare(home_programs: str, packed: bytes) -> dict[str, str]:
     """Make an engine ready for a lab: its start's key, its node, and the problem if it cannot grade."""
-    logging.disable(logging.CRITICAL)
+    logging.disable(logging.WARNING)
     about = {"key": os.environ.get(KEY, ""), "node": socket.gethostname(), "problem": ""}
     try:
         if home_programs != programs():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,9 @@ from autograder.rubrics.submission import Submission
 from autograder.sandbox import simulation
 from beowulf.errors import LabError
 
-# What is passed on among nbgrader's resources: the Scores, and which Records are doubted.
-_SCORES, DOUBTED = "beowulf_scores", "beowulf_doubted"
+# What is passed on among nbgrader's resources: the Scores, which Records are doubted, and tracebacks of errors of ours.
+_SCORES, DOUBTED, ERRORS = "beowulf_scores", "beowulf_doubted", "beowulf_errors"
+MOST_ERRORS, LONGEST_ERROR = 20, 10_000  # letters
 CONFIGURATION = "nbgrader_config.py"  # which a course's folder has
 
 
@@ -39,17 +41,41 @@ def assess(
     return assessed and assessed[0]
 
 
+class _Errors(logging.Handler):
+    """What is logged while a hand-in is scored, with tracebacks: each once, within limits, as text for a file."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.texts: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep it."""
+        text = self.format(record)[:LONGEST_ERROR].encode("utf-8", "replace").decode()
+        if text not in self.texts and len(self.texts) < MOST_ERRORS:
+            self.texts.append(text)
+
+    def __enter__(self) -> list[str]:
+        logging.getLogger("autograder").addHandler(self)
+        return self.texts
+
+    def __exit__(self, *_: object) -> None:
+        logging.getLogger("autograder").removeHandler(self)
+
+
 def _assess(
     slug: str, folder: Path, notebook: NotebookNode, student: str, course: Path | None
-) -> tuple[dict[str, Score], str] | None:
-    """The points, and which Records are doubted."""
+) -> tuple[dict[str, Score], str, list[str]] | None:
+    """The points, which Records are doubted, and the tracebacks of what could not be scored."""
     rubric = rubrics.find(slug)
     if rubric is None:
         return None
     needs_signature = course is not None and limits.of_course(slug, course).signed
-    submission = Submission.read(folder, notebook, student, course, needs_signature=needs_signature)
-    submission = replace(submission, simulate=simulation.outcomes)
-    return rubric(submission), submission.doubted()
+    with _Errors() as errors:
+        submission = Submission.read(
+            folder, notebook, student, course, needs_signature=needs_signature
+        )
+        submission = replace(submission, simulate=simulation.outcomes)
+        return rubric(submission), submission.doubted(), errors
 
 
 def course_of(folder: Path) -> Path | None:
@@ -71,7 +97,7 @@ class AssessSubmission(NbGraderPreprocessor):  # type: ignore[misc]
         student = str(about.get("student", ""))
         assessed = _assess(about["assignment"], folder, nb, student, course_of(folder))
         if assessed is not None:
-            resources[_SCORES], resources[DOUBTED] = assessed
+            resources[_SCORES], resources[DOUBTED], resources[ERRORS] = assessed
         return nb, resources
 
 

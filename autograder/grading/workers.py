@@ -136,7 +136,7 @@ def _serve(pipe: Connection, work: Work) -> None:
     # Ctrl-C is for the parent, which ends us; and what steps log does not belong in a terminal.
     end_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    logging.disable(logging.CRITICAL)
+    logging.disable(logging.WARNING)
     nothing = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):
         os.dup2(nothing, number)

@@ -13,7 +13,14 @@ from autograder.rubrics.answers import given
 from autograder.rubrics.facts_04 import calls
 from autograder.rubrics.predictions import sealed
 from autograder.rubrics.questions import Scorer
-from autograder.rubrics.record_facts import UNFORESEEN, ByRecord, best_of_own, numbers, words
+from autograder.rubrics.record_facts import (
+    UNREAD,
+    ByRecord,
+    best_of_own,
+    numbers,
+    unread,
+    words,
+)
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission, is_number
 from beowulf.exercises.lab_01 import broken_ring, own_ring, own_trips
@@ -200,16 +207,8 @@ def trips(record: Record, expected: str) -> Score:
 
 
 def own_program(judge: Callable[[Record, str], Score], variant: str, expected: str) -> Scorer:
-    """Scores the learner's best Record of one of their own functions; an edited one gives nothing."""
-
-    def one(record: Record, expected: str) -> Score:
-        try:
-            return judge(record, expected)
-        except UNFORESEEN as problem:
-            why = f"facts are missing or changed ({type(problem).__name__})"
-            return Score(0, 2, f"{record.file_name}: {why}.", expected)
-
-    return partial(best_of_own, STUDY, variant, expected, one)
+    """Scores the learner's best Record of one of their own functions."""
+    return partial(best_of_own, STUDY, variant, expected, judge)
 
 
 SCORERS: dict[str, Scorer] = {
@@ -283,9 +282,8 @@ def _diagnose(record: Record) -> Diagnosis:
         return Diagnosis("unknown", "", f"it names {len(_nodes(record))} nodes")
     try:
         return a2_validation.diagnose(record)
-    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as problem:
-        # Facts that measure() always writes are not there: the file was changed.
-        return Diagnosis("unknown", "", f"facts are missing or changed ({type(problem).__name__})")
+    except UNREAD as problem:
+        return Diagnosis("unknown", "", unread(record, problem))
 
 
 def _nodes(record: Record) -> list[str]:

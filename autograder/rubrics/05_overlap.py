@@ -10,12 +10,13 @@ from autograder.rubrics.facts_05 import LOST_GAIN, OF_RATIOS, OF_SUM, SIDES, SUP
 from autograder.rubrics.predictions import sealed
 from autograder.rubrics.questions import Scorer
 from autograder.rubrics.record_facts import (
-    UNFORESEEN,
+    UNREAD,
     ByRecord,
     Facts,
     best_of_own,
     numbers_and_words,
     record_of,
+    unread,
 )
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission
@@ -55,8 +56,10 @@ def own(language: str, right: float, submission: Submission, *, clear_gain_perce
         if not why:
             try:
                 facts = facts_05.own_step_gain(record)
-            except (LabError, ArithmeticError, *UNFORESEEN):
+            except LabError:
                 why = "it has no times of your step"
+            except UNREAD as problem:
+                why = unread(record, problem)
         if not why and not facts["possible"]:
             why = "your step takes less than its messages by themselves, so some of it was left out"
         if why:

@@ -11,13 +11,14 @@ from autograder.rubrics.answers import given, is_near, word
 from autograder.rubrics.predictions import sealed
 from autograder.rubrics.questions import Scorer
 from autograder.rubrics.record_facts import (
-    UNFORESEEN,
+    UNREAD,
     ByRecord,
     Facts,
     Judge,
     best_of_own,
     numbers_and_words,
     record_of,
+    unread,
     words,
 )
 from autograder.rubrics.score import Score
@@ -106,8 +107,8 @@ def _interval(record: Record, expected: str) -> Score:
             why = next((each for _, each in judged if each), "every cycle is right")
             changes = all(change for change, _ in judged)
             ranges = not any(each for _, each in judged)
-    except (ArithmeticError, *UNFORESEEN) as problem:
-        why, changes, ranges = f"it cannot be read ({type(problem).__name__})", 0, 0
+    except UNREAD as problem:
+        why, changes, ranges = unread(record, problem), 0, 0
     return Score(changes + 2 * ranges, 3, f"{record.file_name}: {why}.", expected)
 
 

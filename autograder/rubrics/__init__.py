@@ -98,10 +98,10 @@ def _ask(name: str, question: Question, submission: Submission) -> Score:
     try:
         score = question.score(submission).worth(question.of)
     except (Exception, RecursionError, MemoryError) as problem:
+        # An error of ours, or an edited Record or an answer that we do not foresee: the instructor looks at it.
+        _log.exception("the question %s could not be scored", name)
         readable = _without_unreadable(question, submission)
         if readable is None:
-            # A fault of the rubric, or an answer that it does not foresee: the instructor looks at it.
-            _log.exception("the question %s could not be scored", name)
             message = f"This question could not be scored ({type(problem).__name__}: {problem})."
             score = Score(0.0, question.of, message, "Your instructor looks at it.")
             return score.within(question.of)
@@ -114,6 +114,6 @@ def _without_unreadable(question: Question, submission: Submission) -> Score | N
     for place, record in enumerate(submission.records[:MOST_LEFT_OUT]):
         with suppress(Exception):
             score = question.score(submission.without({place})).worth(question.of)
-            note = f"{record.file_name} cannot be read: it holds what our measurements never leave."
+            note = f"{record.file_name} is left out: with it this question could not be scored."
             return replace(score, found=f"{note} {score.found}")
     return None

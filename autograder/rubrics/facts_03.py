@@ -7,7 +7,7 @@ from statistics import median
 from typing import Any
 
 from autograder.rubrics.own_plots import Curves
-from autograder.rubrics.record_facts import MOST_RECORDS, UNFORESEEN, Facts
+from autograder.rubrics.record_facts import MOST_RECORDS, UNREAD, Facts, unread
 from autograder.rubrics.submission import Submission
 from beowulf.errors import LabError
 from beowulf.exercises import timelines
@@ -79,7 +79,8 @@ def speed_up_curves(submission: Submission) -> Iterator[tuple[str, Curves]]:
             if record.complete:
                 for curves in zip(*_speed_ups(record).values(), strict=True):
                     yield record.file_name, curves
-        except (LabError, ArithmeticError, *UNFORESEEN):
+        except UNREAD as problem:
+            unread(record, problem)
             continue
 
 

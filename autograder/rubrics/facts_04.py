@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from autograder.rubrics.own_plots import Curve, Curves
-from autograder.rubrics.record_facts import MOST_RECORDS, UNFORESEEN, Facts
+from autograder.rubrics.record_facts import MOST_RECORDS, UNREAD, Facts, unread
 from autograder.rubrics.submission import Submission
 from beowulf.errors import LabError
 from beowulf.exercises.lab_04 import own_roundtrip
@@ -56,7 +56,8 @@ def ring_rates(submission: Submission) -> Iterator[tuple[str, Curves]]:
     for record in submission.measured("A7")[:MOST_RECORDS]:
         try:
             table = rates(record)
-        except (LabError, ArithmeticError, *UNFORESEEN):
+        except UNREAD as problem:
+            unread(record, problem)
             continue
         for protocol in a7_rate_by_nodes.PROTOCOLS:
             lines = [_rate(table, "ring", ranks, protocol) for ranks in RING]

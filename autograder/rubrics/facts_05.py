@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import product
 
 from autograder.rubrics.own_plots import Curves
-from autograder.rubrics.record_facts import UNFORESEEN, Facts
+from autograder.rubrics.record_facts import UNREAD, Facts, unread
 from autograder.rubrics.submission import Submission
 from beowulf.errors import LabError
 from beowulf.exercises.heat import reading
@@ -73,7 +73,7 @@ def lost_gains(record: Record) -> Facts:
 def own_step_gain(record: Record) -> Facts:
     """Gain and bound of a learner's overlapped step with the longest rows of its Record."""
     refuse_huge(record)
-    columns = max(reading.columns_of(record.points))
+    columns = max(reading.columns_of(record.points), default=0)
     parts, seen = reading.part_medians(record, columns), reading.gain(record, columns)
     least = min(parts["exchange"], parts["compute"])
     return {
@@ -144,7 +144,8 @@ def _lines(record: Record) -> list[dict[float, float]]:
             for line, value in zip(found, values, strict=True):
                 line[float(reading.BYTES * columns)] = value
         return found if found[0] else []
-    except (LabError, ArithmeticError, *UNFORESEEN):
+    except UNREAD as problem:
+        unread(record, problem)
         return []
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
 
 import numpy as np
 
 from autograder.rubrics.own_plots import Curves
-from autograder.rubrics.record_facts import MOST_POINTS, MOST_RECORDS, UNFORESEEN, Facts
+from autograder.rubrics.record_facts import MOST_POINTS, MOST_RECORDS, UNREAD, Facts, unread
 from autograder.rubrics.submission import Submission
 from beowulf.errors import LabError
 from beowulf.exercises.heat import knob_worth
@@ -97,7 +96,7 @@ def _measured(record: Record, knob: str) -> Gain:
 def distributions(submission: Submission) -> Iterator[tuple[str, Curves]]:
     """For each comparison in the newest Records E6 two curves: the time within which each share of the samples lies."""
     for record in submission.measured("E6")[:MOST_RECORDS]:
-        with suppress(LabError, ArithmeticError, *UNFORESEEN):
+        try:
             for each in gains(record) if len(record.points) <= MOST_POINTS else ():
                 both = own_interval.samples(record, says(each))
                 curves: Curves = [
@@ -105,6 +104,8 @@ def distributions(submission: Submission) -> Iterator[tuple[str, Curves]]:
                     for us in both
                 ]
                 yield f"{says(each)} in {record.file_name}", curves
+        except UNREAD as problem:
+            unread(record, problem)
 
 
 def own(record: Record) -> tuple[bool, bool, str]:
@@ -113,14 +114,18 @@ def own(record: Record) -> tuple[bool, bool, str]:
     Judged from what was read on the nodes, not from the Record's own conclusion.
     """
     takes = exact = False
-    with suppress(LookupError, TypeError, ValueError, AttributeError):
+    try:
         turns = own_knob.turns(record)[:MOST_POINTS]
         takes = len({each.at["turn"] for each in turns}) > 1
         takes = takes and all(own_knob.takes(each) for each in turns)
         exact = takes and all(own_knob.exact(each) for each in turns)
+    except UNREAD as problem:
+        unread(record, problem)
     decision = ""
-    with suppress(LabError, LookupError, TypeError, ValueError, AttributeError):
+    try:
         decision = null_knob.comparison(record).decision if record.complete else ""
+    except UNREAD as problem:
+        unread(record, problem)
     return takes, exact, decision
 
 

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from autograder.rubrics.record_facts import MOST_RECORDS, UNFORESEEN
+from autograder.rubrics.record_facts import MOST_RECORDS, UNREAD, unread
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission, is_number
-from beowulf.errors import LabError
 from beowulf.exercises.own_plot import LETTER, PARTS, Wants, best, remarks
 from beowulf.record import Record
 
@@ -33,7 +32,8 @@ def of_records(study: str, read: Callable[[Record], Curves], variant: str = "") 
             try:
                 if record.complete and (curves := read(record)):
                     yield record.file_name, curves
-            except (LabError, ArithmeticError, *UNFORESEEN):
+            except UNREAD as problem:
+                unread(record, problem)
                 continue
 
     return data
@@ -74,9 +74,8 @@ class Plot:
             parts = remarks(facts, self.wants)
             drawn = [_by_x(line) for line in facts["lines"]]
             said = [str(each) for part in parts.values() for each in part]
-        except UNFORESEEN as problem:
-            what = f"{record.file_name} cannot be read ({type(problem).__name__})."
-            return Score(0, of, what, expected)
+        except UNREAD as problem:
+            return Score(0, of, f"{record.file_name}: {unread(record, problem)}.", expected)
         if not any(drawn):
             return Score(0, of, f"{record.file_name}: nothing is drawn.", expected)
         points = float(sum(not part for part in parts.values()))

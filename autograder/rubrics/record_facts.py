@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,14 +17,27 @@ from beowulf.record import Record
 # A full Record of A11 has some hundred Points; far more would only take the grader's time.
 MOST_POINTS = 20_000
 MOST_RECORDS = 20  # of one study, the newest
-# What reading an edited Record may raise.
-UNFORESEEN = (LookupError, TypeError, ValueError, AttributeError, StopIteration)
+# What reading a Record may raise: LabError where something is missing in it. Anything else is an error of ours, or the
+# Record was edited.
+UNREAD = (
+    *(LabError, ArithmeticError, LookupError, TypeError, ValueError, AttributeError),
+    StopIteration,
+)
+_log = logging.getLogger(__name__)
 
 # What a question needs from a Record, by the name of the answer.
 Facts = dict[str, Any]
 Reader = Callable[[Record], Facts]
 # Scores a submission by the facts of one of its Records, with the Record's name; takes tolerances as a Scorer does.
 Judge = Callable[..., Score]
+
+
+def unread(record: Record, problem: Exception) -> str:
+    """Why a Record cannot be read, as the end of a sentence; an error of ours is logged with its traceback."""
+    if isinstance(problem, LabError):
+        return f"something is missing in it ({problem.message})"
+    _log.error("%s cannot be read", record.file_name, exc_info=problem)
+    return f"it cannot be read ({type(problem).__name__}: {problem}): an error of ours, unless it was edited"
 
 
 def read_records(
@@ -51,8 +65,8 @@ def _read_records(
             if bad := [name for name, value in facts.items() if _is_no_fact(value)]:
                 raise LabError(f"{', '.join(bad)} cannot be read")
             why = "" if record.complete else "it was cut short"
-        except (LabError, ArithmeticError, *UNFORESEEN) as bad:
-            facts, why = {}, f"something is missing in it ({_first(bad)})"
+        except UNREAD as bad:
+            facts, why = {}, unread(record, bad)
         if why:
             fault = fault or f"{record.file_name}: {why}."
         else:
@@ -87,9 +101,8 @@ def _judged(record: Record, judge: Callable[[Record, str], Score], expected: str
     """What the judge gives for one Record; nothing for one that it cannot read, which costs no other."""
     try:
         return judge(record, expected)
-    except (LabError, ArithmeticError, *UNFORESEEN) as bad:
-        what = f"{record.file_name}: something is missing in it ({_first(bad)})."
-        return Score(0, 1, what, expected)
+    except UNREAD as bad:
+        return Score(0, 1, f"{record.file_name}: {unread(record, bad)}.", expected)
 
 
 @dataclass(frozen=True)
@@ -168,9 +181,3 @@ def numbers_and_words(*wanted: str) -> Judge:
 
 def _is_no_fact(value: Any) -> bool:
     return not isinstance(value, str | bool) and not (is_number(value) and not math.isnan(value))
-
-
-def _first(problem: Exception) -> str:
-    return (
-        problem.message if isinstance(problem, LabError) else f"{type(problem).__name__}: {problem}"
-    )

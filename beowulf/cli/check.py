@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -50,8 +49,6 @@ def check(
 
     if hint and solution:
         raise UsageError("A hint or a solution, not both.", "Ask for one after the other.")
-    # A question that cannot be scored is a line of the table, and not a traceback beside it.
-    logging.getLogger("autograder").addHandler(logging.NullHandler())
     work = find(lab, folder)
     if hint or solution:
         said = hints.next_hint(work, hint) if hint else solutions.solution(work, solution)
@@ -76,7 +73,6 @@ def progress(as_json: AsJson = False) -> None:
     """
     from autograder.self_check import progress as room
 
-    logging.getLogger("autograder").addHandler(logging.NullHandler())
     found = room.progress()
     if as_json:
         print(json.dumps(found.as_plain(), indent=1))

@@ -8,6 +8,7 @@ import io
 import json
 import multiprocessing
 import os
+import traceback
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -96,6 +97,8 @@ def _section(kept: Kept) -> tuple[Plain, str]:
         verdicts = [each.as_plain() for each in studies.judge(record)]
     except LabError as unjudged:
         problems.append(str(unjudged))
+    except Exception as error:  # the other Records are shown all the same
+        problems.append(_of_ours(error))
     picture, image, problem = _drawn(record)
     if problem and problem not in problems:
         problems.append(problem)
@@ -134,12 +137,24 @@ def _drawn(record: Record) -> tuple[Plain | None, str, str]:
     return shown, image, ""
 
 
+def _of_ours(error: Exception) -> str:
+    """What a page says of an error in a study; its traceback is for the terminal."""
+    traceback.print_exception(error)
+    file, line, *_ = traceback.extract_tb(error.__traceback__)[-1]
+    said = f"{Path(file).name}, line {line}: {type(error).__name__}: {error}"
+    return " ".join([said.rstrip(".") + ".", *getattr(error, "__notes__", ())])
+
+
 def _printed(record: Record) -> Plain | None:
     """The Record in the form of the paper's table; None where it lacks a part of it."""
-    with suppress(LabError):
+    try:
         table = studies.as_printed(record)
-        return None if table is None else _table(table)
-    return None
+    except LabError:
+        return None
+    except Exception as error:
+        _of_ours(error)
+        return None
+    return None if table is None else _table(table)
 
 
 def _outcomes(verdicts: Sequence[Plain]) -> dict[str, int]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import math
 import re
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -43,9 +44,6 @@ OF_EXERCISES = {
     "S": "what was simulated of a learner's own programs",
 }
 
-# How Python writes the mean of nothing.
-NO_NUMBER = re.compile(r"\bnan\b")
-
 
 def find(name: str) -> Study:
     """The study with this ID (`A2`, `a2`)."""
@@ -68,7 +66,7 @@ def find(name: str) -> Study:
 
 def of_exercise(name: str) -> str:
     """What Records with this ID are of, where it is no study's but that of an exercise of every lab; else empty."""
-    found = re.fullmatch("([HTPF])[0-9]{0,3}", name.upper())
+    found = re.fullmatch(f"([{''.join(OF_EXERCISES)}])[0-9]{{0,3}}", name.upper())
     return OF_EXERCISES[found[1]] if found else ""
 
 
@@ -107,7 +105,7 @@ def listing() -> str:
 
 
 def judge(record: Record) -> Verdicts:
-    """What the claims of its study make of a Record; LabError when the Record lacks what they look at.
+    """What the claims of its study make of a Record; LabError when it is not one that they can judge.
 
     Of a Record that is not complete, no claim is decided: each is inconclusive, with a sentence. That of an exercise
     is refused, because the paper claims nothing of a learner's own program.
@@ -137,13 +135,22 @@ def judge(record: Record) -> Verdicts:
 
 def _with_numbers(each: Verdict, study: Study) -> Verdict:
     """The Verdict, inconclusive where what it compares is no number: the samples for it are missing."""
-    if not NO_NUMBER.search(each.evidence):
+    if not any(map(_is_no_number, each.numbers.values())):
         return each
     from dataclasses import replace
 
     missing = "the Record lacks samples that this claim compares"
     advice = f"`beowulf study {study.id}` measures a new one."
-    return replace(each, outcome="inconclusive", evidence=missing, advice=advice)
+    return replace(each, outcome="inconclusive", evidence=missing, advice=advice, numbers={})
+
+
+def _is_no_number(value: object) -> bool:
+    """Whether a number that an outcome rests on, or one in a list or table of them, is the mean of nothing."""
+    if isinstance(value, Mapping):
+        return any(map(_is_no_number, value.values()))
+    if isinstance(value, list | tuple):
+        return any(map(_is_no_number, value))
+    return isinstance(value, float) and math.isnan(value)
 
 
 def _undecided(study: Study, record: Record) -> Iterator[Verdict]:
@@ -201,17 +208,26 @@ def as_printed(record: Record) -> pd.DataFrame | None:
 
 @contextmanager
 def _reading(record: Record) -> Iterator[None]:
+    """Judge or draw within this: an error of ours goes on as it is, with a note that names the Record.
+
+    LabError for a Record without points, and for one that was cut short before everything was measured.
+    """
     import warnings
 
+    which = f"The Record of study {record.study} that was started at {record.started}"
+    hint = f"`beowulf study {record.study}` measures a new one."
+    if record.complete and not record.points:
+        raise LabError(f"{which} has no points.", hint)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # numpy's, of a mean of nothing
             yield
     except LabError:
         raise
-    except Exception as error:  # whatever it is: what a Record lacks shows in many ways
-        raise LabError(
-            f"The Record of study {record.study} that was started at {record.started} is not whole:"
-            f" what the study looks at is missing or of another kind.",
-            f"`beowulf study {record.study}` measures a new one.",
-        ) from error
+    except Exception as error:
+        if not record.complete:  # what it lacks shows in many ways
+            raise LabError(
+                f"{which} was cut short, and lacks what is needed here.", hint
+            ) from error
+        error.add_note(f"{which} led to this error. If it was edited by hand, {hint}")
+        raise

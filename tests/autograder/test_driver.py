@@ -26,6 +26,8 @@ from autograder.grading.workers import Workers
 from autograder.rubrics.score import MIME_TYPE
 from autograder.sandbox import box
 from beowulf.errors import LabError, UsageError
+from beowulf.record import Record
+from beowulf.studies.lab_01 import a5_no_load
 
 SLUG = "01-validation"
 WORTH = 26  # of a perfect hand-in, without what a person gives
@@ -416,3 +418,29 @@ def test_a_hand_in_of_too_many_files_is_not_graded_and_says_so(
     assignment = one_submission.Assignment.of(course, SLUG)
     said = one_submission.grade(assignment, "mallory").problem
     assert said == f"It has more than {there} files."
+
+
+def test_an_error_of_ours_is_named_with_its_traceback_and_the_class_is_graded(
+    course: Course, perfect: Any
+) -> None:
+    def broken(record: Record) -> Any:
+        return record.begun  # type: ignore[attr-defined]  # an author's slip
+
+    honest, file = (
+        hand_in(course, "ada", perfect),
+        course.folder / "reports" / SLUG / "errors-ada.txt",
+    )
+    hand_in(course, "bob", perfect, records=False)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(a5_no_load, "seen", broken)
+        found = grade(course)
+    assert not found["ada"].problem
+    assert 0 < found["ada"].points < WORTH
+    assert str(file.relative_to(course.folder)) in found["ada"].errors
+    traceback = file.read_text()
+    assert 'test_driver.py", line ' in traceback
+    assert "AttributeError: 'Record' object has no attribute 'begun'" in traceback
+    assert not found["bob"].errors
+    handed_in_again(honest)
+    assert grade(course, "ada")["ada"].points == WORTH
+    assert not file.exists()

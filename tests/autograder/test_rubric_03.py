@@ -287,7 +287,7 @@ def test_a_plot_of_other_numbers_than_ones_own_is_hardly_one() -> None:
         (replace(eight(), points=[p for p in eight().points if p.at["benchmark"] != "CG"]), "CG"),
         (replace(eight(), points=[p for p in eight().points if p.at["ranks"] == 1]), "EP"),
         (eight(verified=False), "not verified"),
-        (eight(letter="Z"), "something is missing"),
+        (eight(letter="Z"), "unless it was edited"),
     ],
     ids=["cut short", "emptied", "one missing", "one node", "wrong", "no such class"],
 )

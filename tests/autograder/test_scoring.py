@@ -13,8 +13,11 @@ from nbgrader.utils import determine_grade
 from autograder import rubrics
 from autograder.grading.scoring import AssessSubmission, WriteScores
 from autograder.rubrics import Question
+from autograder.rubrics.record_facts import ByRecord, numbers
 from autograder.rubrics.score import MIME_TYPE, Score
 from autograder.rubrics.submission import Submission
+from beowulf.errors import LabError
+from beowulf.record import Record
 
 
 def graded_cell(points: float = 3) -> Any:
@@ -96,6 +99,30 @@ def test_a_question_that_cannot_be_scored_does_not_stop_the_others() -> None:
     assert scores["good"].points == 1
     assert (scores["bad"].points, scores["bad"].of) == (0, 2)
     assert "could not be scored (KeyError" in scores["bad"].found
+
+
+def test_a_slip_in_a_reader_is_no_missing_part_of_a_record_and_its_traceback_is_logged(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def slips(record: Record) -> dict[str, Any]:
+        return {"samples": record.sample_count}  # type: ignore[attr-defined]
+
+    def lacks(record: Record) -> dict[str, Any]:
+        raise LabError("it has no samples")
+
+    submission = Submission([Record("A2")], [], {}, {}, new_notebook())
+    for read, said in (
+        (lacks, "something is missing in it (it has no samples)"),
+        (slips, "an error of ours"),
+    ):
+        assert not caplog.records
+        (score,) = rubrics.ask(
+            {"q": Question(1, "", ByRecord(read, "A2", numbers("samples")))}, submission
+        ).values()
+        assert score.points == 0
+        assert said in score.found
+    assert "in slips" in caplog.text
+    assert "AttributeError: 'Record' object has no attribute 'sample_count'" in caplog.text
 
 
 @pytest.mark.parametrize("slug", ["99-nothing", "homework", "", "../course", "01.validation"])
