@@ -88,16 +88,15 @@ static long taken, tests;
 #include "own_work.h"
 int main(void) {
     unsigned char bytes[] = {0, 0, 7};
-    double numbers[] = {0.0, 0.0, 7.0}, rounds_per_us = calibrate_work(), began = now_s;
+    double numbers[] = {1.0, 2.0, 7.0}, rounds_per_us = calibrate_work(), began = now_s;
     compute_us(2000.0, rounds_per_us);
     double plain_us = (now_s - began) * 1e6;
     began = now_s;
     compute_us_testing(2000.0, rounds_per_us, 20, NULL);
     work_on_bytes(bytes, 2);
-    work_on_doubles(numbers, 2);
+    work_on_products(numbers, numbers, 2);
     printf("%.3f %.3f %.3f %ld\\n", rounds_per_us, plain_us, (now_s - began) * 1e6, tests);
-    printf("%d %d %d %d %d %g\\n", bytes[0] != 0, bytes[1] != 0, bytes[2], numbers[0] != 0.0, numbers[1] != 0.0,
-           numbers[2]);
+    printf("%d %d %d %g\\n", bytes[0] != 0, bytes[1] != 0, bytes[2], work_result);
     return 0;
 }
 """
@@ -120,7 +119,7 @@ def test_a_compute_loop_lasts_as_long_as_asked_for(tmp_path: Path) -> None:
     assert rounds_per_us == pytest.approx(1000, rel=0.001)
     assert [plain_us, testing_us] == pytest.approx([2000, 2000], rel=0.001)
     assert tests == 20
-    assert printed[4:] == ["1", "1", "7", "1", "1", "7"], "each byte and number once, and no more"
+    assert printed[4:] == ["1", "1", "7", "5"], "each byte and number once, and no more"
 
 
 def test_the_other_ways_of_timing_give_a_sample_a_pass(
