@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,8 @@ from beowulf import paths
 KEPT = paths.root() / "build" / "every-lab.json"
 KINDS = ("namespaces", "pcs", "slurm")
 ALONE = "pcs"  # without a course
+# Of those that give their points on a busy machine, too, the one that takes the least time.
+IN_EVERY_RUN = ("03-parallel-benchmarks", "namespaces")
 # What a kind cannot show, with the reason, by lab and question: (lab, kind) -> {question: why}.
 ONE_NETWORK = dict.fromkeys(
     ("c1-record", "saturation", "second-network"), "these machines have one network"
@@ -41,8 +44,10 @@ def school(namespaces_work: None, tmp_path_factory: pytest.TempPathFactory) -> I
 
 
 @contextmanager
-def up(slug: str, kind: str, request: pytest.FixtureRequest, here: Path) -> Iterator[Beowulf]:
-    """A learner with a cluster of that kind, as the lab asks for it."""
+def up(
+    slug: str, kind: str, request: pytest.FixtureRequest, here: Path, *, rests: bool = True
+) -> Iterator[Beowulf]:
+    """A learner with a cluster of that kind, as the lab asks for it, and time for the machine to rest first."""
     if kind == "namespaces":
         learner, words = Beowulf(here / "state", here), BOOTED.get(slug, [])
     else:
@@ -51,7 +56,8 @@ def up(slug: str, kind: str, request: pytest.FixtureRequest, here: Path) -> Iter
         words = ["--target", "slurm" if kind == "slurm" else str(school.inventory)]
         words += ["--minutes", "60"] if kind == "slurm" else []
     learner("up", *words)
-    full_studies.rest()  # no measurement is judged by the load of its set-up
+    if rests:
+        full_studies.rest()  # no measurement is judged by the load of its set-up
     try:
         yield learner
     finally:
@@ -59,10 +65,14 @@ def up(slug: str, kind: str, request: pytest.FixtureRequest, here: Path) -> Iter
 
 
 @pytest.mark.cluster
-@pytest.mark.nightly
 @pytest.mark.timeout(3600)
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("slug", paths.labs())
+@pytest.mark.parametrize(
+    ("slug", "kind"),
+    [
+        pytest.param(*each, marks=() if each == IN_EVERY_RUN else pytest.mark.nightly)
+        for each in product(paths.labs(), KINDS)
+    ],
+)
 def test_a_lab_gets_all_points_that_the_kind_allows(
     slug: str,
     kind: str,
@@ -70,7 +80,7 @@ def test_a_lab_gets_all_points_that_the_kind_allows(
     request: pytest.FixtureRequest,
     tmp_path: Path,
 ) -> None:
-    with up(slug, kind, request, tmp_path) as learner:
+    with up(slug, kind, request, tmp_path, rests=(slug, kind) != IN_EVERY_RUN) as learner:
         allowed = NOT_TO_BE_HAD.get((slug, kind), {})
         course = None if kind == ALONE else with_codes(tmp_path / "course")
         graded = worked_through(learner, slug, kind, tmp_path / "work", allowed, course)

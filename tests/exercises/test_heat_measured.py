@@ -172,7 +172,6 @@ def test_a_run_that_is_wrong_on_several_ranks_only_is_named(
         heat.table(record)
 
 
-@pytest.mark.nightly
 def test_three_exchanges_are_measured_and_the_deadlock_is_found(
     plate: Path, cluster: NamespaceCluster
 ) -> None:
