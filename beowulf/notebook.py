@@ -101,7 +101,10 @@ def nest_loops() -> None:
         return  # in a terminal
     import nest_asyncio2
 
+    from beowulf.packets import dissector
+
     nest_asyncio2.apply()
+    dissector.let_pyshark_wait()
 
 
 def fit_tables() -> None:

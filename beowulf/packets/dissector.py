@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
 from beowulf.errors import LabError
 
@@ -31,10 +32,29 @@ def options() -> list[str]:
 
     For root, who may not name a script to a new tshark, the dissector is installed.
     """
+    let_pyshark_wait()
     if _only_the_systems():
         install()
     preferences = [("-o", f"{name}:{value}") for name, value in PREFERENCES.items()]
     return ["-X", f"lua_script:{SCRIPT}", *(word for pair in preferences for word in pair)]
+
+
+def let_pyshark_wait() -> None:
+    """Give asyncio what pyshark 0.6 asks it for and Python 3.14 no longer has: a watcher of processes, a loop."""
+    import asyncio
+
+    if not hasattr(asyncio, "set_child_watcher"):
+        # Programs are waited for without one since then.
+        none = SimpleNamespace(attach_loop=lambda loop: None)
+        vars(asyncio).update(
+            SafeChildWatcher=lambda: none,
+            set_child_watcher=lambda watcher: None,
+            get_child_watcher=lambda: none,
+        )
+        try:
+            asyncio.get_event_loop()
+        except RuntimeError:
+            asyncio.set_event_loop(asyncio.new_event_loop())
 
 
 def tshark_words(file: Path | str) -> list[str]:
