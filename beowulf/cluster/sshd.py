@@ -20,6 +20,8 @@ JOB = "BEOWULF_JOB"
 PID = "/run/sshd.pid"
 # From OpenSSH 10 on, a percent sign in the name of the log is not itself; older ones have no other way to write it.
 LOG = "/run/beowulf/sshd.log"
+# And the name of this file is a pattern, in which other letters are not themselves.
+AUTHORIZED_KEYS = "/run/beowulf/authorized_keys"
 # mpiexec hands this name through shells of other nodes without quoting it.
 CONNECTION = "/run/beowulf/connection"
 # Keys are made outside of the supervisor: when `up` is killed, nothing of it is to write on beside the next one.
@@ -96,7 +98,7 @@ def server(
             "Port 22",
             "AddressFamily inet",
             f"HostKey {_word(host_key(folder, node))}",
-            f"AuthorizedKeysFile {_pattern(own / 'authorized_keys')}",
+            f"AuthorizedKeysFile {AUTHORIZED_KEYS}",
             f"PidFile {PID}",
             "PermitRootLogin prohibit-password",
             "PasswordAuthentication no",
@@ -128,6 +130,7 @@ def start(folder: Path, node: str) -> list[str]:
     return [
         "mkdir -p /run/sshd /run/beowulf",
         f"ln -sf {connection} {CONNECTION}; ln -sf {own}/sshd.log {LOG}",
+        f"ln -sf {own}/authorized_keys {AUTHORIZED_KEYS}",
         f'listening() {{ [[ "$(</proc/net/tcp)" == *" {LISTENING} "* ]]; }}',
         # One that was started with another key, or other settings, goes first; logins that are open stay.
         f"if [ -e {PID} ] && [ {own}/host_key -nt {PID} -o {own}/sshd_config -nt {PID} ]; then",

@@ -137,7 +137,9 @@ class Engines(World):
                 **view.apply_async(Reference("_beowulf"), "trouble").get(places.LONGEST_ANSWER_S)
             )
         where = f", in {place}" if place.line else ""
-        what = f"{error.ename}: {message}" if message else str(error.ename)
+        # From Python 3.13 on, a line that is not complete has an exception of its own, which no manual names.
+        name = "SyntaxError" if error.ename == "_IncompleteInputError" else str(error.ename)
+        what = f"{name}: {message}" if message else name
         return f"{self._engines[rank]}: {what[:LONGEST_SENTENCE]}{where}"
 
     def _stuck(self, waiting: Sequence[int], failed: Mapping[int, str], why: str) -> CellError:

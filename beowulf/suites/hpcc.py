@@ -29,8 +29,20 @@ BRIEF = "short_beff_messages.so"
 SCRATCH = "/tmp"
 LOOPBACK = "127.0.0.0/8"
 # What hpcc writes into a file goes to its standard output, where progress is read off it. Open MPI reaches the other
-# nodes as the cluster's own mpiexec does.
-START = 'ln -sf /dev/stdout hpccoutf.txt && OMPI_MCA_plm_rsh_agent=$HYDRA_LAUNCHER_EXEC exec "$@"'
+# nodes as the cluster's own mpiexec does, over the network that $0 is; in a job of Slurm, too, whose own way would wait
+# for the step that we are in; its own files vanish with the node. Open MPI 5 starts programs by PRRTE, which has its own
+# names for these settings.
+START = """\
+ln -sf /dev/stdout hpccoutf.txt || exit
+if command -v prterun >/dev/null; then
+    export PRTE_MCA_plm=ssh PRTE_MCA_plm_ssh_agent="$HYDRA_LAUNCHER_EXEC" PRTE_MCA_ras=^slurm
+    export PRTE_MCA_oob_tcp_if_include="$0" PRTE_MCA_prte_tmpdir_base=/dev/shm
+else
+    export OMPI_MCA_plm=rsh OMPI_MCA_plm_rsh_agent="$HYDRA_LAUNCHER_EXEC" OMPI_MCA_ras=^slurm
+    export OMPI_MCA_oob_tcp_if_include="$0" OMPI_MCA_orte_tmpdir_base=/dev/shm
+fi
+exec "$@"
+"""
 TIMEOUT_S = 3600.0
 HINT = "`sudo apt-get install hpcc` installs it, `beowulf doctor --fix` as well."
 
@@ -98,19 +110,13 @@ def launcher(hosts: list[str], network: str, *, crowded: bool, brief: bool = Fal
         "pml": "ob1",
         "btl": "tcp,self",
         "btl_tcp_if_include": network,
-        "oob_tcp_if_include": network,
-        # In a job of Slurm, too, whose own way would wait for the step that we are in.
-        "plm": "rsh",
-        "ras": "^slurm",
         "mpi_yield_when_idle": str(int(crowded)),
-        # Its own files vanish with the node.
-        "orte_tmpdir_base": "/dev/shm",
     }
     words = [
         "sh",
         "-c",
         START,
-        "sh",
+        network,
         MPIRUN,
         "-np",
         str(len(hosts)),
