@@ -92,7 +92,6 @@ def server(
 ) -> str:
     """The text of a node's sshd_config; `settings` are the environment of every shell that it opens."""
     values = " ".join(_word(f"{name}={value}") for name, value in settings)
-    own = folder / "nodes" / node
     return "\n".join(
         [
             "Port 22",

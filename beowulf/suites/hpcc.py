@@ -30,8 +30,8 @@ SCRATCH = "/tmp"
 LOOPBACK = "127.0.0.0/8"
 # What hpcc writes into a file goes to its standard output, where progress is read off it. Open MPI reaches the other
 # nodes as the cluster's own mpiexec does, over the network that $0 is; in a job of Slurm, too, whose own way would wait
-# for the step that we are in; its own files vanish with the node. Open MPI 5 starts programs by PRRTE, which has its own
-# names for these settings.
+# for the step that we are in; its own files vanish with the node. Open MPI 5 starts programs by PRRTE, which has names
+# of its own for these settings.
 START = """\
 ln -sf /dev/stdout hpccoutf.txt || exit
 if command -v prterun >/dev/null; then
