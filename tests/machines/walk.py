@@ -121,7 +121,7 @@ CLUSTER: Steps = [
     ("capture", lambda: shell(CAPTURE, "MPICH")),
     ("study", lambda: shell("cd labs/01-validation && beowulf study A2 --quick", "holds")),
     ("simulation", lambda: shell(SIMULATION, HOME_AGAIN)),
-    ("grading", lambda: shell(HAND_IN, r"ab12 │ [1-9]\d* of \d+")),
+    ("grading", lambda: shell(HAND_IN, r"ab12 +│ +[1-9]\d* of \d+")),
     ("down", lambda: shell("beowulf down", "The cluster is down")),
 ]
 CONTAINER: Steps = [
