@@ -26,9 +26,9 @@
  *
  * --mode mpptest does as mpptest of MPICH 1.2.0, the program of paper B and very likely of paper A:
  * 30 runs of 50 round trips (or, with --chunk-us, of as many as last so long). `bytes_per_s` is the
- * rate of each run (see printed_rate below); mpptest printed the best of the 30. Ranks 0 and 1 talk, the others look on. --bisect
- * splits the ranks into pairs, 0 and 1, 2 and 3, and multiplies one pair's rate by half of the
- * number of ranks. With --overlap-bytes ranks 0 and the last one talk, both work, the message has
+ * rate of each run (see printed_rate below); mpptest printed the best of the 30. Ranks 0 and 1 talk,
+ * the others look on. --bisect splits the ranks into pairs, 0 and 1, 2 and 3, and multiplies one
+ * pair's rate by half of the number of ranks. With --overlap-bytes ranks 0 and the last one talk, both work, the message has
  * one size (--sizes, 0 unless given), and what is swept is the work beside it. Not both: mpptest
  * with -bisect ignores -overlap. The protocols are blocking (-sync) and async (-async). The papers
  * do not print their options: that they measured so is an inference.

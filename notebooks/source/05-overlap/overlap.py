@@ -603,10 +603,10 @@ claims(d5)
 #
 # *More, 8 minutes*
 #
-# Paper A's figures 16 and 17 have messages of 0 to 1024 bytes, with overlap on (A8); figure 18 has overlap sizes of 1 to
-# 1,000,000 bytes (A9). Its program is very likely mpptest. We infer that figures 16 and 17 may sweep the work and not the
-# message, and figure 18 more likely messages without any work (section 11 of the handout), so each study measures both
-# ways. No points here: look whether what you know by now explains what the paper saw.
+# Paper A's figures 16 and 17 have messages of 0 to 1024 bytes, with overlap on (A8); figure 18 has overlap sizes of
+# 1 to 1,000,000 bytes (A9). Its program is very likely mpptest. We infer that figures 16 and 17 may sweep the work and
+# not the message, and figure 18 more likely messages without any work (section 11 of the handout), so each study
+# measures both ways. No points here: look whether what you know by now explains what the paper saw.
 
 # %%
 a8 = study("A8", cluster, quick=True)
