@@ -51,7 +51,6 @@ MPPTEST_SIZES = powers_of_two(1, 256 * 1024)[::2]  # the last of them is on the 
 MPPTEST_RANKS = (2, 3, 4)
 PROTOCOLS = ("blocking", "nonblocking")
 RUNS = (("pairs", 2), ("pairs", 4), ("ring", 2), ("ring", 3), ("ring", 4))
-# Where blocking and non-blocking calls are compared, once for each np: three ranks have no pairs.
 
 FLAT = 0.1  # a saturated rate stays within this share of the rate of the largest message
 RISEN = 0.5  # of the largest message's rate is more than the smallest message has

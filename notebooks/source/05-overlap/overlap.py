@@ -93,7 +93,7 @@ predict(cluster, "gain", value=gain_guess, low=gain_low, high=gain_high)
 # `quick=True`, else 100 ms) and waits; rank 1 works half as long where the work is a sleep, a quarter where
 # it is a computation, and then receives. It is measured with the two eager limits that represent two of the
 # paper's clusters (`limit 16 KB`: its one-user cluster, `limit 64 KB`: Solaris), with two send buffers that
-# represent the same clusters by the paper's own cause (`send buffer 24 KB` and `send buffer 96 KB`), with
+# represent the same clusters by the cause that the paper names (`send buffer 24 KB` and `send buffer 96 KB`), with
 # our library as it comes (`limit 128 KB`), and with two remedies: `MPI_Test` in the work, and a progress
 # thread.
 #
@@ -603,10 +603,10 @@ claims(d5)
 #
 # *More, 8 minutes*
 #
-# Paper A lets a rank work on bytes beside its message: up to 1024 bytes in figures 16 and 17 (A8),
-# up to 1,000,000 in figure 18 (A9). With its program, mpptest, the paper may have swept the work and not the message in
-# figures 16 and 17, and messages without any work in figure 18 (section 11 of the handout), so each study measures both
-# ways. No points here: look whether what you know by now explains what the paper saw.
+# Paper A's figures 16 and 17 have messages of 0 to 1024 bytes, with overlap on (A8); figure 18 has overlap sizes of
+# 1 to 1,000,000 bytes (A9). Its program is very likely mpptest. We infer that figures 16 and 17 may sweep the work and
+# not the message, and figure 18 more likely messages without any work (section 11 of the handout), so each study
+# measures both ways. No points here: look whether what you know by now explains what the paper saw.
 
 # %%
 a8 = study("A8", cluster, quick=True)

@@ -337,7 +337,7 @@ print(
 # whatever the number of networks. One point for the frame, one for figures of the own Record.
 #
 # **The conclusion (2 points).** Not of this gas: of a step on 16 processors of 1995 less than half is computing, and
-# the second network makes a step a third faster, so communication does hold it back, and no rank has more to compute
+# the second network makes a step a quarter faster, so communication does hold it back, and no rank has more to compute
 # than another (one point, with the own speed-ups). The paper's code computes several times as much for a zone and
 # sends the same: messages explain less of its overhead then, and what is left would be ranks that wait for slower
 # ones, as it says. On the own cluster the same step is mostly communicating and waiting, with processors several
