@@ -30,8 +30,9 @@
  * talk, the others look on. --bisect splits the ranks into pairs, 0 and 1, 2 and 3, and multiplies
  * one pair's rate by half of the number of ranks. With --overlap-bytes ranks 0 and the last one
  * talk, both work, the message has one size (--sizes, 0 unless given), and what is swept is the
- * work beside it. Not both: mpptest with -bisect ignores -overlap. The protocols are blocking (-sync) and async (-async). The papers
- * do not print their options: that they measured so is an inference.
+ * work beside it. Not both: mpptest with -bisect ignores -overlap. The protocols are blocking
+ * (-sync) and async (-async). The papers do not print their options: that they measured so is an
+ * inference.
  *
  * Which pattern for more nodes, then? Here `ring` stands for "np nodes": it means the same for 2, 3
  * and 4 ranks, each cable carries one message in each direction, and the rate is summed over all
