@@ -19,19 +19,20 @@
  * --sizes     bytes of the message, with commas
  * --overlap-bytes  bytes of its own on which a rank works while its message travels (several with
  *             commas); --compute-us does the same with a loop that lasts so long; --test lets the
- *             loop look at the message with MPI_Test. With blocking calls it works after them, except
- *             with --mode mpptest, which works between them.
+ *             loop look at the message with MPI_Test. With blocking calls it works after them,
+ *             except with --mode mpptest, which works between them.
  * --passes, --chunks, --chunk-us, --seed  how many samples, how long each, in which order
  * --mode      ours, or as well-known programs do it: imb, osu, mpptest
  *
  * --mode mpptest does as mpptest of MPICH 1.2.0, the program of paper B and very likely of paper A:
  * 30 runs of 50 round trips (or, with --chunk-us, of as many as last so long). `bytes_per_s` is the
- * rate of each run (see printed_rate below); mpptest printed the best of the 30. Ranks 0 and 1 talk,
- * the others look on. --bisect splits the ranks into pairs, 0 and 1, 2 and 3, and multiplies one
- * pair's rate by half of the number of ranks. With --overlap-bytes ranks 0 and the last one talk, both work, the message has
- * one size (--sizes, 0 unless given), and what is swept is the work beside it. Not both: mpptest
- * with -bisect ignores -overlap. The protocols are blocking (-sync) and async (-async). The papers
- * do not print their options: that they measured so is an inference.
+ * rate of each run (see printed_rate below); mpptest printed the best of the 30. Ranks 0 and 1
+ * talk, the others look on. --bisect splits the ranks into pairs, 0 and 1, 2 and 3, and multiplies
+ * one pair's rate by half of the number of ranks. With --overlap-bytes ranks 0 and the last one
+ * talk, both work, the message has one size (--sizes, 0 unless given), and what is swept is the
+ * work beside it. Not both: mpptest with -bisect ignores -overlap. The protocols are blocking
+ * (-sync) and async (-async). The papers do not print their options: that they measured so is an
+ * inference.
  *
  * Which pattern for more nodes, then? Here `ring` stands for "np nodes": it means the same for 2, 3
  * and 4 ranks, each cable carries one message in each direction, and the rate is summed over all
