@@ -112,7 +112,9 @@
   function show(seen, mine) {
     const flow = flows(seen);
     tell('sentence', seen.sentence);
-    at('picture').replaceChildren(...(seen.nodes.length ? [picture(seen, flow)] : []));
+    const wired = seen.nodes.length && seen.cables !== false;
+    at('picture').replaceChildren(...(wired ? [picture(seen, flow)] : []));
+    at('rates').hidden = seen.cables === false;
     at('nodes').replaceChildren(...table(seen, flow));
     at('nodes').closest('details').hidden = !seen.nodes.length;
     tell('held', seen.held || (seen.nodes.length ? 'Nobody measures on it now.' : ''));

@@ -51,6 +51,7 @@ def _look(folder: Path) -> dict[str, Any]:
         said = f"The cluster is of the kind {other.kind}. `beowulf status` in a terminal asks its nodes."
         if other.cannot_show:
             said = f"The cluster is of the kind {other.kind}. {other.cannot_show} {_given()}"
+            return {**_still(other, "here", said), "cables": False}
         return _still(other, "not asked", said)
     cluster = namespaces.running(folder)
     if cluster is None:
