@@ -24,7 +24,7 @@ PREFERENCES = {
 
 
 # From this version on, tshark and Wireshark load no Lua script for root but those of the system's own folder.
-NONE_FOR_ROOT = (4, 4)
+NONE_FOR_ROOT = (4, 2)
 
 
 def options() -> list[str]:

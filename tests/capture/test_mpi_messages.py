@@ -348,7 +348,7 @@ def test_the_installed_dissector_is_found_by_tshark(
     ("version", "uid", "place"),
     [
         ("4.0.17", 0, "personal"),
-        ("4.2.2", 0, "personal"),
+        ("4.2.2", 0, "system"),
         ("4.4.19", 0, "system"),
         ("4.6.0", 0, "system"),
         ("4.4.19", 1000, "personal"),
