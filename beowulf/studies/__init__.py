@@ -210,14 +210,12 @@ def as_printed(record: Record) -> pd.DataFrame | None:
 def _reading(record: Record) -> Iterator[None]:
     """Judge or draw within this: an error of ours goes on as it is, with a note that names the Record.
 
-    LabError for a Record without points, and for one that was cut short before everything was measured.
+    LabError for one of a Record without points, or of one that was cut short before everything was measured.
     """
     import warnings
 
     which = f"The Record of study {record.study} that was started at {record.started}"
     hint = f"`beowulf study {record.study}` measures a new one."
-    if record.complete and not record.points:
-        raise LabError(f"{which} has no points.", hint)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # numpy's, of a mean of nothing
@@ -225,7 +223,10 @@ def _reading(record: Record) -> Iterator[None]:
     except LabError:
         raise
     except Exception as error:
-        if not record.complete:  # what it lacks shows in many ways
+        # What such a Record lacks shows in many ways.
+        if not record.points:
+            raise LabError(f"{which} has no points.", hint) from error
+        if not record.complete:
             raise LabError(
                 f"{which} was cut short, and lacks what is needed here.", hint
             ) from error
