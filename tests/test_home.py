@@ -415,6 +415,16 @@ def test_in_a_browser_everything_is_reached_by_keys(
         expect(message).to_have_text("The cluster is down.")
         assert namespaces.running(served.learner.state) is None
 
+        # Nor is a key lost while a page is still loading.
+        held: list[Any] = []
+        page.route("**/beowulf/handout/**", lambda route: held.append(route))
+        _tab_to(page, frame, "Handout of lab 03")
+        page.keyboard.press("Enter")
+        expect(home.locator("h1")).to_be_hidden()
+        page.keyboard.press("Alt+Shift+H")
+        expect(home.locator("h1")).to_be_visible()
+        page.unroute("**/beowulf/handout/**")
+
         _tab_to(page, frame, "Handout of lab 02")
         page.keyboard.press("Enter")
         handout = page.frame_locator('iframe[title="Handout 02"]')

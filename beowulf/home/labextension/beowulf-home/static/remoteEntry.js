@@ -23,24 +23,28 @@
         ].map(load)
       );
 
-    // A page of our own server, as a tab; the keyboard goes into it with the tab.
+    // A page of our own server, as a tab; the keyboard goes into it with the tab, as soon as it is loaded.
     function tab(app, id, url, title) {
       const content = new Widget();
       content.addClass('jp-IFrame');
+      content.node.tabIndex = -1;
+      let isLoaded = false;
       let last; // what had the keyboard when the tab was left
       const frame = content.node.appendChild(document.createElement('iframe'));
       frame.title = title;
       frame.src = url;
       frame.style.cssText = 'width: 100%; height: 100%; border: 0';
       frame.addEventListener('load', () => {
+        isLoaded = true;
         frame.contentDocument.addEventListener('focusin', ({ target }) => (last = target));
         // Shortcuts of JupyterLab work here, too.
         frame.contentDocument.addEventListener('keydown', event => app.commands.processKeydownEvent(event), true);
-        if (document.activeElement === document.body && frame.getClientRects().length) {
+        if ([document.body, content.node].includes(document.activeElement) && frame.getClientRects().length) {
           frame.contentWindow.focus();
         }
       });
-      content.onActivateRequest = () => (last?.isConnected ? last : frame.contentWindow)?.focus();
+      content.onActivateRequest = () =>
+        (!isLoaded ? content.node : last?.isConnected ? last : frame.contentWindow)?.focus();
       const widget = new MainAreaWidget({ content });
       widget.id = id;
       widget.title.label = title;
