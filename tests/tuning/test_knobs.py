@@ -201,7 +201,8 @@ def test_longer_frames_get_through_the_switch(cluster: NamespaceCluster) -> None
 
 
 def test_patience_reaches_the_ranks(cluster: NamespaceCluster) -> None:
-    ask = "mpiexec -n 2 sh -c 'echo $BEOWULF_PATIENT'"
+    # mpiexec may fail on a program that ends before it has got its standard input.
+    ask = "mpiexec -n 2 sh -c 'echo $BEOWULF_PATIENT; sleep 0.5'"
     with changing(cluster, [(find("patient-polling"), "never")]) as change:
         change(True)
         assert cluster.run("node00", ask).stdout.split() == ["never"] * 2
