@@ -19,7 +19,7 @@ import hypothesis
 import pytest
 from running import Beowulf
 
-from autograder.sandbox import box
+from autograder import sandbox
 from beowulf import doctor, mpi, paths
 from beowulf.cluster import namespaces, supervisor
 from beowulf.cluster.config import ClusterConfig
@@ -73,7 +73,7 @@ def no_waiting_for_the_disk() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def no_cluster_where_there_can_be_none() -> Iterator[None]:
-    """Where namespaces are forbidden, skip what makes a cluster of them or a sandbox in this process."""
+    """Where namespaces are forbidden, skip what makes a cluster of them, or a box, in this process."""
     check = doctor.namespaces()
 
     def start(*_: object) -> None:
@@ -82,7 +82,7 @@ def no_cluster_where_there_can_be_none() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         if not check.well:
             patch.setattr(supervisor, "start", start)
-            patch.setattr(box.Box, "__enter__", start)
+            patch.setattr(sandbox, "_run", start)
         yield
 
 

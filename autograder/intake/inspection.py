@@ -15,13 +15,13 @@ from nbformat import NotebookNode
 from autograder import evidence
 from autograder.course import limits
 from autograder.evidence import invented, record_files, shared_records, signed, variants
-from autograder.evidence.record_files import RECORDS
+from autograder.evidence.record_files import ANSWERS, RECORDS
 from beowulf import lab_file, paths
-from beowulf.cluster.recorded import ANSWERS
 
 LARGEST_NOTEBOOK_BYTES = 20_000_000
 # A notebook of the labs has 3,000 values and 80 cells.
 MOST_VALUES, MOST_CELLS = 2_000_000, 5_000
+MOST_OUTPUTS = 2_000  # of a cell
 NOTEBOOK_VERSION = 4
 MOST_SENTENCES = 8  # of one kind; the rest is counted
 # A Record, a capture or an exported picture's table beside the notebook.
@@ -86,11 +86,14 @@ def _kept(cell: dict[str, Any]) -> dict[str, Any]:
     name = _grade_id(cell)
     kept: dict[str, Any] = {
         "cell_type": str(cell.get("cell_type"))[:20],
-        "source": source.encode(
-            "utf-8", "replace"
-        ).decode(),  # a file cannot hold half a surrogate pair
+        "source": _text(source),
         "metadata": {} if name is None else {"nbgrader": {"grade_id": name}},
     }
+    if kept["cell_type"] == "code":
+        outputs = cell.get("outputs")
+        found = map(_output, outputs[:MOST_OUTPUTS] if isinstance(outputs, list) else ())
+        kept["outputs"] = [each for each in found if each is not None]
+        kept["execution_count"] = _count(cell)
     attachments = cell.get("attachments")
     if isinstance(attachments, dict):
         kept["attachments"] = {
@@ -99,6 +102,47 @@ def _kept(cell: dict[str, Any]) -> dict[str, Any]:
             if isinstance(kinds, dict)
         }
     return kept
+
+
+def _output(output: object) -> dict[str, Any] | None:
+    """An output as a page shows it; None where it is none."""
+    if not isinstance(output, dict):
+        return None
+    kind = output.get("output_type")
+    if kind == "stream":
+        name = "stderr" if output.get("name") == "stderr" else "stdout"
+        return {"output_type": kind, "name": name, "text": _text(output.get("text"))}
+    if kind == "error":
+        lines = output.get("traceback")
+        trace = [_text(line) for line in lines] if isinstance(lines, list) else []
+        name, value = _text(output.get("ename")), _text(output.get("evalue"))
+        return {"output_type": kind, "ename": name, "evalue": value, "traceback": trace}
+    if kind not in ("display_data", "execute_result"):
+        return None
+    data = output.get("data")
+    shown: dict[str, Any] = {
+        "output_type": kind,
+        "metadata": {},
+        # Text and pictures; all else is no text, and is not shown.
+        "data": {
+            _text(name): _text(value)
+            for name, value in (data.items() if isinstance(data, dict) else ())
+            if isinstance(value, str | list)
+        },
+    }
+    return shown | ({"execution_count": _count(output)} if kind == "execute_result" else {})
+
+
+def _count(shown: dict[str, Any]) -> int | None:
+    count = shown.get("execution_count")
+    return count if type(count) is int and abs(count) < 1 << 31 else None
+
+
+def _text(value: object) -> str:
+    """A text, also where a file holds it as lines; a file cannot hold half a surrogate pair."""
+    if isinstance(value, list):
+        value = "".join(line for line in value if isinstance(line, str))
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else ""
 
 
 def _grade_id(cell: object) -> str | None:

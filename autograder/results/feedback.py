@@ -59,6 +59,10 @@ _CONTENTS = re.compile(
 )
 _UNDESCRIBED = re.compile(r"<img\b(?![^>]*\balt=)")
 WAITS = "Your instructor has not graded this yet."
+AS_SAVED = (
+    "The points come from your Records, answers and sources. The outputs are as you saved them:"
+    " nothing was run again."
+)
 
 
 @dataclass(frozen=True)
@@ -164,7 +168,7 @@ class AddSummary(NbGraderPreprocessor):  # type: ignore[misc]
         written = [(row, cell) for row, cell in zip(rows, graded, strict=True) if is_solution(cell)]
         top = (
             f"{LOOK}<h1>{as_html(_title(slug))}</h1>{_total(rows, about)}"
-            f"{_paragraph(late)}{_paragraph(signed)}{_table(rows, sections)}{_written(written)}"
+            f"{_paragraph(late)}{_paragraph(signed)}{_table(rows, sections)}{_paragraph(AS_SAVED)}{_written(written)}"
         )
         nb.cells.insert(0, new_cell("markdown", top, id="beowulf-summary"))
         if sections:

@@ -25,9 +25,7 @@ NAME = "mallory"
 
 
 @pytest.fixture(scope="module")
-def attacked(
-    course: Course, released: Any, sandboxed: None, tmp_path_factory: pytest.TempPathFactory
-) -> Course:
+def attacked(course: Course, released: Any, tmp_path_factory: pytest.TempPathFactory) -> Course:
     """A course in which one hand-in holds every attack and is graded, with feedback and report."""
     folder = tmp_path_factory.mktemp("attacked") / "spring"
     shutil.copytree(course.folder, folder)

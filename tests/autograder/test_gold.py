@@ -63,7 +63,7 @@ def test_there_are_many_kinds_of_broken_and_hostile_hand_ins() -> None:
 
 
 @pytest.fixture
-def empty_course(course: Course, sandboxed: None) -> Iterator[Course]:
+def empty_course(course: Course) -> Iterator[Course]:
     """The course of all tests, left without the gold class's hand-ins."""
     yield course
     for folder in course.folder.glob("*/gold-*"):
@@ -73,7 +73,7 @@ def empty_course(course: Course, sandboxed: None) -> Iterator[Course]:
             book.remove_student(student)
 
 
-def test_grading_with_kernels_and_gradebook_gives_a_handful_of_them_the_same(
+def test_grading_with_the_gradebook_gives_a_handful_of_them_the_same(
     empty_course: Course,
 ) -> None:
     names = ("perfect", "ends its process", "a wire of no machine", "truncated")

@@ -144,7 +144,7 @@ def test_points_that_a_learner_reads_are_those_of_the_lab(edit: Edit, released: 
 
 
 @pytest.fixture
-def graded(tmp_path: Path, edit: Edit, sandboxed: None) -> Course:
+def graded(tmp_path: Path, edit: Edit) -> Course:
     """A course with one learner, whose figure of the idle wire is half too large."""
     made = make_course(tmp_path / "course")
     made.release("01")
