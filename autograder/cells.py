@@ -147,7 +147,7 @@ def _with_its_parts(made: NotebookNode, cell: Any) -> NotebookNode:
     """The cell with the outputs that it was saved with, and with pictures pasted into an explanation."""
     if made.cell_type == "markdown" and isinstance(cell.get("attachments"), dict):
         made["attachments"] = cell["attachments"]
-    if made.cell_type == "code" and cell.get("cell_type") == "code":
+    if made.cell_type == "code" and "outputs" in cell:
         made["outputs"], made["execution_count"] = cell["outputs"], cell["execution_count"]
     return made
 

@@ -282,6 +282,7 @@ def test_the_exchange_carries_records_and_programs(
     assert not course.release_feedback(SLUG, new.student)
 
 
+@pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
 def test_an_assignment_of_the_instructors_own_is_graded_by_its_own_tests(
     course: Course, hand_ins: Path
 ) -> None:

@@ -34,7 +34,7 @@ def forks():
             return number
 print(json.dumps({
     "uid": os.getuid(),
-    "reads": [path for path in ("/etc/shadow", "/root", "/home", COURSE) if os.path.exists(path)],
+    "reads": [path for path in ("/etc/shadow", "/var", COURSE) if os.path.exists(path)],
     "writes": [path for path in ("/x", "/usr/x", "/etc/x", "/dev/x", HERE + "/x", "/tmp/x") if opens(path, "w")],
     "cards": [name for _, name in socket.if_nameindex()],
     "processes": len([name for name in os.listdir("/proc") if name.isdecimal()]),
