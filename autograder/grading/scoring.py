@@ -13,7 +13,6 @@ from nbgrader.utils import is_grade, is_solution
 
 from autograder import rubrics
 from autograder.cells import node
-from autograder.course import limits
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission
 from autograder.sandbox import simulation
@@ -69,11 +68,8 @@ def _assess(
     rubric = rubrics.find(slug)
     if rubric is None:
         return None
-    needs_signature = course is not None and limits.of_course(slug, course).signed
     with _Errors() as errors:
-        submission = Submission.read(
-            folder, notebook, student, course, needs_signature=needs_signature
-        )
+        submission = Submission.read(folder, notebook, student, course)
         submission = replace(submission, simulate=simulation.outcomes)
         return rubric(submission), submission.doubted(), errors
 

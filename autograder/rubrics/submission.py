@@ -22,7 +22,6 @@ from autograder.evidence import (
     invented,
     record_files,
     shared_records,
-    signed,
     variants,
 )
 from autograder.evidence.variants import Own
@@ -89,21 +88,18 @@ class Submission:
         student: str = "",
         course: Path | None = None,
         own: Own | None = None,
-        *,
-        needs_signature: bool = False,
     ) -> Submission:
         """The hand-in in `folder`; what cannot be read is listed with its reason, never raised.
 
         `course` is the folder of the `student`'s course; without it there are no Records that were given, and no
-        variants but those of `own`, which is for a learner who looks at their own work. `needs_signature`: no Record of
-        a study counts without the signature of the school's service.
+        variants but those of `own`, which is for a learner who looks at their own work.
         """
         records, unreadable = _records(folder / RECORDS)
         answers, unread, notes = _answers(notebook)
         exists = (folder / RECORDS).is_dir()
         own = own or variants.of(course, student)
         given = shared_records.fingerprints_of(course)
-        accepted, signers = invented.accepted(course), signed.keys(course)
+        accepted = invented.accepted(course)
         doubts: dict[int, list[Finding]] = {}
         gifts: set[int] = set()
         room = captured.Room()
@@ -114,7 +110,6 @@ class Submission:
                 problems += shared_records.findings(record, given, in_course=course is not None)
             else:
                 problems += evidence.guarded(partial(variants.findings, record, own))
-                problems += signed.findings(record, signers, student, needed=needs_signature)
             if problems:
                 doubts[place] = problems
         return cls(

@@ -18,7 +18,7 @@ from tiny_lab import NAME, NUMBER, RIGHT, SLUG, a7, drawn, own, records, sealed,
 from autograder.course import limits, release
 from autograder.rubrics import needs
 from autograder.self_check import hints, progress, solutions, states, work
-from beowulf import lab_file, paths, signature, variant
+from beowulf import lab_file, paths, variant
 from beowulf.checklist import DONE, FIT, FORM, Checklist
 from beowulf.checklist import RIGHT as ALL
 from beowulf.errors import LabError
@@ -416,19 +416,6 @@ def test_hints_that_are_closed_or_not_there_are_answered_with_a_sentence(tiny: P
     assert not any("--hint QUESTION" in note for note in look().notes)
     (tiny / limits.FILE).write_text("hints = true\n")
     assert "Hint 1 of 3" in hints.next_hint(work.find(NUMBER), "by-hand")
-
-
-def test_where_only_signed_records_count_it_names_what_is_not_signed(
-    tiny: Path, tmp_path: Path
-) -> None:
-    work_on(tiny)
-    (tiny / limits.FILE).write_text("signed = true\n")
-    (said,) = [note for note in look().notes if "signed" in note]
-    assert said.endswith("These are not signed yet: `beowulf study A7 --signed`."), said
-    key = tmp_path / "key"
-    signature.make_key(key)
-    signature.sign(a7(), key, "ab12").save_in(tiny / "records")
-    assert not any("signed" in note for note in look().notes)
 
 
 def test_a_solution_is_the_authors_answer_and_what_ones_own_records_give(tiny: Path) -> None:
