@@ -74,7 +74,6 @@ class Submission:
     doubts: dict[int, list[Finding]] = field(default_factory=dict)
     given_by_course: frozenset[int] = frozenset()
     own: Own | None = None  # the learner's variants, where the course has some
-    student: str = ""
     # Simulates a source in C in a sandbox; without it a Record is believed, as where learners look at their own work.
     simulate: Callable[[str], dict[str, Outcome]] | None = None
     # What was read from the Records already, because several questions need it.
@@ -123,7 +122,6 @@ class Submission:
             doubts,
             frozenset(gifts),
             own,
-            student,
         )
 
     def once(self, key: Hashable, look: Callable[[], T]) -> T:

@@ -355,6 +355,7 @@ def test_from_a_day_on_a_class_sees_everything(tiny: Path) -> None:
             "`solutions_from` is a day without quotes, such as 2030-01-31, not '2030-01-31'.",
         ),
         ("hint = true", 1, "`hint` is no key of course.toml. Perhaps you mean 'hints'."),
+        ("signed = true", 1, "`signed` is no key of course.toml."),
         ('check = "form"\n[labs.99]\nhints = 2', 3, "`hints` is true or false, not 2."),
         ('[labs.9]\ncheck = "form"', 1, "there is no lab '9'. Perhaps you mean '99'."),
         ("labs = 3", 1, "`labs` has a table for each lab."),
@@ -375,9 +376,10 @@ def test_a_mistake_in_the_courses_file_is_refused_with_its_line(
 
 
 def test_the_file_that_a_course_begins_with_allows_the_form_and_nothing_else(tiny: Path) -> None:
-    (work_on(tiny) / limits.FILE).write_text(limits.TEXT)
-    found = work.find(NUMBER).limits
-    assert (found.level, found.hints, found.solutions) == (FORM, False, False)
+    for written_by_1_0_0 in ("", "signed = false\n"):
+        (work_on(tiny) / limits.FILE).write_text(written_by_1_0_0 + limits.TEXT)
+        found = work.find(NUMBER).limits
+        assert (found.level, found.hints, found.solutions) == (FORM, False, False)
 
 
 # Hints and solutions
