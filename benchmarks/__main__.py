@@ -39,7 +39,6 @@ BENCHMARKS = (
     "tuning",
     "studies",
     "mutants",
-    "doubts",
     "grading",
     "hub",
     "deadline",

@@ -15,7 +15,6 @@ from traitlets import Float
 
 from autograder import rubrics
 from autograder.cells import node
-from autograder.course import limits
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission
 from autograder.sandbox import LONGEST_S, Simulator
@@ -51,11 +50,8 @@ def assess(
     rubric = rubrics.find(slug)
     if rubric is None:
         return None
-    needs_signature = course is not None and limits.of_course(slug, course).signed
     with _Errors() as errors:
-        submission = Submission.read(
-            folder, notebook, student, course, needs_signature=needs_signature
-        )
+        submission = Submission.read(folder, notebook, student, course)
         simulator = Simulator(longest_s)
         scores = rubric(replace(submission, simulate=simulator))
         return Assessed(scores, submission.doubted(), errors, simulator.out_of_time)

@@ -13,8 +13,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from autograder import evidence
-from autograder.course import limits
-from autograder.evidence import invented, record_files, shared_records, signed, variants
+from autograder.evidence import invented, record_files, shared_records, variants
 from autograder.evidence.record_files import ANSWERS, RECORDS
 from beowulf import lab_file, paths
 
@@ -180,7 +179,6 @@ def record_notes(folder: Path, slug: str, student: str, course: Path | None) -> 
     if not place.is_dir():
         return [f"There is no folder {RECORDS}/ in it, so nothing that was measured."]
     own, accepted = variants.of(course, student), invented.accepted(course)
-    signers, needed = signed.keys(course), bool(course and limits.of_course(slug, course).signed)
     given = shared_records.fingerprints_of(course)
     unreadable: list[str] = []
     foreign: list[str] = []
@@ -198,7 +196,6 @@ def record_notes(folder: Path, slug: str, student: str, course: Path | None) -> 
             doubts = [
                 *evidence.made_up(record, place, accepted),
                 *variants.findings(record, own),
-                *signed.findings(record, signers, student, needed=needed),
             ]
             if doubts:
                 made_up.append(f"{path.name}: {' '.join(each.says for each in doubts)}")

@@ -24,7 +24,6 @@ from autograder.grading.one_submission import Outcome
 from autograder.grading.safe_page import POLICY_TAG, markdown
 from autograder.grading.scoring import course_of
 from autograder.grading.workers import Workers
-from autograder.results import signed_records
 from autograder.rubrics.score import MIME_TYPE
 from autograder.text import as_html
 from beowulf import lab_file, paths
@@ -159,16 +158,11 @@ class AddSummary(NbGraderPreprocessor):  # type: ignore[misc]
         if not rows or slug not in paths.labs():
             return nb, resources
         late = lateness.of_class(course, slug, [student])[student].says if course else ""
-        signed = (
-            signed_records.sentence(course / "submitted" / student / slug, course, student)
-            if course
-            else ""
-        )
         sections = _sections(each.read for each in rows)
         written = [(row, cell) for row, cell in zip(rows, graded, strict=True) if is_solution(cell)]
         top = (
             f"{LOOK}<h1>{as_html(_title(slug))}</h1>{_total(rows, about)}"
-            f"{_paragraph(late)}{_paragraph(signed)}{_table(rows, sections)}{_paragraph(AS_SAVED)}{_written(written)}"
+            f"{_paragraph(late)}{_table(rows, sections)}{_paragraph(AS_SAVED)}{_written(written)}"
         )
         nb.cells.insert(0, new_cell("markdown", top, id="beowulf-summary"))
         if sections:

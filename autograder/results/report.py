@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from autograder.files import write_text
 from autograder.grading import lateness, points
 from autograder.intake import log
-from autograder.results import copies, doubts, measured, outliers, sections, signed_records
+from autograder.results import copies, measured, outliers, sections
 from autograder.results.export import as_csv
 from autograder.results.page import page
 from autograder.results.sections import Section
@@ -60,8 +60,6 @@ def write(course: Course, slug: str, progress: Progress = no_progress) -> Path:
                 "Suspected copies",
                 lambda: measured.suspected_copies(copies.suspected(folders, course.folder)),
             ),
-            (doubts.TITLE, lambda: doubts.section(doubts.found(records))),
-            ("Signed Records", lambda: signed_records.section(folders, course.folder)),
         )
         made = [_guarded(title, make) for title, make in parts]
         return _write(

@@ -22,7 +22,6 @@ from autograder.evidence import (
     invented,
     record_files,
     shared_records,
-    signed,
     variants,
 )
 from autograder.evidence.variants import Own
@@ -75,7 +74,6 @@ class Submission:
     doubts: dict[int, list[Finding]] = field(default_factory=dict)
     given_by_course: frozenset[int] = frozenset()
     own: Own | None = None  # the learner's variants, where the course has some
-    student: str = ""
     # Simulates a source in C in a sandbox; without it a Record is believed, as where learners look at their own work.
     simulate: Callable[[str], dict[str, Outcome]] | None = None
     # What was read from the Records already, because several questions need it.
@@ -89,21 +87,18 @@ class Submission:
         student: str = "",
         course: Path | None = None,
         own: Own | None = None,
-        *,
-        needs_signature: bool = False,
     ) -> Submission:
         """The hand-in in `folder`; what cannot be read is listed with its reason, never raised.
 
         `course` is the folder of the `student`'s course; without it there are no Records that were given, and no
-        variants but those of `own`, which is for a learner who looks at their own work. `needs_signature`: no Record of
-        a study counts without the signature of the school's service.
+        variants but those of `own`, which is for a learner who looks at their own work.
         """
         records, unreadable = _records(folder / RECORDS)
         answers, unread, notes = _answers(notebook)
         exists = (folder / RECORDS).is_dir()
         own = own or variants.of(course, student)
         given = shared_records.fingerprints_of(course)
-        accepted, signers = invented.accepted(course), signed.keys(course)
+        accepted = invented.accepted(course)
         doubts: dict[int, list[Finding]] = {}
         gifts: set[int] = set()
         room = captured.Room()
@@ -114,7 +109,6 @@ class Submission:
                 problems += shared_records.findings(record, given, in_course=course is not None)
             else:
                 problems += evidence.guarded(partial(variants.findings, record, own))
-                problems += signed.findings(record, signers, student, needed=needs_signature)
             if problems:
                 doubts[place] = problems
         return cls(
@@ -128,7 +122,6 @@ class Submission:
             doubts,
             frozenset(gifts),
             own,
-            student,
         )
 
     def once(self, key: Hashable, look: Callable[[], T]) -> T:

@@ -70,10 +70,6 @@ def study(
         typer.Option("--trace", help="A folder for what each rank of each launch did."),
     ] = None,
     wait: Wait = False,
-    signed: Annotated[
-        bool,
-        typer.Option("--signed", help="Let your school's signing service measure it instead."),
-    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Measure a study on the running cluster, save its Record, and say what the claims make of it.
@@ -85,9 +81,6 @@ def study(
     from beowulf.progress import bar
     from beowulf.studies import find, judge
 
-    if signed:
-        _signed(name, records, quick, as_json, other=bool(adaptive or wait or variant))
-        return
     title, cluster = find(name).title, running()
     with bar(title, shown=not as_json) as progress:
         record, path = measure_and_save(
@@ -111,26 +104,6 @@ def study(
         print(f"The Record is in {path}.")
     if traces and not any(traces.glob("*.trace")):
         report(f"Nothing was recorded: {record.study} starts no MPI program of the labs itself.")
-    report_incomplete(record)
-
-
-def _signed(name: str, records: Path, quick: bool, as_json: bool, *, other: bool) -> None:
-    """Let the school's signing service measure a study."""
-    from beowulf import signing
-    from beowulf.errors import UsageError
-    from beowulf.studies import judge
-
-    if other:
-        raise UsageError(
-            "The signing service measures on a cluster of its own:"
-            " `--signed` does not go with `--adaptive`, `--variant` or `--wait`.",
-            "Give `--quick` or nothing.",
-        )
-    report("The signing service measures it; others may be before you.")
-    record, path = signing.ask(name, records, quick=quick)
-    print_verdicts(judge(record), as_json)
-    if not as_json:
-        print(f"The signed Record is in {path}.")
     report_incomplete(record)
 
 

@@ -37,7 +37,7 @@ WISHES = (
     *("beowulf_hub", "beowulf_hub_instructor", "beowulf_hub_course", "beowulf_hub_roster"),
     *("beowulf_hub_cluster", "beowulf_hub_address", "beowulf_hub_port"),
     *("beowulf_hub_certificate", "beowulf_hub_key"),
-    *("beowulf_slurm", "beowulf_slurm_minutes", "beowulf_signing", "beowulf_signing_up"),
+    *("beowulf_slurm", "beowulf_slurm_minutes"),
 )
 EXAMPLE = "cluster_setup/inventory.example.yml shows how one looks."
 

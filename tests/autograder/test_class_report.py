@@ -23,7 +23,6 @@ from autograder import rubrics
 from autograder.commands import app
 from autograder.course.course import Course
 from autograder.course.create import make_course
-from autograder.evidence import signed
 from autograder.grading import driver, regrade
 from autograder.grading import points as class_points
 from autograder.intake import collection, log
@@ -113,8 +112,6 @@ def test_the_report_has_what_an_instructor_asks(spring: Course, run: Any) -> Non
     assert (by_hand["part of them"], by_hand["waits for you"]) == ("1", "2")
     points = {row["learner"]: row for row in table(spring, "points")}
     assert set(points) == {"ab12", "cd34", "ef56"}
-    assert "The course knows no signing service" in text
-    assert "Nothing looks drawn" in text
     assert "The hardest is" in text
     easiest = next(row for row in table(spring, "questions") if row["mean share (%)"] == "100")
     assert f"The hardest is {easiest['question']}" not in text
@@ -154,7 +151,6 @@ def test_the_report_has_what_an_instructor_asks(spring: Course, run: Any) -> Non
         "time",
         "values",
         "copies",
-        "doubts",
     ):
         assert f'id="{name}"' in text
     assert "Look at first" in text
@@ -223,13 +219,10 @@ def test_what_learners_wrote_is_only_text_in_the_report() -> None:
 def test_a_page_says_for_each_question_what_was_found_expected_and_where_to_read(
     spring: Course, run: Any
 ) -> None:
-    (spring.folder / signed.FILE).write_text(f"ssh-ed25519 {'A' * 68} of-a-school\n")
     result = run("feedback", "01")
     assert "3 pages" in result.stdout
     assert "1 page in" in run("feedback", "01", "--student", "cd34").stdout
     page = spring.folder / "feedback" / "cd34" / SLUG / "validation.html"
-    assert "signing service can measure: 0 signed" in page.read_text(encoding="utf-8")
-    (spring.folder / signed.FILE).unlink()
     text = page.read_text(encoding="utf-8")
     summary = text[text.index("Your points, question by question") :]
     summary = summary[: summary.index("</table>")]
@@ -242,8 +235,6 @@ def test_a_page_says_for_each_question_what_was_found_expected_and_where_to_read
     assert "labs/01-validation/README.md" in by_name["ordered-pairs"]
     assert "3 of 4" in by_name["explain"]
     assert "Good, and &lt;short&gt;." in by_name["explain"]
-    # Doubts are the instructor's alone.
-    assert "looks drawn" not in text
     # It begins with our table, and nbgrader's list without names is gone.
     assert "Test cell" not in text
     assert "Lab 01: Validation" in text[: text.index("Your points, question by question")]
