@@ -13,8 +13,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from autograder.evidence.finding import IMPOSSIBLE, Finding
+from autograder.evidence.record_files import ANSWERS
 from beowulf import schemas
-from beowulf.cluster.recorded import ANSWERS
 from beowulf.errors import LabError
 from beowulf.record import Record
 

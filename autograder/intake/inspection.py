@@ -15,9 +15,8 @@ from nbformat import NotebookNode
 from autograder import evidence
 from autograder.course import limits
 from autograder.evidence import invented, record_files, shared_records, signed, variants
-from autograder.evidence.record_files import RECORDS
+from autograder.evidence.record_files import ANSWERS, RECORDS
 from beowulf import lab_file, paths
-from beowulf.cluster.recorded import ANSWERS
 
 LARGEST_NOTEBOOK_BYTES = 20_000_000
 # A notebook of the labs has 3,000 values and 80 cells.
