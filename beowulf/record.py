@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from html import escape
@@ -294,7 +293,7 @@ def newest(folder: Path | str, study: str, variant: str | None = None) -> Record
     for error in strange:
         if not wanted and not error.foreign and error.path and error.path.name.startswith(named):
             raise error
-    say_passed_over(strange)
+        print(f"beowulf: passed over: {error.message}", file=sys.stderr)
     return max(wanted, key=lambda record: _time(record.started), default=None)
 
 
@@ -308,9 +307,3 @@ def readable(folder: Path, pattern: str) -> tuple[list[Record], list[RecordError
         except RecordError as error:
             strange.append(error)
     return records, strange
-
-
-def say_passed_over(strange: Sequence[RecordError]) -> None:
-    """Name on stderr the files that are passed over."""
-    for error in strange:
-        print(f"beowulf: passed over: {error.message}", file=sys.stderr)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -330,18 +329,6 @@ def test_two_networks_are_two_links_of_each_node(served: Served, namespaces_work
         assert [len(each["links"]) for each in served.cluster()["nodes"]] == [2, 2]
     finally:
         served.learner.down()
-
-
-def test_a_recorded_cluster_is_shown_as_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shutil.copy(paths.root() / "docs" / "samples" / "record.json", tmp_path)
-    monkeypatch.setenv("BEOWULF_STATE", str(tmp_path / "state"))
-    monkeypatch.setenv(live.RECORDED, str(tmp_path))
-    seen = live.look()
-    assert seen["kind"] == "recorded"
-    assert str(tmp_path) in seen["sentence"]
-    assert {node["state"] for node in seen["nodes"]} == {"recorded"}
 
 
 def test_a_state_folder_that_cannot_be_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:

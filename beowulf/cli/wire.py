@@ -65,9 +65,9 @@ def capture(
     if snap < 0 or seconds <= 0:
         raise UsageError("`--snap` is at least 0, `--seconds` more than 0.")
     from beowulf import mpi
-    from beowulf.cluster import connect
+    from beowulf.cluster import running
 
-    cluster = connect()
+    cluster = running()
     failed = more = ""
     # Compiling is no part of what is measured.
     words = mpi.prepare(Path(program[0]), library=_library(cluster)) if program else []

@@ -14,7 +14,6 @@ from beowulf.errors import LabError
 
 if TYPE_CHECKING:
     from beowulf.cluster.capture import Capture
-    from beowulf.record import Record
 
 
 # Where packets are captured, besides at a single node: the whole wire, each frame once; the switch; all nodes.
@@ -42,7 +41,6 @@ class Abilities:
     # Its nodes are ours alone: they may be broken, slowed down, and their cables limited.
     faults: bool = False
     cpu_limits: bool = False  # the share of a processor that a node gets can be limited
-    recorded: bool = False  # it answers from Records and measures nothing
     shared_files: bool = False  # its nodes see the files of this machine
     # Its nodes share this machine's kernel, cores and memory, and have no network cards.
     one_machine: bool = False
@@ -79,7 +77,7 @@ class Cluster(ABC):
     cannot_show: str = ""  # what of a cluster this kind cannot show, for a learner who has no other
     # The changes that a user has been shown before they are made (beowulf/tuning/change_preview.py).
     shown: set[str]
-    records: Path | None = None  # where a notebook keeps its Records; answers are remembered there
+    records: Path | None = None  # where a notebook keeps its Records
 
     @property
     @abstractmethod
@@ -144,10 +142,6 @@ class Cluster(ABC):
         capture's `where` says which. At all nodes, each packet between two of them is captured at both; the name of
         its interface is that of the node. At `most_mb` it ends, or as a `ring` forgets the oldest packets.
         """
-
-    def replay(self, study: str, variant: str = "") -> Record | None:
-        """The Record that a recorded cluster has of a study; None where it can be measured."""
-        return None
 
     def hardware(self, node: str) -> Hardware:
         """The cores and the memory of a node; LabError when it does not answer."""
@@ -239,15 +233,11 @@ class Cluster(ABC):
         """Bring every node back to how `up` made it."""
 
     def ask(self, node: str, command: str) -> str:
-        """What a command on a node prints (its complaint, if that is all); remembered beside a notebook's Records."""
+        """What a command on a node prints (its complaint, if that is all)."""
         try:
             done = self.run(node, command)
         except KeyboardInterrupt:
             raise NotAnsweredError(
                 f"{node} was asked `{command}` and had not answered when you stopped it."
             ) from None
-        if self.records is not None:
-            from beowulf.cluster.recorded import remember
-
-            remember(self.records, node, command, done)
         return done.stdout or done.stderr

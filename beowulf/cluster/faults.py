@@ -54,7 +54,7 @@ def breakable(cluster: Cluster) -> Iterator[Cluster]:
     PCs, VMs and the nodes of a queue are left alone: instead, a cluster of namespaces with as many nodes comes up
     on this machine, and is taken down at the end.
     """
-    if cluster.can.faults or cluster.can.recorded:
+    if cluster.can.faults:
         try:
             yield cluster
         finally:

@@ -31,7 +31,7 @@ USUAL = "namespaces"
 SIMULATED = "simulated.json"  # what SimGrid simulates (simulated.py)
 LOCAL = "local.json"  # names of this machine (local.py)
 KINDS = {
-    **{USUAL: "", "ssh": TARGET, "slurm": "", "recorded": "", "simulated": SIMULATED},
+    **{USUAL: "", "ssh": TARGET, "slurm": "", "simulated": SIMULATED},
     "local": LOCAL,
 }
 # All that a cluster of namespaces keeps in its folder; whatever else lies there is not ours to remove.

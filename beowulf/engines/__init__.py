@@ -24,11 +24,7 @@ def start_engines(cluster: Cluster, timeout_s: float = LONGEST_S) -> Engines:
     """
     from beowulf.engines import px
 
-    if cluster.can.recorded:
-        from beowulf.engines.replay import RecordedEngines
-
-        engines: Engines = RecordedEngines(cluster, timeout_s)
-    elif _running and _running[0].alive and _running[0].cluster.folder == cluster.folder:
+    if _running and _running[0].alive and _running[0].cluster.folder == cluster.folder:
         engines = _running[0]
         engines.timeout_s = timeout_s
     else:

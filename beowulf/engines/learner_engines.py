@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import json
 import sys
 import textwrap
 import time
@@ -13,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any
 
-from beowulf.cluster.recorded import remember_values
 from beowulf.engines import places
 from beowulf.engines.cell_error import CellError
 from beowulf.engines.places import Place
@@ -27,7 +25,6 @@ LOOK_EVERY_S = 0.1
 GRACE_S = 2.0  # that other ranks get when one has raised an exception
 LONGEST_OUTPUT_S = 60.0  # until all that was printed has come, on however busy a machine
 LONGEST_SENTENCE = 300
-MOST_KEPT = 1_000_000  # characters of an answer
 
 
 @dataclass(frozen=True)
@@ -158,14 +155,8 @@ class Engines(World):
         return CellError(list(failed.values()), sentences, f"The engines were ended. {AGAIN}")
 
     def call(self, name: str, *arguments: Any, timeout_s: float | None = None) -> list[Any]:
-        """What a function that a `%%px` cell has defined gives for these arguments, by rank; CellError as for a cell.
-
-        Plain results are kept beside the Records, and a recorded cluster gives them.
-        """
-        given = self._ask("call", name, list(arguments), timeout_s=timeout_s)
-        with suppress(ValueError):
-            self._remember(called(name, arguments), plain(given))
-        return given
+        """What a function that a `%%px` cell defines gives for these arguments, by rank; CellError as for a cell."""
+        return self._ask("call", name, list(arguments), timeout_s=timeout_s)
 
     def apply(
         self, function: Callable[..., Any], *arguments: Any, timeout_s: float | None = None
@@ -179,16 +170,13 @@ class Engines(World):
 
     def source(self, name: str) -> str:
         """The text of a function that a `%%px` cell has defined; LabError when a rank has no such function."""
-        text = str(self._ask("source", name)[0])
-        self._remember({"source": name}, [text])
-        return text
+        return str(self._ask("source", name)[0])
 
     def gather(self, name: str) -> list[Any]:
-        """The value of a variable, by rank, as plain data; it is kept, and a recorded cluster gives it."""
+        """The value of a variable, by rank, as plain data."""
         given = self._ask("value", name)
         try:
             values: list[Any] = plain(given)
-            self._remember({"variable": name}, values)
         except ValueError as problem:
             raise LabError(f"{name} cannot be collected: {problem}.") from None
         return values
@@ -214,18 +202,6 @@ class Engines(World):
             if why:
                 raise LabError(f"On {self._engines[rank]} {why}.", "Run the cell that defines it.")
         return [value for _, value in given.values()]
-
-    def _remember(self, at: Mapping[str, Any], values: list[Any]) -> None:
-        if self.cluster.records is None:
-            return
-        if len(json.dumps(values)) > MOST_KEPT:
-            raise ValueError(f"it is more than {MOST_KEPT // 10**6} MB")
-        remember_values(self.cluster.records, at, values)
-
-
-def called(name: str, arguments: Sequence[Any]) -> dict[str, Any]:
-    """Under which coordinates the answer of a function is kept; ValueError when its arguments are no plain data."""
-    return {"call": name, "arguments": json.dumps(plain(list(arguments)))}
 
 
 def _file(cell: str) -> str:

@@ -26,9 +26,6 @@ from beowulf.errors import LabError
 from beowulf.home import documents, live, page
 
 LONGEST_S = 300.0  # of `beowulf up` on machines that are far away
-RECORDED = (
-    "This is a recorded cluster: it answers from Records, and there is nothing to boot or to stop."
-)
 SHARED = "One cluster is shared by all here: `beowulf up --target slurm` in a terminal asks for it, and waits for it."
 NOT_FETCHED = "Lab {} is not in your folder yet: Nbgrader > Assignment List in the menu fetches it."
 FORCE = (
@@ -99,9 +96,7 @@ class Cluster(APIHandler):
         }
         if not (words := commands.get(str(body.get("command", "")))):
             raise HTTPError(400, "The command is one of up, down and rate.")
-        if os.environ.get(live.RECORDED):
-            await self.finish(_problem(RECORDED))
-        elif os.environ.get(jupyter.SHARED) and words[0] == "up" and targeted() is None:
+        if os.environ.get(jupyter.SHARED) and words[0] == "up" and targeted() is None:
             await self.finish(_problem(SHARED))
         elif _under_way:
             await self.finish(_problem(f"{_under_way} is under way: wait until it is done."))

@@ -95,8 +95,8 @@ class Need:
     part: str = ""  # the sentence for what is left out without, where the rest is measured
 
     def unmet(self, can: Abilities) -> bool:
-        """Whether a cluster that can this lacks it. A cluster that replays Records lacks nothing."""
-        return not can.recorded and not getattr(can, self.ability)
+        """Whether a cluster that can this lacks it."""
+        return not getattr(can, self.ability)
 
 
 # What the nodes of most kinds of cluster have.

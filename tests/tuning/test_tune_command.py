@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import typer
+from lively import Lively
 from ordinary import ada
 from running import PATIENCE_S, Beowulf, first
 from turned import rules, set_
@@ -17,7 +18,6 @@ from turned import rules, set_
 from beowulf import notebook, paths
 from beowulf.cli import tune_paper, tune_trial
 from beowulf.cluster import Cluster
-from beowulf.cluster.recorded import RecordedCluster
 from beowulf.errors import LabError
 from beowulf.measure.roundtrips import HALF
 from beowulf.record import Point, Record
@@ -266,10 +266,9 @@ def test_a_person_who_says_no_has_changed_nothing(
 
 @pytest.mark.parametrize("knob", ["firewall", "moderation"])
 def test_the_knobs_of_another_kind_of_cluster_are_not_turned(tmp_path: Path, knob: str) -> None:
-    recorded = RecordedCluster(tmp_path)
     with (
-        pytest.raises(LabError, match="kind recorded"),
-        changing(recorded, [(find(knob), find(knob).shows)]),
+        pytest.raises(LabError, match="kind lively"),
+        changing(Lively(tmp_path), [(find(knob), find(knob).shows)]),
     ):
         pass
     assert not list(tmp_path.iterdir())
