@@ -16,9 +16,6 @@ from beowulf import schemas
 SCHEMA_VERSION = 1
 GIVEN = "given"  # the variant of Records that come with the labs (beowulf/studies/given.py)
 
-# From an older version to the next one. There is only one version yet.
-UPGRADERS: schemas.Upgraders = {}
-
 
 class RecordError(schemas.FileError):
     """A Record cannot be read or written; the sentence names the file and what to do."""
@@ -169,15 +166,9 @@ class Record:
             raise
 
     @classmethod
-    def load(
-        cls,
-        path: Path | str,
-        study: str = "",
-        upgraders: schemas.Upgraders | None = None,
-    ) -> Record:
+    def load(cls, path: Path | str, study: str = "") -> Record:
         """The Record in `path`, of `study` when one is named; RecordError for what is not one."""
-        upgrades = upgraders or UPGRADERS
-        content = schemas.read(path, "record", SCHEMA_VERSION, RecordError, upgrades)
+        content = schemas.read(path, "record", SCHEMA_VERSION, RecordError)
         del content["kind"], content["schema"]
         if study and content["study"] != study:
             raise RecordError(
