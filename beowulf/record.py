@@ -238,10 +238,8 @@ def _time(text: str) -> datetime:
 
 
 def _cluster(description: dict[str, Any]) -> str:
-    nodes = description.get("nodes", ())
-    count = f"{len(nodes)} nodes" if isinstance(nodes, list | tuple) and nodes else ""
-    kind = str(description.get("kind", "not described"))
-    return f"{kind}, {count}" if count else kind
+    nodes, kind = description.get("nodes", ()), str(description.get("kind", "not described"))
+    return f"{kind}, {len(nodes)} nodes" if nodes else kind
 
 
 def _differences(description: dict[str, Any]) -> str:
