@@ -80,6 +80,7 @@ class Cluster(ABC):
     # The changes that a user has been shown before they are made (beowulf/tuning/change_preview.py).
     shown: set[str]
     records: Path | None = None  # where a notebook keeps its Records; answers are remembered there
+    watched: Any = None  # what looks at it during a measurement (beowulf/measure/watched.py)
 
     @property
     @abstractmethod

@@ -25,7 +25,7 @@ from typing import Any
 from beowulf.errors import LabError
 
 NAME, PLACE, LARGEST = "beowulf-line-{:012}", re.compile(r"beowulf-line-(\d{12})"), 10**12
-LOOK_EVERY_S = 0.1
+LOOK_EVERY_S = 0.2
 LONGEST_JOINING_S = 20.0
 LONGEST_FACTS = 4096
 
