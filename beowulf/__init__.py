@@ -9,8 +9,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from beowulf import moved
-
 if TYPE_CHECKING:
     from beowulf.checklist import Checklist
     from beowulf.cluster import Cluster
@@ -19,8 +17,6 @@ if TYPE_CHECKING:
     from beowulf.predictions import Prediction
     from beowulf.record import Record
     from beowulf.verdict import Verdicts
-
-moved.install()
 
 __all__ = [
     "check",

@@ -15,9 +15,6 @@ from beowulf import schemas
 SCHEMA_VERSION = 1
 GIVEN = "given"  # the variant of Records that come with the labs (beowulf/studies/given.py)
 
-# From an older version to the next one. There is only one version yet.
-UPGRADERS: schemas.Upgraders = {}
-
 
 class RecordError(schemas.FileError):
     """A Record cannot be read or written; the sentence names the file and what to do."""
@@ -168,15 +165,9 @@ class Record:
             raise
 
     @classmethod
-    def load(
-        cls,
-        path: Path | str,
-        study: str = "",
-        upgraders: schemas.Upgraders | None = None,
-    ) -> Record:
+    def load(cls, path: Path | str, study: str = "") -> Record:
         """The Record in `path`, of `study` when one is named; RecordError for what is not one."""
-        upgrades = upgraders or UPGRADERS
-        content = schemas.read(path, "record", SCHEMA_VERSION, RecordError, upgrades)
+        content = schemas.read(path, "record", SCHEMA_VERSION, RecordError)
         del content["kind"], content["schema"]
         if study and content["study"] != study:
             raise RecordError(
@@ -246,10 +237,8 @@ def _time(text: str) -> datetime:
 
 
 def _cluster(description: dict[str, Any]) -> str:
-    nodes = description.get("nodes", ())
-    count = f"{len(nodes)} nodes" if isinstance(nodes, list | tuple) and nodes else ""
-    kind = str(description.get("kind", "not described"))
-    return f"{kind}, {count}" if count else kind
+    nodes, kind = description.get("nodes", ()), str(description.get("kind", "not described"))
+    return f"{kind}, {len(nodes)} nodes" if nodes else kind
 
 
 def _differences(description: dict[str, Any]) -> str:

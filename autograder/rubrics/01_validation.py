@@ -287,8 +287,8 @@ def _diagnose(record: Record) -> Diagnosis:
 
 
 def _nodes(record: Record) -> list[str]:
-    nodes = record.cluster.get("nodes")
-    return [str(node) for node in nodes] if isinstance(nodes, list | tuple) else []
+    nodes: list[str] = record.cluster.get("nodes", [])
+    return nodes
 
 
 def _facts(record: Record, **at: object) -> dict[str, Any]:

@@ -208,9 +208,6 @@ def timeline(
     to_s: Annotated[float | None, typer.Option("--to", help="Show up to this second.")] = None,
     ranks: Annotated[str | None, typer.Option(help="Which ranks, like 0-3,7.")] = None,
     chrome: Annotated[Path | None, typer.Option(help="Also a file for Perfetto, .json.")] = None,
-    otf2: Annotated[
-        Path | None, typer.Option(help="Also a folder for Vampir and Scalasca.")
-    ] = None,
     on: Annotated[
         Path | None,
         typer.Option(
@@ -231,8 +228,6 @@ def timeline(
     found = analysis.read(folder)
     if chrome:
         export.chrome(found, chrome)
-    if otf2:
-        export.otf2(found, otf2)
     Console().print(found)
     if on:
         _replayed(found, on)

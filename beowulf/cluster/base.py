@@ -78,6 +78,7 @@ class Cluster(ABC):
     # The changes that a user has been shown before they are made (beowulf/tuning/change_preview.py).
     shown: set[str]
     records: Path | None = None  # where a notebook keeps its Records
+    watched: Any = None  # what looks at it during a measurement (beowulf/measure/watched.py)
 
     @property
     @abstractmethod

@@ -32,7 +32,7 @@ SECRETS = ("ansible_password", "ansible_ssh_pass", "ansible_become_password", "a
 OWN, SECOND = "beowulf_address", "beowulf_second"  # addresses in the cluster
 # The other settings; docs/clusters.md explains each. Ansible itself would not mind a misspelt one.
 WISHES = (
-    *(OWN, SECOND, "beowulf_rate", "beowulf_checkout", "beowulf_nfs_home"),
+    *(OWN, SECOND, "beowulf_rate", "beowulf_checkout"),
     *("beowulf_jupyterlab", "beowulf_jupyterlab_address", "beowulf_jupyterlab_port"),
     *("beowulf_hub", "beowulf_hub_instructor", "beowulf_hub_course", "beowulf_hub_roster"),
     *("beowulf_hub_cluster", "beowulf_hub_address", "beowulf_hub_port"),

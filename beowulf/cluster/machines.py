@@ -193,12 +193,6 @@ def save(folder: Path, target: Target) -> None:
 
 def clear(folder: Path) -> None:
     """Remove all that we keep in the folder, and the folder unless it has other files."""
-    with suppress(OSError):
-        for socket in (folder / connections.SOCKETS).iterdir():
-            socket.unlink()
-    with suppress(OSError):
-        (folder / connections.SOCKETS).rmdir()
-    for name in sorted(OURS - {connections.SOCKETS}):
-        (folder / name).unlink(missing_ok=True)
+    state.empty(folder, OURS)
     with suppress(OSError):
         folder.rmdir()

@@ -6,7 +6,7 @@ import os
 import shlex
 import signal
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -67,7 +67,7 @@ def up(plan: ClusterConfig, *, show: Show = silent, folder: Path | None = None) 
         old = supervisor.find(folder)
         before = state.load(folder)
         if old and (before is None or not _same_machines(before.plan, plan)):
-            _end(folder, show, but=state.HELD)
+            _end(folder, show, state.OURS - {state.HELD})
             old = None
         elif before is None:
             state.refuse_strangers(folder)
@@ -367,7 +367,7 @@ def _same_machines(old: ClusterConfig, new: ClusterConfig) -> bool:
     return replace(old, rate=new.rate) == new
 
 
-def _end(folder: Path, show: Show, *, but: str = "") -> bool:
+def _end(folder: Path, show: Show, names: Collection[str] = state.OURS) -> bool:
     running = supervisor.find(folder)
     if running:
         show(
@@ -376,7 +376,7 @@ def _end(folder: Path, show: Show, *, but: str = "") -> bool:
         )
     was_there = running is not None or (folder / state.CLUSTER).exists()
     supervisor.end(folder)
-    state.empty(folder, but=but)
+    state.empty(folder, names)
     return was_there
 
 

@@ -6,7 +6,7 @@ import fcntl
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +21,7 @@ BROKEN = "broken"
 TARGET = "target.json"  # of a cluster of machines that are reached by ssh (ssh.py)
 ALLOCATION = "allocation.json"  # whose machines they are, where Slurm gave them (slurm.py)
 TUNED = "tuned.jsonl"  # which knobs were turned, and what was there before
-HELD = "held.json"  # the process that measures on the cluster, which locks this file meanwhile (lock.py)
+HELD = "held"  # the queue of processes that measure on the cluster or change it (lock.py)
 UNFINISHED = (
     "unfinished"  # there while the cluster is changed, and left there when that is cut short
 )
@@ -36,6 +36,7 @@ KINDS = {
 }
 # All that a cluster of namespaces keeps in its folder; whatever else lies there is not ours to remove.
 OURS = {"bin", "etc", "nodes", CLUSTER, f"{CLUSTER}.new", RACK_LOG, BROKEN, TUNED, HELD, UNFINISHED}
+OURS |= {"held.json"}  # of version 1.0.0
 
 
 class GoneError(LabError):
@@ -175,9 +176,9 @@ def write(folder: Path, files: Mapping[str, tuple[str, int]]) -> None:
             raise full(folder, error) from error
 
 
-def empty(folder: Path, *, but: str = "") -> None:
-    """Remove all that a cluster keeps in the folder, `but` one file; the folder, and with it the lock, stays."""
-    for name in OURS - {but}:
+def empty(folder: Path, names: Collection[str] = OURS) -> None:
+    """Remove what a cluster keeps in the folder, by its `names`; the folder, and with it the lock, stays."""
+    for name in names:
         path = folder / name
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path, ignore_errors=True)

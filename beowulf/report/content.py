@@ -165,24 +165,19 @@ def _outcomes(verdicts: Sequence[Plain]) -> dict[str, int]:
 
 def _circumstances(record: Record) -> Plain:
     """On what, beside what else and how a Record was measured."""
-    before = record.circumstances.get("before") or {}
+    before = record.circumstances.get("before", {})
     cluster = record.cluster
-    nodes = cluster.get("nodes")
-    try:
-        reasons = host_state.busy(before) if before else []
-        state = (BUSY if reasons else QUIET) if before.get("load_1min") is not None else NOT_SAID
-        patience = record.patience
-    except (TypeError, ValueError, AttributeError):  # of a Record that was made by hand
-        reasons, state, patience = [], NOT_SAID, ""
+    reasons = host_state.busy(before)
+    state = (BUSY if reasons else QUIET) if "load_1min" in before else NOT_SAID
     known = {
-        "nodes": len(nodes) if isinstance(nodes, list) else None,
+        "nodes": len(cluster["nodes"]) if "nodes" in cluster else None,
         "rate": cluster.get("rate"),
         "mpi": cluster.get("mpi"),
         "cores": cluster.get("cores"),
         "given by": cluster.get(predictions.GIVEN),
         "kernel": record.versions.get("kernel"),
         "version of the labs": record.versions.get("beowulf-labs"),
-        "ranks waited": patience or None,
+        "ranks waited": record.patience or None,
     }
     return {
         "machine": state,
