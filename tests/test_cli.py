@@ -155,8 +155,9 @@ def test_no_command_loads_what_only_others_need() -> None:
             (("claims", "Z9"), "There is no study 'Z9'."),
             (("run",), "PROGRAM"),
             (("run", "hello.c", "-n", "2"), "`-n 2` after hello.c would go to the program"),
-            (("npb", "EP", "--seed", str(2**46)), "'--seed'"),
-            (("npb", "EP", "--seed", "-1"), "'--seed'"),
+            (("suite", "linpack"), "There is no suite 'linpack'."),
+            (("suite", "search", "--class", "A"), "`--class` is for NPB."),
+            (("suite", "EP", "--size", "960"), "`--size` is for hpl and hpcc."),
         ],
     ),
 )

@@ -4,17 +4,8 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
 
 import typer
-
-Force = Annotated[
-    bool,
-    typer.Option("--force", help="End a measurement that is under way; it keeps what it has."),
-]
-Wait = Annotated[
-    bool, typer.Option("--wait", help="Wait until no other process measures on the cluster.")
-]
 
 
 def make(command: str, force: bool, folder: Path | None = None) -> None:
