@@ -24,19 +24,21 @@ NO_CONNECTION = 255  # the exit code of ssh itself
 
 
 def up(
-    nodes: Annotated[int | None, typer.Option(help="How many nodes, 2 to 16. [default: 4]")] = None,
+    nodes: Annotated[
+        int | None, typer.Option(help="How many nodes, 2 to 16. \\[default: 4]")
+    ] = None,
     rate: Annotated[
         str | None,
         typer.Option(
-            help="What each cable carries: 10mbit, 100mbit, 1gbit or off. [default: 100mbit]"
+            help="What each cable carries: 10mbit, 100mbit, 1gbit or off. \\[default: 100mbit]"
         ),
     ] = None,
     networks: Annotated[
-        int | None, typer.Option(help="How many networks, 1 or 2. [default: 1]")
+        int | None, typer.Option(help="How many networks, 1 or 2. \\[default: 1]")
     ] = None,
     mpi: Annotated[
         str | None,
-        typer.Option(help="Which MPI library: classic or modern. [default: classic]"),
+        typer.Option(help="Which MPI library: classic or modern. \\[default: classic]"),
     ] = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Print the shell commands that are run.")
@@ -51,7 +53,7 @@ def up(
     ] = "",
     minutes: Annotated[
         int | None,
-        typer.Option(help="With `--target slurm`: for how long at most. [default: 60]"),
+        typer.Option(help="With `--target slurm`: for how long at most. \\[default: 60]"),
     ] = None,
     force: Force = False,
 ) -> None:

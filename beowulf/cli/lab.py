@@ -12,7 +12,7 @@ def lab(
     name: Annotated[
         str,
         typer.Argument(
-            help="The lab's number or name, or play: its notebook is in front. [default: the home page]"
+            help="The lab's number or name, or play: its notebook is in front. \\[default: the home page]"
         ),
     ] = "",
     port: Annotated[

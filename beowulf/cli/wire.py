@@ -109,7 +109,7 @@ def packets(
     ] = "",
     elapsed: Annotated[
         float | None,
-        typer.Option(help="Rates over so many seconds. [default: first to last packet]"),
+        typer.Option(help="Rates over so many seconds. \\[default: first to last packet]"),
     ] = None,
     tshark: Annotated[
         bool, typer.Option("--tshark", help="Print the tshark command that shows MPICH's packets.")
