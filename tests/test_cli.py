@@ -170,6 +170,12 @@ def test_a_wrong_argument_is_answered_with_exit_code_2(
     assert not learner.state.exists(), "something was booted"
 
 
+def test_the_list_of_commands_fits_on_a_screen() -> None:
+    said = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "80"}).output
+    assert len(said.splitlines()) <= 50
+    assert max(map(len, said.splitlines())) <= 80
+
+
 @pytest.mark.parametrize(
     "words",
     first(

@@ -14,7 +14,7 @@ app = typer.Typer(
 )
 for command in (
     course.init,
-    course.words,
+    course.codes,
     course.give,
     course.kit,
     course.release,
