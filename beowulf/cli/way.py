@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 import typer
 
 
-def make(command: str, force: bool, folder: Path | None = None) -> None:
+def make(command: str, force: bool) -> None:
     """Return when no measurement is under way; else end it, with `force` or when the user agrees.
 
     LockedError without a terminal; the command ends when the user says no.
@@ -16,7 +15,7 @@ def make(command: str, force: bool, folder: Path | None = None) -> None:
     from beowulf import paths
     from beowulf.cluster import lock
 
-    folder = folder or paths.state()
+    folder = paths.state()
     holder = lock.holder(folder)
     if holder is None:
         return
