@@ -13,7 +13,7 @@ from beowulf.cli.way import report
 from beowulf.errors import LabError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from rich.table import Table
 
@@ -109,7 +109,7 @@ def suite(
         _search(ranks, timeout, wait)
 
 
-def _refuse(whose: str, options: dict[str, object]) -> None:
+def _refuse(whose: str, options: Mapping[str, object]) -> None:
     for option, value in options.items():
         if value:
             raise UsageError(f"`{option}` is for {whose}.", "`beowulf suite -h` explains each.")
