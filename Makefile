@@ -27,7 +27,7 @@ unexport PYTHONPATH PYTHONHOME
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help lab test doctor up down bench nightly vm-test machines lint format release slides site lock programs clean distclean uninstall ready
+.PHONY: help lab test up bench nightly vm-test machines lint format release slides site lock programs clean distclean uninstall ready
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -46,14 +46,8 @@ test: ## prepare this machine, then run all checks and the fast tests
 ready:
 	@$(BOOTSTRAP) lab
 
-doctor: ready ## check what the labs need, with a hint for what is missing
-	@exec $(BEOWULF) doctor
-
 up: ready ## boot the cluster, or repair it
 	@exec $(BEOWULF) up
-
-down: ready ## take the cluster down
-	@exec $(BEOWULF) down
 
 bench: ## measure this project itself; NAME=up_down measures one thing
 	@$(BOOTSTRAP) test

@@ -257,7 +257,7 @@ def result(text: str, code: int, name: str, letter: str) -> dict[str, Any]:
     if code or len(results) != 1 or not results[0]["verified"]:
         raise LabError(
             f"{name} class {letter} gave no verified result, so its time counts for nothing.",
-            f"`beowulf npb {name} --class {letter}` shows the figures.",
+            f"`beowulf suite {name} --class {letter}` shows the figures.",
         )
     return results[0]
 

@@ -155,8 +155,9 @@ def test_no_command_loads_what_only_others_need() -> None:
             (("claims", "Z9"), "There is no study 'Z9'."),
             (("run",), "PROGRAM"),
             (("run", "hello.c", "-n", "2"), "`-n 2` after hello.c would go to the program"),
-            (("npb", "EP", "--seed", str(2**46)), "'--seed'"),
-            (("npb", "EP", "--seed", "-1"), "'--seed'"),
+            (("suite", "linpack"), "There is no suite 'linpack'."),
+            (("suite", "search", "--class", "A"), "`--class` is for NPB."),
+            (("suite", "EP", "--size", "960"), "`--size` is for hpl and hpcc."),
         ],
     ),
 )
@@ -167,6 +168,12 @@ def test_a_wrong_argument_is_answered_with_exit_code_2(
     assert sentence.lower() in said.lower()
     assert "env var" not in said, "no option is read from the environment"
     assert not learner.state.exists(), "something was booted"
+
+
+def test_the_list_of_commands_fits_on_a_screen() -> None:
+    said = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "80"}).output
+    assert len(said.splitlines()) <= 50
+    assert max(map(len, said.splitlines())) <= 80
 
 
 @pytest.mark.parametrize(

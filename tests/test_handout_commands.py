@@ -340,7 +340,7 @@ def test_commands_are_found_in_sentences_and_blocks(tmp_path: Path) -> None:
         ("beowulf study A7", "beowulf study A7 --quick"),
         ("beowulf study A7 --quick", "beowulf study A7 --quick"),
         ("beowulf tune compare hpl", "beowulf tune compare hpl --quick"),
-        ("beowulf npb all --class A -n 4", "beowulf npb all --class S -n 4"),
+        ("beowulf suite npb --class A -n 4", "beowulf suite npb --class S -n 4"),
         ("beowulf tune apply offloads on --unmeasured", "beowulf tune apply offloads on --unmeasured"),
         ("beowulf run -n 4 ring.c", "beowulf run -n 4 ring.c"),
     ],

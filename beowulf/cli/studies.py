@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeGuard
 import typer
 from typer.core import TyperCommand
 
-from beowulf.cli.way import Wait, report
+from beowulf.cli.options import KEPT_IN, AsJson, Folder, Quick, Wait
+from beowulf.cli.way import report
 from beowulf.errors import LabError
 
 if TYPE_CHECKING:
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from beowulf.record import Point, Record
     from beowulf.verdict import Verdicts
 
-PANEL = "Programs and studies"
-Folder = Annotated[Path, typer.Option("--records", help="The folder that keeps your Records.")]
 Variant = Annotated[
     str,
     typer.Option(help="A word that tells this Record from others, such as broken-a."),
@@ -33,8 +32,6 @@ Given = Annotated[
         "--given", help="Take the Record of a full run that is given with the labs, not yours."
     ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print plain data for a script.")]
-KEPT_IN = Path("records")
 
 
 class WithStudies(TyperCommand):
@@ -48,17 +45,9 @@ class WithStudies(TyperCommand):
         typer.echo(listing())
 
 
-def add_to(app: typer.Typer) -> None:
-    """Put this file's commands into `app`."""
-    app.command(rich_help_panel=PANEL, cls=WithStudies, no_args_is_help=True)(study)
-    app.command(rich_help_panel=PANEL)(claims)
-    app.command(rich_help_panel=PANEL)(show)
-    app.command(rich_help_panel=PANEL)(calibrate)
-
-
 def study(
     name: Annotated[str, typer.Argument(help="The study's ID; they are listed below.")],
-    quick: Annotated[bool, typer.Option("--quick", help="Fewer and shorter samples.")] = False,
+    quick: Quick = False,
     adaptive: Annotated[
         bool,
         typer.Option("--adaptive", help="Add sizes where a time leaves the line; few studies can."),
@@ -72,7 +61,9 @@ def study(
     wait: Wait = False,
     as_json: AsJson = False,
 ) -> None:
-    """Measure a study on the running cluster, save its Record, and say what the claims make of it.
+    """Measure a study of the papers, and judge its claims.
+
+    Its Record is kept.
 
     Example: beowulf study A2
     """
@@ -118,7 +109,7 @@ def claims(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Hold the paper's claims against the newest Record of a study.
+    """Judge the claims of a study again, by its newest Record.
 
     Example: beowulf claims A2 --json
     """
@@ -139,7 +130,9 @@ def calibrate(
     nodes: Annotated[int, typer.Option(help="How many nodes the platform is to have.")] = 4,
     records: Folder = KEPT_IN,
 ) -> None:
-    """Make a platform for simulations whose messages take as long as yours did.
+    """Make a platform for simulations from your measurements.
+
+    Messages take as long on it as yours did.
 
     Example: beowulf calibrate mine.toml --nodes 64
     """
@@ -188,7 +181,9 @@ def show(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Print what the newest Record of a study holds: every point with its samples and facts.
+    """Print what the newest Record of a study holds.
+
+    That is every point, with its samples and facts.
 
     Example: beowulf show A5 --picture idle.png
     """

@@ -10,18 +10,10 @@ from typing import Annotated, Any
 
 import typer
 
+from beowulf.cli.options import AsJson
 from beowulf.errors import LabError, UsageError
 
-PANEL = "The wire"
 WHOLE = 1 << 18  # the longest packet that dumpcap takes
-
-
-def add_to(app: typer.Typer) -> None:
-    """Put this file's commands into `app`."""
-    # What follows the program is the program's own, options too.
-    own = {"allow_interspersed_args": False}
-    app.command(rich_help_panel=PANEL, context_settings=own)(capture)
-    app.command(rich_help_panel=PANEL)(packets)
 
 
 def capture(
@@ -56,7 +48,7 @@ def capture(
         float, typer.Option(help="Stop the program after this many seconds; 0: never.")
     ] = 600.0,
 ) -> None:
-    """Capture packets into a file while an MPI program runs on the cluster, or for some seconds.
+    """Capture packets while a program runs, or for some seconds.
 
     Example: beowulf capture -o ring.pcapng -n 4 -- labs/01-validation/ring.c
     """
@@ -108,7 +100,7 @@ def packets(
     file: Annotated[
         Path | None, typer.Argument(help="A capture, pcap or pcapng.", show_default=False)
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print plain data for a script.")] = False,
+    as_json: AsJson = False,
     messages: Annotated[
         bool, typer.Option("--messages", help="List the MPI messages, one a line.")
     ] = False,
@@ -117,7 +109,7 @@ def packets(
     ] = "",
     elapsed: Annotated[
         float | None,
-        typer.Option(help="Rates over so many seconds. [default: first to last packet]"),
+        typer.Option(help="Rates over so many seconds. \\[default: first to last packet]"),
     ] = None,
     tshark: Annotated[
         bool, typer.Option("--tshark", help="Print the tshark command that shows MPICH's packets.")
@@ -127,7 +119,9 @@ def packets(
         typer.Option("--install-dissector", help="Teach your Wireshark to show MPICH's packets."),
     ] = False,
 ) -> None:
-    """Print what the packets of a capture are: how many, how fast, of which kind, with how much overhead.
+    """Print what the packets of a capture are.
+
+    How many are they, how fast, of which kind, with how much overhead?
 
     Example: beowulf packets ring.pcapng --messages
     """

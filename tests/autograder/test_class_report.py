@@ -287,7 +287,7 @@ def test_exports_for_nbgrader_canvas_and_moodle_hold_the_same_points(
     assert earned["ab12"] == earned["cd34"] - 2 == earned["ef56"] + 1
     assert next(row for row in ours if row["student_id"] == "ab12")["last_name"] == "Tree, Old"
 
-    result = run("export", "01", "--format", "canvas", "--to", "c.csv")
+    result = run("export", "01", "--format", "canvas", "-o", "c.csv")
     assert "the points of 3 learners in the format canvas" in result.stdout
     canvas = rows((spring.folder / "c.csv").read_text())
     assert list(canvas[0]) == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", SLUG]
@@ -299,7 +299,7 @@ def test_exports_for_nbgrader_canvas_and_moodle_hold_the_same_points(
     }
     assert learners["ab12"]["ID"] == "71"
 
-    run("export", "--format", "moodle", "--to", "m.csv")
+    run("export", "--format", "moodle", "-o", "m.csv")
     moodle = {row["Username"]: row for row in rows((spring.folder / "m.csv").read_text())}
     assert moodle["cd34"][SLUG] == f"{earned['cd34']:g}"
     assert moodle["ab12"]["First name"] == "'=One"  # a spreadsheet would run it

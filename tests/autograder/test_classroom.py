@@ -121,7 +121,7 @@ def _shell(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
         (["release", "01"], "no course"),
         (["collect", "01", "."], "no course"),
         (["grade", "01"], "no course"),
-        (["words"], "no course"),
+        (["codes"], "no course"),
         (["give", "01", "."], "no course"),
         (["regrade", "01", "--dry-run"], "no course"),
         (["feedback"], "no course"),
@@ -156,7 +156,7 @@ def test_each_learner_gets_a_word_and_who_has_no_cluster_gets_records(
     with course.gradebook() as book:
         book.update_or_create_student("ab12")
     try:
-        result = run("words")
+        result = run("codes")
         rows = (course.folder / "words.csv").read_text().splitlines()
         assert f"{counted(len(rows) - 1, 'learner')}." in result.stdout
         assert any(row.startswith("ab12,") for row in rows)

@@ -98,7 +98,7 @@ def test_different_nodes_are_seen_where_each_has_a_core(
     verdict = judge(as_found(fast=fast, crowded=crowded)).named("nodes-alike")
     assert verdict.outcome == expected
     if expected == "inconclusive":
-        assert "beowulf node-bench --all" in verdict.advice
+        assert "beowulf study A3" in verdict.advice
 
 
 def test_a_latency_that_is_three_times_ours_does_not_agree() -> None:
