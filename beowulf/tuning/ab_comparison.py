@@ -60,7 +60,7 @@ class Length:
     samples: int
 
 
-# benchmarks/results/tuning.md has what these lengths find and miss.
+# docs/measuring.md says what these lengths find and miss.
 DEFAULT = Length(blocks=20, most_blocks=80, samples=20)
 QUICK = Length(blocks=4, most_blocks=4, samples=10)
 
