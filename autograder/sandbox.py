@@ -175,15 +175,10 @@ def _words(uid: int) -> Iterator[str]:
         for above in [*reversed(folder.parents)][1:]:  # which else only root could go through
             yield from ("--perms", "0755", "--dir", str(above))
         yield from ("--ro-bind", str(folder), str(folder))
-    path = os.pathsep.join([str(Path(sys.executable).parent), "/usr/local/bin", "/usr/bin", "/bin"])
-    for name, value in {
-        **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1"),
-        "HOME": "/tmp",
-        "LANG": "C.UTF-8",
-        "PATH": path,
-        "PYTHONPATH": str(paths.root()),
-    }.items():
-        yield from ("--setenv", name, value)
+    programs = [str(Path(sys.executable).parent), "/usr/local/bin", "/usr/bin", "/bin"]
+    yield from ("--setenv", "PATH", os.pathsep.join(programs))
+    yield from ("--setenv", "PYTHONPATH", str(paths.root()))
+    yield from ("--setenv", "HOME", "/tmp", "--setenv", "LANG", "C.UTF-8")
     yield from ("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/tmp", "--")
 
 

@@ -48,8 +48,8 @@ SETUP = sandbox.INSIDE[: sandbox.INSIDE.index("from beowulf.errors")]
 def look(course: Path) -> dict[str, Any]:
     """What a program finds in the box."""
     uid = sandbox._own_uid()
-    told = f"COURSE, HERE = {str(course)!r}, {str(Path(sandbox.__file__).parent)!r}\n"
-    words = [*sandbox._words(uid), sys.executable, "-P", "-c", SETUP + told + LOOK, str(uid)]
+    places = f"COURSE, HERE = {str(course)!r}, {str(Path(sandbox.__file__).parent)!r}\n"
+    words = [*sandbox._words(uid), sys.executable, "-P", "-c", SETUP + places + LOOK, str(uid)]
     done = subprocess.run(words, capture_output=True, text=True, timeout=240)
     assert done.returncode == 0, done.stderr
     found: dict[str, Any] = json.loads(done.stdout)
