@@ -151,7 +151,8 @@ def shorter(words: str) -> str:
             break
         command = command.commands[word]
     known = {name for each in command.params for name in each.opts} if command else set()
-    measured = "--quick" in known and "--unmeasured" not in words and "--quick" not in words
+    # Not every suite has a small problem.
+    measured = "--quick" in known and not re.search("--unmeasured|--quick|beowulf suite", words)
     return f"{words} --quick" if measured else words
 
 

@@ -26,7 +26,7 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(app, list(arguments), catch_exceptions=True)
 
 
-COMMANDS = "init words give kit release collect grade regrade mark feedback report export".split()
+COMMANDS = "init codes give kit release collect grade regrade mark feedback report export".split()
 
 
 @pytest.mark.parametrize("command", COMMANDS)
