@@ -136,13 +136,12 @@ class Cluster(ABC):
         snap_bytes: int = 128,
         packet_filter: str = "",
         most_mb: float = 1000,
-        ring: bool = False,
     ) -> Capture:
         """A capture, to be entered with `with`: packets of the wire, at the switch, a node or all `nodes`, into `file`.
 
         Of the `wire` each frame is captured once, in the way in which this kind of cluster can see all of them; the
         capture's `where` says which. At all nodes, each packet between two of them is captured at both; the name of
-        its interface is that of the node. At `most_mb` it ends, or as a `ring` forgets the oldest packets.
+        its interface is that of the node. At `most_mb` it ends.
         """
 
     def replay(self, study: str, variant: str = "") -> Record | None:

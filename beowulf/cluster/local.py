@@ -215,7 +215,6 @@ class LocalCluster(Cluster):
         snap_bytes: int = 128,
         packet_filter: str = "",
         most_mb: float = 1000,
-        ring: bool = False,
     ) -> NoReturn:
         """Not available: messages cross no wire."""
         _refuse("no packets to capture")

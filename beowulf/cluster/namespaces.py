@@ -238,7 +238,6 @@ class NamespaceCluster(Cluster):
         snap_bytes: int = 128,
         packet_filter: str = "",
         most_mb: float = 1000,
-        ring: bool = False,
     ) -> Capture:
         """Capture the wire, which is all that crosses the switch of the first network, or what nodes' eth0 see.
 
@@ -260,13 +259,12 @@ class NamespaceCluster(Cluster):
             cards = [self.interface(where, network) for network in range(self.config.networks)]
             enter, interfaces = self.enter(where), cards
 
-        def start(words: list[str], output: IO[bytes], folder: Path) -> subprocess.Popen[bytes]:
+        def start(words: list[str], output: IO[bytes]) -> subprocess.Popen[bytes]:
             return subprocess.Popen(
                 [*enter, *words],
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.PIPE,
-                cwd=folder,
                 start_new_session=True,
             )
 
@@ -278,7 +276,6 @@ class NamespaceCluster(Cluster):
             packet_filter,
             where=where,
             most_mb=most_mb,
-            ring=ring,
             stop=_stop,
             once=where not in (SWITCH, NODES),  # each of a node's cards is on a network of its own
         )

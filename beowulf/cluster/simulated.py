@@ -206,7 +206,6 @@ class SimulatedCluster(Cluster):
         snap_bytes: int = 128,
         packet_filter: str = "",
         most_mb: float = 1000,
-        ring: bool = False,
     ) -> NoReturn:
         """Not available: messages are not cut into packets."""
         _refuse("packets")

@@ -276,7 +276,6 @@ class SshCluster(Cluster):
         snap_bytes: int = 128,
         packet_filter: str = "",
         most_mb: float = 1000,
-        ring: bool = False,
     ) -> Capture:
         """Capture the wire, at a node or at all `nodes`; the files are fetched when it ends, not while it runs."""
         from beowulf.cluster.ssh_capture import capture
@@ -286,7 +285,7 @@ class SshCluster(Cluster):
                 "Packets cannot be captured at a physical switch.",
                 f"Capture what all nodes' cards send, `--where {WIRE}`, or on a node: `--where {self.nodes[0]}`.",
             )
-        return capture(self, file, where, snap_bytes, packet_filter, most_mb, ring)
+        return capture(self, file, where, snap_bytes, packet_filter, most_mb)
 
     def clock_errors_s(self) -> dict[str, float]:
         """How far each node's clock is at least ahead of this machine's; 0 where the way of the answer explains it."""
