@@ -150,12 +150,7 @@ class Cluster(ABC):
 
     def hardware(self, node: str) -> Hardware:
         """The cores and the memory of a node; LabError when it does not answer."""
-        try:
-            cores, memory_kb = map(int, self.run(node, ASK_HARDWARE).stdout.split()[-2:])
-        except ValueError:
-            raise LabError(
-                f"{node} does not say how many cores and how much memory it has.", "", node
-            ) from None
+        cores, memory_kb = map(int, self.run(node, ASK_HARDWARE).stdout.split()[-2:])
         return Hardware(cores, memory_kb * 1024)
 
     def enter(self, node: str) -> list[str]:
@@ -178,10 +173,7 @@ class Cluster(ABC):
 
     def administer(self, node: str, script: str, *, timeout_s: float = 60) -> Completed:
         """Run lines of shell on a node, or at the switch, as its administrator."""
-        raise LabError(
-            f"The nodes of a cluster of the kind {self.kind} cannot be administered from here.",
-            "`beowulf up` boots a cluster whose nodes can.",
-        )
+        raise self._not_ours("administered from here")
 
     @property
     def mpi(self) -> str:

@@ -30,7 +30,7 @@ from beowulf.cluster import (
 )
 from beowulf.cluster.config import ClusterConfig
 from beowulf.cluster.processes import Process
-from beowulf.cluster.shells import completed, leaving_nothing
+from beowulf.cluster.shells import completed, leaving_nothing, look_for
 from beowulf.errors import LabError, UsageError
 
 TARGET = "local"
@@ -69,11 +69,7 @@ def up(
     before = running(folder)
     plan = before.config if before else ClusterConfig(rate="off")
     plan = ClusterConfig(nodes or plan.nodes, "off", mpi=mpi or plan.mpi)
-    for needed in (paths.mpi_prefix(plan.mpi) / "bin" / "mpiexec", paths.native(NAMES)):
-        if not needed.exists():
-            raise LabError(
-                f"{needed} is missing.", "`make lab` (or `beowulf doctor --fix`) makes it."
-            )
+    look_for(paths.mpi_prefix(plan.mpi) / "bin/mpiexec", paths.native(NAMES))
     with lock.changing(folder, "beowulf up"), state.locked(folder):
         if (folder / state.CLUSTER).exists() or state.kind_in(folder) not in ("", TARGET):
             raise UsageError("Another cluster runs.", "`beowulf down` takes it down.")
@@ -108,9 +104,9 @@ def running(folder: Path | None = None) -> LocalCluster | None:
     folder = folder or paths.state()
     try:
         saved = json.loads((folder / state.LOCAL).read_text())
-        return LocalCluster(ClusterConfig(saved["nodes"], "off", mpi=saved["mpi"]), folder)
-    except (OSError, ValueError, KeyError, TypeError, LabError):
+    except FileNotFoundError:
         return None
+    return LocalCluster(ClusterConfig(saved["nodes"], "off", mpi=saved["mpi"]), folder)
 
 
 class LocalCluster(Cluster):
@@ -147,8 +143,6 @@ class LocalCluster(Cluster):
 
     def address(self, node: str, network: int = 0) -> str:
         """The address of the loopback device that a node's name stands for."""
-        if network:
-            raise LabError("Nodes that are only names have one network.")
         return f"127.0.0.{FIRST_HOST + self._number(node)}"
 
     def _number(self, node: str) -> int:
@@ -273,7 +267,7 @@ def _started(folder: Path) -> list[Process]:
     """What was started on the nodes of the cluster in `folder`, and still runs."""
     mark, found = f"{OF}={folder}".encode(), []
     for process in processes.everyone():
-        with suppress(OSError):
+        with suppress(OSError):  # it has ended, or is another user's
             if mark in Path(f"/proc/{process.pid}/environ").read_bytes().split(b"\0"):
                 found.append(process)
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
@@ -48,28 +49,23 @@ class Target:
 
     source: str  # the path of an inventory, or `vagrant`
     machines: tuple[Machine, ...]
-    interfaces: Mapping[str, str] = field(
-        default_factory=dict
-    )  # the card with the cluster's address
+    interfaces: Mapping[str, str] = field(default_factory=dict)  # with the cluster's address
     seconds: Mapping[str, str] = field(default_factory=dict)  # the card on the second network
     shells: Mapping[str, str] = field(default_factory=dict)  # the user's own on each, such as bash
     rate: str = ""  # what the cables carry, where the machines were set up with it
 
 
 def load(folder: Path) -> Target | None:
-    """What `up` remembered; None when there is nothing, or it cannot be read."""
+    """What `up` remembered; None when there is nothing."""
     try:
         saved = json.loads((folder / state.TARGET).read_text())
-        machines = tuple(
-            Machine(
-                **{**each, **{name: tuple(each.get(name, ())) for name in ("options", "through")}}
-            )
-            for each in saved["machines"]
-        )
-        cards = dict(saved["interfaces"]), dict(saved.get("seconds", {}))
-        return Target(saved["source"], machines, *cards, dict(saved["shells"]), str(saved["rate"]))
-    except (OSError, ValueError, KeyError, TypeError):
+    except FileNotFoundError:
         return None
+    machines = (
+        {**each, "options": tuple(each["options"]), "through": tuple(each["through"])}
+        for each in saved["machines"]
+    )
+    return Target(**{**saved, "machines": tuple(Machine(**each) for each in machines)})
 
 
 def read(source: str) -> tuple[list[Machine], dict[str, str]]:
@@ -183,21 +179,14 @@ def save(folder: Path, target: Target) -> None:
     """Remember the machines, in one step."""
     text = json.dumps(asdict(target), indent=1)
     temporary = folder / f"{state.TARGET}.new"
-    try:
-        temporary.write_text(text)
-        temporary.chmod(0o600)
-        temporary.replace(folder / state.TARGET)
-    except OSError as error:
-        raise state.full(folder, error) from error
+    temporary.write_text(text)
+    temporary.chmod(0o600)
+    temporary.replace(folder / state.TARGET)
 
 
 def clear(folder: Path) -> None:
     """Remove all that we keep in the folder, and the folder unless it has other files."""
-    with suppress(OSError):
-        for socket in (folder / connections.SOCKETS).iterdir():
-            socket.unlink()
-    with suppress(OSError):
-        (folder / connections.SOCKETS).rmdir()
+    shutil.rmtree(folder / connections.SOCKETS, ignore_errors=True)
     for name in sorted(OURS - {connections.SOCKETS}):
         (folder / name).unlink(missing_ok=True)
     with suppress(OSError):

@@ -221,9 +221,7 @@ class NamespaceCluster(Cluster):
                 reason = done.stderr.strip().rpartition("\n")[2]
                 raise LabError(f"The cables of {place} could not be limited: {reason}.", "", place)
 
-        _, failed = connections.everywhere(list(lines), do)
-        if failed:
-            raise next(iter(failed.values()))
+        connections.all_of(list(lines), do)
 
     def hardware(self, node: str) -> Hardware:
         """The cores and the memory of this machine, which all nodes share."""

@@ -9,8 +9,9 @@ import shlex
 import shutil
 import subprocess
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 
 from beowulf.cluster import Completed
 from beowulf.errors import LabError
@@ -58,10 +59,14 @@ def _locale_is_there() -> bool:
     return True
 
 
-def look_for(tools: Iterable[str]) -> None:
-    """LabError with all of these tools that this machine does not have."""
+def look_for(*needed: str | Path) -> None:
+    """LabError with all of these tools and files that this machine does not have."""
     path = surroundings()["PATH"]
-    if lacking := [tool for tool in tools if not shutil.which(tool, path=path)]:
+    if lacking := [
+        str(each)
+        for each in needed
+        if not (each.exists() if isinstance(each, Path) else shutil.which(each, path=path))
+    ]:
         raise LabError(f"{', '.join(lacking)} cannot be found on this machine.", HINT)
 
 
@@ -144,7 +149,7 @@ def script(where: str, words: list[str], lines: list[str], show: Show) -> None:
 def announced(where: str, words: list[str], lines: list[str], show: Show) -> str:
     """Call `show` with what is about to be run, as a learner could type it; gives the text of the lines."""
     text = "\n".join(lines) + "\n"
-    show(f"{where}", f"{shlex.join([*words, *SHELL])} <<'END'\n{text}END")
+    show(where, f"{shlex.join([*words, *SHELL])} <<'END'\n{text}END")
     return text
 
 
@@ -161,8 +166,6 @@ def completed(words: list[str], stdin: str, timeout_s: float, node: str) -> Comp
             timeout=timeout_s,
             env=surroundings(),
         )
-    except OSError as error:
-        raise missing(error) from error
     except subprocess.TimeoutExpired as error:
         raise UnfinishedError(node, words[-1], timeout_s) from error
     return Completed(done.returncode, done.stdout, done.stderr, time.monotonic() - began)

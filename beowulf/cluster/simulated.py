@@ -10,7 +10,6 @@ import json
 import os
 import shlex
 import shutil
-import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
@@ -73,13 +72,10 @@ def up(source: str, nodes: int | None = None, folder: Path | None = None) -> Sim
     with lock.changing(folder, "beowulf up"), state.locked(folder):
         if (folder / state.CLUSTER).exists() or state.kind_in(folder) not in ("", TARGET):
             raise UsageError("Another cluster runs.", "`beowulf down` takes it down.")
-        try:
-            _lay_out(platform, folder)
-            lasting = source if source == TARGET else str(Path(source).absolute())
-            saved = {"source": lasting, "platform": platform.as_dict()}
-            (folder / state.SIMULATED).write_text(json.dumps(saved, indent=1))
-        except OSError as error:
-            raise state.full(folder, error) from error
+        _lay_out(platform, folder)
+        lasting = source if source == TARGET else str(Path(source).absolute())
+        saved = {"source": lasting, "platform": platform.as_dict()}
+        (folder / state.SIMULATED).write_text(json.dumps(saved, indent=1))
     return SimulatedCluster(lasting, platform, folder)
 
 
@@ -116,7 +112,7 @@ def _lay_out(platform: Platform, folder: Path) -> None:
             xml=PLATFORM_XML,
         )
     )
-    shim.chmod(shim.stat().st_mode | stat.S_IXUSR)
+    shim.chmod(0o755)
 
 
 def running(folder: Path | None = None) -> SimulatedCluster | None:
@@ -124,9 +120,9 @@ def running(folder: Path | None = None) -> SimulatedCluster | None:
     folder = folder or paths.state()
     try:
         saved = json.loads((folder / state.SIMULATED).read_text())
-        return SimulatedCluster(str(saved["source"]), of_plain(saved["platform"]), folder)
-    except (OSError, ValueError, KeyError, TypeError, LabError):
+    except FileNotFoundError:
         return None
+    return SimulatedCluster(saved["source"], of_plain(saved["platform"]), folder)
 
 
 def down(folder: Path | None = None) -> bool:

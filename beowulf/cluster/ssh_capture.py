@@ -96,9 +96,9 @@ def capture(
     def stop(process: subprocess.Popen[bytes]) -> None:
         # All of them, so that none watches how another's packets come home.
         for each in under_way:
+            assert each.stdin
             with suppress(OSError):
-                if each.stdin:
-                    each.stdin.close()
+                each.stdin.close()
         _await(process, under_way[process])
 
     wire = Capture(
@@ -139,23 +139,10 @@ def _once(cluster: SshCluster, cards: Mapping[str, str]) -> dict[str, str]:
     def ask(node: str) -> list[str]:
         address = f"ip -o link show {cards[node]} | sed -n 's/.*link.ether \\([^ ]*\\).*/\\1/p'"
         line = f'PATH=$PATH:/usr/sbin:/sbin; echo; echo "{MARK} $({address}) $SSH_CONNECTION"'
-        for printed in cluster.run(
-            node, line, timeout_s=connections.LONGEST_ANSWER_S
-        ).stdout.splitlines():
-            if printed.startswith(MARK) and len(words := printed.removeprefix(MARK).split()) in (
-                1,
-                5,
-            ):
-                return words
-        raise LabError(
-            f"{node} does not say which address its card {cards[node]} has.",
-            f"`beowulf ssh {node} ip link` shows its cards.",
-            node,
-        )
+        answer = cluster.run(node, line, timeout_s=connections.LONGEST_ANSWER_S).stdout
+        return answer.rpartition(MARK)[2].split()
 
-    by_node, failed = connections.everywhere(list(cards), ask)
-    if failed:
-        raise next(iter(failed.values()))
+    by_node = connections.all_of(list(cards), ask)
     foreign = " and ".join(f"not ether src {words[0]}" for words in by_node.values())
     filters = {}
     for number, (node, (card, *_)) in enumerate(by_node.items()):

@@ -8,9 +8,9 @@ import subprocess
 import time
 from pathlib import Path
 
-from beowulf.cluster import processes, shells, state
+from beowulf.cluster import processes, state
 from beowulf.cluster.processes import Process
-from beowulf.cluster.shells import Show
+from beowulf.cluster.shells import Show, surroundings
 from beowulf.errors import LabError
 
 RACK, NODE = "beowulf-rack", "beowulf-node"
@@ -80,24 +80,17 @@ def start(folder: Path, show: Show) -> Supervisor:
         f"{shlex.join(words)} &",
     )
     complaints = folder / state.RACK_LOG
-    try:
-        log = complaints.open("w")
-    except OSError as error:
-        raise state.full(folder, error) from error
-    with log:
-        try:
-            # setsid --fork: the supervisor outlives this process and its terminal, and is nobody's zombie.
-            subprocess.run(
-                ["setsid", "--fork", *words],
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                cwd="/",
-                env=shells.surroundings(),
-                check=True,
-            )
-        except OSError as error:
-            raise shells.missing(error) from error
+    with complaints.open("w") as log:
+        # setsid --fork: the supervisor outlives this process and its terminal, and is nobody's zombie.
+        subprocess.run(
+            ["setsid", "--fork", *words],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            cwd="/",
+            env=surroundings(),
+            check=True,
+        )
     deadline = time.monotonic() + LONGEST_START_S
     while time.monotonic() < deadline:
         complained = complaints.stat().st_size

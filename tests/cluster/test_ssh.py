@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from running import Beowulf, wait_until
 
-from beowulf.cluster import connections, machines, node_files, shells
+from beowulf.cluster import connections, node_files, shells
 from beowulf.cluster.inventory import Machine
 from beowulf.errors import LabError
 from tests.simulated_pcs import Hall, hall
@@ -121,11 +121,6 @@ def test_an_archive_writes_nowhere_but_into_the_folder(tmp_path: Path) -> None:
     written = node_files.unpacked(kept.getvalue(), inside)
     assert written == [inside / "sub" / "fine"]
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["fine", "in", "sub"]
-
-
-def test_a_target_file_that_is_torn_is_no_cluster(tmp_path: Path) -> None:
-    (tmp_path / "target.json").write_text('{"source": "x", "machines": [')
-    assert machines.load(tmp_path) is None
 
 
 @needs_root
