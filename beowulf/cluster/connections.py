@@ -38,12 +38,7 @@ TROUBLES = (
         "If it is the right one, `ssh-keygen -R '{known}'` forgets the old key; then log in to it once by hand.",
     ),
     (
-        "host key is known",
-        "{name} shows a host key that this machine does not know yet",
-        "Log in once by hand, `{login}`, and compare the key with what `ssh-keygen -lf` says of it at {name} itself.",
-    ),
-    (
-        "Host key verification failed",
+        "host key is known|Host key verification failed",
         "{name} shows a host key that this machine does not know yet",
         "Log in once by hand, `{login}`, and compare the key with what `ssh-keygen -lf` says of it at {name} itself.",
     ),

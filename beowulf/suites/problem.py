@@ -102,8 +102,6 @@ def _panels() -> tuple[tuple[str, str], ...]:
 
 def grid(ranks: int) -> tuple[int, int]:
     """Rows and columns of ranks, as square as they can be, never more rows than columns."""
-    if ranks < 1:
-        raise UsageError(f"HPL has at least 1 rank, not {ranks}.")
     rows = next(p for p in range(math.isqrt(ranks), 0, -1) if ranks % p == 0)
     return rows, ranks // rows
 

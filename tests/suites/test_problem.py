@@ -68,7 +68,6 @@ def test_the_input_has_its_values_in_the_lines_where_hpl_reads_them() -> None:
         (lambda: problem.of_memory(0.0, GIB, 4), "above 0 and at most 0.8, not 0"),
         (lambda: problem.of_memory(1.5, GIB, 4), "not 1.5"),
         (lambda: problem.of_memory(0.5, 1000, 4), "160 to 400,000 equations"),
-        (lambda: problem.grid(0), "at least 1 rank, not 0"),
     ],
 )
 def test_what_is_no_problem_is_refused(call: Callable[[], object], sentence: str) -> None:
