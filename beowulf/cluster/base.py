@@ -76,6 +76,7 @@ class Cluster(ABC):
     kind: str
     can: Abilities
     folder: Path | None = None  # where this user's files of the cluster are
+    instead = ""  # what a person may do who wants what this kind has not
     cannot_show: str = ""  # what of a cluster this kind cannot show, for a learner who has no other
     # The changes that a user has been shown before they are made (beowulf/tuning/change_preview.py).
     shown: set[str]
@@ -112,7 +113,6 @@ class Cluster(ABC):
     def dead_nodes(self) -> list[str]:
         """The nodes that do not run or do not answer."""
 
-    @abstractmethod
     def run(
         self,
         node: str,
@@ -122,12 +122,12 @@ class Cluster(ABC):
         stdin: str = "",
     ) -> Completed:
         """Run a command in a shell on a node, as the learner; what it printed, and its return code."""
+        raise self._has_no("commands on its nodes")
 
     @abstractmethod
     def shell(self, node: str, command: str, *, terminal: bool = False) -> list[str]:
         """The words that, started on this machine, run `command` (or a login shell) on a node."""
 
-    @abstractmethod
     def capture(
         self,
         file: Path,
@@ -143,6 +143,7 @@ class Cluster(ABC):
         capture's `where` says which. At all nodes, each packet between two of them is captured at both; the name of
         its interface is that of the node. At `most_mb` it ends.
         """
+        raise self._has_no("packets to capture")
 
     def replay(self, study: str, variant: str = "") -> Record | None:
         """The Record that a recorded cluster has of a study; None where it can be measured."""
@@ -155,25 +156,22 @@ class Cluster(ABC):
 
     def enter(self, node: str) -> list[str]:
         """The words that run what follows them on a node as its administrator, from outside and without ssh."""
-        raise self._not_ours("entered from outside")
+        raise self._has_no("nodes that are entered from outside")
 
     def processes(self, node: str) -> list[int]:
         """All processes of a node, by this machine's numbers."""
-        raise self._not_ours("asked for their processes from outside")
+        raise self._has_no("processes that are seen from outside")
 
     def limit(self, nodes: Sequence[str], rate: str) -> None:
         """Limit the cables of these nodes in both directions, or take the limit away (`off`)."""
-        raise self._not_ours("given other cables")
+        raise self._has_no("cables whose rate can be set")
 
-    def _not_ours(self, what: str) -> LabError:
-        return LabError(
-            f"The nodes of a cluster of the kind {self.kind} cannot be {what}.",
-            "`beowulf up` boots a cluster on this machine whose nodes can.",
-        )
+    def _has_no(self, what: str) -> LabError:
+        return LabError(f"A cluster of the kind {self.kind} has no {what}.", self.instead)
 
     def administer(self, node: str, script: str, *, timeout_s: float = 60) -> Completed:
         """Run lines of shell on a node, or at the switch, as its administrator."""
-        raise self._not_ours("administered from here")
+        raise self._has_no("nodes that are administered from here")
 
     @property
     def mpi(self) -> str:
@@ -221,9 +219,9 @@ class Cluster(ABC):
         """What is not to change while something is measured, by name; GoneError when the cluster is no more."""
         return {}
 
-    @abstractmethod
     def break_it(self, fault: str, node: str = "") -> None:
         """Set up a fault that a learner is to find (see beowulf/cluster/faults.py)."""
+        raise self._has_no("nodes that are broken on purpose")
 
     @abstractmethod
     def heal(self) -> None:

@@ -113,6 +113,7 @@ class SshCluster(Cluster):
     shared = True  # with other users, and with other machines of this one
     can = Abilities(whole_wire=WIRE, knobs=(NODES,), separate_nodes=True)
     folder: Path
+    instead = "`beowulf down`, then `beowulf up`: a cluster on this machine has."
     # How a node's shell finds out, in capture's language, which packets are those of our own connection to it.
     own_packets = 'set -- $SSH_CONNECTION; own="not (host $1 and tcp port $4)"'
 
@@ -356,13 +357,6 @@ class SshCluster(Cluster):
         before = time.time()
         answers = description.answers(self, node, card, ASKED_TOO)
         return {**answers, "clock": _clock(answers["clock"], before, time.time())}
-
-    def break_it(self, fault: str, node: str = "") -> None:
-        """Not done to machines that others may work on."""
-        raise LabError(
-            "Machines that are reached by ssh are not broken on purpose.",
-            "`beowulf down`, then `beowulf up`: a cluster on this machine may be broken.",
-        )
 
     def heal(self) -> None:
         """Connect every machine again; LabError with all that is wrong."""

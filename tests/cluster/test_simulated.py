@@ -208,7 +208,7 @@ def test_what_it_has_not_it_says(two: simulated.SimulatedCluster, tmp_path: Path
         lambda: two.shell("node00", ""),
         lambda: two.break_it("key"),
     ):
-        with pytest.raises(LabError, match="A simulated cluster has no "):
+        with pytest.raises(LabError, match="A cluster of the kind simulated has no "):
             ask()
 
 
