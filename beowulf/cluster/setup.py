@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import importlib.metadata
 import io
@@ -20,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from beowulf import paths
-from beowulf.cluster import connections, inventory, node_environment, node_files
+from beowulf.cluster import checkout, connections, inventory, node_environment, node_files
 from beowulf.cluster.inventory import Machine
 from beowulf.errors import LabError, UsageError
 
@@ -200,31 +199,17 @@ def pack(folder: Path) -> tuple[Path, str]:
         hashed.update(f"{name}\0{hashlib.sha256(contents[name][0]).hexdigest()}\0".encode())
     digest = hashed.hexdigest()
     contents["digest"] = (f"{digest}\n".encode(), 0o644, 0)
-    archive = folder / f"programs-{digest[:16]}.sh"
-    if not archive.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        for old in folder.glob("programs-*.sh"):
-            old.unlink(missing_ok=True)
-        aside = archive.with_name(f"{archive.name}.{secrets.token_hex(4)}")
-        try:
-            _write(aside, contents)
-            aside.replace(archive)
-        finally:
-            aside.unlink(missing_ok=True)
-    return archive, digest
 
+    def write(script: Path) -> None:
+        with script.open("wb") as file:
+            file.write(INSTALL.read_bytes())
+            with tarfile.open(fileobj=file, mode="w:gz", compresslevel=1) as files:
+                for name, (data, mode, moment) in sorted(contents.items()):
+                    member = tarfile.TarInfo(name)
+                    member.size, member.mode, member.mtime = len(data), mode, moment
+                    files.addfile(member, io.BytesIO(data))
 
-def _write(script: Path, contents: dict[str, tuple[bytes, int, int]]) -> None:
-    with script.open("wb") as file:
-        file.write(INSTALL.read_bytes())
-        with (
-            gzip.open(file, "wb", compresslevel=1) as packed,
-            tarfile.open(fileobj=packed, mode="w") as files,
-        ):
-            for name, (data, mode, moment) in sorted(contents.items()):
-                member = tarfile.TarInfo(name)
-                member.size, member.mode, member.mtime = len(data), mode, moment
-                files.addfile(member, io.BytesIO(data))
+    return checkout.made(folder / f"programs-{digest[:16]}.sh", write), digest
 
 
 def _contents() -> Iterator[tuple[str, tuple[bytes, int, int]]]:

@@ -155,8 +155,8 @@ class SshCluster(Cluster):
 
     def interface(self, node: str, network: int = 0) -> str:
         """The card on which a node has its address on a network."""
-        cards = self.target.seconds if network else self.target.interfaces
-        if card := cards.get(node):
+        which = "second_interface" if network else "interface"
+        if card := self.target.cards.get(node, {}).get(which):
             return card
         raise LabError(
             f"Nobody knows which card of {node} is in the cluster{' on its second network' * bool(network)}.",
@@ -186,7 +186,7 @@ class SshCluster(Cluster):
     def shell(self, node: str, command: str, *, terminal: bool = False) -> list[str]:
         """The words that run `command` (a login shell if empty) on a node with the cluster's tools in its PATH."""
         line = f"[ ! -r {ENVIRONMENT} ] || . {ENVIRONMENT}; {command or 'exec bash -l'}"
-        if self.target.shells.get(node) != "bash":
+        if self.target.cards.get(node, {}).get("shell") != "bash":
             line = f"exec bash --norc -c {shlex.quote(line)}"
         return [*connections.words(self.folder, self.machine(node), terminal=terminal), line]
 
@@ -353,7 +353,7 @@ class SshCluster(Cluster):
         }
 
     def _described(self, node: str) -> dict[str, str]:
-        card = self.target.interfaces.get(node, "eth0")
+        card = self.interface(node)
         before = time.time()
         answers = description.answers(self, node, card, ASKED_TOO)
         return {**answers, "clock": _clock(answers["clock"], before, time.time())}

@@ -135,10 +135,7 @@ def _enter(shell: Any, cell: Any, line: Any, result: Any) -> None:
     def px_line(text: str) -> None:
         line(text)
 
-    def px_result(text: str) -> None:
-        result(text)
-
     # What is in braces is Python of the engines, and not a variable of the notebook.
     shell.register_magic_function(no_var_expand(px_cell), "cell", "px")
     shell.register_magic_function(no_var_expand(px_line), "line", "px")
-    shell.register_magic_function(px_result, "line", "pxresult")
+    shell.register_magic_function(result, "line", "pxresult")
