@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -146,39 +146,28 @@ def _why_not() -> str:
             "Here root itself may not make them, as in a container: it is to be started with"
             f" `{CONTAINER_OPTIONS}`, and in it you work as an ordinary user; or with `--privileged`."
         )
-    switches: list[tuple[str, Callable[[int], bool], str]] = [
-        (
-            "kernel/apparmor_restrict_unprivileged_userns",
-            lambda value: value == 1,
-            (
-                "AppArmor forbids user namespaces, as Ubuntu does by default:"
-                " `sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0` allows them until the next boot,"
-                " or put `sudo` before `make lab`."
-            ),
+    until = "until the next boot, or put `sudo` before `make lab`."
+    switches = {
+        "kernel/apparmor_restrict_unprivileged_userns": (
+            "1",
+            "AppArmor forbids user namespaces, as Ubuntu does by default:"
+            f" `sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0` allows them {until}",
         ),
-        (
-            "kernel/unprivileged_userns_clone",
-            lambda value: value == 0,
-            (
-                "This kernel forbids user namespaces: `sudo sysctl kernel.unprivileged_userns_clone=1` allows them"
-                " until the next boot, or put `sudo` before `make lab`."
-            ),
+        "kernel/unprivileged_userns_clone": (
+            "0",
+            "This kernel forbids user namespaces:"
+            f" `sudo sysctl kernel.unprivileged_userns_clone=1` allows them {until}",
         ),
-        (
-            "user/max_user_namespaces",
-            lambda value: value == 0,
-            (
-                "No user namespaces are allowed here: `sudo sysctl user.max_user_namespaces=10000` allows them"
-                " until the next boot, or put `sudo` before `make lab`."
-            ),
+        "user/max_user_namespaces": (
+            "0",
+            "No user namespaces are allowed here:"
+            f" `sudo sysctl user.max_user_namespaces=10000` allows them {until}",
         ),
-    ]
-    for name, forbids, hint in switches:
-        try:
-            if forbids(int((SWITCHES / name).read_text())):
-                return hint
-        except (OSError, ValueError):
-            continue
+    }
+    for name, (forbids, hint) in switches.items():
+        switch = SWITCHES / name
+        if switch.exists() and switch.read_text().strip() == forbids:
+            return hint
     return (
         "Put `sudo` before `make lab`; inside a container, the container must allow namespaces:"
         f" it is to be started with `{CONTAINER_OPTIONS}`."

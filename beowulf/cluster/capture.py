@@ -45,7 +45,6 @@ class Capture:
         *,
         stop: Stop,
         where: str = "",
-        seconds: float = 3600,
         most_mb: float = 1000,
         once: bool = False,
         ahead_s: Mapping[str, float] | None = None,
@@ -78,7 +77,6 @@ class Capture:
                     interface,
                     snap_bytes=snap_bytes,
                     filter=filter,
-                    seconds=seconds,
                     most_mb=most_mb / share,
                     buffer_mib=max(BUFFER_MIB // share, 8),
                 ),
@@ -153,7 +151,7 @@ class Capture:
         if problems:
             raise problems[0]
         if early:
-            self.warnings.append("The capture reached its limit of time or size and ended early.")
+            self.warnings.append("The capture reached its limit of size and ended early.")
         if self.dropped:
             total = self.packets + self.dropped
             self.warnings.append(

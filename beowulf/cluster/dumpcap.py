@@ -36,13 +36,12 @@ def arguments(
     *,
     snap_bytes: int,
     filter: str,
-    seconds: float,
     most_mb: float,
     buffer_mib: int,
 ) -> list[str]:
     """The dumpcap command: what a learner would type to capture into standard output."""
     words = ["dumpcap", "-q", "-s", str(snap_bytes), "-B", str(buffer_mib)]
-    words += ["-a", f"duration:{seconds:g}", "-a", f"filesize:{max(round(most_mb * 1000), 1)}"]
+    words += ["-a", f"filesize:{max(round(most_mb * 1000), 1)}"]
     words += ["-f", filter] if filter else []
     return [*words, "-i", interface, "-w", "-"]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import json
 import sys
-import textwrap
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -169,7 +168,7 @@ class Engines(World):
 
         It is sent as text, so it imports what it needs itself.
         """
-        source = textwrap.dedent(inspect.getsource(function))
+        source = inspect.getsource(function)
         return self._ask("run", source, function.__name__, list(arguments), timeout_s=timeout_s)
 
     def source(self, name: str) -> str:

@@ -297,24 +297,12 @@ print(len(read(kept)) > 50, kept)
         assert f"They are kept in {Path(kept.split()[1]).parent}" in said
 
 
-def test_a_capture_that_reaches_its_limit_ends_with_a_warning(network: Network, file: Path) -> None:
-    with Capture(network.start, file, ["lo"], seconds=2.5, stop=interrupt) as wire:
-        network.send(count=4)
-        wait_until(lambda: wire.dumpcaps[0].ended, "an end")
-        ended = time.time()
-        network.send(count=4)
-    # On a busy machine it may have ended before the first were sent.
-    assert len(read(file)) <= 4
-    assert wire.warnings == ["The capture reached its limit of time or size and ended early."]
-    assert wire.elapsed_s <= ended - wire.began, "what came after is not counted as quiet"
-
-
 def test_a_capture_ends_at_a_size_and_keeps_what_came_before(network: Network, file: Path) -> None:
     with Capture(network.start, file, ["lo"], 1 << 18, most_mb=0.1, stop=interrupt) as wire:
         for _ in range(20):
             network.send(count=50, size=1000)
             time.sleep(0.02)
-    assert wire.warnings == ["The capture reached its limit of time or size and ended early."]
+    assert wire.warnings == ["The capture reached its limit of size and ended early."]
     assert 100_000 <= file.stat().st_size < 120_000
     assert len(read(file)) < 20 * 50
     assert capinfos(file).packets == len(read(file))
@@ -435,7 +423,5 @@ def test_dropped_packets_are_counted_and_reported(file: Path) -> None:
 
 
 def test_the_command_is_one_that_a_learner_could_type() -> None:
-    words = arguments("eth0", snap_bytes=64, filter="tcp", seconds=1.5, most_mb=0.1, buffer_mib=64)
-    assert " ".join(words) == (
-        "dumpcap -q -s 64 -B 64 -a duration:1.5 -a filesize:100 -f tcp -i eth0 -w -"
-    )
+    words = arguments("eth0", snap_bytes=64, filter="tcp", most_mb=0.1, buffer_mib=64)
+    assert " ".join(words) == ("dumpcap -q -s 64 -B 64 -a filesize:100 -f tcp -i eth0 -w -")
