@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import secrets
+import shlex
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from beowulf import paths
+from beowulf.cluster.shells import KILL_MARKED, LONGEST_KILLING_S, Completed, UnfinishedError
 from beowulf.errors import LabError
 
 if TYPE_CHECKING:
@@ -58,16 +61,6 @@ class Hardware:
 
     cores: int
     memory_bytes: int
-
-
-@dataclass(frozen=True)
-class Completed:
-    """What a command on a node printed, how it ended, and how long it took."""
-
-    returncode: int
-    stdout: str
-    stderr: str
-    elapsed_s: float
 
 
 class Cluster(ABC):
@@ -121,7 +114,25 @@ class Cluster(ABC):
         timeout_s: float = 60,
         stdin: str = "",
     ) -> Completed:
-        """Run a command in a shell on a node, as the learner; what it printed, and its return code."""
+        """Run a command in a shell on a node, as the learner; what it printed, and its return code.
+
+        When the wait for it ends early, nothing of it is left on the node, as would be by ssh alone. No command is a
+        login shell, which ends with its stdin.
+        """
+        line = command if isinstance(command, str) else shlex.join(command)
+        mark = f"BEOWULF_CALL={secrets.token_hex(8)}"
+        try:
+            return self._in_shell(node, f"export {mark}; {line}" if line else "", stdin, timeout_s)
+        except (KeyboardInterrupt, UnfinishedError) as ended:
+            with suppress(LabError):
+                script = KILL_MARKED.format(mark=mark)
+                self._in_shell(node, "bash --norc", script, LONGEST_KILLING_S)
+            if isinstance(ended, UnfinishedError):
+                raise UnfinishedError(node, line, ended.timeout_s) from None
+            raise
+
+    def _in_shell(self, node: str, line: str, stdin: str, timeout_s: float) -> Completed:
+        """Run a line of shell on a node to its end."""
         raise self._has_no("commands on its nodes")
 
     @abstractmethod

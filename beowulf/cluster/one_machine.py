@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 from beowulf import host_state
 from beowulf.cluster import Cluster, Completed, Hardware, description, lock
 from beowulf.cluster.config import ClusterConfig
-from beowulf.cluster.shells import completed, leaving_nothing
+from beowulf.cluster.shells import completed
 
 
 class OneMachine(Cluster):
@@ -40,22 +39,8 @@ class OneMachine(Cluster):
         """How much memory this machine has free, which all nodes share."""
         return host_state.memory_available_bytes()
 
-    def run(
-        self,
-        node: str,
-        command: str | list[str],
-        *,
-        timeout_s: float = 60,
-        stdin: str = "",
-    ) -> Completed:
-        """Run a command in a shell on a node, as the learner would; what it printed, and its return code."""
-        line = command if isinstance(command, str) else shlex.join(command)
-
-        def run(line: str, stdin: str, timeout_s: float) -> Completed:
-            return completed(self.shell(node, line), stdin, timeout_s, node)
-
-        with leaving_nothing(node, line, run) as marked:
-            return run(marked, stdin, timeout_s)
+    def _in_shell(self, node: str, line: str, stdin: str, timeout_s: float) -> Completed:
+        return completed(self.shell(node, line), stdin, timeout_s, node)
 
     def holding(
         self,

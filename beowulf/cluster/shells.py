@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import locale
 import os
-import secrets
 import shlex
 import shutil
 import subprocess
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
-from beowulf.cluster import Completed
 from beowulf.errors import LabError
 
 LONGEST_SCRIPT_S = 60.0
@@ -31,6 +29,17 @@ for each in /proc/[0-9]*; do
 done 2>/dev/null
 """
 LONGEST_KILLING_S = 60.0
+
+
+@dataclass(frozen=True)
+class Completed:
+    """What a command on a node printed, how it ended, and how long it took."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+    elapsed_s: float
+
 
 # called with where lines of shell are about to be run, and the lines
 Show = Callable[[str, str], None]
@@ -113,26 +122,6 @@ class UnfinishedError(LabError):
             "`beowulf status` shows which nodes answer.",
             node,
         )
-
-
-@contextmanager
-def leaving_nothing(
-    node: str, command: str, run: Callable[[str, str, float], object]
-) -> Iterator[str]:
-    """The `command`, as a line of shell of which nothing is left on the node when the wait for it ends early.
-
-    ssh alone leaves there what it has started. `run` is called with a command, its stdin, and its longest seconds.
-    No command is a login shell, which ends with its stdin.
-    """
-    mark = f"BEOWULF_CALL={secrets.token_hex(8)}"
-    try:
-        yield f"export {mark}; {command}" if command else ""
-    except (KeyboardInterrupt, UnfinishedError) as ended:
-        with suppress(LabError):
-            run("bash --norc", KILL_MARKED.format(mark=mark), LONGEST_KILLING_S)
-        if isinstance(ended, UnfinishedError):
-            raise UnfinishedError(node, command, ended.timeout_s) from None
-        raise
 
 
 def script(where: str, words: list[str], lines: list[str], show: Show) -> None:

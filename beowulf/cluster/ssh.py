@@ -32,7 +32,7 @@ from beowulf.cluster import (
 from beowulf.cluster import machines as targets
 from beowulf.cluster.inventory import Machine
 from beowulf.cluster.machines import PREFIX, Target
-from beowulf.cluster.shells import SHELL, leaving_nothing
+from beowulf.cluster.shells import SHELL
 from beowulf.errors import LabError
 
 if TYPE_CHECKING:
@@ -190,22 +190,8 @@ class SshCluster(Cluster):
             line = f"exec bash --norc -c {shlex.quote(line)}"
         return [*connections.words(self.folder, self.machine(node), terminal=terminal), line]
 
-    def run(
-        self,
-        node: str,
-        command: str | list[str],
-        *,
-        timeout_s: float = 60,
-        stdin: str = "",
-    ) -> Completed:
-        """Run a command in a shell on a node; LabError when it cannot be reached."""
-        line = command if isinstance(command, str) else shlex.join(command)
-
-        def run(line: str, stdin: str, timeout_s: float) -> Completed:
-            return self._run(node, self.shell(node, line)[-1], stdin.encode(), timeout_s)
-
-        with leaving_nothing(node, line, run) as marked:
-            return run(marked, stdin, timeout_s)
+    def _in_shell(self, node: str, line: str, stdin: str, timeout_s: float) -> Completed:
+        return self._run(node, self.shell(node, line)[-1], stdin.encode(), timeout_s)
 
     def administer(self, node: str, script: str, *, timeout_s: float = 60) -> Completed:
         """Run lines of shell on a node as root, by sudo unless the inventory's user is root."""
