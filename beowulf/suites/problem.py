@@ -15,7 +15,6 @@ GRID_BLOCKS = 40  # with so many blocks a side, the larger block is dealt out ev
 SMALL_BLOCK = 80
 PAPER_BLOCK = 168  # paper E, section 4.2
 SMALLEST, LARGEST = 160, 400_000
-MOST_RUNS = 20  # HPL_MAX_PARAM of hpcc's sources
 # HPL's matrix is the largest piece; PTRANS has three of half the side, and every rank has what its library needs.
 MATRIX_COPIES = 1.25
 RANK_BYTES = 64 * 1024**2
@@ -111,8 +110,6 @@ def of_size(n: int, ranks: int, *, runs: int = 1) -> Problem:
     """A problem of about `n` equations: whole pairs of blocks, as PTRANS, which takes half of n, wants them."""
     if not SMALLEST <= n <= LARGEST:
         raise UsageError(f"A problem has {SMALLEST} to {LARGEST:,} equations, not {n:,}.")
-    if not 1 <= runs <= MOST_RUNS:
-        raise UsageError(f"HPL solves a problem 1 to {MOST_RUNS} times in a run, not {runs} times.")
     nb = block(n)
     return Problem(n // (2 * nb) * (2 * nb), nb, *grid(ranks), runs)
 
