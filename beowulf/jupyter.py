@@ -13,7 +13,6 @@ import time
 import webbrowser
 from collections.abc import Iterable
 from contextlib import closing, suppress
-from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -207,7 +206,19 @@ def _jupyter(
         "JUPYTERLAB_WORKSPACES_DIR": str(runtime / "workspaces"),
         "PATH": path,
     }
-    start = partial(_start, words, notebook.parent.parent, surroundings, runtime / "log")
+
+    def start() -> subprocess.Popen[bytes]:
+        with (runtime / "log").open("w") as output:
+            return subprocess.Popen(
+                words,
+                cwd=notebook.parent.parent,
+                env=surroundings,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+            )
+
     server = start()
     try:
         for _ in range(MOST_STARTS):
@@ -281,21 +292,6 @@ def settings(
     }
     (folder / "jupyter_server_config.json").write_text(json.dumps(server))
     return folder
-
-
-def _start(
-    words: list[str], folder: Path, surroundings: dict[str, str], log: Path
-) -> subprocess.Popen[bytes]:
-    with log.open("w") as output:
-        return subprocess.Popen(
-            words,
-            cwd=folder,
-            env=surroundings,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            start_new_session=True,
-        )
 
 
 def _await(server: subprocess.Popen[bytes], runtime: Path) -> dict[str, Any]:

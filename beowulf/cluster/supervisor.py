@@ -22,10 +22,9 @@ LONGEST_START_S = 120.0
 
 
 class Supervisor:
-    """The supervisor of the cluster whose files are in `folder`; `process` is its first process."""
+    """The supervisor of a cluster; `process` is its first process."""
 
-    def __init__(self, folder: Path, process: Process) -> None:
-        self.folder = folder
+    def __init__(self, process: Process) -> None:
         self.process = process
 
     def nodes(self) -> dict[str, Process]:
@@ -44,7 +43,7 @@ class Supervisor:
 def end(folder: Path) -> None:
     """Kill every supervisor of the cluster in `folder`, and so each process, mount, interface and namespace of it."""
     supervisors = _find(folder)
-    nodes = [node for each in supervisors for node in Supervisor(folder, each).nodes().values()]
+    nodes = [node for each in supervisors for node in Supervisor(each).nodes().values()]
     if stuck := processes.end([*supervisors, *nodes]):
         raise LabError(
             f"The cluster's process {stuck[0].pid} does not end.",
@@ -56,7 +55,7 @@ def find(folder: Path, hint: int = 0) -> Supervisor | None:
     """The running supervisor of the cluster in `folder`; `hint` is its process number if there is one."""
     for process in _find(folder, hint):
         if processes.command_line(process.pid)[:1] == ["bash"]:
-            return Supervisor(folder, process)
+            return Supervisor(process)
     return None
 
 
