@@ -238,7 +238,9 @@ def of_plain(content: Mapping[str, Any], base: Platform | None = None) -> Platfo
         kind = {float: int | float, tuple: list}.get(known[name], known[name])
         if not isinstance(value, kind):
             raise UsageError(f"`{name}` is {KINDS[known[name]]}, not {value!r}.")
-        values[name] = _times(value) if name == "times_us" else known[name](value)
+        values[name] = known[name](value)
+    if "times_us" in content:
+        values["times_us"] = _times(content["times_us"])
     return replace(base, **values)
 
 

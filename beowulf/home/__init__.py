@@ -137,9 +137,8 @@ class MakeReport(APIHandler):
         if held := await asyncio.to_thread(lock.holder, paths.state()):
             await self.finish(_problem(f"{held} The report is written when that is done."))
             return
-        code, out, err = await run(
-            "report", "--output", str(_report(self.settings, longest_s=LONGEST_S))
-        )
+        words = ("report", "--output", str(_report(self.settings)))
+        code, out, err = await run(*words, longest_s=LONGEST_S)
         await self.finish(_problem(err) if code else json.dumps({"done": out.strip()}))
 
 

@@ -217,7 +217,7 @@ def _solutions(text: str) -> list[Solution]:
 
 def _section(text: str, name: str) -> str:
     begin = "HPLinpack" if name == "HPL" else f"Begin of {name} section."
-    before = text.partition(f"End of {name} section.")
+    before = text.partition(f"End of {name} section.")[0]
     return before[before.rfind(begin) :] if begin in before else ""
 
 
