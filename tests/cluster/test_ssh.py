@@ -94,15 +94,6 @@ def test_files_that_words_name_travel_and_system_programs_do_not(tmp_path: Path)
     assert node_files.travelling(words) == {str(file): file}
 
 
-def test_more_than_can_be_sent_each_time_is_refused_by_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(node_files, "MOST_BYTES", 10)
-    (tmp_path / "large").write_bytes(b"x" * 11)
-    with pytest.raises(LabError, match="large"):
-        node_files.packed([tmp_path / "large"])
-
-
 def test_an_archive_writes_nowhere_but_into_the_folder(tmp_path: Path) -> None:
     inside = tmp_path / "in"
     inside.mkdir()
