@@ -96,12 +96,6 @@ def test_the_whole_of_a4_has_paper_as_class_but_for_two_that_take_too_long() -> 
     assert in_words(quick) == "class S"
 
 
-def test_a_node_that_does_not_say_its_memory_is_a_sentence() -> None:
-    silent = SimpleNamespace(nodes=("node00",), run=lambda *_: SimpleNamespace(stdout="what?\n"))
-    with pytest.raises(LabError, match=r"node00 does not say how much memory it has: 'what\?'"):
-        npb.refuse(cast("Cluster", silent), ["EP"], "S", 1)
-
-
 @pytest.mark.parametrize("name", BENCHMARKS)
 def test_a_larger_class_and_more_ranks_need_more_memory(name: str) -> None:
     benchmark = BENCHMARKS[name]

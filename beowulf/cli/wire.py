@@ -37,9 +37,6 @@ def capture(
     most: Annotated[
         float, typer.Option(help="End the capture when so many MB (10^6 bytes) are in the file.")
     ] = 1000,
-    ring: Annotated[
-        bool, typer.Option("--ring", help="At --most, forget the oldest packets instead of ending.")
-    ] = False,
     ranks: Annotated[int, typer.Option("-n", help="How many ranks.")] = 4,
     seconds: Annotated[
         float, typer.Option(help="Without a program: capture for so long, or until Ctrl-C.")
@@ -69,7 +66,6 @@ def capture(
         snap_bytes=snap or WHOLE,
         packet_filter=packet_filter,
         most_mb=most,
-        ring=ring,
     )
     with wire:
         if program:

@@ -13,9 +13,9 @@ from beowulf.cluster.base import (
     WIRE,
     Abilities,
     Cluster,
-    Completed,
     Hardware,
 )
+from beowulf.cluster.shells import Completed
 from beowulf.errors import LabError
 
 __all__ = [

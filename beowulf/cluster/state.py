@@ -88,15 +88,12 @@ def save(folder: Path, plan: ClusterConfig, rack_pid: int) -> None:
     """Write cluster.json in one step, so that a reader finds the old one or the new one, never half."""
     text = json.dumps({"plan": plan.as_dict(), "rack_pid": rack_pid}, indent=1)
     temporary = folder / f"{CLUSTER}.new"
-    try:
-        temporary.write_text(text)
-        temporary.replace(folder / CLUSTER)
-    except OSError as error:
-        raise full(folder, error) from error
+    temporary.write_text(text)
+    temporary.replace(folder / CLUSTER)
 
 
 def load(folder: Path) -> SavedCluster | None:
-    """What cluster.json says, or None when there is none or it cannot be read."""
+    """What cluster.json says, or None when there is none or it cannot be read: `up` then finds what runs."""
     try:
         saved = json.loads((folder / CLUSTER).read_text())
         return SavedCluster(ClusterConfig(**saved["plan"]), int(saved["rack_pid"]))
@@ -117,10 +114,7 @@ def cluster_in(folder: Path) -> bool:
 @contextmanager
 def unfinished(folder: Path) -> Iterator[None]:
     """Mark the cluster as one that is being changed; the mark stays when that is cut short."""
-    try:
-        (folder / UNFINISHED).touch()
-    except OSError as error:
-        raise full(folder, error) from error
+    (folder / UNFINISHED).touch()
     yield
     (folder / UNFINISHED).unlink(missing_ok=True)
 
@@ -166,14 +160,11 @@ def write(folder: Path, files: Mapping[str, tuple[str, int]]) -> None:
     """Write the cluster's small files in place: nodes see them through mounts that a renamed file would not reach."""
     for name, (text, mode) in files.items():
         path = folder / name
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            if not path.exists() or path.read_text(errors="replace") != text:
-                path.touch(mode=mode)
-                path.write_text(text)
-            path.chmod(mode)
-        except OSError as error:
-            raise full(folder, error) from error
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.exists() or path.read_text() != text:
+            path.touch(mode=mode)
+            path.write_text(text)
+        path.chmod(mode)
 
 
 def empty(folder: Path, names: Collection[str] = OURS) -> None:

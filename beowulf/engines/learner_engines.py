@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import sys
-import textwrap
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -47,10 +46,9 @@ class Engines(World):
         ranks: Sequence[int] = (),
         *,
         timeout_s: float | None = None,
-        at_end: bool = False,
     ) -> None:
         """Run a cell on these ranks (all, if none is named) and show what it prints; CellError when it goes wrong."""
-        self.follow(self.submit(cell, ranks), timeout_s=timeout_s, at_end=at_end)
+        self.follow(self.submit(cell, ranks), timeout_s=timeout_s)
 
     def submit(self, cell: str, ranks: Sequence[int] = ()) -> Asked:
         """Let ranks begin with a cell, for `follow`; LabError when there is no such rank, or no engine."""
@@ -69,16 +67,14 @@ class Engines(World):
         # What a list of one gives cannot be split into ranks.
         return self._client[numbers if len(numbers) > 1 else numbers[0]]
 
-    def follow(
-        self, asked: Asked, *, timeout_s: float | None = None, at_end: bool = False
-    ) -> dict[int, Any]:
+    def follow(self, asked: Asked, *, timeout_s: float | None = None) -> dict[int, Any]:
         """Wait for what was asked of engines, and show what they print; what each rank gave.
 
         CellError when a rank raises an exception, ends, or does not end within `timeout_s` (0: there is no limit).
         """
         limit_s = self.timeout_s if timeout_s is None else timeout_s
         by_rank = dict(zip(asked.ranks, asked.result.split(), strict=True))
-        screen = Screen(dict(enumerate(self.nodes)), at_end=at_end)
+        screen = Screen(dict(enumerate(self.nodes)))
         failed: dict[int, str] = {}
         began = time.monotonic()
         failed_at = began
@@ -141,12 +137,10 @@ class Engines(World):
 
     def _stuck(self, waiting: Sequence[int], failed: Mapping[int, str], why: str) -> CellError:
         """Say where the ranks are that have not ended, and end all engines."""
-        found: dict[str, Place] = {}
         try:
             of = {self._engines[rank].node: self._engines[rank] for rank in waiting}
-            with suppress(LabError):
-                found = places.ask(self.cluster, of, self._cells)
-            lines = [f"{engine} {found.get(node, Place()).sentence}" for node, engine in of.items()]
+            found = places.ask(self.cluster, of, self._cells)
+            lines = [f"{engine} {found[node].sentence}" for node, engine in of.items()]
         finally:
             self.stop()
             reason = why or "A rank had raised an exception, and others did not end."
@@ -165,7 +159,7 @@ class Engines(World):
 
         It is sent as text, so it imports what it needs itself.
         """
-        source = textwrap.dedent(inspect.getsource(function))
+        source = inspect.getsource(function)
         return self._ask("run", source, function.__name__, list(arguments), timeout_s=timeout_s)
 
     def source(self, name: str) -> str:

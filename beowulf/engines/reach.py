@@ -17,7 +17,6 @@ from beowulf.engines.controller import connection, ports
 from beowulf.errors import LabError
 
 CONNECTION = "engine.json"
-LONGEST_WAY_S = 20.0
 # A folder on a machine with a disk of its own, and in it how to reach the controller: whole, or not at all.
 MAKE = """\
 umask 077
@@ -44,9 +43,7 @@ def prepare(cluster: Cluster, there: Path) -> None:
         (there / "profile").mkdir()
         return
     script = MAKE.format(folder=shlex.quote(str(there)))
-    _, failed = connections.everywhere(cluster.nodes, lambda node: cluster.run(node, script))
-    if failed:
-        raise next(iter(failed.values()))
+    connections.all_of(cluster.nodes, lambda node: cluster.run(node, script))
 
 
 def lead(

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from beowulf import mpi, paths
-from beowulf.errors import LabError
 from beowulf.measure.measurement import Measurement
 from beowulf.suites.sequences import Collection
 
@@ -42,13 +41,7 @@ def files(made: Collection) -> Iterator[tuple[Path, Path]]:
     # Below /tmp, which the nodes of a local cluster share with this machine.
     with tempfile.TemporaryDirectory(prefix="beowulf-search-") as place:
         database, looked_for = Path(place) / "database.fa", Path(place) / "queries.fa"
-        try:
-            made.write(database, looked_for)
-        except OSError as error:
-            raise LabError(
-                f"The sequences cannot be written: {error.strerror}.",
-                "See whether the disk is full.",
-            ) from error
+        made.write(database, looked_for)
         yield database, looked_for
 
 

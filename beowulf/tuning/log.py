@@ -109,8 +109,6 @@ class Log(EventFile):
             lines = self.file.read_text().splitlines()
         except FileNotFoundError:
             return []
-        except OSError as error:
-            raise self.unusable(error) from error
         for line in lines:
             try:
                 _take(entries, json.loads(line))

@@ -17,7 +17,6 @@ from running import Beowulf
 from beowulf import paths
 from beowulf.cli import suites
 from beowulf.cluster.namespaces import NamespaceCluster
-from beowulf.errors import UsageError
 from beowulf.studies.lab_07 import e5_application
 from beowulf.suites import blast, sequences
 from beowulf.suites.sequences import Collection
@@ -55,21 +54,6 @@ def test_the_same_seed_makes_the_same_sequences(tmp_path: Path) -> None:
     letters = "".join(line for line in texts[0][0].splitlines() if not line.startswith(">"))
     assert set(letters) == set("ACGT")
     assert len(letters) >= TINY.bases
-
-
-@pytest.mark.parametrize(
-    ("made", "sentence"),
-    [
-        (Collection(bases=0), "not 0"),
-        (Collection(bases=10**12), "not 1e\\+06"),
-        (Collection(queries=0), "1 to 100,000 queries, not 0"),
-    ],
-)
-def test_sequences_that_cannot_be_made_are_refused(
-    tmp_path: Path, made: Collection, sentence: str
-) -> None:
-    with pytest.raises(UsageError, match=sentence):
-        made.write(tmp_path / "d.fa", tmp_path / "q.fa")
 
 
 # ---------------------------------------------------------------- merging
