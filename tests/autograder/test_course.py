@@ -30,7 +30,6 @@ from autograder.results import feedback
 from autograder.rubrics.score import MIME_TYPE
 from autograder.sandbox.box import HOME
 from beowulf.errors import LabError, UsageError
-from beowulf.record import Record
 from tests.gold import lab_01
 from tests.gold.measured import as_handed_in
 
@@ -519,8 +518,3 @@ def test_what_cannot_be_graded_yet_is_reported(tmp_path: Path) -> None:
     (fresh.folder / "nbgrader_config.py").write_text("c = get_config(")
     with pytest.raises(LabError, match="cannot be read: SyntaxError"):
         Course(fresh.folder).release("01")
-
-
-def test_fabricated_records_say_that_they_are() -> None:
-    kept: list[Record] = fabricated.records()
-    assert all(fabricated.LABEL in record.warnings for record in kept)
