@@ -30,25 +30,36 @@ def test_a_record_of_another_study_is_neither_judged_nor_drawn(name: str) -> Non
             look(Record(study=other))
 
 
-def empty(name: str) -> Record:
-    """A Record with a place, and no sample at it."""
-    at = {"protocol": "blocking", "ranks": 2, "size_bytes": 1, "launch": 0}
-    return Record(study=name, points=[Point(at, "half_round_trip_us", [])], complete=False)
+AT = {"protocol": "blocking", "ranks": 2, "size_bytes": 1, "launch": 0}
+# No place, and one without a sample.
+EMPTY = [[], [Point(AT, "half_round_trip_us", [])]]
 
 
+@pytest.mark.parametrize("points", EMPTY, ids=["no points", "no samples"])
 @pytest.mark.parametrize("name", studies.STUDIES)
-def test_an_empty_list_of_samples_fulfils_no_claim_and_says_what_to_do(name: str) -> None:
-    for found in studies.judge(empty(name)):
-        if found.claim != OF_THE_PAPER:
-            assert found.outcome == "inconclusive"
-            assert found.evidence
-            assert found.advice
+def test_a_record_without_samples_decides_nothing_and_says_what_to_do(
+    name: str, points: list[Point]
+) -> None:
+    for complete in (True, False):
+        try:
+            verdicts = studies.judge(Record(study=name, points=points, complete=complete))
+        except LabError:  # of one that says that it is complete
+            assert complete
+            continue
+        for found in verdicts:
+            if found.claim != OF_THE_PAPER:
+                assert found.outcome == "inconclusive"
+                assert found.evidence
+                assert found.advice
 
 
+@pytest.mark.parametrize("points", EMPTY, ids=["no points", "no samples"])
 @pytest.mark.parametrize("name", studies.STUDIES)
-def test_an_empty_list_of_samples_is_not_drawn_as_if_it_were_something(name: str) -> None:
+def test_a_record_without_samples_is_not_drawn_as_if_it_were_something(
+    name: str, points: list[Point]
+) -> None:
     try:
-        table = studies.draw(empty(name)).table
+        table = studies.draw(Record(study=name, points=points)).table
     except LabError:  # the sentence is the rule
         return
     assert table.empty
