@@ -12,9 +12,6 @@ import attacks
 import fabricated
 import pytest
 from formgrader import CHROMIUM, PATIENCE_S, server
-from nbconvert import HTMLExporter
-from nbformat.v4 import new_markdown_cell, new_notebook
-from running import first
 
 from autograder.course.course import Course
 from autograder.grading import driver
@@ -108,22 +105,6 @@ def focus_and_hover(page: Any) -> None:
     for each in page.query_selector_all("a, img, button, summary")[:400]:
         each.dispatch_event("mouseover")
         each.dispatch_event("focus")
-
-
-@pytest.mark.browser
-@pytest.mark.parametrize(
-    "name", first(2, ["script", "onerror", "remote-image", "iframe", "svg", "cover"])
-)
-def test_the_attacks_work_where_nothing_is_done_about_them(
-    name: str, browser: Any, tmp_path: Path
-) -> None:
-    cells = [new_markdown_cell(attacks.HTML[name])]
-    page, _ = HTMLExporter().from_notebook_node(new_notebook(cells=cells))
-    (tmp_path / "page.html").write_text(page)
-    watched = Watched(browser)
-    settle(watched.open((tmp_path / "page.html").as_uri()))
-    assert watched.acted()
-    watched.context.close()
 
 
 @pytest.mark.browser
