@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -11,7 +10,7 @@ from urllib.parse import urlsplit
 import attacks
 import fabricated
 import pytest
-from formgrader import CHROMIUM, PATIENCE_S, server
+from formgrader import PATIENCE_S, server
 
 from autograder.course.course import Course
 from autograder.grading import driver
@@ -78,20 +77,6 @@ class Watched:
         page = self.context.new_page()
         page.goto(url, wait_until="load")
         return page
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    if not CHROMIUM.exists():
-        pytest.skip(f"There is no {CHROMIUM} to open a page with.")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(
-            executable_path=str(CHROMIUM), args=["--no-sandbox"], timeout=PATIENCE_S * 1000
-        )
-        yield found
-        found.close()
 
 
 def settle(page: Any) -> None:
