@@ -9,7 +9,6 @@ from functools import cache
 from pathlib import Path
 
 import click
-import pytest
 import typer
 
 from beowulf import paths
@@ -80,6 +79,10 @@ def wrong(words: str) -> str:
     return ""
 
 
-@pytest.mark.parametrize("file", [*SOURCES, *TEXTS], ids=lambda file: str(file.relative_to(ROOT)))
-def test_commands_and_options_that_are_named_exist(file: Path) -> None:
-    assert [f"`beowulf {words}`: {why}" for words in named_in(file) if (why := wrong(words))] == []
+def test_commands_and_options_that_are_named_exist() -> None:
+    assert [
+        f"{file.relative_to(ROOT)}: `beowulf {words}`: {why}"
+        for file in (*SOURCES, *TEXTS)
+        for words in sorted(named_in(file))
+        if (why := wrong(words))
+    ] == []
