@@ -10,7 +10,9 @@ from urllib.parse import urlsplit
 import attacks
 import fabricated
 import pytest
-from formgrader import PATIENCE_S, server
+from jupyter import served
+from running import PATIENCE_S
+from test_formgrader import in_a_course
 
 from autograder.course.course import Course
 from autograder.grading import driver
@@ -116,8 +118,9 @@ def test_nothing_of_a_hand_in_acts_in_formgrader_and_jupyterlab(
     with attacked.gradebook() as book:
         submission = book.find_submission_notebook("validation", SLUG, NAME).id
     watched = Watched(browser)
-    with server(attacked, tmp_path) as (url, token):
-        page = watched.open(f"{url}formgrader/submissions/{submission}/?token={token}")
+    with served(tmp_path, in_a_course(tmp_path), attacked.folder) as server:
+        url, token = server.url, server.token
+        page = watched.open(f"{url}/formgrader/submissions/{submission}/?token={token}")
         settle(page)
         page.locator("input.score#explain").wait_for()
         focus_and_hover(page)
@@ -132,22 +135,22 @@ def test_nothing_of_a_hand_in_acts_in_formgrader_and_jupyterlab(
             assert link.get_attribute("target") == "_blank"
             assert "noopener" in link.get_attribute("rel")
         for name in attacks.FILES:
-            there = page.request.get(f"{url}formgrader/submissions/{submission}/{name}")
+            there = page.request.get(f"{url}/formgrader/submissions/{submission}/{name}")
             assert there.status == 404, name
-        assert page.request.get(f"{url}formgrader/submissions/{submission}/records/").status != 200
+        assert page.request.get(f"{url}/formgrader/submissions/{submission}/records/").status != 200
         shown = [
             f"autograded/{NAME}/{SLUG}/validation.ipynb",
             f"feedback/{NAME}/{SLUG}/validation.html",
         ]
         for path in shown:
-            page = watched.open(f"{url}lab/tree/{path}?token={token}&reset")
+            page = watched.open(f"{url}/lab/tree/{path}?token={token}&reset")
             page.locator(
                 ".jp-MarkdownOutput, iframe.jp-HTMLViewer, .jp-HTMLViewer"
             ).first.wait_for()
             settle(page)
-            page = watched.open(f"{url}files/{path.replace('.ipynb', '.html')}?token={token}")
+            page = watched.open(f"{url}/files/{path.replace('.ipynb', '.html')}?token={token}")
             settle(page)
-        page = watched.open(f"{url}nbconvert/html/{shown[0]}?token={token}")
+        page = watched.open(f"{url}/nbconvert/html/{shown[0]}?token={token}")
         settle(page)
         assert watched.acted() == []
         assert len(watched.opened) == len(watched.context.pages)
