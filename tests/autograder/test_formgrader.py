@@ -51,7 +51,7 @@ def graded(
 
 
 def in_a_course(own: Path) -> Path:
-    """The settings of a JupyterLab as an instructor starts it, but for a question about news that lies over the menu."""
+    """The settings of an instructor's JupyterLab, but for a question about news that lies over the menu."""
     settings = own / "settings"
     (settings / "labconfig").mkdir(parents=True)
     (settings / "labconfig" / "page_config.json").write_text(
