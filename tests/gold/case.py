@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,12 @@ def of_answers(
     return Case(slug, name, write, points, said or {})
 
 
+@cache
+def _worth(slug: str) -> dict[str, float]:
+    return {name: question.of for name, question in questions.of_lab(slug).items()}
+
+
 def worth(slug: str, *names: str) -> dict[str, float]:
     """What each question that a rubric scores is worth in lab.toml, or these alone."""
-    found = {name: question.of for name, question in questions.of_lab(slug).items()}
+    found = _worth(slug)
     return {name: found[name] for name in names or found}
