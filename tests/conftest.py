@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
+import gc
 import hashlib
 import os
 import shutil
@@ -17,7 +18,7 @@ from typing import Any
 
 import hypothesis
 import pytest
-from running import Beowulf
+from running import PATIENCE_S, Beowulf
 
 from autograder import sandbox
 from beowulf import doctor, mpi, paths
@@ -41,6 +42,17 @@ def pytest_configure() -> None:
         suppress_health_check=[hypothesis.HealthCheck.too_slow],
     )
     hypothesis.settings.load_profile("same")
+
+
+def pytest_sessionstart() -> None:
+    """Collecting makes many objects and no garbage; looking for some takes a sixth of its time."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Of what was collected none becomes garbage."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -136,6 +148,36 @@ def namespaces_work() -> None:
     check = doctor.namespaces()
     if not check.well:
         pytest.skip(f"namespaces are needed, and cannot be made here: {check.found}")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Chromium, in which a test opens pages."""
+    path = shutil.which("chromium")
+    if not path:
+        pytest.skip("there is no Chromium on this machine: `make test` installs it on Debian.")
+    from playwright.sync_api import expect, sync_playwright
+
+    patience_ms = PATIENCE_S * 1000
+    with sync_playwright() as playwright:
+        expect.set_options(timeout=patience_ms)
+        opened = playwright.chromium.launch(
+            executable_path=path, args=["--no-sandbox"], timeout=patience_ms
+        )
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def page(browser: Any) -> Iterator[Any]:
+    """A page in which no script may fail."""
+    faults: list[str] = []
+    opened = browser.new_page(viewport={"width": 1400, "height": 1000})
+    opened.set_default_timeout(PATIENCE_S * 1000)
+    opened.on("pageerror", lambda fault: faults.append(str(fault)))
+    yield opened
+    opened.close()
+    assert faults == []
 
 
 @pytest.fixture

@@ -129,14 +129,6 @@ def test_a_document_names_only_commands_and_files_that_are_there(document: Path)
         assert (document.parent / link).exists(), f"{document} links to {link}, which is not there"
 
 
-def test_the_pattern_of_an_output_accepts_what_differs_and_nothing_else() -> None:
-    wanted = pattern(["one ... three", "...", "last"])
-    assert wanted.fullmatch("one two three\nlast\n")
-    assert wanted.fullmatch("one 2 three\nanything\nat all\nlast\n")
-    assert not wanted.fullmatch("one two\nlast\n")
-    assert not wanted.fullmatch("one two three\nlast\nand more\n")
-
-
 def test_each_word_of_the_list_is_refused_with_the_standard_ones(tmp_path: Path) -> None:
     entries = (ROOT / "docs" / "words.txt").read_text().splitlines()
     text = tmp_path / "text.md"

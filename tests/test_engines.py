@@ -219,12 +219,13 @@ def test_an_exception_on_one_rank_is_shown_with_its_line_and_the_engines_live(
         ),
         ("%nothing", "UsageError"),
         ("raise ValueError", r"\(rank 0\): ValueError, in line 1: raise ValueError"),
+        ("import sys; sys.exit(3)", "SystemExit"),
     ],
 )
 def test_every_kind_of_mistake_is_a_sentence(engines: Engines, cell: str, said: str) -> None:
     with pytest.raises(CellError, match=said):
         engines.run(cell)
-    assert engines.alive
+    assert mpi_works(engines)
 
 
 @cluster_test
@@ -296,13 +297,6 @@ def test_a_rank_that_ends_is_named_with_how_it_ended(
         engines.run(cell)
     with pytest.raises(LabError, match="restart"):
         engines.run("1")
-
-
-@cluster_test
-def test_sys_exit_is_an_exception_like_others(engines: Engines) -> None:
-    with pytest.raises(CellError, match="SystemExit"):
-        engines.run("import sys; sys.exit(3)")
-    assert mpi_works(engines)
 
 
 # ------------------------------------------------------------ functions and values

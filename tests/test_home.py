@@ -26,7 +26,6 @@ from beowulf.cluster.config import ClusterConfig
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.home import documents, live
 
-CHROMIUM = Path("/usr/bin/chromium")
 SLUG, NAME = "01-validation", "validation.ipynb"
 LINK = re.compile(r'(?:href|src)="([^"]+)"')
 
@@ -336,21 +335,6 @@ def test_a_state_folder_that_cannot_be_is_a_sentence(monkeypatch: pytest.MonkeyP
     seen = live.look()
     assert "has ':' in its name" in seen["sentence"]
     assert seen["nodes"] == []
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    if not CHROMIUM.exists():
-        pytest.skip(f"There is no {CHROMIUM}: `make test` installs it on Debian.")
-    from playwright.sync_api import expect, sync_playwright
-
-    with sync_playwright() as playwright:
-        expect.set_options(timeout=PATIENCE_S * 1000)
-        opened = playwright.chromium.launch(
-            executable_path=str(CHROMIUM), args=["--no-sandbox"], timeout=PATIENCE_S * 1000
-        )
-        yield opened
-        opened.close()
 
 
 def _open(browser: Any, address: str, faults: list[str], **size: int) -> Any:

@@ -29,7 +29,6 @@ from autograder.intake.submissions import EXCHANGE, Collected, Wanted
 from autograder.results import feedback
 from autograder.rubrics.score import MIME_TYPE
 from beowulf.errors import LabError, UsageError
-from beowulf.record import Record
 from tests.gold import lab_01
 from tests.gold.measured import as_handed_in
 
@@ -477,8 +476,3 @@ def test_what_cannot_be_graded_yet_is_reported(tmp_path: Path) -> None:
     (fresh.folder / "nbgrader_config.py").write_text("c = get_config(")
     with pytest.raises(LabError, match="cannot be read: SyntaxError"):
         Course(fresh.folder).release("01")
-
-
-def test_fabricated_records_say_that_they_are() -> None:
-    kept: list[Record] = fabricated.records()
-    assert all(fabricated.LABEL in record.warnings for record in kept)

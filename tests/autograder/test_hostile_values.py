@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import errno
 import json
 import math
@@ -19,7 +18,7 @@ from nbgrader import utils
 from small_class import SLUG, guests
 from typer.testing import CliRunner
 
-from autograder import commands, files, rubrics
+from autograder import files, rubrics
 from autograder.commands import app
 from autograder.course import course as course_module
 from autograder.course.course import Course
@@ -365,18 +364,6 @@ def test_names_that_learners_chose_reach_a_terminal_as_text(run: Any, hand_ins: 
     refuse_control_characters(said)
     refuse_control_characters(run("grade", "01", "--student", CONTROL))
     refuse_control_characters(run("collect", "01", CONTROL))
-
-
-def test_every_command_for_a_class_prints_by_one_function() -> None:
-    files = sorted(Path(commands.__file__).parent.glob("*.py"))
-    called = [
-        node.func.id
-        for file in files
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-    ]
-    assert "say" in called
-    assert "print" not in called
 
 
 # ---------------------------------------------------------------- the report, a disk

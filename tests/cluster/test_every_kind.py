@@ -27,7 +27,6 @@ from tests.simulated_pcs import hall
 
 pytestmark = pytest.mark.cluster
 LONGEST_S = 3600.0
-needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="a PC with a root of its own needs root")
 
 # --------------------------------------------------------------- what is declared
 
@@ -62,19 +61,6 @@ def test_no_kind_of_cluster_is_asked_for_outside_of_its_room(room: str) -> None:
         if KIND_IS_ASKED.search(line)
     ]
     assert not found
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        'if cluster.kind == "ssh":',
-        "if isinstance(session.cluster, NamespaceCluster):",
-        "ours = not isinstance(cluster, SlurmCluster) or cluster.is_ours()",
-        'if record.cluster.get("kind") != "namespaces":',
-    ],
-)
-def test_the_search_finds_such_a_question(line: str) -> None:
-    assert KIND_IS_ASKED.search(line)
 
 
 # --------------------------------------------------------------- what is so

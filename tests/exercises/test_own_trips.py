@@ -97,11 +97,8 @@ def test_a_right_ping_pong_is_kept_for_all_pairs(engines: Engines) -> None:
 @pytest.mark.cluster
 @pytest.mark.parametrize(
     ("text", "said"),
-    first(2, [
-        (PING_PONG.replace(" if rank == one else None", ""), "too"),
+    first(1, [
         (PING_PONG.replace("1e6", "1e3"), "the shortest of our own trips"),
-        (PING_PONG.replace("* 1e6 if rank == one else None", "and None"), "returned nothing"),
-        (PING_PONG.replace("1e6", "1e9"), "the whole call took"),
         (PING_PONG.replace("world.Send(buffer, dest=one)", "pass"), "waits in line"),
         (
             PING_PONG.replace("Recv(buffer, source=one)", "Recv(buffer.copy(), source=one)"),
@@ -109,7 +106,7 @@ def test_a_right_ping_pong_is_kept_for_all_pairs(engines: Engines) -> None:
         ),
         (PING_PONG.replace("one, other)", "one)", 1), "TypeError"),
     ]),
-    ids=["all ranks", "milliseconds", "no return", "nanoseconds", "no answer", "a copy", "an exception"],
+    ids=["milliseconds", "no answer", "a copy", "an exception"],
 )  # fmt: skip
 def test_a_wrong_ping_pong_is_kept_with_the_reason(
     engines: Engines, text: str, said: str, capsys: pytest.CaptureFixture[str]

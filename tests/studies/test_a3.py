@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import cast
 
 import pytest
-from made import left_open
 from node_records import LEVELS, made, printed
 from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcome_of
 
@@ -187,11 +186,6 @@ def test_of_two_nodes_that_differ_nobody_knows_which_is_odd() -> None:
 
 def test_one_node_cannot_be_equal() -> None:
     assert outcomes(made("node00"))["nodes-alike"] == "inconclusive"
-
-
-def test_a_busy_machine_turns_no_claim_round() -> None:
-    quiet, loaded = (made("node00", "node01", load=load) for load in (0.2, 9.0))
-    left_open(outcomes(quiet), outcomes(loaded))
 
 
 def test_rows_that_overlap_decide_nothing() -> None:
