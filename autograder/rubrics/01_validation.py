@@ -13,14 +13,7 @@ from autograder.rubrics.answers import given
 from autograder.rubrics.facts_04 import calls
 from autograder.rubrics.predictions import sealed
 from autograder.rubrics.questions import Scorer
-from autograder.rubrics.record_facts import (
-    UNREAD,
-    ByRecord,
-    best_of_own,
-    numbers,
-    unread,
-    words,
-)
+from autograder.rubrics.record_facts import ByRecord, attempt, best_of_own, numbers_and_words
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission, is_number
 from beowulf.exercises.lab_01 import broken_ring, own_ring, own_trips
@@ -227,7 +220,7 @@ SCORERS: dict[str, Scorer] = {
         trips, own_trips.VARIANT, "A right round trip between each node and each other one."
     ),
     "trips-plot": own_plots.plot(
-        "trips", TRIPS, own_plots.of_records(STUDY, own_trips.curves, own_trips.VARIANT)
+        "trips", TRIPS, own_plots.of_records(STUDY, own_trips.curves, variant=own_trips.VARIANT)
     ),
     "a5-record": a5_record,
     "idle-mbit": idle_mbit,
@@ -235,9 +228,14 @@ SCORERS: dict[str, Scorer] = {
     "broken-b": partial(broken, "b"),
     "broken-c": partial(broken, "c"),
     "ring-waits": ByRecord(
-        broken_ring.waiting, STUDY, numbers("sender_rank", "receiving_ranks"), broken_ring.VARIANT
+        broken_ring.waiting,
+        STUDY,
+        numbers_and_words("sender_rank", "receiving_ranks"),
+        broken_ring.VARIANT,
     ),
-    "broken-d": ByRecord(broken_ring.waiting, STUDY, words("node_d"), broken_ring.VARIANT),
+    "broken-d": ByRecord(
+        broken_ring.waiting, STUDY, numbers_and_words("node_d"), broken_ring.VARIANT
+    ),
 }
 
 
@@ -280,10 +278,8 @@ def _fault(record: Record) -> str:
 def _diagnose(record: Record) -> Diagnosis:
     if len(_nodes(record)) > MOST_NODES:
         return Diagnosis("unknown", "", f"it names {len(_nodes(record))} nodes")
-    try:
-        return a2_validation.diagnose(record)
-    except UNREAD as problem:
-        return Diagnosis("unknown", "", unread(record, problem))
+    diagnosis, why = attempt(a2_validation.diagnose, record)
+    return diagnosis or Diagnosis("unknown", "", why)
 
 
 def _nodes(record: Record) -> list[str]:

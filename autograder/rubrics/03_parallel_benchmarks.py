@@ -11,11 +11,10 @@ from autograder.rubrics.facts_03 import BY_THE_PIECE, COUNTS, PLATE
 from autograder.rubrics.predictions import sealed
 from autograder.rubrics.questions import Scorer
 from autograder.rubrics.record_facts import (
-    MOST_POINTS,
     ByRecord,
     Facts,
     best_of_own,
-    numbers,
+    near,
     numbers_and_words,
     record_of,
 )
@@ -43,16 +42,13 @@ def karp_flatt(
         name: facts_03.both_ways(facts, f"share of {rows} rows on {ranks}")
         for name, ranks in SHARES.items()
     }
-    right = sum(
-        any(
-            is_near(submission, name, each, max(tolerance, tolerance_percent / 100 * abs(each)))
-            for each in ways
-        )
-        for name, ways in wanted.items()
+    return near(
+        submission,
+        wanted,
+        f"for the plate of {rows} rows, by {by}",
+        tolerance=tolerance,
+        tolerance_percent=tolerance_percent,
     )
-    shares = ", ".join(f"{name}: {ways[0]:.3f}" for name, ways in wanted.items())
-    expected = f"{shares} for the plate of {rows} rows (by {by})"
-    return Score(right, len(SHARES), given(submission, *SHARES), expected)
 
 
 def cores_bound(
@@ -103,10 +99,7 @@ def message_length(
 
 def by_hand(wanted: dict[str, float], submission: Submission, *, tolerance_percent: float) -> Score:
     """The same points for each answer that is the number that follows from what is published."""
-    share = tolerance_percent / 100
-    right = sum(is_near(submission, name, value, share * value) for name, value in wanted.items())
-    expected = ", ".join(f"{name}: {value:.6g}" for name, value in wanted.items())
-    return Score(right, len(wanted), given(submission, *wanted), expected)
+    return near(submission, wanted, "from what is published", tolerance_percent=tolerance_percent)
 
 
 def own_laws(submission: Submission) -> Score:
@@ -117,7 +110,7 @@ def own_laws(submission: Submission) -> Score:
 
 def _laws(record: Record, expected: str) -> Score:
     results, points = [], 0
-    for name, point in {p.at.get("law"): p for p in record.points[:MOST_POINTS]}.items():
+    for name, point in {p.at.get("law"): p for p in record.points}.items():
         if name not in speedup_laws.OURS:
             continue
         # The right results are computed again from the arguments: the Record is not trusted.
@@ -136,7 +129,7 @@ def own_counts(submission: Submission) -> Score:
 
 def _counts(record: Record, expected: str) -> Score:
     results, points = [], 0
-    for name, point in {p.at.get("count"): p for p in record.points[:MOST_POINTS]}.items():
+    for name, point in {p.at.get("count"): p for p in record.points}.items():
         yours, ours = point.facts.get("yours"), point.facts.get("ours")
         if name not in message_sizes.COUNTS or not (is_number(yours) and is_number(ours)):
             continue
@@ -173,14 +166,20 @@ SCORERS: dict[str, Scorer] = {
     "predict-speed-up": sealed("speed-up"),
     "predict-small": sealed("speed-up-small"),
     "heat-run": heat.right(PLATE, *FUNCTIONS, weights=tuple(FUNCTIONS.values())),
-    "speed-up-plot": own_plots.plot("speed-up", SPEED_UP, facts_03.speed_up_curves),
+    "speed-up-plot": own_plots.plot(
+        "speed-up",
+        SPEED_UP,
+        own_plots.of_records(PLATE, *(partial(facts_03.speed_up_curves, way) for way in (0, 1))),
+    ),
     "laws": own_laws,
     "karp-flatt": ByRecord(facts_03.plate, PLATE, karp_flatt),
     "cores-bound": ByRecord(facts_03.plate, PLATE, cores_bound),
     "predict-ft": sealed("ft"),
     "a4-record": partial(record_of, facts_03.eight, "A4"),
-    "ep-count": ByRecord(facts_03.eight, "A4", numbers("ep_mops")),
-    "four-from-one": ByRecord(facts_03.eight, "A4", numbers("ep_predicted_s", "ft_predicted_s")),
+    "ep-count": ByRecord(facts_03.eight, "A4", numbers_and_words("ep_mops")),
+    "four-from-one": ByRecord(
+        facts_03.eight, "A4", numbers_and_words("ep_predicted_s", "ft_predicted_s")
+    ),
     "shares": ByRecord(facts_03.eight, "A4", shares),
     "message-length": ByRecord(facts_03.eight, "A4", message_length),
     "sizes": own_counts,
@@ -190,7 +189,7 @@ SCORERS: dict[str, Scorer] = {
         numbers_and_words("mg_wait_call", "mg_wait_for_rank", "mg_wait_ms", "mg_most"),
     ),
     "e4-record": partial(record_of, facts_03.challenge, "E4"),
-    "hpl-percent": ByRecord(facts_03.challenge, "E4", numbers("hpl_percent_of_dgemm")),
+    "hpl-percent": ByRecord(facts_03.challenge, "E4", numbers_and_words("hpl_percent_of_dgemm")),
     "paper-hpl": partial(by_hand, PAPER_HPL),
     "cable-bound": partial(by_hand, CABLE_BOUND),
 }

@@ -14,7 +14,6 @@ from autograder.rubrics.record_facts import (
     ByRecord,
     Facts,
     best_of_own,
-    numbers,
     numbers_and_words,
     record_of,
 )
@@ -107,7 +106,7 @@ def line_at(size_bytes: int, submission: Submission, percent: float) -> Score:
         alpha, bandwidth = fit["weighted_alpha_us"], fit["weighted_bandwidth_bytes_per_us"]
         return {"model_time_us": alpha + size_bytes / bandwidth}
 
-    scorer = ByRecord(time, own_roundtrip.STUDY, numbers("model_time_us"), facts_04.OWN)
+    scorer = ByRecord(time, own_roundtrip.STUDY, numbers_and_words("model_time_us"), facts_04.OWN)
     return scorer(submission, tolerance_percent=percent)
 
 
@@ -194,7 +193,7 @@ SCORERS: dict[str, Scorer] = {
     "fit": ByRecord(
         facts_04.fits,
         own_roundtrip.STUDY,
-        numbers(
+        numbers_and_words(
             "plain_alpha_us",
             "weighted_alpha_us",
             "weighted_bandwidth_bytes_per_us",
@@ -206,7 +205,7 @@ SCORERS: dict[str, Scorer] = {
     "times-plot": own_plots.plot(
         "times",
         TIMES,
-        own_plots.of_records(own_roundtrip.STUDY, facts_04.own_times, facts_04.OWN),
+        own_plots.of_records(own_roundtrip.STUDY, facts_04.own_times, variant=facts_04.OWN),
     ),
     "predict-deadlock": sealed("deadlock"),
     "exchange": heat.right("H4", *EXCHANGES, weights=tuple(EXCHANGES.values())),
@@ -223,6 +222,6 @@ SCORERS: dict[str, Scorer] = {
     "four-nodes": ByRecord(facts_04.by_nodes, "A7", four_nodes),
     "predict-impatience": sealed("impatience"),
     "patience-times": ByRecord(
-        facts_04.impatience, "A7", numbers("impatience_times"), facts_04.PATIENCE
+        facts_04.impatience, "A7", numbers_and_words("impatience_times"), facts_04.PATIENCE
     ),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 from autograder.rubrics import facts_05, heat, own_plots
@@ -10,18 +11,16 @@ from autograder.rubrics.facts_05 import LOST_GAIN, OF_RATIOS, OF_SUM, SIDES, SUP
 from autograder.rubrics.predictions import sealed
 from autograder.rubrics.questions import Scorer
 from autograder.rubrics.record_facts import (
-    UNREAD,
     ByRecord,
     Facts,
     best_of_own,
+    near,
     numbers_and_words,
     record_of,
-    unread,
 )
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission
 from beowulf import papers
-from beowulf.errors import LabError
 from beowulf.exercises.heat import program, reading, timelines
 from beowulf.exercises.lab_05 import drawn, exchange, own_step
 from beowulf.exercises.own_plot import Wants
@@ -52,15 +51,9 @@ def own(language: str, right: float, submission: Submission, *, clear_gain_perce
     name = own_step.FUNCTIONS[language]
 
     def judge(record: Record, expected: str) -> Score:
-        why, facts = _fault(record, name), Facts()
-        if not why:
-            try:
-                facts = facts_05.own_step_gain(record)
-            except LabError:
-                why = "it has no times of your step"
-            except UNREAD as problem:
-                why = unread(record, problem)
-        if not why and not facts["possible"]:
+        why = _fault(record, name)
+        facts = {} if why else facts_05.own_step_gain(record)
+        if facts and not facts["possible"]:
             why = "your step takes less than its messages by themselves, so some of it was left out"
         if why:
             return Score(0, right + 1, f"{record.file_name}: {name}: {why}.", expected)
@@ -96,17 +89,11 @@ def who_progresses(submission: Submission) -> Score:
 
 def gain_bound(submission: Submission, facts: Facts, by: str, *, tolerance: float) -> Score:
     """A point each for equation 1 and the bound of the learner's own step with the longest rows."""
-    ways = {
-        "gain_percent": ("gain_percent", OF_RATIOS.format("gain_percent")),
-        "bound_percent": ("bound_percent", OF_SUM),
+    wanted = {
+        "gain_percent": (facts["gain_percent"], facts[OF_RATIOS.format("gain_percent")]),
+        "bound_percent": (facts["bound_percent"], facts[OF_SUM]),
     }
-    right = sum(
-        any(is_near(submission, name, facts[each], tolerance) for each in each_way)
-        for name, each_way in ways.items()
-    )
-    expected = ", ".join(f"{name}: {facts[name]:+.1f} %" for name in ways)
-    expected += f", within {tolerance:g} points (by {by})"
-    return Score(right, len(ways), given(submission, *ways), expected)
+    return near(submission, wanted, f"within {tolerance:g} points, by {by}", tolerance=tolerance)
 
 
 def eager_limit(submission: Submission, facts: Facts, by: str) -> Score:
@@ -127,22 +114,13 @@ def eager_limit(submission: Submission, facts: Facts, by: str) -> Score:
 
 def lost_gain(submission: Submission, facts: Facts, by: str, *, tolerance: float) -> Score:
     """A point each for equation 1 at 70 KB without and with MPI_Test."""
-    points = sum(
-        any(
-            is_near(submission, name, facts[each], tolerance)
-            for each in (name, OF_RATIOS.format(name))
-        )
-        for name in LOST_GAIN
-    )
-    expected = ", ".join(f"{name}: {facts[name]:+.1f} %" for name in LOST_GAIN)
-    expected += f", within {tolerance:g} point (by {by})"
-    found = given(submission, *LOST_GAIN)
+    wanted = {name: (facts[name], facts[OF_RATIOS.format(name)]) for name in LOST_GAIN}
+    score = near(submission, wanted, f"within {tolerance:g} point, by {by}", tolerance=tolerance)
     turned = all(is_near(submission, name, -facts[name], tolerance) for name in LOST_GAIN)
-    if turned and points < len(LOST_GAIN):
-        expected += (
-            "; by equation 1 a time that grows has a positive sign, one that shrinks a negative"
-        )
-    return Score(points, len(LOST_GAIN), found, expected)
+    if not turned or score.points == score.of:
+        return score
+    hint = "by equation 1 a time that grows has a positive sign, one that shrinks a negative"
+    return replace(score, expected=f"{score.expected}; {hint}")
 
 
 def own_exchange(

@@ -9,11 +9,9 @@ from autograder.rubrics.answers import given, is_near, word
 from autograder.rubrics.predictions import sealed
 from autograder.rubrics.questions import Scorer
 from autograder.rubrics.record_facts import (
-    MOST_POINTS,
     MOST_RECORDS,
     ByRecord,
     Facts,
-    numbers,
     numbers_and_words,
     record_of,
 )
@@ -23,6 +21,8 @@ from beowulf import papers
 from beowulf.exercises.heat import wire
 from beowulf.exercises.lab_06 import drawn, one_message, postcard
 from beowulf.exercises.own_plot import Wants
+from beowulf.studies.lab_06 import a10_short_messages as a10
+from beowulf.studies.lab_06 import a12_side_by_side as a12
 
 # As the notebook asks for them.
 LENGTHS = Wants(x="length in bytes", y="packets", log_y=True, points=4)
@@ -112,7 +112,7 @@ def _protocols(submission: Submission) -> dict[str, set[int]]:
     sizes_by_protocol: dict[str, set[int]] = {"eager": set(), "rendezvous": set()}
     for name in postcard.NAMES:
         for record in submission.measured(postcard.STUDY, name)[:MOST_RECORDS]:
-            for point in record.points[:MOST_POINTS]:
+            for point in record.points:
                 size, how = point.facts.get("bytes"), point.facts.get("protocol")
                 if point.at.get("from_rank") == 0 and is_number(size) and how in sizes_by_protocol:
                     sizes_by_protocol[how].add(int(size))
@@ -160,8 +160,10 @@ SCORERS: dict[str, Scorer] = {
     "predict-card": sealed("card"),
     "predict-packets": sealed("packets"),
     "predict-overhead": sealed("overhead"),
-    "postcard": ByRecord(*CARD, numbers("card_message_bytes", "card_frame_bytes"), "postcard"),
-    "headers": ByRecord(*CARD, numbers(*HEADERS), "postcard"),
+    "postcard": ByRecord(
+        *CARD, numbers_and_words("card_message_bytes", "card_frame_bytes"), "postcard"
+    ),
+    "headers": ByRecord(*CARD, numbers_and_words(*HEADERS), "postcard"),
     "plate-record": ByRecord(*PLATE, whole_plate),
     "packet-loop": own_loops.loop,
     "row-cost": ByRecord(*PLATE, row_cost),
@@ -169,7 +171,7 @@ SCORERS: dict[str, Scorer] = {
         "lengths", LENGTHS, own_plots.of_records(wire.STUDY, facts_06.length_line)
     ),
     "cost-plot": own_plots.plot(
-        "costs", COSTS, own_plots.of_records(postcard.STUDY, facts_06.card_lines, "sizes")
+        "costs", COSTS, own_plots.of_records(postcard.STUDY, facts_06.card_lines, variant="sizes")
     ),
     "a11-record": partial(record_of, facts_06.long, "A11"),
     "overlap-gain": ByRecord(facts_06.long, "A11", overlap_gain),
@@ -179,12 +181,12 @@ SCORERS: dict[str, Scorer] = {
         one_message.STUDY,
         numbers_and_words("request_ms", "data_ms", "data_in"),
     ),
-    "a10-record": partial(record_of, facts_06.short, "A10"),
+    "a10-record": partial(record_of, partial(facts_06.conversations, len(a10.TALKS)), "A10"),
     "smpp": smpp,
-    "a12-record": partial(record_of, facts_06.side_by_side, "A12"),
+    "a12-record": partial(record_of, partial(facts_06.conversations, len(a12.TALKS)), "A12"),
     "a13-record": partial(record_of, facts_06.operations, "A13"),
     "collectives": ByRecord(
-        facts_06.operations, "A13", numbers("broadcast_messages", "scatter_call_bytes")
+        facts_06.operations, "A13", numbers_and_words("broadcast_messages", "scatter_call_bytes")
     ),
     "swapped": swapped,
 }

@@ -11,15 +11,13 @@ from autograder.rubrics.answers import given, is_near, word
 from autograder.rubrics.predictions import sealed
 from autograder.rubrics.questions import Scorer
 from autograder.rubrics.record_facts import (
-    UNREAD,
     ByRecord,
     Facts,
     Judge,
     best_of_own,
+    near,
     numbers_and_words,
     record_of,
-    unread,
-    words,
 )
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission, is_number
@@ -75,18 +73,15 @@ def budget(
     submission: Submission, facts: Facts, by: str, *, tolerance: float, tolerance_percent: float
 ) -> Score:
     """A point for each step that is the difference of its two ways."""
-
-    def right(name: str) -> bool:
-        known = (facts[name], facts[facts_07.OF_VISITS.format(name)])
-        return any(
-            is_near(submission, name, us, max(tolerance, tolerance_percent / 100 * abs(us)))
-            for us in known
-        )
-
-    names = facts_07.STEPS
-    expected = ", ".join(f"{name}: {facts[name]:.2f} µs" for name in names)
-    return Score(
-        sum(map(right, names)), len(names), given(submission, *names), f"{expected} (by {by})"
+    wanted = {
+        name: (facts[name], facts[facts_07.OF_VISITS.format(name)]) for name in facts_07.STEPS
+    }
+    return near(
+        submission,
+        wanted,
+        f"in µs, by {by}",
+        tolerance=tolerance,
+        tolerance_percent=tolerance_percent,
     )
 
 
@@ -98,17 +93,13 @@ def interval(submission: Submission) -> Score:
 
 def _interval(record: Record, expected: str) -> Score:
     source = str(record.sweep.get("source", ""))
-    changes = ranges = 0
-    try:
-        cycles = [each for each in record.points if "cycle" in each.at]
-        why = _no_function(source, cycles)
-        if not why:
-            judged = [_judged(each) for each in cycles]
-            why = next((each for _, each in judged if each), "every cycle is right")
-            changes = all(change for change, _ in judged)
-            ranges = not any(each for _, each in judged)
-    except UNREAD as problem:
-        why, changes, ranges = unread(record, problem), 0, 0
+    cycles = [each for each in record.points if "cycle" in each.at]
+    if why := _no_function(source, cycles):
+        return Score(0, 3, f"{record.file_name}: {why}.", expected)
+    judged = [_judged(each) for each in cycles]
+    why = next((each for _, each in judged if each), "every cycle is right")
+    changes = all(change for change, _ in judged)
+    ranges = not any(each for _, each in judged)
     return Score(changes + 2 * ranges, 3, f"{record.file_name}: {why}.", expected)
 
 
@@ -187,17 +178,14 @@ def plate(
     if facts["columns"] != asked:
         why = f"{by} has rows of {facts['columns']} columns, and yours have {asked}"
         return Score(0, len(names), f"{why}.", f"rows of {asked} columns")
-    right = [
-        is_near(
-            submission,
-            name,
-            facts[name],
-            max(tolerance, tolerance_percent / 100 * abs(facts[name])),
-        )
-        for name in names
-    ]
-    expected = ", ".join(f"{name}: {facts[name]:+.1f}" for name in names)
-    return Score(sum(right), len(names), given(submission, *names), f"{expected} (by {by})")
+    wanted = {name: facts[name] for name in names}
+    return near(
+        submission,
+        wanted,
+        f"by {by}",
+        tolerance=tolerance,
+        tolerance_percent=tolerance_percent,
+    )
 
 
 def letters_gain(submission: Submission, facts: Facts, by: str, *, times_the_given: float) -> Score:
@@ -248,8 +236,8 @@ def _waiting_percent(workload: str) -> float:
     return 100 * float(printed[workload]) / float(printed["IMB PingPong"])
 
 
-DIFFERING = words("unlike_node", "unlike_question")
-FATES = words("moderation_fate", "firewall_fate")
+DIFFERING = numbers_and_words("unlike_node", "unlike_question")
+FATES = numbers_and_words("moderation_fate", "firewall_fate")
 EACH_KNOB = observed(
     *("moderation_percent", "firewall_percent", "together_percent", "firewall_later_percent")
 )

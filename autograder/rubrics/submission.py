@@ -98,7 +98,9 @@ class Submission:
         variants but those of `own`, which is for a learner who looks at their own work. `needs_signature`: no Record of
         a study counts without the signature of the school's service.
         """
-        records, unreadable = _records(folder / RECORDS)
+        files = list(record_files.records(folder / RECORDS))
+        records = [record for _, record, _ in files if record]
+        unreadable = [Unreadable(path.name, why) for path, record, why in files if not record]
         answers, unread, notes = _answers(notebook)
         exists = (folder / RECORDS).is_dir()
         own = own or variants.of(course, student)
@@ -207,17 +209,6 @@ def _start(record: Record) -> datetime:
 
 def _name(record: Record) -> str:
     return f"{record.study} ({record.variant})" if record.variant else record.study
-
-
-def _records(folder: Path) -> tuple[list[Record], list[Unreadable]]:
-    records: list[Record] = []
-    bad: list[Unreadable] = []
-    for path, record, why in record_files.records(folder):
-        if record is None:
-            bad.append(Unreadable(path.name, why))
-        else:
-            records.append(record)
-    return records, bad
 
 
 def _answers(notebook: NotebookNode) -> tuple[dict[str, Any], dict[str, str], list[str]]:
