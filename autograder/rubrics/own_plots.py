@@ -73,7 +73,7 @@ class Plot:
             return Score(0, of, f"{record.file_name}: {why}.", expected)
         parts, drawn = read
         said = [str(each) for part in parts.values() for each in part]
-        if not any(drawn):
+        if not drawn:
             return Score(0, of, f"{record.file_name}: nothing is drawn.", expected)
         points = float(sum(not part for part in parts.values()))
         if self.data:
@@ -86,7 +86,7 @@ class Plot:
     def _read(self, record: Record) -> tuple[Mapping[str, Sequence[object]], list[Curve]]:
         """What each of the plot's parts lacks, and its lines."""
         facts = best([point.facts for point in record.points], self.wants)
-        return remarks(facts, self.wants), [_by_x(line) for line in facts["lines"]]
+        return remarks(facts, self.wants), [_by_x(line) for line in facts["lines"] if line["x"]]
 
 
 def plot(name: str, wants: Wants, data: Data | None = None) -> Plot:
