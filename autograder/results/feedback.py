@@ -207,10 +207,7 @@ def _sections(wanted: Iterable[str]) -> dict[str, _Section]:
         slug = place.removeprefix("labs/").removesuffix("/README.md")
         if read in found or slug not in paths.labs() or not heading:
             continue
-        try:
-            handout = (paths.labs()[slug] / "README.md").read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError):
-            continue
+        handout = (paths.labs()[slug] / "README.md").read_text(encoding="utf-8")
         for part in handout.split("\n## ")[1:]:
             title, _, text = part.partition("\n")
             if heading in (title, title.partition(" ")[2]):
