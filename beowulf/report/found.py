@@ -99,16 +99,15 @@ def read(folders: Sequence[Path]) -> Found:
     found = Found([place for folder in places for place in _with_records(folder)])
     for path in _files(found.folders):
         try:
-            content = path.read_bytes() if path.is_file() else b""
-            kept = Kept(path, Record.load(path), hashlib.sha256(content).hexdigest())
-        except (RecordError, OSError) as problem:
-            if not getattr(problem, "foreign", False):
-                found.passed_over.append(getattr(problem, "message", str(problem)))
+            record = Record.load(path)
+        except RecordError as problem:
+            if not problem.foreign:
+                found.passed_over.append(problem.message)
             continue
-        found.records.append(kept)
-        if of_nothing_known(kept.record.study):
+        found.records.append(Kept(path, record, hashlib.sha256(path.read_bytes()).hexdigest()))
+        if of_nothing_known(record.study):
             found.passed_over.append(
-                f"{path} is a Record of study {kept.record.study}, which this version does not know."
+                f"{path} is a Record of study {record.study}, which this version does not know."
             )
     if not found.records:
         raise _nothing(places, found)

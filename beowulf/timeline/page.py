@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from beowulf.errors import LabError
 from beowulf.figures import COLOURS
 from beowulf.timeline import waits as reasons
 from beowulf.timeline.analysis import Analysis, longest_waits
@@ -73,11 +72,8 @@ class Page:
 <script>{library}</script><script>{script}</script></body></html>"""
 
     def save(self, file: Path | str) -> None:
-        """Write the page; LabError where that fails."""
-        try:
-            Path(file).write_text(self.html(), encoding="utf-8")
-        except OSError as error:
-            raise LabError(f"{file} was not written: {error.strerror}.") from error
+        """Write the page."""
+        Path(file).write_text(self.html(), encoding="utf-8")
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         """What `ipython` prints in a terminal, which cannot show the page."""
