@@ -35,16 +35,16 @@ class Page:
     def __init__(
         self,
         found: Analysis,
-        packets: pd.DataFrame | None = None,
-        nodes: Sequence[str] = (),
         *,
         from_s: float | None = None,
         to_s: float | None = None,
         ranks: Sequence[int] | None = None,
     ) -> None:
-        if packets is None and found.wire is not None:
-            packets, nodes = _between_ranks(found.wire.packets, found.nodes)
-        self.found, self.packets, self.nodes = found, packets, nodes
+        self.found = found
+        self.packets: pd.DataFrame | None = None
+        self.nodes: list[str] = []
+        if found.wire is not None:
+            self.packets, self.nodes = _between_ranks(found.wire.packets, found.nodes)
         self.from_s, self.to_s, self.ranks = from_s, to_s, ranks
 
     @property
