@@ -95,13 +95,11 @@ def _write(course: Course, slug: str, made: list[Section], about: str) -> Path:
     folder = log.folder(course.folder, slug)
     for section in made:
         rows = [list(section.table.columns), *section.table.itertuples(index=False, name=None)]
-        plain = [[_in_one_line(value) for value in row] for row in rows]
+        plain = [
+            ["; ".join(v.splitlines()) if isinstance(v, str) else v for v in row] for row in rows
+        ]
         write_text(folder / f"{section.name}.csv", as_csv(plain))
         if section.figure:
             section.figure.save(folder / "pictures" / f"{section.name}.png")
     write_text(folder / PAGE, page(f"{slug}: the class", about, made))
     return folder / PAGE
-
-
-def _in_one_line(value: object) -> object:
-    return "; ".join(value.splitlines()) if isinstance(value, str) else value

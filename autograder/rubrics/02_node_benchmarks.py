@@ -28,11 +28,6 @@ STUDY = "A3"
 CABLES_MB_PER_S = {"10mbit": 1.25, "100mbit": 12.5, "1gbit": 125.0}
 
 
-def own_word(submission: Submission) -> str:
-    """The learner's word of their course, by which rows are drawn; "" without one."""
-    return submission.own.word if submission.own else ""
-
-
 def timing(submission: Submission) -> Score:
     """Two points for the right length of calls, one for long intervals, one for a call on the node's own clock."""
     expected = (
@@ -95,7 +90,7 @@ def kernel_rows(
     submission: Submission, facts: Facts, by: str, *, tolerance_percent: float
 ) -> Score:
     """A point each for the time of the row that is drawn for the learner, and for how many null calls it is."""
-    row = drawn_rows.kernel_row(own_word(submission))
+    row = drawn_rows.kernel_row(submission.code)
     wanted = {"kernel_row_us": facts[row], "null_calls_in_it": facts[row] / facts["null call"]}
     return near(submission, wanted, f"{row}, by {by}", tolerance_percent=tolerance_percent)
 
@@ -104,7 +99,7 @@ def round_trips(
     submission: Submission, facts: Facts, by: str, *, tolerance_percent: float
 ) -> Score:
     """A point each for the round trip that is drawn for the learner, and for half of it."""
-    row = drawn_rows.round_trip(own_word(submission))
+    row = drawn_rows.round_trip(submission.code)
     wanted = {"full_round_trip_us": facts[row], "beside_mpi_us": facts[row] / 2}
     return near(submission, wanted, f"{row}, by {by}", tolerance_percent=tolerance_percent)
 
@@ -176,13 +171,11 @@ def own(submission: Submission, facts: Facts, by: str) -> Score:
 
 def paper_tables(submission: Submission) -> Score:
     """A point each for the rows of the table that is drawn in which Grendel is faster, and for the cache."""
-    number = drawn_rows.table(own_word(submission))
+    number = drawn_rows.table(submission.code)
     printed = papers.table(f"A-table-{number}").to_numpy()
     faster = sum(theirs > grendel for _, theirs, grendel in printed)
-    count, reason = "grendel_faster_in", "af_unix_is_fast_because_of"
-    right = is_near(submission, count, faster, 0.0) + (word(submission, reason) == "cache")
-    expected = f"{count}: {faster} (table {number}), {reason}: cache"
-    return Score(right, 2, given(submission, count, reason), expected)
+    wanted = {"grendel_faster_in": faster, "af_unix_is_fast_because_of": "cache"}
+    return near(submission, wanted, f"table {number}")
 
 
 ODD = numbers_and_words("odd_one_out", "slow_rows_share")

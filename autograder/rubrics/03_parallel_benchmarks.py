@@ -6,7 +6,6 @@ import math
 from functools import partial
 
 from autograder.rubrics import facts_03, heat, own_plots
-from autograder.rubrics.answers import given, is_near, word
 from autograder.rubrics.facts_03 import BY_THE_PIECE, COUNTS, PLATE
 from autograder.rubrics.predictions import sealed
 from autograder.rubrics.questions import Scorer
@@ -37,7 +36,7 @@ def karp_flatt(
     submission: Submission, facts: Facts, by: str, *, tolerance: float, tolerance_percent: float
 ) -> Score:
     """A point each for the serial share on two ranks and on four, of the plate that is the learner's."""
-    rows = drawn.plate_rows(_word(submission))
+    rows = drawn.plate_rows(submission.code)
     wanted = {
         name: facts_03.both_ways(facts, f"share of {rows} rows on {ranks}")
         for name, ranks in SHARES.items()
@@ -57,44 +56,28 @@ def cores_bound(
     """A point each for how many workers there are, and for the share of them that the large plate uses."""
     most = facts["most_times"]
     ways = facts_03.both_ways(facts, f"{drawn.USUAL_PLATE} rows on {RANKS}")
-    reached = [100 * times / most for times in ways]
-    right = [
-        is_near(submission, "most_times", most, 0.0),
-        any(
-            is_near(submission, "reached_percent", each, tolerance_percent / 100 * each)
-            for each in reached
-        ),
-    ]
-    expected = f"most_times: {most:g}, reached_percent: {reached[0]:.1f} (by {by})"
-    return Score(sum(right), 2, given(submission, "most_times", "reached_percent"), expected)
+    reached = tuple(100 * times / most for times in ways)
+    wanted = {"most_times": most, "reached_percent": reached}
+    return near(submission, wanted, f"by {by}", tolerance_percent=tolerance_percent)
 
 
 def shares(submission: Submission, facts: Facts, by: str, *, tolerance_percent: float) -> Score:
     """A point each for which benchmark has the largest share of MPI, and for what that leaves to compute."""
     name, left = "largest_share_has", "computing_s"
-    right = [
-        word(submission, name) == str(facts[name]).lower(),
-        is_near(submission, left, facts[left], tolerance_percent / 100 * facts[left]),
-    ]
-    expected = f"{name}: {facts[name]}, {left}: {facts[left]:.3g} (by {by})"
-    return Score(sum(right), 2, given(submission, name, left), expected)
+    wanted = {name: str(facts[name]).lower(), left: facts[left]}
+    return near(submission, wanted, f"by {by}", tolerance_percent=tolerance_percent)
 
 
 def message_length(
     submission: Submission, facts: Facts, by: str, *, tolerance_percent: float
 ) -> Score:
     """A point each for the length of a message of the benchmark that is the learner's, and for what it is paid by."""
-    sender = drawn.sender(_word(submission))
+    sender = drawn.sender(submission.code)
     size = facts[f"bytes a call of {sender}"]
     paid = "piece" if size < BY_THE_PIECE else "byte"
-    right = [
-        is_near(submission, "bytes_a_call", size, tolerance_percent / 100 * size),
-        word(submission, "paid_by") == paid,
-    ]
-    expected = (
-        f"{sender}'s {drawn.CALLS[sender]}: {size:,.0f} bytes a call, by the {paid} (by {by})"
-    )
-    return Score(sum(right), 2, given(submission, "bytes_a_call", "paid_by"), expected)
+    wanted = {"bytes_a_call": size, "paid_by": paid}
+    where = f"{sender}'s {drawn.CALLS[sender]}, by {by}"
+    return near(submission, wanted, where, tolerance_percent=tolerance_percent)
 
 
 def by_hand(wanted: dict[str, float], submission: Submission, *, tolerance_percent: float) -> Score:
@@ -137,10 +120,6 @@ def _counts(record: Record, expected: str) -> Score:
         points += right
         results.append(f"{name}: {yours:,.0f}, {'right' if right else f'ours is {ours:,.0f}'}")
     return Score(points, 3, f"{record.file_name}: {'; '.join(results) or 'no counts'}", expected)
-
-
-def _word(submission: Submission) -> str:
-    return submission.own.word if submission.own else ""
 
 
 def _printed_ft_mops() -> float:

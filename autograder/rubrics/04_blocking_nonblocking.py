@@ -14,6 +14,7 @@ from autograder.rubrics.record_facts import (
     ByRecord,
     Facts,
     best_of_own,
+    near,
     numbers_and_words,
     record_of,
 )
@@ -92,10 +93,9 @@ class OfOnesOwn:
 
 def columns_within(limit: int, submission: Submission, percent: float) -> Score:
     """How many columns a ghost row may have with this eager limit."""
-    wanted, name = (limit - HEADER_BYTES) // COLUMN_BYTES, "most_columns"
-    right = is_near(submission, name, wanted, percent / 100 * wanted)
-    says = f"({limit:,} - {HEADER_BYTES} bytes of header) / {COLUMN_BYTES} = {wanted:,} columns"
-    return Score(int(right), 1, given(submission, name), says)
+    wanted = (limit - HEADER_BYTES) // COLUMN_BYTES
+    says = f"({limit:,} - {HEADER_BYTES} bytes of header) / {COLUMN_BYTES}"
+    return near(submission, {"most_columns": wanted}, says, tolerance_percent=percent)
 
 
 def line_at(size_bytes: int, submission: Submission, percent: float) -> Score:
@@ -176,10 +176,9 @@ def saturation(submission: Submission, facts: Facts, by: str) -> Score:
 
 def four_nodes(submission: Submission, facts: Facts, by: str, *, tolerance_percent: float) -> Score:
     """How often the rate of two nodes four have, in the ring, at the largest message."""
-    name, both = "four_nodes_times", (facts["blocking"], facts["nonblocking"])
-    right = any(is_near(submission, name, n, tolerance_percent / 100 * n) for n in both)
-    expected = f"{both[0]:.2f} times (blocking) or {both[1]:.2f} times (non-blocking; by {by})"
-    return Score(int(right), 1, given(submission, name), expected)
+    wanted = {"four_nodes_times": (facts["blocking"], facts["nonblocking"])}
+    where = f"blocking, or {facts['nonblocking']:.3g} non-blocking, by {by}"
+    return near(submission, wanted, where, tolerance_percent=tolerance_percent)
 
 
 SCORERS: dict[str, Scorer] = {

@@ -6,8 +6,8 @@ from dataclasses import replace
 from functools import partial
 
 from autograder.rubrics import facts_05, heat, own_plots
-from autograder.rubrics.answers import given, is_near, word
-from autograder.rubrics.facts_05 import LOST_GAIN, OF_RATIOS, OF_SUM, SIDES, SUPPORT_CASES
+from autograder.rubrics.answers import given, is_near
+from autograder.rubrics.facts_05 import LOST_GAIN, OF_RATIOS, OF_SUM, SIDES
 from autograder.rubrics.predictions import sealed
 from autograder.rubrics.questions import Scorer
 from autograder.rubrics.record_facts import (
@@ -39,11 +39,8 @@ MOVERS = {
 
 def support(submission: Submission, facts: Facts, by: str) -> Score:
     """A point for each of three cases that are as in the learner's own Record."""
-    right = sum(word(submission, name) == facts[name] for name in SUPPORT_CASES)
-    expected = ", ".join(f"{name}: {fact}" for name, fact in facts.items())
-    if "unclear" in facts.values():
-        expected += f"; what is unclear earns nothing. {QUIET}"
-    return Score(right, 3, given(submission, *SUPPORT_CASES), f"{expected} (by {by})")
+    unclear = f"; what is unclear earns nothing. {QUIET}" if "unclear" in facts.values() else ""
+    return near(submission, facts, f"by {by}{unclear}")
 
 
 def own(language: str, right: float, submission: Submission, *, clear_gain_percent: float) -> Score:
@@ -82,9 +79,7 @@ def _fault(record: Record, name: str) -> str:
 
 def who_progresses(submission: Submission) -> Score:
     """A point for each of three rows; which is the same for everybody with the library as it comes."""
-    right = sum(word(submission, name) == mover for name, mover in MOVERS.items())
-    expected = ", ".join(f"{name}: {mover}" for name, mover in MOVERS.items())
-    return Score(right, len(MOVERS), given(submission, *MOVERS), expected)
+    return near(submission, MOVERS, "with the library as it comes")
 
 
 def gain_bound(submission: Submission, facts: Facts, by: str, *, tolerance: float) -> Score:
@@ -98,7 +93,7 @@ def gain_bound(submission: Submission, facts: Facts, by: str, *, tolerance: floa
 
 def eager_limit(submission: Submission, facts: Facts, by: str) -> Score:
     """A point for the size on either side of the jump in the learner's own sweep, for the limit that is theirs."""
-    limit = drawn.limit_kb(submission.own.word if submission.own else "")
+    limit = drawn.limit_kb(submission.code)
     sides = {name: facts_05.side(name, limit) for name in SIDES}
     if not set(sides.values()) <= set(facts):
         return Score(0, 2, f"{by} does not show one jump with limit {limit} KB.", QUIET)
@@ -149,7 +144,7 @@ def own_exchange(
 
 def table_minima(submission: Submission, *, tolerance: float) -> Score:
     """Equation 1 for the minima of one of the paper's tables 9 to 12."""
-    number = drawn.table_number(submission.own.word if submission.own else "")
+    number = drawn.table_number(submission.code)
     wanted, name = _of_minima(number), "table_minima_percent"
     right = is_near(submission, name, wanted, tolerance)
     found = given(submission, name)

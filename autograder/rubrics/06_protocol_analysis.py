@@ -5,13 +5,14 @@ from __future__ import annotations
 from functools import partial
 
 from autograder.rubrics import facts_06, own_loops, own_plots
-from autograder.rubrics.answers import given, is_near, word
+from autograder.rubrics.answers import given, is_near
 from autograder.rubrics.predictions import sealed
 from autograder.rubrics.questions import Scorer
 from autograder.rubrics.record_facts import (
     MOST_RECORDS,
     ByRecord,
     Facts,
+    near,
     numbers_and_words,
     record_of,
 )
@@ -30,7 +31,6 @@ COSTS = Wants(x="size in bytes", y="share in %", log_x=True, lines=2, points=6)
 OF_A_ROW = ("packets_a_step", "wire_bytes_a_row", "row_overhead_percent")
 OF_OVERLAP = ("overhead_with_percent", "overhead_change_points", "rate_with_mbit_per_s")
 HEADERS = ("ethernet_bytes", "ip_bytes", "tcp_bytes", "mpich_bytes")
-SWAPPED = ("bytes_a_packet", "no_overlap_bytes_per_s")
 
 
 def whole_plate(submission: Submission, facts: Facts, by: str) -> Score:
@@ -123,16 +123,9 @@ def smpp(submission: Submission, *, tolerance: float) -> Score:
     """A point each for what Ethereal took for SMPP, and for the share of data with it."""
     printed = papers.table("A-wire").iloc[0]  # section V.A, without overlap
     both = float(printed["data_percent"]) + float(printed["short_message_percent"])
-    right = [
-        word(submission, "short_messages_are") == "mpich",
-        is_near(submission, "all_data_percent", both, tolerance),
-    ]
-    expected = (
-        "short_messages_are: mpich, because nothing on that wire spoke SMPP and Ethereal guessed;"
-        f" all_data_percent: {both:.2f}"
-    )
-    answered = given(submission, "short_messages_are", "all_data_percent")
-    return Score(sum(right), 2, answered, expected)
+    wanted = {"short_messages_are": "mpich", "all_data_percent": both}
+    why = "nothing on that wire spoke SMPP, and Ethereal guessed"
+    return near(submission, wanted, why, tolerance=tolerance)
 
 
 def swapped(submission: Submission, *, tolerance: float) -> Score:
@@ -141,16 +134,9 @@ def swapped(submission: Submission, *, tolerance: float) -> Score:
     both = printed[printed["where"] == "figures 19-22"]
     packets = [float(value) for value in both["packets_per_s"]]
     rate = max(float(value) for value in both["bytes_per_s"])  # printed under "two bytes overlap"
-    fits = rate / packets[0]
-    right = [
-        is_near(submission, "bytes_a_packet", fits, tolerance),
-        is_near(submission, "no_overlap_bytes_per_s", rate, tolerance),
-    ]
-    expected = (
-        f"bytes_a_packet: {fits:.1f}, as in section V.A, if the two rates are swapped; so"
-        f" no_overlap_bytes_per_s: {rate:.2f}"
-    )
-    return Score(sum(right), 2, given(submission, *SWAPPED), expected)
+    wanted = {"bytes_a_packet": rate / packets[0], "no_overlap_bytes_per_s": rate}
+    why = "as many bytes a packet as in section V.A, if the two rates are swapped"
+    return near(submission, wanted, why, tolerance=tolerance)
 
 
 CARD = (facts_06.card, postcard.STUDY)

@@ -43,11 +43,6 @@ QUANTILES = Wants(x="share in %", y="time in µs", lines=2, points=9)
 BOOT_LINE = re.compile(r"-?\s*([\w./-]+)\s*=\s*(\S+)")
 
 
-def own_word(submission: Submission) -> str:
-    """The word that the learner's course gave them; empty without one."""
-    return submission.own.word if submission.own else ""
-
-
 def observed(*names: str) -> Judge:
     """The same points for each answer that is nearly the Record's number, or the word where there is none."""
 
@@ -134,7 +129,7 @@ def own(submission: Submission) -> Score:
         own_knob.STUDY,
         own_knob.VARIANT,
         expected,
-        partial(_own, own_word(submission)),
+        partial(_own, submission.code),
         submission,
     )
 
@@ -174,7 +169,7 @@ def plate(
 ) -> Score:
     """A point each for the change of a step and of an exchange, on a plate with rows of the learner's own length."""
     names = ("step_percent", "exchange_percent")
-    asked = drawn.columns(own_word(submission))
+    asked = drawn.columns(submission.code)
     if facts["columns"] != asked:
         why = f"{by} has rows of {facts['columns']} columns, and yours have {asked}"
         return Score(0, len(names), f"{why}.", f"rows of {asked} columns")
@@ -219,7 +214,7 @@ def limit(submission: Submission, facts: Facts, by: str, *, tolerance: float) ->
 
 def waiting_share(submission: Submission, *, tolerance: float) -> Score:
     """The share of an application's time that waited for messages, from what the paper prints; no sign matters."""
-    workload, name = drawn.workload(own_word(submission)), "waiting_percent"
+    workload, name = drawn.workload(submission.code), "waiting_percent"
     wanted = _waiting_percent(workload)
     answer = submission.answers.get(name)
     right = is_number(answer) and abs(abs(answer) - wanted) <= tolerance

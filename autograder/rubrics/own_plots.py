@@ -104,18 +104,14 @@ def _best_share(
     """Which share of the lines that should be there is drawn, by the Record that fits best; and that in words."""
     if not data:
         return 0.0, "There is no whole Record that its numbers could be of."
-    shares = [
-        (sum(_is_drawn(curve, drawn, points, room) for curve in curves) / len(curves), name, curves)
-        for name, curves in data
-    ]
+
+    def is_drawn(curve: Curve) -> bool:
+        return any(_shows(line, curve, min(points, len(curve)), room) for line in drawn)
+
+    shares = [(sum(map(is_drawn, curves)) / len(curves), name, curves) for name, curves in data]
     share, name, curves = max(shares, key=lambda each: each[0])
     right = round(share * len(curves))
     return share, f"{right} of {len(curves)} lines show what was measured (by {name})."
-
-
-def _is_drawn(curve: Curve, drawn: Sequence[Curve], points: int, room: float) -> bool:
-    """Whether one of the lines that are drawn has the points of this curve, or enough of them."""
-    return any(_shows(line, curve, min(points, len(curve)), room) for line in drawn)
 
 
 def _shows(line: Curve, curve: Curve, points: int, room: float) -> bool:

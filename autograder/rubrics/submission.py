@@ -133,6 +133,11 @@ class Submission:
             student,
         )
 
+    @property
+    def code(self) -> str:
+        """The learner's personal code, by which their variants are drawn; "" without one."""
+        return self.own.word if self.own else ""
+
     def once(self, key: Hashable, look: Callable[[], T]) -> T:
         """What `look` reads from the Records, once for each `key`."""
         if key not in self.cache:

@@ -170,8 +170,7 @@ class _Check:
         )
 
     def _is_read_by_a_person(self, name: str) -> bool:
-        cell = self.work.released.get(name, {})
-        return bool(cell) and bool(cell["metadata"]["nbgrader"].get("solution"))
+        return bool(self.work.released[name]["metadata"]["nbgrader"].get("solution"))
 
     def _is_of_records_alone(self, name: str) -> bool:
         """Whether a program, a plot or a measurement decides by what its Record holds."""

@@ -56,7 +56,9 @@ def bars(
                 edgecolor="white",
                 label=label,
             )
-            texts = [number_text(_rounded(each[names[p]], factors)) for p in places]
+            shown = [each[names[place]] for place in places]
+            # Of a factor, three digits say enough.
+            texts = [number_text(float(f"{v:.3g}") if factors else v) for v in shown]
             axes.bar_label(found, texts, padding=4)
         axes.set_yticks(range(len(names)), names)
         axes.set_ylim(max(len(names), 1) - 0.5, -0.5)
@@ -113,11 +115,6 @@ def dots(
 
 def _line_at_one(axes: Axes) -> None:
     axes.axvline(1, color="#404040", linewidth=1, zorder=1.5)
-
-
-def _rounded(value: float, factor: bool) -> float:
-    """A value as it is written beside its bar: of a factor, three digits say enough."""
-    return float(f"{value:.3g}") if factor else value
 
 
 def _names(series: Mapping[str, Mapping[str, float]]) -> list[str]:

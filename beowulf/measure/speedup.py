@@ -9,11 +9,6 @@ Reevaluating Amdahl's law (Communications of the ACM 31(5), 1988): the problem g
 from __future__ import annotations
 
 
-def speedup(one_s: float, many_s: float) -> float:
-    """How many times as fast: the time on one processor over that on many."""
-    return one_s / many_s
-
-
 def efficiency(times: float, processors: int) -> float:
     """The part of the processors' time that is used: 1 when so many are so many times as fast."""
     return times / processors

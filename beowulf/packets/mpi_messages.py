@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -79,7 +80,7 @@ class Connection:
 
     def __post_init__(self) -> None:
         for from_a in (True, False):
-            self.streams[from_a] = self._stream(from_a)
+            self.streams[from_a] = Stream(partial(self._began, from_a))
 
     @property
     def is_mpi(self) -> bool:
@@ -92,9 +93,6 @@ class Connection:
             (from_a, *each) for from_a, stream in self.streams.items() for each in stream.handshakes
         ]
         return sorted(handshakes, key=lambda each: each[3].number)
-
-    def _stream(self, from_a: bool) -> Stream:
-        return Stream(lambda part: self._began(from_a, part))
 
     def _began(self, from_a: bool, part: Part) -> int:
         packet = part.packet
