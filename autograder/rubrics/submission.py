@@ -8,7 +8,6 @@ import operator
 import re
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeGuard, TypeVar
@@ -179,7 +178,7 @@ class Submission:
         """
         length = len(study) if len(study) == 1 else None
         wanted = [r for r in self.records if r.study[:length] == study and r.variant == variant]
-        return sorted(wanted, key=_start, reverse=True)
+        return sorted(wanted, key=lambda record: record.started, reverse=True)
 
     def given(self, name: str) -> str:
         """The learner's answer as they wrote it, or why there is none."""
@@ -206,10 +205,6 @@ def _why(submission: Submission, place: int) -> str:
     name = submission.records[place].file_name
     findings = " ".join(finding.says for finding in submission.doubts.get(place, []))
     return f"{name}: {findings or 'The course gave it.'}"
-
-
-def _start(record: Record) -> datetime:
-    return datetime.fromisoformat(record.started)
 
 
 def _name(record: Record) -> str:

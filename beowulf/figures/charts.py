@@ -172,32 +172,14 @@ def over_sizes(
     y: str,
     by: str = "",
     *,
-    title: str,
-    y_title: str,
-    low: str = "low",
-    high: str = "high",
-    joined: bool = True,
     x: str = "size_bytes",
     x_title: str = "message size (bytes)",
-    y_log: bool = False,
-    axes: Axes | None = None,
+    low: str = "low",
+    high: str = "high",
+    **look: Any,
 ) -> Figure:
-    """Lines of column `y`, a median, over the size of a message, with its interval shaded."""
-    return lines(
-        table,
-        x,
-        y,
-        by,
-        low=low,
-        high=high,
-        joined=joined,
-        x_log=True,
-        y_log=y_log,
-        title=title,
-        x_title=x_title,
-        y_title=y_title,
-        axes=axes,
-    )
+    """Lines of column `y`, a median, over the size of a message, with its interval shaded; `look` is as of lines()."""
+    return lines(table, x, y, by, x_title=x_title, low=low, high=high, x_log=True, **look)
 
 
 def spans_decades(values: pd.Series[float]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -57,7 +57,9 @@ class Found:
         not: it holds samples of the learner's own program, of which no paper claims anything.
         """
         newest: dict[tuple[str, str], Kept] = {}
-        for each in sorted(self._of_studies(), key=lambda kept: kept.started):
+        for each in sorted(self.records, key=lambda kept: kept.started):
+            if each.record.study not in STUDIES or each.record.of_exercise:
+                continue
             key = (each.record.study, each.kind)
             before = newest.get(key)
             if before is None or not each.record.variant or before.record.variant:
@@ -72,13 +74,6 @@ class Found:
             Counter(
                 _what(each) for each in others if not predictions.STUDY.fullmatch(each.record.study)
             )
-        )
-
-    def _of_studies(self) -> Iterator[Kept]:
-        return (
-            each
-            for each in self.records
-            if each.record.study in STUDIES and not each.record.of_exercise
         )
 
 

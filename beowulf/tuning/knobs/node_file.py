@@ -20,6 +20,3 @@ class NodeFile(Knob):
         if value == self.values[0]:
             return f"rm -f {self.file}"
         return f"mkdir -p /run/beowulf\necho {value} >{self.file}"
-
-    def back(self, state: str, place: str) -> str:
-        return self.set(self.value(state), place)

@@ -32,9 +32,6 @@ class UnwantedSenders(Knob):
         none = f"nft list tables | grep -qx 'table {TABLE}' || {{ echo {NONE}; exit; }}"
         return f"{none}\nnft list table {TABLE} | grep -c ' drop$'"
 
-    def value(self, state: str) -> str:
-        return state.strip()
-
     def set(self, value: str, place: str) -> str:
         # To add a table that is there already is no fault, so it can be deleted in any case.
         lines = [load(f"add table {TABLE}\ndelete table {TABLE}")]
@@ -48,6 +45,3 @@ class UnwantedSenders(Knob):
         ]
         lines += [load("\n".join(rules[i : i + AT_ONCE])) for i in range(0, len(rules), AT_ONCE)]
         return "\n".join(lines)
-
-    def back(self, state: str, place: str) -> str:
-        return self.set(self.value(state), place)
