@@ -12,7 +12,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from beowulf import paths
-from beowulf.errors import LabError
+from beowulf.errors import LabError, plain
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -117,10 +117,10 @@ class Checklist:
     def __str__(self) -> str:
         wide = max((len(line.question) for line in self.lines), default=0)
         lines = [
-            _plain(f"{line.symbol} {line.question:<{wide}}  {line.state}  {line.says}".rstrip())
+            plain(f"{line.symbol} {line.question:<{wide}}  {line.state}  {line.says}".rstrip())
             for line in self.lines
         ]
-        return "\n".join([*lines, *map(_plain, self.notes), self.summary])
+        return "\n".join([*lines, *map(plain, self.notes), self.summary])
 
     __repr__ = __str__
 
@@ -137,7 +137,7 @@ class Checklist:
                 Text(line.question),
                 Text(f"{line.symbol} {line.state}", style=f"bold {COLOURS[line.symbol]}"),
                 Text(line.worth),
-                Text(_plain(line.says)),
+                Text(plain(line.says)),
                 Text(line.read),
             )
         return table
@@ -167,11 +167,6 @@ def _row(line: Line) -> str:
         (sentence, escape(line.read)),
     )
     return "<tr>" + "".join(f'<td style="{style}">{text}</td>' for style, text in cells) + "</tr>"
-
-
-def _plain(text: str) -> str:
-    # It quotes what a learner typed or a node printed: no control character of that reaches the terminal.
-    return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
 def of_notebook(lab: str, *, hint: str = "", solution: str = "") -> Checklist | None:
@@ -232,5 +227,5 @@ def _ran() -> Iterator[tuple[str, str]]:
     for source in shell.user_ns.get("In", []) if shell else []:
         try:
             yield from assigned(str(source))
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
+        except SyntaxError:  # of a cell that failed, or is none of Python
             continue

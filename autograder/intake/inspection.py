@@ -33,37 +33,28 @@ def notebook_fault(path: Path) -> str:
         others = sorted(each.name for each in path.parent.glob("*.ipynb"))
         there = f"; there is {', '.join(others)}" if others else ""
         return f"There is no notebook {path.name} in the submission{there}."
-    size = path.stat().st_size
-    if not size:
+    if path.stat().st_size > LARGEST_NOTEBOOK_BYTES:
+        return f"{path.name} has more than {LARGEST_NOTEBOOK_BYTES // 10**6} MB."
+    text = path.read_bytes()
+    if not text:
         return f"{path.name} is empty."
-    if fault := _too_much(path):
-        return fault
+    # Before it is made objects of.
+    if record_files.values(text) > MOST_VALUES:
+        return f"{path.name} has more than {MOST_VALUES:,} values."
     unread = f"{path.name} is not a notebook that can be read"
     try:
-        content = json.loads(path.read_bytes().decode("utf-8"))
+        content = json.loads(text.decode())
     except UnicodeDecodeError as problem:
         return f"{unread}: it is not text in UTF-8 (byte {problem.start})."
     except (ValueError, RecursionError, MemoryError) as problem:
-        where = f" in line {problem.lineno}" if isinstance(problem, json.JSONDecodeError) else ""
-        return f"{unread}: its JSON breaks off or is wrong{where}."
-    if not isinstance(content, dict):
-        return f"{unread}: it is JSON, but no notebook."
-    if (version := content.get("nbformat")) != NOTEBOOK_VERSION:
-        return f"{unread}: it is of version {str(version)[:20]}, and one of 4 is needed."
-    cells = content.get("cells")
+        return f"{unread}: its JSON breaks off or is wrong ({str(problem)[:80]})."
+    cells = content.get("cells") if isinstance(content, dict) else None
     if not isinstance(cells, list) or not all(isinstance(cell, dict) for cell in cells):
         return f"{unread}: it has no cells."
+    if (version := content.get("nbformat")) != NOTEBOOK_VERSION:
+        return f"{unread}: it is of version {str(version)[:20]}, and one of 4 is needed."
     if len(cells) > MOST_CELLS:
         return f"{path.name} has {len(cells):,} cells; {MOST_CELLS:,} are allowed."
-    return ""
-
-
-def _too_much(path: Path) -> str:
-    """Why a file is too large to be made objects of, in a sentence; "" when it is not."""
-    if path.stat().st_size > LARGEST_NOTEBOOK_BYTES:
-        return f"{path.name} has more than {LARGEST_NOTEBOOK_BYTES // 10**6} MB."
-    if record_files.values(path.read_bytes()) > MOST_VALUES:
-        return f"{path.name} has more than {MOST_VALUES:,} values."
     return ""
 
 
@@ -144,22 +135,18 @@ def _text(value: object) -> str:
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else ""
 
 
-def _grade_id(cell: object) -> str | None:
+def _grade_id(cell: dict[str, Any]) -> str | None:
     """The name that nbgrader's marks give a cell."""
-    metadata = cell.get("metadata") if isinstance(cell, dict) else None
+    metadata = cell.get("metadata")
     marks = metadata.get("nbgrader") if isinstance(metadata, dict) else None
     name = marks.get("grade_id") if isinstance(marks, dict) else None
     return name if isinstance(name, str) else None
 
 
 def grade_ids(path: Path) -> set[str]:
-    """The names of nbgrader's cells in a readable notebook."""
-    try:
-        cells = [] if _too_much(path) else json.loads(path.read_bytes())["cells"]
-    except (OSError, ValueError, LookupError, TypeError, RecursionError):
-        return set()
-    names = map(_grade_id, cells if isinstance(cells, list) else ())
-    return {name for name in names if name is not None}
+    """The names of nbgrader's cells in a notebook without a fault."""
+    cells = json.loads(path.read_bytes())["cells"]
+    return {name for cell in cells if (name := _grade_id(cell)) is not None}
 
 
 def other_lab(path: Path, lab_cells: Collection[str]) -> str:

@@ -49,7 +49,6 @@ MOST_WITH_ONE_VALUE = 300  # students
 MOST_RECORDS = 50  # of a student, whose ups and downs are compared
 LARGEST_CAPTURE_BYTES = 100_000_000
 LEAST_CAPTURE_BYTES = 1_000  # an idle wire leaves captures that hold nothing but their header
-CAPTURES = {".pcap", ".pcapng"}
 MOST_SENTENCES = 6  # sentences of one suspicion; its files are all named
 _UNREADABLE = (
     LabError,
@@ -198,17 +197,13 @@ def _captures(student: str, folder: Path, course: Path | None) -> Iterator[_File
         {path.name for path in (course / shared_records.FOLDER).glob("*/*")} if course else set()
     )
     for path in sorted(folder.glob("*.pcap*")):
-        try:
-            if path.suffix not in CAPTURES or path.is_symlink() or path.name in gifts:
-                continue
-            if not LEAST_CAPTURE_BYTES <= path.stat().st_size <= LARGEST_CAPTURE_BYTES:
-                continue
-            with path.open("rb") as file:
-                yield _File(
-                    student, path.name, digest=hashlib.file_digest(file, "sha256").hexdigest()
-                )
-        except OSError:
+        if path.is_symlink() or not path.is_file() or path.name in gifts:
             continue
+        if not LEAST_CAPTURE_BYTES <= path.stat().st_size <= LARGEST_CAPTURE_BYTES:
+            continue
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        yield _File(student, path.name, digest=digest)
 
 
 def _whole(record: Record, points: str) -> str:

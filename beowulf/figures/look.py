@@ -15,7 +15,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from beowulf.errors import LabError, UsageError
+from beowulf.errors import UsageError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -105,14 +105,10 @@ class Figure:
         if path.suffix not in (".png", ".svg"):
             raise UsageError(f"A figure is saved as .png or .svg, not as {path.name}.")
         text, table = path.with_suffix(".txt"), path.with_suffix(".csv")
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(self._image(path.suffix[1:]))
-            text.write_text(self.alt + "\n", encoding="utf-8")
-            self.table.to_csv(table, index=False)
-        except OSError as problem:
-            why = (problem.strerror or str(problem)).lower()
-            raise LabError(f"{path} was not written: {why}.", "Choose another place.") from None
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(self._image(path.suffix[1:]))
+        text.write_text(self.alt + "\n", encoding="utf-8")
+        self.table.to_csv(table, index=False)
         return [path, text, table]
 
     def _image(self, kind: str) -> bytes:
