@@ -82,6 +82,8 @@ def test_in_a_browser_the_button_saves_the_notebook_and_shows_what_is_open(
 ) -> None:
     from playwright.sync_api import expect
 
+    faults: list[str] = []
+    page.on("pageerror", lambda fault: faults.append(str(fault)))
     file = served.folder / SLUG / NAME
     page.goto(served.address(f"{SLUG}/{NAME}"))
     button = page.locator(".jp-NotebookPanel-toolbar").get_by_text("Check", exact=True)
@@ -107,6 +109,7 @@ def test_in_a_browser_the_button_saves_the_notebook_and_shows_what_is_open(
     expect(table.locator("tr").last).to_be_in_viewport()
     dialog.get_by_text("Close").click()
     expect(dialog).to_have_count(0)
+    assert faults == []
 
 
 @pytest.mark.browser
