@@ -12,6 +12,7 @@ import os
 import shutil
 import time
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from unittest.mock import patch
 
@@ -57,12 +58,9 @@ def measure(rounds: int, seed: int, progress: Progress) -> Findings:
             stock = Course(Path(shutil.copytree(course.folder, folder / "stock")))
             stock.api.config.Autograde.pop("autograde_preprocessors", None)
             sides: dict[str, Side] = {
-                OURS: lambda: ours(course, SLUG, OURS, students, JOBS),
-                NBGRADER: lambda: nbgrader(stock, students[:BY_NBGRADER]),
-                **{
-                    slug: lambda slug=slug: ours(course, slug, slug, students[:1], 1)
-                    for slug in labs
-                },
+                OURS: partial(ours, course, SLUG, OURS, students, JOBS),
+                NBGRADER: partial(nbgrader, stock, students[:BY_NBGRADER]),
+                **{slug: partial(ours, course, slug, slug, students[:1], 1) for slug in labs},
             }
             findings = interleave(sides, rounds, seed, progress)
     finally:
