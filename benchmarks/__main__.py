@@ -43,8 +43,8 @@ REST_S = 20.0
 
 def main() -> int:
     """Run the chosen benchmarks; 0: all measured, 1: one failed."""
-    for stop in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(stop, signal.default_int_handler)
+    for ending in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(ending, signal.default_int_handler)
     parser = argparse.ArgumentParser("python -m benchmarks", description=__doc__)
     parser.add_argument(
         "name", nargs="?", choices=BENCHMARKS + LONG, help="if left out, all but full_studies"

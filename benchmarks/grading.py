@@ -58,8 +58,8 @@ def measure(rounds: int, seed: int, progress: Progress) -> Findings:
             stock = Course(Path(shutil.copytree(course.folder, folder / "stock")))
             stock.api.config.Autograde.pop("autograde_preprocessors", None)
             sides: dict[str, Side] = {
-                OURS: lambda: ours(course, SLUG, OURS, students, JOBS),
-                NBGRADER: lambda: nbgrader(stock, students[:BY_NBGRADER]),
+                OURS: partial(ours, course, SLUG, OURS, students, JOBS),
+                NBGRADER: partial(nbgrader, stock, students[:BY_NBGRADER]),
                 **{slug: partial(ours, course, slug, slug, students[:1], 1) for slug in labs},
             }
             findings = interleave(sides, rounds, seed, progress)

@@ -44,7 +44,7 @@ class Bar:
             return f"at least {self.least:g} of {self.limit:g}"
         if self.of == "ratio":
             return f"ratio {f'{self.least:g} to' if self.least else 'at most'} {self.limit:g}"
-        return f"at most {self.limit:g} s"
+        return f"at most {amount(self.limit, 's')}"
 
 
 @dataclass(frozen=True)
