@@ -119,6 +119,7 @@ def test_what_two_of_three_share_stands_with_the_three(hand_ins: dict[str, Path]
     assert [(each.kind, each.students) for each in found.shared] == [
         ("whole", ("ada", "grace", "linus")),
         ("samples", ("ada", "linus")),
+        ("near", ("ada", "linus")),
     ]
 
 

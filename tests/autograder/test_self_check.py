@@ -376,8 +376,9 @@ def test_a_mistake_in_the_courses_file_is_refused_with_its_line(
 
 
 def test_the_file_that_a_course_begins_with_allows_the_form_and_nothing_else(tiny: Path) -> None:
+    folder = work_on(tiny)
     for written_by_1_0_0 in ("", "signed = false\n"):
-        (work_on(tiny) / limits.FILE).write_text(written_by_1_0_0 + limits.TEXT)
+        (folder / limits.FILE).write_text(written_by_1_0_0 + limits.TEXT)
         found = work.find(NUMBER).limits
         assert (found.level, found.hints, found.solutions) == (FORM, False, False)
 
