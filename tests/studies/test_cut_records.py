@@ -11,6 +11,9 @@ import lab_04_records as lab_04
 import pytest
 import test_a8
 import test_a9
+import test_a10
+import test_a11
+import test_a12
 import test_d3
 import test_d4
 import test_d6
@@ -45,7 +48,8 @@ def records() -> dict[str, Record]:
         lab_04.b4(lambda _: 10.0),
         lab_04.e2(lambda _: 100.0),
         *(lab_04.rings(study, lambda _: 1.0) for study in ("B2", "B3")),
-        test_a8.measured(),
+        *(each.measured() for each in (test_a8, test_a10, test_a11)),
+        test_a12.measured(test_a12.PAPER),
         test_a9.measured(lambda *_: 100.0),
         test_d3.measured(0.0, 0.0),
         test_d4.measured(test_d4.d4.PAPER_PERCENT),
