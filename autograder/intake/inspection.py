@@ -44,7 +44,9 @@ def notebook_fault(path: Path) -> str:
         return f"{path.name} has more than {MOST_VALUES:,} values."
     unread = f"{path.name} is not a notebook that can be read"
     try:
-        content = json.loads(text)
+        content = json.loads(text.decode())
+    except UnicodeDecodeError as problem:
+        return f"{unread}: it is not text in UTF-8 (byte {problem.start})."
     except (ValueError, RecursionError, MemoryError) as problem:
         return f"{unread}: its JSON breaks off or is wrong ({str(problem)[:80]})."
     cells = content.get("cells") if isinstance(content, dict) else None

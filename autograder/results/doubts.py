@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from autograder.evidence import invented, near_copies, noise
 from autograder.evidence.near_copies import Resemblance
 from autograder.evidence.noise import Run
+from autograder.results.outliers import Plain
 from autograder.results.sections import Section, listed, table_of
 from autograder.text import counted
-from beowulf.record import Record
+from beowulf.record import Point, Record
 
 # Below these, and only with so many samples; `python -m benchmarks doubts` measures what they find and whom they wrong.
 LEAST_SAMPLES, MANY_SAMPLES = 1_000, 10_000
@@ -49,7 +50,7 @@ class _Measured:
     on_clock: tuple[float, int]
 
 
-def found(records: Mapping[str, list[Record]]) -> list[Doubt]:
+def found(records: Mapping[str, list[Plain]]) -> list[Doubt]:
     """The doubts about a class, of learners first, then of pairs."""
     measured = [
         each for student in sorted(records) for each in _measured(student, records[student])
@@ -61,13 +62,25 @@ def found(records: Mapping[str, list[Record]]) -> list[Doubt]:
     return alone + list(_near_copies(measured))
 
 
-def _measured(student: str, records: Sequence[Record]) -> Iterator[_Measured]:
+def _measured(student: str, plain: Sequence[Plain]) -> Iterator[_Measured]:
     """The complete measurements of a learner; a Record that cannot be one is left out."""
-    for record in records[:MOST_RECORDS]:
+    for each in plain[:MOST_RECORDS]:
         with suppress(ArithmeticError, LookupError, TypeError, ValueError, AttributeError):
+            record = _record(each)
             if record.complete and invented.is_timed(record):
                 study = f"{record.study[:60]} {record.variant[:60]}".strip()
                 yield _Measured(student, study, noise.runs(record), noise.clock_share(record))
+
+
+def _record(plain: Plain) -> Record:
+    points = [Point(p["at"], p["quantity"], p["samples"], p["facts"]) for p in plain["points"]]
+    return Record(
+        str(plain["study"]),
+        program=dict(plain["program"]),
+        points=points,
+        variant=str(plain["variant"]),
+        complete=plain["complete"] is True,
+    )
 
 
 def _about_noise(own: Sequence[_Measured]) -> Iterator[Doubt]:

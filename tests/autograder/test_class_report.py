@@ -31,7 +31,7 @@ from autograder.results import outliers, report
 from autograder.rubrics.score import Score
 from beowulf import paths
 from beowulf.errors import LabError, UsageError
-from beowulf.record import Record
+from beowulf.record import Point, Record
 from tests.gold.hand_in import EXPLANATION
 
 SLUG = "01-validation"
@@ -363,27 +363,26 @@ def test_a_report_of_nothing_is_refused(course: Course) -> None:
 
 
 def test_time_is_counted_without_long_pauses() -> None:
-    def record(start: str, end: str) -> dict[str, Any]:
-        return {"started": f"2026-01-05T{start}:00Z", "ended": f"2026-01-05T{end}:00Z"}
+    def record(start: str, end: str) -> Record:
+        return Record("A6", started=f"2026-01-05T{start}:00Z", ended=f"2026-01-05T{end}:00Z")
 
     spans = [record("10:00", "10:10"), record("10:30", "10:35"), record("15:00", "15:01")]
     assert outliers.minutes_spent(spans) == 35 + 1
     assert outliers.minutes_spent([]) is None
-    assert outliers.minutes_spent([{"started": 7}, record("11:00", "10:00")]) is None
+    assert outliers.minutes_spent([record("11:00", "10:00")]) is None
 
 
 def test_a_cluster_is_odd_only_beside_at_least_two_others() -> None:
-    def kept(factor: float) -> list[dict[str, Any]]:
-        points = [
-            {
-                "at": {"bytes": size},
-                "quantity": "half_round_trip_us",
-                "samples": [factor * size] * 3,
-            }
-            for size in (1, 10, 100)
-        ]
+    def kept(factor: float) -> list[Record]:
+        sizes = (1, 10, 100)
+        samples = {size: [factor * size] * 3 for size in sizes}
         return [
-            {"study": "A6", "started": "x", "complete": True, "points": [*points, 7, {"at": 1}]}
+            Record(
+                "A6",
+                points=[
+                    Point({"bytes": size}, "half_round_trip_us", samples[size]) for size in sizes
+                ],
+            )
         ]
 
     two = {"a": kept(1.0), "b": kept(9.0)}

@@ -11,6 +11,7 @@ from marked import Marked, earned
 
 from autograder.course import release
 from autograder.evidence.variants import Own
+from autograder.rubrics import record_facts
 from beowulf.exercises.heat import program
 from beowulf.exercises.lab_05 import drawn, own_step
 from beowulf.record import Point, Record
@@ -109,7 +110,7 @@ def test_a_step_that_gains_only_without_its_ghost_rows_at_the_longest_is_not_cle
         (step(text="no Python ("), "not your own"),
         (step(hidden=0.9), "less than its messages by themselves"),
         (replace(step(), complete=False), "cut short"),
-        (replace(step(), points=step().points[:1]), "no times of your step"),
+        (replace(step(), points=step().points[:1]), "has no samples"),
         (replace(step(), points=step().points[1:]), "it was not tried"),
     ],
     ids=[
@@ -297,7 +298,7 @@ def test_records_of_junk_never_raise_and_never_earn(junk: Point) -> None:
 
 
 def test_a_record_with_far_too_many_samples_is_refused_and_not_worked_on() -> None:
-    most = LAB.rubric.facts_05.MOST_SAMPLES
+    most = record_facts.MOST_SAMPLES
     huge = sweep()
     huge.points[0] = replace(huge.points[0], samples=[0.1] * (most + 1))
     found = scores(instead(huge))["d2-record"]

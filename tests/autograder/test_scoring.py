@@ -13,7 +13,7 @@ from nbgrader.utils import determine_grade
 from autograder import rubrics
 from autograder.grading.scoring import AssessSubmission, WriteScores
 from autograder.rubrics import Question
-from autograder.rubrics.record_facts import ByRecord, numbers
+from autograder.rubrics.record_facts import ByRecord, numbers_and_words
 from autograder.rubrics.score import MIME_TYPE, Score
 from autograder.rubrics.submission import Submission
 from beowulf.errors import LabError
@@ -117,7 +117,7 @@ def test_a_slip_in_a_reader_is_no_missing_part_of_a_record_and_its_traceback_is_
     ):
         assert not caplog.records
         (score,) = rubrics.ask(
-            {"q": Question(1, "", ByRecord(read, "A2", numbers("samples")))}, submission
+            {"q": Question(1, "", ByRecord(read, "A2", numbers_and_words("samples")))}, submission
         ).values()
         assert score.points == 0
         assert said in score.found

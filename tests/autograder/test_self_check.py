@@ -396,13 +396,6 @@ def test_hints_open_one_after_the_other_and_stay_open(tiny: Path) -> None:
     assert any("--hint QUESTION" in note for note in look().notes)
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"by-hand": "x"}', '{"by-hand": -3}', "{"])
-def test_a_file_of_hints_that_cannot_be_read_closes_them_again(tiny: Path, text: str) -> None:
-    (work_on(tiny) / hints.FILE).write_text(text)
-    assert "Hint 1 of 3" in hints.next_hint(work.find(NUMBER), "by-hand")
-    assert "Hint 2 of 3" in hints.next_hint(work.find(NUMBER), "by-hand")
-
-
 def test_hints_that_are_closed_or_not_there_are_answered_with_a_sentence(tiny: Path) -> None:
     work_on(tiny)
     with pytest.raises(LabError, match=r"The question explain has no hints\. Read labs/99-tiny"):
