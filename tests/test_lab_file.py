@@ -94,8 +94,18 @@ def test_a_lab_file_is_read_in_its_order_and_with_its_lines(write: Callable[[str
         ("points = 2\n", "points = true\n", 9, "`points` is no number that is 0 or more: True"),
         ("points = 2\n", "points = nan\n", 9, "`points` is no number that is 0 or more: nan"),
         ("points = 2\n", "points = -2\n", 9, "`points` is no number that is 0 or more: -2"),
-        ("tolerance = 0.5", 'tolerance = "a bit"', 12, "`tolerance` is no number that is 0 or more: 'a bit'"),
-        ("tolerance = 0.5", "tolerance = -0.5", 12, "`tolerance` is no number that is 0 or more: -0.5"),
+        (
+            "tolerance = 0.5",
+            'tolerance = "a bit"',
+            12,
+            "`tolerance` is no number that is 0 or more: 'a bit'",
+        ),
+        (
+            "tolerance = 0.5",
+            "tolerance = -0.5",
+            12,
+            "`tolerance` is no number that is 0 or more: -0.5",
+        ),
         (
             "tolerance_percent = 5",
             "tolerance_percent = inf",

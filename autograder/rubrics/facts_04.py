@@ -57,7 +57,10 @@ def ring_rates(submission: Submission) -> Iterator[tuple[str, Curves]]:
         for protocol in a7_rate_by_nodes.PROTOCOLS:
             lines = [_rate(table, "ring", ranks, protocol) for ranks in RING]
             if all(len(line) >= FEWEST_SIZES for line in lines):
-                yield record.file_name, [dict(zip(line.index.astype(float), line, strict=True)) for line in lines]
+                yield (
+                    record.file_name,
+                    [dict(zip(line.index.astype(float), line, strict=True)) for line in lines],
+                )
 
 
 def own_times(record: Record) -> Curves:

@@ -96,19 +96,6 @@ def test_an_empty_list_of_samples_is_refused_with_a_sentence() -> None:
         ratio([])
 
 
-@pytest.mark.parametrize("value", [math.nan, math.inf])
-def test_what_is_no_number_is_refused(value: float) -> None:
-    with pytest.raises(LabError, match="no number"):
-        summary([1.0, value])
-    with pytest.raises(LabError, match="zero or no number"):
-        ratio([(1.0, value)])
-
-
-def test_a_ratio_to_nothing_is_refused() -> None:
-    with pytest.raises(LabError, match="cannot be compared"):
-        ratio([(1.0, 0.0)])
-
-
 def test_a_million_samples_do_not_need_a_thousand_million_numbers_at_once() -> None:
     samples = np.random.default_rng(1).normal(100, 1, 50_000)
     found = summary(samples)
