@@ -176,7 +176,6 @@ def with_bytes(content: bytes, place: int, new: bytes) -> bytes:
         (b"# A README\n\nnot packets", "is not a capture"),
         (b"\x1f\x8b\x08\0\0\0\0\0 compressed", "is compressed"),
         (pcap([])[:20], "ends within its own header"),
-        (pcapng([])[:16], "ends within its own header"),
         (with_bytes(pcap([]), 0, b"\xa1\xb2\xc3\xd4"), "is not a capture"),
         (pcap(spaced(1), link=113), "of type Linux 'any' (cooked), not Ethernet"),
         (pcap(spaced(1), link=101), "of type raw IP"),

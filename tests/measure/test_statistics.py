@@ -143,11 +143,6 @@ def test_launches_of_different_length_are_drawn_as_long_as_each_is() -> None:
     assert (found.low, found.high) == (1.0, 2.0)  # each launch may be drawn twice
 
 
-def test_launches_that_do_not_belong_to_the_values_are_refused() -> None:
-    with pytest.raises(ValueError, match="3 values come with the launches of 2"):
-        summary([1.0, 2.0, 3.0], launches=[0, 1])
-
-
 def test_pairs_of_several_launches_stay_together() -> None:
     pairs = Pairs()
     pairs.add(0, [2.0, 4.0, 6.0], [1.0, 2.0])  # a third one is missing
