@@ -255,7 +255,9 @@ def test_a_name_that_cannot_be_drawn_takes_no_other_study_along(
     monkeypatch.setattr(content, "_png", lambda figure: 1 / 0)
     idle().save_in(tmp_path)
     (each,) = studies(page.make([tmp_path]))
-    assert each["problems"] == ["What this Record of A5 holds cannot be drawn."]
+    assert each["problems"] == [
+        "This Record of A5 led to an error: ZeroDivisionError: division by zero."
+    ]
     assert each["verdicts"]
 
 

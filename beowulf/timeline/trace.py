@@ -77,7 +77,6 @@ HEAD = np.dtype(
         ("host", "S64"),
         ("program", "S256"),
         ("calls", "S32", _MOST_CALLS),
-        ("totals", [("calls", "<u8"), ("ns", "<i8"), ("bytes", "<i8")], _MOST_CALLS),
         ("comms", [("members", "<u8"), ("number", "<u4"), ("size", "<i4")], _MOST_COMMS),
         ("clocks", [("monotonic_ns", "<i8"), ("real_ns", "<i8")], _MOST_CLOCKS),
         ("names", "S48", _MOST_NAMES),

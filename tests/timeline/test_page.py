@@ -46,7 +46,7 @@ def made(ranks: int, calls: int) -> Analysis:
         traces.append(
             RankTrace(
                 rank, ranks, HOSTILE, f"/x/{HOSTILE}", 0, calls * 50_000, events,
-                ("MPI_Send", "MPI_Recv"), {}, ((1, 0, ranks),), np.zeros(0), (HOSTILE,),
+                ("MPI_Send", "MPI_Recv"), ((1, 0, ranks),), np.zeros(0), (HOSTILE,),
             )
         )  # fmt: skip
     return Analysis(Trace(tuple(traces), warnings=(HOSTILE,)), {})
@@ -107,9 +107,9 @@ def seen(view: Any, rank: int) -> set[tuple[int, ...]]:
 @pytest.mark.browser
 def test_what_is_drawn_is_what_the_trace_has(browser: Any, tmp_path: Path) -> None:
     found = made(4, 200)
-    page.Page(found, packets(100, found.length_ns, 10), ["a", "b", "c", HOSTILE]).save(
-        tmp_path / "t.html"
-    )
+    shown = page.Page(found)
+    shown.packets, shown.nodes = packets(100, found.length_ns, 10), ["a", "b", "c", HOSTILE]
+    shown.save(tmp_path / "t.html")
     with opened(browser, tmp_path / "t.html") as view:
         for rank, began, ended in ((0, 0, 50_000), (3, 123_456, 7_000_000)):
             events = found.events[found.events["rank"] == rank]
@@ -196,7 +196,9 @@ def test_the_still_picture_has_its_sentence_and_table(tmp_path: Path) -> None:
 def test_a_million_events_stay_smooth(browser: Any, tmp_path: Path) -> None:
     found = made(16, 62_500)
     file = tmp_path / "t.html"
-    page.Page(found, packets(100_000, found.length_ns, 1000), list("abcd")).save(file)
+    shown = page.Page(found)
+    shown.packets, shown.nodes = packets(100_000, found.length_ns, 1000), list("abcd")
+    shown.save(file)
     size = os.path.getsize(file)
     with opened(browser, file) as view:
         opens_s = view.evaluate("performance.now()") / 1000  # since the page was asked for

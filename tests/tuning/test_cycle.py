@@ -273,12 +273,6 @@ def test_a_change_that_fails_half_way_is_taken_out(session: Measurement) -> None
     assert seen == [True, False]
 
 
-def test_a_place_is_measured_once(session: Measurement) -> None:
-    ab_comparison.compare(session, lambda on: None, length=SHORT)
-    with pytest.raises(LabError, match="measured already"):
-        ab_comparison.compare(session, lambda on: None, length=SHORT)
-
-
 # On a real cluster
 
 
