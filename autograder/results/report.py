@@ -44,7 +44,6 @@ def write(course: Course, slug: str, progress: Progress = no_progress) -> Path:
         progress(done, len(folders), f"reading {student}")
         records[student] = outliers.own_records(folder)
     progress(len(folders), len(folders) or 1, "drawing")
-    plain = {name: [each.as_plain() for each in own] for name, own in records.items()}
     with warnings.catch_warnings():
         # A letter that the font lacks; the table has it.
         warnings.simplefilter("ignore", UserWarning)
