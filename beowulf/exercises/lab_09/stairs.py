@@ -1,7 +1,7 @@
 """Lab 09's staircase: a learner's functions in C, compiled, simulated on the lab's own network, and held to a target.
 
 It is a Record of its own, S9, with the variant `stairs`; it keeps the source. A simulation gives the same time on every
-machine, so that the grader simulates what was handed in once more (autograder/sandbox/simulation.py) instead of
+machine, so that the grader simulates what was handed in once more (autograder/sandbox.py) instead of
 believing a Record.
 """
 
