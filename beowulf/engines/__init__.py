@@ -1,4 +1,4 @@
-"""IPython engines on the nodes, driven from a notebook: a learner's own, in one MPI world,.
+"""IPython engines on the nodes, driven from a notebook: a learner's own, in one MPI world.
 
 The controller runs beside the notebook and talks to the engines through sockets in a folder that every node sees:
 nothing of it is on the cables that a learner measures.
