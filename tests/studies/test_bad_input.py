@@ -24,14 +24,6 @@ PROGRAMS = [
 ]
 
 
-@pytest.mark.parametrize("name", studies.STUDIES)
-def test_a_record_of_another_study_is_neither_judged_nor_drawn(name: str) -> None:
-    study, other = studies.find(name), "A6" if name != "A6" else "A7"
-    for look in (study.claims, study.picture):
-        with pytest.raises(LabError, match=f"Record of study {other}, and {name} is judged here"):
-            look(Record(study=other))
-
-
 def empty(name: str) -> Iterator[Record]:
     """Records without a place, and one that was cut short before a place had a sample."""
     at = {"protocol": "blocking", "ranks": 2, "size_bytes": 1, "launch": 0}
