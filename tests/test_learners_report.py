@@ -216,9 +216,8 @@ def test_no_text_of_a_record_is_markup(tmp_path: Path) -> None:
     hostile = idle(
         learner=HOSTILE,
         warnings=[HOSTILE, "x" * 100_000, "\x1b[31mred", *["again"] * 1000],
-        cluster={**cluster, "mpi": {HOSTILE: [HOSTILE]}},
+        cluster={**cluster, "mpi": HOSTILE, "cores": {HOSTILE: [HOSTILE]}},
         versions={"kernel": HOSTILE},
-        circumstances={"before": {"load_1min": HOSTILE, "cores": [HOSTILE]}, "after": {}},
     )
     hostile.save_in(tmp_path)
     facts = {"value": 1, "low": 0, "high": 2, "unit": HOSTILE, "study": HOSTILE, "late": False}
