@@ -178,6 +178,8 @@ OLD_RECORDS = {
     "B2": lambda: lab_04.rings("B2", lambda at: 1.0),
     "B3": lambda: lab_04.rings("B3", lambda at: 1.0),
 }
+
+
 @pytest.mark.parametrize("study", ["A7", "A8", "A9", "B1"])
 def test_an_older_record_is_drawn_in_the_way_that_it_has(study: str) -> None:
     record = older(OLD_RECORDS[study]())
