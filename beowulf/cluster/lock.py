@@ -1,7 +1,7 @@
 """One measurement at a time: a cluster that is measured is held, and others read by whom, since when and for what.
 
-The process that holds a cluster has the first place in the queue in its folder. What changes a cluster is in that queue too, so
-that no study begins meanwhile; a study that changes its own cluster goes on.
+The process that holds a cluster has the first place in the queue in its folder. What changes a cluster is in that
+queue too, so that no study begins meanwhile; a study that changes its own cluster goes on.
 """
 
 from __future__ import annotations
