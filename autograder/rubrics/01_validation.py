@@ -255,8 +255,8 @@ def _fault(record: Record) -> str:
     if not record.complete:
         return "it was cut short"
     nodes = _nodes(record)
-    if len(nodes) < 2:
-        return "it names no two nodes"
+    if not 2 <= len(nodes) <= MOST_NODES:
+        return f"it names {len(nodes):,} nodes"
     for check in PAIR_CHECKS:
         checked = {(p.at.get("node"), p.at.get("peer")) for p in record.select(check=check)}
         if left := [pair for pair in permutations(nodes, 2) if pair not in checked]:
@@ -281,8 +281,7 @@ def _diagnose(record: Record) -> Diagnosis:
 
 
 def _nodes(record: Record) -> list[str]:
-    nodes: list[str] = record.cluster.get("nodes", [])
-    return nodes
+    return list(record.cluster.get("nodes", []))
 
 
 def _facts(record: Record, **at: object) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """One measurement at a time: a cluster that is measured is held, and others read by whom, since when and for what.
 
-The process that holds a cluster has the first place in the queue in its folder. What changes a cluster is in that queue
-too, so that no study begins meanwhile; a study that changes its own cluster goes on.
+The process that holds a cluster has the first place in the queue in its folder. What changes a cluster is in that
+queue too, so that no study begins meanwhile; a study that changes its own cluster goes on.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def held(
 
 
 def _come_first(folder: Path, mine: Mine, hint: str, wait: bool, report: Report | None) -> None:
-    """Return when nobody is before us; LockedError when another one measures and we do not `wait`."""
+    """Return when nobody is before us; LockedError when another process measures and we do not `wait`."""
     for before in mine.waits():
         holders = [_holder(each) for each in before]
         measuring = next((each for each in holders if each.measures), None)
