@@ -65,13 +65,19 @@ def lay_out(slug: str) -> Path:
     notebooks = sorted(originals.glob("*.ipynb"))
     if not notebooks:
         raise LabError(f"Lab {slug} has no notebook in {originals}.", "`git status` may show why.")
-    for source in notebooks:
-        _copy(source, folder / source.name)
-    for source in sorted(paths.lab(slug).rglob("*")):
-        _copy(source, folder / source.relative_to(paths.lab(slug)))
-    lay_out_headers()
-    lay_out_heat()
-    lay_out_play()
+    try:
+        for source in notebooks:
+            _copy(source, folder / source.name)
+        for source in sorted(paths.lab(slug).rglob("*")):
+            _copy(source, folder / source.relative_to(paths.lab(slug)))
+        lay_out_headers()
+        lay_out_heat()
+        lay_out_play()
+    except OSError as error:  # a full disk names the original, or nothing
+        raise LabError(
+            f"The lab cannot be copied to {folder}: {error.strerror}.",
+            "Free some space, or set BEOWULF_WORK to a folder elsewhere.",
+        ) from error
     return folder / notebooks[0].name
 
 

@@ -318,8 +318,9 @@ def test_a_full_disk_for_copies_is_reported_and_leaves_no_cluster(
     work.mkdir()
     learner.prefix = (*private_mounts, f"tmpfs:8k:{work}")
     said = learner("lab", "01", code=1)
-    assert f"beowulf: {work}/" in said
+    assert "The lab cannot be copied to" in said
     assert "No space left on device" in said
+    assert "BEOWULF_WORK" in said
     nothing_runs(learner)
 
 

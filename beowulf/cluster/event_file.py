@@ -58,8 +58,10 @@ class EventFile:
             line = b"\n" * torn + json.dumps(event).encode() + b"\n"
             _OWN.add(line.strip())
             if os.write(handle, line) != len(line):
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.file))
+                raise OSError(errno.ENOSPC, "No space left on device")
             os.fsync(handle)
+        except OSError as error:  # it names no file
+            raise OSError(error.errno, error.strerror, str(self.file)) from None
         finally:
             os.close(handle)
 

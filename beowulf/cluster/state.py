@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
@@ -80,6 +81,10 @@ def locked(folder: Path, *, make: bool = True) -> Iterator[None]:
         os.close(held)
     try:
         yield
+    except OSError as error:
+        if error.errno == errno.ENOSPC:  # it names no file
+            raise full(folder, error) from error
+        raise
     finally:
         os.close(held)
 
