@@ -79,11 +79,6 @@ def look_for(*needed: str | Path) -> None:
         raise LabError(f"{', '.join(lacking)} cannot be found on this machine.", HINT)
 
 
-def missing(error: OSError) -> LabError:
-    """The sentence for a tool that cannot be started, most often because it is not installed."""
-    return LabError(f"{error.filename} cannot be run: {error.strerror}.", HINT)
-
-
 def marked(command: str) -> str:
     """A line of shell whose answer can be separated from what a login prints before it."""
     return f"echo '{ANSWER}'; {command}"

@@ -96,13 +96,12 @@ def furnish(
     here: Path,
     there: Path,
     *,
-    name: str = CONNECTION,
     networked: bool,
-    location: str = "",
+    location: str,
 ) -> list[str]:
     """Make the folder `there` on a machine with a disk of its own; ssh's options that bring the controller's sockets.
 
-    `name` is that of the file in it for which an engine looks; `location` is this machine's address, where it is known.
+    `location` is this machine's address, where it is known.
     """
     about = connection(here, "engine")
     content = json.loads(about.read_text())
@@ -112,7 +111,7 @@ def furnish(
     listed = [] if networked else ports(about)
     script = (MAKE + FURNISH).format(
         folder=shlex.quote(str(there)),
-        file=shlex.quote(str(there / name)),
+        file=shlex.quote(str(there / CONNECTION)),
         ports=" ".join(map(str, listed)),
     )
     done = cluster.run(node, script, stdin=json.dumps(content))
