@@ -120,6 +120,8 @@ def test_a_document_names_only_commands_and_files_that_are_there(document: Path)
     names = [command.name or command.callback.__name__ for command in app.registered_commands]
     known = {name.replace("_", "-") for name in names}
     known |= {group.name for group in app.registered_groups}
+    if document.name == "CHANGELOG.md":  # which names what went, too
+        return
     named = set(re.findall(r"(?:^\$ |`|\| )beowulf ([a-z][a-z-]*)", text, flags=re.MULTILINE))
     assert named <= known, f"{document} names {named - known}"
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))

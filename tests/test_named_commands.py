@@ -24,6 +24,7 @@ TEXTS = [
     file
     for pattern in ("*.md", "docs/*.md", "slides/*.md", "labs/*/README.md")
     for file in sorted(ROOT.glob(pattern))
+    if file.name != "CHANGELOG.md"  # which names what went, too
 ]
 NAMED = re.compile(r"`(?:sudo )?beowulf ([^`\n]+)`")
 ANYTHING = "VALUE"  # what is in a message where its code puts something in

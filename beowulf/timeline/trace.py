@@ -77,6 +77,7 @@ HEAD = np.dtype(
         ("host", "S64"),
         ("program", "S256"),
         ("calls", "S32", _MOST_CALLS),
+        ("unused", "<u8", (_MOST_CALLS, 3)),
         ("comms", [("members", "<u8"), ("number", "<u4"), ("size", "<i4")], _MOST_COMMS),
         ("clocks", [("monotonic_ns", "<i8"), ("real_ns", "<i8")], _MOST_CLOCKS),
         ("names", "S48", _MOST_NAMES),

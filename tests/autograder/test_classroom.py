@@ -143,7 +143,7 @@ def test_outside_a_course_a_sentence_says_what_to_do(
     (tmp_path / "twice.csv").write_text("id\nab12\nab12\n")
     monkeypatch.chdir(tmp_path)
     problem = run(*arguments).exception
-    assert isinstance(problem, LabError)
+    assert isinstance(problem, LabError | OSError)
     assert said in problem.message
     assert problem.hint
 

@@ -1,4 +1,4 @@
-"""Does nbgrader count exactly the rubric's points, whatever the kernel printed?"""
+"""Does nbgrader count exactly the rubric's points, whatever is saved in the notebook?"""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from nbgrader.utils import determine_grade
 
 from autograder import rubrics
-from autograder.grading.scoring import AssessSubmission, WriteScores
+from autograder.grading.scoring import ASSESSED, Assessed, AssessSubmission, WriteScores
 from autograder.rubrics import Question
 from autograder.rubrics.record_facts import ByRecord, numbers_and_words
 from autograder.rubrics.score import MIME_TYPE, Score
@@ -48,14 +48,14 @@ def test_nbgrader_counts_the_score_within_zero_and_the_cells_worth(
     points: float, counted: float
 ) -> None:
     notebook = new_notebook(cells=[graded_cell()])
-    resources = {"beowulf_scores": {"q": Score(points, 3, "found")}}
+    resources = {ASSESSED: Assessed({"q": Score(points, 3, "found")})}
     WriteScores().preprocess(notebook, resources)
     assert determine_grade(notebook.cells[0]) == (counted, 3)
 
 
 def test_a_question_that_the_rubric_does_not_know_gives_nothing_and_says_so() -> None:
     notebook = new_notebook(cells=[graded_cell()])
-    WriteScores().preprocess(notebook, {"beowulf_scores": {}})
+    WriteScores().preprocess(notebook, {ASSESSED: Assessed()})
     assert determine_grade(notebook.cells[0]) == (0, 3)
     assert "no such question" in notebook.cells[0].outputs[0].data["text/html"]
 
@@ -63,7 +63,7 @@ def test_a_question_that_the_rubric_does_not_know_gives_nothing_and_says_so() ->
 def test_an_assignment_without_a_rubric_keeps_its_own_outputs() -> None:
     notebook = new_notebook(cells=[graded_cell()])
     before = json.dumps(notebook.cells)
-    WriteScores().preprocess(notebook, {})
+    WriteScores().preprocess(notebook, {ASSESSED: None})
     assert json.dumps(notebook.cells) == before
 
 
@@ -73,7 +73,7 @@ def test_cells_graded_by_hand_are_left_alone() -> None:
         new_markdown_cell("text", metadata={"nbgrader": marks}),
         new_code_cell("code", metadata={"nbgrader": marks}),
     ]
-    WriteScores().preprocess(new_notebook(cells=cells), {"beowulf_scores": {}})
+    WriteScores().preprocess(new_notebook(cells=cells), {ASSESSED: Assessed()})
     assert cells[1].outputs == []
     assert [determine_grade(cell) for cell in cells] == [(None, 4), (None, 4)]
 
@@ -130,4 +130,4 @@ def test_an_instructors_own_assignment_has_no_rubric(slug: str, tmp_path: Path) 
     assert rubrics.find(slug) is None
     about = {"nbgrader": {"assignment": slug}, "metadata": {"path": str(tmp_path)}}
     _, resources = AssessSubmission().preprocess(new_notebook(), about)
-    assert "beowulf_scores" not in resources
+    assert resources[ASSESSED] is None

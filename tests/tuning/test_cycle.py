@@ -203,6 +203,7 @@ class Nodes:
 
     kind = "made"
     can = Abilities()
+    watched = None
     nodes = ("node00", "node01")
 
     def describe(self) -> dict[str, Any]:

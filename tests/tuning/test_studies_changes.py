@@ -300,17 +300,15 @@ class FailsOnOne(Nothing):
 
 
 @pytest.mark.cluster
-def test_a_knob_that_is_put_back_half_way_names_its_file_and_is_put_back_by_the_next_study(
+def test_a_knob_that_is_put_back_half_way_is_put_back_by_the_next_study(
     cluster: NamespaceCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    line = FailsOnOne.back.__code__.co_firstlineno
     with monkeypatch.context() as patched:
         patched.setitem(ALL, "nothing", FailsOnOne())
         with pytest.raises(LabError) as failed, changing(cluster, [(ALL["nothing"], "on")]) as turn:
             turn(True)
     assert failed.value.node == "node01"
     assert "the disk is full" in failed.value.message
-    assert f"is in {Path(__file__).name}, line {line}." in failed.value.message
     (left,) = log.of_cluster(cluster).open()
     assert list(left.open) == ["node01"]  # the others are as they were
     change.clear(cluster)
