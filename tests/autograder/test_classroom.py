@@ -144,7 +144,7 @@ def test_outside_a_course_a_sentence_says_what_to_do(
     monkeypatch.chdir(tmp_path)
     problem = run(*arguments).exception
     assert isinstance(problem, LabError | OSError)
-    assert said in problem.message
+    assert said in str(problem)
     assert problem.hint
 
 
