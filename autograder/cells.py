@@ -138,15 +138,17 @@ def _fresh(cell: Any, released: dict[str, KnownCell]) -> NotebookNode:
         # Lines, as a file may hold them; anything else is no source.
         source = "".join(map(str, source)) if isinstance(source, list) else ""
     if original is None:
-        return _with_attachments(new_cell(str(cell.get("cell_type")), source), cell)
+        return _with_its_parts(new_cell(str(cell.get("cell_type")), source), cell)
     made = new_cell(original.cell_type, source, metadata={"nbgrader": original.marks()})
-    return _with_attachments(made, cell)
+    return _with_its_parts(made, cell)
 
 
-def _with_attachments(made: NotebookNode, cell: Any) -> NotebookNode:
-    # Pictures pasted into an explanation are part of it.
+def _with_its_parts(made: NotebookNode, cell: Any) -> NotebookNode:
+    """The cell with the outputs that it was saved with, and with pictures pasted into an explanation."""
     if made.cell_type == "markdown" and isinstance(cell.get("attachments"), dict):
         made["attachments"] = cell["attachments"]
+    if made.cell_type == "code" and "outputs" in cell:
+        made["outputs"], made["execution_count"] = cell["outputs"], cell["execution_count"]
     return made
 
 

@@ -8,14 +8,13 @@ from beowulf import paths
 
 SANITIZE = [
     "autograder.cells.RestoreCells",
-    "nbgrader.preprocessors.ClearOutput",
     "nbgrader.preprocessors.OverwriteKernelspec",
     "nbgrader.preprocessors.OverwriteCells",
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
 AUTOGRADE = [
     "autograder.grading.scoring.AssessSubmission",
-    "autograder.sandbox.execution.ExecuteOnRecords",
+    "autograder.grading.scoring.ExecuteOwn",
     "nbgrader.preprocessors.LimitOutput",
     "autograder.grading.scoring.WriteScores",
     "nbgrader.preprocessors.SaveAutoGrades",

@@ -1,16 +1,22 @@
-"""How long do learners wait in the line of a machine before a deadline? Simulated, from what studies took."""
+"""How long do learners wait in the line of a machine before a deadline? Simulated, from what studies took.
+
+Nobody has measured here. Each learner measures each timed study of one lab once, of the lab that takes longest, on
+one of the machines, drawn by chance, and goes to the end of its line again for the next one. Learners begin within
+seven days before the deadline, and each day nearer to it twice as many: an assumption, and the one that matters most.
+Those who have waited rest as long as they do at most, until the load of the one before has gone. A figure is the 95th
+percentile over the learners of the longest wait of each.
+"""
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
-from pathlib import Path
+import statistics
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from benchmarks.result import Findings, Result
-from benchmarks.rows import Question
+from benchmarks.result import Findings, Question, kept
 from beowulf import paths
 from beowulf.lab_file import read
 from beowulf.measure.line import LONGEST_REST_S
@@ -19,10 +25,7 @@ from beowulf.studies import find
 
 TITLE = "Waiting in the line before a deadline, simulated"
 ROUNDS = 20  # draws of the arrivals
-FILLS_THE_CORES = True
 
-RESULTS = Path(__file__).with_name("results")
-FULL, QUICK = "full", "quick"
 # How many machines are tried for a class.
 CLASSES = {
     30: (1, 2, 4, 8),
@@ -30,62 +33,44 @@ CLASSES = {
     10_000: (8, 16, 32, 64, 128, 256, 512, 1024),
 }
 DAYS = 7
-DOUBLES_EVERY_DAYS = 1.0  # so much nearer to the deadline, twice as many begin in a day
 BEARABLE_S = 900.0
-SECONDS_A_DAY = 86_400.0
+DAY_S = 86_400.0
 SHARE = 0.95
-
-NOTES = [
-    "A simulation: nobody has measured here. It uses the seconds that each study took with all of its launches"
-    " (full_studies.json) and with --quick (studies.json). Each learner measures each timed study of one lab once, of"
-    " the lab that takes longest, and goes to the end of the line again for the next one.",
-    f"Learners begin within {DAYS} days before the deadline, and twice as many for each {DOUBLES_EVERY_DAYS:g} day"
-    " nearer to it; the hour of the day is not regarded. This is an assumption, and the one that matters most.",
-    f"Someone who has waited rests {LONGEST_REST_S:g} s, until the load of the one before has gone. That is the most.",
-    "Each learner measures on one of the machines, drawn by chance, each with a line of its own.",
-    "A figure is the 95th percentile over the learners of the longest wait of each.",
-]
 
 
 def measure(rounds: int, seed: int, progress: Progress) -> Findings:
     """Each class on more and more machines, until nearly all wait for a bearable time."""
-    samples: dict[str, list[float]] = {}
-    facts: dict[str, Any] = {"days": DAYS, "bearable_s": BEARABLE_S}
-    late: dict[str, float] = {}
-    enough: dict[str, int | None] = {}
-    for how in (FULL, QUICK):
-        lab, turns_s = longest_lab(how)
-        facts |= {
-            f"lab, {how}": lab,
-            f"studies, {how}": len(turns_s),
-            f"seconds, {how}": sum(turns_s),
-        }
+    findings = Findings(facts={"late": {}})
+    for how, took_s in ways().items():
+        lab, turns_s = longest_lab(took_s)
+        findings.facts[how] = {"lab": lab, "studies": len(turns_s), "seconds": sum(turns_s)}
         for number, (learners, tried) in enumerate(CLASSES.items()):
-            enough[f"{learners}, {how}"] = None
             for machines in tried:
-                name = of(learners, machines, how)
+                name = f"{learners:,} learners on {machines:,}, {how} studies"
                 progress(number, len(CLASSES), name)
                 draw = np.random.default_rng([seed, learners, machines])
                 runs = [simulated(learners, machines, turns_s, draw) for _ in range(rounds)]
-                samples[name] = [float(np.quantile(longest_s, SHARE)) for longest_s, _ in runs]
-                late[name] = float(np.median([share for _, share in runs]))
-                if np.median(samples[name]) <= BEARABLE_S:
-                    enough[f"{learners}, {how}"] = machines
+                waits = [float(np.quantile(longest_s, SHARE)) for longest_s, _ in runs]
+                findings.samples[name] = waits
+                findings.facts["late"][name] = statistics.median(late for _, late in runs)
+                if statistics.median(waits) <= BEARABLE_S:
                     break
-    questions = [Question(name, name) for name in samples]
-    return Findings(
-        questions, samples, facts=facts | {"late": late, "enough": enough}, notes=list(NOTES)
-    )
+    findings.questions = [Question(name, name) for name in findings.samples]
+    return findings
 
 
-def of(learners: int, machines: int, how: str) -> str:
-    """The name of what is simulated."""
-    return f"{learners:,} learners on {machines:,}, {how} studies"
+def ways() -> dict[str, dict[str, float]]:
+    """How long each study took: with all of its launches, and with --quick."""
+    full: Mapping[str, Any] = kept("full_studies")["facts"]["runs"]
+    quick: Mapping[str, Any] = kept("studies")["samples"]
+    return {
+        "full": {study: run["took_s"] for study, run in full.items()},
+        "quick": {study: statistics.median(taken) for study, taken in quick.items()},
+    }
 
 
-def longest_lab(how: str) -> tuple[str, list[float]]:
+def longest_lab(took_s: Mapping[str, float]) -> tuple[str, list[float]]:
     """The lab whose timed studies take longest, and how long each of them has the machine."""
-    took_s = _full() if how == FULL else _quick()
     labs = {
         slug: [took_s[each] for each in read(slug).studies if each in took_s and find(each).timed]
         for slug in paths.labs()
@@ -93,21 +78,10 @@ def longest_lab(how: str) -> tuple[str, list[float]]:
     return max(labs.items(), key=lambda lab: sum(lab[1]))
 
 
-def _full() -> dict[str, float]:
-    runs = Result.load(RESULTS / "full_studies.json").facts["runs"]
-    return {name: float(run["took_s"]) for name, run in runs.items()}
-
-
-def _quick() -> dict[str, float]:
-    samples = Result.load(RESULTS / "studies.json").samples_s
-    return {name.partition(" ")[0]: float(np.median(taken)) for name, taken in samples.items()}
-
-
 def simulated(
     learners: int, machines: int, turns_s: Sequence[float], draw: np.random.Generator
 ) -> tuple[np.ndarray, float]:
     """Each learner's longest wait in seconds, and the share of learners who are done after the deadline."""
-    deadline_s = DAYS * SECONDS_A_DAY
     came_s = arrivals(learners, draw)
     at = draw.integers(machines, size=learners)
     longest_s, done_s = np.zeros(learners), np.zeros(learners)
@@ -124,11 +98,10 @@ def simulated(
             free_s = done_s[who] = begins_s + rest_s + turns_s[turn]
             if turn + 1 < len(turns_s):
                 heapq.heappush(line, (free_s, who, turn + 1))
-    return longest_s, float(np.mean(done_s > deadline_s))
+    return longest_s, float(np.mean(done_s > DAYS * DAY_S))
 
 
 def arrivals(learners: int, draw: np.random.Generator) -> np.ndarray:
-    """When each learner begins, in seconds; the density doubles again and again until the deadline."""
-    days = draw.random(learners) * (1 - 2 ** (-DAYS / DOUBLES_EVERY_DAYS))
-    before_s = -np.log2(1 - days) * DOUBLES_EVERY_DAYS * SECONDS_A_DAY
-    return np.asarray(DAYS * SECONDS_A_DAY - before_s)
+    """When each learner begins, in seconds; the density doubles each day until the deadline."""
+    before_days = -np.log2(1 - draw.random(learners) * (1 - 2**-DAYS))
+    return np.asarray((DAYS - before_days) * DAY_S)

@@ -1,4 +1,11 @@
-"""What does a learner cost a hub: memory and cores with and without a cluster, grading, and storage?"""
+"""What does a learner cost a hub: memory and cores with and without a cluster, and storage?
+
+A learner is a JupyterLab server with one notebook's kernel, which has imported what the labs import; one who measures
+has a cluster of four namespaces and an IPython engine on each node as well. Memory is the sum of the proportional
+shares (PSS) of all processes of all learners: what each of them needs more than the first one is the difference,
+divided by their number. Neither the browser nor JupyterHub with its proxy is counted. Records are those that were
+measured for the test suite (tests/gold); the size of captures is that of one quick study, measured here.
+"""
 
 from __future__ import annotations
 
@@ -9,53 +16,41 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
-from autograder.course.course import Course
-from autograder.course.create import make_course
-from autograder.grading import driver
-from autograder.sandbox import kernel
 from benchmarks import commands
-from benchmarks.result import Findings
-from benchmarks.rows import Question
+from benchmarks.result import Findings, Question
 from benchmarks.scratch_cluster import STATE, scratch_folder
 from benchmarks.turns import busy_percent
 from beowulf import paths
 from beowulf.cluster import namespaces
 from beowulf.cluster.config import ClusterConfig
-from beowulf.engines import starters
 from beowulf.errors import LabError
 from beowulf.progress import Progress
-from tests import gold, school
+from tests import gold
 from tests.jupyter import Jupyter
 
 TITLE = "What a learner costs a hub"
 ROUNDS = 3
-FILLS_THE_CORES = True
 
 LEARNERS = 3  # at a time; the first one brings what all share
 IDLE_S = 20.0
-LONGEST_START_S = 180.0
-HAND_INS = 2  # of each lab, graded one after the other
-BY_ENGINES = 8
-HONEST = ("perfect", "average")
-TICKS = os.sysconf("SC_CLK_TCK")
-LONGEST_STUDY_S = 600.0
-RECORDS = paths.root() / "tests" / "gold" / "real_records.json.xz"
 SETTLE_S = 1.0
+LONGEST_START_S = 180.0
+TICKS = os.sysconf("SC_CLK_TCK")
+RECORDS = paths.root() / "tests" / "gold" / "real_records.json.xz"
 
 READS, MEASURES = "a learner who reads", "a learner who measures"
 FIRST = "the first learner, who reads"
 CLUSTER, ENGINES = "a cluster of four nodes", "its four engines"
 IDLE, BOOT = "a learner who does nothing, in a second", "booting a cluster"
-ENGINES_GRADE = "grading 01-validation by ipyparallel, start included"
-SLURM_GRADES = "grading 01-validation by Slurm, start included"
-GRADED, NOTEBOOK = "grading {}", "a lab's notebook"
-QUICK, FULL, CAPTURING = "quick", "full", "A10"
+CAPTURING = "A10"
+NOTEBOOK = "a lab's notebook"
 RECORD, CAPTURES = "a Record, {} study", f"captures beside a Record of {CAPTURING}, quick study"
+IN_SECONDS = (IDLE, BOOT)
 
 # What the labs' notebooks import, and a picture.
 OPENED = """
@@ -68,54 +63,28 @@ plt.plot(np.arange(9)); plt.show()
 CONNECTED = "cluster = connect('records')"
 STARTED = "engines = start_engines(cluster)"
 
-NOTES = [
-    "A learner is a JupyterLab server of their own with one notebook's kernel, which has imported what the labs import;"
-    f" one who measures has a cluster of four namespaces and an IPython engine on each node as well. {LEARNERS} are"
-    " there at the same time. Memory is the sum of the proportional shares (PSS) of all processes of all learners: what"
-    " each of them needs more than the first one is the difference, divided by their number. The browser is not on the"
-    " hub, and JupyterHub with its proxy is not counted.",
-    f"Doing nothing is the processor time that all learners took together in {IDLE_S:g} s, divided by both.",
-    f"Grading is the processor time of {HAND_INS} hand-ins of each lab, a perfect and an average one alternating, one"
-    " after the other, sandbox included. Processor time stays nearly the same on a busy machine.",
-    f"By ipyparallel, {BY_ENGINES} hand-ins of lab 01 are graded by an engine on each of two nodes, which a login"
-    " starts; their starting is counted. By Slurm, as many by `beowulf class grade --cluster slurm` in a job of two"
-    " nodes of simulated PCs: the command, its engines and Slurm's own daemons are counted, from the command on.",
-    "Records are those that were measured for the test suite (tests/gold), some quick and some full; the size of"
-    " captures is that of one quick study, measured here. A full study captures more.",
-]
-
-
-def measure(rounds: int, seed: int, progress: Progress) -> Findings:
-    """Learners come, and go on from reading to measuring; then a class is graded."""
-    samples: dict[str, list[float]] = {}
-    busy: list[float] = []
-
-    def add(name: str, value: float) -> None:
-        samples.setdefault(name, []).append(value)
-
-    for number in range(rounds):
-        progress(number, rounds + 1, "learners")
-        busy.append(busy_percent())
-        with scratch_folder() as folder:
-            _learners(folder, add)
-    progress(rounds, rounds + 1, "grading")
-    with scratch_folder() as folder:
-        _stored(folder, add)
-    with scratch_folder() as folder:
-        _graded(folder, rounds, add, progress)
-    return Findings(_questions(samples), samples, busy, notes=list(NOTES))
-
-
 Add = Callable[[str, float], None]
 
 
-def _questions(samples: Mapping[str, list[float]]) -> list[Question]:
-    in_bytes = (FIRST, READS, MEASURES, CLUSTER, ENGINES, NOTEBOOK, CAPTURES)
+def measure(rounds: int, seed: int, progress: Progress) -> Findings:
+    """Learners come, and go on from reading to measuring; then what they keep is weighed."""
+    findings = Findings()
 
-    def unit(name: str) -> str:
-        return "bytes" if name in in_bytes or name.startswith("a Record") else "s"
+    def add(name: str, value: float) -> None:
+        findings.samples.setdefault(name, []).append(value)
 
-    return [Question(name, name, unit=unit(name)) for name in samples]
+    for number in range(rounds):
+        progress(number, rounds, "learners")
+        findings.busy_percent.append(busy_percent())
+        with scratch_folder() as folder:
+            _learners(folder, add)
+    with scratch_folder() as folder:
+        _stored(folder, add)
+    findings.questions = [
+        Question(name, name, unit="s" if name in IN_SECONDS else "bytes")
+        for name in findings.samples
+    ]
+    return findings
 
 
 class _Learner:
@@ -244,91 +213,20 @@ def _children_s() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def _graded(folder: Path, rounds: int, add: Add, progress: Progress) -> None:
-    course = make_course(folder / "course")
-    kernel.shared().await_ready()
-    for number, slug in enumerate(course.labs):
-        progress(rounds + number / len(course.labs), rounds + 1, f"grading {slug}")
-        course.release(slug)
-        cases = gold.hand_ins(slug)
-        perfect = folder / slug
-        cases["perfect"].write(perfect)
-        add(NOTEBOOK, float(max(each.stat().st_size for each in perfect.glob("*.ipynb"))))
-        for turn in range(rounds):
-            part = [f"{slug[:2]}-{turn}-{each}" for each in range(HAND_INS)]
-            for each, student in enumerate(part):
-                cases[HONEST[each % len(HONEST)]].write(
-                    course.folder / "submitted" / student / slug
-                )
-            before_s = _own_s()
-            graded = list(driver.grade(course, slug, part))
-            add(GRADED.format(slug), (_own_s() - before_s) / len(part))
-            if bad := [f"{each.student}: {each.problem}" for each in graded if each.problem]:
-                raise LabError(f"Not everything was graded: {bad[0]}")
-    _graded_by_engines(course, folder, add)
-    if os.geteuid() == 0 and school.installed():
-        _graded_by_slurm(folder / "login", add)
-
-
 def _stored(folder: Path, add: Add) -> None:
-    """What Records take that were measured for the tests, and the captures of a study measured now."""
+    """What Records and notebooks take, and the captures of a study."""
     for record in json.loads(lzma.decompress(RECORDS.read_bytes())):
-        how = next(each for each in (QUICK, FULL) if each in record["where"])
+        how = next(each for each in ("quick", "full") if each in record["where"])
         add(RECORD.format(how), float(len(json.dumps(record))))
+    for slug in paths.labs():
+        gold.hand_ins(slug)["perfect"].write(folder / slug)
+        add(NOTEBOOK, float(max(each.stat().st_size for each in (folder / slug).glob("*.ipynb"))))
     namespaces.up(ClusterConfig(), folder=folder / STATE)
     environment = commands.environment(BEOWULF_STATE=str(folder / STATE), BEOWULF_LINE=str(folder))
     words = ("study", CAPTURING, "--quick", "--records", str(folder / "records"))
-    command = [str(paths.python_bin() / "beowulf"), *words]
-    commands.timed(command, environment, timeout_s=LONGEST_STUDY_S)
+    commands.timed([str(paths.python_bin() / "beowulf"), *words], environment, timeout_s=600.0)
     captures = (folder / "records").glob("*.pcapng")
     add(CAPTURES, float(sum(each.stat().st_size for each in captures)))
-
-
-def _graded_by_engines(course: Course, folder: Path, add: Add) -> None:
-    slug = course.lab("01")
-    cases = gold.hand_ins(slug)
-    part = [f"engines-{each}" for each in range(BY_ENGINES)]
-    for each, student in enumerate(part):
-        cases[HONEST[each % len(HONEST)]].write(course.folder / "submitted" / student / slug)
-    cluster = namespaces.up(ClusterConfig(nodes=2), folder=folder / STATE)
-
-    def used_s() -> float:
-        return sum(map(time_s, family([os.getpid(), cluster.supervisor.process.pid])))
-
-    before_s = used_s()
-    with starters.ByLogin(cluster) as pool:
-        graded = list(driver.grade(course, slug, part, pool=pool))
-        add(ENGINES_GRADE, (used_s() - before_s) / len(part))
-    if bad := [f"{each.student}: {each.problem}" for each in graded if each.problem]:
-        raise LabError(f"Not everything was graded: {bad[0]}")
-
-
-def _graded_by_slurm(login: Path, add: Add) -> None:
-    login.mkdir()
-    course = make_course(login / "course")
-    slug = course.lab("01")
-    course.release(slug)
-    cases = gold.hand_ins(slug)
-    for each in range(BY_ENGINES):
-        cases[HONEST[each % len(HONEST)]].write(
-            course.folder / "submitted" / f"slurm-{each}" / slug
-        )
-    with school.opened(login) as opened:
-        opened.bring_checkout()
-        instructor = opened.root
-        instructor("up", "--target", "slurm", "--nodes", "2", "--minutes", "20")
-        instructor.here = course.folder
-
-        def used_s() -> float:
-            return _own_s() + sum(map(time_s, family([opened.pcs.process.pid])))
-
-        before_s = used_s()
-        instructor("class", "grade", "01", "--cluster", "slurm")
-        add(SLURM_GRADES, (used_s() - before_s) / BY_ENGINES)
-
-
-def _own_s() -> float:
-    return sum(time_s(pid) for pid in family([os.getpid()]))
 
 
 def time_s(pid: int) -> float:

@@ -1,7 +1,7 @@
 """Mininet's side of the benchmark up_down: four hosts behind one switch, an sshd in each.
 
-Run by the machine's own Python, for which Debian's package installs Mininet, in a folder with the file sshd_config.
-It prints a line of JSON when every sshd listens, waits for a line, takes the network down and prints another.
+Run by the machine's own Python, for which Debian's package installs Mininet, with a folder that has the file
+sshd_config. It prints a line of JSON when every sshd listens, and goes on for each line that it reads.
 """
 
 import json
@@ -11,28 +11,23 @@ from pathlib import Path
 from typing import Any
 
 # Debian's Mininet brings no types.
-from mininet.link import Link, TCLink  # type: ignore[import-not-found]
-from mininet.net import VERSION, Mininet  # type: ignore[import-not-found]
+from mininet.link import TCLink  # type: ignore[import-not-found]
+from mininet.net import Mininet  # type: ignore[import-not-found]
 from mininet.nodelib import LinuxBridge  # type: ignore[import-not-found]
 from mininet.topo import SingleSwitchTopo  # type: ignore[import-not-found]
 
 HOSTS = 4
-RATE_MBIT_PER_S = 100
+SHAPED = {"bw": 100, "use_tbf": True}
 LONGEST_WAIT_S = 20
 # Port 22 in state LISTEN, as /proc/net/tcp writes it; the nodes of `beowulf up` get the same check.
 LISTENING = "00000000:0016 00000000:0000 0A"
 BANNER = "exec 3<>/dev/tcp/{}/22 && read -r -t 5 -u 3 line && echo $line; exec 3>&-"
 
 
-def started(links: str, folder: str) -> Any:
+def started(folder: str) -> Any:
     """A running network whose hosts all have an sshd that listens."""
-    shaped = {"bw": RATE_MBIT_PER_S, "use_tbf": True} if links == "tbf" else {}
-    net = Mininet(
-        topo=SingleSwitchTopo(k=HOSTS, lopts=shaped),
-        switch=LinuxBridge,
-        controller=None,
-        link=TCLink if shaped else Link,
-    )
+    topology = SingleSwitchTopo(k=HOSTS, lopts=SHAPED)
+    net = Mininet(topo=topology, switch=LinuxBridge, controller=None, link=TCLink)
     net.start()
     for host in net.hosts:
         host.cmd(f"/usr/sbin/sshd -D -f {folder}/sshd_config &")
@@ -47,14 +42,6 @@ def started(links: str, folder: str) -> Any:
     return net
 
 
-def stop(net: Any) -> None:
-    """Take everything down, with Mininet's own means."""
-    for host in net.hosts:
-        # As Mininet's own example does: sshd outlives its shell otherwise.
-        host.cmd("kill $!")
-    net.stop()
-
-
 def shaped_ports(net: Any) -> int:
     """How many of the cables' ends have the queue that limits their rate."""
     ends = [end for link in net.links for end in (link.intf1, link.intf2)]
@@ -62,22 +49,21 @@ def shaped_ports(net: Any) -> int:
 
 
 def main() -> None:
-    """Bring the network up and print it; after a line of input, take it down and print it."""
-    links, folder = sys.argv[1:]
-    began = time.perf_counter()
-    net = started(links, folder)
-    ready = {"up_s": time.perf_counter() - began, "version": VERSION}
-    print(json.dumps(ready), flush=True)
+    """Bring the network up; after a line of input prove what it is; after another, take it down."""
+    net = started(sys.argv[1])
+    print(json.dumps({"ready": True}), flush=True)
 
     sys.stdin.readline()
     banners = [net.hosts[0].cmd(BANNER.format(host.IP())).strip() for host in net.hosts]
-    proof = {"answering": sum("SSH-2.0" in banner for banner in banners)}
-    proof["shaped_ports"] = shaped_ports(net)
-    print(json.dumps(proof), flush=True)
+    answering = sum("SSH-2.0" in banner for banner in banners)
+    print(json.dumps({"answering": answering, "shaped_ports": shaped_ports(net)}), flush=True)
 
     sys.stdin.readline()
     began = time.perf_counter()
-    stop(net)
+    for host in net.hosts:
+        # As Mininet's own example does: sshd outlives its shell otherwise.
+        host.cmd("kill $!")
+    net.stop()
     print(json.dumps({"down_s": time.perf_counter() - began}), flush=True)
 
 

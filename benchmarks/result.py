@@ -1,149 +1,151 @@
-"""The result of a benchmark: rows with a verdict each, saved as JSON and Markdown with all circumstances."""
+"""A benchmark's result: a row for each question, with a verdict against its bar, and the file that keeps it."""
 
 from __future__ import annotations
 
 import json
-import os
 import re
-import secrets
 import statistics
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks.rows import HEADINGS, Question, Row, amount, cells
-from beowulf.errors import LabError
-from beowulf.measure.statistics import LEAST_PAIRS
+from beowulf.measure.statistics import LEAST_PAIRS, ratio, summary
 
-SCHEMA_VERSION = 1
+RESULTS = Path(__file__).with_name("results")
+MET, NOT_MET, INCONCLUSIVE, NOT_MEASURED = "met", "not met", "inconclusive", "not measured"
+NO_BAR = "no bar"
+LEAST_RUNS = 3
+HEADINGS = (
+    "what",
+    "bar",
+    "ours (median)",
+    "other (median)",
+    "ratio (95 % interval)",
+    "n",
+    "verdict",
+)
+
+
+@dataclass(frozen=True)
+class Bar:
+    """The target: at most `limit` for `ours`, or as a `ratio` of ours to the other.
+
+    Where less is not better either, `least` is the other end. A `count` is of trials that end as they should
+    (1 or 0 each): at least `least` of `limit`.
+    """
+
+    limit: float
+    of: str = "ours"
+    least: float = 0.0
+
+    def __str__(self) -> str:
+        if self.of == "count":
+            return f"at least {self.least:g} of {self.limit:g}"
+        if self.of == "ratio":
+            return f"ratio {f'{self.least:g} to' if self.least else 'at most'} {self.limit:g}"
+        return f"at most {amount(self.limit, 's')}"
+
+
+@dataclass(frozen=True)
+class Question:
+    """One row of the table: `ours` and `other` name samples in `unit`: s, bytes or trials.
+
+    `missing` is why there are none, or why they do not count.
+    """
+
+    what: str
+    ours: str
+    other: str = ""
+    bar: Bar | None = None
+    missing: str = ""
+    unit: str = "s"
 
 
 @dataclass
 class Findings:
-    """What a benchmark returns: its samples (seconds, one a round), its questions, facts and notes.
+    """What a benchmark measured: samples by name, one a round; and in each pause, how busy others kept the cores."""
 
-    Where a round has many samples of its own and gives their median, `raw` has them, a list a round.
-    """
-
-    questions: list[Question]
+    questions: list[Question] = field(default_factory=list)
     samples: dict[str, list[float]] = field(default_factory=dict)
     busy_percent: list[float] = field(default_factory=list)
-    order: list[str] = field(default_factory=list)
-    raw: dict[str, list[list[float]]] = field(default_factory=dict)
     facts: dict[str, Any] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
 
 
-@dataclass
-class Result:
-    """A benchmark's outcome, as it is saved."""
-
-    name: str
-    title: str
-    started: str
-    ended: str
-    rounds: int
-    seed: int
-    noise: str
-    rows: list[Row]
-    samples_s: dict[str, list[float]]
-    order: list[str]
-    raw_samples_s: dict[str, list[list[float]]]
-    facts: dict[str, Any]
-    notes: list[str]
-    circumstances: dict[str, Any]
-    versions: dict[str, str]
-
-    def save(self, folder: Path) -> list[Path]:
-        """Write NAME.json and NAME.md into `folder`, each completely or not at all; returns their paths."""
-        content = {"kind": "benchmark", "schema": SCHEMA_VERSION, **asdict(self)}
-        texts = {
-            folder / f"{self.name}.json": _json(content),
-            folder / f"{self.name}.md": markdown(self),
-        }
-        for path, text in texts.items():
-            try:
-                _replace(path, text)
-            except OSError as problem:
-                raise LabError(
-                    f"{path} was not written: {problem.strerror}.",
-                    "Free some space or fix the folder's permissions; the old file is untouched.",
-                ) from problem
-        return list(texts)
-
-    @classmethod
-    def load(cls, path: Path) -> Result:
-        """The result in a JSON file; LabError for any other file."""
-        try:
-            content = json.loads(path.read_text())
-            kind, version = content.pop("kind"), content.pop("schema")
-            if (kind, version) != ("benchmark", SCHEMA_VERSION):
-                raise ValueError(f"it is a {kind} of version {version}")
-            rows = [Row(**row) for row in content.pop("rows")]
-            return cls(rows=rows, **content)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as problem:
-            raise LabError(
-                f"{path} is not a benchmark's result: {problem}.", "Measure again: `make bench`."
-            ) from problem
+def answer(
+    question: Question, samples: Mapping[str, Sequence[float]], noise: str, seed: int
+) -> dict[str, Any]:
+    """The row for a question: medians (of trials: their sum), ratio with its interval, and the verdict."""
+    bar = question.bar
+    ours = samples.get(question.ours, [])
+    other = [] if question.missing else samples.get(question.other, [])
+    row: dict[str, Any] = {
+        "what": question.what,
+        "bar": str(bar or "none"),
+        "ours": question.ours,
+        "other": question.other,
+        "n": len(ours),
+        "unit": question.unit,
+    }
+    if ours and question.unit == "trials":
+        row["ours_median"] = sum(ours)
+    elif ours:
+        own = summary(ours, seed)
+        row |= {"ours_median": own.median, "ours_interval": [own.low, own.high]}
+    if ours and other:
+        times = ratio(list(zip(ours, other, strict=True)), seed)
+        row |= {"other_median": statistics.median(other), "ratio": times.median}
+        row["ratio_interval"] = [times.low, times.high]
+    row["verdict"], row["why"] = _verdict(question, row, noise)
+    return row
 
 
-def markdown(result: Result) -> str:
-    """The whole result for a reader: the table first, then what the figures rest on."""
-    units = {name: row.unit for row in result.rows for name in (row.ours, row.other)}
-    quartile_rows = [
-        [name, str(len(taken)), *(amount(v, units.get(name, "s")) for v in _five(taken))]
-        for name, taken in result.samples_s.items()
-    ]
-    before, after = result.circumstances["before"], result.circumstances["after"]
-    circumstances = [[name, _word(before[name]), _word(after.get(name))] for name in before]
-    busy = result.circumstances["pauses_busy_percent"]
-    pauses = (
-        f"In {len(busy)} pauses others took a median of {statistics.median(busy):.0f} % of the cores."
-        if busy
-        else ""
+def _verdict(question: Question, row: Mapping[str, Any], noise: str) -> tuple[str, str]:
+    bar, n = question.bar, row["n"]
+    if question.missing or not n:
+        return NOT_MEASURED, question.missing
+    if bar is None:
+        return NO_BAR, ""
+    if noise:
+        return INCONCLUSIVE, "the machine was noisy"
+    least = {"count": int(bar.limit), "ratio": LEAST_PAIRS}.get(bar.of, LEAST_RUNS)
+    if n < least:
+        return INCONCLUSIVE, f"{n} of the {least} rounds that it takes"
+    if bar.of == "count":
+        return MET if row["ours_median"] >= bar.least else NOT_MET, ""
+    low, high = row["ratio_interval" if bar.of == "ratio" else "ours_interval"]
+    if bar.least <= low and high <= bar.limit:
+        return MET, ""
+    if low > bar.limit or high < bar.least:
+        return NOT_MET, ""
+    return INCONCLUSIVE, "the bar is within the interval"
+
+
+def cells(row: Mapping[str, Any]) -> list[str]:
+    """A row as the cells of a table, under HEADINGS."""
+    ratio = "–"
+    if "ratio" in row:
+        low, high = row["ratio_interval"]
+        ratio = f"{row['ratio']:.3g} ({low:.3g} to {high:.3g})"
+    unit = row["unit"]
+    other = (
+        f"{amount(row['other_median'], unit)} ({row['other']})" if "other_median" in row else "–"
     )
-    parts = [
-        f"# {result.title}",
-        f"Measured from {result.started} to {result.ended}: {result.rounds} rounds, in turns, in an order "
-        f"drawn with seed {result.seed}. A ratio is ours over the other, the median over the rounds' "
-        f"pairs, with its 95 % bootstrap interval (with fewer than {LEAST_PAIRS} pairs: their whole "
-        "range). The figures hold for the circumstances below.",
-        table(HEADINGS, [cells(row) for row in result.rows]),
-        f"The machine was noisy: {result.noise}." if result.noise else "",
-        *(
-            ["## What to know", "\n".join(f"- {note}" for note in result.notes)]
-            if result.notes
-            else []
-        ),
-        "## Samples",
-        table(["what", "n", "least", "quartile", "median", "quartile", "most"], quartile_rows),
-        f"All of them are in {result.name}.json.",
-        "## Circumstances",
-        table(["", "before", "after"], circumstances),
-        pauses,
-        table(
-            ["", ""],
-            [
-                [name, _word(fact)]
-                for name, fact in (result.versions | result.facts).items()
-                if not isinstance(fact, dict)  # too long for a cell; the JSON has it
-            ],
-        ),
-    ]
-    return "\n\n".join(part for part in parts if part) + "\n"
+    ours = amount(row["ours_median"], unit) if "ours_median" in row else "–"
+    verdict = f"{row['verdict']}: {row['why']}" if row["why"] else row["verdict"]
+    return [row["what"], row["bar"], ours, other, ratio, str(row["n"]), verdict]
 
 
-def _five(samples: Sequence[float]) -> list[float]:
-    if len(samples) == 1:
-        return [samples[0]] * 5
-    return [min(samples), *statistics.quantiles(samples, n=4, method="inclusive"), max(samples)]
-
-
-def _word(value: object) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+def amount(value: float, unit: str) -> str:
+    """A time with three digits and the unit that suits it, bytes as MB, or how many trials."""
+    if unit == "trials":
+        return f"{value:.0f}"
+    if unit == "bytes":
+        return f"{value / 1e6:.3g} MB"
+    for factor, name in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")):
+        if value >= factor:
+            return f"{value / factor:.3g} {name}"
+    return f"{value:.3g} s"
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -156,20 +158,16 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     )
 
 
-def _json(content: dict[str, Any]) -> str:
-    text = json.dumps(content, indent=1, allow_nan=False)
-    # A list of numbers on a line of its own: the file is read by people too, and compared.
-    return re.sub(r"\[[-+\d.e,\s]+\]", lambda match: " ".join(match[0].split()), text) + "\n"
+def save(result: Mapping[str, Any]) -> Path:
+    """Write results/NAME.json; a list of numbers is on a line of its own, because people read and compare the file."""
+    text = json.dumps(result, indent=1, allow_nan=False)
+    text = re.sub(r"\[[-+\d.e,\s]+\]", lambda match: " ".join(match[0].split()), text)
+    path = RESULTS / f"{result['name']}.json"
+    path.write_text(text + "\n", encoding="utf-8")
+    return path
 
 
-def _replace(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
-    try:
-        with temporary.open("x", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+def kept(name: str) -> dict[str, Any]:
+    """The newest result of a benchmark."""
+    content: dict[str, Any] = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
+    return content

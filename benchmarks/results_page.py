@@ -7,12 +7,11 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from benchmarks.result import Result, table
+from benchmarks.result import kept, table
 from beowulf import paths
 from beowulf.studies import STUDIES, find
 from beowulf.verdict import ARITHMETIC, SYMBOLS
 
-MEASURED = paths.root() / "benchmarks" / "results" / "full_studies.json"
 PAGE = paths.root() / "docs" / "results.md"
 TITLE = "# Results, claim by claim"
 ABOUT = """\
@@ -24,7 +23,6 @@ page.
 A claim names the paper's figure where the paper prints one. Beside it is what was measured in the study's last run, and
 the Verdict; where runs came out differently, it has the number of those that came out so. Below the table is, for each
 outcome in it, why a modern result agrees with the paper's, differs from it, or cannot decide."""
-NOTHING = "No study has been measured in full yet."
 NOT_YET = "not measured yet"
 HEADINGS = ("claim", "measured", "Verdict")
 
@@ -32,20 +30,14 @@ Run = Mapping[str, Any]
 
 
 def main() -> None:
-    """Write the page from what is measured, or without it."""
-    PAGE.write_text(markdown(measured()), encoding="utf-8")
+    """Write the page from what is measured."""
+    PAGE.write_text(markdown(kept("full_studies")), encoding="utf-8")
     print(f"Written: {PAGE}.")
 
 
-def measured() -> Result | None:
-    """The newest full studies that are kept, if there are any."""
-    return Result.load(MEASURED) if MEASURED.exists() else None
-
-
-def markdown(result: Result | None) -> str:
-    """The whole page: a summary, the circumstances, and a section a study; without a Result, what there will be."""
-    runs: Mapping[str, Run] = result.facts["runs"] if result else {}
-    missing = {row.ours: row.why for row in result.rows if row.why} if result else {}
+def markdown(result: Mapping[str, Any]) -> str:
+    """The whole page: a summary, the circumstances, and a section a study."""
+    runs, failed = result["facts"]["runs"], result["facts"]["failed"]
     # By paper, and not by lab as STUDIES are.
     names = sorted(STUDIES, key=lambda name: (name[0], int(name[1:])))
     parts = [
@@ -54,11 +46,11 @@ def markdown(result: Result | None) -> str:
         "## Summary",
         summary(names, runs),
         "## Circumstances",
-        circumstances(result, runs) if result and runs else NOTHING,
+        circumstances(result, runs),
         *(
             part
             for name in names
-            for part in (f"## {heading(name)}", *section(name, runs.get(name), missing.get(name)))
+            for part in (f"## {heading(name)}", *section(name, runs.get(name), failed.get(name)))
         ),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -82,9 +74,8 @@ def summary(names: Iterable[str], runs: Mapping[str, Run]) -> str:
         counts = count(by_measurement(runs[name]["verdicts"]))
         total = {outcome: total[outcome] + counts[outcome] for outcome in SYMBOLS}
         rows.append([shown, *map(str, counts.values()), f"{runs[name]['took_s'] / 60:.1f}"])
-    if runs:
-        minutes = sum(run["took_s"] for run in runs.values()) / 60
-        rows.append(["all", *map(str, total.values()), f"{minutes:.1f}"])
+    minutes = sum(run["took_s"] for run in runs.values()) / 60
+    rows.append(["all", *map(str, total.values()), f"{minutes:.1f}"])
     return table(["study", *SYMBOLS, "minutes"], rows)
 
 
@@ -98,12 +89,12 @@ def count(verdicts: Sequence[Run]) -> dict[str, int]:
     return {word: sum(each["outcome"] == word for each in verdicts) for word in SYMBOLS}
 
 
-def circumstances(result: Result, runs: Mapping[str, Run]) -> str:
+def circumstances(result: Run, runs: Mapping[str, Run]) -> str:
     """When, on what, and beside what else the runs were made."""
     before = [run["before"] for run in runs.values()]
     started = sorted(run["started"] for run in runs.values())
     loads = [each["load_1min"] for each in before]
-    cluster = result.facts["cluster"]
+    cluster = result["facts"]["cluster"]
     cores = sorted({each["cores"] for each in before})
     rows = [
         ["measured", f"{moment(started[0])} to {moment(started[-1])} (starts of the last runs)"],
@@ -119,15 +110,15 @@ def circumstances(result: Result, runs: Mapping[str, Run]) -> str:
             "load before a run",
             f"median {statistics.median(loads):.2f}, at most {max(loads):.2f}, of {cores[-1]} cores",
         ],
-        *([name, result.versions[name]] for name in ("kernel", "machine", "python", "commit")),
+        *([name, result["versions"][name]] for name in ("kernel", "machine", "python", "commit")),
     ]
     return table(["", ""], rows)
 
 
-def section(name: str, run: Run | None, missing: str | None) -> list[str]:
+def section(name: str, run: Run | None, failed: str | None) -> list[str]:
     """A study's claims with their Verdicts, and why each outcome that occurs may be so."""
     if run is None:
-        return [f"{NOT_YET.capitalize()}{f': {missing}' if missing else '.'}"]
+        return [f"{NOT_YET.capitalize()}{f': {failed}' if failed else '.'}"]
     before, verdicts = run["before"], run["verdicts"]
     cluster = run.get("cluster", {})
     where = (

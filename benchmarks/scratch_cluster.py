@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import signal
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 from beowulf.cluster import namespaces
@@ -22,26 +21,4 @@ def scratch_folder() -> Iterator[Path]:
         try:
             yield folder
         finally:
-            # A second Ctrl-C would otherwise leave a cluster that no command finds.
-            handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
-            try:
-                namespaces.down(folder=folder / STATE)
-            finally:
-                signal.signal(signal.SIGINT, handler)
-
-
-# While a process holds this file with a zero in it, no idle core sleeps: the kernel's own interface for it, and
-# gone with the process. See Documentation/power/pm_qos_interface.rst of Linux.
-SLEEP = Path("/dev/cpu_dma_latency")
-
-
-@contextmanager
-def awake() -> Iterator[bool]:
-    """Idle cores wait awake meanwhile, as knob idle-states has it; False where this machine does not let us ask."""
-    with ExitStack() as held:
-        is_awake = False
-        with suppress(OSError):
-            file = held.enter_context(SLEEP.open("wb", buffering=0))
-            file.write(bytes(4))
-            is_awake = True
-        yield is_awake
+            namespaces.down(folder=folder / STATE)

@@ -1,19 +1,22 @@
-"""Does the measuring cycle find what is there, and nothing where nothing is? And how long is the whole procedure?"""
+"""Does the measuring cycle find what is there, and nothing where nothing is?
+
+A trial is a whole cycle of its own, with its launch of the program, as `beowulf tune apply` measures it. Both kinds
+alternate, in an order drawn with the seed. The change that changes nothing adds and removes as many firewall rules as
+the other one, in a chain that no packet passes: the nodes have the same work between two visits. The 10 % effect is
+real: so many rules in the chain that every arriving packet passes, on both nodes, as add 10 % by all that is measured.
+What they added over all trials is in the facts.
+"""
 
 from __future__ import annotations
 
-import hashlib
-import inspect
 import random
 import statistics
-import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from benchmarks.parts import Parts
-from benchmarks.result import Findings
-from benchmarks.rows import Bar, Question
+from benchmarks.result import Bar, Findings, Question
 from benchmarks.scratch_cluster import STATE, scratch_folder
 from benchmarks.turns import busy_percent
 from beowulf.cluster import namespaces
@@ -21,25 +24,21 @@ from beowulf.cluster.config import ClusterConfig
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError
 from beowulf.measure.measurement import Measurement
-from beowulf.measure.statistics import Ratio, ratio
+from beowulf.measure.statistics import ratio
 from beowulf.progress import Progress
-from beowulf.studies.lab_07 import e7_procedure
-from beowulf.tuning import ab_comparison, machines
+from beowulf.tuning import machines
 from beowulf.tuning.ab_comparison import DEFAULT, Comparison, compare, decide, pairs
 
 TITLE = "The measuring cycle: nothing, and a tenth more"
 ROUNDS = 100  # trials of each kind
-FILLS_THE_CORES = True  # the whole procedure ends with four ranks at work
 
 NULL, EFFECT = "a change that changes nothing", "a 10 % effect"
 RIGHT = {NULL: "no effect", EFFECT: "slower"}
 LEAST = {NULL: 95, EFFECT: 90}
-CYCLE, PROCEDURE = "one cycle", "the whole procedure"
-PROCEDURES = 3
 SHARE, AT_MOST = 0.10, 0.105  # what is meant, and what still counts as that
 CALIBRATION_RULES, CALIBRATIONS, CORRECTIONS = (50, 200), 2, 4
 LISTEN_EVERY = 10  # trials: how busy the machine is with other things
-SHORTER = (4, 8, 12, 16)  # blocks
+BLOCKS = (4, 8, 12, 16, DEFAULT.blocks)
 
 # A chain with a hook is passed by every packet that arrives; one without is only remembered.
 TABLE = """nft -f - <<'RULES'
@@ -50,95 +49,36 @@ RULES"""
 HOOK = "type filter hook input priority 0; policy accept;"
 RULE = "ip saddr 203.0.113.{0} tcp dport {1} drop"
 
-NOTES = [
-    "A trial is a whole cycle of its own, with its launch of the program, as `beowulf tune apply` measures it. Both "
-    "kinds come in turns, in an order drawn with the seed.",
-    "The change that changes nothing adds and removes as many firewall rules as the other one, in a chain that no "
-    "packet passes: the nodes have the same work between two visits.",
-    "The 10 % effect is real: so many rules in the chain that every arriving packet passes, on both nodes, as add 10 % "
-    "by all that is measured: a first number comes from the line through two cycles with 50 and two with 200 rules, "
-    f"and what it really adds, in {CORRECTIONS} cycles more and then in every trial, moves it along that line. What "
-    f"the rules added over all trials is below; where it is more than {AT_MOST:.1%}, no 10 % effect was measured, "
-    "and the row reports that.",
-    "An effect counts as detected when the decision is 'slower'."
-    f" A cycle has {DEFAULT.blocks} blocks of four visits with {DEFAULT.samples} samples each, and "
-    f"while it is inconclusive up to {DEFAULT.most_blocks} blocks.",
-    "A hundred trials may be made in several parts, of which each begins with a calibration of its own; the "
-    "circumstances below are those of the last part.",
-    "The whole procedure is study E7 as `beowulf study E7` measures it: the checklist on all nodes, one change after "
-    "the other with a default cycle each, the checklist again, and all of it together.",
-]
-
 
 @dataclass(frozen=True)
 class Trial:
-    """One cycle: of which kind, what came out, from which pairs of visits, and how long it took."""
+    """One cycle: of which kind, what came out, from which pairs of visits, and with how many rules."""
 
     kind: str
     decision: str
-    both: list[list[float]]
-    took_s: float
+    both: list[tuple[float, float]]
     rules: int
 
 
 def measure(rounds: int, seed: int, progress: Progress) -> Findings:
-    """At most `rounds` more trials of each kind, until there are a hundred of each in all."""
-    parts = Parts("tuning", _of())
-    trials = earlier_trials(parts)
+    """So many trials of each kind, and what they came to."""
+    trials: list[Trial] = []
     busy: list[float] = []
-    procedures: list[float] = []
-    wanted = _order(trials, rounds, seed)
+    order = random.Random(seed).sample([*RIGHT] * rounds, len(RIGHT) * rounds)
     with scratch_folder() as folder:
         progress(0, 1, "booting the cluster")
         cluster = namespaces.up(ClusterConfig(rate="off"), folder=folder / STATE)
         rules = calibrated(cluster, folder)
-        for number, kind in enumerate(wanted):
-            progress(number, len(wanted) + PROCEDURES, kind)
+        for number, kind in enumerate(order):
+            progress(number, len(order), kind)
             if number % LISTEN_EVERY == 0:
                 busy.append(busy_percent())
-            trials.append(trial(cluster, folder, kind, rules.number))
+            comparison = _cycle(cluster, folder, rules.number, passed=kind == EFFECT)
+            both = pairs(comparison.before, comparison.after)
+            trials.append(Trial(kind, comparison.decision, both, rules.number))
             if kind == EFFECT:
-                rules.learn(trials[-1].rules, added(trials[-1].both))
-            parts.add(asdict(trials[-1]))
-        for number in range(PROCEDURES):
-            progress(len(wanted) + number, len(wanted) + PROCEDURES, PROCEDURE)
-            began = time.monotonic()
-            e7_procedure.STUDY.measure(cluster, folder)
-            procedures.append(time.monotonic() - began)
-    return findings(trials, procedures, busy, wanted)
-
-
-def _order(trials: Sequence[Trial], rounds: int, seed: int) -> list[str]:
-    left = []
-    for kind in RIGHT:
-        done = sum(each.kind == kind for each in trials)
-        left += [kind] * max(0, min(rounds, ROUNDS - done))
-    return random.Random(seed).sample(left, len(left))
-
-
-def earlier_trials(parts: Parts) -> list[Trial]:
-    """The trials of earlier parts; none, when they were a whole benchmark."""
-    trials = [Trial(**each) for each in parts.read()]
-    if all(sum(each.kind == kind for each in trials) >= ROUNDS for kind in RIGHT):
-        parts.forget()
-        return []
-    return trials
-
-
-def _of() -> str:
-    """What made them: the cycle's two halves, in Python and in C, and how the effect is made."""
-    made = Path(ab_comparison.__file__).read_bytes() + ab_comparison.PROGRAM.read_bytes()
-    for each in (calibrated, Rules, with_rules):
-        made += inspect.getsource(each).encode()
-    return hashlib.sha256(made).hexdigest()
-
-
-def trial(cluster: NamespaceCluster, folder: Path, kind: str, rules: int) -> Trial:
-    """One whole cycle round a change of that kind."""
-    began = time.monotonic()
-    comparison = _cycle(cluster, folder, rules, passed=kind == EFFECT)
-    both = [[after, before] for after, before in pairs(comparison.before, comparison.after)]
-    return Trial(kind, comparison.decision, both, time.monotonic() - began, rules)
+                rules.learn(rules.number, added(both))
+    return findings(trials, busy)
 
 
 class Rules:
@@ -183,9 +123,9 @@ def calibrated(cluster: NamespaceCluster, folder: Path) -> Rules:
     return rules
 
 
-def added(both: Sequence[Sequence[float]]) -> float:
+def added(both: Sequence[tuple[float, float]]) -> float:
     """The share by which a change made messages slower, by its pairs of visits."""
-    return ratio([(after, before) for after, before in both]).median - 1
+    return ratio(both).median - 1
 
 
 def _cycle(cluster: NamespaceCluster, folder: Path, rules: int, *, passed: bool) -> Comparison:
@@ -212,72 +152,41 @@ def with_rules(cluster: NamespaceCluster, rules: int, *, passed: bool) -> Callab
     return change
 
 
-def findings(
-    trials: Sequence[Trial], procedures: list[float], busy: list[float], order: list[str]
-) -> Findings:
-    """The counts of both kinds against their bars, the times, and what shorter cycles would have decided."""
-    samples = {
-        kind: [float(each.decision == right) for each in trials if each.kind == kind]
-        for kind, right in RIGHT.items()
+def findings(trials: Sequence[Trial], busy: list[float]) -> Findings:
+    """The counts of both kinds against their bars, and how many fewer blocks would have decided right."""
+    kinds = {kind: [each for each in trials if each.kind == kind] for kind in RIGHT}
+    pooled = {
+        kind: ratio([pair for each in mine for pair in each.both]) for kind, mine in kinds.items()
     }
-    samples[CYCLE] = [each.took_s for each in trials]
-    samples[PROCEDURE] = procedures
-    questions = [
-        Question(
-            f"{kind} comes out '{RIGHT[kind]}'",
-            kind,
-            bar=Bar(ROUNDS, "count", least=LEAST[kind]),
-            missing=_missed(trials) if kind == EFFECT else "",
-            unit="trials",
+    effect = pooled[EFFECT].median - 1
+    missed = f"the effect was really {effect:.1%}" if effect > AT_MOST else ""
+    used = [each.rules for each in kinds[EFFECT]]
+    facts: dict[str, Any] = {"rules of the 10 % effect": f"{min(used)} to {max(used)}"}
+    for kind, mine in kinds.items():
+        decisions = [each.decision for each in mine]
+        words = [f"{decisions.count(word)} {word}" for word in sorted(set(decisions))]
+        facts[f"decisions: {kind}"] = ", ".join(words)
+        over_all = pooled[kind]
+        facts[f"ratio over all trials: {kind}"] = (
+            f"{over_all.median:.4f} ({over_all.low:.4f} to {over_all.high:.4f})"
         )
-        for kind in RIGHT
-    ]
-    questions += [
-        Question("a default cycle, with its launch", CYCLE),
-        Question("the whole default procedure (E7)", PROCEDURE, bar=Bar(600.0)),
-    ]
-    notes = [*NOTES, shorter(trials)]
-    facts = {f"decisions: {kind}": _decisions(trials, kind) for kind in RIGHT}
-    facts |= {f"ratio over all trials: {kind}": _words(_pooled(trials, kind)) for kind in RIGHT}
-    used = [each.rules for each in trials if each.kind == EFFECT]
-    facts["rules of the 10 % effect"] = f"{min(used)} to {max(used)}" if used else "none"
-    facts["longest cycle"] = f"{max((len(each.both) // 2 for each in trials), default=0)} blocks"
-    return Findings(questions, samples, busy, order, facts=facts, notes=notes)
-
-
-def _decisions(trials: Sequence[Trial], kind: str) -> str:
-    decisions = [each.decision for each in trials if each.kind == kind]
-    return ", ".join(f"{decisions.count(word)} {word}" for word in sorted(set(decisions))) or "none"
-
-
-def _pooled(trials: Sequence[Trial], kind: str) -> Ratio | None:
-    both = [(after, before) for each in trials if each.kind == kind for after, before in each.both]
-    return ratio(both) if both else None
-
-
-def _words(ratio: Ratio | None) -> str:
-    return f"{ratio.median:.4f} ({ratio.low:.4f} to {ratio.high:.4f})" if ratio else "not measured"
-
-
-def _missed(trials: Sequence[Trial]) -> str:
-    """Why the measured effect was not 10 %; empty where it was, or where it was smaller."""
-    effect = _pooled(trials, EFFECT)
-    if effect is None or effect.median <= 1 + AT_MOST:
-        return ""
-    return f"the effect was really {effect.median - 1:.1%}"
-
-
-def shorter(trials: Sequence[Trial]) -> str:
-    """How many of the same trials would have come out right after fewer blocks, without going on."""
-    lines = ["| blocks | " + " | ".join(RIGHT) + " |", "| --- | --- | --- |"]
-    for blocks in (*SHORTER, DEFAULT.blocks):
-        cells = []
-        for kind, right in RIGHT.items():
-            mine = [each for each in trials if each.kind == kind]
-            fine = sum(
-                decide([(a, b) for a, b in each.both[: 2 * blocks]]) == right for each in mine
+        # The same trials, had each cycle ended there.
+        facts[f"right after so many blocks: {kind}"] = {
+            blocks: sum(decide(each.both[: 2 * blocks]) == RIGHT[kind] for each in mine)
+            for blocks in BLOCKS
+        }
+    return Findings(
+        [
+            Question(
+                f"{kind} comes out '{right}'",
+                kind,
+                bar=Bar(ROUNDS, "count", least=LEAST[kind]),
+                missing=missed if kind == EFFECT else "",
+                unit="trials",
             )
-            cells.append(f"{fine} of {len(mine)}")
-        lines.append(f"| {blocks} | {' | '.join(cells)} |")
-    table = "\n".join(f"  {line}" for line in lines)
-    return f"Right after so many blocks, had each of these cycles ended there:\n\n{table}\n"
+            for kind, right in RIGHT.items()
+        ],
+        {kind: [float(each.decision == RIGHT[kind]) for each in kinds[kind]] for kind in RIGHT},
+        busy,
+        facts,
+    )

@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks.result import Findings
 from beowulf.progress import Progress
 
 # What the last run leaves to the kernel, such as the end of its namespaces, is over by then.
@@ -22,21 +22,12 @@ MOST_PRESSURE_PERCENT = 20.0
 Side = Callable[[], Mapping[str, float]]
 
 
-@dataclass
-class Taken:
-    """What a run gave: samples in seconds, one a round, and how busy the machine was with other things in between."""
-
-    samples: dict[str, list[float]]
-    busy_percent: list[float]
-    order: list[str]
-
-
 def interleave(
     sides: Mapping[str, Side], rounds: int, seed: int, progress: Progress, *, warm_up: int = 1
-) -> Taken:
+) -> Findings:
     """Run every side once a round, in an order drawn for each round (`seed`); the warm-up rounds do not count."""
     draw = random.Random(seed)
-    taken = Taken({}, [], [])
+    taken = Findings()
     runs = (warm_up + rounds) * len(sides)
     done = 0
     for number in range(warm_up + rounds):
@@ -48,7 +39,6 @@ def interleave(
             if number < warm_up:
                 continue
             taken.busy_percent.append(busy)
-            taken.order.append(name)
             for quantity, seconds in seconds_by_quantity.items():
                 taken.samples.setdefault(quantity, []).append(seconds)
     return taken
@@ -70,28 +60,15 @@ def _core_time() -> tuple[int, int]:
     return idle_and_waiting_for_a_disk, sum(ticks)
 
 
-def noise(
-    before: Mapping[str, Any],
-    after: Mapping[str, Any],
-    busy: Sequence[float],
-    *,
-    fills_the_cores: bool,
-) -> str:
-    """In words, why the machine was too noisy for a verdict; empty when it was quiet.
-
-    `before` and `after` are circumstances, `busy` the pauses. What a benchmark that fills the cores leaves in the
-    load afterwards is its own load and does not count as noise.
-    """
+def noise(before: Mapping[str, Any], busy: Sequence[float]) -> str:
+    """In words, why the machine was too noisy for a verdict: before the start, or in the pauses; empty when quiet."""
     reasons = []
-    for when, state in (("before", before), ("after", after)):
-        if when == "after" and fills_the_cores:
-            continue
-        load, cores = state["load_1min"], state["cores"]
-        if load > cores:
-            reasons.append(f"the load was {load:.2f} on {cores} cores {when}")
-        pressure = state.get("waiting_for_a_core_percent_10s")
-        if pressure is not None and pressure > MOST_PRESSURE_PERCENT:
-            reasons.append(f"some process waited for a core in {pressure:.0f} % of the time {when}")
+    load, cores = before["load_1min"], before["cores"]
+    if load > cores:
+        reasons.append(f"the load was {load:.2f} on {cores} cores before")
+    pressure = before.get("waiting_for_a_core_percent_10s")
+    if pressure is not None and pressure > MOST_PRESSURE_PERCENT:
+        reasons.append(f"some process waited for a core in {pressure:.0f} % of the time before")
     loud = sum(percent > BUSY_PERCENT for percent in busy)
     if busy and loud / len(busy) > MOST_BUSY_PAUSES:
         reasons.append(

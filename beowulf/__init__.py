@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
-
-from beowulf import moved
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from beowulf.checklist import Checklist
@@ -19,8 +17,6 @@ if TYPE_CHECKING:
     from beowulf.predictions import Prediction
     from beowulf.record import Record
     from beowulf.verdict import Verdicts
-
-moved.install()
 
 __all__ = [
     "check",
@@ -35,12 +31,11 @@ __all__ = [
 
 
 def connect(records: str | Path = "records") -> Cluster:
-    """The running cluster; its Records and answers are kept in the folder `records` beside the notebook."""
+    """The running cluster; its Records are kept in the folder `records` beside the notebook."""
     from beowulf import cluster
 
-    connected = cluster.connect()
-    if connected.records is None:
-        connected.records = Path(records)
+    connected = cluster.running()
+    connected.records = Path(records)
     if "IPython" in sys.modules:
         from beowulf import notebook
         from beowulf.engines import px
@@ -68,7 +63,7 @@ def study(
     quick: bool = False,
     progress: bool = True,
 ) -> Record:
-    """Measure a study such as `A2` and save its Record; on a recorded cluster, the Record that was saved last."""
+    """Measure a study such as `A2` and save its Record."""
     from beowulf import notebook
 
     return notebook.study(name, cluster, variant=variant, quick=quick, progress=progress)
@@ -83,11 +78,8 @@ def claims(record: Record) -> Verdicts:
 
 def picture(record: Record) -> Figure:
     """The figure of a Record, with its data table and a sentence that says what it shows."""
-    from beowulf.figures.look import Undrawn, sentences_alone
-    from beowulf.studies import draw, find
+    from beowulf.studies import draw
 
-    if sentences_alone():
-        return cast("Figure", Undrawn(find(record.study).title, lambda: draw(record)))
     return draw(record)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import json
-import os
 import subprocess
 import time
 from collections.abc import Iterator, Mapping
@@ -13,7 +12,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from beowulf import paths
-from beowulf.errors import LabError
+from beowulf.errors import LabError, plain
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -53,7 +52,6 @@ LONGEST_S = 60.0
 # So long a notebook has to be saved while its cell runs: the button's extension does that by itself.
 SAVES_WITHIN_S = 2.0
 UNSAVED = "{} in this notebook's file is not what you ran last. Run its cell, save (Ctrl+S), and check again."
-GRADED = "This notebook runs on recorded measurements, so nothing is checked here."
 
 
 @dataclass(frozen=True)
@@ -119,10 +117,10 @@ class Checklist:
     def __str__(self) -> str:
         wide = max((len(line.question) for line in self.lines), default=0)
         lines = [
-            _plain(f"{line.symbol} {line.question:<{wide}}  {line.state}  {line.says}".rstrip())
+            plain(f"{line.symbol} {line.question:<{wide}}  {line.state}  {line.says}".rstrip())
             for line in self.lines
         ]
-        return "\n".join([*lines, *map(_plain, self.notes), self.summary])
+        return "\n".join([*lines, *map(plain, self.notes), self.summary])
 
     __repr__ = __str__
 
@@ -139,7 +137,7 @@ class Checklist:
                 Text(line.question),
                 Text(f"{line.symbol} {line.state}", style=f"bold {COLOURS[line.symbol]}"),
                 Text(line.worth),
-                Text(_plain(line.says)),
+                Text(plain(line.says)),
                 Text(line.read),
             )
         return table
@@ -171,20 +169,11 @@ def _row(line: Line) -> str:
     return "<tr>" + "".join(f'<td style="{style}">{text}</td>' for style, text in cells) + "</tr>"
 
 
-def _plain(text: str) -> str:
-    # It quotes what a learner typed or a node printed: no control character of that reaches the terminal.
-    return "".join(letter if letter.isprintable() else " " for letter in text)
-
-
 def of_notebook(lab: str, *, hint: str = "", solution: str = "") -> Checklist | None:
     """What `beowulf check` says of the lab of this notebook; a hint or a solution is printed instead.
 
-    None where there is nothing to show, as in grading. A line on stdout says so when the file that was checked is not
-    what the kernel ran.
+    A line on stdout says so when the file that was checked is not what the kernel ran.
     """
-    if "BEOWULF_RECORDED" in os.environ:
-        print(GRADED)
-        return None
     if hint or solution:
         wanted = {"--hint": hint, "--solution": solution}
         print(command("check", lab, *(w for each in wanted.items() if each[1] for w in each)))
@@ -238,5 +227,5 @@ def _ran() -> Iterator[tuple[str, str]]:
     for source in shell.user_ns.get("In", []) if shell else []:
         try:
             yield from assigned(str(source))
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
+        except SyntaxError:  # of a cell that failed, or is none of Python
             continue

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import platform
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -87,12 +88,10 @@ def fix(checks: list[Check]) -> bool:
 
 
 def _python() -> Check:
-    version = ".".join(str(part) for part in sys.version_info[:3])
-    well = sys.version_info >= OLDEST_PYTHON
     return Check(
         "Python",
-        well,
-        version,
+        sys.version_info >= OLDEST_PYTHON,
+        platform.python_version(),
         "Install Python 3.11 or newer, then `make distclean lab`.",
     )
 
@@ -114,11 +113,7 @@ def _tools() -> Iterator[Check]:
 def _programs() -> Iterator[Check]:
     hint = "`beowulf doctor --fix` or `make lab` installs it."
     for library, needed in (("classic", True), ("modern", False)):
-        try:
-            prefix = paths.mpi_prefix(library)
-        except LabError as trouble:
-            yield Check("MPICH", False, trouble.message, trouble.hint)
-            return
+        prefix = paths.mpi_prefix(library)
         answer = _output([str(prefix / "bin" / "mpichversion")])
         version = answer.partition("\n")[0].replace("MPICH Version:", "").strip()
         present = version or f"not in {prefix}"
@@ -151,39 +146,28 @@ def _why_not() -> str:
             "Here root itself may not make them, as in a container: it is to be started with"
             f" `{CONTAINER_OPTIONS}`, and in it you work as an ordinary user; or with `--privileged`."
         )
-    switches: list[tuple[str, Callable[[int], bool], str]] = [
-        (
-            "kernel/apparmor_restrict_unprivileged_userns",
-            lambda value: value == 1,
-            (
-                "AppArmor forbids user namespaces, as Ubuntu does by default:"
-                " `sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0` allows them until the next boot,"
-                " or put `sudo` before `make lab`."
-            ),
+    until = "until the next boot, or put `sudo` before `make lab`."
+    switches = {
+        "kernel/apparmor_restrict_unprivileged_userns": (
+            "1",
+            "AppArmor forbids user namespaces, as Ubuntu does by default:"
+            f" `sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0` allows them {until}",
         ),
-        (
-            "kernel/unprivileged_userns_clone",
-            lambda value: value == 0,
-            (
-                "This kernel forbids user namespaces: `sudo sysctl kernel.unprivileged_userns_clone=1` allows them"
-                " until the next boot, or put `sudo` before `make lab`."
-            ),
+        "kernel/unprivileged_userns_clone": (
+            "0",
+            "This kernel forbids user namespaces:"
+            f" `sudo sysctl kernel.unprivileged_userns_clone=1` allows them {until}",
         ),
-        (
-            "user/max_user_namespaces",
-            lambda value: value == 0,
-            (
-                "No user namespaces are allowed here: `sudo sysctl user.max_user_namespaces=10000` allows them"
-                " until the next boot, or put `sudo` before `make lab`."
-            ),
+        "user/max_user_namespaces": (
+            "0",
+            "No user namespaces are allowed here:"
+            f" `sudo sysctl user.max_user_namespaces=10000` allows them {until}",
         ),
-    ]
-    for name, forbids, hint in switches:
-        try:
-            if forbids(int((SWITCHES / name).read_text())):
-                return hint
-        except (OSError, ValueError):
-            continue
+    }
+    for name, (forbids, hint) in switches.items():
+        switch = SWITCHES / name
+        if switch.exists() and switch.read_text().strip() == forbids:
+            return hint
     return (
         "Put `sudo` before `make lab`; inside a container, the container must allow namespaces:"
         f" it is to be started with `{CONTAINER_OPTIONS}`."

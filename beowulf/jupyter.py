@@ -13,7 +13,6 @@ import time
 import webbrowser
 from collections.abc import Iterable
 from contextlib import closing, suppress
-from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -67,7 +66,6 @@ def lay_out(slug: str) -> Path:
     if not notebooks:
         raise LabError(f"Lab {slug} has no notebook in {originals}.", "`git status` may show why.")
     try:
-        folder.mkdir(parents=True, exist_ok=True)
         for source in notebooks:
             _copy(source, folder / source.name)
         for source in sorted(paths.lab(slug).rglob("*")):
@@ -75,7 +73,7 @@ def lay_out(slug: str) -> Path:
         lay_out_headers()
         lay_out_heat()
         lay_out_play()
-    except OSError as error:
+    except OSError as error:  # a full disk names the original, or nothing
         raise LabError(
             f"The lab cannot be copied to {folder}: {error.strerror}.",
             "Free some space, or set BEOWULF_WORK to a folder elsewhere.",
@@ -87,7 +85,6 @@ def lay_out_play() -> Path:
     """Copy the notebook in which nothing is asked beside the labs; where it is."""
     source = paths.root() / "notebooks" / "release" / f"{PLAY}.ipynb"
     notebook = paths.work(PLAY) / source.name
-    notebook.parent.mkdir(parents=True, exist_ok=True)
     _copy(source, notebook)
     return notebook
 
@@ -103,7 +100,6 @@ def lay_out_headers() -> Path:
     """Copy what all labs' programs include, beside the labs as in the checkout; the folder of the labs."""
     shared = paths.root() / "labs" / "include"
     folder = paths.work(shared.name).parent
-    folder.mkdir(parents=True, exist_ok=True)
     for source in shared.rglob("*.h"):
         _copy(source, folder / source.relative_to(shared.parent))
     return folder
@@ -129,7 +125,12 @@ def serve(name: str, port: int, *, open_browser: bool) -> None:
     if not 1 <= port <= MOST_PORT:
         raise UsageError(f"A port is a number from 1 to {MOST_PORT}, not {port}.")
     notebook = lay_out_play() if slug == PLAY else lay_out(slug)
-    _refuse_second(slug)
+    # Two labs on one cluster would take it away from each other; one JupyterLab shows the copies of all.
+    if address := open_address():
+        raise LabError(
+            f"A lab is open already, at {address}.",
+            f"Go there: its list of files has the folder {slug}. Or end it with Ctrl-C in its terminal.",
+        )
     machines = cluster_here() if state.kind_in(paths.state()) else None
     if measured := lock.holder(paths.state()):
         raise lock.LockedError(
@@ -211,7 +212,19 @@ def _jupyter(
         "JUPYTERLAB_WORKSPACES_DIR": str(runtime / "workspaces"),
         "PATH": path,
     }
-    start = partial(_start, words, notebook.parent.parent, surroundings, runtime / "log")
+
+    def start() -> subprocess.Popen[bytes]:
+        with (runtime / "log").open("w") as output:
+            return subprocess.Popen(
+                words,
+                cwd=notebook.parent.parent,
+                env=surroundings,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+            )
+
     server = start()
     try:
         for _ in range(MOST_STARTS):
@@ -263,19 +276,10 @@ def open_address() -> str:
     """Where another process of this user serves a lab; empty when none does."""
     try:
         served = json.loads(state.open_lab().read_text())
-        ours = "lab" in command_line(served["pid"]) and served["pid"] != os.getpid()
-        return str(served["address"]) if ours else ""
-    except (OSError, ValueError, KeyError):
+    except (FileNotFoundError, ValueError):  # ValueError: it is just being written
         return ""
-
-
-def _refuse_second(slug: str) -> None:
-    """Two labs on one cluster would take it away from each other; one JupyterLab shows the copies of all."""
-    if address := open_address():
-        raise LabError(
-            f"A lab is open already, at {address}.",
-            f"Go there: its list of files has the folder {slug}. Or end it with Ctrl-C in its terminal.",
-        )
+    ours = "lab" in command_line(served["pid"]) and served["pid"] != os.getpid()
+    return str(served["address"]) if ours else ""
 
 
 def settings(
@@ -294,21 +298,6 @@ def settings(
     }
     (folder / "jupyter_server_config.json").write_text(json.dumps(server))
     return folder
-
-
-def _start(
-    words: list[str], folder: Path, surroundings: dict[str, str], log: Path
-) -> subprocess.Popen[bytes]:
-    with log.open("w") as output:
-        return subprocess.Popen(
-            words,
-            cwd=folder,
-            env=surroundings,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            start_new_session=True,
-        )
 
 
 def _await(server: subprocess.Popen[bytes], runtime: Path) -> dict[str, Any]:

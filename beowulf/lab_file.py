@@ -9,17 +9,26 @@ import difflib
 import math
 import re
 import tomllib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from beowulf import paths
 from beowulf.errors import LabError
 
-TEXTS, LISTS = ("title", "question"), ("objectives", "prerequisites", "studies")
-OF_LAB = (*TEXTS, *LISTS, "minutes", "questions")
-OF_QUESTION = ("points", "read", "asks")
-OF_PREDICTION = ("study", "unit", "asks")
+# What a key holds.
+TEXT, TEXTS, TABLE = "text", "list of texts", "table"
+NUMBER, AMOUNT = "number", "number that is 0 or more"
+OF_LAB = {
+    **{"title": TEXT, "question": TEXT, "objectives": TEXTS, "minutes": AMOUNT},
+    **{"prerequisites": TEXTS, "studies": TEXTS, "questions": TABLE, "predictions": TABLE},
+}
+OF_QUESTION = {
+    **{"points": AMOUNT, "read": TEXT, "asks": TEXT, "limits": TABLE, "hints": TEXTS},
+    **{"tolerance": AMOUNT, "tolerance_percent": AMOUNT},
+}
+OF_PREDICTION = {"study": TEXT, "unit": TEXT, "asks": TEXT}
+MAY_LACK = ("predictions", "limits", "hints", "tolerance", "tolerance_percent")
 # Both become part of a file's name: a prediction's own, and that of a study or of one of its variants.
 PREDICTION = re.compile("[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 STUDY = re.compile(r"[A-Z][0-9]{1,3}(-\w[\w-]*)?")
@@ -79,11 +88,7 @@ class LabFile:
 
     def refuse_unknown_sections(self) -> None:
         """LabError when a question sends a learner to a section that the handout does not have."""
-        path = paths.labs()[self.slug] / "README.md"
-        try:
-            text = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as problem:
-            raise LabError(f"{path} cannot be read ({problem}).") from None
+        text = (paths.labs()[self.slug] / "README.md").read_text(encoding="utf-8")
         headings = re.findall(r"^## (?:[0-9]+ )?(.+)$", text, re.MULTILINE)
         for each in self.questions.values():
             if each.read not in headings:
@@ -99,13 +104,12 @@ def read(slug: str) -> LabFile:
     if slug not in paths.labs():
         raise LabError(f"There is no {_name(slug)}.")
     path = paths.labs()[slug] / "lab.toml"
+    text = path.read_text(encoding="utf-8")
     try:
-        text = path.read_text(encoding="utf-8")
-        return _Reader(slug, text).lab(tomllib.loads(text))
+        content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as problem:
         raise LabError(f"{_name(slug)} is no TOML: {problem}.") from None
-    except (OSError, UnicodeDecodeError) as problem:
-        raise LabError(f"{path} cannot be read ({problem}).") from None
+    return _Reader(slug, text).lab(content)
 
 
 def nearest(word: str, right: Iterable[str]) -> str:
@@ -140,126 +144,77 @@ class _Reader:
     slug: str
     text: str
 
-    def lab(self, content: Mapping[str, Any]) -> LabFile:
-        self._refuse_keys(content, (*OF_LAB, "predictions"), OF_LAB, "", "a lab")
-        for key in TEXTS:
-            self._text(content, "", key)
-        for key in LISTS:
-            if not isinstance(content[key], list) or not all(
-                isinstance(each, str) for each in content[key]
-            ):
-                raise LabError(f"{self._where('', key)}: `{key}` is no list of texts.")
-        tables = {key: content.get(key, {}) for key in ("questions", "predictions")}
-        for key, table in tables.items():
-            if not isinstance(table, dict):
-                raise LabError(f"{self._where('', key)}: `{key}` is no table.")
-        questions, predictions = tables.values()
+    def lab(self, content: dict[str, Any]) -> LabFile:
+        self._check(content, OF_LAB, "", "a lab")
+        predictions = content.pop("predictions", {})
+        questions = content.pop("questions")
         return LabFile(
             slug=self.slug,
-            minutes=self._number(content, "", "minutes"),
             questions={name: self._question(name, table) for name, table in questions.items()},
             predictions={
                 name: self._prediction(name, table) for name, table in predictions.items()
             },
-            **{key: content[key] for key in (*TEXTS, *LISTS)},
+            **content,
         )
 
     def _prediction(self, name: str, content: Any) -> PredictionTable:
         table = f"predictions.{name}"
-        if not isinstance(content, dict):
-            raise LabError(
-                f"{self._where('predictions', name)}: the prediction {name} is no table.",
-                f"Write [{table}] above its study.",
-            )
+        self._check(content, OF_PREDICTION, table, f"the prediction {name}")
         if not PREDICTION.fullmatch(name):
             raise LabError(
                 f"{self._where(table)}: a prediction's name has letters, digits and hyphens, and {name!r} does not."
             )
-        self._refuse_keys(content, OF_PREDICTION, OF_PREDICTION, table, f"the prediction {name}")
-        texts = {key: self._text(content, table, key) for key in OF_PREDICTION}
-        if not STUDY.fullmatch(texts["study"]):
+        if not STUDY.fullmatch(content["study"]):
             raise LabError(
-                f"{self._where(table, 'study')}: `study` is {texts['study']!r}, which names no study.",
+                f"{self._where(table, 'study')}: `study` is {content['study']!r}, which names no study.",
                 "`A7` does, and `A12-loop` for the variant of an exercise.",
             )
-        return PredictionTable(name=name, where=self._where(table), **texts)
+        return PredictionTable(name=name, where=self._where(table), **content)
 
     def _question(self, name: str, content: Any) -> QuestionTable:
         table = f"questions.{name}"
-        if not isinstance(content, dict):
-            raise LabError(
-                f"{self._where('questions', name)}: the question {name} is no table.",
-                f"Write [{table}] above its points.",
-            )
-        every = (*OF_QUESTION, *TOLERANCES, "limits", "hints")
-        self._refuse_keys(content, every, OF_QUESTION, table, f"the question {name}")
-        limits = content.get("limits", {})
-        if not isinstance(limits, dict):
-            raise LabError(f"{self._where(table, 'limits')}: `limits` is no table of numbers.")
-        positive = {
-            key: self._number(content, table, key)
-            for key in ("points", *TOLERANCES)
-            if key in content
-        }
-        for key, value in positive.items():
-            if value < 0:
-                raise LabError(f"{self._where(table, key)}: `{key}` is negative: {value:g}.")
-        return QuestionTable(
-            name=name,
-            points=positive.pop("points"),
-            read=self._text(content, table, "read"),
-            asks=self._text(content, table, "asks"),
-            limits=positive | {key: self._number(limits, table, key, "limits") for key in limits},
-            where=self._where(table),
-            hints=self._hints(content, table),
-        )
-
-    def _hints(self, content: Mapping[str, Any], table: str) -> tuple[str, ...]:
-        hints = content.get("hints")
-        if hints is None:
-            return ()
-        right = isinstance(hints, list) and all(isinstance(each, str) and each for each in hints)
-        if not right or len(hints) != HINTS:
+        self._check(content, OF_QUESTION, table, f"the question {name}")
+        limits = {key: content.pop(key) for key in TOLERANCES if key in content}
+        for key, value in content.pop("limits", {}).items():
+            if not _is(value, NUMBER):
+                raise LabError(f"{self._where(table, 'limits')}: `{key}` is no number: {value!r}.")
+            limits[key] = value
+        hints = tuple(content.pop("hints", ()))
+        if hints and len(hints) != HINTS:
             raise LabError(
                 f"{self._where(table, 'hints')}: `hints` is no list of {HINTS} texts.",
                 "The first says where to look, the last is nearly the solution.",
             )
-        return tuple(hints)
+        return QuestionTable(
+            name=name, limits=limits, where=self._where(table), hints=hints, **content
+        )
 
-    def _refuse_keys(
-        self,
-        content: Mapping[str, Any],
-        right: Collection[str],
-        needed: Collection[str],
-        table: str,
-        what: str,
-    ) -> None:
-        for key in content:
-            if key not in right:
-                raise LabError(
-                    f"{self._where(table, key)}: `{key}` is no key of {what}.", nearest(key, right)
-                )
-        for key in needed:
-            if key not in content:
+    def _check(self, content: Any, kinds: Mapping[str, str], table: str, what: str) -> None:
+        """LabError where a table is none, or a key of it is unknown, missing, or of another kind than is asked for."""
+        if not _is(content, TABLE):
+            where = self._where(*table.split(".", 1))
+            raise LabError(f"{where}: {what} is no table.", f"Write [{table}] above its keys.")
+        for key, value in content.items():
+            if key not in kinds:
+                where = self._where(table, key)
+                raise LabError(f"{where}: `{key}` is no key of {what}.", nearest(key, kinds))
+            if not _is(value, kinds[key]):
+                raise LabError(f"{self._where(table, key)}: `{key}` is no {kinds[key]}: {value!r}.")
+        for key in kinds:
+            if key not in content and key not in MAY_LACK:
                 raise LabError(f"{self._where(table)}: {what} has no `{key}`.")
-
-    def _text(self, content: Mapping[str, Any], table: str, key: str) -> str:
-        value = content[key]
-        if not isinstance(value, str) or not value:
-            raise LabError(f"{self._where(table, key)}: `{key}` is no text: {value!r}.")
-        return value
-
-    def _number(self, content: Mapping[str, Any], table: str, key: str, within: str = "") -> float:
-        value = content[key]
-        if (
-            isinstance(value, bool)
-            or not isinstance(value, int | float)
-            or not math.isfinite(value)
-        ):
-            where = self._where(table, within or key)
-            raise LabError(f"{where}: `{key}` is no number: {value!r}.")
-        return value
 
     def _where(self, table: str, key: str = "") -> str:
         line = line_of(self.text, table, key)
         return f"{_name(self.slug)}, line {line}" if line else _name(self.slug)
+
+
+def _is(value: object, kind: str) -> bool:
+    if kind == TEXT:
+        return isinstance(value, str) and bool(value)
+    if kind == TEXTS:
+        return isinstance(value, list) and all(_is(each, TEXT) for each in value)
+    if kind == TABLE:
+        return isinstance(value, dict)
+    number = type(value) in (int, float) and math.isfinite(value)  # type: ignore[arg-type]
+    return number and (kind == NUMBER or value >= 0)  # type: ignore[operator]

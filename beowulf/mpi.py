@@ -119,14 +119,12 @@ def build(
 
 def _compiler(library: str) -> Path:
     """The library's own mpicc; LabError where it is missing."""
-    if library == SIMULATED:
-        if found := shutil.which("smpicc"):
-            return Path(found)
-        raise LabError("SimGrid is not installed.", "`apt install libsimgrid-dev` installs it.")
-    compiler = paths.mpi_prefix(library) / "bin" / "mpicc"
-    if not compiler.exists():
-        raise LabError(f"{compiler} is missing.", "`beowulf doctor --fix` installs it.")
-    return compiler
+    simulated = library == SIMULATED
+    compiler = "smpicc" if simulated else str(paths.mpi_prefix(library) / "bin" / "mpicc")
+    if not (found := shutil.which(compiler)):
+        hint = "`apt install libsimgrid-dev` installs it." if simulated else HINT
+        raise LabError(f"{compiler} cannot be found on this machine.", hint)
+    return Path(found)
 
 
 def _operand(path: Path) -> str:
@@ -157,11 +155,9 @@ def prepare(program: Path, *, library: str = "classic") -> list[str]:
 
 def _meant(missing: Path) -> str:
     """A question after the file that the user may have meant; empty when no name nearby is similar."""
-    with suppress(OSError):
-        names = [path.name for path in missing.parent.iterdir() if path.is_file()]
-        for name in difflib.get_close_matches(missing.name, names, 1, LIKE_ENOUGH):
-            return f"Did you mean {missing.with_name(name)}?"
-    return ""
+    names = [path.name for path in missing.parent.glob("*") if path.is_file()]
+    near = difflib.get_close_matches(missing.name, names, 1, LIKE_ENOUGH)
+    return f"Did you mean {missing.with_name(near[0])}?" if near else ""
 
 
 def launch(
@@ -192,13 +188,13 @@ def launch(
         raise UsageError(f"A program has at least 1 rank, not {ranks}.")
     words = prepare(program, library=cluster.mpi) if isinstance(program, Path) else list(program)
     used = list(hosts) or list(cluster.nodes)
-    if not used:
-        raise LabError("This cluster has no node to run on.", "`beowulf up` boots one that has.")
     if ranks > MOST_RANKS_A_NODE * len(used):
         raise UsageError(
             f"{ranks} ranks are too many for {len(used)} nodes: at most {MOST_RANKS_A_NODE} a node."
         )
-    _refuse_dead(cluster, used[:ranks])
+    if dead := [node for node in cluster.dead_nodes() if node in used[:ranks]]:
+        verb = "is" if len(dead) == 1 else "are"
+        raise LabError(f"{', '.join(dead)} {verb} down.", "`beowulf up` starts it again.", dead[0])
     wanted = stdin and hydra.has_input()
     line, job = command(
         cluster,
@@ -225,10 +221,15 @@ def launch(
         cluster.fetch(folder)
     if done.returncode:
         clear(cluster, job)
-    run.complain(name)
+    run.complain()
     if done.returncode:
         _blame_dead(cluster, used[:ranks], name)
-        _blame_lost(done, used[:ranks], name)
+        if lost := [node for node in LOST.findall(done.stderr) if node in used[:ranks]]:
+            raise LabError(
+                f"The connection to {lost[0]} failed; the run of {name} was ended.",
+                f"`beowulf ssh {lost[0]} hostname` says why; `beowulf up` heals the cluster.",
+                lost[0],
+            )
     return done
 
 
@@ -400,14 +401,9 @@ class _Run:
             self.process.stdin.close()
         return True
 
-    def complain(self, name: str) -> None:
-        if isinstance(self.refused, BrokenPipeError):
-            raise self.refused
+    def complain(self) -> None:
         if self.refused:
-            raise LabError(
-                f"What {name} prints cannot be written: {self.refused.strerror}.",
-                "See whether the disk is full.",
-            )
+            raise self.refused
 
     def stop(self) -> None:
         stop(self.process)
@@ -437,7 +433,7 @@ def _watch(
                 f"{name} did not end within {timeout_s:g} s; it was stopped.",
                 f"{why} `--timeout` allows more time.",
             )
-        run.complain(name)
+        run.complain()
         if run.too_much:
             raise LabError(
                 f"{name} printed more than {MOST_OUTPUT_BYTES // 1024**2} MiB; it was stopped.",
@@ -452,18 +448,3 @@ def _blame_dead(cluster: Cluster, used: list[str], name: str) -> None:
             "`beowulf up` starts the node again, then run once more.",
             dead[0],
         )
-
-
-def _blame_lost(done: Launch, used: list[str], name: str) -> None:
-    if lost := [node for node in LOST.findall(done.stderr) if node in used]:
-        raise LabError(
-            f"The connection to {lost[0]} failed; the run of {name} was ended.",
-            f"`beowulf ssh {lost[0]} hostname` says why; `beowulf up` heals the cluster.",
-            lost[0],
-        )
-
-
-def _refuse_dead(cluster: Cluster, used: list[str]) -> None:
-    if dead := [node for node in cluster.dead_nodes() if node in used]:
-        verb = "is" if len(dead) == 1 else "are"
-        raise LabError(f"{', '.join(dead)} {verb} down.", "`beowulf up` starts it again.", dead[0])

@@ -6,7 +6,6 @@ import math
 import re
 import shutil
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -37,12 +36,10 @@ def study(
     progress: bool = True,
     wait: bool = False,
 ) -> Record:
-    """Measure and save beside the notebook; a recorded cluster gives what was saved.
+    """Measure and save beside the notebook.
 
     `wait`: until nobody else measures on the cluster; else a LabError says who does.
     """
-    if recorded := cluster.replay(find(name).id, variant):
-        return recorded
     if shown := _given(find(name).id, cluster):
         return shown
     from beowulf.progress import bar
@@ -163,7 +160,6 @@ def measure_and_save(
     variant: str = "",
     quick: bool = False,
     adaptive: bool = False,
-    more: Mapping[str, object] | None = None,
     wait: bool = False,
     report: Report | None = None,
     progress: Progress = no_progress,
@@ -171,8 +167,8 @@ def measure_and_save(
 ) -> tuple[Record, Path]:
     """Measure a study, say whose Record it is, and save it in `folder`; the Record and its file.
 
-    `adaptive` is for the studies that can find sizes between their own; UsageError for the others. `more` has what
-    only this study's measure() takes. `wait` and `report`: as in Watched; `traces`: as in Study.measure.
+    `adaptive` is for the studies that can find sizes between their own; UsageError for the others. `wait` and
+    `report`: as in Watched; `traces`: as in Study.measure.
     """
     if adaptive and not find(name).adaptive:
         able = [each for each in STUDIES if find(each).adaptive]
@@ -197,7 +193,7 @@ def measure_and_save(
             "Name another one, or work in a folder that you may write to.",
         ) from error
     by_kind.refuse_unseen(find(name).id, cluster)
-    options: dict[str, Any] = {**(more or {}), **({"adaptive": True} if adaptive else {})}
+    options = {"adaptive": True} if adaptive else {}
     with Watched(cluster, find(name).id, wait=wait, report=report) as watched:
         _refuse_a_false_name(cluster.broken, variant)
         record = find(name).measure(

@@ -71,9 +71,6 @@ def predict(
     if earlier := prediction(cluster, name):
         print(_stays(earlier, numbers if not empty else {}))
         return
-    if cluster.can.recorded:
-        print(f"{name} was not sealed; a recorded cluster seals nothing.")
-        return
     number, table = _declared(cluster, name, lab)
     if empty:
         print(
@@ -98,13 +95,11 @@ def outcome(
     `way` is another word than measured, where that is right: simulated.
     """
     if (found := prediction(cluster, name)) is None:
-        unit = "" if cluster.can.recorded else _declared(cluster, name, lab)[1].unit
+        unit = _declared(cluster, name, lab)[1].unit
         _refuse({"measured": measured}, unit)
-        said = f"{number_text(measured)} {unit}".strip()
-        return f"You sealed no prediction of {name}; {way}: {said}."
+        return f"You sealed no prediction of {name}; {way}: {number_text(measured)} {unit}."
     _refuse({"measured": measured}, found.unit)
-    if not cluster.can.recorded:
-        _keep(_folder(cluster), found, float(measured))
+    _keep(_folder(cluster), found, float(measured))
     where = "inside" if found.holds(measured) else "above" if measured > found.high else "below"
     said = f"You predicted {found}; {way}: {number_text(measured)}: {where}."
     return f"{said} It was sealed after the first Record of {found.study}." if found.late else said

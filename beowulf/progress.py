@@ -22,7 +22,9 @@ def bar(title: str, *, shown: bool = True) -> Iterator[Progress]:
     if not shown:
         yield no_progress
         return
-    if _in_notebook():
+    from IPython.core.getipython import get_ipython
+
+    if type(get_ipython()).__name__ == "ZMQInteractiveShell":
         with _in_cell(title) as report:
             yield report
         return
@@ -39,14 +41,6 @@ def bar(title: str, *, shown: bool = True) -> Iterator[Progress]:
             lines.update(task, completed=done, total=of, description=what)
 
         yield report
-
-
-def _in_notebook() -> bool:
-    try:
-        from IPython.core.getipython import get_ipython
-    except ImportError:
-        return False
-    return type(get_ipython()).__name__ == "ZMQInteractiveShell"
 
 
 @contextmanager

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from html import escape
@@ -15,9 +14,6 @@ from beowulf import schemas
 
 SCHEMA_VERSION = 1
 GIVEN = "given"  # the variant of Records that come with the labs (beowulf/studies/given.py)
-
-# From an older version to the next one. There is only one version yet.
-UPGRADERS: schemas.Upgraders = {}
 
 
 class RecordError(schemas.FileError):
@@ -169,15 +165,9 @@ class Record:
             raise
 
     @classmethod
-    def load(
-        cls,
-        path: Path | str,
-        study: str = "",
-        upgraders: schemas.Upgraders | None = None,
-    ) -> Record:
+    def load(cls, path: Path | str, study: str = "") -> Record:
         """The Record in `path`, of `study` when one is named; RecordError for what is not one."""
-        upgrades = upgraders or UPGRADERS
-        content = schemas.read(path, "record", SCHEMA_VERSION, RecordError, upgrades)
+        content = schemas.read(path, "record", SCHEMA_VERSION, RecordError)
         del content["kind"], content["schema"]
         if study and content["study"] != study:
             raise RecordError(
@@ -247,10 +237,8 @@ def _time(text: str) -> datetime:
 
 
 def _cluster(description: dict[str, Any]) -> str:
-    nodes = description.get("nodes", ())
-    count = f"{len(nodes)} nodes" if isinstance(nodes, list | tuple) and nodes else ""
-    kind = str(description.get("kind", "not described"))
-    return f"{kind}, {count}" if count else kind
+    nodes, kind = description.get("nodes", ()), str(description.get("kind", "not described"))
+    return f"{kind}, {len(nodes)} nodes" if nodes else kind
 
 
 def _differences(description: dict[str, Any]) -> str:
@@ -294,7 +282,7 @@ def newest(folder: Path | str, study: str, variant: str | None = None) -> Record
     for error in strange:
         if not wanted and not error.foreign and error.path and error.path.name.startswith(named):
             raise error
-    say_passed_over(strange)
+        print(f"beowulf: passed over: {error.message}", file=sys.stderr)
     return max(wanted, key=lambda record: _time(record.started), default=None)
 
 
@@ -308,9 +296,3 @@ def readable(folder: Path, pattern: str) -> tuple[list[Record], list[RecordError
         except RecordError as error:
             strange.append(error)
     return records, strange
-
-
-def say_passed_over(strange: Sequence[RecordError]) -> None:
-    """Name on stderr the files that are passed over."""
-    for error in strange:
-        print(f"beowulf: passed over: {error.message}", file=sys.stderr)

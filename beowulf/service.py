@@ -96,9 +96,6 @@ def main() -> int:
     except LabError as error:
         print(f"beowulf: {error}", file=sys.stderr)
         return 1
-    except OSError as error:
-        print(f"beowulf: {error.filename}: {error.strerror}.", file=sys.stderr)
-        return 1
 
 
 if __name__ == "__main__":

@@ -35,15 +35,10 @@ MOST_SEEDS = 900_000  # a thousand launches each, below what all programs take a
 
 def word() -> str:
     """The learner's word: of BEOWULF_WORD, or of the file course-word.txt here or in work/; "" if there is none."""
-    text = os.environ.get(VARIABLE, "")
-    for folder in (Path(), paths.work("")):
-        if text:
-            break
-        try:
-            text = (folder / FILE).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError):
-            continue
-    return checked(text)
+    if text := os.environ.get(VARIABLE, ""):
+        return checked(text)
+    files = [folder / FILE for folder in (Path(), paths.work(""))]
+    return next((checked(file.read_text(encoding="utf-8")) for file in files if file.is_file()), "")
 
 
 def checked(text: str) -> str:
@@ -78,9 +73,9 @@ def choice(question: str, usual: T, others: Sequence[T], own: str | None = None)
     return others[int.from_bytes(_digest(own, question)[:8]) % len(others)]
 
 
-def chance(question: str, own: str | None = None) -> random.Random:
+def chance(question: str) -> random.Random:
     """Chance that falls the same way each time for a word, and differently each time without one."""
-    own = word() if own is None else own
+    own = word()
     return random.Random(_digest(own, question)) if own else random.Random()
 
 

@@ -15,9 +15,6 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 1
 
-# From an older version to the next one. There is only one version yet.
-UPGRADERS: schemas.Upgraders = {}
-
 Outcome = Literal["holds", "contradicted", "inconclusive"]
 
 RestsOn = Literal["measurement", "arithmetic"]
@@ -69,15 +66,9 @@ class Verdict:
         return schemas.write(path, "verdict", SCHEMA_VERSION, self.as_plain(), VerdictError)
 
     @classmethod
-    def load(
-        cls,
-        path: Path | str,
-        study: str = "",
-        upgraders: schemas.Upgraders | None = None,
-    ) -> Verdict:
+    def load(cls, path: Path | str, study: str = "") -> Verdict:
         """The Verdict in `path`, of `study` when one is named; VerdictError for what is not one."""
-        upgrades = upgraders or UPGRADERS
-        content = schemas.read(path, "verdict", SCHEMA_VERSION, VerdictError, upgrades)
+        content = schemas.read(path, "verdict", SCHEMA_VERSION, VerdictError)
         del content["kind"], content["schema"]
         if study and content["study"] != study:
             raise VerdictError(

@@ -140,7 +140,7 @@ def _powers(axes: Axes, powers: Iterable[int]) -> None:
 
 def _boot() -> Drawing:
     """How long `beowulf up` and `beowulf down` take, beside Mininet's four nodes."""
-    samples = _results("up_down")["samples_s"]
+    samples = _results("up_down")["samples"]
     names = ["beowulf up", "Mininet up", "beowulf down", "Mininet's net.stop()"]
     drawing, axes = _paper(2.7)
     for row, name in enumerate(names):
@@ -164,7 +164,7 @@ def _memory() -> Drawing:
 
 def _kernels() -> Drawing:
     """Six of the NAS kernels on one node and on four, without FT, which is predicted, and IS, which is like it."""
-    samples = _results("npb")["samples_s"]
+    samples = _results("npb")["samples"]
     names = ["EP", "CG", "MG", "LU", "SP", "BT"]
     drawing, axes = _paper(2.9)
     ways = {"one node": "{} W on one", "four nodes": "{} W on 4, 100 Mbit/s links"}

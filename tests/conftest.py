@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
+import gc
 import hashlib
 import os
 import shutil
@@ -17,9 +18,9 @@ from typing import Any
 
 import hypothesis
 import pytest
-from running import Beowulf
+from running import PATIENCE_S, Beowulf
 
-from autograder.sandbox import box
+from autograder import sandbox
 from beowulf import doctor, mpi, paths
 from beowulf.cluster import namespaces, supervisor
 from beowulf.cluster.config import ClusterConfig
@@ -41,6 +42,17 @@ def pytest_configure() -> None:
         suppress_health_check=[hypothesis.HealthCheck.too_slow],
     )
     hypothesis.settings.load_profile("same")
+
+
+def pytest_sessionstart() -> None:
+    """Collecting makes many objects and no garbage; looking for some takes a sixth of its time."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Of what was collected none becomes garbage."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -73,7 +85,7 @@ def no_waiting_for_the_disk() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def no_cluster_where_there_can_be_none() -> Iterator[None]:
-    """Where namespaces are forbidden, skip what makes a cluster of them or a sandbox in this process."""
+    """Where namespaces are forbidden, skip what makes a cluster of them, or a box, in this process."""
     check = doctor.namespaces()
 
     def start(*_: object) -> None:
@@ -82,7 +94,7 @@ def no_cluster_where_there_can_be_none() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         if not check.well:
             patch.setattr(supervisor, "start", start)
-            patch.setattr(box.Box, "__enter__", start)
+            patch.setattr(sandbox, "_run", start)
         yield
 
 
@@ -136,6 +148,33 @@ def namespaces_work() -> None:
     check = doctor.namespaces()
     if not check.well:
         pytest.skip(f"namespaces are needed, and cannot be made here: {check.found}")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Chromium, in which a test opens pages."""
+    path = shutil.which("chromium")
+    if not path:
+        pytest.skip("there is no Chromium on this machine: `make test` installs it on Debian.")
+    from playwright.sync_api import expect, sync_playwright
+
+    patience_ms = PATIENCE_S * 1000
+    with sync_playwright() as playwright:
+        expect.set_options(timeout=patience_ms)
+        opened = playwright.chromium.launch(
+            executable_path=path, args=["--no-sandbox"], timeout=patience_ms
+        )
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def page(browser: Any) -> Iterator[Any]:
+    """A page of it."""
+    opened = browser.new_page(viewport={"width": 1400, "height": 1000})
+    opened.set_default_timeout(PATIENCE_S * 1000)
+    yield opened
+    opened.close()
 
 
 @pytest.fixture

@@ -76,14 +76,16 @@ class Jupyter:
 
 
 @contextmanager
-def served(own: Path, settings: Path, **environment: str) -> Iterator[Jupyter]:
-    """A JupyterLab with these settings over the folder `work` in `own`, until the end of the block."""
-    runtime = own / "runtime"
-    words = ["--no-browser", f"--ServerApp.root_dir={own / 'work'}", "--ServerApp.port=0"]
+def served(
+    own: Path, settings: Path, root: Path | None = None, **environment: str
+) -> Iterator[Jupyter]:
+    """A JupyterLab with these settings over a folder, `work` in `own` if none is named, until the end of the block."""
+    runtime, root = own / "runtime", root or own / "work"
+    words = ["--no-browser", f"--ServerApp.root_dir={root}", "--ServerApp.port=0"]
     words += ["--ServerApp.log_level=ERROR", *(["--allow-root"] if os.geteuid() == 0 else [])]
     surroundings = {
         **os.environ,
-        "BEOWULF_WORK": str(own / "work"),
+        "BEOWULF_WORK": str(root),
         # Neither settings nor kernels of the user who runs the tests.
         "HOME": str(own),
         "JUPYTER_PREFER_ENV_PATH": "1",
@@ -94,9 +96,7 @@ def served(own: Path, settings: Path, **environment: str) -> Iterator[Jupyter]:
     }
     command = [sys.executable, "-m", "jupyterlab", *words]
     with (own / "log").open("w") as log:
-        server = subprocess.Popen(
-            command, cwd=own / "work", env=surroundings, stdout=log, stderr=log
-        )
+        server = subprocess.Popen(command, cwd=root, env=surroundings, stdout=log, stderr=log)
     try:
         file, deadline = runtime / f"jpserver-{server.pid}.json", time.monotonic() + PATIENCE_S
         while True:

@@ -16,7 +16,6 @@ from running import PATIENCE_S
 
 from beowulf import jupyter, variant
 
-CHROMIUM = Path("/usr/bin/chromium")
 SLUG, NAME = "01-validation", "validation.ipynb"
 
 
@@ -79,78 +78,60 @@ def test_without_the_token_nothing_is_checked(served: Served) -> None:
 @pytest.mark.browser
 @pytest.mark.nightly
 def test_in_a_browser_the_button_saves_the_notebook_and_shows_what_is_open(
-    served: Served, tmp_path: Path
+    served: Served, page: Any, tmp_path: Path
 ) -> None:
-    if not CHROMIUM.exists():
-        pytest.skip(f"There is no {CHROMIUM}: `make test` installs it on Debian.")
-    from playwright.sync_api import expect, sync_playwright
+    from playwright.sync_api import expect
 
+    faults: list[str] = []
+    page.on("pageerror", lambda fault: faults.append(str(fault)))
     file = served.folder / SLUG / NAME
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=str(CHROMIUM), args=["--no-sandbox"], timeout=PATIENCE_S * 1000
-        )
-        page = browser.new_page(viewport={"width": 1400, "height": 1000})
-        page.set_default_timeout(PATIENCE_S * 1000)
-        expect.set_options(timeout=PATIENCE_S * 1000)
-        faults: list[str] = []
-        page.on("pageerror", lambda fault: faults.append(str(fault)))
-        page.goto(served.address(f"{SLUG}/{NAME}"))
-        button = page.locator(".jp-NotebookPanel-toolbar").get_by_text("Check", exact=True)
-        expect(button).to_be_visible()
-        expect(page.get_by_text("Validate", exact=True)).to_have_count(0)
-        # What is typed is in the file by the time of the check.
-        cell = page.locator(".jp-CodeCell").first
-        cell.locator(".cm-content").click()
-        page.keyboard.press("Control+Home")
-        page.keyboard.type("# typed and not saved\n")
-        assert "typed and not saved" not in file.read_text()
-        button.click()
-        dialog = page.locator(".jp-Dialog")
-        expect(dialog).to_contain_text("Before you hand it in")
-        expect(dialog.locator("table")).to_contain_text("a2-record")
-        expect(dialog.locator("table")).to_contain_text("Record missing")
-        assert "typed and not saved" in file.read_text()
-        page.screenshot(path=str(tmp_path / "check.png"))
-        table = dialog.get_by_role("region", name="Before you hand it in")
-        expect(table).to_be_visible()
-        page.keyboard.press("Shift+Tab")
-        page.keyboard.press("End")
-        expect(table.locator("tr").last).to_be_in_viewport()
-        dialog.get_by_text("Close").click()
-        expect(dialog).to_have_count(0)
-        browser.close()
+    page.goto(served.address(f"{SLUG}/{NAME}"))
+    button = page.locator(".jp-NotebookPanel-toolbar").get_by_text("Check", exact=True)
+    expect(button).to_be_visible()
+    expect(page.get_by_text("Validate", exact=True)).to_have_count(0)
+    # What is typed is in the file by the time of the check.
+    cell = page.locator(".jp-CodeCell").first
+    cell.locator(".cm-content").click()
+    page.keyboard.press("Control+Home")
+    page.keyboard.type("# typed and not saved\n")
+    assert "typed and not saved" not in file.read_text()
+    button.click()
+    dialog = page.locator(".jp-Dialog")
+    expect(dialog).to_contain_text("Before you hand it in")
+    expect(dialog.locator("table")).to_contain_text("a2-record")
+    expect(dialog.locator("table")).to_contain_text("Record missing")
+    assert "typed and not saved" in file.read_text()
+    page.screenshot(path=str(tmp_path / "check.png"))
+    table = dialog.get_by_role("region", name="Before you hand it in")
+    expect(table).to_be_visible()
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("End")
+    expect(table.locator("tr").last).to_be_in_viewport()
+    dialog.get_by_text("Close").click()
+    expect(dialog).to_have_count(0)
     assert faults == []
 
 
 @pytest.mark.browser
 @pytest.mark.nightly
-def test_in_a_browser_a_cell_that_checks_finds_the_notebook_saved(served: Served) -> None:
-    if not CHROMIUM.exists():
-        pytest.skip(f"There is no {CHROMIUM}: `make test` installs it on Debian.")
-    from playwright.sync_api import expect, sync_playwright
+def test_in_a_browser_a_cell_that_checks_finds_the_notebook_saved(
+    served: Served, page: Any
+) -> None:
+    from playwright.sync_api import expect
 
     file = served.folder / SLUG / NAME
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=str(CHROMIUM), args=["--no-sandbox"], timeout=PATIENCE_S * 1000
-        )
-        page = browser.new_page(viewport={"width": 1400, "height": 1000})
-        page.set_default_timeout(PATIENCE_S * 1000)
-        expect.set_options(timeout=PATIENCE_S * 1000)
-        page.goto(served.address(f"{SLUG}/{NAME}"))
-        idle = page.locator(".jp-Notebook-ExecutionIndicator[data-status='idle']").first
-        expect(idle).to_be_visible()
-        cell = page.locator(".jp-CodeCell").first
-        cell.locator(".cm-content").click()
-        page.keyboard.press("Control+A")
-        page.keyboard.type('from beowulf import check\ncheck("01")')
-        page.keyboard.press("Control+Enter")
-        output = cell.locator(".jp-OutputArea-output").first
-        expect(output).to_contain_text("before you hand it in")
-        expect(output).to_contain_text("a2-record")
-        deadline = time.monotonic() + PATIENCE_S
-        while 'check(\\"01\\")' not in file.read_text():
-            assert time.monotonic() < deadline, "the cell was not saved"
-            time.sleep(0.05)
-        browser.close()
+    page.goto(served.address(f"{SLUG}/{NAME}"))
+    idle = page.locator(".jp-Notebook-ExecutionIndicator[data-status='idle']").first
+    expect(idle).to_be_visible()
+    cell = page.locator(".jp-CodeCell").first
+    cell.locator(".cm-content").click()
+    page.keyboard.press("Control+A")
+    page.keyboard.type('from beowulf import check\ncheck("01")')
+    page.keyboard.press("Control+Enter")
+    output = cell.locator(".jp-OutputArea-output").first
+    expect(output).to_contain_text("before you hand it in")
+    expect(output).to_contain_text("a2-record")
+    deadline = time.monotonic() + PATIENCE_S
+    while 'check(\\"01\\")' not in file.read_text():
+        assert time.monotonic() < deadline, "the cell was not saved"
+        time.sleep(0.05)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +65,6 @@ def laid_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The notebook of a lab that nobody has worked on."""
     monkeypatch.setenv("BEOWULF_WORK", str(tmp_path / "work"))
     monkeypatch.setenv(variant.VARIABLE, "")
-    monkeypatch.delenv("BEOWULF_RECORDED", raising=False)
     return jupyter.lay_out(SLUG)
 
 
@@ -139,12 +137,3 @@ def test_a_hint_that_there_is_not_is_a_sentence_in_a_notebook(laid_out: Path) ->
     cell = 'from beowulf import check\ntry:\n    check("01", hint="nothing")\nexcept Exception as e:\n    print(e)'
     (printed,) = outputs(laid_out, cell)
     assert printed["text"].startswith("Lab 01 has no question 'nothing'.")
-
-
-def test_where_a_notebook_is_graded_nothing_is_checked(
-    laid_out: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("BEOWULF_RECORDED", str(laid_out.parent / "records"))
-    (printed,) = outputs(laid_out, CHECK)
-    assert printed["text"] == f"{checklist.GRADED}\n"
-    assert os.environ["BEOWULF_RECORDED"]

@@ -120,6 +120,8 @@ def test_a_document_names_only_commands_and_files_that_are_there(document: Path)
     names = [command.name or command.callback.__name__ for command in app.registered_commands]
     known = {name.replace("_", "-") for name in names}
     known |= {group.name for group in app.registered_groups}
+    if document.name == "CHANGELOG.md":  # which names what went, too
+        return
     named = set(re.findall(r"(?:^\$ |`|\| )beowulf ([a-z][a-z-]*)", text, flags=re.MULTILINE))
     assert named <= known, f"{document} names {named - known}"
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
@@ -127,14 +129,6 @@ def test_a_document_names_only_commands_and_files_that_are_there(document: Path)
     assert made <= targets, f"{document} names make {made - targets}"
     for link in re.findall(r"\]\(([^)#:]+)\)", text):
         assert (document.parent / link).exists(), f"{document} links to {link}, which is not there"
-
-
-def test_the_pattern_of_an_output_accepts_what_differs_and_nothing_else() -> None:
-    wanted = pattern(["one ... three", "...", "last"])
-    assert wanted.fullmatch("one two three\nlast\n")
-    assert wanted.fullmatch("one 2 three\nanything\nat all\nlast\n")
-    assert not wanted.fullmatch("one two\nlast\n")
-    assert not wanted.fullmatch("one two three\nlast\nand more\n")
 
 
 def test_each_word_of_the_list_is_refused_with_the_standard_ones(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ import re
 import shlex
 import shutil
 import time
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,7 +47,6 @@ SKIPPED = {
 }
 # In a sentence it is a name: without a file it does something else, so its file is not required.
 NAMES = {"beowulf packets"}
-LEAST_TYPED = 0.75  # of a handout's commands
 # What a reader puts in place of a word in capitals.
 FILLED = {
     "NODE": "node01",
@@ -151,7 +149,8 @@ def shorter(words: str) -> str:
             break
         command = command.commands[word]
     known = {name for each in command.params for name in each.opts} if command else set()
-    measured = "--quick" in known and "--unmeasured" not in words and "--quick" not in words
+    # Not every suite has a small problem.
+    measured = "--quick" in known and not re.search("--unmeasured|--quick|beowulf suite", words)
     return f"{words} --quick" if measured else words
 
 
@@ -261,97 +260,3 @@ def test_every_command_that_a_document_names_works(
     finally:
         reader.leave()
     assert not wrong, "\n\n".join(wrong)
-
-
-@pytest.mark.parametrize("handout", HANDOUTS, ids=lambda path: path.parent.name)
-def test_most_commands_of_a_handout_are_typed(handout: Path) -> None:
-    counted: Counter[str] = Counter()
-    for each in commands(handout):
-        counted[each.why_not or "typed"] += len(each.words.splitlines())
-    print(dict(counted))
-    assert counted["typed"] >= 10
-    assert counted["typed"] >= LEAST_TYPED * counted.total(), counted
-
-
-def test_a_block_that_begins_with_a_program_of_this_machine_is_taken_for_commands() -> None:
-    for document in DOCUMENTS:
-        for part in PART.finditer(document.read_text(encoding="utf-8")):
-            if part["kind"] == "text" and not part["block"].startswith("$ "):
-                first = part["block"].split(None, 1)[0]
-                python = first == "import"  # which is also a program of ImageMagick's
-                assert first in PROGRAMS or python or not shutil.which(first), (
-                    document,
-                    part["block"],
-                )
-
-
-TEXT = """
-Type `beowulf up`, then `beowulf ssh NODE`; `beowulf run` needs a program, and `ring.c` is one. Wait for
-`beowulf study
-A7`.
-
-```console
-$ beowulf status
-node00 ...
-$ beowulf down
-```
-
-```text
-$ beowulf study D1 --quick
-```
-
-```text
-export BEOWULF_STATE=~/other     # for this terminal
-beowulf lab 08                   # leave it running
-beowulf up                       # boots
-mine = study("D1", cluster)      # in a cell
-```
-
-```text
-heat.check(3)                    # python -m beowulf.exercises.heat check 3
-```
-
-In the window: `wireshark ring.pcapng`
-"""
-
-
-def test_commands_are_found_in_sentences_and_blocks(tmp_path: Path) -> None:
-    (tmp_path / "text.md").write_text(TEXT)
-    found = list(commands(tmp_path / "text.md"))
-    assert [(each.words, each.literal, each.output) for each in found if not each.why_not] == [
-        ("beowulf up", False, ()),
-        ("beowulf ssh NODE", False, ()),
-        ("beowulf study A7", False, ()),
-        ("beowulf status", True, ("node00 ...",)),
-        ("beowulf down", True, ()),
-        ("beowulf study D1 --quick", False, ()),
-        ("export BEOWULF_STATE=~/other\nbeowulf up", True, ()),
-        ("python -m beowulf.exercises.heat check 3", True, ()),
-    ]
-    assert [each.words for each in found if each.why_not] == [
-        "beowulf lab 08",
-        "wireshark ring.pcapng",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("words", "made"),
-    [
-        ("beowulf study A7", "beowulf study A7 --quick"),
-        ("beowulf study A7 --quick", "beowulf study A7 --quick"),
-        ("beowulf tune compare hpl", "beowulf tune compare hpl --quick"),
-        ("beowulf npb all --class A -n 4", "beowulf npb all --class S -n 4"),
-        ("beowulf tune apply offloads on --unmeasured", "beowulf tune apply offloads on --unmeasured"),
-        ("beowulf run -n 4 ring.c", "beowulf run -n 4 ring.c"),
-    ],
-)  # fmt: skip
-def test_what_takes_long_is_made_shorter_and_nothing_else(words: str, made: str) -> None:
-    assert shorter(words) == made
-
-
-def test_a_command_that_fails_or_says_something_else_is_noticed(tmp_path: Path) -> None:
-    reader = Reader(HANDOUTS[0], tmp_path)
-    assert reader.type("ls ring.c", ("ring.c",)) == ""
-    assert "exit code 2" in reader.type("ls rung.c")
-    assert "the document says" in reader.type("ls ring.c", ("rung.c",))
-    assert "exit code 1" in reader.type("ls ring.c", ("Fix it, save it, and try again.",))

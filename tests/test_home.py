@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -27,7 +26,6 @@ from beowulf.cluster.config import ClusterConfig
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.home import documents, live
 
-CHROMIUM = Path("/usr/bin/chromium")
 SLUG, NAME = "01-validation", "validation.ipynb"
 LINK = re.compile(r'(?:href|src)="([^"]+)"')
 
@@ -332,38 +330,11 @@ def test_two_networks_are_two_links_of_each_node(served: Served, namespaces_work
         served.learner.down()
 
 
-def test_a_recorded_cluster_is_shown_as_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shutil.copy(paths.root() / "docs" / "samples" / "record.json", tmp_path)
-    monkeypatch.setenv("BEOWULF_STATE", str(tmp_path / "state"))
-    monkeypatch.setenv(live.RECORDED, str(tmp_path))
-    seen = live.look()
-    assert seen["kind"] == "recorded"
-    assert str(tmp_path) in seen["sentence"]
-    assert {node["state"] for node in seen["nodes"]} == {"recorded"}
-
-
 def test_a_state_folder_that_cannot_be_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BEOWULF_STATE", "/tmp/a:b")
     seen = live.look()
     assert "has ':' in its name" in seen["sentence"]
     assert seen["nodes"] == []
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    if not CHROMIUM.exists():
-        pytest.skip(f"There is no {CHROMIUM}: `make test` installs it on Debian.")
-    from playwright.sync_api import expect, sync_playwright
-
-    with sync_playwright() as playwright:
-        expect.set_options(timeout=PATIENCE_S * 1000)
-        opened = playwright.chromium.launch(
-            executable_path=str(CHROMIUM), args=["--no-sandbox"], timeout=PATIENCE_S * 1000
-        )
-        yield opened
-        opened.close()
 
 
 def _open(browser: Any, address: str, faults: list[str], **size: int) -> Any:

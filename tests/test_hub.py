@@ -32,9 +32,8 @@ from jupyter import Jupyter
 from ordinary import _closed
 from running import PATIENCE_S, wait_until
 
-from beowulf import paths, signature
+from beowulf import paths
 from beowulf.cluster import processes
-from beowulf.record import Record
 
 pytestmark = [
     pytest.mark.nightly,
@@ -78,7 +77,7 @@ PLAY = """
   gather_facts: false
   tasks:
     - ansible.builtin.include_role: {name: labs, public: true}
-    - ansible.builtin.include_role: {name: "{{ role }}", tasks_from: "{{ part }}"}
+    - ansible.builtin.include_role: {name: hub, tasks_from: "{{ part }}"}
 """
 
 
@@ -128,8 +127,8 @@ class Machine:
         assert code in (None, done.returncode), done.stdout
         return done.stdout
 
-    def play(self, part: str = "main", *, role: str = "hub") -> list[str]:
-        """Let Ansible run a role there; what it changed."""
+    def play(self, part: str = "main") -> list[str]:
+        """Let Ansible run the role there; what it changed."""
         play, result = self.folder / "play.yml", self.folder / "result.json"
         play.write_text(PLAY)
         variables = {
@@ -140,7 +139,6 @@ class Machine:
             "beowulf_hub_roster": str(self.folder / "roster.csv"),
             "beowulf_hub_port": self.port,
             "here": {"systemd": False},  # what the role `look` finds
-            "role": role,
             "part": part,
         }
         done = subprocess.run(
@@ -412,46 +410,6 @@ def test_who_logs_in_with_a_browser_sees_the_home_page_with_a_cluster_of_their_o
         expect(handout.get_by_role("heading", level=1)).to_contain_text("Lab 01")
         browser.close()
     assert faults == []
-
-
-def test_a_signing_service_set_up_by_its_role_measures_as_a_user_of_its_own(
-    machine: Machine, made: list[str]
-) -> None:
-    assert "make the user of the signing service" in machine.play(role="signing")
-    assert machine.play(role="signing") == []
-    assert machine.at("stat -c '%a %U' /var/lib/beowulf-signing") == "700 beowulf-signing\n"
-    socket_folder = machine.folder / "signing"
-    machine.at(f"install -d -o beowulf-signing {socket_folder}")
-    address = f"BEOWULF_SIGNING={socket_folder}/socket"
-    start = ("/opt/beowulf/bin/signing", "--nodes", "2")
-    user = [f"--{each}=beowulf-signing" for each in ("reuid", "regid")]
-    log = machine.folder / "signing.log"
-    with log.open("w") as file:
-        service = subprocess.Popen(
-            machine.words("setpriv", *user, "--init-groups", "env", address, *start),
-            stdin=subprocess.DEVNULL,
-            stdout=file,
-            stderr=file,
-        )
-    try:
-        wait_until(lambda: (socket_folder / "socket").exists(), "the service listens")
-        asked = f"cd; {address} {paths.python_bin()}/beowulf study A2 --quick --signed --records r"
-        machine.at(f"runuser -l {STRANGER} -c '{asked}'", code=None)
-        signed = machine.folder / "A2.json"
-        signed.write_text(machine.at(f"cat /home/{STRANGER}/r/A2-*.json"))
-        keys = signature.public_keys(machine.at("cat /var/lib/beowulf-signing/key.pub"))
-        checked = signature.check(Record.load(signed), keys)
-        assert (checked.state, checked.account) == (signature.SIGNED, STRANGER), log.read_text()
-        assert "Permission denied" in machine.at(
-            f"runuser -u {STRANGER} -- cat /var/lib/beowulf-signing/key", code=1
-        )
-    finally:
-        for pid in processes.children(service.pid):
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGTERM)
-        service.wait(PATIENCE_S)
-    assert machine.play("undo", role="signing") == ["sign no more"]
-    machine.at("test -e /var/lib/beowulf-signing/key -a ! -e /opt/beowulf/bin/signing")
 
 
 def test_undo_ends_the_hub_and_leaves_peoples_work(hub: Machine) -> None:

@@ -15,15 +15,14 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from running import PATIENCE_S, Beowulf, first, nothing_runs, traces, wait_until
 
 from beowulf import jupyter, paths, service
-from beowulf.errors import LabError
 
-CHROMIUM = Path("/usr/bin/chromium")
 SLUG = "01-validation"
 COMPILE = re.compile(r"^ \*     ((?:mpicc|gcc) [^&\n]*)", re.MULTILINE)
 ADDRESS = re.compile(r"JupyterLab is at (\S+)")
@@ -311,15 +310,6 @@ def test_the_compile_line_at_the_head_of_a_program_works_where_its_copy_lies(
         assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_a_folder_for_copies_that_cannot_be_made_is_reported(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "file").write_text("")
-    monkeypatch.setenv("BEOWULF_WORK", str(tmp_path / "file"))
-    with pytest.raises(LabError, match=r"The lab cannot be copied to .*file"):
-        jupyter.lay_out(SLUG)
-
-
 @pytest.mark.cluster
 def test_a_full_disk_for_copies_is_reported_and_leaves_no_cluster(
     learner: Beowulf, private_mounts: tuple[str, ...]
@@ -335,11 +325,7 @@ def test_a_full_disk_for_copies_is_reported_and_leaves_no_cluster(
 
 
 @pytest.fixture
-def opened(learner: Beowulf) -> Iterator[Lab]:
-    if not CHROMIUM.exists():
-        pytest.skip(
-            f"There is no {CHROMIUM} to open a page with: `make test` installs it on Debian."
-        )
+def opened(learner: Beowulf, page: Any) -> Iterator[Lab]:
     lab = Lab(learner)
     yield lab
     lab.interrupt()
@@ -349,42 +335,31 @@ def opened(learner: Beowulf) -> Iterator[Lab]:
 @pytest.mark.browser
 @pytest.mark.nightly
 def test_in_a_browser_the_lab_is_read_and_its_cells_reach_the_nodes(
-    opened: Lab, tmp_path: Path, request: pytest.FixtureRequest
+    opened: Lab, page: Any, tmp_path: Path
 ) -> None:
-    from playwright.sync_api import expect, sync_playwright
+    from playwright.sync_api import expect
 
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=str(CHROMIUM),
-            args=["--no-sandbox"],
-            headless=True,
-            timeout=PATIENCE_S * 1000,
-        )
-        page = browser.new_page(viewport={"width": 1400, "height": 1000})
-        page.set_default_timeout(PATIENCE_S * 1000)
-        expect.set_options(timeout=PATIENCE_S * 1000)
-        page.goto(opened.address)
-        heading = page.get_by_role("heading", name="Lab 01: Is this a cluster?").first
-        expect(heading).to_be_visible()
-        # What is run before the kernel is there may be lost.
-        idle = page.locator(".jp-Notebook-ExecutionIndicator[data-status='idle']").first
-        expect(idle).to_be_visible()
-        cell = page.locator(".jp-CodeCell").first
-        output = cell.locator(".jp-OutputArea-output").first
-        # The page may still be settling, and then takes the key for nothing: as a learner does, press again.
-        for _ in range(20):
-            cell.locator(".cm-content").click()
-            expect(cell.locator(".cm-editor.cm-focused")).to_be_visible()
-            page.keyboard.press("Shift+Enter")
-            with suppress(AssertionError):
-                expect(cell.locator(".jp-InputPrompt")).not_to_contain_text("[ ]:", timeout=5000)
-                break
-        expect(output).to_contain_text("node00 node01 node02 node03")
-        # nbgrader's Validate would measure everything again. Other buttons of the toolbar are there by now.
-        expect(
-            page.locator(".jp-NotebookPanel-toolbar [data-command='notebook:cut-cell']")
-        ).to_have_count(1)
-        expect(page.get_by_text("Validate", exact=True)).to_have_count(0)
-        page.screenshot(path=str(tmp_path / "lab-01.png"))
-        browser.close()
+    page.goto(opened.address)
+    heading = page.get_by_role("heading", name="Lab 01: Is this a cluster?").first
+    expect(heading).to_be_visible()
+    # What is run before the kernel is there may be lost.
+    idle = page.locator(".jp-Notebook-ExecutionIndicator[data-status='idle']").first
+    expect(idle).to_be_visible()
+    cell = page.locator(".jp-CodeCell").first
+    output = cell.locator(".jp-OutputArea-output").first
+    # The page may still be settling, and then takes the key for nothing: as a learner does, press again.
+    for _ in range(20):
+        cell.locator(".cm-content").click()
+        expect(cell.locator(".cm-editor.cm-focused")).to_be_visible()
+        page.keyboard.press("Shift+Enter")
+        with suppress(AssertionError):
+            expect(cell.locator(".jp-InputPrompt")).not_to_contain_text("[ ]:", timeout=5000)
+            break
+    expect(output).to_contain_text("node00 node01 node02 node03")
+    # nbgrader's Validate would measure everything again. Other buttons of the toolbar are there by now.
+    expect(
+        page.locator(".jp-NotebookPanel-toolbar [data-command='notebook:cut-cell']")
+    ).to_have_count(1)
+    expect(page.get_by_text("Validate", exact=True)).to_have_count(0)
+    page.screenshot(path=str(tmp_path / "lab-01.png"))
     assert (tmp_path / "lab-01.png").stat().st_size > 10_000

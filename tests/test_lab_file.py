@@ -79,7 +79,7 @@ def test_a_lab_file_is_read_in_its_order_and_with_its_lines(write: Callable[[str
             "`titel` is no key of a lab. Perhaps you mean 'title'.",
         ),
         ("minutes = 10", "", 0, "a lab has no `minutes`"),
-        ("minutes = 10", 'minutes = "ten"', 4, "`minutes` is no number: 'ten'"),
+        ("minutes = 10", 'minutes = "ten"', 4, "`minutes` is no number that is 0 or more: 'ten'"),
         ('studies = ["A1"]', 'studies = "A1"', 6, "`studies` is no list of texts"),
         ('title = "Tiny"', "title = 7", 1, "`title` is no text: 7"),
         (
@@ -90,20 +90,30 @@ def test_a_lab_file_is_read_in_its_order_and_with_its_lines(write: Callable[[str
         ),
         ("tolerance = 0.5", "tolerence = 0.5", 12, "Perhaps you mean 'tolerance'."),
         ("points = 2\n", "", 8, "the question two has no `points`"),
-        ("points = 2\n", 'points = "2"\n', 9, "`points` is no number: '2'"),
-        ("points = 2\n", "points = true\n", 9, "`points` is no number: True"),
-        ("points = 2\n", "points = nan\n", 9, "`points` is no number: nan"),
-        ("points = 2\n", "points = -2\n", 9, "`points` is negative: -2"),
-        ("tolerance = 0.5", 'tolerance = "a bit"', 12, "`tolerance` is no number: 'a bit'"),
-        ("tolerance = 0.5", "tolerance = -0.5", 12, "`tolerance` is negative: -0.5"),
+        ("points = 2\n", 'points = "2"\n', 9, "`points` is no number that is 0 or more: '2'"),
+        ("points = 2\n", "points = true\n", 9, "`points` is no number that is 0 or more: True"),
+        ("points = 2\n", "points = nan\n", 9, "`points` is no number that is 0 or more: nan"),
+        ("points = 2\n", "points = -2\n", 9, "`points` is no number that is 0 or more: -2"),
+        (
+            "tolerance = 0.5",
+            'tolerance = "a bit"',
+            12,
+            "`tolerance` is no number that is 0 or more: 'a bit'",
+        ),
+        (
+            "tolerance = 0.5",
+            "tolerance = -0.5",
+            12,
+            "`tolerance` is no number that is 0 or more: -0.5",
+        ),
         (
             "tolerance_percent = 5",
             "tolerance_percent = inf",
             18,
-            "`tolerance_percent` is no number: inf",
+            "`tolerance_percent` is no number that is 0 or more: inf",
         ),
         ("most_times = -3", 'most_times = "3"', 19, "`most_times` is no number: '3'"),
-        ("limits = { most_times = -3 }", "limits = 3", 19, "`limits` is no table of numbers"),
+        ("limits = { most_times = -3 }", "limits = 3", 19, "`limits` is no table: 3"),
         ('asks = "the number"', 'asks = ""', 11, "`asks` is no text: ''"),
         (
             "tolerance = 0.5",
@@ -111,13 +121,13 @@ def test_a_lab_file_is_read_in_its_order_and_with_its_lines(write: Callable[[str
             12,
             "`hints` is no list of 3 texts. The first says where to look",
         ),
-        ("tolerance = 0.5", 'hints = "look"', 12, "`hints` is no list of 3 texts."),
-        ("tolerance = 0.5", 'hints = ["look", 2, "so"]', 12, "`hints` is no list of 3 texts."),
+        ("tolerance = 0.5", 'hints = "look"', 12, "`hints` is no list of texts: 'look'"),
+        ("tolerance = 0.5", 'hints = ["look", 2, "so"]', 12, "`hints` is no list of texts"),
         (
             "tolerance = 0.5",
             'hints = [\n  "look",\n  "",\n  "so"\n]',
             12,
-            "`hints` is no list of 3 texts.",
+            "`hints` is no list of texts",
         ),
         ("tolerance = 0.5", 'hint = ["look"]', 12, "Perhaps you mean 'hints'."),
         ('study = "A7"', 'stduy = "A7"', 22, "`stduy` is no key of the prediction knee."),
@@ -189,13 +199,6 @@ def test_a_heading_that_the_handout_does_not_have_is_refused(
     )
 
 
-def test_a_file_that_cannot_be_read_is_refused(
-    write: Callable[[str], None], tmp_path: Path
-) -> None:
+def test_a_lab_that_is_not_there_is_refused(write: Callable[[str], None]) -> None:
     with pytest.raises(LabError, match=r"There is no labs/98-none/lab.toml"):
         lab_file.read("98-none")
-    with pytest.raises(LabError, match=r"lab.toml cannot be read"):
-        lab_file.read(SLUG)
-    (tmp_path / "lab.toml").write_bytes(b"title = '\xff'\n")
-    with pytest.raises(LabError, match=r"lab.toml cannot be read"):
-        lab_file.read(SLUG)

@@ -15,6 +15,7 @@ from ordinary import ada
 from running import PATIENCE_S, Beowulf, wait_until
 
 from beowulf import paths, progress
+from beowulf.cluster import queue
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.measure import line
 from beowulf.measure.measurement import Measurement
@@ -105,7 +106,7 @@ def said(process: subprocess.Popen[str]) -> str:
 
 
 def in_line(folder: Path, number: int) -> None:
-    wait_until(lambda: len(line.places(folder)) == number, f"{number} are in the line")
+    wait_until(lambda: len(queue.places(folder)) == number, f"{number} are in the line")
 
 
 def test_twenty_at_once_have_the_machine_alone_one_after_the_other_and_see_their_place(
@@ -171,8 +172,8 @@ def test_who_is_killed_or_interrupted_is_no_longer_in_the_line(
 def test_a_process_has_one_place_however_often_it_measures_within(folder: Path) -> None:
     shown: list[str] = []
     with line.entered(shown.append), line.entered(shown.append):
-        assert len(line.places(folder)) == 1
-    assert line.places(folder) == []
+        assert len(queue.places(folder)) == 1
+    assert queue.places(folder) == []
     assert shown == []
 
 
@@ -182,11 +183,11 @@ def test_a_process_that_was_forked_off_does_not_keep_the_place_of_one_that_is_ki
     first = start(FORKS)
     child = int(said(first))
     try:
-        assert len(line.places(folder)) == 1
+        assert len(queue.places(folder)) == 1
         first.kill()
         first.wait(PATIENCE_S)
         # The child forgets the place as soon as it gets a core.
-        wait_until(lambda: not line.places(folder), "the place to be free")
+        wait_until(lambda: not queue.places(folder), "the place to be free")
     finally:
         os.kill(child, signal.SIGKILL)
 
@@ -195,9 +196,9 @@ def test_a_link_or_another_file_in_the_folder_is_no_place_and_is_not_touched(
     folder: Path, tmp_path: Path
 ) -> None:
     target = tmp_path / "target"
-    (folder / line.NAME.format(1)).symlink_to(target)
-    (folder / line.NAME.format(2)).mkdir()
-    os.mkfifo(folder / line.NAME.format(3))
+    (folder / queue.NAME.format(1)).symlink_to(target)
+    (folder / queue.NAME.format(2)).mkdir()
+    os.mkfifo(folder / queue.NAME.format(3))
     (folder / "beowulf-line-first").touch()
     with line.entered(print) as waited:
         assert not waited
@@ -228,7 +229,7 @@ def test_another_users_place_counts_and_what_they_left_cannot_block(
         with hers:
             try:
                 assert said(hers) == "measures"
-                [place] = line.places(open_folder)
+                [place] = queue.places(open_folder)
                 mine = start(STAYS)
                 assert place.user in said(mine)
             finally:
@@ -236,7 +237,7 @@ def test_another_users_place_counts_and_what_they_left_cannot_block(
                     with suppress(ProcessLookupError):
                         os.kill(pid, signal.SIGKILL)
         assert said(mine) == "measures"
-        assert [each.user for each in line.places(open_folder)] == ["root"]
+        assert [each.user for each in queue.places(open_folder)] == ["root"]
 
 
 def _of_user(uid: int) -> list[tuple[int, str]]:
@@ -260,7 +261,7 @@ def test_without_a_usable_folder_it_is_measured_and_the_record_says_so(
 def test_a_folder_that_somebody_has_locked_holds_nobody_up_for_long(
     cluster: NamespaceCluster, folder: Path, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(line, "LONGEST_JOINING_S", 0.1)
+    monkeypatch.setattr(queue, "LONGEST_JOINING_S", 0.1)
     other = subprocess.Popen(["flock", str(folder), "cat"], stdin=subprocess.PIPE)
     with other:
         try:
@@ -287,7 +288,7 @@ def test_a_measurement_shows_its_place_in_its_progress_and_leaves_when_interrupt
     with pytest.raises(KeyboardInterrupt), waiting:
         pytest.fail("both measure")
     assert shown[0].startswith("You are number 1 in line for this machine")
-    assert len(line.places(folder)) == 1
+    assert len(queue.places(folder)) == 1
     with Measurement("A7", cluster, tmp_path, timed=False):
         pass  # it does not wait: nothing is timed
     with cluster.holding("a test"):

@@ -365,13 +365,6 @@ def test_a_program_without_mpi_that_ends_at_once_ends_well_in_a_script(
         assert sorted(said.split()) == ["node00", "node01"]
 
 
-@pytest.mark.nightly
-@pytest.mark.parametrize("stdin", ["", "5\n"], ids=["no input", "input that nobody reads"])
-def test_a_hundred_programs_that_end_at_once_end_well(at_cluster: Beowulf, stdin: str) -> None:
-    for _ in range(100):
-        at_cluster("run", "-n", "2", "/bin/hostname", stdin=stdin)
-
-
 def test_endless_output_is_stopped(
     cluster: NamespaceCluster,
     programs: dict[str, Path],

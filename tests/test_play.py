@@ -54,9 +54,3 @@ def test_it_runs_to_its_end_on_four_nodes(at_cluster: Beowulf, notebook: Path) -
     assert printed(capture).count("4096") == 6
     assert not printed(end)
     assert not [line for line in at_cluster.processes() if "ipyparallel" in line]
-    # Without nodes: where it was run before, it is played back.
-    again = at_cluster.environment | {"BEOWULF_RECORDED": str(notebook.parent / "records")}
-    at_cluster.environment = again
-    run(at_cluster, notebook)
-    assert "it is not run again" in printed(outputs(notebook)[1])
-    assert printed(outputs(notebook)[4]).count(" µs") == 7

@@ -10,7 +10,6 @@ import pytest
 from lively import Lively
 
 from beowulf import paths, predict, prediction, predictions
-from beowulf.cluster.recorded import RecordedCluster
 from beowulf.errors import UsageError
 from beowulf.record import Record
 
@@ -195,24 +194,6 @@ def test_a_late_prediction_is_in_no_calibration(cluster: Lively, records: Path) 
     predict(cluster, "knee", **GUESS)
     assert "It was sealed after the first Record of A7" in predictions.outcome(cluster, "knee", 9e3)
     assert predictions.calibration([records]) == (0, 0)
-
-
-def test_a_recorded_cluster_says_what_was_sealed_and_seals_nothing(
-    cluster: Lively, records: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    recorded = RecordedCluster(records)
-    predict(recorded, "knee", **GUESS)
-    assert "a recorded cluster seals nothing" in capsys.readouterr().out
-    assert not sealed(records)
-    predict(cluster, "knee", **GUESS)
-    files = sealed(records)
-    assert (
-        predictions.outcome(recorded, "own", 5) == "You sealed no prediction of own; measured: 5."
-    )
-    predict(recorded, "knee", value=1, low=0, high=2)
-    assert "Your first prediction of knee stays" in capsys.readouterr().out
-    assert predictions.outcome(recorded, "knee", 5000).endswith("inside.")
-    assert sealed(records) == files, "nothing is written beside what was handed in"
 
 
 def test_a_record_that_was_edited_into_nonsense_is_no_prediction(

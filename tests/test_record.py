@@ -153,6 +153,12 @@ def test_a_number_that_is_not_finite_is_refused_wherever_it_stands(
         {"variant": "../up"},
         {"complete": "yes"},
         {"captures": [{"sha256": ""}]},
+        {"captures": [{"file": "A5.pcap", "began": "yesterday"}]},
+        {"cluster": {"nodes": 7}},
+        {"cluster": {"nodes": [{"node00": 1}]}},
+        {"cluster": {"rate": ["100mbit"]}},
+        {"cluster": {"networks": "two"}},
+        {"circumstances": {"before": {"cores": "many"}, "after": {}}},
         {"program": {"sha256": "short"}},
         {"points": [Point({"n": 1}, "transfer_s", [True])]},
         {"points": [Point({"n": 1}, "transfer_s", cast("Any", [None]))]},
@@ -258,25 +264,6 @@ def test_a_record_of_another_study_is_refused_where_one_is_expected(tmp_path: Pa
     path = small().save(tmp_path / "A2.json")
     assert Record.load(path, "A2").study == "A2"
     assert "is a record of study A2, and one of A5 is needed" in refusal(path, "A5")
-
-
-def test_an_older_version_is_brought_up_step_by_step(tmp_path: Path) -> None:
-    def renamed(old: dict[str, Any]) -> dict[str, Any]:
-        old["study"] = old.pop("experiment")
-        return old
-
-    def completed(old: dict[str, Any]) -> dict[str, Any]:
-        return {**old, "complete": True}
-
-    path = small().save(tmp_path / "A2.json")
-    content = json.loads(path.read_text())
-    content.update(schema=-1, experiment=content.pop("study"))
-    del content["complete"]
-    path.write_text(json.dumps(content))
-    # Both versions are made up: none older than 1 was ever published.
-    assert Record.load(path, upgraders={-1: renamed, 0: completed}) == small()
-    with pytest.raises(RecordError, match="schema 0 is not one"):
-        Record.load(path, upgraders={-1: renamed})
 
 
 def test_saving_over_a_record_replaces_it_and_leaves_nothing_else(tmp_path: Path) -> None:

@@ -1,18 +1,17 @@
-"""Does `beowulf npb` refuse what cannot run before it starts, show what ran beside paper A, and end a wrong result?"""
+"""Is what cannot run of NPB refused before it starts, and is what ran shown beside paper A?"""
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import cast
 
 import pytest
 from running import Beowulf, first
 
 from beowulf import mpi
-from beowulf.cli.npb import warning
+from beowulf.cli.suites import npb_warning
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError, UsageError
 from beowulf.studies.lab_03 import a4_parallel_benchmarks as a4
@@ -97,12 +96,6 @@ def test_the_whole_of_a4_has_paper_as_class_but_for_two_that_take_too_long() -> 
     assert in_words(quick) == "class S"
 
 
-def test_a_node_that_does_not_say_its_memory_is_a_sentence() -> None:
-    silent = SimpleNamespace(nodes=("node00",), run=lambda *_: SimpleNamespace(stdout="what?\n"))
-    with pytest.raises(LabError, match=r"node00 does not say how much memory it has: 'what\?'"):
-        npb.refuse(cast("Cluster", silent), ["EP"], "S", 1)
-
-
 @pytest.mark.parametrize("name", BENCHMARKS)
 def test_a_larger_class_and_more_ranks_need_more_memory(name: str) -> None:
     benchmark = BENCHMARKS[name]
@@ -119,7 +112,7 @@ def test_a_larger_class_and_more_ranks_need_more_memory(name: str) -> None:
 @pytest.mark.nightly
 @pytest.mark.cluster
 def test_the_table_shows_what_ran_beside_paper_a(at_cluster: Beowulf) -> None:
-    said = at_cluster("npb", "mg", "--class", "s", "--profile")
+    said = at_cluster("suite", "mg", "--class", "s", "--profile")
     assert "paper A (class A)" in said
     assert "Grendel (class B)" in said
     [row] = [line for line in said.splitlines() if "│ MG" in line]
@@ -130,16 +123,6 @@ def test_the_table_shows_what_ran_beside_paper_a(at_cluster: Beowulf) -> None:
     assert "Paper A compares class A on its own cluster with class B on Grendel" in " ".join(
         said.split()
     )
-
-
-@pytest.mark.nightly
-@pytest.mark.cluster
-def test_all_of_them_run_and_come_as_plain_data(at_cluster: Beowulf) -> None:
-    found: dict[str, Any] = json.loads(at_cluster("npb", "all", "-n", "1", "--json"))
-    assert [run["benchmark"] for run in found["runs"]] == list(BENCHMARKS)
-    assert all(run["verified"] and run["ranks"] == 1 and run["mops"] > 0 for run in found["runs"])
-    assert {run["benchmark"]: run["paper_mops"] for run in found["runs"]}["LU"] == 392.17
-    assert "nominal" in found["warning"]
 
 
 def test_what_does_not_take_so_many_ranks_is_skipped_with_a_sentence() -> None:
@@ -156,7 +139,7 @@ def test_what_does_not_take_so_many_ranks_is_skipped_with_a_sentence() -> None:
 @pytest.mark.cluster
 @pytest.mark.nightly
 def test_all_of_them_on_two_nodes_are_those_that_take_two_ranks(at_cluster: Beowulf) -> None:
-    said = at_cluster("npb", "all", "-n", "2")
+    said = at_cluster("suite", "npb", "-n", "2")
     assert "beowulf: SP and BT are skipped" in said
     ran = re.findall(r"│ (\w\w) ", said)
     assert ran == ["EP", "IS", "CG", "MG", "FT", "LU"]
@@ -166,15 +149,14 @@ def test_all_of_them_on_two_nodes_are_those_that_take_two_ranks(at_cluster: Beow
 def test_the_other_sizes_of_npb_2_3_are_reported_of_class_w_alone(
     letter: str, reported: bool
 ) -> None:
-    runs = [cast("npb.Run", SimpleNamespace(letter=letter))]
-    assert ("Paper A ran NPB 2.3" in warning(runs)) is reported
-    assert warning(runs).endswith(".")
+    assert ("Paper A ran NPB 2.3" in npb_warning(letter)) is reported
+    assert npb_warning(letter).endswith(".")
 
 
 @pytest.mark.cluster
 @pytest.mark.nightly
 def test_a_wrong_result_ends_with_its_figures(at_cluster: Beowulf) -> None:
-    said = at_cluster("npb", "MG", "--seed", "7", code=1)
+    said = at_cluster("run", "-n", "4", npb.FOLDER / "mg.c", "S", "--seed", "7", code=1)
     assert "MG class S is wrong: residual_norm is " in said
     assert "5.307707005734e-05 is published" in said
     assert "ended with exit code 1" in said
@@ -187,28 +169,27 @@ def test_a_wrong_result_ends_with_its_figures(at_cluster: Beowulf) -> None:
         3,
         [
             (
-                ["HPL"],
-                "There is no benchmark 'HPL'. There are: EP, IS, CG, MG, FT, LU, SP, BT; or all.",
+                ["EPP"],
+                "There is no suite 'EPP'. There are: EP, IS, CG, MG, FT, LU, SP, BT, npb, hpl, hpcc, search.",
             ),
             (["SP", "-n", "2"], "SP takes a square number of ranks, not 2"),
-            (["all", "-n", "8"], "8 ranks need 8 nodes, and this cluster has 4"),
+            (["npb", "-n", "8"], "8 ranks need 8 nodes, and this cluster has 4"),
             (["EP", "--class", "D"], "There is no class 'D'"),
             (["SP", "-n", "8"], "This cluster has only 4 nodes, and there that is 1 or 4."),
-            (["all", "-n", "0"], "EP takes any number of ranks, not 0"),
+            (["npb", "-n", "0"], "EP takes any number of ranks, not 0"),
             (
                 ["CG", "-n", "3"],
                 "CG takes a power of two of ranks, not 3. On 4 nodes that is 1, 2 or 4.",
             ),
             (["EP", "-n", "0"], "EP takes any number of ranks, not 0"),
             (["EP", "-n", "5"], "`beowulf up --nodes 5` boots so many"),
-            (["all", "--seed", "7"], "LU, SP, BT draw no random numbers"),
         ],
     ),
 )
 def test_what_cannot_be_asked_for_is_a_sentence(
     at_cluster: Beowulf, words: list[str], sentence: str
 ) -> None:
-    assert sentence in at_cluster("npb", *words, code=2)
+    assert sentence in at_cluster("suite", *words, code=2)
 
 
 @pytest.mark.cluster

@@ -21,8 +21,6 @@ from beowulf.record import Record, RecordError
 from beowulf.studies import judge
 from beowulf.verdict import ARITHMETIC, SCHEMA_VERSION, SYMBOLS, Verdict, VerdictError, Verdicts
 
-CHROMIUM = Path("/usr/bin/chromium")
-
 text = st.text(min_size=1)
 verdicts = st.builds(
     Verdict,
@@ -130,11 +128,7 @@ WIDTH = 848  # of a cell's output where JupyterLab is 1280 pixels wide
 
 
 @pytest.mark.browser
-def test_a_wide_table_fits_into_a_cell_of_a_notebook() -> None:
-    from playwright.sync_api import sync_playwright
-
-    if not CHROMIUM.exists():
-        pytest.skip(f"There is no {CHROMIUM}: `make test` installs it on Debian.")
+def test_a_wide_table_fits_into_a_cell_of_a_notebook(page: Any) -> None:
     titles = [f"node0{node}_half_round_trip_us" for node in range(8)]
     wide = pd.DataFrame({title: [1234.5, 2.0] for title in titles} | {"path": ["/very" * 40, ""]})
     verdicts = Verdicts([small(says="said " * 30, evidence="word" * 60, advice="do " * 40)])
@@ -143,16 +137,10 @@ def test_a_wide_table_fits_into_a_cell_of_a_notebook() -> None:
         "numbers": fitted(wide),
         "as pandas has it": wide.to_html(),
     }
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=str(CHROMIUM), args=["--no-sandbox"], headless=True
-        )
-        page = browser.new_page(viewport={"width": 1280, "height": 800})
-        widths = {}
-        for name, text in pages.items():
-            page.set_content(f'<div style="width:{WIDTH}px; font: 12px sans-serif">{text}</div>')
-            widths[name] = page.locator("table").bounding_box()["width"]
-        browser.close()
+    widths = {}
+    for name, text in pages.items():
+        page.set_content(f'<div style="width:{WIDTH}px; font: 12px sans-serif">{text}</div>')
+        widths[name] = page.locator("table").bounding_box()["width"]
     assert widths["as pandas has it"] > WIDTH, "it is wide"
     assert widths["verdicts"] <= WIDTH
     assert widths["numbers"] <= WIDTH

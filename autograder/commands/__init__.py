@@ -8,13 +8,13 @@ from autograder.commands import course, grading, marking, printing, results
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="Give the labs to a class, collect what is handed in, grade it, and return the results.\n\n"
+    help="Give the labs to a class, collect, grade, and return results.\n\n"
     "All but [bold]init[/bold], [bold]kit[/bold], [bold]points[/bold] and [bold]key[/bold] run in the course's folder, "
     "beside nbgrader's own commands.",
 )
 for command in (
     course.init,
-    course.words,
+    course.codes,
     course.give,
     course.kit,
     course.release,

@@ -1,4 +1,4 @@
-"""`beowulf class init`, `words`, `give`, `kit` and `release`: the course, and what it gives to learners."""
+"""`beowulf class init`, `codes`, `give`, `kit` and `release`: the course, and what it gives to learners."""
 
 from __future__ import annotations
 
@@ -73,10 +73,10 @@ def _show_roster(course: Course) -> None:
         )
 
 
-def words() -> None:
+def codes() -> None:
     """Create a personal code for each learner, as `init` does; their variants are derived from it.
 
-    Example: beowulf class words
+    Example: beowulf class codes
     """
     from autograder.evidence import variants
 

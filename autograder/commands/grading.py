@@ -14,7 +14,6 @@ import typer
 from autograder.commands.shared import (
     AnyLab,
     AsJson,
-    Cluster,
     Jobs,
     Lab,
     Students,
@@ -83,17 +82,16 @@ def grade(
     lab: AnyLab = "",
     student: Students = None,
     jobs: Jobs = None,
-    cluster: Cluster = "",
     as_json: AsJson = False,
 ) -> None:
-    """Run and score every new submission; the points go into nbgrader's database.
+    """Score every new submission by what it holds, nothing is run; the points go into nbgrader's database.
 
     It ends with 1 when a submission could not be graded.
 
     Example: beowulf class grade 01 --jobs 4
     """
     course = found_course()
-    how = (student, jobs, cluster)
+    how = (student, jobs)
     graded = {slug: _graded(course, slug, *how, again=False) for slug in chosen_labs(course, lab)}
     _show_all(graded, as_json)
 
@@ -105,7 +103,6 @@ def regrade(
     ] = False,
     student: Students = None,
     jobs: Jobs = None,
-    cluster: Cluster = "",
     as_json: AsJson = False,
 ) -> None:
     """Grade again what was graded before, after a rubric or a tolerance was changed; points given by hand stay.
@@ -114,7 +111,7 @@ def regrade(
     """
     course = found_course()
     if not dry_run:
-        how = (student, jobs, cluster)
+        how = (student, jobs)
         graded = {
             slug: _graded(course, slug, *how, again=True) for slug in chosen_labs(course, lab)
         }
@@ -144,29 +141,16 @@ def _graded(
     slug: str,
     students: list[str] | None,
     jobs: int | None,
-    cluster: str,
     *,
     again: bool,
 ) -> list[Graded]:
     from autograder.grading import driver
     from beowulf.progress import bar
 
-    pool = None
-    if cluster:
-        from beowulf.engines import starters
-
-        pool = starters.engine_pool(cluster, jobs or 1)
-    where = f" on the nodes, by engines that {cluster} starts" if cluster else ""
-    doing(f"Grading {slug}{where}: every new notebook is run again, which takes some seconds each")
-    try:
-        with bar("grading", shown=sys.stderr.isatty()) as progress:
-            every = driver.grade(
-                course, slug, students, jobs=jobs or 2, again=again, progress=progress, pool=pool
-            )
-            return sorted(every, key=lambda each: each.student)
-    finally:
-        for message in pool.messages if pool else ():
-            say(message, to=sys.stderr)
+    doing(f"Grading {slug}")
+    with bar("grading", shown=sys.stderr.isatty()) as progress:
+        every = driver.grade(course, slug, students, jobs=jobs or 2, again=again, progress=progress)
+        return sorted(every, key=lambda each: each.student)
 
 
 def _show_all(graded: dict[str, list[Graded]], as_json: bool) -> None:

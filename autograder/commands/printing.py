@@ -33,20 +33,22 @@ def points(
 
 def key(
     lab: SomeLab = "",
-    to: Annotated[Path, typer.Option(help="The page to write.")] = Path("key.html"),
+    output: Annotated[Path, typer.Option("-o", "--output", help="The page to write.")] = Path(
+        "key.html"
+    ),
 ) -> None:
     """Write a page to print: each question with its points and the author's answer.
 
-    Example: beowulf class key 01 --to key-01.html
+    Example: beowulf class key 01 -o key-01.html
     """
     from autograder.results import printed
 
     labs = printed.chosen(lab)
     page = printed.key(labs)
     try:
-        to.write_text(page, encoding="utf-8")
+        output.write_text(page, encoding="utf-8")
     except OSError as problem:
-        raise cannot_write(to, problem) from None
+        raise cannot_write(output, problem) from None
     say(
-        f"{to}: the key of {counted(len(labs), 'lab')}, for you alone. A browser shows and prints it."
+        f"{output}: the key of {counted(len(labs), 'lab')}, for you alone. A browser shows and prints it."
     )

@@ -72,7 +72,9 @@ def export(
         list[str] | None, typer.Argument(help="Labs by number or name; without any, all.")
     ] = None,
     form: Annotated[str, typer.Option("--format", help="nbgrader, canvas or moodle.")] = "nbgrader",
-    to: Annotated[Path | None, typer.Option(help="The file to write.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="The file to write.")
+    ] = None,
 ) -> None:
     """Write the points as CSV, for a spreadsheet or for an LMS to import.
 
@@ -86,7 +88,7 @@ def export(
         )
     course = found_course()
     slugs = [course.lab(name) for name in lab or []]
-    export = grades.write(course, form, to, slugs)
+    export = grades.write(course, form, output, slugs)
     say(f"{export.path}: the points of {counted(export.learners, 'learner')} in the format {form}.")
     if export.gaps:
         say(

@@ -23,20 +23,13 @@ Students = Annotated[
     list[str] | None,
     typer.Option("--student", help="Only this learner; may be given more than once."),
 ]
-Cluster = Annotated[
-    str,
-    typer.Option(
-        metavar="ssh|mpi|slurm",
-        help="Grade on a cluster's nodes, by engines that are started in this way.",
-    ),
-]
 Jobs = Annotated[
     int | None,
     typer.Option(
         "--jobs",
         min=1,
         max=256,
-        help="How many submissions are graded at the same time: 2, or with --cluster 1 on each node.",
+        help="How many submissions are graded at the same time (2).",
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print plain data for a script.")]

@@ -6,11 +6,9 @@ import os
 import re
 import secrets
 import shutil
-from contextlib import suppress
 from pathlib import Path
 
 from nbformat import v4
-from sqlalchemy.exc import DBAPIError
 
 from autograder.cells import new_cell
 from autograder.course import limits, release, roster
@@ -63,7 +61,7 @@ def make_course(
     """Make a course with every lab in `folder`, or add the labs and `learners` that a course there lacks.
 
     `learners` is a CSV file. With `codes`, a new course has a personal code for each of them; a class that has begun
-    without goes on without. LabError when the folder or the file cannot be used; calling it again
+    without goes on without. LabError when the folder or the file is none to use; calling it again
     continues where it stopped.
     """
     if not re.fullmatch(r"[A-Za-z0-9._-]+", course_id):
@@ -73,25 +71,21 @@ def make_course(
     # Before anything is made: a wrong file can then be fixed and given again.
     students = roster.read(learners) if learners else []
     course = Course(folder)
-    try:
-        begins = _configure(course, course_id, exchange)
-        _make_exchange(Path(course.api.exchange_root))
-        _add_labs(course)
-        _add_header(course)
-        _add_key(course)
-        _add_limits(course)
-        _keep_out_of_git(course)
-        with course.gradebook() as book:  # opening it makes it
-            roster.enrol(book, students)
-        if students and (has_codes(course) or (begins and codes)):
-            variants.issue(course.folder, [each.id for each in students])
-        if learners:
-            # With it, a sender who is not on the roster is unknown.
-            write_text(course.folder / roster.FILE, learners.read_text(encoding="utf-8-sig"))
-    except OSError as problem:
-        raise _cannot_be_made(folder, _reason(problem)) from problem
-    except DBAPIError as problem:
-        raise _cannot_be_made(folder, f"its gradebook.db reports: {problem.orig}") from problem
+    begins = _configure(course, course_id, exchange)
+    _make_exchange(Path(course.api.exchange_root))
+    _add_labs(course)
+    _add_header(course)
+    _add_key(course)
+    for name, text in ((limits.FILE, limits.TEXT), (".gitignore", _NOT_FOR_GIT)):
+        if not (course.folder / name).exists():
+            write_text(course.folder / name, text)
+    with course.gradebook() as book:  # opening it makes it
+        roster.enrol(book, students)
+    if students and (has_codes(course) or (begins and codes)):
+        variants.issue(course.folder, [each.id for each in students])
+    if learners:
+        # With it, a sender who is not on the roster is unknown.
+        write_text(course.folder / roster.FILE, learners.read_text(encoding="utf-8-sig"))
     return course
 
 
@@ -116,19 +110,8 @@ def _configure(course: Course, course_id: str, exchange: Path | None) -> bool:
         _make_exchange(exchange.absolute())
         where = repr(str(exchange.absolute()))
     text = _TEMPLATE.format(course_id=course_id, exchange=where, header=HEADER)
-    _write(course.folder / CONFIGURATION, text)
+    write_text(course.folder / CONFIGURATION, text)
     return True
-
-
-def _write(path: Path, text: str) -> None:
-    fresh = path.with_name(f".{path.name}.new")
-    try:
-        fresh.write_text(text, encoding="utf-8")
-        os.replace(fresh, path)
-    except OSError:
-        with suppress(OSError):
-            fresh.unlink()
-        raise
 
 
 def _add_header(course: Course) -> None:
@@ -136,7 +119,7 @@ def _add_header(course: Course) -> None:
     if not path.exists():
         text = _ON_TOP.format(course_id=course.api.course_id)
         cells = [new_cell("markdown", text, id="course-header")]
-        _write(path, release.as_text(v4.new_notebook(cells=cells)))
+        write_text(path, release.as_text(v4.new_notebook(cells=cells)))
 
 
 def _add_key(course: Course) -> None:
@@ -151,17 +134,6 @@ def _add_key(course: Course) -> None:
     with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
         file.write(secrets.token_hex(32) + "\n")
     os.replace(fresh, course.folder / KEY)
-
-
-def _add_limits(course: Course) -> None:
-    """Write down how much of the answers the class sees before it hands in."""
-    if not (course.folder / limits.FILE).exists():
-        _write(course.folder / limits.FILE, limits.TEXT)
-
-
-def _keep_out_of_git(course: Course) -> None:
-    if not (course.folder / ".gitignore").exists():
-        _write(course.folder / ".gitignore", _NOT_FOR_GIT)
 
 
 def _make_exchange(root: Path) -> None:
@@ -180,24 +152,8 @@ def _add_labs(course: Course) -> None:
         text = release.as_text(release.instructor_version(source))
         fresh = folder.with_name(f".{slug}.new")
         shutil.rmtree(fresh, ignore_errors=True)
-        try:
-            fresh.mkdir(parents=True)
-            (fresh / source.with_suffix(".ipynb").name).write_text(text, encoding="utf-8")
-            for file in release.companions(slug):
-                (fresh / file.name).write_bytes(file.read_bytes())
-            fresh.rename(folder)
-        except OSError:
-            shutil.rmtree(fresh, ignore_errors=True)
-            raise
-
-
-def _reason(problem: OSError) -> str:
-    why = problem.strerror or str(problem)
-    return f"{why}: {problem.filename}" if problem.filename else why
-
-
-def _cannot_be_made(folder: Path, why: str) -> LabError:
-    return LabError(
-        f"The course cannot be made in {folder} ({why}).",
-        "Choose a folder that you may write to, on a disk with room, and try again.",
-    )
+        fresh.mkdir(parents=True)
+        (fresh / source.with_suffix(".ipynb").name).write_text(text, encoding="utf-8")
+        for file in release.companions(slug):
+            (fresh / file.name).write_bytes(file.read_bytes())
+        fresh.rename(folder)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from pathlib import Path
 
-from autograder.course import limits
+from autograder.course import limits, table_file
 from autograder.course.limits import Limits, end_of
 from beowulf import paths
 from beowulf.errors import LabError
@@ -17,7 +15,6 @@ from beowulf.lab_file import nearest
 
 FILE = "dates.csv"
 COLUMNS = ("id", "lab", "due", "handed_in", "reason")
-LARGEST_BYTES = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -51,33 +48,20 @@ def _exemptions(file: Path, slug: str) -> dict[str, Exemption]:
     """The lines about a lab; every line is checked, so that a slip of the pen never counts for nobody."""
     if not file.is_file():
         return {}
-    try:
-        if file.stat().st_size > LARGEST_BYTES:
-            raise LabError(f"{file} has more than {LARGEST_BYTES // 10**6} MB.")
-        reader = csv.DictReader(io.StringIO(file.read_text(encoding="utf-8-sig"), newline=""))
-        headings = [heading.strip() for heading in reader.fieldnames or []]
-        reader.fieldnames = headings
-        rows = [(reader.line_num, row) for row in reader]
-    except (OSError, UnicodeDecodeError, csv.Error) as problem:
-        raise LabError(f"{file} cannot be read ({problem}).") from None
+    headings, rows = table_file.read(file)
+    hint = f"Its columns are: {', '.join(COLUMNS)}."
     for wanted in ("id", "lab"):
         if wanted not in headings:
-            raise LabError(f"{file} has no column `{wanted}`.", _columns())
+            raise LabError(f"{file} has no column `{wanted}`.", hint)
     for heading in headings:
         if heading not in COLUMNS:
-            raise LabError(f"{file}: `{heading}` is no column of {FILE}.", _columns())
+            raise LabError(f"{file}: `{heading}` is no column of {FILE}.", hint)
     known = {each.partition("-")[0] for each in paths.labs()} | {slug}
     lines: dict[str, int] = {}
     exemptions = {}
     for line, row in rows:
         at = f"{file}, line {line}"
-        if None in row:
-            raise LabError(
-                f"{at} has more columns than the first line.", "Put text with a comma into quotes."
-            )
-        cells = {name: (row.get(name) or "").strip() for name in COLUMNS}
-        if not any(cells.values()):
-            continue
+        cells = {name: row.get(name, "") for name in COLUMNS}
         lab = f"{int(cells['lab']):02}" if cells["lab"].isdecimal() else cells["lab"]
         if not cells["id"]:
             raise LabError(f"{at}: there is no learner's ID.")
@@ -92,10 +76,6 @@ def _exemptions(file: Path, slug: str) -> dict[str, Exemption]:
         lines[cells["id"]] = line
         exemptions[cells["id"]] = Exemption(**times, reason=cells["reason"])
     return exemptions
-
-
-def _columns() -> str:
-    return f"Its columns are: {', '.join(COLUMNS)}."
 
 
 def _time(text: str, name: str, at: str) -> datetime | None:

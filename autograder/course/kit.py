@@ -14,7 +14,7 @@ import tempfile
 import tomllib
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 from autograder.course import limits
@@ -46,29 +46,24 @@ def write(place: Path, course: Path | None = None) -> int:
     In a course's folder, its notebooks that are released, with what lies beside them, and its limits go into the kit.
     """
     _refuse(place)
-    try:
-        for name, path in checkout.files(PARTS):
-            if not RUBRIC.fullmatch(name) and name not in GUIDES:
-                _copy(path, place / name)
-        for guide in GUIDES:
-            title = (paths.root() / guide).read_text(encoding="utf-8").partition("\n")[0]
-            (place / guide).write_text(title + IN_PLACE_OF_A_GUIDE, encoding="utf-8")
-        for slug in paths.labs():
-            text = needs.as_text(needs.of_lab(slug))
-            (place / "labs" / slug / needs.FILE).write_text(text, encoding="utf-8")
-        (place / limits.FILE).write_text(limits.text_of(course), encoding="utf-8")
+    for name, path in checkout.files(PARTS):
+        if not RUBRIC.fullmatch(name) and name not in GUIDES:
+            _copy(path, place / name)
+    for guide in GUIDES:
+        title = (paths.root() / guide).read_text(encoding="utf-8").partition("\n")[0]
+        (place / guide).write_text(title + IN_PLACE_OF_A_GUIDE, encoding="utf-8")
+    for slug in paths.labs():
+        text = needs.as_text(needs.of_lab(slug))
+        (place / "labs" / slug / needs.FILE).write_text(text, encoding="utf-8")
+    (place / limits.FILE).write_text(limits.text_of(course), encoding="utf-8")
+    if course:
         for path, name in _of_course(course, place):
             _copy(path, place / name)
-        for slug in paths.labs():
-            if not limits.of_course(slug, place).hints:
-                table = place / "labs" / slug / "lab.toml"
-                text = without_hints(table.read_text(encoding="utf-8"))
-                table.write_text(text, encoding="utf-8")
-    except OSError as problem:
-        raise LabError(
-            f"The kit cannot be written to {place} ({problem.strerror or problem}).",
-            "Free some space, or name a folder that you may write to.",
-        ) from problem
+    for slug in paths.labs():
+        if not limits.of_course(slug, place).hints:
+            table = place / "labs" / slug / "lab.toml"
+            text = without_hints(table.read_text(encoding="utf-8"))
+            table.write_text(text, encoding="utf-8")
     return sum(path.is_file() for path in place.rglob("*"))
 
 
@@ -92,10 +87,10 @@ def _copy(source: Path, copy: Path) -> None:
     shutil.copy(source, copy)
 
 
-def _of_course(course: Path | None, place: Path) -> Iterator[tuple[Path, str]]:
+def _of_course(course: Path, place: Path) -> Iterator[tuple[Path, str]]:
     """What the course released of our labs: its files, each with its name in the kit."""
-    for slug in paths.labs() if course else ():
-        for path in sorted((course / "release" / slug).glob("*")) if course else ():
+    for slug in paths.labs():
+        for path in sorted((course / "release" / slug).glob("*")):
             if path.suffix == ".ipynb":
                 yield path, f"notebooks/release/{slug}/{path.name}"
             elif path.is_file() and (place / "labs" / slug / path.name).is_file():
@@ -106,7 +101,9 @@ def write_zip(file: Path, course: Path | None = None) -> int:
     """Write a kit into a zip that does not exist yet; how many files it has."""
     if file.exists():
         raise LabError(f"{file} exists already.", "Name another file, or take that one away.")
-    with _aside(file.parent) as folder:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".kit-", dir=file.parent) as aside:
+        folder = Path(aside)
         count = write(folder / NAME, course)
         made = folder / "kit.zip"
         with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as packed:
@@ -116,25 +113,14 @@ def write_zip(file: Path, course: Path | None = None) -> int:
     return count
 
 
-@contextmanager
-def _aside(parent: Path) -> Iterator[Path]:
-    try:
-        parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".kit-", dir=parent) as folder:
-            yield Path(folder)
-    except OSError as problem:
-        raise LabError(
-            f"The kit cannot be written into {parent} ({problem.strerror or problem}).",
-            "Free some space, or name a folder that you may write to.",
-        ) from problem
-
-
 def commit(place: Path, course: Path | None = None) -> int:
     """Write a kit into a git repository, a new one or that of an earlier kit, as a commit; how many files it has."""
     again = (place / ".git").is_dir() and (place / limits.FILE).is_file()
     if not again:
         _refuse(place)
-    with _aside(place.parent) as folder:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".kit-", dir=place.parent) as aside:
+        folder = Path(aside)
         count = write(folder / NAME, course)
         place.mkdir(exist_ok=True)
         for old in place.iterdir():
@@ -157,10 +143,7 @@ def _refuse(place: Path) -> None:
 
 def _git(place: Path, *words: str) -> str:
     who = ("-c", "user.name=Beowulf Labs", "-c", "user.email=kit@localhost")
-    try:
-        done = subprocess.run(["git", *who, *words], cwd=place, capture_output=True, text=True)
-    except FileNotFoundError:
-        raise LabError("There is no git here.", "`--output` needs none.") from None
+    done = subprocess.run(["git", *who, *words], cwd=place, capture_output=True, text=True)
     if done.returncode:
         last = done.stderr.strip().splitlines()[-1:] or ["it gives no reason"]
         raise LabError(f"git {words[0]} failed in {place}: {last[0]}")

@@ -10,7 +10,6 @@ from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any
 
-from autograder.evidence import signed
 from beowulf import paths, variant
 from beowulf.checklist import FORM, LEVELS, RIGHT
 from beowulf.errors import LabError
@@ -24,7 +23,6 @@ WANTED = {
     "due": "a day or a time without quotes, such as 2030-01-31T18:00:00",
     "late_points": "a number of points that is not negative",
     "grace_hours": "a number of hours that is not negative",
-    "signed": "true or false",
 }
 KEYS = tuple(WANTED)
 TEXT = """\
@@ -43,9 +41,6 @@ hints = false
 late_points = 0
 # A hand-in that comes at most so many hours after `due` is not late.
 grace_hours = 0
-
-# Whether a Record of a study counts only with the signature of the school's signing service, whose key is in `signers`.
-signed = false
 
 # A lab of its own: the same keys, in a table with its number. `due` is in the time of the instructor's machine; a day
 # ends at midnight. Another date for one learner is in dates.csv, which is not given out.
@@ -67,20 +62,13 @@ class Limits:
     due: datetime | None = None  # with its time zone
     late_points: float = 0.0  # for each day or part of a day
     grace_hours: float = 0.0
-    signed: bool = False  # whether only signed Records count
 
 
 def of_course(slug: str, course: Path) -> Limits:
     """What a course's own file sets for a lab; the usual where it has none. LabError when the file is wrong."""
     if not (course / FILE).is_file():
         return Limits()
-    limits = _read(course / FILE, slug)
-    if limits.signed and not signed.keys(course):
-        raise LabError(
-            f"{course / FILE} lets only signed Records count, and {course / signed.FILE} has no key to check them.",
-            f"Put the public key of your signing service into {signed.FILE}, or take `signed` out.",
-        )
-    return limits
+    return _read(course / FILE, slug)
 
 
 def of_lab(slug: str, folder: Path) -> Limits:
@@ -151,8 +139,8 @@ def _changed(
             limits = replace(limits, solutions_from=day)
         elif key == "due" and isinstance(value, date):
             limits = replace(limits, due=end_of(value))
-        elif key == "signed" and isinstance(value, bool):
-            limits = replace(limits, signed=value)
+        elif key == "signed" and value is False:
+            continue  # version 1.0.0 wrote it into each course
         elif key in ("late_points", "grace_hours") and _is_amount(value):
             amounts: dict[str, Any] = {key: float(value)}
             limits = replace(limits, **amounts)

@@ -62,12 +62,8 @@ def _notebooks() -> Path:
 
 
 def instructor_version(source: Path) -> NotebookNode:
-    """The notebook in the text `source`, with answers and hidden tests; LabError if it is not one."""
-    try:
-        text = source.read_text(encoding="utf-8")
-        notebook: NotebookNode = jupytext.reads(text, fmt="py:percent")
-    except (OSError, ValueError, SyntaxError) as problem:
-        raise LabError(f"{source} cannot be read as a notebook ({problem}).") from None
+    """The notebook in the text `source`, with answers and hidden tests."""
+    notebook: NotebookNode = jupytext.reads(source.read_text(encoding="utf-8"), fmt="py:percent")
     # What every learner gets: no pairing with a text file, no trace of the author's machine.
     notebook.metadata = node({"kernelspec": KERNEL, "language_info": {"name": "python"}})
     for cell in notebook.cells:

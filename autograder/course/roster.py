@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
@@ -11,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from beowulf.errors import LabError, UsageError
+from autograder.course import table_file
+from beowulf.errors import LabError
 
 FILE = "roster.csv"
-LARGEST_BYTES = 10_000_000
 # nbgrader makes a folder of an ID, and patterns and formats of folders.
 NOT_IN_AN_ID = re.compile(r"[/\\*?\[\]{}+,\x00-\x1f\x7f]")
 LONGEST_ID = 100
@@ -54,7 +52,7 @@ def fault_of_id(student: str) -> str:
 
 def read(path: Path) -> list[Student]:
     """The learners in a CSV file, in its order; LabError when two are one or an ID cannot be used."""
-    rows, headings = _rows(path)
+    headings, rows = table_file.read(path)
     names = {_plain(heading): heading for heading in headings if heading}
     if set(names) >= CANVAS:
         students = [
@@ -72,7 +70,7 @@ def read(path: Path) -> list[Student]:
                 "Call the column `id`; first_name, last_name, email and lms_user_id may be beside it.",
             )
         students = [
-            (line, Student(**{field: _cell(row, name) for field, name in columns.items()}))
+            (line, Student(**{field: row[name] for field, name in columns.items()}))
             for line, row in rows
         ]
     if not students:
@@ -81,58 +79,21 @@ def read(path: Path) -> list[Student]:
     return [student for _, student in students]
 
 
-def _rows(path: Path) -> tuple[list[tuple[int, dict[str, Any]]], list[str]]:
-    if not path.is_file():
-        raise UsageError(f"There is no file {path}.", "Name the roster, a CSV file.")
-    if path.stat().st_size > LARGEST_BYTES:
-        raise LabError(f"{path} has more than {LARGEST_BYTES // 10**6} MB, which is no roster.")
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as problem:
-        raise LabError(
-            f"{path} is not text in UTF-8 (byte {problem.start}).",
-            "Save it again as “CSV UTF-8”.",
-        ) from None
-    first = text.lstrip().split("\n", 1)[0]
-    between = max(",;\t", key=first.count)
-    try:
-        reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=between, strict=True)
-        headings = [heading or "" for heading in reader.fieldnames or []]
-        rows = [(reader.line_num, row) for row in reader if any(map(_filled, row.values()))]
-    except csv.Error as problem:
-        raise LabError(f"{path} cannot be read as CSV ({problem}).") from None
-    for line, row in rows:
-        if None in row:
-            raise LabError(
-                f"Line {line} of {path} has more columns than the first line.",
-                "Put text with a comma into double quotes.",
-            )
-    return rows, headings
-
-
-def _filled(value: object) -> bool:
-    return bool(str(value or "").strip())
-
-
 def _plain(heading: str) -> str:
     return " ".join(heading.casefold().split())
 
 
-def _cell(row: Mapping[str, Any], heading: str) -> str:
-    return " ".join(str(row.get(heading) or "").split())
-
-
-def _is_person(row: Mapping[str, Any], names: Mapping[str, str]) -> bool:
+def _is_person(row: Mapping[str, str], names: Mapping[str, str]) -> bool:
     # Canvas has a line of maximum points, and a learner for trying things out.
-    student = _cell(row, names["student"]).casefold()
+    student = row[names["student"]].casefold()
     return student not in ("points possible", "student, test") and bool(
-        _cell(row, names["sis login id"]) or _cell(row, names["id"])
+        row[names["sis login id"]] or row[names["id"]]
     )
 
 
-def _from_canvas(row: Mapping[str, Any], names: Mapping[str, str]) -> Student:
-    last, _, first = _cell(row, names["student"]).partition(",")
-    number, login = _cell(row, names["id"]), _cell(row, names["sis login id"])
+def _from_canvas(row: Mapping[str, str], names: Mapping[str, str]) -> Student:
+    last, _, first = row[names["student"]].partition(",")
+    number, login = row[names["id"]], row[names["sis login id"]]
     return Student(login, first.strip(), last.strip(), "", number)
 
 

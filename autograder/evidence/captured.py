@@ -46,7 +46,7 @@ def findings(record: Record, records: Path | None, room: Room | None = None) -> 
         file = _file(facts, records)
         if file is None:
             continue
-        if fault := _another(file, str(facts.get("sha256", ""))):
+        if fault := _another(file, facts.get("sha256", "")):
             problems.append(Finding(IMPOSSIBLE, fault))
         elif (size := file.stat().st_size) > LARGEST_BYTES:
             continue
@@ -54,7 +54,7 @@ def findings(record: Record, records: Path | None, room: Room | None = None) -> 
             most = f"{MOST_BYTES // 10**6} MB"
             says = f"{file.name} is not counted again: the Records before this one name {most} of captures."
             problems.append(Finding(IMPOSSIBLE, says))
-        elif talks := _talks_in(record, str(facts.get("sha256", ""))):
+        elif talks := _talks_in(record, facts.get("sha256", "")):
             room.left -= size
             problems += _guarded(file, partial(_talk, record, talks, file))
         elif len(record.captures) == 1:
@@ -65,7 +65,7 @@ def findings(record: Record, records: Path | None, room: Room | None = None) -> 
 
 def _file(facts: Mapping[str, Any], records: Path | None) -> Path | None:
     # Only the name: a path could lead to any file of the instructor's.
-    name = Path(str(facts.get("file", ""))).name
+    name = Path(facts["file"]).name
     if records is None or not name:
         return None
     file = records / name

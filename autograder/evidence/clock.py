@@ -70,7 +70,7 @@ def duration(record: Record) -> list[Finding]:
 
 def digits(record: Record) -> list[Finding]:
     """Whether the samples are numbers that the program can have printed."""
-    names = [name.strip() for name in str(record.program.get("name", "")).split(",")]
+    names = [name.strip() for name in record.program.get("name", "").split(",")]
     if not all(name.endswith(".c") for name in names):
         return []  # Python prints all digits that it has
     printed = [each for point, seconds in timed(record) if is_counted(point) for each in seconds]

@@ -13,15 +13,25 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
+from statistics import median
 
 import numpy as np
+from numpy.typing import NDArray
 
-from autograder.evidence.noise import Run, Values
+from beowulf.record import Point, Record
+
+Values = NDArray[np.float64]
+Place = tuple[str, tuple[float, ...]]
 
 MOST_LAUNCHES_IN_ANY_ORDER = 4  # of more, only the order as it is
 LEAST_LIKE, LEAST_SCORE = 0.5, 5.0
 MOST_PASSES = 20  # that are compared, of one launch
 SIZES = ("size_bytes", "message_bytes", "overlap_bytes")
+# What else varies within one run of a program; all other coordinates tell one run from another.
+WITHIN_A_RUN = {"protocol", "rank", "event", "row", "operation", "pages", "part", "way"}
+FEWEST, MOST = 5, 100  # samples of a place that are looked at
+MOST_PLACES = 5_000  # of a Record
+LARGEST = 1e100  # whatever the unit
 
 
 @dataclass(frozen=True)
@@ -43,25 +53,27 @@ class Resemblance:
     places: int
 
 
-def steps(every: Iterable[Run]) -> Steps:
+def steps(record: Record) -> Steps:
     """The steps of a Record, over the launches that most of its places have; with one launch, over its passes."""
-    runs = list(every)
-    one_launch = len({run.launch for run in runs}) == 1
-    middles: dict[str, dict[str, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
-    for run in runs:
-        for place, samples, middle in zip(run.places, run.samples, run.middles, strict=True):
-            values = samples[:MOST_PASSES] if one_launch else [middle]
-            if min(values) > 0:
-                logs = enumerate(map(math.log, values), start=0 if one_launch else run.launch)
-                middles[run.group][place].update(logs)
+    points = list(filter(_can_be_compared, record.points[:MOST_PLACES]))
+    one_launch = len({_launch(point) for point in points}) == 1
+    middles: dict[str, dict[Place, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
+    for point in points:
+        samples = point.samples[:MOST]
+        values = (
+            dict(enumerate(samples[:MOST_PASSES]))
+            if one_launch
+            else {_launch(point): median(samples)}
+        )
+        if min(values.values()) > 0:
+            logs = {launch: math.log(value) for launch, value in values.items()}
+            middles[_group(point, len(samples))][_place(point)].update(logs)
     launches = _most_frequent(
         frozenset(of_place) for group in middles.values() for of_place in group.values()
     )
     directions: dict[str, Values] = {}
     for group, places in middles.items():
-        complete = sorted(
-            filter(lambda place: set(places[place]) == set(launches), places), key=_size
-        )
+        complete = sorted(place for place in places if set(places[place]) == set(launches))
         rows = np.array([[places[place][launch] for launch in launches] for place in complete])
         if len(rows) < 2:
             continue
@@ -73,6 +85,37 @@ def steps(every: Iterable[Run]) -> Steps:
             if length > 0:
                 directions[f"{group} {place}"] = change / length
     return Steps(len(launches), directions)
+
+
+def _can_be_compared(point: Point) -> bool:
+    return (
+        len(point.samples) >= FEWEST
+        and type(_launch(point)) is int
+        and all(abs(sample) < LARGEST for sample in point.samples[:MOST])
+    )
+
+
+def _launch(point: Point) -> int:
+    launch: int = point.at.get("launch", 0)
+    return launch
+
+
+def _group(point: Point, samples: int) -> str:
+    """What the points of one run of a program have in common, but for its launch."""
+    fixed = {
+        name: value
+        for name, value in point.at.items()
+        if name not in {*SIZES, *WITHIN_A_RUN, "launch"}
+    }
+    return json.dumps([fixed, samples], sort_keys=True)
+
+
+def _place(point: Point) -> Place:
+    """Where in its run a point is, its sizes last: in this order, neighbours differ by size alone."""
+    varied = {name: value for name, value in point.at.items() if name in WITHIN_A_RUN}
+    sizes = (point.at.get(name) for name in SIZES)
+    numbers = tuple(float(size) if isinstance(size, int | float) else 0.0 for size in sizes)
+    return json.dumps([point.quantity, varied], sort_keys=True), numbers
 
 
 def resembling(every: Sequence[Steps], owners: Sequence[str]) -> Iterator[Resemblance]:
@@ -127,11 +170,3 @@ def _most_frequent(sets: Iterable[frozenset[int]]) -> list[int]:
         counts, key=lambda each: (counts[each], len(each), sorted(each)), default=frozenset()
     )
     return sorted(most)
-
-
-def _size(place: str) -> tuple[str, list[float]]:
-    """Places that differ by size alone come after one another, by size."""
-    quantity, varied = json.loads(place)
-    sizes = [varied.pop(name, 0) for name in SIZES]
-    numbers = [float(size) if isinstance(size, int | float) else 0.0 for size in sizes]
-    return json.dumps([quantity, varied], sort_keys=True), numbers

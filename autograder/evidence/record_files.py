@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from beowulf.cluster.recorded import ANSWERS
 from beowulf.errors import LabError
 from beowulf.record import Record
 
 RECORDS = "records"
+ANSWERS = "answers.json"  # beside Records of version 1.0.0: what a notebook needed to be run again
 # A Record of lab 01 has about 100 KB and a full one of A3 1.2 MB; what is far larger would only fill the memory.
 LARGEST_RECORD_BYTES = 20_000_000
 MOST_RECORDS = 500
@@ -22,7 +22,6 @@ LONGEST_REASON = 300
 def files(folder: Path) -> Iterator[tuple[Path, str]]:
     """Every file that may be a Record, each with the reason why it is left out, or ""."""
     together = 0
-    # What cluster.ask() remembers for the notebook is no measurement.
     paths = [path for path in sorted(folder.glob("*.json")) if path.name != ANSWERS]
     for place, path in enumerate(paths):
         if place >= MOST_RECORDS:

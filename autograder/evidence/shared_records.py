@@ -13,8 +13,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from autograder.evidence.finding import IMPOSSIBLE, Finding
+from autograder.evidence.record_files import ANSWERS
 from beowulf import schemas
-from beowulf.cluster.recorded import ANSWERS
 from beowulf.errors import LabError
 from beowulf.record import Record
 
@@ -40,7 +40,7 @@ def prepare(course: Path, slug: str, records: Path, name: str) -> list[Path]:
         record = label(Record.load(path), name)
         made.append(record.save_in(place))
         for each in record.captures:
-            capture = records / Path(str(each.get("file", ""))).name
+            capture = records / Path(each["file"]).name
             if capture.is_file():
                 (place / capture.name).write_bytes(capture.read_bytes())
                 made.append(place / capture.name)

@@ -100,7 +100,7 @@ def findings(record: Record, own: Own | None) -> list[Finding]:
     """
     if own is None or record.study[:1] == predictions.LETTER:
         return []
-    mark = str(record.cluster.get(MARK, ""))
+    mark = record.cluster.get(MARK, "")
     if mark == own.mark:
         return [*_seeds(record, own), *_capture(record)]
     if own.whose(mark):
@@ -125,7 +125,7 @@ def _seeds(record: Record, own: Own) -> list[Finding]:
     if any(seeds) or not _is_launch(record, first):
         message = "The seed of its order does not follow from your personal code. Measure it again."
         return [Finding(IMPOSSIBLE, message)]
-    ours = [each.strip() for each in str(record.program.get("name", "")).split(",")]
+    ours = [each.strip() for each in record.program.get("name", "").split(",")]
     silent = [each for each in ours if each.removesuffix(".c") in SEEDED]
     if silent and not printed:
         message = f"It lacks the line in which {silent[0]} prints the seed of its order."
@@ -135,8 +135,8 @@ def _seeds(record: Record, own: Own) -> list[Finding]:
 
 def _is_launch(record: Record, first: int) -> bool:
     """Whether the last launch was started with a seed of the word, where it was started with one."""
-    words = record.program.get("arguments")
-    if not isinstance(words, list) or "--seed" not in words[:-1]:
+    words = record.program.get("arguments", [])
+    if "--seed" not in words[:-1]:
         return True
     seed = str(words[words.index("--seed") + 1])
     return seed.isdecimal() and len(seed) < 12 and 0 <= int(seed) - first < MOST_LAUNCHES
@@ -156,7 +156,7 @@ def _number(value: object) -> float:
 def foreign(record: Record, student: str, course: Path | None) -> str:
     """A sentence when a Record was made under the word of another student of the course; "" if not."""
     own = of(course, student)
-    whose = own.whose(str(record.cluster.get(MARK, ""))) if own else ""
+    whose = own.whose(record.cluster.get(MARK, "")) if own else ""
     return f"{record.file_name} was made with the personal code of {whose}." if whose else ""
 
 

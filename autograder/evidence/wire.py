@@ -35,11 +35,11 @@ def findings(record: Record) -> list[Finding]:
 
 def _faster(record: Record) -> Finding | None:
     """Whether a message arrived sooner than its bytes can leave the card."""
-    name = str(record.cluster.get("rate"))
+    name = record.cluster.get("rate", "")
     rate = RATE_BITS_PER_S.get(name)
     if rate is None or _changes_cables(record):
         return None
-    cables = _count(record.cluster.get("networks"), 1)
+    cables = record.cluster.get("networks", 1)
     for point in record.points:
         size = point.at.get("size_bytes")
         pattern = point.at.get("pattern")
@@ -61,11 +61,11 @@ def _changes_cables(record: Record) -> bool:
 
 
 def _at_the_switch(record: Record) -> Finding | None:
-    name = str(record.cluster.get("rate"))
+    name = record.cluster.get("rate", "")
     rate, nodes = RATE_BITS_PER_S.get(name), record.cluster.get("nodes")
-    if rate is None or not isinstance(nodes, list):
+    if rate is None or nodes is None:
         return None
-    most = RATE_ROOM * rate * len(nodes) * _count(record.cluster.get("networks"), 1) / 1e6
+    most = RATE_ROOM * rate * len(nodes) * record.cluster.get("networks", 1) / 1e6
     for point in record.points:
         for facts in _with_rates(point.facts):
             mbit = facts["mbit_per_s"]
@@ -153,9 +153,5 @@ def _messages(point: Point) -> Finding | None:
 
 def _mtu(record: Record) -> int:
     """What a frame can carry: the MTU that the node reported, or Ethernet's."""
-    mtu = str(record.cluster.get("mtu", "")).strip()
+    mtu = record.cluster.get("mtu", "")
     return int(mtu) if mtu.isdecimal() else MTU_BYTES
-
-
-def _count(value: object, usual: int) -> int:
-    return int(value) if is_number(value) and 1 <= value <= 16 else usual

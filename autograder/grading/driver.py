@@ -1,4 +1,4 @@
-"""Grades a class: processes here or on nodes grade one submission each, one process writes the gradebook.
+"""Grades a class: processes grade one submission each, one process writes the gradebook.
 
 A bad submission stops no other. Each result is saved at once, so that the next run continues one that was broken off.
 """
@@ -9,33 +9,31 @@ import json
 import shutil
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from nbgrader.api import InvalidEntry
 from sqlalchemy.exc import SAWarning, SQLAlchemyError
 
+from autograder import rubrics
 from autograder.course.course import Course, Graded
 from autograder.files import locked, write_text
 from autograder.grading import one_submission
 from autograder.grading.gradebook import Entries
 from autograder.grading.one_submission import Assignment, Outcome
-from autograder.grading.remote_nodes import Nodes
 from autograder.grading.workers import Workers
 from autograder.intake import log
 from autograder.rubrics.score import Score
-from autograder.sandbox import box, kernel
-from autograder.sandbox.execution import ExecuteOnRecords
-from beowulf.engines.pool import EnginePool
+from autograder.sandbox import LONGEST_S
 from beowulf.errors import LabError, UsageError
 from beowulf.progress import Progress, no_progress
 
 UNGRADED = "ungraded.json"  # in reports/SLUG/: why, by learner
-# Over a notebook's own time, for what the trusted side does with a submission.
+# Over the time for programs, for all else that is done with a submission.
 LONGEST_REST_S = 180.0
-# A notebook that takes longer than this waits until all others are graded, and has all its time then.
-FIRST_RUN_S = 7
+# Programs that take longer than this wait until all others are graded, and have all their time then.
+FIRST_RUN_S = 7.0
 
 
 def grade(
@@ -46,24 +44,27 @@ def grade(
     jobs: int = 1,
     again: bool = False,
     progress: Progress = no_progress,
-    pool: EnginePool | None = None,
 ) -> Iterator[Graded]:
-    """Grade what is new of a lab, or all of it `again`, `jobs` at a time here or on `pool`; each Graded as it ends.
+    """Grade what is new of a lab, or all of it `again`, `jobs` at a time; each Graded as it ends.
 
-    LabError at once when nothing was released or collected or there is no sandbox, UsageError for a learner who
-    handed in nothing.
+    LabError at once when nothing was released or collected or it is no lab of ours, UsageError for a learner who handed
+    in nothing.
     """
     slug = course.lab(slug)
+    if rubrics.find(slug) is None:
+        raise LabError(
+            f"{slug} has no rubric: its own test cells give the points, and they have to be run.",
+            f"`nbgrader autograde {slug}` does so, with learners' code on this machine and without a sandbox.",
+        )
     assignment = Assignment.of(course, slug)
     chosen = _chosen(course, slug, students)
     if jobs < 1:
         raise UsageError(f"It takes at least 1 job, not {jobs}.")
-    box.refuse_if_shown(course.folder)
-    return _grade(course, assignment, chosen, jobs, again, progress, pool)
+    return _grade(course, assignment, chosen, jobs, again, progress)
 
 
 def assess(course: Course, slug: str, student: str) -> dict[str, Score]:
-    """The trusted points alone, from what is in submitted/: nothing is run, nothing written."""
+    """The points alone, from what is in submitted/: nothing is written."""
     return one_submission.assess(Assignment.of(course, course.lab(slug)), student)
 
 
@@ -98,7 +99,6 @@ def _grade(
     jobs: int,
     again: bool,
     progress: Progress,
-    pool: EnginePool | None,
 ) -> Iterator[Graded]:
     why = ungraded(course.folder, assignment.slug)
     with locked(course.folder), warnings.catch_warnings():
@@ -111,31 +111,34 @@ def _grade(
             return
         with course.gradebook() as book:
             entries = Entries(book, assignment)
-            for done, outcome in enumerate(_outcomes(assignment, new, jobs, pool)):
+            for done, outcome in enumerate(_outcomes(assignment, new, jobs)):
                 progress(done, len(new), outcome.student)
                 graded = _save(entries, assignment, outcome)
                 _save_reason(course.folder, assignment.slug, why, graded)
                 yield graded
 
 
-def _outcomes(
-    assignment: Assignment, students: list[str], jobs: int, pool: EnginePool | None
-) -> Iterator[Outcome]:
+def _outcomes(assignment: Assignment, students: list[str], jobs: int) -> Iterator[Outcome]:
     """The Outcome of each submission; what takes long comes last, so that nobody waits for it."""
-    in_short = assignment.within(FIRST_RUN_S)
     later: list[str] = []
-    if len(students) > 1 and _notebook_s(assignment) > FIRST_RUN_S:
-        with _workers(in_short, min(jobs, len(students)), pool) as workers:
-            for outcome in workers.run(students):
-                if outcome.out_of_time:
-                    later.append(outcome.student)
-                else:
-                    yield outcome
+    if len(students) > 1:
+        for outcome in _graded(assignment.within(FIRST_RUN_S), students, jobs):
+            if outcome.out_of_time:
+                later.append(outcome.student)
+            else:
+                yield outcome
     else:
         later = students
     if later:
-        with _workers(assignment, min(jobs, len(later)), pool) as workers:
-            yield from workers.run(later)
+        yield from _graded(assignment, later, jobs)
+
+
+def _graded(assignment: Assignment, students: list[str], jobs: int) -> Iterator[Outcome]:
+    def grade_one(student: str) -> Outcome:
+        return one_submission.grade(assignment, student)
+
+    with Workers(grade_one, min(jobs, len(students)), LONGEST_S + LONGEST_REST_S) as workers:
+        yield from workers.run(students)
 
 
 def _new_and_old(
@@ -156,27 +159,6 @@ def _new_and_old(
             else:
                 new.append(student)
     return new, old
-
-
-@contextmanager
-def _workers(
-    assignment: Assignment, jobs: int, pool: EnginePool | None
-) -> Iterator[Workers | Nodes]:
-    """Processes of this machine, or a pool's engines: both give an Outcome for each submission."""
-    most_s = len(assignment.notebooks) * _notebook_s(assignment) + LONGEST_REST_S
-    if pool is not None:
-        with Nodes(assignment, pool, most_s) as nodes:
-            yield nodes
-        return
-    kernel.shared().await_ready()
-    with Workers(
-        lambda student: one_submission.grade(assignment, student), jobs, most_s
-    ) as workers:
-        yield workers
-
-
-def _notebook_s(assignment: Assignment) -> float:
-    return ExecuteOnRecords(config=assignment.config).limits.notebook_s
 
 
 def _save(entries: Entries, assignment: Assignment, outcome: Outcome) -> Graded:

@@ -35,11 +35,10 @@ from traitlets.utils.importstring import import_item
 from autograder.cells import KnownCell, RestoreCells, identify, known_cells, node, restored
 from autograder.course.course import Course
 from autograder.grading.safe_page import KeepSafe
-from autograder.grading.scoring import DOUBTED, ERRORS, AssessSubmission
+from autograder.grading.scoring import ASSESSED, Assessed, AssessSubmission
 from autograder.intake import inspection, submissions
 from autograder.rubrics import questions
 from autograder.rubrics.score import Score
-from autograder.sandbox.execution import OUT_OF_TIME
 from beowulf.errors import LabError
 
 NEW = ".new"  # in autograded/: submissions that are being graded, each until its rows are saved
@@ -108,10 +107,10 @@ class Assignment:
             db_url=api.coursedir.db_url,
         )
 
-    def within(self, longest_run_s: int) -> Assignment:
-        """The same, with no more time than that for a notebook."""
+    def within(self, longest_s: float) -> Assignment:
+        """The same, with no more time than that for a hand-in's programs."""
         config = deepcopy(self.config)
-        config.ExecuteOnRecords.longest_run_s = longest_run_s
+        config.AssessSubmission.longest_s = longest_s
         return replace(self, config=config)
 
     def submitted(self, student: str) -> Path:
@@ -139,8 +138,7 @@ class Outcome:
         default_factory=list
     )  # of ours: the tracebacks of what could not be scored
     problem: str = ""
-    stops_all: bool = False  # there is no sandbox: nothing can be graded
-    out_of_time: bool = False  # its code was ended because it took too long
+    out_of_time: bool = False  # its programs were ended because they took too long
 
 
 def grade(assignment: Assignment, student: str) -> Outcome:
@@ -160,34 +158,28 @@ def grade(assignment: Assignment, student: str) -> Outcome:
                 if step not in _BY_US and not issubclass(step, steps.AssignLatePenalties):
                     notebook, resources = step(config=assignment.config)(notebook, resources)
             points[name], comments[name] = _marks(notebook)
-            doubted = str(resources.get(DOUBTED, ""))
-            errors += resources.get(ERRORS, [])
-            out_of_time = out_of_time or bool(resources.get(OUT_OF_TIME))
+            assessed: Assessed = resources[ASSESSED]
+            doubted, out_of_time = assessed.doubted, out_of_time or assessed.out_of_time
+            errors += assessed.errors
             KeepSafe(config=assignment.config)(notebook, resources)
             write: Callable[..., Any] = nbformat.write
             write(notebook, folder / f"{name}.ipynb")
         set_permissions(folder, assignment.permissions)
     except LabError as problem:
-        no_sandbox = not isinstance(problem, HandInError)
-        return Outcome(student, problem=str(problem), stops_all=no_sandbox)
+        return Outcome(student, problem=str(problem))
     except OSError as problem:
-        return not_written(student, problem)
+        reason = problem.strerror or str(problem)
+        return Outcome(
+            student, problem=f"It could not be written: {reason}. Make room and grade again."
+        )
     except (Exception, RecursionError, MemoryError) as problem:
         reason = (f"{type(problem).__name__}: {problem}".splitlines() or [""])[0]
         return Outcome(student, problem=f"It could not be graded ({reason[:200]}).")
     return Outcome(student, points, comments, doubted, errors, out_of_time=out_of_time)
 
 
-def not_written(student: str, problem: OSError) -> Outcome:
-    """The outcome where there was no room for what was graded."""
-    reason = problem.strerror or str(problem)
-    return Outcome(
-        student, problem=f"It could not be written: {reason}. Make room and grade again."
-    )
-
-
 def assess(assignment: Assignment, student: str) -> dict[str, Score]:
-    """The trusted points alone, from what is in submitted/: nothing is run and nothing written."""
+    """The points alone, from what is in submitted/: nothing is written."""
     folder = assignment.submitted(student)
     scores: dict[str, Score] = {}
     for name, released in assignment.notebooks.items():
@@ -195,7 +187,7 @@ def assess(assignment: Assignment, student: str) -> dict[str, Score]:
         _restore(notebook, released)
         resources = _resources(assignment, student, name, folder)
         AssessSubmission(config=assignment.config).preprocess(notebook, resources)
-        scores |= resources.get("beowulf_scores") or {}
+        scores |= resources[ASSESSED].scores
     return scores
 
 

@@ -1,4 +1,4 @@
-"""Whose points a changed rubric would change, before it is applied: nothing is run, nothing is written."""
+"""Whose points a changed rubric would change, before it is applied: nothing is written."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def changes(
     if rubrics.find(slug) is None:
         raise LabError(
             f"{slug} has no rubric: its own test cells give the points.",
-            f"`beowulf class regrade {slug}` runs them again.",
+            f"`nbgrader autograde {slug} --force` runs them again.",
         )
     lab_class = points.gather(course, slug)
     assignment = Assignment.of(course, slug)

@@ -1,28 +1,38 @@
-"""Points from outside the learner's kernel: computed before it starts, written after it ended."""
+"""Points by a lab's rubric, from Records, answers and sources, as what nbgrader counts. No notebook is run."""
 
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from nbformat import NotebookNode
-from nbgrader.preprocessors import NbGraderPreprocessor
+from nbgrader.preprocessors import Execute, NbGraderPreprocessor
 from nbgrader.utils import is_grade, is_solution
+from traitlets import Float
 
 from autograder import rubrics
 from autograder.cells import node
-from autograder.course import limits
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission
-from autograder.sandbox import simulation
+from autograder.sandbox import LONGEST_S, Simulator
 from beowulf.errors import LabError
 
-# What is passed on among nbgrader's resources: the Scores, which Records are doubted, and tracebacks of errors of ours.
-_SCORES, DOUBTED, ERRORS = "beowulf_scores", "beowulf_doubted", "beowulf_errors"
+ASSESSED = "beowulf_assessed"  # among nbgrader's resources
 MOST_ERRORS, LONGEST_ERROR = 20, 10_000  # letters
 CONFIGURATION = "nbgrader_config.py"  # which a course's folder has
+
+
+@dataclass(frozen=True)
+class Assessed:
+    """What a rubric gives a hand-in."""
+
+    scores: Mapping[str, Score] = field(default_factory=dict)
+    doubted: str = ""  # which Records are doubted, and why
+    errors: list[str] = field(default_factory=list)  # of ours, as tracebacks
+    out_of_time: bool = False  # its sources were not simulated to the end
 
 
 def assess(
@@ -31,14 +41,20 @@ def assess(
     notebook: NotebookNode,
     student: str = "",
     course: Path | None = None,
-) -> dict[str, Score] | None:
+    longest_s: float = LONGEST_S,
+) -> Assessed | None:
     """The points of one hand-in by the lab's rubric; None where an assignment has none.
 
-    `folder` holds records/, `notebook` has been through RestoreCells. Nothing of it is run, and
-    nothing that a learner wrote raises.
+    `folder` holds records/, `notebook` has been through RestoreCells. Nothing that a learner wrote raises.
     """
-    assessed = _assess(slug, folder, notebook, student, course)
-    return assessed and assessed[0]
+    rubric = rubrics.find(slug)
+    if rubric is None:
+        return None
+    with _Errors() as errors:
+        submission = Submission.read(folder, notebook, student, course)
+        simulator = Simulator(longest_s)
+        scores = rubric(replace(submission, simulate=simulator))
+        return Assessed(scores, submission.doubted(), errors, simulator.out_of_time)
 
 
 class _Errors(logging.Handler):
@@ -62,22 +78,6 @@ class _Errors(logging.Handler):
         logging.getLogger("autograder").removeHandler(self)
 
 
-def _assess(
-    slug: str, folder: Path, notebook: NotebookNode, student: str, course: Path | None
-) -> tuple[dict[str, Score], str, list[str]] | None:
-    """The points, which Records are doubted, and the tracebacks of what could not be scored."""
-    rubric = rubrics.find(slug)
-    if rubric is None:
-        return None
-    needs_signature = course is not None and limits.of_course(slug, course).signed
-    with _Errors() as errors:
-        submission = Submission.read(
-            folder, notebook, student, course, needs_signature=needs_signature
-        )
-        submission = replace(submission, simulate=simulation.outcomes)
-        return rubric(submission), submission.doubted(), errors
-
-
 def course_of(folder: Path) -> Path | None:
     """The folder of the course that a hand-in is in; None when it is in none."""
     for place in folder.absolute().parents:
@@ -87,17 +87,31 @@ def course_of(folder: Path) -> Path | None:
 
 
 class AssessSubmission(NbGraderPreprocessor):  # type: ignore[misc]
-    """Asks the lab's rubric for the points, before the learner's code could change a file."""
+    """Asks the lab's rubric for the points."""
+
+    longest_s = Float(LONGEST_S, help="Seconds for a hand-in's programs in C.").tag(config=True)
 
     def preprocess(
         self, nb: NotebookNode, resources: dict[str, Any]
     ) -> tuple[NotebookNode, dict[str, Any]]:
-        """The notebook as it is, and the Scores among the resources."""
+        """The notebook as it is, and what was found among the resources."""
         folder, about = Path(resources["metadata"]["path"]), resources["nbgrader"]
         student = str(about.get("student", ""))
-        assessed = _assess(about["assignment"], folder, nb, student, course_of(folder))
-        if assessed is not None:
-            resources[_SCORES], resources[DOUBTED], resources[ERRORS] = assessed
+        resources[ASSESSED] = assess(
+            about["assignment"], folder, nb, student, course_of(folder), self.longest_s
+        )
+        return nb, resources
+
+
+class ExecuteOwn(Execute):  # type: ignore[misc]
+    """Runs the notebook of an instructor's own assignment, as nbgrader does; one that has a rubric is not run."""
+
+    def preprocess(
+        self, nb: NotebookNode, resources: dict[str, Any], km: Any = None
+    ) -> tuple[NotebookNode, dict[str, Any]]:
+        """The notebook with the outputs of a run, or as it was saved."""
+        if resources[ASSESSED] is None:
+            nb, resources = super().preprocess(nb, resources, km)
         return nb, resources
 
 
@@ -111,15 +125,15 @@ class WriteScores(NbGraderPreprocessor):  # type: ignore[misc]
         self, nb: NotebookNode, resources: dict[str, Any]
     ) -> tuple[NotebookNode, dict[str, Any]]:
         """The notebook with points and reasons in its test cells."""
-        scores: dict[str, Score] | None = resources.get(_SCORES)
-        if scores is None:
+        assessed: Assessed | None = resources[ASSESSED]
+        if assessed is None:
             return nb, resources
         for cell in nb.cells:
             if cell.cell_type == "code" and is_grade(cell) and not is_solution(cell):
-                self._write(cell, scores)
+                self._write(cell, assessed.scores)
         return nb, resources
 
-    def _write(self, cell: NotebookNode, scores: dict[str, Score]) -> None:
+    def _write(self, cell: NotebookNode, scores: Mapping[str, Score]) -> None:
         name, of = cell.metadata.nbgrader.grade_id, float(cell.metadata.nbgrader.points)
         score = scores.get(name)
         if score is None:
@@ -129,7 +143,7 @@ class WriteScores(NbGraderPreprocessor):  # type: ignore[misc]
             what = f"lab.toml gives {name} {score.of:g} points, and the notebook {of:g}."
             raise LabError(what, "Write the same number in both and release the notebook again.")
         data = score.within(of).as_output()
-        # Nothing that the kernel printed stays: an error or a result before ours would count.
+        # Nothing that a learner saved there stays: an error or a result before ours would count.
         result: dict[str, Any] = {
             "output_type": "execute_result",
             "metadata": {},

@@ -16,11 +16,9 @@ from multiprocessing.process import BaseProcess
 from types import TracebackType
 
 from autograder.grading.one_submission import Outcome
-from autograder.sandbox import box, kernel
-from autograder.sandbox.enter import end_with_parent
 
 LOOK_EVERY_S = 1.0
-# Forks share what the parent has read, and its fork server.
+# Forks share what the parent has read.
 _FORK = multiprocessing.get_context("fork")
 Work = Callable[[str], Outcome]
 
@@ -45,7 +43,7 @@ class Workers:
         self.all: list[Worker] = []
 
     def __enter__(self) -> Workers:
-        self.renew()
+        self.all = [self._start() for _ in range(self.count)]
         return self
 
     def __exit__(
@@ -54,34 +52,11 @@ class Workers:
         problem: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._end()
-
-    def renew(self) -> None:
-        """Start all of them again."""
-        self._end()
-        self.all = [self._start() for _ in range(self.count)]
+        for worker in self.all:
+            _kill(worker)
 
     def run(self, students: list[str]) -> Iterator[Outcome]:
-        """The outcome of each submission as it ends; where the sandbox failed, it is tried once more in a new one."""
-        tried_again: set[str] = set()
-        waiting = list(students)
-        while waiting:
-            failed = []
-            for outcome in self._each(waiting):
-                if outcome.stops_all and outcome.student not in tried_again:
-                    failed.append(outcome.student)
-                else:
-                    yield outcome
-            waiting = failed
-            if failed:
-                tried_again |= set(failed)
-                # It may fail for good: then this raises LabError, and what was graded is kept.
-                box.check.cache_clear()
-                kernel.shared().stop()
-                kernel.shared().await_ready()
-                self.renew()
-
-    def _each(self, students: list[str]) -> Iterator[Outcome]:
+        """The outcome of each submission as it ends."""
         waiting = deque(students)
         while waiting or any(worker.student for worker in self.all):
             for worker in self.all:
@@ -120,11 +95,6 @@ class Workers:
         its.close()
         return Worker(process, ours)
 
-    def _end(self) -> None:
-        for worker in self.all:
-            _kill(worker)
-        self.all = []
-
 
 def _kill(worker: Worker) -> None:
     worker.process.kill()
@@ -134,7 +104,6 @@ def _kill(worker: Worker) -> None:
 
 def _serve(pipe: Connection, work: Work) -> None:
     # Ctrl-C is for the parent, which ends us; and what steps log does not belong in a terminal.
-    end_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     logging.disable(logging.WARNING)
     nothing = os.open(os.devnull, os.O_RDWR)

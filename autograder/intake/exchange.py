@@ -20,7 +20,6 @@ from nbgrader.utils import parse_utc
 from autograder.course.course import Course
 from autograder.course.roster import fault_of_id
 from autograder.intake import submissions
-from beowulf.errors import LabError
 
 CHANGED_LATER = timedelta(hours=1)
 BELONGS = "belongs to"
@@ -46,12 +45,7 @@ def hand_ins(course: Course, slug: str) -> dict[str, list[HandIn]]:
     form = re.compile(
         rf"(?P<student>.+?)\+{re.escape(slug)}\+(?P<time>[^+]*)(?:\+[^+]*)?", re.DOTALL
     )
-    try:
-        names = sorted(os.listdir(inbound))
-    except FileNotFoundError:
-        return {}
-    except OSError as problem:
-        raise LabError(f"{inbound} cannot be read ({problem.strerror}).") from None
+    names = sorted(os.listdir(inbound)) if inbound.is_dir() else []
     checked, now = _checks_owners(course), datetime.now(UTC)
     found: dict[str, list[HandIn]] = {}
     for name in names:

@@ -13,15 +13,14 @@ import nbformat
 from nbformat import NotebookNode
 
 from autograder import evidence
-from autograder.course import limits
-from autograder.evidence import invented, record_files, shared_records, signed, variants
-from autograder.evidence.record_files import RECORDS
+from autograder.evidence import invented, record_files, shared_records, variants
+from autograder.evidence.record_files import ANSWERS, RECORDS
 from beowulf import lab_file, paths
-from beowulf.cluster.recorded import ANSWERS
 
 LARGEST_NOTEBOOK_BYTES = 20_000_000
 # A notebook of the labs has 3,000 values and 80 cells.
 MOST_VALUES, MOST_CELLS = 2_000_000, 5_000
+MOST_OUTPUTS = 2_000  # of a cell
 NOTEBOOK_VERSION = 4
 MOST_SENTENCES = 8  # of one kind; the rest is counted
 # A Record, a capture or an exported picture's table beside the notebook.
@@ -34,37 +33,28 @@ def notebook_fault(path: Path) -> str:
         others = sorted(each.name for each in path.parent.glob("*.ipynb"))
         there = f"; there is {', '.join(others)}" if others else ""
         return f"There is no notebook {path.name} in the submission{there}."
-    size = path.stat().st_size
-    if not size:
+    if path.stat().st_size > LARGEST_NOTEBOOK_BYTES:
+        return f"{path.name} has more than {LARGEST_NOTEBOOK_BYTES // 10**6} MB."
+    text = path.read_bytes()
+    if not text:
         return f"{path.name} is empty."
-    if fault := _too_much(path):
-        return fault
+    # Before it is made objects of.
+    if record_files.values(text) > MOST_VALUES:
+        return f"{path.name} has more than {MOST_VALUES:,} values."
     unread = f"{path.name} is not a notebook that can be read"
     try:
-        content = json.loads(path.read_bytes().decode("utf-8"))
+        content = json.loads(text.decode())
     except UnicodeDecodeError as problem:
         return f"{unread}: it is not text in UTF-8 (byte {problem.start})."
     except (ValueError, RecursionError, MemoryError) as problem:
-        where = f" in line {problem.lineno}" if isinstance(problem, json.JSONDecodeError) else ""
-        return f"{unread}: its JSON breaks off or is wrong{where}."
-    if not isinstance(content, dict):
-        return f"{unread}: it is JSON, but no notebook."
-    if (version := content.get("nbformat")) != NOTEBOOK_VERSION:
-        return f"{unread}: it is of version {str(version)[:20]}, and one of 4 is needed."
-    cells = content.get("cells")
+        return f"{unread}: its JSON breaks off or is wrong ({str(problem)[:80]})."
+    cells = content.get("cells") if isinstance(content, dict) else None
     if not isinstance(cells, list) or not all(isinstance(cell, dict) for cell in cells):
         return f"{unread}: it has no cells."
+    if (version := content.get("nbformat")) != NOTEBOOK_VERSION:
+        return f"{unread}: it is of version {str(version)[:20]}, and one of 4 is needed."
     if len(cells) > MOST_CELLS:
         return f"{path.name} has {len(cells):,} cells; {MOST_CELLS:,} are allowed."
-    return ""
-
-
-def _too_much(path: Path) -> str:
-    """Why a file is too large to be made objects of, in a sentence; "" when it is not."""
-    if path.stat().st_size > LARGEST_NOTEBOOK_BYTES:
-        return f"{path.name} has more than {LARGEST_NOTEBOOK_BYTES // 10**6} MB."
-    if record_files.values(path.read_bytes()) > MOST_VALUES:
-        return f"{path.name} has more than {MOST_VALUES:,} values."
     return ""
 
 
@@ -86,11 +76,14 @@ def _kept(cell: dict[str, Any]) -> dict[str, Any]:
     name = _grade_id(cell)
     kept: dict[str, Any] = {
         "cell_type": str(cell.get("cell_type"))[:20],
-        "source": source.encode(
-            "utf-8", "replace"
-        ).decode(),  # a file cannot hold half a surrogate pair
+        "source": _text(source),
         "metadata": {} if name is None else {"nbgrader": {"grade_id": name}},
     }
+    if kept["cell_type"] == "code":
+        outputs = cell.get("outputs")
+        found = map(_output, outputs[:MOST_OUTPUTS] if isinstance(outputs, list) else ())
+        kept["outputs"] = [each for each in found if each is not None]
+        kept["execution_count"] = _count(cell)
     attachments = cell.get("attachments")
     if isinstance(attachments, dict):
         kept["attachments"] = {
@@ -101,22 +94,59 @@ def _kept(cell: dict[str, Any]) -> dict[str, Any]:
     return kept
 
 
-def _grade_id(cell: object) -> str | None:
+def _output(output: object) -> dict[str, Any] | None:
+    """An output as a page shows it; None where it is none."""
+    if not isinstance(output, dict):
+        return None
+    kind = output.get("output_type")
+    if kind == "stream":
+        name = "stderr" if output.get("name") == "stderr" else "stdout"
+        return {"output_type": kind, "name": name, "text": _text(output.get("text"))}
+    if kind == "error":
+        lines = output.get("traceback")
+        trace = [_text(line) for line in lines] if isinstance(lines, list) else []
+        name, value = _text(output.get("ename")), _text(output.get("evalue"))
+        return {"output_type": kind, "ename": name, "evalue": value, "traceback": trace}
+    if kind not in ("display_data", "execute_result"):
+        return None
+    data = output.get("data")
+    shown: dict[str, Any] = {
+        "output_type": kind,
+        "metadata": {},
+        # Text and pictures; all else is no text, and is not shown.
+        "data": {
+            _text(name): _text(value)
+            for name, value in (data.items() if isinstance(data, dict) else ())
+            if isinstance(value, str | list)
+        },
+    }
+    return shown | ({"execution_count": _count(output)} if kind == "execute_result" else {})
+
+
+def _count(shown: dict[str, Any]) -> int | None:
+    count = shown.get("execution_count")
+    return count if type(count) is int and abs(count) < 1 << 31 else None
+
+
+def _text(value: object) -> str:
+    """A text, also where a file holds it as lines; a file cannot hold half a surrogate pair."""
+    if isinstance(value, list):
+        value = "".join(line for line in value if isinstance(line, str))
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else ""
+
+
+def _grade_id(cell: dict[str, Any]) -> str | None:
     """The name that nbgrader's marks give a cell."""
-    metadata = cell.get("metadata") if isinstance(cell, dict) else None
+    metadata = cell.get("metadata")
     marks = metadata.get("nbgrader") if isinstance(metadata, dict) else None
     name = marks.get("grade_id") if isinstance(marks, dict) else None
     return name if isinstance(name, str) else None
 
 
 def grade_ids(path: Path) -> set[str]:
-    """The names of nbgrader's cells in a readable notebook."""
-    try:
-        cells = [] if _too_much(path) else json.loads(path.read_bytes())["cells"]
-    except (OSError, ValueError, LookupError, TypeError, RecursionError):
-        return set()
-    names = map(_grade_id, cells if isinstance(cells, list) else ())
-    return {name for name in names if name is not None}
+    """The names of nbgrader's cells in a notebook without a fault."""
+    cells = json.loads(path.read_bytes())["cells"]
+    return {name for cell in cells if (name := _grade_id(cell)) is not None}
 
 
 def other_lab(path: Path, lab_cells: Collection[str]) -> str:
@@ -136,7 +166,6 @@ def record_notes(folder: Path, slug: str, student: str, course: Path | None) -> 
     if not place.is_dir():
         return [f"There is no folder {RECORDS}/ in it, so nothing that was measured."]
     own, accepted = variants.of(course, student), invented.accepted(course)
-    signers, needed = signed.keys(course), bool(course and limits.of_course(slug, course).signed)
     given = shared_records.fingerprints_of(course)
     unreadable: list[str] = []
     foreign: list[str] = []
@@ -154,7 +183,6 @@ def record_notes(folder: Path, slug: str, student: str, course: Path | None) -> 
             doubts = [
                 *evidence.made_up(record, place, accepted),
                 *variants.findings(record, own),
-                *signed.findings(record, signers, student, needed=needed),
             ]
             if doubts:
                 made_up.append(f"{path.name}: {' '.join(each.says for each in doubts)}")

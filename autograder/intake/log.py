@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterable
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
 
 from autograder.files import write_text
 from autograder.intake.submissions import FILES, TABLE, Collected
@@ -59,9 +58,7 @@ def _with_times(new: Collected, before: Collected | None) -> Collected:
 
 
 def remembered(course: Path, slug: str) -> list[Collected]:
-    """The notes of the last collections of a lab; none when the file is missing or damaged."""
-    try:
-        content: Any = json.loads((folder(course, slug) / FILE).read_text(encoding="utf-8"))
-        return [Collected(**each) for each in content]
-    except (OSError, ValueError, TypeError):
-        return []
+    """The notes of the last collections of a lab."""
+    file = folder(course, slug) / FILE
+    content = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else []
+    return [Collected(**each) for each in content]

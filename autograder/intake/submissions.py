@@ -255,10 +255,6 @@ class _Writing:
                 self._all([each for each in pieces if each.path.suffix.lower() != ".zip"])
         except archives.DAMAGED as bad:
             self.notes.append(f"{name} is not a zip that can be read ({bad}) and is left out.")
-        except RefusedError:
-            raise
-        except LabError as problem:
-            raise RefusedError(f"{name}: {problem.message}") from None
         path.unlink()
 
 
@@ -304,7 +300,7 @@ def rename(folder: Path, wanted: Wanted) -> list[str]:
     missing = [name for name in wanted.notebooks if name not in there]
     extra = [name for name in there if name not in wanted.notebooks]
     if len(wanted.notebooks) == 1 and missing and len(extra) == 1:
-        if not inspection.other_lab(folder / extra[0], wanted.cells):
+        if not fault_of(folder / extra[0], wanted):
             (folder / extra[0]).rename(folder / missing[0])
             return [f"{extra[0]} is taken as {missing[0]}."]
     if extra and not missing and wanted.notebooks:

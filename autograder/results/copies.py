@@ -2,7 +2,8 @@
 
 The same nanoseconds are never measured twice. So not the answers are compared, which may well be equal, but
 whole Records with the moment of their start, and values with many digits: of each Record a few, chosen by
-a digest, so that a Record of which a part was copied still shows it. No points are taken.
+a digest, so that a Record of which a part was copied still shows it. A copy whose values were scaled, rounded or
+sorted keeps the ups and downs of its launches. No points are taken.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from autograder.evidence import record_files, shared_records, variants
+from autograder.evidence import invented, near_copies, record_files, shared_records, variants
+from autograder.evidence.near_copies import Resemblance, Steps
 from autograder.evidence.record_files import RECORDS
 from autograder.text import counted
 from beowulf import schemas
@@ -30,6 +32,7 @@ KINDS = {
     "capture": "capture",
     "mark": "another's word",
     "samples": "some samples",
+    "near": "ups and downs",
 }
 _WHAT = {"whole": "Record", "record": "Record", "capture": "capture"}
 _SAYS = {
@@ -43,9 +46,9 @@ UNIQUE_DIGITS = 7
 VALUES_COMPARED = 64
 FEWEST_SHARED, LEAST_SHARE = 4, 0.1
 MOST_WITH_ONE_VALUE = 300  # students
+MOST_RECORDS = 50  # of a student, whose ups and downs are compared
 LARGEST_CAPTURE_BYTES = 100_000_000
 LEAST_CAPTURE_BYTES = 1_000  # an idle wire leaves captures that hold nothing but their header
-CAPTURES = {".pcap", ".pcapng"}
 MOST_SENTENCES = 6  # sentences of one suspicion; its files are all named
 _UNREADABLE = (
     LabError,
@@ -106,6 +109,8 @@ class _File:
     values: frozenset[int] = frozenset()
     digest: str = ""  # of its points, or of the capture
     whole: str = ""  # of everything but the student's name
+    study: str = ""  # and its variant
+    steps: Steps | None = None  # of a complete measurement
 
 
 def suspected(hand_ins: Mapping[str, Path], course: Path | None = None) -> list[Suspicion]:
@@ -133,6 +138,7 @@ def suspected(hand_ins: Mapping[str, Path], course: Path | None = None) -> list[
         *_same(_groups(captures, lambda each: each.digest), "capture"),
         *_marked(records, course),
         *_equal_values(records),
+        *_near_copies(records),
     ]
     return _merged(shared)
 
@@ -156,7 +162,7 @@ def _surest(shared: Shared) -> tuple[int, tuple[str, ...], tuple[str, ...]]:
 
 
 def _records(student: str, folder: Path, gifts: frozenset[str]) -> Iterator[_File]:
-    for path, record, _ in record_files.records(folder):
+    for number, (path, record, _) in enumerate(record_files.records(folder)):
         if record is None:
             continue
         try:
@@ -169,9 +175,21 @@ def _records(student: str, folder: Path, gifts: frozenset[str]) -> Iterator[_Fil
             digest = points if len(written) >= FEWEST_SHARED else ""
             mark = str(record.cluster.get(variants.MARK, ""))
             whole = _whole(record, points)
-            yield _File(student, path.name, mark, _chosen(samples), digest, whole)
+            study = f"{record.study} {record.variant}"
+            steps = _steps(record) if number < MOST_RECORDS else None
+            yield _File(student, path.name, mark, _chosen(samples), digest, whole, study, steps)
         except _UNREADABLE:
             continue
+
+
+def _steps(record: Record) -> Steps | None:
+    """What to find a near copy by; None where it is no complete measurement, or holds values that none leaves."""
+    if not record.complete or not invented.is_timed(record):
+        return None
+    try:
+        return near_copies.steps(record)
+    except _UNREADABLE:
+        return None
 
 
 def _captures(student: str, folder: Path, course: Path | None) -> Iterator[_File]:
@@ -179,17 +197,13 @@ def _captures(student: str, folder: Path, course: Path | None) -> Iterator[_File
         {path.name for path in (course / shared_records.FOLDER).glob("*/*")} if course else set()
     )
     for path in sorted(folder.glob("*.pcap*")):
-        try:
-            if path.suffix not in CAPTURES or path.is_symlink() or path.name in gifts:
-                continue
-            if not LEAST_CAPTURE_BYTES <= path.stat().st_size <= LARGEST_CAPTURE_BYTES:
-                continue
-            with path.open("rb") as file:
-                yield _File(
-                    student, path.name, digest=hashlib.file_digest(file, "sha256").hexdigest()
-                )
-        except OSError:
+        if path.is_symlink() or not path.is_file() or path.name in gifts:
             continue
+        if not LEAST_CAPTURE_BYTES <= path.stat().st_size <= LARGEST_CAPTURE_BYTES:
+            continue
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        yield _File(student, path.name, digest=digest)
 
 
 def _whole(record: Record, points: str) -> str:
@@ -255,6 +269,31 @@ def _equal_values(records: Iterable[_File]) -> Iterator[Shared]:
             f" {second.file} of {second.student} are the same to the last digit."
         )
         yield Shared((first.student, second.student), "samples", what, files)
+
+
+def _near_copies(records: Iterable[_File]) -> Iterator[Shared]:
+    """Of each two students and each study the Records that resemble each other most, though their points differ."""
+    of_study: dict[str, list[_File]] = defaultdict(list)
+    for each in records:
+        if each.steps:
+            of_study[each.study].append(each)
+    for same in of_study.values():
+        surest: dict[tuple[str, str], Resemblance] = {}
+        steps = [each.steps for each in same if each.steps]
+        pairs = near_copies.resembling(steps, [each.student for each in same])
+        for pair in sorted(pairs, key=lambda pair: pair.score):
+            surest[same[pair.one].student, same[pair.other].student] = pair
+        for students, pair in surest.items():
+            first, second = same[pair.one], same[pair.other]
+            if first.digest and first.digest == second.digest:
+                continue
+            what = (
+                f"The values of {first.file} of {first.student} and {second.file} of {second.student} rise and fall"
+                f" at the same places in the same launches ({pair.like:.2f} of 1 at {counted(pair.places, 'place')}):"
+                " one may be the other, scaled, rounded or sorted."
+            )
+            files = tuple(f"{each.student}: {each.file}" for each in (first, second))
+            yield Shared(students, "near", what, files)
 
 
 def _names(students: Iterable[str]) -> str:

@@ -38,10 +38,6 @@ class Table(ExportPlugin):  # type: ignore[misc]
         write_text(path, as_csv(self.rows(gradebook)))
         self.log.info("Grades are in %s", path)
 
-    def rows(self, gradebook: Any) -> Iterator[list[Any]]:
-        """The lines of the file, the headings first."""
-        raise NotImplementedError
-
     def assignments(self, gradebook: Any) -> list[Any]:
         """The labs to export, by their names."""
         chosen = [

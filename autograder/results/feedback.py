@@ -24,7 +24,6 @@ from autograder.grading.one_submission import Outcome
 from autograder.grading.safe_page import POLICY_TAG, markdown
 from autograder.grading.scoring import course_of
 from autograder.grading.workers import Workers
-from autograder.results import signed_records
 from autograder.rubrics.score import MIME_TYPE
 from autograder.text import as_html
 from beowulf import lab_file, paths
@@ -59,6 +58,10 @@ _CONTENTS = re.compile(
 )
 _UNDESCRIBED = re.compile(r"<img\b(?![^>]*\balt=)")
 WAITS = "Your instructor has not graded this yet."
+AS_SAVED = (
+    "The points come from your Records, answers and sources. The outputs are as you saved them:"
+    " nothing was run again."
+)
 
 
 @dataclass(frozen=True)
@@ -155,20 +158,20 @@ class AddSummary(NbGraderPreprocessor):  # type: ignore[misc]
         if not rows or slug not in paths.labs():
             return nb, resources
         late = lateness.of_class(course, slug, [student])[student].says if course else ""
-        signed = (
-            signed_records.sentence(course / "submitted" / student / slug, course, student)
-            if course
-            else ""
-        )
         sections = _sections(each.read for each in rows)
         written = [(row, cell) for row, cell in zip(rows, graded, strict=True) if is_solution(cell)]
+        title = f"Lab {slug[:2]}: {lab_file.read(slug).title}"
         top = (
-            f"{LOOK}<h1>{as_html(_title(slug))}</h1>{_total(rows, about)}"
-            f"{_paragraph(late)}{_paragraph(signed)}{_table(rows, sections)}{_written(written)}"
+            f"{LOOK}<h1>{as_html(title)}</h1>{_total(rows, about)}"
+            f"{_paragraph(late)}{_table(rows, sections)}{_paragraph(AS_SAVED)}{_written(written)}"
         )
         nb.cells.insert(0, new_cell("markdown", top, id="beowulf-summary"))
         if sections:
-            end = f"<h1>Where to read</h1>{''.join(map(_section, sections.values()))}"
+            texts = (
+                f'<h2 id="{each.anchor}">{as_html(each.where)}</h2>{markdown(each.text)}'
+                for each in sections.values()
+            )
+            end = f"<h1>Where to read</h1>{''.join(texts)}"
             nb.cells.append(new_cell("markdown", end, id="beowulf-read"))
         return nb, resources
 
@@ -207,24 +210,13 @@ def _sections(wanted: Iterable[str]) -> dict[str, _Section]:
         slug = place.removeprefix("labs/").removesuffix("/README.md")
         if read in found or slug not in paths.labs() or not heading:
             continue
-        try:
-            handout = (paths.labs()[slug] / "README.md").read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError):
-            continue
+        handout = (paths.labs()[slug] / "README.md").read_text(encoding="utf-8")
         for part in handout.split("\n## ")[1:]:
             title, _, text = part.partition("\n")
             if heading in (title, title.partition(" ")[2]):
                 found[read] = _Section(f"read-{len(found) + 1}", read, text)
                 break
     return found
-
-
-def _section(section: _Section) -> str:
-    return f'<h2 id="{section.anchor}">{as_html(section.where)}</h2>{markdown(section.text)}'
-
-
-def _title(slug: str) -> str:
-    return f"Lab {slug.partition('-')[0]}: {lab_file.read(slug).title}"
 
 
 def _paragraph(text: str) -> str:

@@ -93,7 +93,7 @@ def suspected_copies(suspicions: Sequence[Suspicion]) -> Section:
     ]
     title = "Suspected copies"
     if not suspicions:
-        text = "No two hand-ins share a Record, raw samples or a capture."
+        text = "No two hand-ins share a Record, raw samples, a capture or the ups and downs of their launches."
         return Section("copies", title, text, table_of(rows, columns))
     who = sorted({student for each in suspicions for student in each.students})
     shown = who[:MOST_IN_A_PICTURE]
@@ -102,7 +102,7 @@ def suspected_copies(suspicions: Sequence[Suspicion]) -> Section:
     )
     text = (
         "The same measurement in two hand-ins. No points were taken: you decide, with the"
-        " files side by side."
+        " files side by side. Ask both how they measured, or let them measure it again before you."
     )
     urgent = f"{counted(len(suspicions), 'suspicion')} of a copy among {listed(who)}"
     return Section("copies", title, text, table_of(rows, columns), figure, urgent)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 from autograder.evidence import record_files
 from autograder.evidence.finding import is_number
 from autograder.evidence.shared_records import LABEL
+from beowulf.record import Record
 
 # With fewer there is no middle from which a learner could be far.
 LEAST_STUDENTS = 3
@@ -24,11 +25,9 @@ TO_STANDARD_DEVIATION = 1.4826  # of a median absolute deviation, if the values 
 LONGEST_PAUSE_MIN = 30.0
 # Facts with these ends are measured, and are compared as samples are.
 MEASURED = ("_per_s", "_us", "_ms", "_ns")
-MOST_POINTS = 5_000
 # No quantity is smaller or larger, in whatever unit: a ratio of two values is a number that can be drawn.
 LEAST_MEASURED, MOST_MEASURED = 1e-15, 1e21
 LONGEST_MEASUREMENT = timedelta(days=7)
-
 Plain = dict[str, Any]
 
 
@@ -44,31 +43,18 @@ class Compared:
     odd: bool
 
 
-def plain_records(hand_in: Path) -> list[Plain]:
-    """What a learner measured, as plain data; a file that is no Record, or one that the course gave, is left out."""
-    records: list[Plain] = []
-    for path, fault in record_files.files(hand_in / record_files.RECORDS):
-        if fault:
-            continue
-        try:
-            content = json.loads(path.read_bytes())
-            if _is_own(content):
-                records.append(content)
-        except (OSError, ValueError, RecursionError, MemoryError):
-            continue
-    return records
+def own_records(hand_in: Path) -> list[Record]:
+    """What a learner measured; a file that is no Record, or one that the course gave, is left out."""
+    files = record_files.records(hand_in / record_files.RECORDS)
+    return [record for _, record, _ in files if record and LABEL not in record.cluster]
 
 
-def _is_own(content: object) -> bool:
-    if not isinstance(content, dict) or not isinstance(content.get("points"), list):
-        return False
-    cluster = content.get("cluster")
-    return not (isinstance(cluster, dict) and LABEL in cluster)
-
-
-def minutes_spent(records: list[Plain]) -> float | None:
+def minutes_spent(records: Sequence[Record]) -> float | None:
     """From the first measurement to the last, without pauses of more than half an hour; None without any."""
-    spans = sorted(filter(None, map(_span, records)))
+    times = [(datetime.fromisoformat(r.started), datetime.fromisoformat(r.ended)) for r in records]
+    spans = sorted(
+        (start, end) for start, end in times if timedelta() <= end - start <= LONGEST_MEASUREMENT
+    )
     if not spans:
         return None
     total_min = 0.0
@@ -81,19 +67,7 @@ def minutes_spent(records: list[Plain]) -> float | None:
     return total_min + (ended - began).total_seconds() / 60
 
 
-def _span(record: Plain) -> tuple[datetime, datetime] | None:
-    try:
-        started, ended = (
-            datetime.fromisoformat(str(record[when])) for when in ("started", "ended")
-        )
-    except (LookupError, ValueError, OverflowError):
-        return None
-    both = [each if each.tzinfo else each.replace(tzinfo=UTC) for each in (started, ended)]
-    lasted = both[1] - both[0]
-    return (both[0], both[1]) if timedelta() <= lasted <= LONGEST_MEASUREMENT else None
-
-
-def compared(records: Mapping[str, list[Plain]]) -> list[Compared]:
+def compared(records: Mapping[str, Sequence[Record]]) -> list[Compared]:
     """Every learner compared with the class, for each quantity that at least three measured at the same places."""
     at_places: dict[tuple[str, str, str], dict[str, float]] = defaultdict(dict)
     for student, of_student in records.items():
@@ -132,30 +106,19 @@ def _beside(study: str, quantity: str, of_students: Mapping[str, list[float]]) -
     ]
 
 
-def _values(records: list[Plain]) -> Iterator[tuple[tuple[str, str, str], float]]:
+def _values(records: Sequence[Record]) -> Iterator[tuple[tuple[str, str, str], float]]:
     """The positive values in Records, the newest Record first, each with study, quantity and place."""
-    newest = sorted(records, key=lambda record: str(record.get("started", "")), reverse=True)
-    for record in newest:
-        if record.get("complete") is False:
-            continue
-        study = " ".join(str(record.get(name) or "")[:60] for name in ("study", "variant")).strip()
-        for point in record["points"][:MOST_POINTS]:
-            if not isinstance(point, dict):
-                continue
-            place = json.dumps(point.get("at"), sort_keys=True, default=str)
-            samples = point.get("samples")
-            quantity = str(point.get("quantity") or "")[:60]
-            if quantity and isinstance(samples, list) and (value := _middle(samples)) is not None:
-                yield (study, quantity, place), value
-            facts = point.get("facts")
-            for name, fact in facts.items() if isinstance(facts, dict) else ():
-                if str(name).endswith(MEASURED) and _is_positive(fact):
-                    yield (study, str(name)[:60], place), float(fact)
-
-
-def _middle(samples: list[Any]) -> float | None:
-    values = [float(each) for each in samples if _is_positive(each)]
-    return median(values) if values else None
+    whole = [record for record in records if record.complete]
+    for record in sorted(whole, key=lambda record: record.started, reverse=True):
+        study = f"{record.study} {record.variant}".strip()
+        for point in record.points:
+            place = json.dumps(point.at, sort_keys=True)
+            samples = list(filter(_is_positive, point.samples))
+            if samples:
+                yield (study, point.quantity, place), median(samples)
+            for name, fact in point.facts.items():
+                if name.endswith(MEASURED) and _is_positive(fact):
+                    yield (study, name[:60], place), float(fact)
 
 
 def _is_positive(value: object) -> bool:

@@ -48,17 +48,14 @@ def _by(lab: LabFile, question: QuestionTable) -> str:
     return "program" if question.name in questions.scorers(lab.slug) else "person"
 
 
-def _total(lab: LabFile) -> float:
-    return sum(each.points for each in lab.questions.values())
-
-
 def markdown(labs: Sequence[LabFile]) -> str:
     """A heading and a table for each lab."""
     return "\n".join(_heading(lab, "##") + _table(lab) for lab in labs)
 
 
 def _heading(lab: LabFile, mark: str) -> str:
-    minutes = f"{lab.minutes:g} minutes of core, {_total(lab):g} points"
+    points = sum(each.points for each in lab.questions.values())
+    minutes = f"{lab.minutes:g} minutes of core, {points:g} points"
     return f"{mark} Lab {lab.slug[:2]}: {lab.title}\n\n{lab.question} {minutes}.\n\n"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from autograder.files import write_text
 from autograder.grading import lateness, points
 from autograder.intake import log
-from autograder.results import copies, doubts, measured, outliers, sections, signed_records
+from autograder.results import copies, measured, outliers, sections
 from autograder.results.export import as_csv
 from autograder.results.page import page
 from autograder.results.sections import Section
@@ -42,7 +42,7 @@ def write(course: Course, slug: str, progress: Progress = no_progress) -> Path:
     records = {}
     for done, (student, folder) in enumerate(folders.items()):
         progress(done, len(folders), f"reading {student}")
-        records[student] = outliers.plain_records(folder)
+        records[student] = outliers.own_records(folder)
     progress(len(folders), len(folders) or 1, "drawing")
     with warnings.catch_warnings():
         # A letter that the font lacks; the table has it.
@@ -54,14 +54,17 @@ def write(course: Course, slug: str, progress: Progress = no_progress) -> Path:
             ("Hand-ins", lambda: sections.hand_ins(lab_class)),
             ("Late hand-ins", lambda: sections.late(lab_class)),
             ("Common wrong answers", lambda: sections.wrong_answers(lab_class)),
-            ("Time spent", lambda: measured.time_spent(_minutes(records))),
+            (
+                "Time spent",
+                lambda: measured.time_spent(
+                    {name: outliers.minutes_spent(own) for name, own in records.items()}
+                ),
+            ),
             ("Measured values", lambda: measured.measured_values(outliers.compared(records))),
             (
                 "Suspected copies",
                 lambda: measured.suspected_copies(copies.suspected(folders, course.folder)),
             ),
-            (doubts.TITLE, lambda: doubts.section(doubts.found(records))),
-            ("Signed Records", lambda: signed_records.section(folders, course.folder)),
         )
         made = [_guarded(title, make) for title, make in parts]
         return _write(
@@ -69,15 +72,11 @@ def write(course: Course, slug: str, progress: Progress = no_progress) -> Path:
         )
 
 
-def _minutes(records: Mapping[str, list[outliers.Plain]]) -> dict[str, float | None]:
-    return {name: outliers.minutes_spent(of_student) for name, of_student in records.items()}
-
-
 def _guarded(title: str, make: Callable[[], Section]) -> Section:
     """A section, or a sentence in its place: what one learner handed in costs no other section anything."""
     try:
         return make()
-    except (Exception, RecursionError, MemoryError) as problem:
+    except Exception as problem:
         name = title.lower().replace(" ", "-")
         text = f"This part could not be made ({type(problem).__name__}: {str(problem)[:200]})."
         table = sections.table_of([], [])
@@ -94,13 +93,11 @@ def _write(course: Course, slug: str, made: list[Section], about: str) -> Path:
     folder = log.folder(course.folder, slug)
     for section in made:
         rows = [list(section.table.columns), *section.table.itertuples(index=False, name=None)]
-        plain = [[_in_one_line(value) for value in row] for row in rows]
+        plain = [
+            ["; ".join(v.splitlines()) if isinstance(v, str) else v for v in row] for row in rows
+        ]
         write_text(folder / f"{section.name}.csv", as_csv(plain))
         if section.figure:
             section.figure.save(folder / "pictures" / f"{section.name}.png")
     write_text(folder / PAGE, page(f"{slug}: the class", about, made))
     return folder / PAGE
-
-
-def _in_one_line(value: object) -> object:
-    return "; ".join(value.splitlines()) if isinstance(value, str) else value

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -11,7 +10,14 @@ from autograder.rubrics.answers import given, is_near, word
 from autograder.rubrics.own_plots import Curves, of_records, plot
 from autograder.rubrics.predictions import sealed
 from autograder.rubrics.questions import Scorer
-from autograder.rubrics.record_facts import ByRecord, Facts, best_of_own, record_of, words
+from autograder.rubrics.record_facts import (
+    ByRecord,
+    Facts,
+    best_of_own,
+    near,
+    numbers_and_words,
+    record_of,
+)
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission, is_number
 from beowulf import papers
@@ -20,11 +26,6 @@ from beowulf.record import Record
 
 STUDY = "A3"
 CABLES_MB_PER_S = {"10mbit": 1.25, "100mbit": 12.5, "1gbit": 125.0}
-
-
-def own_word(submission: Submission) -> str:
-    """The learner's word of their course, by which rows are drawn; "" without one."""
-    return submission.own.word if submission.own else ""
 
 
 def timing(submission: Submission) -> Score:
@@ -61,19 +62,18 @@ def _swept(record: Record, expected: str) -> Score:
     return Score(points, 2, f"{record.file_name}: {found}", expected)
 
 
-def copied_mb_per_s(submission: Submission) -> Iterator[tuple[str, Curves]]:
-    """What the learner's plot may show: of each of their sweeps the rate by size, at the median or at the best."""
-    for column in ("median_us", "best_us"):
-        read = partial(_copied, column)
-        yield from of_records(array_sweep.STUDY, read, array_sweep.VARIANT)(submission)
-
-
-def _copied(column: str, record: Record) -> Curves:
+def copied_mb_per_s(column: str, record: Record) -> Curves:
+    """What the learner's plot may show: of a sweep the rate by size, at the median or at the best."""
     of = array_sweep.table(record)
     return [dict(zip(of["size_bytes"], of["size_bytes"] / of[column], strict=True))]
 
 
-DRAWN = plot(array_sweep.PLOT, array_sweep.WANTS, data=copied_mb_per_s)
+COPIED = [partial(copied_mb_per_s, column) for column in ("median_us", "best_us")]
+DRAWN = plot(
+    array_sweep.PLOT,
+    array_sweep.WANTS,
+    of_records(array_sweep.STUDY, *COPIED, variant=array_sweep.VARIANT),
+)
 
 
 def bandwidth_plot(submission: Submission, *, tolerance_percent: float) -> Score:
@@ -90,27 +90,18 @@ def kernel_rows(
     submission: Submission, facts: Facts, by: str, *, tolerance_percent: float
 ) -> Score:
     """A point each for the time of the row that is drawn for the learner, and for how many null calls it is."""
-    row = drawn_rows.kernel_row(own_word(submission))
+    row = drawn_rows.kernel_row(submission.code)
     wanted = {"kernel_row_us": facts[row], "null_calls_in_it": facts[row] / facts["null call"]}
-    return _near(submission, wanted, tolerance_percent, f"{row}, by {by}")
+    return near(submission, wanted, f"{row}, by {by}", tolerance_percent=tolerance_percent)
 
 
 def round_trips(
     submission: Submission, facts: Facts, by: str, *, tolerance_percent: float
 ) -> Score:
     """A point each for the round trip that is drawn for the learner, and for half of it."""
-    row = drawn_rows.round_trip(own_word(submission))
+    row = drawn_rows.round_trip(submission.code)
     wanted = {"full_round_trip_us": facts[row], "beside_mpi_us": facts[row] / 2}
-    return _near(submission, wanted, tolerance_percent, f"{row}, by {by}")
-
-
-def _near(
-    submission: Submission, wanted: Mapping[str, float], tolerance_percent: float, by: str
-) -> Score:
-    share = tolerance_percent / 100
-    right = sum(is_near(submission, n, value, share * abs(value)) for n, value in wanted.items())
-    expected = ", ".join(f"{name}: {value:.4g}" for name, value in wanted.items())
-    return Score(right, len(wanted), given(submission, *wanted), f"{expected} ({by})")
+    return near(submission, wanted, f"{row}, by {by}", tolerance_percent=tolerance_percent)
 
 
 def caches(
@@ -180,16 +171,14 @@ def own(submission: Submission, facts: Facts, by: str) -> Score:
 
 def paper_tables(submission: Submission) -> Score:
     """A point each for the rows of the table that is drawn in which Grendel is faster, and for the cache."""
-    number = drawn_rows.table(own_word(submission))
+    number = drawn_rows.table(submission.code)
     printed = papers.table(f"A-table-{number}").to_numpy()
     faster = sum(theirs > grendel for _, theirs, grendel in printed)
-    count, reason = "grendel_faster_in", "af_unix_is_fast_because_of"
-    right = is_near(submission, count, faster, 0.0) + (word(submission, reason) == "cache")
-    expected = f"{count}: {faster} (table {number}), {reason}: cache"
-    return Score(right, 2, given(submission, count, reason), expected)
+    wanted = {"grendel_faster_in": faster, "af_unix_is_fast_because_of": "cache"}
+    return near(submission, wanted, f"table {number}")
 
 
-ODD = words("odd_one_out", "slow_rows_share")
+ODD = numbers_and_words("odd_one_out", "slow_rows_share")
 
 SCORERS: dict[str, Scorer] = {
     "timing-loop": timing,

@@ -6,16 +6,14 @@ import math
 from functools import partial
 
 from autograder.rubrics import facts_03, heat, own_plots
-from autograder.rubrics.answers import given, is_near, word
 from autograder.rubrics.facts_03 import BY_THE_PIECE, COUNTS, PLATE
 from autograder.rubrics.predictions import sealed
 from autograder.rubrics.questions import Scorer
 from autograder.rubrics.record_facts import (
-    MOST_POINTS,
     ByRecord,
     Facts,
     best_of_own,
-    numbers,
+    near,
     numbers_and_words,
     record_of,
 )
@@ -38,21 +36,18 @@ def karp_flatt(
     submission: Submission, facts: Facts, by: str, *, tolerance: float, tolerance_percent: float
 ) -> Score:
     """A point each for the serial share on two ranks and on four, of the plate that is the learner's."""
-    rows = drawn.plate_rows(_word(submission))
+    rows = drawn.plate_rows(submission.code)
     wanted = {
         name: facts_03.both_ways(facts, f"share of {rows} rows on {ranks}")
         for name, ranks in SHARES.items()
     }
-    right = sum(
-        any(
-            is_near(submission, name, each, max(tolerance, tolerance_percent / 100 * abs(each)))
-            for each in ways
-        )
-        for name, ways in wanted.items()
+    return near(
+        submission,
+        wanted,
+        f"for the plate of {rows} rows, by {by}",
+        tolerance=tolerance,
+        tolerance_percent=tolerance_percent,
     )
-    shares = ", ".join(f"{name}: {ways[0]:.3f}" for name, ways in wanted.items())
-    expected = f"{shares} for the plate of {rows} rows (by {by})"
-    return Score(right, len(SHARES), given(submission, *SHARES), expected)
 
 
 def cores_bound(
@@ -61,52 +56,33 @@ def cores_bound(
     """A point each for how many workers there are, and for the share of them that the large plate uses."""
     most = facts["most_times"]
     ways = facts_03.both_ways(facts, f"{drawn.USUAL_PLATE} rows on {RANKS}")
-    reached = [100 * times / most for times in ways]
-    right = [
-        is_near(submission, "most_times", most, 0.0),
-        any(
-            is_near(submission, "reached_percent", each, tolerance_percent / 100 * each)
-            for each in reached
-        ),
-    ]
-    expected = f"most_times: {most:g}, reached_percent: {reached[0]:.1f} (by {by})"
-    return Score(sum(right), 2, given(submission, "most_times", "reached_percent"), expected)
+    reached = tuple(100 * times / most for times in ways)
+    wanted = {"most_times": most, "reached_percent": reached}
+    return near(submission, wanted, f"by {by}", tolerance_percent=tolerance_percent)
 
 
 def shares(submission: Submission, facts: Facts, by: str, *, tolerance_percent: float) -> Score:
     """A point each for which benchmark has the largest share of MPI, and for what that leaves to compute."""
     name, left = "largest_share_has", "computing_s"
-    right = [
-        word(submission, name) == str(facts[name]).lower(),
-        is_near(submission, left, facts[left], tolerance_percent / 100 * facts[left]),
-    ]
-    expected = f"{name}: {facts[name]}, {left}: {facts[left]:.3g} (by {by})"
-    return Score(sum(right), 2, given(submission, name, left), expected)
+    wanted = {name: str(facts[name]).lower(), left: facts[left]}
+    return near(submission, wanted, f"by {by}", tolerance_percent=tolerance_percent)
 
 
 def message_length(
     submission: Submission, facts: Facts, by: str, *, tolerance_percent: float
 ) -> Score:
     """A point each for the length of a message of the benchmark that is the learner's, and for what it is paid by."""
-    sender = drawn.sender(_word(submission))
+    sender = drawn.sender(submission.code)
     size = facts[f"bytes a call of {sender}"]
     paid = "piece" if size < BY_THE_PIECE else "byte"
-    right = [
-        is_near(submission, "bytes_a_call", size, tolerance_percent / 100 * size),
-        word(submission, "paid_by") == paid,
-    ]
-    expected = (
-        f"{sender}'s {drawn.CALLS[sender]}: {size:,.0f} bytes a call, by the {paid} (by {by})"
-    )
-    return Score(sum(right), 2, given(submission, "bytes_a_call", "paid_by"), expected)
+    wanted = {"bytes_a_call": size, "paid_by": paid}
+    where = f"{sender}'s {drawn.CALLS[sender]}, by {by}"
+    return near(submission, wanted, where, tolerance_percent=tolerance_percent)
 
 
 def by_hand(wanted: dict[str, float], submission: Submission, *, tolerance_percent: float) -> Score:
     """The same points for each answer that is the number that follows from what is published."""
-    share = tolerance_percent / 100
-    right = sum(is_near(submission, name, value, share * value) for name, value in wanted.items())
-    expected = ", ".join(f"{name}: {value:.6g}" for name, value in wanted.items())
-    return Score(right, len(wanted), given(submission, *wanted), expected)
+    return near(submission, wanted, "from what is published", tolerance_percent=tolerance_percent)
 
 
 def own_laws(submission: Submission) -> Score:
@@ -117,7 +93,7 @@ def own_laws(submission: Submission) -> Score:
 
 def _laws(record: Record, expected: str) -> Score:
     results, points = [], 0
-    for name, point in {p.at.get("law"): p for p in record.points[:MOST_POINTS]}.items():
+    for name, point in {p.at.get("law"): p for p in record.points}.items():
         if name not in speedup_laws.OURS:
             continue
         # The right results are computed again from the arguments: the Record is not trusted.
@@ -136,7 +112,7 @@ def own_counts(submission: Submission) -> Score:
 
 def _counts(record: Record, expected: str) -> Score:
     results, points = [], 0
-    for name, point in {p.at.get("count"): p for p in record.points[:MOST_POINTS]}.items():
+    for name, point in {p.at.get("count"): p for p in record.points}.items():
         yours, ours = point.facts.get("yours"), point.facts.get("ours")
         if name not in message_sizes.COUNTS or not (is_number(yours) and is_number(ours)):
             continue
@@ -144,10 +120,6 @@ def _counts(record: Record, expected: str) -> Score:
         points += right
         results.append(f"{name}: {yours:,.0f}, {'right' if right else f'ours is {ours:,.0f}'}")
     return Score(points, 3, f"{record.file_name}: {'; '.join(results) or 'no counts'}", expected)
-
-
-def _word(submission: Submission) -> str:
-    return submission.own.word if submission.own else ""
 
 
 def _printed_ft_mops() -> float:
@@ -173,14 +145,20 @@ SCORERS: dict[str, Scorer] = {
     "predict-speed-up": sealed("speed-up"),
     "predict-small": sealed("speed-up-small"),
     "heat-run": heat.right(PLATE, *FUNCTIONS, weights=tuple(FUNCTIONS.values())),
-    "speed-up-plot": own_plots.plot("speed-up", SPEED_UP, facts_03.speed_up_curves),
+    "speed-up-plot": own_plots.plot(
+        "speed-up",
+        SPEED_UP,
+        own_plots.of_records(PLATE, *(partial(facts_03.speed_up_curves, way) for way in (0, 1))),
+    ),
     "laws": own_laws,
     "karp-flatt": ByRecord(facts_03.plate, PLATE, karp_flatt),
     "cores-bound": ByRecord(facts_03.plate, PLATE, cores_bound),
     "predict-ft": sealed("ft"),
     "a4-record": partial(record_of, facts_03.eight, "A4"),
-    "ep-count": ByRecord(facts_03.eight, "A4", numbers("ep_mops")),
-    "four-from-one": ByRecord(facts_03.eight, "A4", numbers("ep_predicted_s", "ft_predicted_s")),
+    "ep-count": ByRecord(facts_03.eight, "A4", numbers_and_words("ep_mops")),
+    "four-from-one": ByRecord(
+        facts_03.eight, "A4", numbers_and_words("ep_predicted_s", "ft_predicted_s")
+    ),
     "shares": ByRecord(facts_03.eight, "A4", shares),
     "message-length": ByRecord(facts_03.eight, "A4", message_length),
     "sizes": own_counts,
@@ -190,7 +168,7 @@ SCORERS: dict[str, Scorer] = {
         numbers_and_words("mg_wait_call", "mg_wait_for_rank", "mg_wait_ms", "mg_most"),
     ),
     "e4-record": partial(record_of, facts_03.challenge, "E4"),
-    "hpl-percent": ByRecord(facts_03.challenge, "E4", numbers("hpl_percent_of_dgemm")),
+    "hpl-percent": ByRecord(facts_03.challenge, "E4", numbers_and_words("hpl_percent_of_dgemm")),
     "paper-hpl": partial(by_hand, PAPER_HPL),
     "cable-bound": partial(by_hand, CABLE_BOUND),
 }

@@ -14,7 +14,7 @@ from autograder.rubrics.record_facts import (
     ByRecord,
     Facts,
     best_of_own,
-    numbers,
+    near,
     numbers_and_words,
     record_of,
 )
@@ -93,10 +93,9 @@ class OfOnesOwn:
 
 def columns_within(limit: int, submission: Submission, percent: float) -> Score:
     """How many columns a ghost row may have with this eager limit."""
-    wanted, name = (limit - HEADER_BYTES) // COLUMN_BYTES, "most_columns"
-    right = is_near(submission, name, wanted, percent / 100 * wanted)
-    says = f"({limit:,} - {HEADER_BYTES} bytes of header) / {COLUMN_BYTES} = {wanted:,} columns"
-    return Score(int(right), 1, given(submission, name), says)
+    wanted = (limit - HEADER_BYTES) // COLUMN_BYTES
+    says = f"({limit:,} - {HEADER_BYTES} bytes of header) / {COLUMN_BYTES}"
+    return near(submission, {"most_columns": wanted}, says, tolerance_percent=percent)
 
 
 def line_at(size_bytes: int, submission: Submission, percent: float) -> Score:
@@ -107,7 +106,7 @@ def line_at(size_bytes: int, submission: Submission, percent: float) -> Score:
         alpha, bandwidth = fit["weighted_alpha_us"], fit["weighted_bandwidth_bytes_per_us"]
         return {"model_time_us": alpha + size_bytes / bandwidth}
 
-    scorer = ByRecord(time, own_roundtrip.STUDY, numbers("model_time_us"), facts_04.OWN)
+    scorer = ByRecord(time, own_roundtrip.STUDY, numbers_and_words("model_time_us"), facts_04.OWN)
     return scorer(submission, tolerance_percent=percent)
 
 
@@ -177,10 +176,9 @@ def saturation(submission: Submission, facts: Facts, by: str) -> Score:
 
 def four_nodes(submission: Submission, facts: Facts, by: str, *, tolerance_percent: float) -> Score:
     """How often the rate of two nodes four have, in the ring, at the largest message."""
-    name, both = "four_nodes_times", (facts["blocking"], facts["nonblocking"])
-    right = any(is_near(submission, name, n, tolerance_percent / 100 * n) for n in both)
-    expected = f"{both[0]:.2f} times (blocking) or {both[1]:.2f} times (non-blocking; by {by})"
-    return Score(int(right), 1, given(submission, name), expected)
+    wanted = {"four_nodes_times": (facts["blocking"], facts["nonblocking"])}
+    where = f"blocking, or {facts['nonblocking']:.3g} non-blocking, by {by}"
+    return near(submission, wanted, where, tolerance_percent=tolerance_percent)
 
 
 SCORERS: dict[str, Scorer] = {
@@ -194,7 +192,7 @@ SCORERS: dict[str, Scorer] = {
     "fit": ByRecord(
         facts_04.fits,
         own_roundtrip.STUDY,
-        numbers(
+        numbers_and_words(
             "plain_alpha_us",
             "weighted_alpha_us",
             "weighted_bandwidth_bytes_per_us",
@@ -206,7 +204,7 @@ SCORERS: dict[str, Scorer] = {
     "times-plot": own_plots.plot(
         "times",
         TIMES,
-        own_plots.of_records(own_roundtrip.STUDY, facts_04.own_times, facts_04.OWN),
+        own_plots.of_records(own_roundtrip.STUDY, facts_04.own_times, variant=facts_04.OWN),
     ),
     "predict-deadlock": sealed("deadlock"),
     "exchange": heat.right("H4", *EXCHANGES, weights=tuple(EXCHANGES.values())),
@@ -223,6 +221,6 @@ SCORERS: dict[str, Scorer] = {
     "four-nodes": ByRecord(facts_04.by_nodes, "A7", four_nodes),
     "predict-impatience": sealed("impatience"),
     "patience-times": ByRecord(
-        facts_04.impatience, "A7", numbers("impatience_times"), facts_04.PATIENCE
+        facts_04.impatience, "A7", numbers_and_words("impatience_times"), facts_04.PATIENCE
     ),
 }

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 from autograder.rubrics import facts_05, heat, own_plots
-from autograder.rubrics.answers import given, is_near, word
-from autograder.rubrics.facts_05 import LOST_GAIN, OF_RATIOS, OF_SUM, SIDES, SUPPORT_CASES
+from autograder.rubrics.answers import given, is_near
+from autograder.rubrics.facts_05 import LOST_GAIN, OF_RATIOS, OF_SUM, SIDES
 from autograder.rubrics.predictions import sealed
 from autograder.rubrics.questions import Scorer
 from autograder.rubrics.record_facts import (
-    UNREAD,
     ByRecord,
     Facts,
     best_of_own,
+    near,
     numbers_and_words,
     record_of,
-    unread,
 )
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission
 from beowulf import papers
-from beowulf.errors import LabError
 from beowulf.exercises.heat import program, reading, timelines
 from beowulf.exercises.lab_05 import drawn, exchange, own_step
 from beowulf.exercises.own_plot import Wants
@@ -40,11 +39,8 @@ MOVERS = {
 
 def support(submission: Submission, facts: Facts, by: str) -> Score:
     """A point for each of three cases that are as in the learner's own Record."""
-    right = sum(word(submission, name) == facts[name] for name in SUPPORT_CASES)
-    expected = ", ".join(f"{name}: {fact}" for name, fact in facts.items())
-    if "unclear" in facts.values():
-        expected += f"; what is unclear earns nothing. {QUIET}"
-    return Score(right, 3, given(submission, *SUPPORT_CASES), f"{expected} (by {by})")
+    unclear = f"; what is unclear earns nothing. {QUIET}" if "unclear" in facts.values() else ""
+    return near(submission, facts, f"by {by}{unclear}")
 
 
 def own(language: str, right: float, submission: Submission, *, clear_gain_percent: float) -> Score:
@@ -52,15 +48,9 @@ def own(language: str, right: float, submission: Submission, *, clear_gain_perce
     name = own_step.FUNCTIONS[language]
 
     def judge(record: Record, expected: str) -> Score:
-        why, facts = _fault(record, name), Facts()
-        if not why:
-            try:
-                facts = facts_05.own_step_gain(record)
-            except LabError:
-                why = "it has no times of your step"
-            except UNREAD as problem:
-                why = unread(record, problem)
-        if not why and not facts["possible"]:
+        why = _fault(record, name)
+        facts = {} if why else facts_05.own_step_gain(record)
+        if facts and not facts["possible"]:
             why = "your step takes less than its messages by themselves, so some of it was left out"
         if why:
             return Score(0, right + 1, f"{record.file_name}: {name}: {why}.", expected)
@@ -89,29 +79,21 @@ def _fault(record: Record, name: str) -> str:
 
 def who_progresses(submission: Submission) -> Score:
     """A point for each of three rows; which is the same for everybody with the library as it comes."""
-    right = sum(word(submission, name) == mover for name, mover in MOVERS.items())
-    expected = ", ".join(f"{name}: {mover}" for name, mover in MOVERS.items())
-    return Score(right, len(MOVERS), given(submission, *MOVERS), expected)
+    return near(submission, MOVERS, "with the library as it comes")
 
 
 def gain_bound(submission: Submission, facts: Facts, by: str, *, tolerance: float) -> Score:
     """A point each for equation 1 and the bound of the learner's own step with the longest rows."""
-    ways = {
-        "gain_percent": ("gain_percent", OF_RATIOS.format("gain_percent")),
-        "bound_percent": ("bound_percent", OF_SUM),
+    wanted = {
+        "gain_percent": (facts["gain_percent"], facts[OF_RATIOS.format("gain_percent")]),
+        "bound_percent": (facts["bound_percent"], facts[OF_SUM]),
     }
-    right = sum(
-        any(is_near(submission, name, facts[each], tolerance) for each in each_way)
-        for name, each_way in ways.items()
-    )
-    expected = ", ".join(f"{name}: {facts[name]:+.1f} %" for name in ways)
-    expected += f", within {tolerance:g} points (by {by})"
-    return Score(right, len(ways), given(submission, *ways), expected)
+    return near(submission, wanted, f"within {tolerance:g} points, by {by}", tolerance=tolerance)
 
 
 def eager_limit(submission: Submission, facts: Facts, by: str) -> Score:
     """A point for the size on either side of the jump in the learner's own sweep, for the limit that is theirs."""
-    limit = drawn.limit_kb(submission.own.word if submission.own else "")
+    limit = drawn.limit_kb(submission.code)
     sides = {name: facts_05.side(name, limit) for name in SIDES}
     if not set(sides.values()) <= set(facts):
         return Score(0, 2, f"{by} does not show one jump with limit {limit} KB.", QUIET)
@@ -127,22 +109,13 @@ def eager_limit(submission: Submission, facts: Facts, by: str) -> Score:
 
 def lost_gain(submission: Submission, facts: Facts, by: str, *, tolerance: float) -> Score:
     """A point each for equation 1 at 70 KB without and with MPI_Test."""
-    points = sum(
-        any(
-            is_near(submission, name, facts[each], tolerance)
-            for each in (name, OF_RATIOS.format(name))
-        )
-        for name in LOST_GAIN
-    )
-    expected = ", ".join(f"{name}: {facts[name]:+.1f} %" for name in LOST_GAIN)
-    expected += f", within {tolerance:g} point (by {by})"
-    found = given(submission, *LOST_GAIN)
+    wanted = {name: (facts[name], facts[OF_RATIOS.format(name)]) for name in LOST_GAIN}
+    score = near(submission, wanted, f"within {tolerance:g} point, by {by}", tolerance=tolerance)
     turned = all(is_near(submission, name, -facts[name], tolerance) for name in LOST_GAIN)
-    if turned and points < len(LOST_GAIN):
-        expected += (
-            "; by equation 1 a time that grows has a positive sign, one that shrinks a negative"
-        )
-    return Score(points, len(LOST_GAIN), found, expected)
+    if not turned or score.points == score.of:
+        return score
+    hint = "by equation 1 a time that grows has a positive sign, one that shrinks a negative"
+    return replace(score, expected=f"{score.expected}; {hint}")
 
 
 def own_exchange(
@@ -171,7 +144,7 @@ def own_exchange(
 
 def table_minima(submission: Submission, *, tolerance: float) -> Score:
     """Equation 1 for the minima of one of the paper's tables 9 to 12."""
-    number = drawn.table_number(submission.own.word if submission.own else "")
+    number = drawn.table_number(submission.code)
     wanted, name = _of_minima(number), "table_minima_percent"
     right = is_near(submission, name, wanted, tolerance)
     found = given(submission, name)

@@ -5,15 +5,14 @@ from __future__ import annotations
 from functools import partial
 
 from autograder.rubrics import facts_06, own_loops, own_plots
-from autograder.rubrics.answers import given, is_near, word
+from autograder.rubrics.answers import given, is_near
 from autograder.rubrics.predictions import sealed
 from autograder.rubrics.questions import Scorer
 from autograder.rubrics.record_facts import (
-    MOST_POINTS,
     MOST_RECORDS,
     ByRecord,
     Facts,
-    numbers,
+    near,
     numbers_and_words,
     record_of,
 )
@@ -23,6 +22,8 @@ from beowulf import papers
 from beowulf.exercises.heat import wire
 from beowulf.exercises.lab_06 import drawn, one_message, postcard
 from beowulf.exercises.own_plot import Wants
+from beowulf.studies.lab_06 import a10_short_messages as a10
+from beowulf.studies.lab_06 import a12_side_by_side as a12
 
 # As the notebook asks for them.
 LENGTHS = Wants(x="length in bytes", y="packets", log_y=True, points=4)
@@ -30,7 +31,6 @@ COSTS = Wants(x="size in bytes", y="share in %", log_x=True, lines=2, points=6)
 OF_A_ROW = ("packets_a_step", "wire_bytes_a_row", "row_overhead_percent")
 OF_OVERLAP = ("overhead_with_percent", "overhead_change_points", "rate_with_mbit_per_s")
 HEADERS = ("ethernet_bytes", "ip_bytes", "tcp_bytes", "mpich_bytes")
-SWAPPED = ("bytes_a_packet", "no_overlap_bytes_per_s")
 
 
 def whole_plate(submission: Submission, facts: Facts, by: str) -> Score:
@@ -112,7 +112,7 @@ def _protocols(submission: Submission) -> dict[str, set[int]]:
     sizes_by_protocol: dict[str, set[int]] = {"eager": set(), "rendezvous": set()}
     for name in postcard.NAMES:
         for record in submission.measured(postcard.STUDY, name)[:MOST_RECORDS]:
-            for point in record.points[:MOST_POINTS]:
+            for point in record.points:
                 size, how = point.facts.get("bytes"), point.facts.get("protocol")
                 if point.at.get("from_rank") == 0 and is_number(size) and how in sizes_by_protocol:
                     sizes_by_protocol[how].add(int(size))
@@ -123,16 +123,9 @@ def smpp(submission: Submission, *, tolerance: float) -> Score:
     """A point each for what Ethereal took for SMPP, and for the share of data with it."""
     printed = papers.table("A-wire").iloc[0]  # section V.A, without overlap
     both = float(printed["data_percent"]) + float(printed["short_message_percent"])
-    right = [
-        word(submission, "short_messages_are") == "mpich",
-        is_near(submission, "all_data_percent", both, tolerance),
-    ]
-    expected = (
-        "short_messages_are: mpich, because nothing on that wire spoke SMPP and Ethereal guessed;"
-        f" all_data_percent: {both:.2f}"
-    )
-    answered = given(submission, "short_messages_are", "all_data_percent")
-    return Score(sum(right), 2, answered, expected)
+    wanted = {"short_messages_are": "mpich", "all_data_percent": both}
+    why = "nothing on that wire spoke SMPP, and Ethereal guessed"
+    return near(submission, wanted, why, tolerance=tolerance)
 
 
 def swapped(submission: Submission, *, tolerance: float) -> Score:
@@ -141,16 +134,9 @@ def swapped(submission: Submission, *, tolerance: float) -> Score:
     both = printed[printed["where"] == "figures 19-22"]
     packets = [float(value) for value in both["packets_per_s"]]
     rate = max(float(value) for value in both["bytes_per_s"])  # printed under "two bytes overlap"
-    fits = rate / packets[0]
-    right = [
-        is_near(submission, "bytes_a_packet", fits, tolerance),
-        is_near(submission, "no_overlap_bytes_per_s", rate, tolerance),
-    ]
-    expected = (
-        f"bytes_a_packet: {fits:.1f}, as in section V.A, if the two rates are swapped; so"
-        f" no_overlap_bytes_per_s: {rate:.2f}"
-    )
-    return Score(sum(right), 2, given(submission, *SWAPPED), expected)
+    wanted = {"bytes_a_packet": rate / packets[0], "no_overlap_bytes_per_s": rate}
+    why = "as many bytes a packet as in section V.A, if the two rates are swapped"
+    return near(submission, wanted, why, tolerance=tolerance)
 
 
 CARD = (facts_06.card, postcard.STUDY)
@@ -160,8 +146,10 @@ SCORERS: dict[str, Scorer] = {
     "predict-card": sealed("card"),
     "predict-packets": sealed("packets"),
     "predict-overhead": sealed("overhead"),
-    "postcard": ByRecord(*CARD, numbers("card_message_bytes", "card_frame_bytes"), "postcard"),
-    "headers": ByRecord(*CARD, numbers(*HEADERS), "postcard"),
+    "postcard": ByRecord(
+        *CARD, numbers_and_words("card_message_bytes", "card_frame_bytes"), "postcard"
+    ),
+    "headers": ByRecord(*CARD, numbers_and_words(*HEADERS), "postcard"),
     "plate-record": ByRecord(*PLATE, whole_plate),
     "packet-loop": own_loops.loop,
     "row-cost": ByRecord(*PLATE, row_cost),
@@ -169,7 +157,7 @@ SCORERS: dict[str, Scorer] = {
         "lengths", LENGTHS, own_plots.of_records(wire.STUDY, facts_06.length_line)
     ),
     "cost-plot": own_plots.plot(
-        "costs", COSTS, own_plots.of_records(postcard.STUDY, facts_06.card_lines, "sizes")
+        "costs", COSTS, own_plots.of_records(postcard.STUDY, facts_06.card_lines, variant="sizes")
     ),
     "a11-record": partial(record_of, facts_06.long, "A11"),
     "overlap-gain": ByRecord(facts_06.long, "A11", overlap_gain),
@@ -179,12 +167,12 @@ SCORERS: dict[str, Scorer] = {
         one_message.STUDY,
         numbers_and_words("request_ms", "data_ms", "data_in"),
     ),
-    "a10-record": partial(record_of, facts_06.short, "A10"),
+    "a10-record": partial(record_of, partial(facts_06.conversations, len(a10.TALKS)), "A10"),
     "smpp": smpp,
-    "a12-record": partial(record_of, facts_06.side_by_side, "A12"),
+    "a12-record": partial(record_of, partial(facts_06.conversations, len(a12.TALKS)), "A12"),
     "a13-record": partial(record_of, facts_06.operations, "A13"),
     "collectives": ByRecord(
-        facts_06.operations, "A13", numbers("broadcast_messages", "scatter_call_bytes")
+        facts_06.operations, "A13", numbers_and_words("broadcast_messages", "scatter_call_bytes")
     ),
     "swapped": swapped,
 }

@@ -11,15 +11,13 @@ from autograder.rubrics.answers import given, is_near, word
 from autograder.rubrics.predictions import sealed
 from autograder.rubrics.questions import Scorer
 from autograder.rubrics.record_facts import (
-    UNREAD,
     ByRecord,
     Facts,
     Judge,
     best_of_own,
+    near,
     numbers_and_words,
     record_of,
-    unread,
-    words,
 )
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission, is_number
@@ -43,11 +41,6 @@ LONGEST_GIVEN_MS = 500.0
 QUANTILES = Wants(x="share in %", y="time in µs", lines=2, points=9)
 # A line of a file in /etc/sysctl.d, whose names have dots or slashes.
 BOOT_LINE = re.compile(r"-?\s*([\w./-]+)\s*=\s*(\S+)")
-
-
-def own_word(submission: Submission) -> str:
-    """The word that the learner's course gave them; empty without one."""
-    return submission.own.word if submission.own else ""
 
 
 def observed(*names: str) -> Judge:
@@ -75,18 +68,15 @@ def budget(
     submission: Submission, facts: Facts, by: str, *, tolerance: float, tolerance_percent: float
 ) -> Score:
     """A point for each step that is the difference of its two ways."""
-
-    def right(name: str) -> bool:
-        known = (facts[name], facts[facts_07.OF_VISITS.format(name)])
-        return any(
-            is_near(submission, name, us, max(tolerance, tolerance_percent / 100 * abs(us)))
-            for us in known
-        )
-
-    names = facts_07.STEPS
-    expected = ", ".join(f"{name}: {facts[name]:.2f} µs" for name in names)
-    return Score(
-        sum(map(right, names)), len(names), given(submission, *names), f"{expected} (by {by})"
+    wanted = {
+        name: (facts[name], facts[facts_07.OF_VISITS.format(name)]) for name in facts_07.STEPS
+    }
+    return near(
+        submission,
+        wanted,
+        f"in µs, by {by}",
+        tolerance=tolerance,
+        tolerance_percent=tolerance_percent,
     )
 
 
@@ -98,17 +88,13 @@ def interval(submission: Submission) -> Score:
 
 def _interval(record: Record, expected: str) -> Score:
     source = str(record.sweep.get("source", ""))
-    changes = ranges = 0
-    try:
-        cycles = [each for each in record.points if "cycle" in each.at]
-        why = _no_function(source, cycles)
-        if not why:
-            judged = [_judged(each) for each in cycles]
-            why = next((each for _, each in judged if each), "every cycle is right")
-            changes = all(change for change, _ in judged)
-            ranges = not any(each for _, each in judged)
-    except UNREAD as problem:
-        why, changes, ranges = unread(record, problem), 0, 0
+    cycles = [each for each in record.points if "cycle" in each.at]
+    if why := _no_function(source, cycles):
+        return Score(0, 3, f"{record.file_name}: {why}.", expected)
+    judged = [_judged(each) for each in cycles]
+    why = next((each for _, each in judged if each), "every cycle is right")
+    changes = all(change for change, _ in judged)
+    ranges = not any(each for _, each in judged)
     return Score(changes + 2 * ranges, 3, f"{record.file_name}: {why}.", expected)
 
 
@@ -143,7 +129,7 @@ def own(submission: Submission) -> Score:
         own_knob.STUDY,
         own_knob.VARIANT,
         expected,
-        partial(_own, own_word(submission)),
+        partial(_own, submission.code),
         submission,
     )
 
@@ -183,21 +169,18 @@ def plate(
 ) -> Score:
     """A point each for the change of a step and of an exchange, on a plate with rows of the learner's own length."""
     names = ("step_percent", "exchange_percent")
-    asked = drawn.columns(own_word(submission))
+    asked = drawn.columns(submission.code)
     if facts["columns"] != asked:
         why = f"{by} has rows of {facts['columns']} columns, and yours have {asked}"
         return Score(0, len(names), f"{why}.", f"rows of {asked} columns")
-    right = [
-        is_near(
-            submission,
-            name,
-            facts[name],
-            max(tolerance, tolerance_percent / 100 * abs(facts[name])),
-        )
-        for name in names
-    ]
-    expected = ", ".join(f"{name}: {facts[name]:+.1f}" for name in names)
-    return Score(sum(right), len(names), given(submission, *names), f"{expected} (by {by})")
+    wanted = {name: facts[name] for name in names}
+    return near(
+        submission,
+        wanted,
+        f"by {by}",
+        tolerance=tolerance,
+        tolerance_percent=tolerance_percent,
+    )
 
 
 def letters_gain(submission: Submission, facts: Facts, by: str, *, times_the_given: float) -> Score:
@@ -231,7 +214,7 @@ def limit(submission: Submission, facts: Facts, by: str, *, tolerance: float) ->
 
 def waiting_share(submission: Submission, *, tolerance: float) -> Score:
     """The share of an application's time that waited for messages, from what the paper prints; no sign matters."""
-    workload, name = drawn.workload(own_word(submission)), "waiting_percent"
+    workload, name = drawn.workload(submission.code), "waiting_percent"
     wanted = _waiting_percent(workload)
     answer = submission.answers.get(name)
     right = is_number(answer) and abs(abs(answer) - wanted) <= tolerance
@@ -248,8 +231,8 @@ def _waiting_percent(workload: str) -> float:
     return 100 * float(printed[workload]) / float(printed["IMB PingPong"])
 
 
-DIFFERING = words("unlike_node", "unlike_question")
-FATES = words("moderation_fate", "firewall_fate")
+DIFFERING = numbers_and_words("unlike_node", "unlike_question")
+FATES = numbers_and_words("moderation_fate", "firewall_fate")
 EACH_KNOB = observed(
     *("moderation_percent", "firewall_percent", "together_percent", "firewall_later_percent")
 )

@@ -5,10 +5,9 @@ from __future__ import annotations
 from functools import partial
 
 from autograder.rubrics import facts_09, own_plots
-from autograder.rubrics.answers import given, is_near
 from autograder.rubrics.predictions import sealed
 from autograder.rubrics.questions import Scorer
-from autograder.rubrics.record_facts import ByRecord, numbers_and_words
+from autograder.rubrics.record_facts import ByRecord, near, numbers_and_words
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission
 from beowulf.exercises.lab_09 import scaling, stairs
@@ -50,9 +49,7 @@ def bounds(submission: Submission, *, tolerance_percent: float) -> Score:
     """A point for each of two broadcasts: the least time that the model allows."""
     network = stairs.platform()
     least = {name: stairs.BY_NAME[each].bound_ms(network) for name, each in BOUNDS.items()}
-    right = sum(is_near(submission, n, ms, tolerance_percent / 100 * ms) for n, ms in least.items())
-    expected = ", ".join(f"{name}: {ms:.3f} ms" for name, ms in least.items())
-    return Score(right, len(least), given(submission, *least), expected)
+    return near(submission, least, "in ms", tolerance_percent=tolerance_percent)
 
 
 SCORERS: dict[str, Scorer] = {
@@ -78,6 +75,6 @@ SCORERS: dict[str, Scorer] = {
     "scaling-plot": own_plots.plot(
         "scaling",
         SPEED_UPS,
-        own_plots.of_records(scaling.STUDY, facts_09.speed_ups, scaling.VARIANT),
+        own_plots.of_records(scaling.STUDY, facts_09.speed_ups, variant=scaling.VARIANT),
     ),
 }

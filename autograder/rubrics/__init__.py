@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
@@ -21,7 +20,6 @@ from autograder.rubrics.submission import Submission
 Rubric = Callable[[Submission], dict[str, Score]]
 
 PARTIAL = 0.5  # of the points that rest on an inconclusive Record
-MOST_LEFT_OUT = 50  # Records, one after the other, to find the one that a rubric cannot read
 
 _log = logging.getLogger(__name__)
 
@@ -65,16 +63,9 @@ def _weigh_doubts(name: str, question: Question, submission: Submission) -> Scor
         likely,
         points=points,
         found=f"{submission.doubted()} {likely.found}",
-        expected=_sentences(likely.expected, "Measure it again."),
+        expected=f"{likely.expected.rstrip('.')}. Measure it again.".lstrip(". "),
         read=question.read,
         outcome=INCONCLUSIVE,
-    )
-
-
-def _sentences(*texts: str) -> str:
-    """The texts, each with a full stop at its end."""
-    return " ".join(
-        each if each.endswith((".", "!", "?")) else f"{each}." for each in texts if each
     )
 
 
@@ -97,23 +88,9 @@ def _with_given_records(name: str, question: Question, submission: Submission) -
 def _ask(name: str, question: Question, submission: Submission) -> Score:
     try:
         score = question.score(submission).worth(question.of)
-    except (Exception, RecursionError, MemoryError) as problem:
+    except Exception as problem:
         # An error of ours, or an edited Record or an answer that we do not foresee: the instructor looks at it.
         _log.exception("the question %s could not be scored", name)
-        readable = _without_unreadable(question, submission)
-        if readable is None:
-            message = f"This question could not be scored ({type(problem).__name__}: {problem})."
-            score = Score(0.0, question.of, message, "Your instructor looks at it.")
-            return score.within(question.of)
-        score = readable
+        message = f"This question could not be scored ({type(problem).__name__}: {problem})."
+        return Score(0.0, question.of, message, "Your instructor looks at it.").within(question.of)
     return score if score.points == question.of else replace(score, read=question.read)
-
-
-def _without_unreadable(question: Question, submission: Submission) -> Score | None:
-    """The Score without the one Record that a rubric cannot read; None when it is not because of one Record."""
-    for place, record in enumerate(submission.records[:MOST_LEFT_OUT]):
-        with suppress(Exception):
-            score = question.score(submission.without({place})).worth(question.of)
-            note = f"{record.file_name} is left out: with it this question could not be scored."
-            return replace(score, found=f"{note} {score.found}")
-    return None

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from statistics import median
 from typing import Any
 
 from autograder.rubrics.own_plots import Curves
-from autograder.rubrics.record_facts import MOST_RECORDS, UNREAD, Facts, unread
-from autograder.rubrics.submission import Submission
+from autograder.rubrics.record_facts import Facts
 from beowulf.errors import LabError
 from beowulf.exercises import timelines
 from beowulf.exercises.heat import reading
@@ -53,7 +51,10 @@ def plate(record: Record) -> Facts:
         for way, curve in zip(("", ", of medians"), curves, strict=True):
             for ranks in COUNTS:
                 place = f"{rows} rows on {ranks}{way}"
-                facts |= {place: curve[ranks], f"share of {place}": _karp_flatt(curve, ranks)}
+                facts |= {
+                    place: curve[ranks],
+                    f"share of {place}": speedup.karp_flatt(curve[ranks], ranks),
+                }
     if missing := [rows for rows in drawn.PLATES if f"{rows} rows on {RANKS}" not in facts]:
         raise LabError(f"the plate of {missing[0]} rows was not measured")
     return facts
@@ -72,20 +73,9 @@ def _speed_ups(record: Record) -> dict[int, tuple[dict[float, float], dict[float
     return found
 
 
-def speed_up_curves(submission: Submission) -> Iterator[tuple[str, Curves]]:
-    """The lines of the plot: the speed-up of each plate, by one whole Record; both ways to compute it count."""
-    for record in submission.measured(PLATE)[:MOST_RECORDS]:
-        try:
-            if record.complete:
-                for curves in zip(*_speed_ups(record).values(), strict=True):
-                    yield record.file_name, curves
-        except UNREAD as problem:
-            unread(record, problem)
-            continue
-
-
-def _karp_flatt(curve: Mapping[float, float], ranks: int) -> float:
-    return speedup.karp_flatt(curve[ranks], ranks)
+def speed_up_curves(way: int, record: Record) -> Curves:
+    """The lines of the plot: the speed-up of each plate, computed in one of two ways."""
+    return [curves[way] for curves in _speed_ups(record).values()]
 
 
 def both_ways(facts: Facts, name: str) -> tuple[float, float]:

@@ -9,8 +9,8 @@ from statistics import median
 import numpy as np
 import pandas as pd
 
-from autograder.rubrics.own_plots import Curve, Curves
-from autograder.rubrics.record_facts import MOST_RECORDS, UNREAD, Facts, unread
+from autograder.rubrics.own_plots import Curves
+from autograder.rubrics.record_facts import Facts, each_read
 from autograder.rubrics.submission import Submission
 from beowulf.errors import LabError
 from beowulf.exercises.lab_04 import own_roundtrip
@@ -53,16 +53,14 @@ def by_nodes(record: Record) -> Facts:
 
 def ring_rates(submission: Submission) -> Iterator[tuple[str, Curves]]:
     """Of each A7 the rates of the rings by size, blocking or non-blocking: what a plot may show."""
-    for record in submission.measured("A7")[:MOST_RECORDS]:
-        try:
-            table = rates(record)
-        except UNREAD as problem:
-            unread(record, problem)
-            continue
+    for record, table in each_read(rates, submission.measured("A7")):
         for protocol in a7_rate_by_nodes.PROTOCOLS:
             lines = [_rate(table, "ring", ranks, protocol) for ranks in RING]
             if all(len(line) >= FEWEST_SIZES for line in lines):
-                yield record.file_name, [_curve(line) for line in lines]
+                yield (
+                    record.file_name,
+                    [dict(zip(line.index.astype(float), line, strict=True)) for line in lines],
+                )
 
 
 def own_times(record: Record) -> Curves:
@@ -110,7 +108,12 @@ def calls(source: str) -> set[str]:
     """The names of the methods that a function calls, in small letters; none of what is no Python."""
     try:
         tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    except (
+        SyntaxError,
+        ValueError,
+        RecursionError,
+        MemoryError,
+    ):  # whatever a Record has as source
         return set()
     return {node.attr.lower() for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
 
@@ -120,7 +123,3 @@ def _rate(table: pd.DataFrame, pattern: str, ranks: int, protocol: str) -> pd.Se
     chosen = (table["pattern"] == pattern) & (table["ranks"] == ranks)
     rows = table[chosen & (table["protocol"] == protocol)]
     return rows.set_index("size_bytes")["rate_mbit_per_s"].sort_index()
-
-
-def _curve(rate: pd.Series[float]) -> Curve:
-    return dict(zip(map(float, rate.index.tolist()), map(float, rate.tolist()), strict=True))

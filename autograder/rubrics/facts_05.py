@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import product
 
 from autograder.rubrics.own_plots import Curves
-from autograder.rubrics.record_facts import UNREAD, Facts, unread
+from autograder.rubrics.record_facts import Facts, attempt
 from autograder.rubrics.submission import Submission
 from beowulf.errors import LabError
 from beowulf.exercises.heat import reading
@@ -18,8 +18,6 @@ from beowulf.studies.lab_05 import d5_improvement as d5
 from beowulf.studies.lab_05.d5_improvement import improvement_percent
 from beowulf.studies.lab_05.overlap import KB, ONE_USER, SOLARIS, TESTED
 
-# A full Record of D4 has 64,000; far more would only take the grader's time.
-MOST_SAMPLES = 200_000
 MOST_VERSIONS = 4  # of the Records of a version of the overlapped step, the newest
 SUPPORT_CASES = {"limit_16_kb": ONE_USER, "limit_64_kb": SOLARIS, "limit_16_kb_test": TESTED}
 LIMITS = dict(zip(drawn.LIMITS_KB, (ONE_USER, SOLARIS), strict=True))
@@ -35,7 +33,6 @@ MOST_OF_THE_SUM = 1.5
 
 def supports(record: Record) -> Facts:
     """What a Record of D1 shows in the three cases that are asked for."""
-    refuse_huge(record)
     return {
         name: d1.support(d1.places(record, way, d1.LARGE, "delay"))
         for name, way in SUPPORT_CASES.items()
@@ -44,7 +41,6 @@ def supports(record: Record) -> Facts:
 
 def jumps(record: Record) -> Facts:
     """By limit, the sizes on either side of the jump in a Record of D2; none where it does not show one."""
-    refuse_huge(record)
     facts: Facts = {}
     for kb, way in LIMITS.items():
         if sizes := d2.step(d2.shares(record, way)):
@@ -59,7 +55,6 @@ def side(name: str, limit_kb: int) -> str:
 
 def lost_gains(record: Record) -> Facts:
     """Equation 1 at 70 KB without and with MPI_Test in a Record of D5: of the medians, and the median of the ratios."""
-    refuse_huge(record)
     facts: Facts = {}
     for name, way in LOST_GAIN.items():
         table = d5.exchanges(record, way)
@@ -72,7 +67,6 @@ def lost_gains(record: Record) -> Facts:
 
 def own_step_gain(record: Record) -> Facts:
     """Gain and bound of a learner's overlapped step with the longest rows of its Record."""
-    refuse_huge(record)
     columns = max(reading.columns_of(record.points), default=0)
     parts, seen = reading.part_medians(record, columns), reading.gain(record, columns)
     least = min(parts["exchange"], parts["compute"])
@@ -99,7 +93,6 @@ def tested_gain(record: Record) -> Facts:
 
 def own_exchange(record: Record) -> Facts:
     """What a Record of the learner's own exchange gains, and whether it and what it is held against can be so."""
-    refuse_huge(record)
     gain, middle = exchange.gain(record), exchange.passes(record).median()
     return {
         "high": gain.high,
@@ -118,7 +111,9 @@ def gain_curves(submission: Submission) -> Iterator[tuple[str, Curves]]:
     for record in submission.measured(own_step.STUDY, "python"):
         if record.complete and len(found[own_step.version(record)]) < MOST_VERSIONS:
             found[own_step.version(record)].append(record)
-    lines = {id(record): _lines(record) for each in found.values() for record in each}
+    lines = {
+        id(record): attempt(_lines, record)[0] or [] for each in found.values() for record in each
+    }
     for plain, tested in product(*found.values()):
         name = f"{plain.file_name} and {tested.file_name}"
         gains = product(*(lines[id(record)][:2] for record in (plain, tested)))
@@ -129,27 +124,16 @@ def gain_curves(submission: Submission) -> Iterator[tuple[str, Curves]]:
 
 def _lines(record: Record) -> list[dict[float, float]]:
     """Gain of the ratios, gain of the medians, bound, and bound of the sum, by the bytes of a row; or nothing."""
-    try:
-        refuse_huge(record)
-        found: list[dict[float, float]] = [{}, {}, {}, {}]
-        for columns in reading.columns_of(record.points):
-            parts = reading.part_medians(record, columns)
-            least = min(parts["exchange"], parts["compute"])
-            values = (
-                reading.gain(record, columns).percent,
-                improvement_percent(parts["overlapped"], parts["before"]),
-                -100 * least / parts["before"],
-                -100 * least / (parts["exchange"] + parts["compute"]),
-            )
-            for line, value in zip(found, values, strict=True):
-                line[float(reading.BYTES * columns)] = value
-        return found if found[0] else []
-    except UNREAD as problem:
-        unread(record, problem)
-        return []
-
-
-def refuse_huge(record: Record) -> None:
-    """LabError for a Record that nobody measured in a lab."""
-    if sum(len(point.samples) for point in record.points) > MOST_SAMPLES:
-        raise LabError(f"it has more than {MOST_SAMPLES:,} samples")
+    found: list[dict[float, float]] = [{}, {}, {}, {}]
+    for columns in reading.columns_of(record.points):
+        parts = reading.part_medians(record, columns)
+        least = min(parts["exchange"], parts["compute"])
+        values = (
+            reading.gain(record, columns).percent,
+            improvement_percent(parts["overlapped"], parts["before"]),
+            -100 * least / parts["before"],
+            -100 * least / (parts["exchange"] + parts["compute"]),
+        )
+        for line, value in zip(found, values, strict=True):
+            line[float(reading.BYTES * columns)] = value
+    return found if found[0] else []

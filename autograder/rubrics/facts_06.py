@@ -7,24 +7,19 @@ from functools import partial
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from autograder.rubrics import heat
 from autograder.rubrics.own_plots import Curves
-from autograder.rubrics.record_facts import MOST_POINTS, Facts
+from autograder.rubrics.record_facts import Facts
 from autograder.rubrics.submission import is_number
 from beowulf.errors import LabError
 from beowulf.exercises.lab_06 import one_message
 from beowulf.packets import ch3
 from beowulf.record import Record
-from beowulf.studies.lab_06 import a10_short_messages as a10
 from beowulf.studies.lab_06 import a11_long_messages as a11
-from beowulf.studies.lab_06 import a12_side_by_side as a12
 from beowulf.studies.lab_06 import collectives, wire_picture
 from beowulf.studies.lab_06.wire_shares import place
 
 if TYPE_CHECKING:
     import pandas as pd
-
-MOST_LENGTHS = 2000  # a capture has packets of some hundred different lengths
 
 
 def on_a_timeline(record: Record) -> Facts:
@@ -60,10 +55,11 @@ def _mpich_header(facts: Facts) -> int:
 
 def plate(record: Record) -> Facts:
     """What the ghost rows of a captured plate cost, and of how many columns it is."""
-    found = heat.wire_facts(record)
+    point = record.select(capture="steps")[0]
+    found = point.facts
     a_row = found["ghost_wire_bytes"] / found["ghost_rows"]
     return {
-        "columns": int(record.select(capture="steps")[0].at["columns"]),
+        "columns": int(point.at["columns"]),
         "packets_a_step": found["ghost_packets"] / found["steps"],
         "wire_bytes_a_row": a_row,
         "row_overhead_percent": 100 * (1 - found["ghost_row_bytes"] / a_row),
@@ -73,15 +69,11 @@ def plate(record: Record) -> Facts:
 def length_line(record: Record) -> Curves:
     """How many packets of a captured plate have which length."""
     pairs = record.select(capture="steps")[0].facts["lengths"]
-    if len(pairs) > MOST_LENGTHS:
-        raise LabError(f"it has more than {MOST_LENGTHS:,} lengths")
     return [{float(length): float(count) for length, count in pairs}]
 
 
 def card_lines(record: Record) -> Curves:
     """By the size of a card: the share of its bytes on the wire that are not the card, that of packets with data."""
-    if len(record.points) > MOST_POINTS:
-        raise LabError(f"it has more than {MOST_POINTS:,} Points")
     others: dict[float, list[float]] = defaultdict(list)
     data: dict[float, list[float]] = defaultdict(list)
     for point in record.points:
@@ -94,9 +86,11 @@ def card_lines(record: Record) -> Curves:
     return [{size: median(each) for size, each in line.items()} for line in (others, data)]
 
 
-def short(record: Record) -> Facts:
-    """Whether an A10 has all its conversations."""
-    return {"places": len(wire_picture.table(record)) >= len(a10.TALKS) or _missing()}
+def conversations(number: int, record: Record) -> Facts:
+    """Nothing that is asked for, of a Record with all of its conversations; LabError where one is missing."""
+    if len(wire_picture.table(record)) < number:
+        raise LabError("a conversation is missing")
+    return {}
 
 
 def long(record: Record) -> Facts:
@@ -119,11 +113,6 @@ def _medians(table: pd.DataFrame, at: dict[str, Any]) -> dict[str, float]:
     return {str(name): float(value) for name, value in row.items() if is_number(value)}
 
 
-def side_by_side(record: Record) -> Facts:
-    """Whether an A12 has all its conversations."""
-    return {"places": len(wire_picture.table(record)) >= len(a12.TALKS) or _missing()}
-
-
 def operations(record: Record) -> Facts:
     """What a broadcast and a scatter of 1 KB send."""
     count = partial(collectives.counted, record)
@@ -131,7 +120,3 @@ def operations(record: Record) -> Facts:
         "broadcast_messages": count("broadcast", "call", collectives.KB, "messages"),
         "scatter_call_bytes": count("scatter", "call", collectives.KB, "message_bytes"),
     }
-
-
-def _missing() -> bool:
-    raise LabError("a conversation is missing")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from autograder.rubrics.own_plots import Curves
-from autograder.rubrics.record_facts import MOST_POINTS, MOST_RECORDS, UNREAD, Facts, unread
+from autograder.rubrics.record_facts import Facts, attempt, each_read
 from autograder.rubrics.submission import Submission
 from beowulf.errors import LabError
 from beowulf.exercises.heat import knob_worth
@@ -95,17 +95,18 @@ def _measured(record: Record, knob: str) -> Gain:
 
 def distributions(submission: Submission) -> Iterator[tuple[str, Curves]]:
     """For each comparison in the newest Records E6 two curves: the time within which each share of the samples lies."""
-    for record in submission.measured("E6")[:MOST_RECORDS]:
-        try:
-            for each in gains(record) if len(record.points) <= MOST_POINTS else ():
-                both = own_interval.samples(record, says(each))
-                curves: Curves = [
-                    dict(zip(map(float, PERCENT), np.percentile(us, PERCENT).tolist(), strict=True))
-                    for us in both
-                ]
-                yield f"{says(each)} in {record.file_name}", curves
-        except UNREAD as problem:
-            unread(record, problem)
+    for record, curves in each_read(_quantiles, submission.measured("E6")):
+        yield from ((f"{name} in {record.file_name}", both) for name, both in curves.items())
+
+
+def _quantiles(record: Record) -> dict[str, Curves]:
+    return {
+        says(each): [
+            dict(zip(map(float, PERCENT), np.percentile(us, PERCENT).tolist(), strict=True))
+            for us in own_interval.samples(record, says(each))
+        ]
+        for each in gains(record)
+    }
 
 
 def own(record: Record) -> tuple[bool, bool, str]:
@@ -113,20 +114,12 @@ def own(record: Record) -> tuple[bool, bool, str]:
 
     Judged from what was read on the nodes, not from the Record's own conclusion.
     """
-    takes = exact = False
-    try:
-        turns = own_knob.turns(record)[:MOST_POINTS]
-        takes = len({each.at["turn"] for each in turns}) > 1
-        takes = takes and all(own_knob.takes(each) for each in turns)
-        exact = takes and all(own_knob.exact(each) for each in turns)
-    except UNREAD as problem:
-        unread(record, problem)
-    decision = ""
-    try:
-        decision = null_knob.comparison(record).decision if record.complete else ""
-    except UNREAD as problem:
-        unread(record, problem)
-    return takes, exact, decision
+    turns = own_knob.turns(record)
+    takes = len({each.at["turn"] for each in turns}) > 1
+    takes = takes and all(own_knob.takes(each) for each in turns)
+    exact = takes and all(own_knob.exact(each) for each in turns)
+    cycle = attempt(null_knob.comparison, record)[0] if record.complete else None
+    return takes, exact, cycle.decision if cycle else ""
 
 
 def kept(record: Record) -> Facts:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from autograder.rubrics.record_facts import Facts
-from beowulf.errors import LabError
-from beowulf.exercises.lab_08 import first_beowulf, galaxy, gas
+from beowulf.exercises.lab_08 import first_beowulf, gas
 from beowulf.record import Record
 from beowulf.studies.lab_08 import c7_barrier
 from beowulf.studies.lab_08.tokens import MOST_DEMAND, Tokens
@@ -60,11 +59,3 @@ def exchange_fault(record: Record) -> str:
     return (
         "" if len(set(bits.values())) == 1 else "the gas has other bits on four ranks than on one"
     )
-
-
-def balance(record: Record) -> float:
-    """How far the learner's partition is from even; LabError where it is wrong."""
-    facts = galaxy.function(record)
-    if facts.get("right") is not True:
-        raise LabError(str(facts.get("why") or "it was not tried"))
-    return float(facts["balance"])

@@ -1,29 +1,19 @@
 """Points for the heat program, from the Records H2 to H7: right data, own source, measured; never for a time.
 
-A lab's rubric has `heat.right("H4", "in_turns")` among its SCORERS, or several functions in one question. What an
-answer was read from is read by the functions that end in `_facts`, as ByRecord takes them.
+A lab's rubric has `heat.right("H4", "in_turns")` among its SCORERS, or several functions in one question.
 """
 
 from __future__ import annotations
 
 from functools import partial
 
-from autograder.rubrics.answers import given, is_near
 from autograder.rubrics.questions import Scorer
-from autograder.rubrics.record_facts import (
-    MOST_POINTS,
-    ByRecord,
-    Facts,
-    best_of_own,
-    read_records,
-)
+from autograder.rubrics.record_facts import Facts, best_of_own
 from autograder.rubrics.score import Score
-from autograder.rubrics.submission import Submission, is_number
 from beowulf.errors import LabError
-from beowulf.exercises.heat import knob_worth, program, reading, timelines
+from beowulf.exercises.heat import program, reading, timelines
 from beowulf.exercises.timelines import longest
 from beowulf.measure.statistics import LEAST_PAIRS
-from beowulf.predictions import of_record
 from beowulf.record import Record
 
 # The way that a function is measured by; a function without one is right when those are that need it.
@@ -65,7 +55,7 @@ def right(
 
 
 def _right(worth: dict[str, float], samples: int, record: Record, expected: str) -> Score:
-    known = reading.functions(record) if len(record.points) <= MOST_POINTS else {}
+    known = reading.functions(record)
     points, found = 0.0, []
     for name, of in worth.items():
         why = _why_not(record, name, known.get(name), samples)
@@ -95,76 +85,6 @@ def _why_not(record: Record, name: str, facts: Facts | None, samples: int) -> st
     return ""
 
 
-def deadlock_size(answer: str, unit: str = "columns") -> Scorer:
-    """All points where the answer is where exchange_send_first ended no more, in `columns` or `bytes` of a row.
-
-    Either the longest row that ended or the shortest that did not is right, within `tolerance_percent`.
-    """
-    times = reading.BYTES if unit == "bytes" else 1
-
-    def judge(
-        submission: Submission, facts: Facts, by: str, *, tolerance_percent: float = 0.0
-    ) -> Score:
-        ends, hangs = (times * facts[name] for name in ("ends_columns", "hangs_columns"))
-        room = tolerance_percent / 100 * hangs
-        near = any(is_near(submission, answer, each, room) for each in (ends, hangs))
-        expected = f"{ends:,} {unit} end, {hangs:,} do not (by {by})"
-        return Score(int(near), 1, given(submission, answer), expected)
-
-    return ByRecord(deadlock_facts, "H4", judge)
-
-
-def deadlock_relation(submission: Submission, prediction: str = "deadlock") -> float | None:
-    """How many times the measured size the sealed one is, in columns; None where one of both is missing. No points."""
-    records = [record for record in submission.records if record.variant == prediction]
-    sealed = [each for record in records if (each := of_record(record))]
-    readings, _ = read_records(deadlock_facts, "H4", "", submission)
-    if not sealed or not readings:
-        return None
-    first = min(sealed, key=lambda each: each.sealed)
-    return first.value / float(readings[0][0]["hangs_columns"])
-
-
-def deadlock_facts(record: Record) -> Facts:
-    """Where exchange_send_first ended, and where it did not; LabError where it always did."""
-    found = reading.deadlock(record)
-    if not found["hangs_columns"]:
-        raise LabError("exchange_send_first ended with every row")
-    return {name: int(found[name]) for name in ("ends_columns", "hangs_columns")}
-
-
-def step_facts(record: Record) -> Facts:
-    """The median milliseconds of a step by way and rows, such as `numpy 500`, in a Record of H2."""
-    table = reading.table(record)
-    return {f"{r['way']} {r['rows']}": float(r["median_ms"]) for r in table.to_dict("records")}
-
-
-def speed_up_facts(record: Record) -> Facts:
-    """The speed-up by rows and ranks, such as `1200 rows, 4 ranks`, in a Record of H3."""
-    table = reading.table(record)
-    return {
-        f"{row['rows']} rows, {row['ranks']} ranks": float(row["speed_up"])
-        for row in table.to_dict("records")
-    }
-
-
-def overlap_facts(record: Record) -> Facts:
-    """Equation 1 and its bound by columns, such as `gain 8000` and `bound 8000`, in a Record of H5."""
-    facts: Facts = {}
-    for columns in reading.columns_of(record.points):
-        facts[f"gain {columns}"] = reading.gain(record, columns).percent
-        facts[f"bound {columns}"] = reading.bound_percent(record, columns)
-    return facts
-
-
-def wire_facts(record: Record) -> Facts:
-    """What was on the wire in a Record of H6: steps, ranks, rows that were sent, their packets and bytes."""
-    for point in record.select(capture="steps"):
-        names = [name for name, value in point.facts.items() if is_number(value)]
-        return {"ranks": int(point.at["ranks"]), **{name: point.facts[name] for name in names}}
-    raise LabError("it has no capture of steps")
-
-
 def exchanges_timeline(record: Record) -> Facts:
     """What a Record of T4 shows of the deadlock, and the longest wait of the exchange in turns."""
     waits_for = timelines.stuck(record)
@@ -187,12 +107,3 @@ def overlap_timeline(record: Record) -> Facts:
         "long_wait_ms": float(long["wait_ms"]),
         "long_reason": str(long["reason"]),
     }
-
-
-def worth_facts(record: Record) -> Facts:
-    """How many times as long a step and an exchange take with the knob turned, in a Record of H7."""
-    facts: Facts = {}
-    for name, quantity in (("step", "step_s"), ("exchange", "exchange_s")):
-        found, decision = knob_worth.worth(record, quantity)
-        facts |= {f"{name}_times": found.median, f"{name}_decision": decision}
-    return facts

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from nbformat import NotebookNode
 
@@ -38,12 +36,13 @@ class _Asked(Submission):
 def of_lab(slug: str) -> Needs:
     """For each question of a lab the Records that its rubric asks for; nothing for a lab without either."""
     if not questions.has_rubric(slug):
-        return _written(paths.labs()[slug] / FILE) if slug in paths.labs() else {}
-    needs = {}
+        file = paths.root() / "labs" / slug / FILE
+        plain = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+        return {name: tuple((s, v) for s, v in needs) for name, needs in plain.items()}
+    needs: dict[str, tuple[Need, ...]] = {}
     for name, question in questions.of_lab(slug).items():
         empty = _Asked([], [], {}, {}, NotebookNode(cells=[]))
-        with suppress(Exception):  # of a scorer that does not foresee it; grading would report that
-            question.score(empty)
+        question.score(empty)
         needs[name] = tuple(dict.fromkeys(empty.asked))
     return needs
 
@@ -51,11 +50,3 @@ def of_lab(slug: str) -> Needs:
 def as_text(needs: Needs) -> str:
     """What a kit has in place of the rubric."""
     return json.dumps(needs, indent=1) + "\n"
-
-
-def _written(path: Path) -> Needs:
-    try:
-        plain = json.loads(path.read_text(encoding="utf-8"))
-        return {name: tuple((s, v) for s, v in needs) for name, needs in plain.items()}
-    except (OSError, ValueError, AttributeError, TypeError):
-        return {}

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from autograder.rubrics.record_facts import MOST_RECORDS, UNREAD, unread
+from autograder.rubrics.record_facts import MOST_RECORDS, attempt, each_read
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission, is_number
 from beowulf.exercises.own_plot import LETTER, PARTS, Wants, best, remarks
@@ -24,17 +25,15 @@ MOSTLY = 0.9  # of what is drawn at measured places has to be what was measured
 SAME_X = 1e-3
 
 
-def of_records(study: str, read: Callable[[Record], Curves], variant: str = "") -> Data:
-    """The lines that `read` finds in each of the learner's newest complete Records of a study."""
+def of_records(study: str, *reads: Callable[[Record], Curves], variant: str = "") -> Data:
+    """The lines that each of `reads` finds in the learner's newest complete Records of a study."""
 
     def data(submission: Submission) -> Iterator[tuple[str, Curves]]:
-        for record in submission.measured(study, variant)[:MOST_RECORDS]:
-            try:
-                if record.complete and (curves := read(record)):
+        whole = [each for each in submission.measured(study, variant) if each.complete]
+        for read in reads:
+            for record, curves in each_read(read, whole):
+                if curves:
                     yield record.file_name, curves
-            except UNREAD as problem:
-                unread(record, problem)
-                continue
 
     return data
 
@@ -69,14 +68,12 @@ class Plot:
         expected: str,
         room: float,
     ) -> Score:
-        try:
-            facts = best([point.facts for point in record.points], self.wants)
-            parts = remarks(facts, self.wants)
-            drawn = [_by_x(line) for line in facts["lines"]]
-            said = [str(each) for part in parts.values() for each in part]
-        except UNREAD as problem:
-            return Score(0, of, f"{record.file_name}: {unread(record, problem)}.", expected)
-        if not any(drawn):
+        read, why = attempt(self._read, record)
+        if read is None:
+            return Score(0, of, f"{record.file_name}: {why}.", expected)
+        parts, drawn = read
+        said = [str(each) for part in parts.values() for each in part]
+        if not drawn:
             return Score(0, of, f"{record.file_name}: nothing is drawn.", expected)
         points = float(sum(not part for part in parts.values()))
         if self.data:
@@ -85,6 +82,11 @@ class Plot:
             points = points + OF_NUMBERS * share if share else points / 2
             said.append(why)
         return Score(points, of, " ".join([f"{record.file_name}:", *said]), expected)
+
+    def _read(self, record: Record) -> tuple[Mapping[str, Sequence[object]], list[Curve]]:
+        """What each of the plot's parts lacks, and its lines."""
+        facts = best([point.facts for point in record.points], self.wants)
+        return remarks(facts, self.wants), [_by_x(line) for line in facts["lines"] if line["x"]]
 
 
 def plot(name: str, wants: Wants, data: Data | None = None) -> Plot:
@@ -102,39 +104,36 @@ def _best_share(
     """Which share of the lines that should be there is drawn, by the Record that fits best; and that in words."""
     if not data:
         return 0.0, "There is no whole Record that its numbers could be of."
-    shares = [
-        (sum(_is_drawn(curve, drawn, points, room) for curve in curves) / len(curves), name, curves)
-        for name, curves in data
-    ]
+
+    def is_drawn(curve: Curve) -> bool:
+        return any(_shows(line, curve, min(points, len(curve)), room) for line in drawn)
+
+    shares = [(sum(map(is_drawn, curves)) / len(curves), name, curves) for name, curves in data]
     share, name, curves = max(shares, key=lambda each: each[0])
     right = round(share * len(curves))
     return share, f"{right} of {len(curves)} lines show what was measured (by {name})."
-
-
-def _is_drawn(curve: Curve, drawn: Sequence[Curve], points: int, room: float) -> bool:
-    """Whether one of the lines that are drawn has the points of this curve, or enough of them."""
-    return any(_shows(line, curve, min(points, len(curve)), room) for line in drawn)
 
 
 def _shows(line: Curve, curve: Curve, points: int, room: float) -> bool:
     # Of what may be 0 or below, as a gain in per cent, a share of the value itself would be no room at all.
     values = list(curve.values())
     least = 0.0 if min(values, default=0.0) > 0 else max(map(abs, values), default=0.0)
-    both = [
-        (y, wanted)
-        for x, wanted in curve.items()
-        for at, y in line.items()
-        if math.isclose(at, x, rel_tol=SAME_X, abs_tol=1e-9)
-    ]
+    there = list(line)
+    both = []
+    for x, wanted in curve.items():
+        place = bisect(there, x)
+        at = min(there[max(place - 1, 0) : place + 1], key=lambda each: abs(each - x))
+        if math.isclose(at, x, rel_tol=SAME_X, abs_tol=1e-9):
+            both.append((line[at], wanted))
     hits = sum(abs(y - wanted) <= room * max(abs(wanted), least) for y, wanted in both)
     return hits >= points and hits >= MOSTLY * len(both)
 
 
 def _by_x(line: Mapping[str, Any]) -> dict[float, float]:
-    """The middle of what is drawn at each x."""
+    """The middle of what is drawn at each x, in their order."""
     at: dict[float, list[float]] = {}
     for x, y in zip(line["x"], line["y"], strict=True):
         if not (is_number(x) and is_number(y)):
             raise ValueError("a place that is no number")
         at.setdefault(float(x), []).append(float(y))
-    return {x: median(values) for x, values in at.items()}
+    return {x: median(at[x]) for x in sorted(at)}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from autograder.rubrics.answers import given, is_near, word
 from autograder.rubrics.score import Score
@@ -14,15 +14,10 @@ from autograder.rubrics.submission import Submission, is_number
 from beowulf.errors import LabError
 from beowulf.record import Record
 
-# A full Record of A11 has some hundred Points; far more would only take the grader's time.
-MOST_POINTS = 20_000
+T = TypeVar("T")
+# A full Record of D4 has 64,000; the intervals of far more would only take the grader's time.
+MOST_SAMPLES = 200_000
 MOST_RECORDS = 20  # of one study, the newest
-# What reading a Record may raise: LabError where something is missing in it. Anything else is an error of ours, or the
-# Record was edited.
-UNREAD = (
-    *(LabError, ArithmeticError, LookupError, TypeError, ValueError, AttributeError),
-    StopIteration,
-)
 _log = logging.getLogger(__name__)
 
 # What a question needs from a Record, by the name of the answer.
@@ -32,12 +27,33 @@ Reader = Callable[[Record], Facts]
 Judge = Callable[..., Score]
 
 
-def unread(record: Record, problem: Exception) -> str:
-    """Why a Record cannot be read, as the end of a sentence; an error of ours is logged with its traceback."""
-    if isinstance(problem, LabError):
-        return f"something is missing in it ({problem.message})"
-    _log.error("%s cannot be read", record.file_name, exc_info=problem)
-    return f"it cannot be read ({type(problem).__name__}: {problem}): an error of ours, unless it was edited"
+def attempt(read: Callable[[Record], T], record: Record) -> tuple[T | None, str]:
+    """What is read from a Record, and why it cannot be, as the end of a sentence: one of both.
+
+    LabError is what a reader says where something is missing. Any other exception is an error of ours, or of a Record
+    that was edited: it is logged with its traceback, and costs no other Record anything.
+    """
+    try:
+        if sum(len(point.samples) for point in record.points) > MOST_SAMPLES:
+            raise LabError(f"it has more than {MOST_SAMPLES:,} samples")
+        return read(record), ""
+    except LabError as problem:
+        return None, f"something is missing in it ({problem.message})"
+    except Exception as problem:
+        _log.exception("%s cannot be read", record.file_name)
+        name = type(problem).__name__
+        return (
+            None,
+            f"it cannot be read ({name}: {problem}): an error of ours, unless it was edited",
+        )
+
+
+def each_read(read: Callable[[Record], T], records: Sequence[Record]) -> Iterator[tuple[Record, T]]:
+    """The newest of these Records that can be read, each with what was read."""
+    for record in records[:MOST_RECORDS]:
+        found, why = attempt(read, record)
+        if found is not None and not why:
+            yield record, found
 
 
 def read_records(
@@ -55,23 +71,26 @@ def _read_records(
     records = submission.measured(study, variant)
     if not records:
         return [], submission.missing(study, variant)
+
+    def whole(record: Record) -> Facts:
+        facts = read(record)
+        if bad := [name for name, value in facts.items() if not _is_fact(value)]:
+            raise LabError(f"{', '.join(bad)} cannot be read")
+        return facts
+
     readings: list[tuple[Facts, str]] = []
     fault = ""
     for record in records[:MOST_RECORDS]:
-        try:
-            if len(record.points) > MOST_POINTS:
-                raise LabError(f"it has more than {MOST_POINTS:,} Points")
-            facts = read(record)
-            if bad := [name for name, value in facts.items() if _is_no_fact(value)]:
-                raise LabError(f"{', '.join(bad)} cannot be read")
-            why = "" if record.complete else "it was cut short"
-        except UNREAD as bad:
-            facts, why = {}, unread(record, bad)
-        if why:
-            fault = fault or f"{record.file_name}: {why}."
+        facts, why = attempt(whole, record)
+        if facts is None or not record.complete:
+            fault = fault or f"{record.file_name}: {why or 'it was cut short'}."
         else:
             readings.append((facts, record.file_name))
     return readings, fault
+
+
+def _is_fact(value: Any) -> bool:
+    return isinstance(value, str | bool) or (is_number(value) and not math.isnan(value))
 
 
 def record_of(read: Reader, study: str, submission: Submission) -> Score:
@@ -90,19 +109,13 @@ def best_of_own(
     submission: Submission,
 ) -> Score:
     """The best Score of the learner's newest Records of an exercise, whole or not."""
-    records = submission.measured(study, variant)[:MOST_RECORDS]
-    if not records:
+    scores = []
+    for record in submission.measured(study, variant)[:MOST_RECORDS]:
+        score, why = attempt(lambda each: judge(each, expected), record)
+        scores.append(score or Score(0, 1, f"{record.file_name}: {why}.", expected))
+    if not scores:
         return Score(0, 1, submission.missing(study, variant), expected)
-    scores = (_judged(record, judge, expected) for record in records)
     return max(scores, key=lambda score: score.points)
-
-
-def _judged(record: Record, judge: Callable[[Record, str], Score], expected: str) -> Score:
-    """What the judge gives for one Record; nothing for one that it cannot read, which costs no other."""
-    try:
-        return judge(record, expected)
-    except UNREAD as bad:
-        return Score(0, 1, f"{record.file_name}: {unread(record, bad)}.", expected)
 
 
 @dataclass(frozen=True)
@@ -124,33 +137,39 @@ class ByRecord:
         return max(scores, key=lambda score: score.points)
 
 
-def numbers(*wanted: str) -> Judge:
-    """The same points for each of these answers that is the Record's own number, exactly or nearly."""
+def near(
+    submission: Submission,
+    wanted: Mapping[str, Any],
+    by: str,
+    *,
+    tolerance: float = 0,
+    tolerance_percent: float = 0,
+) -> Score:
+    """The same points for each of these answers that is the number, nearly, or the word that is wanted.
 
-    def judge(
-        submission: Submission, facts: Facts, by: str, *, tolerance_percent: float = 0
-    ) -> Score:
-        share = tolerance_percent / 100
-        right = sum(is_near(submission, n, facts[n], share * abs(facts[n])) for n in wanted)
-        expected = ", ".join(f"{name}: {facts[name]:g}" for name in wanted)
-        return Score(right, len(wanted), given(submission, *wanted), f"{expected} (by {by})")
+    In a tuple each number is right, and the first is shown. `by` says where they come from.
+    """
 
-    return judge
+    def right(name: str, value: Any) -> bool:
+        if isinstance(value, str):
+            return word(submission, name) == value
+        room = max(tolerance, tolerance_percent / 100 * abs(value))
+        return is_near(submission, name, value, room)
+
+    known = {
+        name: value if isinstance(value, tuple) else (value,) for name, value in wanted.items()
+    }
+    points = sum(any(right(name, each) for each in values) for name, values in known.items())
+    shown = {
+        name: value if isinstance(value, str) else f"{value:.6g}"
+        for name, (value, *_) in known.items()
+    }
+    expected = ", ".join(f"{name}: {value}" for name, value in shown.items())
+    return Score(points, len(wanted), given(submission, *wanted), f"{expected} ({by})")
 
 
-def words(*wanted: str) -> Judge:
-    """The same points for each of these answers that is the Record's own word."""
-
-    def judge(submission: Submission, facts: Facts, by: str) -> Score:
-        right = sum(word(submission, name) == facts[name] for name in wanted)
-        expected = ", ".join(f"{name}: {facts[name]}" for name in wanted)
-        return Score(right, len(wanted), given(submission, *wanted), f"{expected} (by {by})")
-
-    return judge
-
-
-def numbers_and_words(*wanted: str) -> Judge:
-    """The same points for each of these answers: a number as in numbers(), a word as in words().
+def numbers_and_words(*names: str) -> Judge:
+    """The same points for each of these answers that is the Record's own number, nearly, or its own word.
 
     `tolerance` is how far a number may be off besides, in its own unit.
     """
@@ -163,21 +182,12 @@ def numbers_and_words(*wanted: str) -> Judge:
         tolerance: float = 0,
         tolerance_percent: float = 0,
     ) -> Score:
-        def right(name: str) -> bool:
-            fact = facts[name]
-            if isinstance(fact, str):
-                return word(submission, name) == fact
-            room = max(tolerance, tolerance_percent / 100 * abs(fact))
-            return is_near(submission, name, fact, room)
-
-        said = [
-            f"{name}: {f if isinstance(f := facts[name], str) else f'{f:g}'}" for name in wanted
-        ]
-        expected = f"{', '.join(said)} (by {by})"
-        return Score(sum(map(right, wanted)), len(wanted), given(submission, *wanted), expected)
+        return near(
+            submission,
+            {name: facts[name] for name in names},
+            f"by {by}",
+            tolerance=tolerance,
+            tolerance_percent=tolerance_percent,
+        )
 
     return judge
-
-
-def _is_no_fact(value: Any) -> bool:
-    return not isinstance(value, str | bool) and not (is_number(value) and not math.isnan(value))

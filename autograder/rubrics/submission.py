@@ -8,7 +8,6 @@ import operator
 import re
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeGuard, TypeVar
@@ -22,7 +21,6 @@ from autograder.evidence import (
     invented,
     record_files,
     shared_records,
-    signed,
     variants,
 )
 from autograder.evidence.variants import Own
@@ -75,7 +73,6 @@ class Submission:
     doubts: dict[int, list[Finding]] = field(default_factory=dict)
     given_by_course: frozenset[int] = frozenset()
     own: Own | None = None  # the learner's variants, where the course has some
-    student: str = ""
     # Simulates a source in C in a sandbox; without it a Record is believed, as where learners look at their own work.
     simulate: Callable[[str], dict[str, Outcome]] | None = None
     # What was read from the Records already, because several questions need it.
@@ -89,21 +86,20 @@ class Submission:
         student: str = "",
         course: Path | None = None,
         own: Own | None = None,
-        *,
-        needs_signature: bool = False,
     ) -> Submission:
         """The hand-in in `folder`; what cannot be read is listed with its reason, never raised.
 
         `course` is the folder of the `student`'s course; without it there are no Records that were given, and no
-        variants but those of `own`, which is for a learner who looks at their own work. `needs_signature`: no Record of
-        a study counts without the signature of the school's service.
+        variants but those of `own`, which is for a learner who looks at their own work.
         """
-        records, unreadable = _records(folder / RECORDS)
+        files = list(record_files.records(folder / RECORDS))
+        records = [record for _, record, _ in files if record]
+        unreadable = [Unreadable(path.name, why) for path, record, why in files if not record]
         answers, unread, notes = _answers(notebook)
         exists = (folder / RECORDS).is_dir()
         own = own or variants.of(course, student)
         given = shared_records.fingerprints_of(course)
-        accepted, signers = invented.accepted(course), signed.keys(course)
+        accepted = invented.accepted(course)
         doubts: dict[int, list[Finding]] = {}
         gifts: set[int] = set()
         room = captured.Room()
@@ -114,7 +110,6 @@ class Submission:
                 problems += shared_records.findings(record, given, in_course=course is not None)
             else:
                 problems += evidence.guarded(partial(variants.findings, record, own))
-                problems += signed.findings(record, signers, student, needed=needs_signature)
             if problems:
                 doubts[place] = problems
         return cls(
@@ -128,8 +123,12 @@ class Submission:
             doubts,
             frozenset(gifts),
             own,
-            student,
         )
+
+    @property
+    def code(self) -> str:
+        """The learner's personal code, by which their variants are drawn; "" without one."""
+        return self.own.word if self.own else ""
 
     def once(self, key: Hashable, look: Callable[[], T]) -> T:
         """What `look` reads from the Records, once for each `key`."""
@@ -172,7 +171,7 @@ class Submission:
         """
         length = len(study) if len(study) == 1 else None
         wanted = [r for r in self.records if r.study[:length] == study and r.variant == variant]
-        return sorted(wanted, key=_start, reverse=True)
+        return sorted(wanted, key=lambda record: record.started, reverse=True)
 
     def given(self, name: str) -> str:
         """The learner's answer as they wrote it, or why there is none."""
@@ -201,23 +200,8 @@ def _why(submission: Submission, place: int) -> str:
     return f"{name}: {findings or 'The course gave it.'}"
 
 
-def _start(record: Record) -> datetime:
-    return datetime.fromisoformat(record.started)
-
-
 def _name(record: Record) -> str:
     return f"{record.study} ({record.variant})" if record.variant else record.study
-
-
-def _records(folder: Path) -> tuple[list[Record], list[Unreadable]]:
-    records: list[Record] = []
-    bad: list[Unreadable] = []
-    for path, record, why in record_files.records(folder):
-        if record is None:
-            bad.append(Unreadable(path.name, why))
-        else:
-            records.append(record)
-    return records, bad
 
 
 def _answers(notebook: NotebookNode) -> tuple[dict[str, Any], dict[str, str], list[str]]:

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Any
 
 from autograder import rubrics
-from autograder.evidence import signed
 from autograder.rubrics import needs, questions
 from autograder.rubrics.needs import Need
 from autograder.rubrics.score import INCONCLUSIVE, Score
@@ -21,7 +20,6 @@ from beowulf.exercises import own_plot
 from beowulf.lab_file import QuestionTable
 from beowulf.notebook import NotAnAnswerError, form
 from beowulf.predictions import Prediction
-from beowulf.signature import FIELD
 from beowulf.studies import STUDIES
 
 PREDICTION = predictions.STUDY
@@ -162,16 +160,8 @@ class _Check:
             return f"Run the cell that makes the Record {named}."
         return f"Run the cell that measures {study}, or `beowulf study {study}`."
 
-    def _unsigned(self) -> list[str]:
-        """The studies of which there is no signed Record; whether a signature holds is looked at in grading."""
-        asked = [each for each in self.work.submission.records if signed.can_be(each)]
-        return sorted(
-            {each.study for each in asked} - {each.study for each in asked if FIELD in each.cluster}
-        )
-
     def _is_read_by_a_person(self, name: str) -> bool:
-        cell = self.work.released.get(name, {})
-        return bool(cell) and bool(cell["metadata"]["nbgrader"].get("solution"))
+        return bool(self.work.released[name]["metadata"]["nbgrader"].get("solution"))
 
     def _is_of_records_alone(self, name: str) -> bool:
         """Whether a program, a plot or a measurement decides by what its Record holds."""
@@ -179,13 +169,7 @@ class _Check:
 
     def _names(self, name: str) -> list[tuple[str, str]]:
         """The answers that a question's own test looks at, each with its kind; "" for any."""
-        cell = self.work.released.get(name, {})
-        source = cell.get("source", "")
-        text = "".join(source) if isinstance(source, list) else str(source)
-        try:
-            tree = ast.parse(text)
-        except (SyntaxError, ValueError):
-            return []
+        tree = ast.parse("".join(self.work.released[name]["source"]))
         calls = [each for each in ast.walk(tree) if isinstance(each, ast.Call)]
         return [_answer(call) for call in calls if _is_form(call)]
 
@@ -232,9 +216,6 @@ class _Check:
         elif limits.whose:
             day = f" From {limits.solutions_from} on, all." if limits.solutions_from else ""
             yield f"{limits.whose}you see {LEVEL_SAYS[self.level]}.{day}"
-        if limits.signed and (unsigned := self._unsigned()):
-            named = ", ".join(f"`beowulf study {study} --signed`" for study in unsigned)
-            yield f"Your course counts only signed Records of studies. These are not signed yet: {named}."
         if limits.hints and any(table.hints for table in self.work.lab.questions.values()):
             yield f"`beowulf check {number} --hint QUESTION` opens a hint, one after the other."
         if limits.solutions and self.has_rubric:

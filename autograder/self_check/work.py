@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -74,7 +73,7 @@ class Work:
         """What the answer cells assign, by name, as text."""
         found: dict[str, str] = {}
         for cell in self.notebook.cells:
-            if cell.cell_type == "code" and _marks(cell).get("solution"):
+            if cell.cell_type == "code" and cell.metadata.nbgrader.get("solution"):
                 try:
                     found |= checklist.assigned(str(cell.source))
                 except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -98,11 +97,9 @@ def find(name: str, folder: Path | None = None) -> Work:
             f"There is no notebook {original.name} in {folder}.",
             f"`beowulf lab {slug[:2]}` puts it there; or go into the folder that has yours.",
         )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # nbformat's, on cells without IDs, which nobody here needs
-        if fault := inspection.notebook_fault(path):
-            raise LabError(fault, "Open it in JupyterLab and save it, or begin with a fresh copy.")
-        notebook = inspection.read(path)
+    if fault := inspection.notebook_fault(path):
+        raise LabError(fault, "Open it in JupyterLab and save it, or begin with a fresh copy.")
+    notebook = inspection.read(path)
     released = {
         _name(cell): cell
         for cell in json.loads(original.read_text(encoding="utf-8"))["cells"]
@@ -140,17 +137,9 @@ def _as_released(
     return [*kept, *(from_dict({**cell, "source": _source(cell)}) for cell in missing)]
 
 
-def _marks(cell: Mapping[str, Any]) -> Mapping[str, Any]:
-    metadata = cell.get("metadata")
-    marks = metadata.get("nbgrader") if isinstance(metadata, dict) else None
-    return marks if isinstance(marks, dict) else {}
-
-
 def _name(cell: Mapping[str, Any]) -> str:
-    name = _marks(cell).get("grade_id")
-    return name if isinstance(name, str) else ""
+    return str(cell["metadata"].get("nbgrader", {}).get("grade_id", ""))
 
 
 def _source(cell: Mapping[str, Any]) -> str:
-    source = cell.get("source")
-    return "".join(map(str, source)) if isinstance(source, list) else str(source or "")
+    return "".join(cell["source"])  # a text, or a file's lines

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from asyncio.subprocess import PIPE
+from asyncio.subprocess import DEVNULL, PIPE
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -45,7 +45,9 @@ class Check(APIHandler):
         elif not (slug := lab_of(notebook.name)):
             await self.finish(_problem(f"{notebook.name} is no lab's notebook."))
         else:
-            await self.finish(await _checked(slug, notebook.parent))
+            words = ("check", slug, "--folder", str(notebook.parent), "--json")
+            code, out, err = await run(*words, longest_s=LONGEST_S)
+            await self.finish(_problem(err) if code else out)
 
 
 def lab_of(name: str) -> str:
@@ -54,18 +56,19 @@ def lab_of(name: str) -> str:
     return next((path.parent.name for path in released if path.name == name), "")
 
 
-async def _checked(slug: str, folder: Path) -> str:
-    words = [str(paths.python_bin() / "beowulf"), "check", slug, "--folder", str(folder), "--json"]
-    process = await asyncio.create_subprocess_exec(*words, stdout=PIPE, stderr=PIPE)
+async def run(*words: str, longest_s: float) -> tuple[int, str, str]:
+    """The exit code of a command of ours, what it printed, and what it said of an error."""
+    process = await asyncio.create_subprocess_exec(
+        paths.python_bin() / "beowulf", *words, stdin=DEVNULL, stdout=PIPE, stderr=PIPE
+    )
     try:
-        out, err = await asyncio.wait_for(process.communicate(), LONGEST_S)
+        out, err = await asyncio.wait_for(process.communicate(), longest_s)
     except TimeoutError:
         with suppress(ProcessLookupError):
-            process.kill()
-        return _problem(f"`beowulf check {slug[:2]}` took more than {LONGEST_S:g} s.")
-    if process.returncode:
-        return _problem(err.decode(errors="replace").strip().removeprefix("beowulf: "))
-    return out.decode()
+            process.terminate()
+        return 1, "", f"`beowulf {' '.join(words)}` took more than {longest_s:g} s and was ended."
+    said = err.decode(errors="replace").strip().removeprefix("beowulf: ")
+    return process.returncode or 0, out.decode(errors="replace"), said
 
 
 def _problem(sentence: str) -> str:

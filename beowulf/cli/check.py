@@ -8,19 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from beowulf.cli.options import AsJson
 from beowulf.errors import UsageError
 
 if TYPE_CHECKING:
     from autograder.self_check.progress import Progress
-
-PANEL = "The labs"
-AsJson = Annotated[bool, typer.Option("--json", help="Print plain data for a script.")]
-
-
-def add_to(app: typer.Typer) -> None:
-    """Put this file's commands into `app`."""
-    app.command(rich_help_panel=PANEL)(check)
-    app.command(rich_help_panel=PANEL)(progress)
 
 
 def check(
@@ -37,10 +29,10 @@ def check(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Look at a lab before you hand it in: what is empty, malformed, not measured, or not yet right.
+    """Look at a lab before you hand it in: what is still open?
 
-    It reads your notebook as it was saved last, and your Records. It runs nothing. How much of it a class sees is
-    in its course's file course.toml.
+    That is what is empty, malformed, not measured, or not yet right. It reads your notebook as it was saved last, and
+    your Records. It runs nothing. How much of it a class sees is in its course's file course.toml.
 
     Example: beowulf check 04
     """
@@ -67,7 +59,9 @@ def check(
 
 
 def progress(as_json: AsJson = False) -> None:
-    """Show how far you are in each lab: answers, Records, sealed predictions, and the time between your Records.
+    """Show how far you are in each lab.
+
+    It counts answers, Records, sealed predictions, and the time between your Records.
 
     Example: beowulf progress
     """

@@ -12,45 +12,33 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from beowulf.cli import slurm, target, way
-from beowulf.cli.way import Force, Wait
+from beowulf.cli import target, way
+from beowulf.cli.options import AsJson, Force, Wait
 from beowulf.errors import LabError, UsageError
 
 if TYPE_CHECKING:
     from beowulf.cluster.config import ClusterConfig
     from beowulf.cluster.namespaces import NamespaceCluster
 
-PANEL = "The cluster"
 NO_CONNECTION = 255  # the exit code of ssh itself
-
-AsJson = Annotated[bool, typer.Option("--json", help="Print plain data for a script.")]
-
-
-def add_to(app: typer.Typer) -> None:
-    """Put this file's commands into `app`."""
-    for command in (up, status, validate, down):
-        app.command(rich_help_panel=PANEL)(command)
-    app.command("break", rich_help_panel=PANEL)(break_)
-    # What follows the node is the command's own, options too.
-    app.command(rich_help_panel=PANEL, context_settings={"allow_interspersed_args": False})(ssh)
-    app.command(rich_help_panel=PANEL)(target.setup)
-    app.command(rich_help_panel="Programs and studies")(slurm.array)
 
 
 def up(
-    nodes: Annotated[int | None, typer.Option(help="How many nodes, 2 to 16. [default: 4]")] = None,
+    nodes: Annotated[
+        int | None, typer.Option(help="How many nodes, 2 to 16. \\[default: 4]")
+    ] = None,
     rate: Annotated[
         str | None,
         typer.Option(
-            help="What each cable carries: 10mbit, 100mbit, 1gbit or off. [default: 100mbit]"
+            help="What each cable carries: 10mbit, 100mbit, 1gbit or off. \\[default: 100mbit]"
         ),
     ] = None,
     networks: Annotated[
-        int | None, typer.Option(help="How many networks, 1 or 2. [default: 1]")
+        int | None, typer.Option(help="How many networks, 1 or 2. \\[default: 1]")
     ] = None,
     mpi: Annotated[
         str | None,
-        typer.Option(help="Which MPI library: classic or modern. [default: classic]"),
+        typer.Option(help="Which MPI library: classic or modern. \\[default: classic]"),
     ] = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Print the shell commands that are run.")
@@ -65,7 +53,7 @@ def up(
     ] = "",
     minutes: Annotated[
         int | None,
-        typer.Option(help="With `--target slurm`: for how long at most. [default: 60]"),
+        typer.Option(help="With `--target slurm`: for how long at most. \\[default: 60]"),
     ] = None,
     force: Force = False,
 ) -> None:
@@ -153,7 +141,7 @@ def _settled(cluster: NamespaceCluster) -> list[str]:
 
 
 def status(as_json: AsJson = False) -> None:
-    """Print which nodes run, at which address, and how the cluster is set up.
+    """Print which nodes run, and how the cluster is set up.
 
     Exit code 0: all nodes answer; 1: not all, or no cluster runs.
 
@@ -197,9 +185,9 @@ def status(as_json: AsJson = False) -> None:
 
 
 def validate(as_json: AsJson = False, wait: Wait = False) -> None:
-    """Ask every node and every pair of nodes whether this is a cluster (study A2, without keeping its Record).
+    """Ask all nodes and pairs of nodes whether this is a cluster.
 
-    Exit code 0: every claim holds; 1: at least one does not.
+    It is study A2, without keeping its Record. Exit code 0: every claim holds; 1: at least one does not.
 
     Example: beowulf validate
     """
@@ -231,9 +219,10 @@ def ssh(
         list[str] | None, typer.Argument(help="What to run there; a shell if left out.")
     ] = None,
 ) -> None:
-    """Open a shell on a node, or run a command there, in the folder that you are in.
+    """Open a shell on a node, or run a command there.
 
-    Inside, `mpicc hello.c && mpiexec -n 4 ./a.out` works as on any cluster. The exit code is the command's own.
+    It begins in the folder that you are in. Inside, `mpicc hello.c && mpiexec -n 4 ./a.out` works as on any cluster.
+    The exit code is the command's own.
 
     Example: beowulf ssh node00 hostname
     """
@@ -273,10 +262,10 @@ def break_(
     node: Annotated[str, typer.Option(help="On which node; chosen for you if left out.")] = "",
     force: Force = False,
 ) -> None:
-    """Break the cluster on purpose: find out what is wrong, and on which node.
+    """Break the cluster on purpose, for you to find out how.
 
-    a, b, c and d do not tell, and differ from learner to learner; an instructor may name the fault and the node.
-    `beowulf up` heals the cluster.
+    What is wrong, and on which node? a, b, c and d do not tell, and differ from learner to learner; an instructor may
+    name the fault and the node. `beowulf up` heals the cluster.
 
     Example: beowulf break a
     """

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
+from typing import Any
 
 import click
 import typer
@@ -14,15 +16,40 @@ from beowulf.cli import (
     cluster,
     lab,
     machine,
-    node_bench,
-    npb,
     programs,
     report,
+    slurm,
     studies,
     suites,
+    target,
     tune,
     wire,
 )
+
+STUDIES = "Studies"
+# In the order in which a learner needs them.
+PANELS: dict[str, tuple[Callable[..., None], ...]] = {
+    "Begin": (lab.lab, machine.doctor),
+    "The cluster": (
+        *(cluster.up, cluster.status, cluster.validate, cluster.ssh, cluster.break_),
+        *(cluster.down, target.setup),
+    ),
+    "Programs and packets": (programs.run, programs.timeline, wire.capture, wire.packets),
+    STUDIES: (
+        *(studies.study, studies.claims, studies.show),
+        *(suites.suite, slurm.array, studies.calibrate),
+    ),
+    "Your work": (check.check, check.progress, report.report),
+}
+# What follows a node or a program is the command's own, options too.
+ITS_OWN = {"context_settings": {"allow_interspersed_args": False}}
+SETTINGS: dict[Callable[..., None], dict[str, Any]] = {
+    cluster.ssh: ITS_OWN,
+    programs.run: ITS_OWN,
+    wire.capture: ITS_OWN,
+    cluster.break_: {"name": "break"},
+    studies.study: {"cls": studies.WithStudies, "no_args_is_help": True},
+}
 
 app = typer.Typer(
     name="beowulf",
@@ -34,21 +61,10 @@ app = typer.Typer(
     help="A four-node Beowulf cluster on this machine, and the labs on it.\n\n"
     "[bold]beowulf up[/bold], then [bold]beowulf ssh node00[/bold]; [bold]beowulf down[/bold] takes it away.",
 )
-for group in (
-    machine,
-    cluster,
-    programs,
-    studies,
-    node_bench,
-    npb,
-    suites,
-    wire,
-    lab,
-    check,
-    report,
-):
-    group.add_to(app)
-app.add_typer(tune.app, name="tune", rich_help_panel="Programs and studies")
+for panel, functions in PANELS.items():
+    for function in functions:
+        app.command(rich_help_panel=panel, **SETTINGS.get(function, {}))(function)
+app.add_typer(tune.app, name="tune", rich_help_panel=STUDIES)
 app.add_typer(commands.app, name="class", rich_help_panel="Teaching")
 
 

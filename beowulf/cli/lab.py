@@ -8,27 +8,22 @@ from typing import Annotated
 import typer
 
 
-def add_to(app: typer.Typer) -> None:
-    """Put this file's command into `app`."""
-    app.command(rich_help_panel="The labs")(lab)
-
-
 def lab(
     name: Annotated[
         str,
         typer.Argument(
-            help="The lab's number or name, or play: its notebook is in front. [default: the home page]"
+            help="The lab's number or name, or play: its notebook is in front. \\[default: the home page]"
         ),
     ] = "",
     port: Annotated[
         int, typer.Option(help="Where JupyterLab answers; the next free port if taken.")
     ] = 8888,
 ) -> None:
-    """Boot the cluster, validate it, and open JupyterLab. Ctrl-C takes everything down.
+    """Boot the cluster and open JupyterLab; Ctrl-C takes all down.
 
-    The home page has all labs with your progress, the cluster, and the handouts; Alt+Shift+H comes back to it.
-    You work on copies in the folder `work`; what you changed there is never overwritten. `play` is a notebook without
-    questions: your own MPI, capture and plot on one page.
+    The cluster is validated first. The home page has all labs with your progress, the cluster, and the handouts;
+    Alt+Shift+H comes back to it. You work on copies in the folder `work`; what you changed there is never
+    overwritten. `play` is a notebook without questions: your own MPI, capture and plot on one page.
     BEOWULF_NO_BROWSER=1 only prints the address.
 
     Example: beowulf lab

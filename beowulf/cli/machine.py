@@ -8,17 +8,14 @@ from typing import Annotated
 
 import typer
 
-
-def add_to(app: typer.Typer) -> None:
-    """Put this file's command into `app`."""
-    app.command(rich_help_panel="This machine")(doctor)
+from beowulf.cli.options import AsJson
 
 
 def doctor(
     fix: Annotated[bool, typer.Option("--fix", help="Fix what can be fixed.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print plain data for a script.")] = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Check everything that the other commands use, one line each, with a hint how to fix it.
+    """Check what the other commands need, with a hint for each gap.
 
     Exit code 0: all that is needed is there; 1: something is missing.
 

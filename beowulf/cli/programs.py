@@ -23,15 +23,6 @@ if TYPE_CHECKING:
 OURS = re.compile(r"--profile|--trace|(?P<separate>-n|--timeout)|-n=?\d+|--timeout=.*")
 
 
-def add_to(app: typer.Typer) -> None:
-    """Put this file's commands into `app`."""
-    app.command(
-        rich_help_panel="Programs and studies",
-        context_settings={"allow_interspersed_args": False},
-    )(run)
-    app.command(rich_help_panel="Programs and studies")(timeline)
-
-
 def run(
     program: Annotated[Path, typer.Argument(help="A program, a C source or a Python file.")],
     arguments: Annotated[
@@ -64,10 +55,11 @@ def run(
         typer.Option("-o", "--output", help="With --trace: the folder for it; else PROGRAM.trace."),
     ] = None,
 ) -> None:
-    """Run an MPI program on the cluster, from node00, in the folder that you are in.
+    """Run an MPI program on the cluster.
 
-    A C source is compiled first. A node that dies and a program that hangs end the run with a sentence. Options for
-    `beowulf run` come before the program; `beowulf run PROGRAM -- -n 2` passes `-n 2` to the program.
+    It starts on node00, in the folder that you are in. A C source is compiled first. A node that dies and a program
+    that hangs end the run with a sentence. Options for `beowulf run` come before the program; `beowulf run PROGRAM --
+    -n 2` passes `-n 2` to the program.
 
     Example: beowulf run -n 4 labs/01-validation/hello.c
     """
@@ -208,9 +200,6 @@ def timeline(
     to_s: Annotated[float | None, typer.Option("--to", help="Show up to this second.")] = None,
     ranks: Annotated[str | None, typer.Option(help="Which ranks, like 0-3,7.")] = None,
     chrome: Annotated[Path | None, typer.Option(help="Also a file for Perfetto, .json.")] = None,
-    otf2: Annotated[
-        Path | None, typer.Option(help="Also a folder for Vampir and Scalasca.")
-    ] = None,
     on: Annotated[
         Path | None,
         typer.Option(
@@ -218,7 +207,9 @@ def timeline(
         ),
     ] = None,
 ) -> None:
-    """Report what the ranks of a recorded run did and why they waited, and write the page that shows it.
+    """Show what the ranks of a recorded run did and waited for.
+
+    It writes a page for a browser, too.
 
     Example: beowulf timeline ring.trace --picture ring.svg --from 0.1 --to 0.2 --ranks 0-3
     """
@@ -231,8 +222,6 @@ def timeline(
     found = analysis.read(folder)
     if chrome:
         export.chrome(found, chrome)
-    if otf2:
-        export.otf2(found, otf2)
     Console().print(found)
     if on:
         _replayed(found, on)

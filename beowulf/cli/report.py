@@ -10,11 +10,6 @@ import typer
 from beowulf.cli.way import report as say
 
 
-def add_to(app: typer.Typer) -> None:
-    """Put this file's command into `app`."""
-    app.command(rich_help_panel="The labs")(report)
-
-
 def report(
     folders: Annotated[
         list[Path] | None,
@@ -28,7 +23,9 @@ def report(
     ] = Path("report.html"),
     pdf: Annotated[bool, typer.Option("--pdf", help="Print it as a PDF, too.")] = False,
 ) -> None:
-    """Write a page of what your Records say of the papers: published and own figures, Verdicts, predictions.
+    """Write a page of what your Records say of the papers.
+
+    It has published and own figures, Verdicts, and predictions.
 
     Example: beowulf report --pdf
     """

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import sys
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from beowulf.cli.options import KEPT_IN, Folder, Quick
 from beowulf.errors import UsageError
 
 if TYPE_CHECKING:
@@ -96,15 +96,13 @@ def array(
     times: Annotated[int, typer.Option(help="How many times, 1 to 100.")] = 5,
     nodes: Annotated[int, typer.Option(help="On how many nodes each time.")] = 4,
     minutes: Annotated[int, typer.Option(help="For how long at most each time.")] = 30,
-    quick: Annotated[bool, typer.Option("--quick", help="Fewer and shorter samples.")] = False,
-    records: Annotated[
-        Path, typer.Option("--records", help="The folder that keeps your Records.")
-    ] = Path("records"),
+    quick: Quick = False,
+    records: Folder = KEPT_IN,
 ) -> None:
-    """Measure a study several times as a job array of Slurm, each time on nodes of its own.
+    """Measure a study several times, as a job array of Slurm.
 
-    As many run at once as there are free nodes for. Every measurement shuffles its order again; its Record has the
-    variant run-1, run-2 and so on. Exit code 1: not all have been measured.
+    Each time has nodes of its own. As many run at once as there are free nodes for. Every measurement shuffles its
+    order again; its Record has the variant run-1, run-2 and so on. Exit code 1: not all have been measured.
 
     Example: beowulf array B1 --times 5 --minutes 20
     """

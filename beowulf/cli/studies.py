@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeGuard
 import typer
 from typer.core import TyperCommand
 
-from beowulf.cli.way import Wait, report
+from beowulf.cli.options import KEPT_IN, AsJson, Folder, Quick, Wait
+from beowulf.cli.way import report
 from beowulf.errors import LabError
 
 if TYPE_CHECKING:
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from beowulf.record import Point, Record
     from beowulf.verdict import Verdicts
 
-PANEL = "Programs and studies"
-Folder = Annotated[Path, typer.Option("--records", help="The folder that keeps your Records.")]
 Variant = Annotated[
     str,
     typer.Option(help="A word that tells this Record from others, such as broken-a."),
@@ -33,8 +32,6 @@ Given = Annotated[
         "--given", help="Take the Record of a full run that is given with the labs, not yours."
     ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print plain data for a script.")]
-KEPT_IN = Path("records")
 
 
 class WithStudies(TyperCommand):
@@ -48,17 +45,9 @@ class WithStudies(TyperCommand):
         typer.echo(listing())
 
 
-def add_to(app: typer.Typer) -> None:
-    """Put this file's commands into `app`."""
-    app.command(rich_help_panel=PANEL, cls=WithStudies, no_args_is_help=True)(study)
-    app.command(rich_help_panel=PANEL)(claims)
-    app.command(rich_help_panel=PANEL)(show)
-    app.command(rich_help_panel=PANEL)(calibrate)
-
-
 def study(
     name: Annotated[str, typer.Argument(help="The study's ID; they are listed below.")],
-    quick: Annotated[bool, typer.Option("--quick", help="Fewer and shorter samples.")] = False,
+    quick: Quick = False,
     adaptive: Annotated[
         bool,
         typer.Option("--adaptive", help="Add sizes where a time leaves the line; few studies can."),
@@ -70,13 +59,11 @@ def study(
         typer.Option("--trace", help="A folder for what each rank of each launch did."),
     ] = None,
     wait: Wait = False,
-    signed: Annotated[
-        bool,
-        typer.Option("--signed", help="Let your school's signing service measure it instead."),
-    ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Measure a study on the running cluster, save its Record, and say what the claims make of it.
+    """Measure a study of the papers, and judge its claims.
+
+    Its Record is kept.
 
     Example: beowulf study A2
     """
@@ -85,9 +72,6 @@ def study(
     from beowulf.progress import bar
     from beowulf.studies import find, judge
 
-    if signed:
-        _signed(name, records, quick, as_json, other=bool(adaptive or wait or variant))
-        return
     title, cluster = find(name).title, running()
     with bar(title, shown=not as_json) as progress:
         record, path = measure_and_save(
@@ -114,26 +98,6 @@ def study(
     report_incomplete(record)
 
 
-def _signed(name: str, records: Path, quick: bool, as_json: bool, *, other: bool) -> None:
-    """Let the school's signing service measure a study."""
-    from beowulf import signing
-    from beowulf.errors import UsageError
-    from beowulf.studies import judge
-
-    if other:
-        raise UsageError(
-            "The signing service measures on a cluster of its own:"
-            " `--signed` does not go with `--adaptive`, `--variant` or `--wait`.",
-            "Give `--quick` or nothing.",
-        )
-    report("The signing service measures it; others may be before you.")
-    record, path = signing.ask(name, records, quick=quick)
-    print_verdicts(judge(record), as_json)
-    if not as_json:
-        print(f"The signed Record is in {path}.")
-    report_incomplete(record)
-
-
 def claims(
     name: Annotated[str, typer.Argument(help="The study's ID; `beowulf study -h` lists them.")],
     records: Folder = KEPT_IN,
@@ -145,7 +109,7 @@ def claims(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Hold the paper's claims against the newest Record of a study.
+    """Judge the claims of a study again, by its newest Record.
 
     Example: beowulf claims A2 --json
     """
@@ -166,7 +130,9 @@ def calibrate(
     nodes: Annotated[int, typer.Option(help="How many nodes the platform is to have.")] = 4,
     records: Folder = KEPT_IN,
 ) -> None:
-    """Make a platform for simulations whose messages take as long as yours did.
+    """Make a platform for simulations from your measurements.
+
+    Messages take as long on it as yours did.
 
     Example: beowulf calibrate mine.toml --nodes 64
     """
@@ -215,7 +181,9 @@ def show(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Print what the newest Record of a study holds: every point with its samples and facts.
+    """Print what the newest Record of a study holds.
+
+    That is every point, with its samples and facts.
 
     Example: beowulf show A5 --picture idle.png
     """

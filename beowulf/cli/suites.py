@@ -1,105 +1,261 @@
-"""The commands that run what others published: HPL, the HPC Challenge suite, and a search of sequences."""
+"""The command that runs what others published: NPB, HPL, the HPC Challenge suite, and a search of sequences."""
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from beowulf.cli.way import Wait, report
+from beowulf.cli.options import Wait
+from beowulf.cli.way import report
+from beowulf.errors import LabError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rich.table import Table
+
     from beowulf.suites.hpcc_results import Results
-    from beowulf.suites.problem import Problem
+    from beowulf.suites.npb import Run
 
-PANEL = "Programs and studies"
-KEPT_NOWHERE = Path()  # a command shows what a search took; study E5 keeps it
-Ranks = Annotated[int, typer.Option("-n", help="How many nodes, a rank on each.")]
-Size = Annotated[int, typer.Option("--size", help="How many equations HPL solves.")]
-Memory = Annotated[
-    float, typer.Option("--memory", help="Size it to this share of the free memory instead.")
-]
-Show = Annotated[
-    bool, typer.Option("--show", help="Print the input file that is made, and run nothing.")
-]
-Timeout = Annotated[float, typer.Option(min=0, help="Stop it after this many seconds; 0: never.")]
-
-
-def add_to(app: typer.Typer) -> None:
-    """Put this file's commands into `app`."""
-    app.command(rich_help_panel=PANEL)(hpl)
-    app.command(rich_help_panel=PANEL)(hpcc)
-    app.command(rich_help_panel=PANEL)(search)
-
-
-def hpl(
-    ranks: Ranks = 4,
-    size: Size = 0,
-    memory: Memory = 0.0,
-    runs: Annotated[int, typer.Option("--runs", help="How often it is solved.")] = 3,
-    show: Show = False,
-    timeout: Timeout = 3600.0,
-    wait: Wait = False,
-) -> None:
-    """Solve one system of linear equations on all nodes with HPL, and check the solution.
-
-    Example: beowulf hpl --size 1200
-    """
-    problem = _chosen(ranks, size, memory, runs=runs)
-    if show:
-        print(problem.text, end="")
-        return
-    results = _ran(problem, brief=True, timeout_s=timeout, wait=wait)
-    print(f"{'solution':>8}  {'seconds':>8}  {'Gflop/s':>8}  {'residual':>9}  check")
-    for number, each in enumerate(results.solutions, 1):
-        word = "passed" if each.passed else "FAILED"
-        print(
-            f"{number:>8}  {each.seconds:>8.2f}  {each.gflops:>8.3f}  {each.residual:>9.2e}  {word}"
-        )
-    multiplied = results.figures["dgemm_gflops"] * problem.ranks
-    share = results.figures["hpl_gflops"] / multiplied
-    print(
-        f"\nThe best is {share:.1%} of {multiplied:.3g} Gflop/s, at which the {problem.ranks} ranks"
-        " multiply matrices when nobody talks (DGEMM)."
-    )
-    _name_the_library(problem)
-    print("Paper E: N 37,326 on a grid of 15 x 16 ranks; tuning took 56 % of the time away.")
-    _refuse_failures(results)
+HPL, HPCC, SEARCH = "hpl", "hpcc", "search"
+HPL_RUNS = 3  # one solution alone says little
+KEPT_NOWHERE = Path()  # a command shows what was measured; the studies A4, E3, E4 and E5 keep it
+HOLDS = "`beowulf suite`"
+WIDTH = 120  # of what is no terminal
+NPB_WARNING = (
+    "Mop/s are nominal: the operations that the specification counts, over the time; a program may do more or fewer. "
+    "Paper A compares class A on its own cluster with class B on Grendel. These are other problems, of other sizes, so "
+    "neither column says which cluster is the faster."
+)
+# The paper ran version 2.3; the sizes and constants here are those of 3.4, whose class W is another one.
+OF_CLASS_W = (
+    " Paper A ran NPB 2.3, whose class W has other sizes than this one, which is that of NPB 3.4."
+)
+PAPER_E = {
+    HPL: "Paper E: N 37,326 on a grid of 15 x 16 ranks; tuning took 56 % of the time away.",
+    HPCC: "Paper E: tuning took 29 % of the whole time away; what talks gained, what is local did not.",
+    SEARCH: "Paper E: mpiBLAST took 11 % less time where the latency was 42 % lower.",
+}
 
 
-def hpcc(
-    ranks: Ranks = 4,
-    size: Size = 0,
-    memory: Memory = 0.0,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="A small problem, and no bandwidth from b_eff.")
+def suite(
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="EP, IS, CG, MG, FT, LU, SP or BT; npb for all of these; hpl, hpcc, or search."
+        ),
+    ],
+    ranks: Annotated[int, typer.Option("-n", help="How many nodes, a rank on each.")] = 4,
+    letter: Annotated[
+        str,
+        typer.Option(
+            "--class",
+            help="NPB: how large the problem is: S (if left out), W, A, B or C.",
+        ),
+    ] = "",
+    profile: Annotated[
+        bool,
+        typer.Option("--profile", help="NPB: say how much of the time was spent inside of MPI."),
     ] = False,
-    show: Show = False,
-    timeout: Timeout = 3600.0,
+    size: Annotated[
+        int, typer.Option(help="hpl and hpcc: how many equations; 0: as many as are solved soon.")
+    ] = 0,
+    memory: Annotated[
+        float,
+        typer.Option(help="hpl and hpcc: fill this share of the free memory instead, at most 0.8."),
+    ] = 0.0,
+    quick: Annotated[
+        bool,
+        typer.Option("--quick", help="hpl and hpcc: a small problem, and no bandwidth from b_eff."),
+    ] = False,
+    show: Annotated[
+        bool,
+        typer.Option("--show", help="hpl and hpcc: print the input file, and run nothing."),
+    ] = False,
+    timeout: Annotated[
+        float, typer.Option(min=0, help="Stop a run after this many seconds; 0: never.")
+    ] = 3600.0,
     wait: Wait = False,
 ) -> None:
-    """Run the seven benchmarks of the HPC Challenge on all nodes, and check each.
+    """Run a published benchmark: NPB, HPL, HPCC, or a search.
 
-    Example: beowulf hpcc --quick
+    NPB's results stand beside paper A's, and `hpl` solves a system of equations on all nodes. `hpcc` runs the seven
+    benchmarks of the HPC Challenge; `search` looks for made-up DNA with BLAST, on one node and in parts on several.
+    Each checks its results; a wrong one ends the command with exit code 1, after the figures.
+
+    Example: beowulf suite MG --class W -n 4 --profile
     """
-    problem = _chosen(ranks, size, memory, quick=quick)
+    from beowulf.suites.npb import BENCHMARKS
+
+    word = name.lower()
+    names = list(BENCHMARKS) if word == "npb" else [name.upper()]
+    of_npb, of_hpl = names[0] in BENCHMARKS, word in (HPL, HPCC)
+    if not of_npb and not of_hpl and word != SEARCH:
+        known = ", ".join((*BENCHMARKS, "npb", HPL, HPCC, SEARCH))
+        raise UsageError(f"There is no suite {name!r}.", f"There are: {known}.")
+    if not of_npb:
+        _refuse("NPB", {"--class": letter, "--profile": profile})
+    if not of_hpl:
+        others = {"--size": size, "--memory": memory, "--quick": quick, "--show": show}
+        _refuse("hpl and hpcc", others)
+    if of_npb:
+        _npb(names, letter.upper() or "S", ranks, profile, timeout, wait)
+    elif of_hpl:
+        _hpcc(word, ranks, size, memory, quick, show, timeout, wait)
+    else:
+        _search(ranks, timeout, wait)
+
+
+def _refuse(whose: str, options: Mapping[str, object]) -> None:
+    for option, value in options.items():
+        if value:
+            raise UsageError(f"`{option}` is for {whose}.", "`beowulf suite -h` explains each.")
+
+
+def _npb(
+    names: Sequence[str], letter: str, ranks: int, profiled: bool, timeout_s: float, wait: bool
+) -> None:
+    from rich.console import Console
+
+    from beowulf import papers
+    from beowulf.cluster import running
+    from beowulf.measure.measurement import Measurement
+    from beowulf.progress import bar
+    from beowulf.suites import npb
+
+    cluster = running()
+    names, skipped = npb.fitting(names, ranks)
+    for sentence in skipped:
+        report(sentence)
+    npb.refuse(cluster, names, letter, ranks)
+    runs: list[Run] = []
+    trouble: LabError | None = None
+    with (
+        cluster.holding(HOLDS, wait=wait, report=report),
+        bar("NAS Parallel Benchmarks") as progress,
+        Measurement("NPB", cluster, KEPT_NOWHERE, launches=len(names)) as session,
+    ):
+        for number, each in enumerate(names):
+            progress(number, len(names), f"{each} class {letter}, {ranks} ranks")
+            try:
+                run = npb.run(session, each, letter, ranks, profiled=profiled, timeout_s=timeout_s)
+                runs.append(run)
+            except LabError as error:
+                trouble = error
+                break
+    if runs:
+        console = Console()
+        if not console.is_terminal:
+            console = Console(width=WIDTH)
+        console.print(_npb_table(runs))
+        for done in runs:
+            if done.profile:
+                console.print(f"\n{done.name}", markup=False)
+                console.print(done.profile)
+        console.print(f"\n{npb_warning(letter)}", markup=False)
+        console.print(f"Published: {papers.table('A-table-5').attrs['source']}", markup=False)
+    if trouble:
+        raise trouble
+
+
+def npb_warning(letter: str) -> str:
+    """What to consider when runs of a class are compared with paper A's figures."""
+    return NPB_WARNING + (OF_CLASS_W if letter == "W" else "")
+
+
+def _npb_table(runs: Sequence[Run]) -> Table:
+    from rich.table import Table
+
+    from beowulf.studies.lab_03.parallel_tables import GRENDEL, PAPER, published
+
+    paper = published()
+    table = Table("benchmark", "class")
+    in_mpi = ["in MPI"] if runs[0].profile else []
+    for head in ("ranks", "seconds", "Mop/s", *in_mpi):
+        table.add_column(head, justify="right")
+    table.add_column("verified")
+    for head in (PAPER, GRENDEL):
+        table.add_column(head, justify="right")
+    for each in runs:
+        cells = [each.name, each.letter, str(each.ranks)]
+        cells += [f"{each.seconds:.3g}", f"{each.mops:,.1f}"]
+        cells += [f"{each.profile.share:.0%}"] if each.profile else []
+        cells += [f"yes, {len(each.checks)} check{'s' if len(each.checks) != 1 else ''}"]
+        values = paper.get(each.name, (math.nan, math.nan))
+        table.add_row(*cells, *("–" if math.isnan(value) else f"{value:g}" for value in values))
+    return table
+
+
+def _hpcc(
+    name: str,
+    ranks: int,
+    size: int,
+    memory: float,
+    quick: bool,
+    show: bool,
+    timeout_s: float,
+    wait: bool,
+) -> None:
+    from beowulf.cluster import running
+    from beowulf.measure.line import joined
+    from beowulf.progress import bar
+    from beowulf.suites import hpcc
+    from beowulf.suites import hpl as problems
+
+    cluster, alone = running(), name == HPL
+    problem = problems.choose(
+        cluster, ranks, size=size, memory=memory, quick=quick, runs=HPL_RUNS if alone else 1
+    )
     if show:
         print(problem.text, end="")
         return
-    results = _ran(problem, brief=quick, timeout_s=timeout, wait=wait)
-    print("\n".join(figure_lines(results)))
-    longest = sorted(results.sections.items(), key=lambda part: -part[1])[:3]
-    print("\nLongest: " + ", ".join(f"{name} {seconds:.0f} s" for name, seconds in longest) + ".")
-    _name_the_library(problem)
     print(
-        "Paper E: tuning took 29 % of the whole time away; what talks gained, what is local did not."
+        f"N {problem.n:,} in blocks of {problem.nb} on a grid of {problem.p} x {problem.q} ranks:"
+        f" {problem.matrix_bytes / 1024**2:,.1f} MiB. `--show` prints the whole input."
     )
-    _refuse_failures(results)
+    with (
+        cluster.holding(HOLDS, wait=wait, report=report),
+        joined(cluster, report) as warnings,
+        bar(name) as progress,
+    ):
+        for warning in warnings:
+            report(warning)
+        results, seconds = hpcc.run(
+            cluster, problem, brief=alone or quick, timeout_s=timeout_s, report=progress
+        )
+    print(f"hpcc took {seconds:.0f} s in all.\n")
+    print("\n".join(_solutions(results, problem.ranks) if alone else figure_lines(results)))
+    blas = hpcc.machine(cluster, list(cluster.nodes[: problem.ranks])).blas
+    more = ""
+    if problems.plain(blas):
+        more = "; `sudo apt-get install libopenblas0-serial` brings one made for this processor"
+    print(f"Matrices are multiplied by {blas}{more}.")
+    print(PAPER_E[name])
+    if results.failures:
+        raise LabError(f"A check has failed. {'; '.join(results.failures)}.")
+
+
+def _solutions(results: Results, ranks: int) -> list[str]:
+    lines = [f"{'solution':>8}  {'seconds':>8}  {'Gflop/s':>8}  {'residual':>9}  check"]
+    lines += [
+        f"{number:>8}  {each.seconds:>8.2f}  {each.gflops:>8.3f}  {each.residual:>9.2e}"
+        f"  {'passed' if each.passed else 'FAILED'}"
+        for number, each in enumerate(results.solutions, 1)
+    ]
+    multiplied = results.figures["dgemm_gflops"] * ranks
+    share = results.figures["hpl_gflops"] / multiplied
+    return [
+        *lines,
+        f"\nThe best is {share:.1%} of {multiplied:.3g} Gflop/s, at which the {ranks} ranks"
+        " multiply matrices when nobody talks (DGEMM).",
+    ]
 
 
 def figure_lines(results: Results) -> list[str]:
-    """A line for each result of hpcc: its test, the figure or why there is none, and what it is."""
+    """A line for each result of hpcc: its test, the figure or why there is none, and what it is; and what took long."""
     from beowulf.suites.hpcc_results import RESULTS
 
     lines = []
@@ -108,24 +264,13 @@ def figure_lines(results: Results) -> list[str]:
         figure = "not measured" if value is None else f"{value:.4g} {each.unit}"
         why = f" ({results.left_out[each.key]})" if each.key in results.left_out else ""
         lines.append(f"{each.test:<13} {figure:<24} {each.what}{why}")
-    return lines
+    longest = sorted(results.sections.items(), key=lambda part: -part[1])[:3]
+    times = ", ".join(f"{name} {seconds:.0f} s" for name, seconds in longest)
+    return [*lines, f"\nLongest: {times}."]
 
 
-def search(
-    parts: Annotated[int, typer.Option("-n", help="Into how many parts, a node for each.")] = 4,
-    megabases: Annotated[
-        float, typer.Option("--size", help="How many million bases the database has.")
-    ] = 8.0,
-    queries: Annotated[int, typer.Option("--queries", help="How many sequences to look for.")] = 40,
-    seed: Annotated[int, typer.Option("--seed", help="Which sequences are made.")] = 1,
-    wait: Wait = False,
-) -> None:
-    """Search a database of made-up DNA with BLAST: whole on one node, then in parts on several.
-
-    Example: beowulf search -n 4 --size 2
-    """
+def _search(parts: int, timeout_s: float, wait: bool) -> None:
     from beowulf.cluster import running
-    from beowulf.errors import LabError, UsageError
     from beowulf.measure.measurement import Measurement, need_a_node_each
     from beowulf.progress import bar
     from beowulf.suites import blast
@@ -135,17 +280,18 @@ def search(
     if parts < 1:
         raise UsageError(f"A database has at least 1 part, not {parts}.")
     need_a_node_each(cluster, parts)
-    made = Collection(bases=round(megabases * 1e6), queries=queries, seed=seed)
     counts = sorted({1, parts})
     with (
-        cluster.holding("`beowulf search`", wait=wait, report=report),
-        bar("search") as progress,
-        blast.files(made) as (database, looked_for),
+        cluster.holding(HOLDS, wait=wait, report=report),
+        bar(SEARCH) as progress,
+        blast.files(Collection()) as (database, queries),
         Measurement(
             "E5", cluster, KEPT_NOWHERE, progress=progress, launches=len(counts)
         ) as session,
     ):
-        results = [blast.run(session, database, looked_for, count) for count in counts]
+        results = [
+            blast.run(session, database, queries, count, timeout_s=timeout_s) for count in counts
+        ]
     if not session.complete:
         raise LabError(session.warnings[-1])
     print("parts  " + "".join(f"{step:>9}" for step in blast.STEPS) + "   hits")
@@ -157,59 +303,4 @@ def search(
     if len(results) > 1:
         faster = results[0].seconds["total"] / results[-1].seconds["total"]
         print(f"\n{parts} parts find the same as the whole, {faster:.2f} times as fast.")
-    print("Paper E: mpiBLAST took 11 % less time where the latency was 42 % lower.")
-
-
-def _chosen(ranks: int, size: int, memory: float, *, quick: bool = False, runs: int = 1) -> Problem:
-    from beowulf.cluster import running
-    from beowulf.suites import hpl as suite
-
-    return suite.choose(running(), ranks, size=size, memory=memory, quick=quick, runs=runs)
-
-
-def _ran(problem: Problem, *, brief: bool, timeout_s: float, wait: bool) -> Results:
-    from beowulf.cluster import running
-    from beowulf.measure.line import joined
-    from beowulf.progress import bar
-    from beowulf.suites import hpcc as suite
-
-    print(
-        f"N {problem.n:,} in blocks of {problem.nb} on a grid of {problem.p} x {problem.q} ranks:"
-        f" {problem.matrix_bytes / 1024**2:,.1f} MiB. `--show` prints the whole input."
-    )
-    cluster = running()
-    with (
-        cluster.holding("`beowulf hpcc`", wait=wait, report=report),
-        joined(cluster, report) as warnings,
-        bar("hpcc") as progress,
-    ):
-        for warning in warnings:
-            report(warning)
-        results, seconds = suite.run(
-            cluster, problem, brief=brief, timeout_s=timeout_s, report=progress
-        )
-    print(f"hpcc took {seconds:.0f} s in all.\n")
-    return results
-
-
-def _name_the_library(problem: Problem) -> None:
-    from beowulf.cluster import running
-    from beowulf.suites import hpcc as suite
-    from beowulf.suites import hpl
-
-    cluster = running()
-    blas = suite.machine(cluster, list(cluster.nodes[: problem.ranks])).blas
-    plain = hpl.plain(blas)
-    more = (
-        "; `sudo apt-get install libopenblas0-serial` brings one made for this processor"
-        if plain
-        else ""
-    )
-    print(f"Matrices are multiplied by {blas}{more}.")
-
-
-def _refuse_failures(results: Results) -> None:
-    from beowulf.errors import LabError
-
-    if results.failures:
-        raise LabError(f"A check has failed. {'; '.join(results.failures)}.")
+    print(PAPER_E[SEARCH])

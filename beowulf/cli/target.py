@@ -204,10 +204,11 @@ def setup(
         bool, typer.Option("--verbose", help="Print all that Ansible says.")
     ] = False,
 ) -> None:
-    """Make a cluster of PCs or VMs: programs, names, logins among them, captures without root.
+    """Make a cluster of PCs or VMs.
 
-    It may be run at any time: what is set up already is left alone. A machine that is off is named, and the others
-    are set up. Exit code 1: at least one machine is not set up.
+    They get the programs, names, logins among them, and captures without root. It may be run at any time: what is set
+    up already is left alone. A machine that is off is named, and the others are set up. Exit code 1: at least one
+    machine is not set up.
 
     Example: beowulf setup inventory.yml --check
     """

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from beowulf.cli import tune_paper, tune_tables, tune_trial, way
-from beowulf.cli.tune_trial import KEPT_IN, AsJson, Folder, Host, Keep, Quick, Revert
-from beowulf.cli.way import Force
+from beowulf.cli.options import KEPT_IN, AsJson, Folder, Force, Quick
+from beowulf.errors import UsageError
 
 if TYPE_CHECKING:
     from beowulf.tuning.knob import Reading
 
 app = typer.Typer(
     invoke_without_command=True,
-    help="Where do the microseconds go? The knobs that latency may depend on, one at a time.",
+    help="Turn the knobs that latency may depend on, one at a time.",
 )
 KNOB = Annotated[str, typer.Argument(help="The knob's name, such as firewall.")]
 
@@ -71,12 +71,19 @@ def show(name: KNOB, as_json: AsJson = False) -> None:
 def apply(
     name: KNOB,
     value: Annotated[str | None, typer.Argument(help="Paper E's choice if left out.")] = None,
-    keep: Keep = False,
-    revert: Revert = False,
+    keep: Annotated[bool, typer.Option("--keep", help="Keep it, whatever the result.")] = False,
+    revert: Annotated[
+        bool, typer.Option("--revert", help="Put it back, whatever the result.")
+    ] = False,
     unmeasured: Annotated[
         bool, typer.Option("--unmeasured", help="Set it and keep it, without measuring.")
     ] = False,
-    host: Host = False,
+    host: Annotated[
+        bool,
+        typer.Option(
+            "--host", help="Allow a change of this machine itself; what changes is listed."
+        ),
+    ] = False,
     quick: Quick = False,
     records: Folder = KEPT_IN,
     force: Force = False,
@@ -93,7 +100,8 @@ def apply(
     from beowulf.tuning.change import changing
     from beowulf.tuning.knobs import find
 
-    tune_trial.refuse_both(keep or unmeasured, revert)
+    if (keep or unmeasured) and revert:
+        raise UsageError("Either keep it or put it back: --keep and --revert exclude each other.")
     knob = find(name)
     chosen = knob.accepted(value if value is not None else knob.tuned)
     cluster = running()
@@ -111,14 +119,13 @@ def apply(
     )
     if not nothing and not unmeasured:
         how = (keep, revert, quick, records, as_json)
-        plain = tune_trial.measured(cluster, [(knob, chosen)], *how)
+        plain = tune_trial.measured(cluster, knob, chosen, *how)
     elif not nothing:
         plain, text = {**plain, "fate": "kept"}, f"{knob.name} {chosen}: kept, unmeasured."
     if as_json or nothing or unmeasured:
         print(tune_tables.json_or(as_json, plain, text))
 
 
-app.command("all")(tune_paper.all_)
 app.command()(tune_paper.compare)
 
 

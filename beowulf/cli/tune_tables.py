@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from beowulf.studies.lab_07.before_after import Row
-    from beowulf.studies.lab_07.knob_gains import Gain
     from beowulf.tuning.checklist import Answers
     from beowulf.tuning.knob import Knob, Reading
     from beowulf.tuning.log import Entry
@@ -128,79 +127,6 @@ def event(entry: Entry) -> dict[str, Any]:
         "fate": entry.fate,
         "open": entry.open,
     }
-
-
-def added_up(alone: float, together: float) -> str:
-    """The changes (%) of each alone beside that of all together."""
-    return (
-        f"Each alone, added up: {alone:+.0f} %. All together: {together:+.0f} %."
-        " They need not be equal: what one knob costs may hide behind another."
-    )
-
-
-def gained(gains: Sequence[Gain], reasons: Mapping[str, str], parts: Sequence[str]) -> list[str]:
-    """The lines of paper E's table 3: mean and deviation, before and after, of each knob alone and of all together."""
-    from beowulf.studies.lab_07.knob_gains import ALONE, TOGETHER, says
-
-    rows: list[tuple[str, ...]] = [
-        (
-            "taken away",
-            "mean before",
-            "deviation",
-            "mean after",
-            "deviation",
-            "median of pairs",
-            "decision",
-        )
-    ]
-    for gain in gains:
-        us_values = (gain.before.mean, gain.before.deviation, gain.after.mean, gain.after.deviation)
-        change = gain.percent
-        rows.append(
-            (
-                says(gain),
-                *(f"{us:.2f} µs" for us in us_values),
-                interval(change.median, change.low, change.high),
-                gain.decision,
-            )
-        )
-    lines = [*table(rows), *_notes(gain for gain in gains if gain.means_say_otherwise)]
-    lines += [f"{name}: {why}" for name, why in reasons.items()]
-    percents = {gain.knob: gain.percent.median for gain in gains if gain.way == ALONE}
-    alone = [percents[name] for name in parts if name in percents]
-    if TOGETHER in percents and len(alone) > 1:
-        lines.append(added_up(sum(alone), percents[TOGETHER]))
-    return lines
-
-
-def _notes(gains: Iterable[Gain]) -> Iterator[str]:
-    from beowulf.studies.lab_07.knob_gains import says
-
-    for gain in gains:
-        yield f"{says(gain)}: its two means say otherwise. What disturbs is in them; the pairs decide."
-
-
-def plain_gains(
-    gains: Sequence[Gain], reasons: Mapping[str, str], sweep: Mapping[str, Any]
-) -> dict[str, Any]:
-    """The same as plain data."""
-    trials = [
-        {
-            "knob": gain.knob,
-            "way": gain.way,
-            "percent": gain.percent.median,
-            "low": gain.percent.low,
-            "high": gain.percent.high,
-            "before_us": {"mean": gain.before.mean, "deviation": gain.before.deviation},
-            "after_us": {"mean": gain.after.mean, "deviation": gain.after.deviation},
-            "pairs": gain.ratio.n,
-            "decision": gain.decision,
-            "means_say_otherwise": gain.means_say_otherwise,
-        }
-        for gain in gains
-    ]
-    state = {**sweep["testbed"], **sweep["machine"]}
-    return {"state": state, "trials": trials, "absent": dict(reasons), "fate": "put back"}
 
 
 def compared(rows: Mapping[str, Sequence[Row]]) -> list[str]:

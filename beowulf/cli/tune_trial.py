@@ -1,11 +1,10 @@
-"""What the commands of `beowulf tune` share: their options, one trial, and the questions to the user."""
+"""One trial of `beowulf tune`, and the questions to the user."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -15,61 +14,37 @@ if TYPE_CHECKING:
     from beowulf.cluster import Cluster
     from beowulf.tuning.knob import Knob
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print plain data for a script.")]
-Folder = Annotated[Path, typer.Option("--records", help="The folder that keeps your Records.")]
-Keep = Annotated[bool, typer.Option("--keep", help="Keep it, whatever the result.")]
-Revert = Annotated[bool, typer.Option("--revert", help="Put it back, whatever the result.")]
-Quick = Annotated[bool, typer.Option("--quick", help="Fewer and shorter samples.")]
-Host = Annotated[
-    bool,
-    typer.Option("--host", help="Allow a change of this machine itself; what changes is listed."),
-]
-KEPT_IN = Path("records")
 PING_PONG = 2  # nodes that measure
 
 
 def measured(
     cluster: Cluster,
-    turns: list[tuple[Knob, str]],
+    knob: Knob,
+    value: str,
     keep: bool,
     revert: bool,
     quick: bool,
     records: Path,
     as_json: bool,
 ) -> dict[str, Any]:
-    """Measure these changes, keep them or put them back, and say so; the same as plain data."""
+    """Measure a change, keep it or put it back, and say so; the same as plain data."""
     from beowulf.progress import bar
     from beowulf.tuning import trial
     from beowulf.tuning.change import changing
 
-    name = ", ".join(f"{knob.name} {value}" for knob, value in turns)
-    with changing(cluster, turns, nodes=cluster.nodes[:PING_PONG], agree=agree) as changes:
+    name, nodes = f"{knob.name} {value}", cluster.nodes[:PING_PONG]
+    with changing(cluster, [(knob, value)], nodes=nodes, agree=agree) as changes:
+        [change] = changes.each
         with bar(name, shown=not as_json) as progress:
-            comparison = trial.measure(cluster, changes, records, quick=quick, progress=progress)
+            comparison = trial.measure(cluster, change, records, quick=quick, progress=progress)
         keeps = keep or (not revert and _wanted(f"{name}: {comparison}"))
         if keeps:
-            changes.keep()
+            change.keep()
     fate = "kept" if keeps else "put back"
     if not as_json:
         print(f"{name}: {comparison}; {fate}.")
     decided = {"decision": comparison.decision, "ratio": vars(comparison.ratio)}
-    return {"knobs": {knob.name: value for knob, value in turns}, **decided, "fate": fate}
-
-
-def refuse_both(keep: bool, revert: bool) -> None:
-    """UsageError for `--keep` together with `--revert`."""
-    if keep and revert:
-        raise UsageError("Either keep it or put it back: --keep and --revert exclude each other.")
-
-
-def show_first(cluster: Cluster, turns: Sequence[tuple[Knob, str]]) -> None:
-    """Show all that is going to be changed on separate machines; ends the command when the user says no."""
-    from beowulf.tuning import change_preview
-    from beowulf.tuning.change import changing
-
-    if change_preview.shown_first(cluster):
-        with changing(cluster, turns, agree=agree):
-            pass
+    return {"knobs": {knob.name: value}, **decided, "fate": fate}
 
 
 def agree(text: str) -> None:

@@ -3,21 +3,11 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
-from typing import Annotated
 
 import typer
 
-Force = Annotated[
-    bool,
-    typer.Option("--force", help="End a measurement that is under way; it keeps what it has."),
-]
-Wait = Annotated[
-    bool, typer.Option("--wait", help="Wait until no other process measures on the cluster.")
-]
 
-
-def make(command: str, force: bool, folder: Path | None = None) -> None:
+def make(command: str, force: bool) -> None:
     """Return when no measurement is under way; else end it, with `force` or when the user agrees.
 
     LockedError without a terminal; the command ends when the user says no.
@@ -25,7 +15,7 @@ def make(command: str, force: bool, folder: Path | None = None) -> None:
     from beowulf import paths
     from beowulf.cluster import lock
 
-    folder = folder or paths.state()
+    folder = paths.state()
     holder = lock.holder(folder)
     if holder is None:
         return

@@ -10,18 +10,10 @@ from typing import Annotated, Any
 
 import typer
 
+from beowulf.cli.options import AsJson
 from beowulf.errors import LabError, UsageError
 
-PANEL = "The wire"
 WHOLE = 1 << 18  # the longest packet that dumpcap takes
-
-
-def add_to(app: typer.Typer) -> None:
-    """Put this file's commands into `app`."""
-    # What follows the program is the program's own, options too.
-    own = {"allow_interspersed_args": False}
-    app.command(rich_help_panel=PANEL, context_settings=own)(capture)
-    app.command(rich_help_panel=PANEL)(packets)
 
 
 def capture(
@@ -45,9 +37,6 @@ def capture(
     most: Annotated[
         float, typer.Option(help="End the capture when so many MB (10^6 bytes) are in the file.")
     ] = 1000,
-    ring: Annotated[
-        bool, typer.Option("--ring", help="At --most, forget the oldest packets instead of ending.")
-    ] = False,
     ranks: Annotated[int, typer.Option("-n", help="How many ranks.")] = 4,
     seconds: Annotated[
         float, typer.Option(help="Without a program: capture for so long, or until Ctrl-C.")
@@ -56,7 +45,7 @@ def capture(
         float, typer.Option(help="Stop the program after this many seconds; 0: never.")
     ] = 600.0,
 ) -> None:
-    """Capture packets into a file while an MPI program runs on the cluster, or for some seconds.
+    """Capture packets while a program runs, or for some seconds.
 
     Example: beowulf capture -o ring.pcapng -n 4 -- labs/01-validation/ring.c
     """
@@ -65,9 +54,9 @@ def capture(
     if snap < 0 or seconds <= 0:
         raise UsageError("`--snap` is at least 0, `--seconds` more than 0.")
     from beowulf import mpi
-    from beowulf.cluster import connect
+    from beowulf.cluster import running
 
-    cluster = connect()
+    cluster = running()
     failed = more = ""
     # Compiling is no part of what is measured.
     words = mpi.prepare(Path(program[0]), library=_library(cluster)) if program else []
@@ -77,7 +66,6 @@ def capture(
         snap_bytes=snap or WHOLE,
         packet_filter=packet_filter,
         most_mb=most,
-        ring=ring,
     )
     with wire:
         if program:
@@ -108,7 +96,7 @@ def packets(
     file: Annotated[
         Path | None, typer.Argument(help="A capture, pcap or pcapng.", show_default=False)
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print plain data for a script.")] = False,
+    as_json: AsJson = False,
     messages: Annotated[
         bool, typer.Option("--messages", help="List the MPI messages, one a line.")
     ] = False,
@@ -117,7 +105,7 @@ def packets(
     ] = "",
     elapsed: Annotated[
         float | None,
-        typer.Option(help="Rates over so many seconds. [default: first to last packet]"),
+        typer.Option(help="Rates over so many seconds. \\[default: first to last packet]"),
     ] = None,
     tshark: Annotated[
         bool, typer.Option("--tshark", help="Print the tshark command that shows MPICH's packets.")
@@ -127,7 +115,9 @@ def packets(
         typer.Option("--install-dissector", help="Teach your Wireshark to show MPICH's packets."),
     ] = False,
 ) -> None:
-    """Print what the packets of a capture are: how many, how fast, of which kind, with how much overhead.
+    """Print what the packets of a capture are.
+
+    How many are they, how fast, of which kind, with how much overhead?
 
     Example: beowulf packets ring.pcapng --messages
     """

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from importlib import import_module
-from pathlib import Path
 from types import ModuleType
 
 from beowulf import paths
@@ -15,9 +13,9 @@ from beowulf.cluster.base import (
     WIRE,
     Abilities,
     Cluster,
-    Completed,
     Hardware,
 )
+from beowulf.cluster.shells import Completed
 from beowulf.errors import LabError
 
 __all__ = [
@@ -29,7 +27,6 @@ __all__ = [
     "Cluster",
     "Completed",
     "Hardware",
-    "connect",
     "here",
     "kind_here",
     "module",
@@ -38,17 +35,8 @@ __all__ = [
 ]
 
 
-def connect() -> Cluster:
-    """The running cluster of this user; where BEOWULF_RECORDED names a folder, one that answers from it."""
-    if folder := os.environ.get("BEOWULF_RECORDED"):
-        from beowulf.cluster.recorded import RecordedCluster
-
-        return RecordedCluster(Path(folder))
-    return running()
-
-
 def running() -> Cluster:
-    """The running cluster of this user, as commands want it: Records have no shell and cannot be measured."""
+    """The running cluster of this user; LabError where none runs."""
     if cluster := here():
         return cluster
     raise LabError("No cluster runs.", "`beowulf up` boots one.")

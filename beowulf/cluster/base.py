@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import secrets
+import shlex
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from beowulf import paths
+from beowulf.cluster.shells import KILL_MARKED, LONGEST_KILLING_S, Completed, UnfinishedError
 from beowulf.errors import LabError
 
 if TYPE_CHECKING:
     from beowulf.cluster.capture import Capture
-    from beowulf.record import Record
 
 
 # Where packets are captured, besides at a single node: the whole wire, each frame once; the switch; all nodes.
@@ -42,7 +44,6 @@ class Abilities:
     # Its nodes are ours alone: they may be broken, slowed down, and their cables limited.
     faults: bool = False
     cpu_limits: bool = False  # the share of a processor that a node gets can be limited
-    recorded: bool = False  # it answers from Records and measures nothing
     shared_files: bool = False  # its nodes see the files of this machine
     # Its nodes share this machine's kernel, cores and memory, and have no network cards.
     one_machine: bool = False
@@ -60,26 +61,18 @@ class Hardware:
     memory_bytes: int
 
 
-@dataclass(frozen=True)
-class Completed:
-    """What a command on a node printed, how it ended, and how long it took."""
-
-    returncode: int
-    stdout: str
-    stderr: str
-    elapsed_s: float
-
-
 class Cluster(ABC):
     """What every kind of cluster can do."""
 
     kind: str
     can: Abilities
     folder: Path | None = None  # where this user's files of the cluster are
+    instead = ""  # what a person may do who wants what this kind has not
     cannot_show: str = ""  # what of a cluster this kind cannot show, for a learner who has no other
     # The changes that a user has been shown before they are made (beowulf/tuning/change_preview.py).
     shown: set[str]
-    records: Path | None = None  # where a notebook keeps its Records; answers are remembered there
+    records: Path | None = None  # where a notebook keeps its Records
+    watched: Any = None  # what looks at it during a measurement (beowulf/measure/watched.py)
 
     @property
     @abstractmethod
@@ -112,7 +105,6 @@ class Cluster(ABC):
     def dead_nodes(self) -> list[str]:
         """The nodes that do not run or do not answer."""
 
-    @abstractmethod
     def run(
         self,
         node: str,
@@ -121,13 +113,31 @@ class Cluster(ABC):
         timeout_s: float = 60,
         stdin: str = "",
     ) -> Completed:
-        """Run a command in a shell on a node, as the learner; what it printed, and its return code."""
+        """Run a command in a shell on a node, as the learner; what it printed, and its return code.
+
+        When the wait for it ends early, nothing of it is left on the node, as would be by ssh alone. No command is a
+        login shell, which ends with its stdin.
+        """
+        line = command if isinstance(command, str) else shlex.join(command)
+        mark = f"BEOWULF_CALL={secrets.token_hex(8)}"
+        try:
+            return self._in_shell(node, f"export {mark}; {line}" if line else "", stdin, timeout_s)
+        except (KeyboardInterrupt, UnfinishedError) as ended:
+            with suppress(LabError):
+                script = KILL_MARKED.format(mark=mark)
+                self._in_shell(node, "bash --norc", script, LONGEST_KILLING_S)
+            if isinstance(ended, UnfinishedError):
+                raise UnfinishedError(node, line, ended.timeout_s) from None
+            raise
+
+    def _in_shell(self, node: str, line: str, stdin: str, timeout_s: float) -> Completed:
+        """Run a line of shell on a node to its end."""
+        raise self._has_no("commands on its nodes")
 
     @abstractmethod
     def shell(self, node: str, command: str, *, terminal: bool = False) -> list[str]:
         """The words that, started on this machine, run `command` (or a login shell) on a node."""
 
-    @abstractmethod
     def capture(
         self,
         file: Path,
@@ -136,53 +146,38 @@ class Cluster(ABC):
         snap_bytes: int = 128,
         packet_filter: str = "",
         most_mb: float = 1000,
-        ring: bool = False,
     ) -> Capture:
         """A capture, to be entered with `with`: packets of the wire, at the switch, a node or all `nodes`, into `file`.
 
         Of the `wire` each frame is captured once, in the way in which this kind of cluster can see all of them; the
         capture's `where` says which. At all nodes, each packet between two of them is captured at both; the name of
-        its interface is that of the node. At `most_mb` it ends, or as a `ring` forgets the oldest packets.
+        its interface is that of the node. At `most_mb` it ends.
         """
-
-    def replay(self, study: str, variant: str = "") -> Record | None:
-        """The Record that a recorded cluster has of a study; None where it can be measured."""
-        return None
+        raise self._has_no("packets to capture")
 
     def hardware(self, node: str) -> Hardware:
         """The cores and the memory of a node; LabError when it does not answer."""
-        try:
-            cores, memory_kb = map(int, self.run(node, ASK_HARDWARE).stdout.split()[-2:])
-        except ValueError:
-            raise LabError(
-                f"{node} does not say how many cores and how much memory it has.", "", node
-            ) from None
+        cores, memory_kb = map(int, self.run(node, ASK_HARDWARE).stdout.split()[-2:])
         return Hardware(cores, memory_kb * 1024)
 
     def enter(self, node: str) -> list[str]:
         """The words that run what follows them on a node as its administrator, from outside and without ssh."""
-        raise self._not_ours("entered from outside")
+        raise self._has_no("nodes that are entered from outside")
 
     def processes(self, node: str) -> list[int]:
         """All processes of a node, by this machine's numbers."""
-        raise self._not_ours("asked for their processes from outside")
+        raise self._has_no("processes that are seen from outside")
 
     def limit(self, nodes: Sequence[str], rate: str) -> None:
         """Limit the cables of these nodes in both directions, or take the limit away (`off`)."""
-        raise self._not_ours("given other cables")
+        raise self._has_no("cables whose rate can be set")
 
-    def _not_ours(self, what: str) -> LabError:
-        return LabError(
-            f"The nodes of a cluster of the kind {self.kind} cannot be {what}.",
-            "`beowulf up` boots a cluster on this machine whose nodes can.",
-        )
+    def _has_no(self, what: str) -> LabError:
+        return LabError(f"A cluster of the kind {self.kind} has no {what}.", self.instead)
 
     def administer(self, node: str, script: str, *, timeout_s: float = 60) -> Completed:
         """Run lines of shell on a node, or at the switch, as its administrator."""
-        raise LabError(
-            f"The nodes of a cluster of the kind {self.kind} cannot be administered from here.",
-            "`beowulf up` boots a cluster whose nodes can.",
-        )
+        raise self._has_no("nodes that are administered from here")
 
     @property
     def mpi(self) -> str:
@@ -230,24 +225,20 @@ class Cluster(ABC):
         """What is not to change while something is measured, by name; GoneError when the cluster is no more."""
         return {}
 
-    @abstractmethod
     def break_it(self, fault: str, node: str = "") -> None:
         """Set up a fault that a learner is to find (see beowulf/cluster/faults.py)."""
+        raise self._has_no("nodes that are broken on purpose")
 
     @abstractmethod
     def heal(self) -> None:
         """Bring every node back to how `up` made it."""
 
     def ask(self, node: str, command: str) -> str:
-        """What a command on a node prints (its complaint, if that is all); remembered beside a notebook's Records."""
+        """What a command on a node prints (its complaint, if that is all)."""
         try:
             done = self.run(node, command)
         except KeyboardInterrupt:
             raise NotAnsweredError(
                 f"{node} was asked `{command}` and had not answered when you stopped it."
             ) from None
-        if self.records is not None:
-            from beowulf.cluster.recorded import remember
-
-            remember(self.records, node, command, done)
         return done.stdout or done.stderr

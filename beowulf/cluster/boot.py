@@ -25,7 +25,8 @@ NODE_BYTES = 5_000_000
 TOOLS = (
     *("bash", "unshare", "nsenter", "setsid", "setpriv", "mount", "hostname"),
     *("ip", "tc", "ethtool", "ssh", "ssh-keygen", "sshd"),
-)  # What every node mounts. The first word is a name of our own, because `mount --all` passes over what it takes for
+)
+# What every node mounts. The first word is a name of our own, because `mount --all` passes over what it takes for
 # mounted already.
 MOUNTS = (
     "beowulf-run /run tmpfs mode=755",
@@ -39,18 +40,11 @@ NO_SETTINGS = "etc/no_settings"
 
 def boot(plan: ClusterConfig, folder: Path, existing: Supervisor | None, show: Show) -> Supervisor:
     """Make the supervisor unless there is an `existing` one, and each missing node; put files and cables right."""
-    shells.look_for(TOOLS)
+    shells.look_for(
+        *TOOLS, paths.mpi_prefix(plan.mpi) / "bin/mpiexec", paths.native("patient_poll.so")
+    )
     if not existing:
         _refuse_without_memory(plan)
-    for needed in (
-        paths.mpi_prefix(plan.mpi) / "bin" / "mpiexec",
-        paths.native("patient_poll.so"),
-    ):
-        if not needed.exists():
-            raise LabError(
-                f"{needed} is missing.",
-                "`make lab` (or `beowulf doctor --fix`) makes it.",
-            )
     with ThreadPoolExecutor(1) as beside:
         keys = beside.submit(sshd.make_keys, plan, folder)
         its_supervisor = existing or supervisor.start(folder, show)
@@ -85,7 +79,11 @@ def _files(plan: ClusterConfig, folder: Path) -> dict[str, tuple[str, int]]:
         files[f"{own}/hosts"] = (plan.hosts(node), 0o644)
         files[f"{own}/hostname"] = (node + "\n", 0o644)
         files[f"{own}/mounts"] = (_table(MOUNTS), 0o644)
-        files[f"{own}/etc"] = (_etc_table(folder, node), 0o644)
+        etc = (
+            f"{_escaped(str(file))} {node_etc.NODES}/{place} none bind"
+            for place, file in node_etc.ours(folder, node).items()
+        )
+        files[f"{own}/etc"] = (_table(etc), 0o644)
         files[f"{own}/authorized_keys"] = (sshd.authorized_keys(folder), 0o600)
         files[f"{own}/sshd_config"] = (
             sshd.server(plan, folder, node, settings.items()),
@@ -143,7 +141,7 @@ def _set_up_nodes(
             lines += [*sshd.forget(sorted(fresh)), *links.opened()]
         words = supervisor.enter(alive[node])
         text = announced(f"in {node}", words, [*lines, *sshd.start(folder, node)], show)
-        jobs[node] = subprocess.Popen(
+        jobs[node] = job = subprocess.Popen(
             [*words, *SHELL],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
@@ -151,16 +149,14 @@ def _set_up_nodes(
             text=True,
             env=surroundings(),
         )
-        _feed(jobs[node], text)
+        # All nodes are set up at once: each gets its lines now, and is waited for later.
+        assert job.stdin
+        with suppress(BrokenPipeError):  # it ended at once; its return code and complaint say why
+            job.stdin.write(text)
+            job.stdin.close()
+        job.stdin = None
     try:
-        complaints = {
-            node: job.communicate(timeout=LONGEST_BOOT_S)[1] for node, job in jobs.items()
-        }
-    except subprocess.TimeoutExpired:
-        late = next(node for node, job in jobs.items() if job.poll() is None)
-        raise LabError(
-            f"{late} was not set up within {LONGEST_BOOT_S:g} s.", "`beowulf up` tries again.", late
-        ) from None
+        complaints = {node: job.communicate()[1] for node, job in jobs.items()}
     except BaseException:
         # Ctrl-C: the next `up` is not to meet them at work.
         for job in jobs.values():
@@ -174,15 +170,6 @@ def _set_up_nodes(
                 "`beowulf doctor` checks what a node needs; `beowulf down` clears up.",
                 node,
             )
-
-
-def _feed(job: subprocess.Popen[str], text: str) -> None:
-    # All nodes are set up at once: each gets its lines now, and is waited for later.
-    assert job.stdin
-    with suppress(BrokenPipeError):  # it ended at once; its return code and complaint say why
-        job.stdin.write(text)
-        job.stdin.close()
-    job.stdin = None
 
 
 def _mounts(folder: Path, node: str) -> list[str]:
@@ -203,13 +190,6 @@ def _mounts(folder: Path, node: str) -> list[str]:
         *node_etc.make(folder / "nodes" / node / "etc"),
         f"hostname {node}",
     ]
-
-
-def _etc_table(folder: Path, node: str) -> str:
-    files = node_etc.ours(folder, node).items()
-    return _table(
-        f"{_escaped(str(file))} {node_etc.NODES}/{place} none bind" for place, file in files
-    )
 
 
 def _table(lines: Iterable[str]) -> str:

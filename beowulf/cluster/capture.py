@@ -2,14 +2,13 @@
 
 dumpcap writes to its standard output, which is a file that we opened: it gives up root's right to
 write anywhere when it starts, and it may run where our folders have other names, or none at all.
-Where there are several, or a ring of files, they write into a folder beside the file and are put
-together in the end, in the order of time. Files of machines with clocks of their own are put in order first.
+Where there are several, they write into a folder beside the file and are put together in the end, in
+the order of time. Files of machines with clocks of their own are put in order first.
 """
 
 from __future__ import annotations
 
 import hashlib
-import re
 import shutil
 import subprocess
 import tempfile
@@ -32,9 +31,8 @@ BUFFER_MIB = 64
 class Capture:
     """Packets of some interfaces, taken into a file from `with` on until its block ends.
 
-    At `most_mb` the capture ends, or as a `ring` forgets its oldest packets instead. Entering returns
-    when packets are being taken, leaving when all are in the file. LabError for an interface that does
-    not exist, no permission, a full disk; what was captured stays.
+    At `most_mb` the capture ends. Entering returns when packets are being taken, leaving when all are in the file.
+    LabError for no permission, a full disk; what was captured stays.
     """
 
     def __init__(
@@ -45,16 +43,12 @@ class Capture:
         snap_bytes: int = 128,
         filter: str = "",
         *,
+        stop: Stop,
         where: str = "",
-        seconds: float = 3600,
         most_mb: float = 1000,
-        ring: bool = False,
-        stop: Stop = dumpcap.interrupt,
         once: bool = False,
         ahead_s: Mapping[str, float] | None = None,
     ) -> None:
-        if not interfaces:
-            raise UsageError("A capture needs an interface.", "`ip link` lists them.")
         if most_mb <= 0:
             raise UsageError(f"A capture of at most {most_mb:g} MB holds nothing.")
         self.file = Path(file)
@@ -63,17 +57,15 @@ class Capture:
         self.filter = filter
         self.where = where
         self.most_mb = most_mb
-        self.ring = ring
         # Although there are several interfaces, each frame is taken at one of them alone.
         self.once = once
         # Of interfaces whose clocks are not this machine's: by how much they are ahead, as far as it was measured.
         self.ahead_s = ahead_s
         self.shifted_s: dict[str, float] = {}
         self.began = self.ended = 0.0  # seconds since 1970
-        self.packets = 0  # that dumpcap counted; in the file, when a ring forgot some
+        self.packets = 0  # that dumpcap counted
         self.dropped = 0
         self.dropped_by_interface: dict[str, int] = {}
-        self.forgotten = False
         self.warnings: list[str] = []
         self._parts: Path | None = None  # the folder in which several files are written
         self._running = False
@@ -85,16 +77,14 @@ class Capture:
                     interface,
                     snap_bytes=snap_bytes,
                     filter=filter,
-                    seconds=seconds,
                     most_mb=most_mb / share,
-                    ring=f"{number}.pcapng" if ring else "",
                     buffer_mib=max(BUFFER_MIB // share, 8),
                 ),
                 interface if once and share > 1 else where,
                 start,
                 stop,
             )
-            for number, interface in enumerate(interfaces)
+            for interface in interfaces
         ]
 
     @property
@@ -161,7 +151,7 @@ class Capture:
         if problems:
             raise problems[0]
         if early:
-            self.warnings.append("The capture reached its limit of time or size and ended early.")
+            self.warnings.append("The capture reached its limit of size and ended early.")
         if self.dropped:
             total = self.packets + self.dropped
             self.warnings.append(
@@ -198,8 +188,6 @@ class Capture:
             "snap_bytes": self.snap_bytes,
             "filter": self.filter,
             "most_mb": self.most_mb,
-            "ring": self.ring,
-            "forgotten": self.forgotten,
             "began": self.began,
             "ended": self.ended,
             "packets": self.packets,
@@ -212,19 +200,17 @@ class Capture:
             try:
                 self.file.parent.mkdir(parents=True, exist_ok=True)
                 outputs = [opened.enter_context(self.file.open("wb"))]
-                folder = self.file.parent
-                if self.ring or len(self.dumpcaps) > 1:
-                    name = tempfile.mkdtemp(prefix=f"{self.file.name}.parts-", dir=folder)
-                    folder = self._parts = Path(name)
-                    # With a ring dumpcap names its files itself, and this one stays empty.
-                    names = [f"{number}.part" for number in range(len(self.dumpcaps))]
-                    outputs = [opened.enter_context((folder / n).open("wb")) for n in names]
+                if len(self.dumpcaps) > 1:
+                    beside = f"{self.file.name}.parts-"
+                    self._parts = Path(tempfile.mkdtemp(prefix=beside, dir=self.file.parent))
+                    parts = [self._parts / each.interface for each in self.dumpcaps]
+                    outputs = [opened.enter_context(part.open("wb")) for part in parts]
             except OSError as problem:
                 why = (problem.strerror or str(problem)).lower()
                 what = f"{self.file} cannot be written: {why}."
                 raise LabError(what, "Choose another place.") from None
             for each, output in zip(self.dumpcaps, outputs, strict=True):
-                each.start(output, folder)
+                each.start(output)
 
     def _count(self) -> None:
         self.packets = sum(each.packets for each in self.dumpcaps)
@@ -239,31 +225,17 @@ class Capture:
             return
         from beowulf.packets import clocks
 
-        parts = sorted(part for part in self._parts.iterdir() if part.stat().st_size)
+        files = [self._parts / each.interface for each in self.dumpcaps]
+        parts = [file for file in files if file.stat().st_size]
         if not parts:  # not even a header was written; each dumpcap reports why
             self._clear()
             return
-        # dumpcap numbers the files of a ring from 1 on: 0_00001_20261231235959.pcapng.
-        by_interface: dict[str, list[Path]] = {}
-        for part in parts:
-            number = re.match(r"\d+", part.name)
-            assert number
-            by_interface.setdefault(self.interfaces[int(number[0])], []).append(part)
         if self.ahead_s is not None:
+            by_interface = {part.name: [part] for part in parts}
             self.shifted_s, warnings = clocks.order(by_interface, self.ahead_s)
             self.warnings += warnings
-        full = [
-            each for each in by_interface.values() if self.ring and "_00001_" not in each[0].name
-        ]
-        first_ns = max((_first_ns(each[0]) for each in full), default=0)
         words = ["mergecap", "-F", "pcapng", "-w", str(self.file), *map(str, parts)]
-        try:
-            done = subprocess.run(words, capture_output=True, text=True, check=False)
-        except FileNotFoundError:
-            raise LabError(
-                f"There is no mergecap to put the parts of {self.file} together.",
-                f"They are kept in {self._parts}; `beowulf doctor --fix` installs it.",
-            ) from None
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
         # A part that a full disk has cut off is a complaint, but all before that is taken over.
         if done.returncode and "cut short" not in done.stderr:
             self.file.unlink()
@@ -272,29 +244,8 @@ class Capture:
                 f"They are kept in {self._parts}.",
             )
         self._clear()
-        if full:
-            self._tell_what_is_left(first_ns)
-
-    def _tell_what_is_left(self, first_ns: int) -> None:
-        from beowulf.packets.table import Packets
-
-        self.forgotten = True
-        self.packets = sum(piece["time_ns"].size for piece in Packets(self.file))
-        # A moment before it: seconds since 1970 as a float tell no nanoseconds.
-        self.began = max(self.began, (first_ns - 1000) / 1e9)
-        self.warnings.append(
-            f"The ring was full: of this capture the last {self.elapsed_s:.1f} s are left."
-        )
 
     def _clear(self) -> None:
         if self._parts is not None:
             shutil.rmtree(self._parts, ignore_errors=True)
             self._parts = None
-
-
-def _first_ns(part: Path) -> int:
-    """When the first packet of a file was taken; 0 for a file without any."""
-    from beowulf.packets.table import Packets
-
-    times = (piece["time_ns"] for piece in Packets(part))
-    return next((int(time_ns[0]) for time_ns in times if time_ns.size), 0)

@@ -6,12 +6,12 @@ course or a learner's work may lie in a checkout too, and is nobody else's busin
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import json
+import secrets
 import sys
 import tarfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from beowulf import paths
@@ -30,22 +30,29 @@ def pack(folder: Path) -> tuple[Path, str]:
     for name, path in files():
         hashed.update(f"{name}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\0".encode())
     digest = hashed.hexdigest()
-    archive = folder / f"labs-{digest[:16]}.tar.gz"
+
+    def write(archive: Path) -> None:
+        with tarfile.open(archive, "w:gz", compresslevel=1) as tar:
+            for name, path in files():
+                tar.add(path, name, recursive=False)
+
+    return made(folder / f"labs-{digest[:16]}.tar.gz", write), digest
+
+
+def made(archive: Path, write: Callable[[Path], None]) -> Path:
+    """The archive, which `write` makes unless it is there; those of older contents beside it go."""
     if not archive.exists():
-        for old in folder.glob("labs-*.tar.gz"):
+        archive.parent.mkdir(parents=True, exist_ok=True)
+        name, ends = archive.name.partition("-")[0], "".join(archive.suffixes)
+        for old in archive.parent.glob(f"{name}-*{ends}"):
             old.unlink(missing_ok=True)
-        aside = archive.with_suffix(".new")
+        aside = archive.with_name(f".{archive.name}.{secrets.token_hex(4)}")
         try:
-            with (
-                gzip.open(aside, "wb", compresslevel=1) as packed,
-                tarfile.open(fileobj=packed, mode="w") as tar,
-            ):
-                for name, path in files():
-                    tar.add(path, name, recursive=False)
+            write(aside)
             aside.replace(archive)
         finally:
             aside.unlink(missing_ok=True)
-    return archive, digest
+    return archive
 
 
 def files(parts: Iterable[str] = PARTS) -> Iterator[tuple[str, Path]]:

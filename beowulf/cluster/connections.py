@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from beowulf.cluster import Completed, state
-from beowulf.cluster.shells import UnfinishedError, answer, marked, missing, surroundings
+from beowulf.cluster.shells import UnfinishedError, answer, marked, surroundings
 from beowulf.errors import LabError
 
 if TYPE_CHECKING:
@@ -38,12 +38,7 @@ TROUBLES = (
         "If it is the right one, `ssh-keygen -R '{known}'` forgets the old key; then log in to it once by hand.",
     ),
     (
-        "host key is known",
-        "{name} shows a host key that this machine does not know yet",
-        "Log in once by hand, `{login}`, and compare the key with what `ssh-keygen -lf` says of it at {name} itself.",
-    ),
-    (
-        "Host key verification failed",
+        "host key is known|Host key verification failed",
         "{name} shows a host key that this machine does not know yet",
         "Log in once by hand, `{login}`, and compare the key with what `ssh-keygen -lf` says of it at {name} itself.",
     ),
@@ -85,10 +80,7 @@ def configure(folder: Path, machines: Iterable[Machine]) -> None:
             f"The folder {folder} for the cluster's files has too long a name for the sockets of ssh.",
             f"Set BEOWULF_STATE to one of at most {LONGEST_SOCKET - 70} letters.",
         )
-    try:
-        sockets.mkdir(mode=0o700, exist_ok=True)
-    except OSError as error:
-        raise state.full(folder, error) from error
+    sockets.mkdir(mode=0o700, exist_ok=True)
     text = "".join(_host(machine) for machine in listed) + _common(sockets)
     state.write(folder, {CONFIG: (text, 0o600)})
 
@@ -154,8 +146,6 @@ def exchange(
             timeout=timeout_s,
             env=surroundings(),
         )
-    except OSError as error:
-        raise missing(error) from error
     except subprocess.TimeoutExpired as error:
         short = command if len(command) < 60 else f"{command[:57]}..."
         raise UnfinishedError(machine.name, short, timeout_s) from error
@@ -203,7 +193,7 @@ def close(folder: Path, machines: Iterable[Machine]) -> None:
     for machine in machines:
         if open_to(folder, machine.name):
             ask = ["ssh", "-F", str(folder / CONFIG), "-q", "-O", "exit", machine.name]
-            with suppress(OSError, subprocess.TimeoutExpired):
+            with suppress(subprocess.TimeoutExpired):
                 subprocess.run(ask, capture_output=True, timeout=LONGEST_ANSWER_S)
 
 
@@ -213,7 +203,7 @@ def everywhere(
     """What `do` gives for each name, all at the same time, and for each where it failed, why."""
     answers: dict[str, T] = {}
     failed: dict[str, LabError] = {}
-    with ThreadPoolExecutor(max(len(names), 1)) as beside:
+    with ThreadPoolExecutor(len(names) or 1) as beside:
         jobs = {name: beside.submit(do, name) for name in names}
     for name, job in jobs.items():
         try:
@@ -221,3 +211,11 @@ def everywhere(
         except LabError as error:
             failed[name] = error
     return answers, failed
+
+
+def all_of(names: Sequence[str], do: Callable[[str], T]) -> dict[str, T]:
+    """What `do` gives for each name, all at the same time; LabError when it failed for one."""
+    answers, failed = everywhere(names, do)
+    for why in failed.values():
+        raise why
+    return answers

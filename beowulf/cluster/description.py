@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from typing import Any
 
 from beowulf import variant
 from beowulf.cluster import Cluster, connections, module, state
-from beowulf.errors import LabError
 
 # The commands that describe a node; CARD stands for its network card.
 COMMANDS = {
@@ -40,19 +38,13 @@ def hardware(cluster: Cluster, nodes: Sequence[str]) -> dict[str, Any]:
     return {
         "node_cores": {node: each.cores for node, each in has.items()},
         "node_memory_bytes": {node: each.memory_bytes for node, each in has.items()},
-        "node_cards": {node: card for node in has if (card := _card(cluster, node))},
+        "node_cards": connections.everywhere(list(has), cluster.interface)[0],
     }
 
 
 def of_learner() -> dict[str, str]:
     """The mark of the personal code under which is measured; nothing without one."""
     return {"mark": mark} if (mark := variant.mark(variant.word())) else {}
-
-
-def _card(cluster: Cluster, node: str) -> str:
-    with suppress(LabError):
-        return cluster.interface(node)
-    return ""
 
 
 def on_one_machine(description: Mapping[str, Any]) -> bool:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-import signal
 import subprocess
 import threading
 import time
@@ -18,8 +17,8 @@ from typing import IO
 
 from beowulf.errors import LabError, UsageError
 
-# Starts these words in that folder, as a process whose standard output is the file and whose stderr is a pipe.
-Start = Callable[[list[str], IO[bytes], Path], "subprocess.Popen[bytes]"]
+# Starts these words as a process whose standard output is the file and whose stderr is a pipe.
+Start = Callable[[list[str], IO[bytes]], "subprocess.Popen[bytes]"]
 Stop = Callable[["subprocess.Popen[bytes]"], None]
 
 READY = "File: "  # "Capturing on" comes some 30 ms earlier, before the interface is open
@@ -28,46 +27,23 @@ LONGEST_STOP_S = 60.0
 # The kernel hands over a block of packets that is not full after a quarter of a second (dumpcap's
 # read time-out), and dumpcap forgets what it was not handed when the signal comes.
 SETTLE_S = 0.35
-RING_FILES = 8
 
 _COUNTS = re.compile(r"received/dropped on interface '.*?': (\d+)/(\d+) ")
-
-
-def start_here(words: list[str], output: IO[bytes], folder: Path) -> subprocess.Popen[bytes]:
-    """Start the words on this machine, in the network of this very process."""
-    return subprocess.Popen(
-        words, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.PIPE, cwd=folder
-    )
-
-
-def interrupt(process: subprocess.Popen[bytes]) -> None:
-    """Ask the process to end as Ctrl-C does."""
-    process.send_signal(signal.SIGINT)
 
 
 def arguments(
     interface: str,
     *,
-    snap_bytes: int = 128,
-    filter: str = "",
-    seconds: float = 3600,
-    most_mb: float = 1000,
-    ring: str = "",
-    buffer_mib: int = 64,
+    snap_bytes: int,
+    filter: str,
+    most_mb: float,
+    buffer_mib: int,
 ) -> list[str]:
-    """The dumpcap command: what a learner would type to capture into standard output.
-
-    With `ring` it writes files of that name instead, of which it forgets the oldest beyond `most_mb`.
-    """
+    """The dumpcap command: what a learner would type to capture into standard output."""
     words = ["dumpcap", "-q", "-s", str(snap_bytes), "-B", str(buffer_mib)]
-    words += ["-a", f"duration:{seconds:g}"]
-    kb = max(round(most_mb * 1000 / (RING_FILES if ring else 1)), 1)
-    if ring:
-        words += ["-b", f"filesize:{kb}", "-b", f"files:{RING_FILES}"]
-    else:
-        words += ["-a", f"filesize:{kb}"]
+    words += ["-a", f"filesize:{max(round(most_mb * 1000), 1)}"]
     words += ["-f", filter] if filter else []
-    return [*words, "-i", interface, "-w", ring or "-"]
+    return [*words, "-i", interface, "-w", "-"]
 
 
 class Dumpcap:
@@ -88,23 +64,18 @@ class Dumpcap:
         self._ready = threading.Event()
         self._listener: threading.Thread | None = None
 
-    def start(self, output: IO[bytes], folder: Path) -> None:
+    def start(self, output: IO[bytes]) -> None:
         """Start it, and do not wait."""
-        try:
-            self._process = self._start(self.words, output, folder)
-        except FileNotFoundError:
-            raise self._missing() from None
-        except PermissionError:
-            raise self._forbidden() from None
+        self._process = self._start(self.words, output)
         self._listener = threading.Thread(target=self._listen, args=(self._process,), daemon=True)
         self._listener.start()
 
     def wait_until_ready(self) -> None:
         """Return when packets are being taken; LabError when they will never be."""
-        answered = self._ready.wait(LONGEST_START_S)
+        self._ready.wait(LONGEST_START_S)
         if not self.began:
             self.end()
-            raise self._refused() if answered else self._silent()
+            raise self._refused()
 
     def settle(self, until: float) -> None:
         """Let what is on its way arrive, if it still runs.
@@ -119,9 +90,7 @@ class Dumpcap:
             self._process.wait(max(until - time.monotonic(), 0))
         # On a busy machine it may have had no core for a while.
         patience = time.monotonic() + LONGEST_STOP_S
-        while self._process.poll() is None and _at_work(self._process.pid):
-            if time.monotonic() > patience:
-                break
+        while _at_work(self._process.pid) and time.monotonic() < patience:
             time.sleep(0.005)
 
     def end(self) -> None:
@@ -138,8 +107,8 @@ class Dumpcap:
             process.kill()
             process.wait()
             self.warnings.append("dumpcap did not end when asked and was killed.")
-        if self._listener:  # its last words hold the counts
-            self._listener.join(LONGEST_STOP_S)
+        assert self._listener
+        self._listener.join(LONGEST_STOP_S)  # its last words hold the counts
         self._code = process.returncode
         if counted := _COUNTS.search("".join(self._errors)):
             self.packets, self.dropped = int(counted[1]), int(counted[2])
@@ -185,50 +154,26 @@ class Dumpcap:
             return " at the switch"
         return f" on {self.where}" if self.where else ""
 
-    def _missing(self) -> LabError:
-        return LabError(
-            f"There is no dumpcap{self._on()} to take packets with.",
-            "`beowulf doctor --fix` installs it (Debian's package tshark).",
-            self.where,
-        )
-
-    def _forbidden(self) -> LabError:
-        # Debian's dumpcap may be allowed to the group wireshark only.
-        own = f" on {self.interface}" if self.interface != self.where else ""
-        return LabError(
-            f"You may not capture{self._on()}{own}.",
-            "`ls -l $(command -v dumpcap)` shows who may; outside of a cluster it takes root.",
-            self.where,
-        )
-
-    def _silent(self) -> LabError:
-        what = f"dumpcap{self._on()} was not ready after {LONGEST_START_S:g} s."
-        return LabError(what, "`beowulf status` shows which nodes answer.", self.where)
-
     def _refused(self) -> LabError:
         errors = "".join(self._errors)
         low = errors.lower()
-        if match := re.search(r'no device named "(.*?)"', errors):
-            what = f"There is no network interface {match[1]}{self._on()}."
-            return LabError(what, "`ip link` lists the interfaces.", self.where)
-        if match := re.search(r'Device "(.*?)" is not up', errors):
-            what = f"The network interface {match[1]}{self._on()} is down."
-            return LabError(what, f"`ip link set {match[1]} up` brings it up.", self.where)
         if "invalid capture filter" in low:
-            what = f"The capture filter {self._filter()!r} is not one."
+            chosen = self.words[self.words.index("-f") + 1]
+            what = f"The capture filter {chosen!r} is not one."
             return UsageError(what, "`man pcap-filter` explains them.", self.where)
         if "permission" in low or "not permitted" in low:
-            return self._forbidden()
-        if "no space left" in low:
-            what = f"The disk is full: the capture{self._on()} could not begin."
-            return LabError(what, "Free some space, or choose another place.", self.where)
+            # Debian's dumpcap may be allowed to the group wireshark only.
+            what = f"You may not capture{self._on()}."
+            hint = (
+                "`ls -l $(command -v dumpcap)` shows who may; outside of a cluster it takes root."
+            )
+            return LabError(what, hint, self.where)
         if "no such file" in low or "not found" in low:
-            return self._missing()
+            what = f"There is no dumpcap{self._on()} to take packets with."
+            hint = "`beowulf doctor --fix` installs it (Debian's package tshark)."
+            return LabError(what, hint, self.where)
         what = f"dumpcap{self._on()} could not start: {_complaint(errors)}."
         return LabError(what, "`beowulf doctor` checks what it needs.", self.where)
-
-    def _filter(self) -> str:
-        return self.words[self.words.index("-f") + 1] if "-f" in self.words else ""
 
 
 def _at_work(pid: int) -> bool:

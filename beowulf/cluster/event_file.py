@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
@@ -44,15 +45,12 @@ class EventFile:
 
     def by_others(self) -> str:
         """The events that other processes than this one have written."""
-        try:
-            lines = self.file.read_bytes().splitlines()
-        except OSError:
-            return ""
+        lines = self.file.read_bytes().splitlines() if self.file.exists() else []
         others = [line for line in lines if line.strip() not in _OWN]
         return b"\n".join(others).decode(errors="replace")
 
     def append(self, event: dict[str, Any]) -> None:
-        """Write an event; LabError when it is not safely on the disk."""
+        """Write an event; OSError when it is not safely on the disk: then nothing is to be changed."""
         handle = self._opened()
         try:
             size = os.fstat(handle).st_size
@@ -60,22 +58,12 @@ class EventFile:
             line = b"\n" * torn + json.dumps(event).encode() + b"\n"
             _OWN.add(line.strip())
             if os.write(handle, line) != len(line):
-                raise OSError(28, "No space left on device")
+                raise OSError(errno.ENOSPC, "No space left on device")
             os.fsync(handle)
-        except OSError as error:
-            raise self.unusable(error) from error
+        except OSError as error:  # it names no file
+            raise OSError(error.errno, error.strerror, str(self.file)) from None
         finally:
             os.close(handle)
 
     def _opened(self) -> int:
-        try:
-            return os.open(self.file, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
-        except OSError as error:
-            raise self.unusable(error) from error
-
-    def unusable(self, error: OSError) -> LabError:
-        """What to say when the file cannot be read or written."""
-        return LabError(
-            f"The log {self.file} cannot be used: {error.strerror}.",
-            "Nothing is changed that is not written there first: free some space, or see whom the file belongs to.",
-        )
+        return os.open(self.file, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)

@@ -9,10 +9,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import permutations
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING
 
-from beowulf.cluster import Cluster, Completed, links, sshd
+from beowulf.cluster import Cluster, links, sshd
 from beowulf.errors import LabError, UsageError
+
+if TYPE_CHECKING:
+    from beowulf.cluster.namespaces import NamespaceCluster
 
 FAULTS = {
     "wrong-hosts": "one node's /etc/hosts gives another node an address that nobody has",
@@ -28,25 +31,6 @@ PUZZLES = ("a", "b", "c", "d")
 UNUSED_HOST = 99
 
 
-class Breakable(Protocol):
-    """What a cluster must let be done to it, so that it can be broken on purpose."""
-
-    folder: Path
-
-    @property
-    def nodes(self) -> tuple[str, ...]:
-        """The names of all nodes."""
-
-    def address(self, node: str, network: int = 0) -> str:
-        """The address of a node."""
-
-    def administer(self, node: str, script: str, *, timeout_s: float = 60) -> Completed:
-        """Run lines of shell on a node as its administrator."""
-
-    def kill(self, node: str) -> None:
-        """Pull the plug of a node."""
-
-
 @contextmanager
 def breakable(cluster: Cluster) -> Iterator[Cluster]:
     """Within this context, a cluster that may be broken on purpose; afterwards it is healed.
@@ -54,7 +38,7 @@ def breakable(cluster: Cluster) -> Iterator[Cluster]:
     PCs, VMs and the nodes of a queue are left alone: instead, a cluster of namespaces with as many nodes comes up
     on this machine, and is taken down at the end.
     """
-    if cluster.can.faults or cluster.can.recorded:
+    if cluster.can.faults:
         try:
             yield cluster
         finally:
@@ -87,7 +71,7 @@ def solution(name: str, nodes: tuple[str, ...], of: str) -> tuple[str, str]:
     return hidden[place], nodes[1 + seed[1 + place] % (len(nodes) - 1)]
 
 
-def apply(cluster: Breakable, fault: str, node: str) -> None:
+def apply(cluster: NamespaceCluster, fault: str, node: str) -> None:
     """Set up `fault` on `node`."""
     if node not in cluster.nodes:
         raise UsageError(f"There is no {node!r}; the nodes are {', '.join(cluster.nodes)}.")
@@ -112,7 +96,7 @@ def apply(cluster: Breakable, fault: str, node: str) -> None:
             raise LabError(f"The ports of {node} could not be closed: {reason}.", "", node)
 
 
-def _drop_connections(cluster: Breakable, of: tuple[str, ...], to: str) -> None:
+def _drop_connections(cluster: NamespaceCluster, of: tuple[str, ...], to: str) -> None:
     # An open shared connection would go on working and hide the fault.
     for node in of:
         cluster.administer(node, "\n".join(sshd.hang_up(to)))

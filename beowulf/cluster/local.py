@@ -10,27 +10,21 @@ from __future__ import annotations
 import json
 import os
 import shlex
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, NoReturn
 
-from beowulf import host_state, paths
+from beowulf import paths
 from beowulf.cluster import (
-    WIRE,
     Abilities,
-    Cluster,
-    Completed,
-    Hardware,
-    description,
     lock,
     node_environment,
     processes,
     state,
 )
 from beowulf.cluster.config import ClusterConfig
+from beowulf.cluster.one_machine import OneMachine
 from beowulf.cluster.processes import Process
-from beowulf.cluster.shells import completed, leaving_nothing
+from beowulf.cluster.shells import look_for
 from beowulf.errors import LabError, UsageError
 
 TARGET = "local"
@@ -69,11 +63,7 @@ def up(
     before = running(folder)
     plan = before.config if before else ClusterConfig(rate="off")
     plan = ClusterConfig(nodes or plan.nodes, "off", mpi=mpi or plan.mpi)
-    for needed in (paths.mpi_prefix(plan.mpi) / "bin" / "mpiexec", paths.native(NAMES)):
-        if not needed.exists():
-            raise LabError(
-                f"{needed} is missing.", "`make lab` (or `beowulf doctor --fix`) makes it."
-            )
+    look_for(paths.mpi_prefix(plan.mpi) / "bin/mpiexec", paths.native(NAMES))
     with lock.changing(folder, "beowulf up"), state.locked(folder):
         if (folder / state.CLUSTER).exists() or state.kind_in(folder) not in ("", TARGET):
             raise UsageError("Another cluster runs.", "`beowulf down` takes it down.")
@@ -108,37 +98,29 @@ def running(folder: Path | None = None) -> LocalCluster | None:
     folder = folder or paths.state()
     try:
         saved = json.loads((folder / state.LOCAL).read_text())
-        return LocalCluster(ClusterConfig(saved["nodes"], "off", mpi=saved["mpi"]), folder)
-    except (OSError, ValueError, KeyError, TypeError, LabError):
+    except FileNotFoundError:
         return None
+    return LocalCluster(ClusterConfig(saved["nodes"], "off", mpi=saved["mpi"]), folder)
 
 
-class LocalCluster(Cluster):
+class LocalCluster(OneMachine):
     """Names of this machine, on which MPI starts a rank each."""
 
     kind = "local"
     can = Abilities(shared_files=True, one_machine=True)
     cannot_show = CANNOT_SHOW
-    folder: Path
+    instead = (
+        "`beowulf show A5 --given` shows a Record of a full run; docs/clusters.md has the list."
+    )
 
     def __init__(self, config: ClusterConfig, folder: Path) -> None:
         self.config, self.folder = config, folder
         self.shown: set[str] = set()
 
     @property
-    def nodes(self) -> tuple[str, ...]:
-        """node00, node01, …"""
-        return self.config.names
-
-    @property
     def source(self) -> str:
         """What `up --target` was given."""
         return TARGET
-
-    @property
-    def mpi(self) -> str:
-        """Which MPI library starts the ranks."""
-        return self.config.mpi
 
     def still_there(self) -> None:
         """GoneError when `down` has removed its files."""
@@ -147,8 +129,6 @@ class LocalCluster(Cluster):
 
     def address(self, node: str, network: int = 0) -> str:
         """The address of the loopback device that a node's name stands for."""
-        if network:
-            raise LabError("Nodes that are only names have one network.")
         return f"127.0.0.{FIRST_HOST + self._number(node)}"
 
     def _number(self, node: str) -> int:
@@ -164,15 +144,6 @@ class LocalCluster(Cluster):
         """None: they live as long as this machine."""
         self.still_there()
         return []
-
-    def hardware(self, node: str) -> Hardware:
-        """The cores and the memory of this machine, which all nodes share."""
-        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-        return Hardware(os.cpu_count() or 1, memory)
-
-    def free_memory_bytes(self) -> int:
-        """How much memory this machine has free."""
-        return host_state.memory_available_bytes()
 
     def shell(self, node: str, command: str, *, terminal: bool = False) -> list[str]:
         """The words that run `command` (a shell if empty) on this machine, under the name of a node."""
@@ -190,91 +161,21 @@ class LocalCluster(Cluster):
         # When what has started it is ended, it ends as well.
         return ["setpriv", "--pdeathsig", "TERM", "env", *words, "bash", "--norc", *line]
 
-    def run(
-        self,
-        node: str,
-        command: str | list[str],
-        *,
-        timeout_s: float = 60,
-        stdin: str = "",
-    ) -> Completed:
-        """Run a command in a shell on this machine, under the name of a node."""
-        line = command if isinstance(command, str) else shlex.join(command)
-
-        def run(line: str, stdin: str, timeout_s: float) -> Completed:
-            return completed(self.shell(node, line), stdin, timeout_s, node)
-
-        with leaving_nothing(node, line, run) as marked:
-            return run(marked, stdin, timeout_s)
-
-    def capture(
-        self,
-        file: Path,
-        *,
-        where: str = WIRE,
-        snap_bytes: int = 128,
-        packet_filter: str = "",
-        most_mb: float = 1000,
-        ring: bool = False,
-    ) -> NoReturn:
-        """Not available: messages cross no wire."""
-        _refuse("no packets to capture")
-
-    def holding(
-        self,
-        doing: str,
-        *,
-        measures: bool = True,
-        wait: bool = False,
-        report: Callable[[str], None] | None = None,
-    ) -> AbstractContextManager[None]:
-        """Keep every other process from measuring on this cluster and from changing it meanwhile."""
-        return lock.held(self.folder, doing, measures=measures, wait=wait, report=report)
-
     def as_found(self) -> dict[str, str]:
         """The nodes, and which MPI starts the ranks."""
         self.still_there()
         return {"nodes": ", ".join(self.nodes), "MPI library": self.mpi}
-
-    def describe(self) -> Mapping[str, Any]:
-        """What this cluster is, and what it cannot show, for a Record."""
-        return {
-            "kind": self.kind,
-            "cannot_show": self.cannot_show,
-            "nodes": list(self.nodes),
-            "addresses": {node: self.address(node) for node in self.nodes},
-            "dead_nodes": [],
-            "rate": self.config.rate,
-            "networks": 1,
-            "mpi": self.mpi,
-            "cores": os.cpu_count(),
-            **description.hardware(self, self.nodes),
-            "rootless": os.geteuid() != 0,
-            **description.of_learner(),
-            **description.answers(self, self.nodes[0], CARD),
-        }
-
-    def break_it(self, fault: str, node: str = "") -> None:
-        """Not available."""
-        _refuse("nothing that could be broken on purpose")
 
     def heal(self) -> None:
         """Write its files again."""
         up(folder=self.folder)
 
 
-def _refuse(what: str) -> NoReturn:
-    raise LabError(
-        f"On a cluster of the kind {TARGET} there is {what}: its nodes are names of this one machine.",
-        "`beowulf show A5 --given` shows a Record of a full run; docs/clusters.md has the list.",
-    )
-
-
 def _started(folder: Path) -> list[Process]:
     """What was started on the nodes of the cluster in `folder`, and still runs."""
     mark, found = f"{OF}={folder}".encode(), []
     for process in processes.everyone():
-        with suppress(OSError):
+        with suppress(OSError):  # it has ended, or is another user's
             if mark in Path(f"/proc/{process.pid}/environ").read_bytes().split(b"\0"):
                 found.append(process)
     return found

@@ -48,28 +48,22 @@ class Target:
 
     source: str  # the path of an inventory, or `vagrant`
     machines: tuple[Machine, ...]
-    interfaces: Mapping[str, str] = field(
-        default_factory=dict
-    )  # the card with the cluster's address
-    seconds: Mapping[str, str] = field(default_factory=dict)  # the card on the second network
-    shells: Mapping[str, str] = field(default_factory=dict)  # the user's own on each, such as bash
+    # What each of them answered when it last did: its cards `interface` and `second_interface`, its user's `shell`.
+    cards: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     rate: str = ""  # what the cables carry, where the machines were set up with it
 
 
 def load(folder: Path) -> Target | None:
-    """What `up` remembered; None when there is nothing, or it cannot be read."""
+    """What `up` remembered; None when there is nothing."""
     try:
         saved = json.loads((folder / state.TARGET).read_text())
-        machines = tuple(
-            Machine(
-                **{**each, **{name: tuple(each.get(name, ())) for name in ("options", "through")}}
-            )
-            for each in saved["machines"]
-        )
-        cards = dict(saved["interfaces"]), dict(saved.get("seconds", {}))
-        return Target(saved["source"], machines, *cards, dict(saved["shells"]), str(saved["rate"]))
-    except (OSError, ValueError, KeyError, TypeError):
+    except FileNotFoundError:
         return None
+    machines = (
+        {**each, "options": tuple(each["options"]), "through": tuple(each["through"])}
+        for each in saved["machines"]
+    )
+    return Target(**{**saved, "machines": tuple(Machine(**each) for each in machines)})
 
 
 def read(source: str) -> tuple[list[Machine], dict[str, str]]:
@@ -112,9 +106,7 @@ def find(target: Target, folder: Path) -> tuple[Target, dict[str, LabError]]:
     answered = Target(
         target.source,
         tuple(machines.values()),
-        _by_machine(cards, "interface", target.interfaces),
-        _by_machine(cards, "second_interface", target.seconds),
-        _by_machine(cards, "shell", target.shells),
+        {**target.cards, **cards},
         rates[0] if rates else "",
     )
     return answered, {name: troubles[name] for name in machines if name in troubles}
@@ -124,17 +116,7 @@ def reminded(target: Target, before: Target | None) -> Target:
     """The target with the earlier answers of its machines, for those that do not answer now."""
     if before is None or before.source != target.source:
         return target
-    return replace(
-        target, interfaces=before.interfaces, seconds=before.seconds, shells=before.shells
-    )
-
-
-def _by_machine(
-    cards: Mapping[str, Mapping[str, str]], what: str, earlier: Mapping[str, str]
-) -> dict[str, str]:
-    """What each machine reports, or reported when it last answered."""
-    silent = {name: text for name, text in earlier.items() if name not in cards}
-    return silent | {name: card[what] for name, card in cards.items() if card.get(what)}
+    return replace(target, cards=before.cards)
 
 
 def _misfits(
@@ -147,7 +129,7 @@ def _misfits(
     setup = f"`beowulf setup {source}` makes it one."
     misfits = {}
     for name, card in cards.items():
-        what, hint = "", ""
+        what = ""
         if not clusters[name]:
             what, hint = f"{name} has not been set up as a node.", setup
         elif card.get("name") != name:
@@ -156,8 +138,8 @@ def _misfits(
         elif clusters[name] != ours:
             what = f"{name} belongs to another cluster than {first}."
             hint = (
-                "Two clusters have the same addresses, or one was set up again without the other; "
-                + (f"`beowulf setup --take {source}` makes them one.")
+                "Two clusters have the same addresses, or one was set up again without the other;"
+                f" `beowulf setup --take {source}` makes them one."
             )
         elif not card.get("interface"):
             what = f"{name} has no network card with the address {addresses[name] or 'of the inventory'}."
@@ -183,22 +165,13 @@ def save(folder: Path, target: Target) -> None:
     """Remember the machines, in one step."""
     text = json.dumps(asdict(target), indent=1)
     temporary = folder / f"{state.TARGET}.new"
-    try:
-        temporary.write_text(text)
-        temporary.chmod(0o600)
-        temporary.replace(folder / state.TARGET)
-    except OSError as error:
-        raise state.full(folder, error) from error
+    temporary.write_text(text)
+    temporary.chmod(0o600)
+    temporary.replace(folder / state.TARGET)
 
 
 def clear(folder: Path) -> None:
     """Remove all that we keep in the folder, and the folder unless it has other files."""
-    with suppress(OSError):
-        for socket in (folder / connections.SOCKETS).iterdir():
-            socket.unlink()
-    with suppress(OSError):
-        (folder / connections.SOCKETS).rmdir()
-    for name in sorted(OURS - {connections.SOCKETS}):
-        (folder / name).unlink(missing_ok=True)
+    state.empty(folder, OURS)
     with suppress(OSError):
         folder.rmdir()

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import os
-import shlex
 import signal
 import subprocess
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from beowulf import host_state, paths, variant
+from beowulf import paths, variant
 from beowulf.cluster import (
     HOST,
     NODES,
     SWITCH,
     WIRE,
     Abilities,
-    Cluster,
     Completed,
-    Hardware,
     boot,
     faults,
     links,
@@ -32,7 +28,8 @@ from beowulf.cluster import (
     supervisor,
 )
 from beowulf.cluster.config import ClusterConfig
-from beowulf.cluster.shells import SHELL, Show, completed, leaving_nothing, silent
+from beowulf.cluster.one_machine import OneMachine
+from beowulf.cluster.shells import SHELL, Show, completed, silent
 from beowulf.cluster.supervisor import Supervisor
 from beowulf.errors import LabError
 from beowulf.user import learner
@@ -66,8 +63,8 @@ def up(plan: ClusterConfig, *, show: Show = silent, folder: Path | None = None) 
     with lock.changing(folder, "beowulf up"), state.locked(folder):
         old = supervisor.find(folder)
         before = state.load(folder)
-        if old and (before is None or not _same_machines(before.plan, plan)):
-            _end(folder, show, but=state.HELD)
+        if old and (before is None or replace(before.plan, rate=plan.rate) != plan):
+            _end(folder, show, state.OURS - {state.HELD})
             old = None
         elif before is None:
             state.refuse_strangers(folder)
@@ -109,12 +106,11 @@ def running(folder: Path | None = None) -> NamespaceCluster | None:
     )
 
 
-class NamespaceCluster(Cluster):
+class NamespaceCluster(OneMachine):
     """A running local cluster. Its nodes are looked up in the kernel at every call: so a dead one counts as dead."""
 
     kind = "namespaces"
     can = AS_ROOT if os.geteuid() == 0 else AS_USER
-    folder: Path
 
     def __init__(self, plan: ClusterConfig, folder: Path, its_supervisor: Supervisor) -> None:
         self.config = plan
@@ -129,8 +125,7 @@ class NamespaceCluster(Cluster):
         return self._rack
 
     def _look_again(self) -> None:
-        now = running(self.folder)
-        if now is None:
+        if not (now := running(self.folder)):
             raise state.GoneError
         self.config, self._rack = now.config, now._rack
 
@@ -139,23 +134,9 @@ class NamespaceCluster(Cluster):
         whole = not (self.folder / state.UNFINISHED).exists() and not self.broken
         return whole and self.config == plan and not self.dead_nodes()
 
-    @property
-    def nodes(self) -> tuple[str, ...]:
-        """The names of all nodes, the dead ones too."""
-        return self.config.names
-
     def address(self, node: str, network: int = 0) -> str:
         """The address of a node on one of the cluster's networks."""
         return self.config.address(node, network)
-
-    @property
-    def mpi(self) -> str:
-        """Which MPI library the nodes have."""
-        return self.config.mpi
-
-    def free_memory_bytes(self) -> int:
-        """How much memory this machine has free, which all nodes share."""
-        return host_state.memory_available_bytes()
 
     def dead_nodes(self) -> list[str]:
         """The nodes that do not run."""
@@ -181,23 +162,6 @@ class NamespaceCluster(Cluster):
         """The words that run what follows them in the switch's network, where each port carries its node's name."""
         return supervisor.enter(self.supervisor.process)
 
-    def run(
-        self,
-        node: str,
-        command: str | list[str],
-        *,
-        timeout_s: float = 60,
-        stdin: str = "",
-    ) -> Completed:
-        """Run a command in a shell on a node, as the learner would over ssh; what it printed, and its return code."""
-        line = command if isinstance(command, str) else shlex.join(command)
-
-        def run(line: str, stdin: str, timeout_s: float) -> Completed:
-            return completed(self.shell(node, line), stdin, timeout_s, node)
-
-        with leaving_nothing(node, line, run) as marked:
-            return run(marked, stdin, timeout_s)
-
     def administer(self, node: str, script: str, *, timeout_s: float = 60) -> Completed:
         """Run lines of shell on a node, or at the switch, as its administrator."""
         words = self.enter_switch() if node == SWITCH else self.enter(node)
@@ -221,14 +185,7 @@ class NamespaceCluster(Cluster):
                 reason = done.stderr.strip().rpartition("\n")[2]
                 raise LabError(f"The cables of {place} could not be limited: {reason}.", "", place)
 
-        _, failed = connections.everywhere(list(lines), do)
-        if failed:
-            raise next(iter(failed.values()))
-
-    def hardware(self, node: str) -> Hardware:
-        """The cores and the memory of this machine, which all nodes share."""
-        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-        return Hardware(os.cpu_count() or 1, memory)
+        connections.all_of(list(lines), do)
 
     def capture(
         self,
@@ -238,7 +195,6 @@ class NamespaceCluster(Cluster):
         snap_bytes: int = 128,
         packet_filter: str = "",
         most_mb: float = 1000,
-        ring: bool = False,
     ) -> Capture:
         """Capture the wire, which is all that crosses the switch of the first network, or what nodes' eth0 see.
 
@@ -260,13 +216,12 @@ class NamespaceCluster(Cluster):
             cards = [self.interface(where, network) for network in range(self.config.networks)]
             enter, interfaces = self.enter(where), cards
 
-        def start(words: list[str], output: IO[bytes], folder: Path) -> subprocess.Popen[bytes]:
+        def start(words: list[str], output: IO[bytes]) -> subprocess.Popen[bytes]:
             return subprocess.Popen(
                 [*enter, *words],
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.PIPE,
-                cwd=folder,
                 start_new_session=True,
             )
 
@@ -278,7 +233,6 @@ class NamespaceCluster(Cluster):
             packet_filter,
             where=where,
             most_mb=most_mb,
-            ring=ring,
             stop=_stop,
             once=where not in (SWITCH, NODES),  # each of a node's cards is on a network of its own
         )
@@ -313,21 +267,6 @@ class NamespaceCluster(Cluster):
         if process:
             processes.end([process])
 
-    def shape(self, rate: str, *, show: Show = silent) -> None:
-        """Limit every cable, in both directions, to `rate`."""
-        self.config = up(replace(self.config, rate=rate), show=show, folder=self.folder).config
-
-    def holding(
-        self,
-        doing: str,
-        *,
-        measures: bool = True,
-        wait: bool = False,
-        report: Callable[[str], None] | None = None,
-    ) -> AbstractContextManager[None]:
-        """Keep every other process from measuring on this cluster and from changing it meanwhile."""
-        return lock.held(self.folder, doing, measures=measures, wait=wait, report=report)
-
     def as_found(self) -> dict[str, str]:
         """What is not to change while something is measured: the nodes, their links, the fault, by name."""
         from beowulf.cluster import snapshot
@@ -337,24 +276,8 @@ class NamespaceCluster(Cluster):
 
     def describe(self) -> dict[str, Any]:
         """What this cluster is, read from its first living node, as plain data for a Record."""
-        from beowulf.cluster import description
-
         self._look_again()
-        alive = sorted(self.supervisor.nodes())
-        return {
-            "kind": self.kind,
-            "nodes": list(self.nodes),
-            "addresses": {node: self.address(node) for node in self.nodes},
-            "dead_nodes": [node for node in self.nodes if node not in alive],
-            "rate": self.config.rate,
-            "networks": self.config.networks,
-            "mpi": self.config.mpi,
-            "cores": os.cpu_count(),
-            **description.hardware(self, self.nodes),
-            "rootless": os.geteuid() != 0,
-            **description.of_learner(),
-            **(description.answers(self, alive[0], "eth0") if alive else {}),
-        }
+        return super().describe()
 
 
 def _stop(entered: subprocess.Popen[bytes]) -> None:
@@ -363,11 +286,7 @@ def _stop(entered: subprocess.Popen[bytes]) -> None:
         os.kill(pid, signal.SIGINT)
 
 
-def _same_machines(old: ClusterConfig, new: ClusterConfig) -> bool:
-    return replace(old, rate=new.rate) == new
-
-
-def _end(folder: Path, show: Show, *, but: str = "") -> bool:
+def _end(folder: Path, show: Show, names: Collection[str] = state.OURS) -> bool:
     running = supervisor.find(folder)
     if running:
         show(
@@ -376,7 +295,7 @@ def _end(folder: Path, show: Show, *, but: str = "") -> bool:
         )
     was_there = running is not None or (folder / state.CLUSTER).exists()
     supervisor.end(folder)
-    state.empty(folder, but=but)
+    state.empty(folder, names)
     return was_there
 
 

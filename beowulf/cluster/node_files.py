@@ -15,7 +15,6 @@ from pathlib import Path, PurePosixPath
 
 from beowulf.errors import LabError
 
-MOST_BYTES = 64_000_000
 # Programs that a node has itself.
 THEIR_OWN = ("/usr/bin/", "/usr/sbin/", "/bin/", "/sbin/", "/proc/", "/sys/", "/dev/")
 SENT = ".beowulf-sent"
@@ -57,17 +56,10 @@ def travelling(words: Iterable[str]) -> dict[str, Path]:
 
 
 def packed(files: Iterable[Path]) -> bytes:
-    """These files as a tar archive, with their whole names; LabError when they are too much to be sent each time."""
+    """These files as a tar archive, with their whole names."""
     buffer = io.BytesIO()
-    total = 0
     with tarfile.open(fileobj=buffer, mode="w", dereference=True) as archive:
         for file in files:
-            total += file.stat().st_size
-            if total > MOST_BYTES:
-                raise LabError(
-                    f"More than {MOST_BYTES // 10**6} MB would have to be sent to every node, {file} among it.",
-                    "Run the program in a folder with less in it, or keep its data on the nodes.",
-                )
             archive.add(file, arcname=os.path.abspath(file)[1:], recursive=False)
     return buffer.getvalue()
 

@@ -81,34 +81,33 @@ def children(pid: int) -> list[int]:
     try:
         tasks = list(Path(f"/proc/{pid}/task").iterdir())
         return [int(child) for task in tasks for child in (task / "children").read_text().split()]
-    except OSError:
+    except OSError:  # it has ended
         return []
 
 
 def command_line(pid: int) -> list[str]:
     """The words with which the process was started; empty when it is gone."""
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace").split("\0")[:-1]
-    except OSError:
-        return []
+    return _read(pid, "cmdline").split("\0")[:-1]
 
 
 def owner(pid: int) -> int:
     """The number of the user that the process runs as; -1 when it is gone."""
-    try:
-        text = Path(f"/proc/{pid}/status").read_text()
-    except OSError:
-        return -1
-    return int(text.partition("\nUid:")[2].split()[1])
+    status = _read(pid, "status")
+    return int(status.partition("\nUid:")[2].split()[1]) if status else -1
 
 
 def _state_and_start(pid: int) -> tuple[str, int]:
+    # The name before them may hold spaces and brackets.
+    fields = _read(pid, "stat").rpartition(")")[2].split()
+    return (fields[0], int(fields[19])) if fields else ("X", 0)
+
+
+def _read(pid: int, name: str) -> str:
+    """A file of the kernel's about a process; empty when that is gone."""
     try:
-        text = Path(f"/proc/{pid}/stat").read_text()
+        return Path(f"/proc/{pid}/{name}").read_text(errors="replace")
     except OSError:
-        return "X", 0
-    fields = text.rpartition(")")[2].split()  # the name before it may hold spaces and brackets
-    return fields[0], int(fields[19])
+        return ""
 
 
 def inside(first: int) -> list[int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import importlib.metadata
 import io
@@ -20,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from beowulf import paths
-from beowulf.cluster import connections, inventory, node_environment, node_files
+from beowulf.cluster import checkout, connections, inventory, node_environment, node_files
 from beowulf.cluster.inventory import Machine
 from beowulf.errors import LabError, UsageError
 
@@ -87,7 +86,12 @@ def run(
     verbose: bool = False,
 ) -> Done:
     """Set the machines of an inventory up as a cluster, or say with `check` what that would change, or `undo` it."""
-    playbook = _ansible()
+    ansible = paths.python_bin() / "ansible-playbook"
+    if not ansible.exists():
+        raise LabError(
+            "Ansible, which sets machines up, is not installed.",
+            "`cluster_setup/bootstrap.sh setup` installs it into this checkout.",
+        )
     machines = inventory.read(path)
     addresses = {machine.name: machine.address for machine in machines}
     if nowhere := [name for name, address in addresses.items() if not address]:
@@ -102,7 +106,7 @@ def run(
         connections.configure(folder, machines)
         variables = _variables(machines, folder, take=take, undo=undo)
         (folder / "variables.json").write_text(json.dumps(variables))
-        words = [str(playbook), str(FOLDER / ("undo.yml" if undo else "playbook.yml"))]
+        words = [str(ansible), str(FOLDER / ("undo.yml" if undo else "playbook.yml"))]
         words += ["-i", str(folder / "inventory.yml"), "-e", f"@{folder / 'variables.json'}"]
         words += ["--check"] if check else []
         try:
@@ -121,16 +125,6 @@ def run(
         return _done(folder, machines, ended)
 
 
-def _ansible() -> Path:
-    playbook = paths.python_bin() / "ansible-playbook"
-    if not playbook.exists():
-        raise LabError(
-            "Ansible, which sets machines up, is not installed.",
-            "`cluster_setup/bootstrap.sh setup` installs it into this checkout.",
-        )
-    return playbook
-
-
 def _variables(machines: list[Machine], folder: Path, *, take: bool, undo: bool) -> dict[str, Any]:
     """The playbook's variables; they take precedence over those of the inventory."""
     build = paths.root() / "build"
@@ -140,18 +134,14 @@ def _variables(machines: list[Machine], folder: Path, *, take: bool, undo: bool)
         "ansible_host": "{{ inventory_hostname }}",
         "beowulf_names": [machine.name for machine in machines],
         "beowulf_addresses": {machine.name: machine.address for machine in machines},
-        "beowulf_ports": {machine.name: _inner_port(machine) for machine in machines},
+        # The port of a node's ssh server as its neighbours see it: a port that is forwarded is not that.
+        "beowulf_ports": {m.name: m.port if m.host == m.address else 22 for m in machines},
         "beowulf_arch": platform.machine(),
         "beowulf_new": secrets.token_hex(MARK_BYTES),
         "beowulf_take": take,
         "beowulf_archive": str(archive),
         "beowulf_digest": digest,
     }
-
-
-def _inner_port(machine: Machine) -> int:
-    """The port of a node's ssh server as its neighbours see it: a port that is forwarded is not that."""
-    return machine.port if machine.host == machine.address else 22
 
 
 def _surroundings(folder: Path, verbose: bool) -> dict[str, str]:
@@ -171,13 +161,12 @@ def _surroundings(folder: Path, verbose: bool) -> dict[str, str]:
 
 
 def _done(folder: Path, machines: list[Machine], ended: subprocess.CompletedProcess[str]) -> Done:
-    try:
-        result = json.loads((folder / "result.json").read_text())
-    except (OSError, ValueError) as error:
+    if not (folder / "result.json").exists():
         last = (ended.stdout or "it printed nothing").strip().rpartition("\n")[2]
         raise LabError(
             f"Ansible could not begin: {last}", "`beowulf setup --verbose` shows its whole output."
-        ) from error
+        )
+    result = json.loads((folder / "result.json").read_text())
     by_name = {machine.name: machine for machine in machines}
     failed = {name: _sentence(by_name[name], message) for name, message in result["failed"].items()}
     return Done(result["changed"], {name: failed[name] for name in by_name if name in failed})
@@ -210,31 +199,17 @@ def pack(folder: Path) -> tuple[Path, str]:
         hashed.update(f"{name}\0{hashlib.sha256(contents[name][0]).hexdigest()}\0".encode())
     digest = hashed.hexdigest()
     contents["digest"] = (f"{digest}\n".encode(), 0o644, 0)
-    archive = folder / f"programs-{digest[:16]}.sh"
-    if not archive.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        for old in folder.glob("programs-*.sh"):
-            old.unlink(missing_ok=True)
-        aside = archive.with_name(f"{archive.name}.{secrets.token_hex(4)}")
-        try:
-            _write(aside, contents)
-            aside.replace(archive)
-        finally:
-            aside.unlink(missing_ok=True)
-    return archive, digest
 
+    def write(script: Path) -> None:
+        with script.open("wb") as file:
+            file.write(INSTALL.read_bytes())
+            with tarfile.open(fileobj=file, mode="w:gz", compresslevel=1) as files:
+                for name, (data, mode, moment) in sorted(contents.items()):
+                    member = tarfile.TarInfo(name)
+                    member.size, member.mode, member.mtime = len(data), mode, moment
+                    files.addfile(member, io.BytesIO(data))
 
-def _write(script: Path, contents: dict[str, tuple[bytes, int, int]]) -> None:
-    with script.open("wb") as file:
-        file.write(INSTALL.read_bytes())
-        with (
-            gzip.open(file, "wb", compresslevel=1) as packed,
-            tarfile.open(fileobj=packed, mode="w") as files,
-        ):
-            for name, (data, mode, moment) in sorted(contents.items()):
-                member = tarfile.TarInfo(name)
-                member.size, member.mode, member.mtime = len(data), mode, moment
-                files.addfile(member, io.BytesIO(data))
+    return checkout.made(folder / f"programs-{digest[:16]}.sh", write), digest
 
 
 def _contents() -> Iterator[tuple[str, tuple[bytes, int, int]]]:
@@ -275,23 +250,13 @@ def _imported() -> list[str]:
         if name in known or name in LEFT_OUT:
             continue
         known[name] = None
-        try:
-            lines = importlib.metadata.requires(name) or []
-        except importlib.metadata.PackageNotFoundError:
-            continue  # _files says so
-        needs = [Requirement(line) for line in lines]
+        needs = [Requirement(line) for line in importlib.metadata.requires(name) or []]
         wanted += [n.name for n in needs if not n.marker or n.marker.evaluate({"extra": ""})]
     return list(known)
 
 
 def _files(package: str) -> Iterator[tuple[str, Path]]:
-    try:
-        listed = importlib.metadata.files(package) or []
-    except importlib.metadata.PackageNotFoundError as error:
-        raise LabError(
-            f"{package} is missing in this virtual environment.", "`make lab` installs it."
-        ) from error
-    for each in listed:
+    for each in importlib.metadata.files(package) or []:
         path = Path(str(each.locate())).resolve()
         if path.is_file():
             yield str(each), path

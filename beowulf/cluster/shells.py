@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import locale
 import os
-import secrets
 import shlex
 import shutil
 import subprocess
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
 
-from beowulf.cluster import Completed
 from beowulf.errors import LabError
 
 LONGEST_SCRIPT_S = 60.0
@@ -30,6 +29,17 @@ for each in /proc/[0-9]*; do
 done 2>/dev/null
 """
 LONGEST_KILLING_S = 60.0
+
+
+@dataclass(frozen=True)
+class Completed:
+    """What a command on a node printed, how it ended, and how long it took."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+    elapsed_s: float
+
 
 # called with where lines of shell are about to be run, and the lines
 Show = Callable[[str, str], None]
@@ -58,16 +68,15 @@ def _locale_is_there() -> bool:
     return True
 
 
-def look_for(tools: Iterable[str]) -> None:
-    """LabError with all of these tools that this machine does not have."""
+def look_for(*needed: str | Path) -> None:
+    """LabError with all of these tools and files that this machine does not have."""
     path = surroundings()["PATH"]
-    if lacking := [tool for tool in tools if not shutil.which(tool, path=path)]:
+    if lacking := [
+        str(each)
+        for each in needed
+        if not (each.exists() if isinstance(each, Path) else shutil.which(each, path=path))
+    ]:
         raise LabError(f"{', '.join(lacking)} cannot be found on this machine.", HINT)
-
-
-def missing(error: OSError) -> LabError:
-    """The sentence for a tool that cannot be started, most often because it is not installed."""
-    return LabError(f"{error.filename} cannot be run: {error.strerror}.", HINT)
 
 
 def marked(command: str) -> str:
@@ -110,26 +119,6 @@ class UnfinishedError(LabError):
         )
 
 
-@contextmanager
-def leaving_nothing(
-    node: str, command: str, run: Callable[[str, str, float], object]
-) -> Iterator[str]:
-    """The `command`, as a line of shell of which nothing is left on the node when the wait for it ends early.
-
-    ssh alone leaves there what it has started. `run` is called with a command, its stdin, and its longest seconds.
-    No command is a login shell, which ends with its stdin.
-    """
-    mark = f"BEOWULF_CALL={secrets.token_hex(8)}"
-    try:
-        yield f"export {mark}; {command}" if command else ""
-    except (KeyboardInterrupt, UnfinishedError) as ended:
-        with suppress(LabError):
-            run("bash --norc", KILL_MARKED.format(mark=mark), LONGEST_KILLING_S)
-        if isinstance(ended, UnfinishedError):
-            raise UnfinishedError(node, command, ended.timeout_s) from None
-        raise
-
-
 def script(where: str, words: list[str], lines: list[str], show: Show) -> None:
     """Run lines of shell behind `words` (which enter some namespace); LabError when one of them fails."""
     text = announced(where, words, lines, show)
@@ -144,7 +133,7 @@ def script(where: str, words: list[str], lines: list[str], show: Show) -> None:
 def announced(where: str, words: list[str], lines: list[str], show: Show) -> str:
     """Call `show` with what is about to be run, as a learner could type it; gives the text of the lines."""
     text = "\n".join(lines) + "\n"
-    show(f"{where}", f"{shlex.join([*words, *SHELL])} <<'END'\n{text}END")
+    show(where, f"{shlex.join([*words, *SHELL])} <<'END'\n{text}END")
     return text
 
 
@@ -161,8 +150,6 @@ def completed(words: list[str], stdin: str, timeout_s: float, node: str) -> Comp
             timeout=timeout_s,
             env=surroundings(),
         )
-    except OSError as error:
-        raise missing(error) from error
     except subprocess.TimeoutExpired as error:
         raise UnfinishedError(node, words[-1], timeout_s) from error
     return Completed(done.returncode, done.stdout, done.stderr, time.monotonic() - began)

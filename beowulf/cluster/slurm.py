@@ -60,10 +60,10 @@ class Allocation:
 
 
 def load(folder: Path) -> Allocation | None:
-    """The last request to Slurm; None when there was none, or it cannot be read."""
+    """The last request to Slurm; None when there was none."""
     try:
         return Allocation(**json.loads((folder / state.ALLOCATION).read_text()))
-    except (OSError, ValueError, TypeError):
+    except FileNotFoundError:
         return None
 
 
@@ -90,9 +90,7 @@ def up(
     allocation = _request(nodes, minutes, folder)
     try:
         job = _wait(allocation, report)
-    except LabError:
-        raise  # such as a controller that is away for a moment: the request goes on waiting
-    except BaseException:
+    except KeyboardInterrupt:
         down(folder)
         raise
     return attach(replace(allocation, queue=job.queue, ends=job.ends), job, folder)

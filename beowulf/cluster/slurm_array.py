@@ -36,33 +36,30 @@ class Wish:
     records: Path
 
 
-@dataclass
-class Task:
-    """One measurement that is under way."""
-
-    job: Job
-    process: subprocess.Popen[str]
-
-
 def measure(study: str, wish: Wish, report: Report) -> int:
     """Measure a study as an array; how many Records there are in the end. `report` gets what happens to each task."""
     into = queue.queue()
     queue.refuse_closed(into, wish.nodes, wish.minutes)
     number = queue.submit(wish.nodes, wish.minutes, tasks=wish.times)
     report(f"Job {number} is in the queue {into.name}, an array of {wish.times}.")
-    under_way: dict[str, Task] = {}
+    under_way: dict[str, subprocess.Popen[str]] = {}
     try:
         with tempfile.TemporaryDirectory(prefix="beowulf-array-") as folder:
             return _follow(number, study, wish, report, Path(folder), under_way)
     finally:
-        for task in under_way.values():
-            _stop(task.process)
+        for process in under_way.values():
+            _stop(process)
         with suppress(LabError):
             queue.cancel(number)
 
 
 def _follow(
-    number: str, study: str, wish: Wish, report: Report, folder: Path, under_way: dict[str, Task]
+    number: str,
+    study: str,
+    wish: Wish,
+    report: Report,
+    folder: Path,
+    under_way: dict[str, subprocess.Popen[str]],
 ) -> int:
     """Start each task's measurement when it has its nodes, and give them back when it is done."""
     over: set[str] = set()
@@ -78,29 +75,30 @@ def _follow(
                 if job.task not in over:
                     report(f"Task {job.task} has ended before it began ({job.state}).")
                 over.add(job.task)
-        for name, task in list(under_way.items()):
-            if task.process.poll() is None:
+        for name, process in list(under_way.items()):
+            if process.poll() is None:
                 continue
-            output = (task.process.communicate()[0] or "").strip()
+            output = process.communicate()[0].strip()
             queue.cancel(f"{number}_{name}")  # a task's own number is not taken
             del under_way[name]
             over.add(name)
-            good += task.process.returncode == 0
+            good += process.returncode == 0
+            last = output.rpartition("\n")[2].removeprefix("beowulf: ") or "it printed no reason."
             report(
-                f"Task {name} is done." if task.process.returncode == 0 else _failed(name, output)
+                f"Task {name} has failed: {last}" if process.returncode else f"Task {name} is done."
             )
         time.sleep(slurm.ASK_EVERY_S)
     return good
 
 
-def _start(job: Job, study: str, wish: Wish, folder: Path) -> Task:
+def _start(job: Job, study: str, wish: Wish, folder: Path) -> subprocess.Popen[str]:
     """`beowulf study` on the nodes of a task."""
     folder.mkdir(mode=0o700)
     held = Allocation(job.number, wish.nodes, wish.minutes, job.queue, job.ends)
     slurm.attach(held, job, folder)
     words = [str(paths.python_bin() / "beowulf"), "study", study, "--variant", f"run-{job.task}"]
     words += ["--records", str(wish.records), "--json", *(["--quick"] if wish.quick else [])]
-    process = subprocess.Popen(
+    return subprocess.Popen(
         words,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -109,12 +107,6 @@ def _start(job: Job, study: str, wish: Wish, folder: Path) -> Task:
         errors="replace",
         env={**os.environ, "BEOWULF_STATE": str(folder)},
     )
-    return Task(job, process)
-
-
-def _failed(name: str, output: str) -> str:
-    last = output.rpartition("\n")[2].removeprefix("beowulf: ")
-    return f"Task {name} has failed: {last or 'it printed no reason.'}"
 
 
 def _stop(process: subprocess.Popen[str]) -> None:
@@ -122,6 +114,4 @@ def _stop(process: subprocess.Popen[str]) -> None:
     with suppress(subprocess.TimeoutExpired):
         process.wait(LONGEST_END_S)
     process.kill()
-    process.wait()
-    if process.stdout:
-        process.stdout.close()
+    process.communicate()

@@ -89,8 +89,8 @@ def machines(cluster: SshCluster) -> dict[str, str]:
     alive = [node for node in cluster.nodes if node not in dead]
 
     def ask(node: str) -> str:
-        card = cluster.target.interfaces.get(node, "eth0")
-        line = f"PATH=$PATH:/usr/sbin:/sbin; set -- {shlex.quote(card)}\n{BOOT_AND_LOOK}"
+        card = shlex.quote(cluster.interface(node))
+        line = f"PATH=$PATH:/usr/sbin:/sbin; set -- {card}\n{BOOT_AND_LOOK}"
         return cluster.run(node, f"bash --norc -c {shlex.quote(line)}").stdout
 
     outputs, failed = connections.everywhere(alive, ask)
@@ -101,10 +101,8 @@ def machines(cluster: SshCluster) -> dict[str, str]:
         if node in outputs:
             settings[f"state of {node}"] = "up"
             settings[f"boot on {node}"] = outputs[node].partition("\n")[0]
-            card = cluster.target.interfaces.get(node, "eth0")
-            settings |= {
-                f"{what} on {node}": v for what, v in looked(outputs[node], [card]).items()
-            }
+            here = looked(outputs[node], [cluster.interface(node)])
+            settings |= {f"{what} on {node}": value for what, value in here.items()}
         else:
             settings[f"state of {node}"] = str(failed.get(node, LabError("down")).message)
     return settings

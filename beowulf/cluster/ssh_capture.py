@@ -40,12 +40,11 @@ exec 3<&-
 wait $dumpcap
 code=$?
 kill $watcher 2>/dev/null
-HOME
+cat packets 2>/dev/null
 exit $code
 """
 # What comes before the packets is a login's (shells.ANSWER).
 PACKETS = f"set -o pipefail; \"$@\" | LC_ALL=C sed '0,/{ANSWER}$/d'"
-ONE, SEVERAL = "cat packets 2>/dev/null", "tar -c ./*.pcapng 2>/dev/null"
 # No byte for so long, and the connection is taken for broken.
 LONGEST_PAUSE_S = 20.0
 LOOK_EVERY_S = 0.01
@@ -62,7 +61,6 @@ def capture(
     snap_bytes: int,
     packet_filter: str,
     most_mb: float,
-    ring: bool,
 ) -> Capture:
     """A capture on one node, on all `nodes` or of the `wire`; our own connection to a node is left out of it."""
     from beowulf.cluster.capture import Capture
@@ -74,36 +72,33 @@ def capture(
     interfaces = [cards[where]] if where in nodes else nodes
     under_way: dict[subprocess.Popen[bytes], Path] = {}
 
-    def start(words: list[str], output: IO[bytes], folder: Path) -> subprocess.Popen[bytes]:
+    def start(words: list[str], output: IO[bytes]) -> subprocess.Popen[bytes]:
         named = words[words.index("-i") + 1]
         node = where if where in nodes else named
         named = WIRE if where == WIRE else named
         remote = REMOTE.replace("OWN", cluster.own_packets)
-        remote = remote.replace("WORDS", _dumpcap(words, cards[node], named, only[node], ring))
-        remote = remote.replace("HOME", SEVERAL if ring else ONE)
+        remote = remote.replace("WORDS", _dumpcap(words, cards[node], named, only[node]))
         ssh = [
             *connections.words(cluster.folder, cluster.machine(node)),
             marked(f"exec bash --norc -c {shlex.quote(remote)}"),
         ]
-        fetch = f'{PACKETS} | tar -x -C "$0"' if ring else PACKETS
-        ssh = ["bash", "--norc", "-c", fetch, str(folder), *ssh]
         process = subprocess.Popen(
-            ssh,
+            ["bash", "--norc", "-c", PACKETS, "bash", *ssh],
             stdin=subprocess.PIPE,
             stdout=output,
             stderr=subprocess.PIPE,
             env=surroundings(),
             start_new_session=True,
         )
-        under_way[process] = folder if ring else Path(output.name)
+        under_way[process] = Path(output.name)
         return process
 
     def stop(process: subprocess.Popen[bytes]) -> None:
         # All of them, so that none watches how another's packets come home.
         for each in under_way:
+            assert each.stdin
             with suppress(OSError):
-                if each.stdin:
-                    each.stdin.close()
+                each.stdin.close()
         _await(process, under_way[process])
 
     wire = Capture(
@@ -114,7 +109,6 @@ def capture(
         packet_filter,
         where=where,
         most_mb=most_mb,
-        ring=ring,
         stop=stop,
         once=where == WIRE,
         ahead_s={node: ahead_s.get(node, 0.0) for node in nodes} if where == WIRE else None,
@@ -145,23 +139,10 @@ def _once(cluster: SshCluster, cards: Mapping[str, str]) -> dict[str, str]:
     def ask(node: str) -> list[str]:
         address = f"ip -o link show {cards[node]} | sed -n 's/.*link.ether \\([^ ]*\\).*/\\1/p'"
         line = f'PATH=$PATH:/usr/sbin:/sbin; echo; echo "{MARK} $({address}) $SSH_CONNECTION"'
-        for printed in cluster.run(
-            node, line, timeout_s=connections.LONGEST_ANSWER_S
-        ).stdout.splitlines():
-            if printed.startswith(MARK) and len(words := printed.removeprefix(MARK).split()) in (
-                1,
-                5,
-            ):
-                return words
-        raise LabError(
-            f"{node} does not say which address its card {cards[node]} has.",
-            f"`beowulf ssh {node} ip link` shows its cards.",
-            node,
-        )
+        answer = cluster.run(node, line, timeout_s=connections.LONGEST_ANSWER_S).stdout
+        return answer.rpartition(MARK)[2].split()
 
-    by_node, failed = connections.everywhere(list(cards), ask)
-    if failed:
-        raise next(iter(failed.values()))
+    by_node = connections.all_of(list(cards), ask)
     foreign = " and ".join(f"not ether src {words[0]}" for words in by_node.values())
     filters = {}
     for number, (node, (card, *_)) in enumerate(by_node.items()):
@@ -175,12 +156,10 @@ def _once(cluster: SshCluster, cards: Mapping[str, str]) -> dict[str, str]:
     return filters
 
 
-def _dumpcap(words: list[str], card: str, named: str, only: str, ring: bool) -> str:
+def _dumpcap(words: list[str], card: str, named: str, only: str) -> str:
     """dumpcap's words for the node's shell: on its own card, without our own connection."""
     place = words.index("-i")
-    mine = [*words[:place], "-i", card, "--ifname", named, *words[place + 2 :]]
-    if not ring:
-        mine[-1] = "packets"
+    mine = [*words[:place], "-i", card, "--ifname", named, "-w", "packets"]
     own = '"$own"'
     if only:
         own = shlex.quote(f"{only} and ") + own
@@ -196,18 +175,10 @@ def _await(process: subprocess.Popen[bytes], arriving: Path) -> None:
     """Wait until a node's packets are here, as long as any come."""
     size, changed = -1, time.monotonic()
     while process.poll() is None and time.monotonic() - changed < LONGEST_PAUSE_S:
-        now = _size(arriving)
+        now = arriving.stat().st_size
         if now != size:
             size, changed = now, time.monotonic()
         time.sleep(LOOK_EVERY_S)
-
-
-def _size(arriving: Path) -> int:
-    with suppress(OSError):
-        if arriving.is_dir():
-            return sum(part.stat().st_size for part in arriving.iterdir())
-        return arriving.stat().st_size
-    return 0
 
 
 def _clocks(ahead_s: Mapping[str, float], nodes: list[str]) -> list[str]:

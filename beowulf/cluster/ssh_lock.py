@@ -58,9 +58,8 @@ def held_there(
         yield
         return
     process = _taken(cluster, doing, wait, report)
-    if (
-        process is None
-    ):  # a master that does not answer is of no use to others either, and a study will say so
+    if process is None:
+        # A master that does not answer is of no use to others either, and a study will say so.
         yield
         return
     _there[key] = process
@@ -79,7 +78,12 @@ def held_there(
 def _taken(
     cluster: SshCluster, doing: str, wait: bool, report: Report | None
 ) -> subprocess.Popen[bytes] | None:
-    me = {"user": lock.user(), "doing": doing, "since": time.time(), "machine": _machine()}
+    me = {
+        "user": lock.user(),
+        "doing": doing,
+        "since": time.time(),
+        "machine": socket.gethostname(),
+    }
     line = f"bash --norc -c {shlex.quote(HOLD)} bash {shlex.quote(json.dumps(me))}"
     while True:
         process = subprocess.Popen(
@@ -101,26 +105,17 @@ def _taken(
         _let_go(process)
         if word.strip() != BUSY:
             return None
-        other = _holder(facts)
+        # Nothing is said of one that is just ending.
+        fields = json.loads(facts) if facts.strip() else {}
+        user = f"{fields['user']} at {fields['machine']}" if fields else "another user"
+        since = fields.get("since", time.time())
+        other = Holder(user, fields.get("doing", "something unknown"), since)
         if not wait:
             raise LockedError(other, lock.WAIT)
         if report:
             report(f"{other} Waiting until that is done; Ctrl-C gives it up.")
             report = None
         time.sleep(ASK_EVERY_S)
-
-
-def _holder(facts: str) -> Holder:
-    try:
-        fields = json.loads(facts)
-        user = f"{fields['user']} at {fields['machine']}"
-        return Holder(str(user), str(fields["doing"]), float(fields["since"]))
-    except (ValueError, TypeError, KeyError):
-        return Holder("another user", "something unknown", time.time())
-
-
-def _machine() -> str:
-    return socket.gethostname()
 
 
 def _beat(process: subprocess.Popen[bytes], over: threading.Event) -> None:

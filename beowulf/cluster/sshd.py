@@ -9,7 +9,6 @@ import shlex
 from collections.abc import Iterable
 from pathlib import Path
 
-from beowulf.cluster import state
 from beowulf.cluster.config import ClusterConfig
 from beowulf.cluster.shells import LONGEST_SCRIPT_S, completed
 from beowulf.errors import LabError
@@ -39,11 +38,8 @@ def make_keys(plan: ClusterConfig, folder: Path) -> None:
         return
     lines = []
     for key in lacking:
-        try:
-            key.parent.mkdir(parents=True, exist_ok=True)
-            key.unlink(missing_ok=True)
-        except OSError as error:
-            raise state.full(folder, error) from error
+        key.parent.mkdir(parents=True, exist_ok=True)
+        key.unlink(missing_ok=True)
         make = f"ssh-keygen -q -t ed25519 -N '' -C beowulf -f {shlex.quote(str(key))}"
         lines.append(shlex.join(WITH_ITS_PARENT) + " " + make)
     # ssh-keygen wants its user to have a name; as root of a namespace, everybody has one.
@@ -236,7 +232,4 @@ def _group() -> str:
 
 
 def _lines(path: str) -> list[str]:
-    try:
-        return Path(path).read_text(errors="replace").splitlines(keepends=True)
-    except OSError:
-        return []
+    return Path(path).read_text(errors="replace").splitlines(keepends=True)

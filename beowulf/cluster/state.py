@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +22,7 @@ BROKEN = "broken"
 TARGET = "target.json"  # of a cluster of machines that are reached by ssh (ssh.py)
 ALLOCATION = "allocation.json"  # whose machines they are, where Slurm gave them (slurm.py)
 TUNED = "tuned.jsonl"  # which knobs were turned, and what was there before
-HELD = "held.json"  # the process that measures on the cluster, which locks this file meanwhile (lock.py)
+HELD = "held"  # the queue of processes that measure on the cluster or change it (lock.py)
 UNFINISHED = (
     "unfinished"  # there while the cluster is changed, and left there when that is cut short
 )
@@ -31,11 +32,12 @@ USUAL = "namespaces"
 SIMULATED = "simulated.json"  # what SimGrid simulates (simulated.py)
 LOCAL = "local.json"  # names of this machine (local.py)
 KINDS = {
-    **{USUAL: "", "ssh": TARGET, "slurm": "", "recorded": "", "simulated": SIMULATED},
+    **{USUAL: "", "ssh": TARGET, "slurm": "", "simulated": SIMULATED},
     "local": LOCAL,
 }
 # All that a cluster of namespaces keeps in its folder; whatever else lies there is not ours to remove.
 OURS = {"bin", "etc", "nodes", CLUSTER, f"{CLUSTER}.new", RACK_LOG, BROKEN, TUNED, HELD, UNFINISHED}
+OURS |= {"held.json"}  # of version 1.0.0
 
 
 class GoneError(LabError):
@@ -79,6 +81,10 @@ def locked(folder: Path, *, make: bool = True) -> Iterator[None]:
         os.close(held)
     try:
         yield
+    except OSError as error:
+        if error.errno == errno.ENOSPC:  # it names no file
+            raise full(folder, error) from error
+        raise
     finally:
         os.close(held)
 
@@ -87,15 +93,12 @@ def save(folder: Path, plan: ClusterConfig, rack_pid: int) -> None:
     """Write cluster.json in one step, so that a reader finds the old one or the new one, never half."""
     text = json.dumps({"plan": plan.as_dict(), "rack_pid": rack_pid}, indent=1)
     temporary = folder / f"{CLUSTER}.new"
-    try:
-        temporary.write_text(text)
-        temporary.replace(folder / CLUSTER)
-    except OSError as error:
-        raise full(folder, error) from error
+    temporary.write_text(text)
+    temporary.replace(folder / CLUSTER)
 
 
 def load(folder: Path) -> SavedCluster | None:
-    """What cluster.json says, or None when there is none or it cannot be read."""
+    """What cluster.json says, or None when there is none or it cannot be read: `up` then finds what runs."""
     try:
         saved = json.loads((folder / CLUSTER).read_text())
         return SavedCluster(ClusterConfig(**saved["plan"]), int(saved["rack_pid"]))
@@ -116,10 +119,7 @@ def cluster_in(folder: Path) -> bool:
 @contextmanager
 def unfinished(folder: Path) -> Iterator[None]:
     """Mark the cluster as one that is being changed; the mark stays when that is cut short."""
-    try:
-        (folder / UNFINISHED).touch()
-    except OSError as error:
-        raise full(folder, error) from error
+    (folder / UNFINISHED).touch()
     yield
     (folder / UNFINISHED).unlink(missing_ok=True)
 
@@ -165,19 +165,16 @@ def write(folder: Path, files: Mapping[str, tuple[str, int]]) -> None:
     """Write the cluster's small files in place: nodes see them through mounts that a renamed file would not reach."""
     for name, (text, mode) in files.items():
         path = folder / name
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            if not path.exists() or path.read_text(errors="replace") != text:
-                path.touch(mode=mode)
-                path.write_text(text)
-            path.chmod(mode)
-        except OSError as error:
-            raise full(folder, error) from error
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.exists() or path.read_text() != text:
+            path.touch(mode=mode)
+            path.write_text(text)
+        path.chmod(mode)
 
 
-def empty(folder: Path, *, but: str = "") -> None:
-    """Remove all that a cluster keeps in the folder, `but` one file; the folder, and with it the lock, stays."""
-    for name in OURS - {but}:
+def empty(folder: Path, names: Collection[str] = OURS) -> None:
+    """Remove what a cluster keeps in the folder, by its `names`; the folder, and with it the lock, stays."""
+    for name in names:
         path = folder / name
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path, ignore_errors=True)

@@ -8,9 +8,9 @@ import subprocess
 import time
 from pathlib import Path
 
-from beowulf.cluster import processes, shells, state
+from beowulf.cluster import processes, state
 from beowulf.cluster.processes import Process
-from beowulf.cluster.shells import Show
+from beowulf.cluster.shells import Show, surroundings
 from beowulf.errors import LabError
 
 RACK, NODE = "beowulf-rack", "beowulf-node"
@@ -22,10 +22,9 @@ LONGEST_START_S = 120.0
 
 
 class Supervisor:
-    """The supervisor of the cluster whose files are in `folder`; `process` is its first process."""
+    """The supervisor of a cluster; `process` is its first process."""
 
-    def __init__(self, folder: Path, process: Process) -> None:
-        self.folder = folder
+    def __init__(self, process: Process) -> None:
         self.process = process
 
     def nodes(self) -> dict[str, Process]:
@@ -44,7 +43,7 @@ class Supervisor:
 def end(folder: Path) -> None:
     """Kill every supervisor of the cluster in `folder`, and so each process, mount, interface and namespace of it."""
     supervisors = _find(folder)
-    nodes = [node for each in supervisors for node in Supervisor(folder, each).nodes().values()]
+    nodes = [node for each in supervisors for node in Supervisor(each).nodes().values()]
     if stuck := processes.end([*supervisors, *nodes]):
         raise LabError(
             f"The cluster's process {stuck[0].pid} does not end.",
@@ -56,7 +55,7 @@ def find(folder: Path, hint: int = 0) -> Supervisor | None:
     """The running supervisor of the cluster in `folder`; `hint` is its process number if there is one."""
     for process in _find(folder, hint):
         if processes.command_line(process.pid)[:1] == ["bash"]:
-            return Supervisor(folder, process)
+            return Supervisor(process)
     return None
 
 
@@ -80,24 +79,17 @@ def start(folder: Path, show: Show) -> Supervisor:
         f"{shlex.join(words)} &",
     )
     complaints = folder / state.RACK_LOG
-    try:
-        log = complaints.open("w")
-    except OSError as error:
-        raise state.full(folder, error) from error
-    with log:
-        try:
-            # setsid --fork: the supervisor outlives this process and its terminal, and is nobody's zombie.
-            subprocess.run(
-                ["setsid", "--fork", *words],
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                cwd="/",
-                env=shells.surroundings(),
-                check=True,
-            )
-        except OSError as error:
-            raise shells.missing(error) from error
+    with complaints.open("w") as log:
+        # setsid --fork: the supervisor outlives this process and its terminal, and is nobody's zombie.
+        subprocess.run(
+            ["setsid", "--fork", *words],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            cwd="/",
+            env=surroundings(),
+            check=True,
+        )
     deadline = time.monotonic() + LONGEST_START_S
     while time.monotonic() < deadline:
         complained = complaints.stat().st_size

@@ -1,4 +1,4 @@
-"""IPython engines on the nodes, driven from a notebook: a learner's own, in one MPI world, or a pool that grades.
+"""IPython engines on the nodes, driven from a notebook: a learner's own, in one MPI world.
 
 The controller runs beside the notebook and talks to the engines through sockets in a folder that every node sees:
 nothing of it is on the cables that a learner measures.
@@ -24,11 +24,7 @@ def start_engines(cluster: Cluster, timeout_s: float = LONGEST_S) -> Engines:
     """
     from beowulf.engines import px
 
-    if cluster.can.recorded:
-        from beowulf.engines.replay import RecordedEngines
-
-        engines: Engines = RecordedEngines(cluster, timeout_s)
-    elif _running and _running[0].alive and _running[0].cluster.folder == cluster.folder:
+    if _running and _running[0].alive and _running[0].cluster.folder == cluster.folder:
         engines = _running[0]
         engines.timeout_s = timeout_s
     else:

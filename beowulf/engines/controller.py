@@ -4,14 +4,8 @@ from __future__ import annotations
 
 import json
 import socket
-import time
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from beowulf.errors import LabError
-
-LONGEST_START_S = 120.0
 NAME = "beowulf"
 ENDS = ("engine", "client")
 
@@ -31,33 +25,6 @@ def options(folder: Path, *, networked: bool = False) -> list[str]:
 def connection(folder: Path, end: str) -> Path:
     """The file in which a controller whose files are in `folder` says how one of its `ENDS` reaches it."""
     return folder / "profile" / "security" / f"ipcontroller-{NAME}-{end}.json"
-
-
-def controller(
-    folder: Path, *, networked: bool = False, words: Sequence[str] = (), **more: Any
-) -> Any:
-    """ipyparallel's Cluster with a controller whose files are in `folder`, not started yet; `words` are its options."""
-    import ipyparallel
-
-    return ipyparallel.Cluster(
-        controller_args=[*options(folder, networked=networked), *words],
-        cluster_id=NAME,
-        profile_dir=str(folder / "profile"),
-        log_level=40,
-        **more,
-    )
-
-
-def listen(its_set: Any, folder: Path, *, networked: bool = False) -> None:
-    """Start the controller and wait until its sockets are there."""
-    its_set.start_controller_sync()
-    if networked:
-        return
-    deadline = time.monotonic() + LONGEST_START_S
-    while not named(folder):
-        if time.monotonic() > deadline:
-            raise LabError("The engines' controller does not start.", "Try once more.")
-        time.sleep(0.01)
 
 
 def named(folder: Path) -> bool:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import inspect
-import json
 import sys
-import textwrap
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -13,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any
 
-from beowulf.cluster.recorded import remember_values
 from beowulf.engines import places
 from beowulf.engines.cell_error import CellError
 from beowulf.engines.places import Place
@@ -27,7 +24,6 @@ LOOK_EVERY_S = 0.1
 GRACE_S = 2.0  # that other ranks get when one has raised an exception
 LONGEST_OUTPUT_S = 60.0  # until all that was printed has come, on however busy a machine
 LONGEST_SENTENCE = 300
-MOST_KEPT = 1_000_000  # characters of an answer
 
 
 @dataclass(frozen=True)
@@ -50,10 +46,9 @@ class Engines(World):
         ranks: Sequence[int] = (),
         *,
         timeout_s: float | None = None,
-        at_end: bool = False,
     ) -> None:
         """Run a cell on these ranks (all, if none is named) and show what it prints; CellError when it goes wrong."""
-        self.follow(self.submit(cell, ranks), timeout_s=timeout_s, at_end=at_end)
+        self.follow(self.submit(cell, ranks), timeout_s=timeout_s)
 
     def submit(self, cell: str, ranks: Sequence[int] = ()) -> Asked:
         """Let ranks begin with a cell, for `follow`; LabError when there is no such rank, or no engine."""
@@ -72,16 +67,14 @@ class Engines(World):
         # What a list of one gives cannot be split into ranks.
         return self._client[numbers if len(numbers) > 1 else numbers[0]]
 
-    def follow(
-        self, asked: Asked, *, timeout_s: float | None = None, at_end: bool = False
-    ) -> dict[int, Any]:
+    def follow(self, asked: Asked, *, timeout_s: float | None = None) -> dict[int, Any]:
         """Wait for what was asked of engines, and show what they print; what each rank gave.
 
         CellError when a rank raises an exception, ends, or does not end within `timeout_s` (0: there is no limit).
         """
         limit_s = self.timeout_s if timeout_s is None else timeout_s
         by_rank = dict(zip(asked.ranks, asked.result.split(), strict=True))
-        screen = Screen(dict(enumerate(self.nodes)), at_end=at_end)
+        screen = Screen(dict(enumerate(self.nodes)))
         failed: dict[int, str] = {}
         began = time.monotonic()
         failed_at = began
@@ -144,12 +137,10 @@ class Engines(World):
 
     def _stuck(self, waiting: Sequence[int], failed: Mapping[int, str], why: str) -> CellError:
         """Say where the ranks are that have not ended, and end all engines."""
-        found: dict[str, Place] = {}
         try:
             of = {self._engines[rank].node: self._engines[rank] for rank in waiting}
-            with suppress(LabError):
-                found = places.ask(self.cluster, of, self._cells)
-            lines = [f"{engine} {found.get(node, Place()).sentence}" for node, engine in of.items()]
+            found = places.ask(self.cluster, of, self._cells)
+            lines = [f"{engine} {found[node].sentence}" for node, engine in of.items()]
         finally:
             self.stop()
             reason = why or "A rank had raised an exception, and others did not end."
@@ -158,14 +149,8 @@ class Engines(World):
         return CellError(list(failed.values()), sentences, f"The engines were ended. {AGAIN}")
 
     def call(self, name: str, *arguments: Any, timeout_s: float | None = None) -> list[Any]:
-        """What a function that a `%%px` cell has defined gives for these arguments, by rank; CellError as for a cell.
-
-        Plain results are kept beside the Records, and a recorded cluster gives them.
-        """
-        given = self._ask("call", name, list(arguments), timeout_s=timeout_s)
-        with suppress(ValueError):
-            self._remember(called(name, arguments), plain(given))
-        return given
+        """What a function that a `%%px` cell defines gives for these arguments, by rank; CellError as for a cell."""
+        return self._ask("call", name, list(arguments), timeout_s=timeout_s)
 
     def apply(
         self, function: Callable[..., Any], *arguments: Any, timeout_s: float | None = None
@@ -174,21 +159,18 @@ class Engines(World):
 
         It is sent as text, so it imports what it needs itself.
         """
-        source = textwrap.dedent(inspect.getsource(function))
+        source = inspect.getsource(function)
         return self._ask("run", source, function.__name__, list(arguments), timeout_s=timeout_s)
 
     def source(self, name: str) -> str:
         """The text of a function that a `%%px` cell has defined; LabError when a rank has no such function."""
-        text = str(self._ask("source", name)[0])
-        self._remember({"source": name}, [text])
-        return text
+        return str(self._ask("source", name)[0])
 
     def gather(self, name: str) -> list[Any]:
-        """The value of a variable, by rank, as plain data; it is kept, and a recorded cluster gives it."""
+        """The value of a variable, by rank, as plain data."""
         given = self._ask("value", name)
         try:
             values: list[Any] = plain(given)
-            self._remember({"variable": name}, values)
         except ValueError as problem:
             raise LabError(f"{name} cannot be collected: {problem}.") from None
         return values
@@ -214,18 +196,6 @@ class Engines(World):
             if why:
                 raise LabError(f"On {self._engines[rank]} {why}.", "Run the cell that defines it.")
         return [value for _, value in given.values()]
-
-    def _remember(self, at: Mapping[str, Any], values: list[Any]) -> None:
-        if self.cluster.records is None:
-            return
-        if len(json.dumps(values)) > MOST_KEPT:
-            raise ValueError(f"it is more than {MOST_KEPT // 10**6} MB")
-        remember_values(self.cluster.records, at, values)
-
-
-def called(name: str, arguments: Sequence[Any]) -> dict[str, Any]:
-    """Under which coordinates the answer of a function is kept; ValueError when its arguments are no plain data."""
-    return {"call": name, "arguments": json.dumps(plain(list(arguments)))}
 
 
 def _file(cell: str) -> str:

@@ -19,7 +19,7 @@ from typing import IO
 
 from beowulf import hydra, mpi, paths
 from beowulf.cluster import Cluster, state
-from beowulf.cluster.shells import missing, surroundings
+from beowulf.cluster.shells import surroundings
 from beowulf.engines import reach
 from beowulf.engines.controller import NAME, connection, named, options
 from beowulf.errors import LabError
@@ -93,17 +93,14 @@ class MpiStart:
             launcher=shlex.join(launcher),
             folder=shlex.quote(str(self.folder)),
         )
-        try:
-            return subprocess.Popen(
-                ["bash", "--norc", "-c", script],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                start_new_session=True,
-                env=surroundings(),
-            )
-        except OSError as error:
-            raise missing(error) from error
+        return subprocess.Popen(
+            ["bash", "--norc", "-c", script],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            env=surroundings(),
+        )
 
     def _launcher(self) -> tuple[list[str], str]:
         # An engine that has lost its parent, whatever it is doing, ends as well.
@@ -115,8 +112,7 @@ class MpiStart:
         # It is started at once, and loads its programs while the controller does.
         engine += ["--IPEngine.wait_for_url_file=120", "--timeout=120"]
         # It records when it is asked to (%%px --trace).
-        with suppress(LabError):
-            engine = [*recording.loaded(self.cluster.mpi), *engine]
+        engine = [*recording.loaded(self.cluster.mpi), *engine]
         nodes = self.cluster.nodes
         ours = ["bash", "--norc", "-c", THERE, "mpiexec"]
         ours += ["-n", str(len(nodes)), "-hosts", ",".join(nodes)]
@@ -154,9 +150,9 @@ class MpiStart:
     def end(self) -> None:
         """End all of it on every node, and remove its files."""
         for process in (self.process, *self._carriers):
-            if process.stdin:
-                with suppress(OSError):
-                    process.stdin.close()
+            assert process.stdin
+            with suppress(OSError):
+                process.stdin.close()
         for process in (self.process, *self._carriers):
             try:
                 process.wait(LONGEST_END_S)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,15 +23,11 @@ class _Options(argparse.ArgumentParser):
 
 
 def _options() -> _Options:
-    """The options of `%%px`, by ipyparallel's names, and --timeout."""
+    """The options of `%%px`: some of ipyparallel's, by its names, and our own --timeout and --trace."""
     reader = _Options(prog="%%px", add_help=False, allow_abbrev=False)
     reader.add_argument("-t", "--targets", default="", metavar="0,1")
     reader.add_argument("--timeout", type=float, metavar="S")
     reader.add_argument("-a", "--noblock", "--no-block", action="store_true")
-    reader.add_argument("-b", "--block", action="store_false", dest="noblock")
-    reader.add_argument("-e", "--group-outputs", "--no-stream", action="store_true", dest="at_end")
-    reader.add_argument("-o", "--out", default="", metavar="NAME")
-    reader.add_argument("--local", action="store_true")
     reader.add_argument("--trace", default="", metavar="NAME")
     return reader
 
@@ -64,14 +59,10 @@ class Px:
     def __init__(self, engines: Engines) -> None:
         self.engines = engines
         self.last: Asked | None = None  # in the background
-        self.shell: Any = None
 
     def cell(self, line: str, cell: str) -> None:
         """Run a cell on the engines."""
-        try:
-            asked_for = _options().parse_args(shlex.split(line))
-        except ValueError as problem:
-            raise UsageError(f"%%px: {line} cannot be read ({problem}).") from None
+        asked_for = _options().parse_args(line.split())
         chosen = ranks(asked_for.targets, len(self.engines.nodes))
         if asked_for.trace and asked_for.noblock:
             raise UsageError(
@@ -81,15 +72,11 @@ class Px:
         numbered = cell if cell.lstrip().startswith("%%") else f"# %%px\n{cell}"
         with self._recorded(asked_for.trace):
             asked = self.engines.submit(numbered, chosen)
-            if asked_for.out:
-                self.shell.user_ns[asked_for.out] = asked.result
-            if asked_for.local:
-                self.shell.run_cell(cell)
             if asked_for.noblock:
                 self.last = asked
                 print(BEHIND)
                 return
-            self.engines.follow(asked, timeout_s=asked_for.timeout, at_end=asked_for.at_end)
+            self.engines.follow(asked, timeout_s=asked_for.timeout)
 
     @contextmanager
     def _recorded(self, name: str) -> Iterator[None]:
@@ -123,9 +110,8 @@ def register(engines: Engines) -> None:
     from IPython.core.getipython import get_ipython
 
     px = Px(engines)
-    px.shell = get_ipython()
-    if px.shell:
-        _enter(px.shell, px.cell, px.line, px.result)
+    if shell := get_ipython():
+        _enter(shell, px.cell, px.line, px.result)
 
 
 def announce() -> None:
@@ -149,10 +135,7 @@ def _enter(shell: Any, cell: Any, line: Any, result: Any) -> None:
     def px_line(text: str) -> None:
         line(text)
 
-    def px_result(text: str) -> None:
-        result(text)
-
     # What is in braces is Python of the engines, and not a variable of the notebook.
     shell.register_magic_function(no_var_expand(px_cell), "cell", "px")
     shell.register_magic_function(no_var_expand(px_line), "line", "px")
-    shell.register_magic_function(px_result, "line", "pxresult")
+    shell.register_magic_function(result, "line", "pxresult")

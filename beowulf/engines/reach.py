@@ -17,7 +17,6 @@ from beowulf.engines.controller import connection, ports
 from beowulf.errors import LabError
 
 CONNECTION = "engine.json"
-LONGEST_WAY_S = 20.0
 # A folder on a machine with a disk of its own, and in it how to reach the controller: whole, or not at all.
 MAKE = """\
 umask 077
@@ -44,9 +43,7 @@ def prepare(cluster: Cluster, there: Path) -> None:
         (there / "profile").mkdir()
         return
     script = MAKE.format(folder=shlex.quote(str(there)))
-    _, failed = connections.everywhere(cluster.nodes, lambda node: cluster.run(node, script))
-    if failed:
-        raise next(iter(failed.values()))
+    connections.all_of(cluster.nodes, lambda node: cluster.run(node, script))
 
 
 def lead(
@@ -99,13 +96,12 @@ def furnish(
     here: Path,
     there: Path,
     *,
-    name: str = CONNECTION,
     networked: bool,
-    location: str = "",
+    location: str,
 ) -> list[str]:
     """Make the folder `there` on a machine with a disk of its own; ssh's options that bring the controller's sockets.
 
-    `name` is that of the file in it for which an engine looks; `location` is this machine's address, where it is known.
+    `location` is this machine's address, where it is known.
     """
     about = connection(here, "engine")
     content = json.loads(about.read_text())
@@ -115,7 +111,7 @@ def furnish(
     listed = [] if networked else ports(about)
     script = (MAKE + FURNISH).format(
         folder=shlex.quote(str(there)),
-        file=shlex.quote(str(there / name)),
+        file=shlex.quote(str(there / CONNECTION)),
         ports=" ".join(map(str, listed)),
     )
     done = cluster.run(node, script, stdin=json.dumps(content))

@@ -12,19 +12,17 @@ CUT = "Cut here: this cell has printed more than 1 MB."
 
 
 class Screen:
-    """The output of one cell; `nodes` are the names by rank. With `at_end` nothing is shown before all have ended."""
+    """The output of one cell; `nodes` are the names by rank."""
 
-    def __init__(self, nodes: Mapping[int, str], *, at_end: bool = False) -> None:
-        self.nodes, self.at_end = nodes, at_end
-        self.width = max(map(len, nodes.values()), default=0)
+    def __init__(self, nodes: Mapping[int, str]) -> None:
+        self.nodes = nodes
+        self.width = max(map(len, nodes.values()))
         self._shown: dict[tuple[int, str], int] = defaultdict(int)
         self._printed = 0
         self._cut = False
 
     def show(self, parts: Mapping[int, Any], *, last: bool = False) -> None:
         """Show what is new in each rank's result; what is no whole line yet only when it is the `last` time."""
-        if self.at_end and not last:
-            return
         for rank, part in parts.items():
             for name, file in (("stdout", sys.stdout), ("stderr", sys.stderr)):
                 self._stream(rank, name, str(part[name] or ""), file, last)

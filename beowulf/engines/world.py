@@ -81,25 +81,21 @@ class World:
     def _begin(self) -> None:
         """Give each engine its names, and keep who it is. An engine's number need not be its rank."""
         from ipyparallel import Reference
-        from ipyparallel.error import RemoteError
 
         assert self._start
         nodes, folder = self.nodes, str(self._start.there)
         every = self._client[:]
-        try:
-            every.execute(BEGIN.format(source=inspect.getsource(on_engine)), block=True)
-            ranks = every.apply_sync(Reference("_beowulf"), "rank")
-            self._order = [n for _, n in sorted(zip(ranks, self._client.ids, strict=True))]
-            # One rank a node, in the order of the nodes, is how they were started.
-            asked = [
-                self._client[number].apply_async(
-                    Reference("_beowulf"), "begin", node, folder, MOST_SHOWN + 1
-                )
-                for number, node in zip(self._order, nodes, strict=True)
-            ]
-            facts = [each.get(LONGEST_START_S) for each in asked]
-        except RemoteError as problem:
-            raise LabError(f"The engines cannot begin: {problem.ename}: {problem.evalue}") from None
+        every.execute(BEGIN.format(source=inspect.getsource(on_engine)), block=True)
+        ranks = every.apply_sync(Reference("_beowulf"), "rank")
+        self._order = [n for _, n in sorted(zip(ranks, self._client.ids, strict=True))]
+        # One rank a node, in the order of the nodes, is how they were started.
+        asked = [
+            self._client[number].apply_async(
+                Reference("_beowulf"), "begin", node, folder, MOST_SHOWN + 1
+            )
+            for number, node in zip(self._order, nodes, strict=True)
+        ]
+        facts = [each.get(LONGEST_START_S) for each in asked]
         self.patient = all(fact["patient"] for fact in facts)
         self._engines = {
             rank: Engine(rank, node, fact["pid"], fact["thread"], fact["file"])
@@ -165,7 +161,7 @@ class World:
             return
         if self._start is not None:
             raise self._death({})
-        raise LabError(self.ended or "No engines run.", AGAIN)
+        raise LabError(self.ended, AGAIN)
 
     def _death(self, failed: Mapping[int, str]) -> CellError:
         """Say why mpiexec has ended, and end what is left."""
@@ -174,7 +170,3 @@ class World:
         self.stop()
         self.ended = message
         return CellError(list(failed.values()), [message], hint)
-
-    def _end(self, why: str) -> None:
-        self.stop()
-        self.ended = f"The engines were ended: {why[0].lower()}{why[1:]}"

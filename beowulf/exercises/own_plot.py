@@ -62,17 +62,13 @@ class Wants:
 def keep(cluster: Cluster, figure: Any, name: str, wants: Wants, *, lab: str = "") -> None:
     """Keep what a figure of matplotlib (or its axes) holds as the plot of this name, and say what it lacks.
 
-    Beside the Record the picture is kept as NAME.png. A recorded cluster says what is to be said of the one that was
-    kept. Where there is no plot yet, a sentence says so and nothing is kept.
+    Beside the Record the picture is kept as NAME.png. Where there is no plot yet, a sentence says so and nothing is
+    kept.
     """
     if not lab_file.PREDICTION.fullmatch(name):
         raise UsageError(f"A plot's name has letters, digits and hyphens, not {name!r}.")
     folder = cluster.records or Path("records")
     last = newest(folder, name)
-    if cluster.can.recorded:
-        said = _sentences(last.points, wants) if last else [f"There is no plot {name}."]
-        print(*said, sep="\n")
-        return
     drawing = _drawing(figure)
     if isinstance(drawing, str):
         print(f"{name}: {drawing}")

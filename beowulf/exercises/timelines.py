@@ -34,9 +34,7 @@ def recorded(
     capture: bool = False,
     launches: int = 1,
 ) -> Record:
-    """What `go` measures with its launches recorded, kept as a Record; a recorded cluster gives what was kept."""
-    if kept := cluster.replay(study):
-        return kept
+    """What `go` measures with its launches recorded, kept as a Record."""
     folder, traces = cluster.records or Path("records"), folder_of(cluster, study)
     with Measurement(
         study, cluster, folder, traces=traces, capture=capture, launches=launches

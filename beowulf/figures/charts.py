@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from numbers import Real
 from typing import TYPE_CHECKING, Any, cast
 
-from beowulf.errors import UsageError
 from beowulf.figures.look import (
     COLOURS,
     DASHES,
@@ -44,7 +43,6 @@ def matrix(
     good: str = "ok",
     row_title: str = "",
     column_title: str = "",
-    alt: str = "",
 ) -> Figure:
     """A word for each pair of row and column; a word that is not `good` stands out."""
     import pandas as pd
@@ -84,7 +82,7 @@ def matrix(
         titles(axes, title, column_title, row_title)
     bad = [f"{row} to {column}: {word}" for (row, column), word in cells.items() if word != good]
     fine_cells = len(cells) - len(bad)
-    alt = alt or (
+    alt = (
         f"{title}: a matrix of {len(rows)} rows and {len(columns)} columns. "
         f"{fine_cells} of {len(cells)} cells say {good}"
         + ("; " + "; ".join(bad) if bad else "")
@@ -111,7 +109,6 @@ def lines(
     low: str = "",
     high: str = "",
     joined: bool = True,
-    alt: str = "",
     axes: Axes | None = None,
 ) -> Figure:
     """A line of column `y` over `x` for each value of `by`; `low` and `high` shade an interval.
@@ -122,9 +119,6 @@ def lines(
     far apart to tell the course between them, they are not `joined`: marks and intervals stand out, and thin
     lines only show which belong together. It is drawn on a paper of its own, unless `axes` are given.
     """
-    missing = [name for name in (x, y, by, low, high) if name and name not in table]
-    if missing:
-        raise UsageError(f"The table has no column {', '.join(missing)}.")
     x_title, y_title = x_title or titled(x), y_title or titled(y)
     groups: list[tuple[Any, pd.DataFrame]] = [("", table)]
     if by:
@@ -169,7 +163,7 @@ def lines(
         titles(axes, title, "\n".join(filter(None, (x_title, cut))), y_title)
         if by:
             axes.legend(loc="best")
-    alt = alt or " ".join([f"{title}: {y_title} over {x_title}.", *said, cut]).strip()
+    alt = " ".join([f"{title}: {y_title} over {x_title}.", *said, cut]).strip()
     return Figure(cast("Drawing", axes.figure), title, alt, table)
 
 
@@ -178,32 +172,14 @@ def over_sizes(
     y: str,
     by: str = "",
     *,
-    title: str,
-    y_title: str,
-    low: str = "low",
-    high: str = "high",
-    joined: bool = True,
     x: str = "size_bytes",
     x_title: str = "message size (bytes)",
-    y_log: bool = False,
-    axes: Axes | None = None,
+    low: str = "low",
+    high: str = "high",
+    **look: Any,
 ) -> Figure:
-    """Lines of column `y`, a median, over the size of a message, with its interval shaded."""
-    return lines(
-        table,
-        x,
-        y,
-        by,
-        low=low,
-        high=high,
-        joined=joined,
-        x_log=True,
-        y_log=y_log,
-        title=title,
-        x_title=x_title,
-        y_title=y_title,
-        axes=axes,
-    )
+    """Lines of column `y`, a median, over the size of a message, with its interval shaded; `look` is as of lines()."""
+    return lines(table, x, y, by, x_title=x_title, low=low, high=high, x_log=True, **look)
 
 
 def spans_decades(values: pd.Series[float]) -> bool:

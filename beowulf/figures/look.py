@@ -8,22 +8,20 @@ from __future__ import annotations
 
 import base64
 import io
-import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from beowulf.errors import LabError, UsageError
+from beowulf.errors import UsageError
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawing
 
-PICTURES = "BEOWULF_PICTURES"  # "no": a notebook shows the sentence of each of ours alone
 # Okabe and Ito, Color Universal Design (2008), without the yellow that is hardly seen on white.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#E69F00", "#CC79A7", "#56B4E9", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
@@ -107,14 +105,10 @@ class Figure:
         if path.suffix not in (".png", ".svg"):
             raise UsageError(f"A figure is saved as .png or .svg, not as {path.name}.")
         text, table = path.with_suffix(".txt"), path.with_suffix(".csv")
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(self._image(path.suffix[1:]))
-            text.write_text(self.alt + "\n", encoding="utf-8")
-            self.table.to_csv(table, index=False)
-        except OSError as problem:
-            why = (problem.strerror or str(problem)).lower()
-            raise LabError(f"{path} was not written: {why}.", "Choose another place.") from None
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(self._image(path.suffix[1:]))
+        text.write_text(self.alt + "\n", encoding="utf-8")
+        self.table.to_csv(table, index=False)
         return [path, text, table]
 
     def _image(self, kind: str) -> bytes:
@@ -126,12 +120,10 @@ class Figure:
             self.drawing.savefig(file, format=kind, metadata=facts)
         return file.getvalue()
 
-    def _repr_html_(self) -> str | None:
-        return None if sentences_alone() else self._page(self._image("png"))
+    def _repr_html_(self) -> str:
+        return self._page(self._image("png"))
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, Any]:
-        if sentences_alone():
-            return {"text/plain": self.alt}
         image = self._image("png")
         return {"text/html": self._page(image), "image/png": image, "text/plain": self.alt}
 
@@ -145,26 +137,6 @@ class Figure:
             f"<details><summary>Data table: {escape(self.title)}</summary>{rows}{rest}</details>"
             "</figure>"
         )
-
-
-class Undrawn:
-    """A Figure that is not made before something else of it is asked for than to be shown."""
-
-    def __init__(self, title: str, make: Callable[[], Figure]) -> None:
-        self._title, self._make = title, make
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return getattr(self._make(), name)
-
-    def _repr_mimebundle_(self, **_: object) -> dict[str, Any]:
-        return {"text/plain": f"{self._title}: its picture is not drawn in grading."}
-
-
-def sentences_alone() -> bool:
-    """Whether a notebook shows no picture of ours, as in grading."""
-    return os.environ.get(PICTURES) == "no"
 
 
 def titled(name: str) -> str:

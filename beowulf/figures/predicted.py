@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from beowulf.figures.look import COLOURS, DASHES, Figure, number_text
+from beowulf.figures.look import COLOURS, Figure, number_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,42 +31,26 @@ def prediction_band(
     prediction: Ranged | None,
     *,
     along: Literal["x", "y"] = "y",
-    measured: float | None = None,
-    paper: float | None = None,
 ) -> None:
-    """Draw a prediction as a hatched band with a line in it, and lines at what was measured and at the paper's figure.
+    """Draw a prediction as a hatched band with a line in it.
 
     `along` is the axis that has the predicted quantity. It goes into the axes, or into the first ones of one of our
     figures; where nothing was sealed (None), there is no band.
     """
+    if prediction is None:
+        return
     axes = picture.drawing.axes[0] if isinstance(picture, Figure) else picture
     span, line = (axes.axhspan, axes.axhline) if along == "y" else (axes.axvspan, axes.axvline)
-    said, places = [], []
-    if prediction is not None:
-        colour = COLOURS[4]
-        low, value, high = prediction.low, prediction.value, prediction.high
-        span(low, high, facecolor=(colour, 0.15), edgecolor=(colour, 0.6), hatch="//", zorder=0.5)
-        line(value, color=colour, linewidth=1.8, label="your prediction")
-        texts = tuple(map(number_text, (value, low, high)))
-        said.append("Your prediction: {} ({} to {}).".format(*texts))
-        places.append(value)
-    for number, (name, at) in enumerate({"measured": measured, "paper": paper}.items(), 1):
-        if at is not None:
-            line(at, color="black", linewidth=1.4, linestyle=DASHES[number], label=name)
-            said.append(f"{name.capitalize()}: {number_text(at)}.")
-            places.append(at)
-    if said:
-        axes.legend(loc="best")
-        _make_room(axes, along, places)
-    if isinstance(picture, Figure):
-        picture.alt = " ".join([picture.alt, *said])
-
-
-def _make_room(axes: Axes, along: str, places: list[float]) -> None:
-    """Let the axis reach as far as these places; a range may be far wider than what is measured, and is cut."""
+    colour = COLOURS[4]
+    low, value, high = prediction.low, prediction.value, prediction.high
+    span(low, high, facecolor=(colour, 0.15), edgecolor=(colour, 0.6), hatch="//", zorder=0.5)
+    line(value, color=colour, linewidth=1.8, label="your prediction")
+    axes.legend(loc="best")
+    # The axis reaches as far as the line; a range may be far wider than what is measured, and is cut.
     get, put = (axes.get_ylim, axes.set_ylim) if along == "y" else (axes.get_xlim, axes.set_xlim)
-    low, high = get()
-    top = max(places)
-    if low <= min(places) and top <= high:
-        return
-    put(min(low, *places), max(high, 1.05 * top if top > 0 else top))
+    bottom, top = get()
+    if not bottom <= value <= top:
+        put(min(bottom, value), max(top, 1.05 * value if value > 0 else value))
+    if isinstance(picture, Figure):
+        texts = tuple(map(number_text, (value, low, high)))
+        picture.alt += " Your prediction: {} ({} to {}).".format(*texts)

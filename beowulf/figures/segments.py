@@ -38,9 +38,7 @@ class Value:
     kind: str = ""
 
 
-def timeline(
-    bars: Mapping[str, Sequence[Part]], *, title: str, value_title: str, alt: str = ""
-) -> Figure:
+def timeline(bars: Mapping[str, Sequence[Part]], *, title: str, value_title: str) -> Figure:
     """A horizontal bar for each name, made of its parts from left to right; lengths in one unit."""
     import pandas as pd
 
@@ -82,11 +80,11 @@ def timeline(
             colour, hatch = COLOURS[number % len(COLOURS)], HATCHES[number % len(HATCHES)]
             axes.bar(0, 0, color=colour, hatch=hatch, edgecolor="white", label=kind)
         _legend(drawing, len(kinds))
-    alt = alt or f"{title}: {value_title}. " + "; ".join(said) + "."
+    alt = f"{title}: {value_title}. " + "; ".join(said) + "."
     return Figure(drawing, title, alt, pd.DataFrame(rows))
 
 
-def intervals(values: Sequence[Value], *, title: str, value_title: str, alt: str = "") -> Figure:
+def intervals(values: Sequence[Value], *, title: str, value_title: str) -> Figure:
     """A mark for each value with its 95 % interval as a line; a line at zero; kinds differ in mark."""
     import pandas as pd
 
@@ -122,7 +120,7 @@ def intervals(values: Sequence[Value], *, title: str, value_title: str, alt: str
         {"name": e.name, "kind": e.kind, value_title: e.value, "low": e.low, "high": e.high}
         for e in values
     ]
-    alt = alt or f"{title}: {value_title} with 95 % intervals. {said}."
+    alt = f"{title}: {value_title} with 95 % intervals. {said}."
     return Figure(drawing, title, alt, pd.DataFrame(rows))
 
 

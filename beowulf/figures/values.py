@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
 
-from beowulf.errors import UsageError
 from beowulf.figures.look import (
     COLOURS,
     HATCHES,
@@ -31,7 +30,6 @@ def bars(
     value_title: str,
     name_title: str = "",
     factors: bool = False,
-    alt: str = "",
 ) -> Figure:
     """A bar for each name; with a mapping of mappings, the series side by side for each name.
 
@@ -42,8 +40,6 @@ def bars(
     series = cast("Mapping[str, Mapping[str, float]]", values if grouped else {"": values})
     names = _names(series)
     all_values = [value for each in series.values() for value in each.values()]
-    if factors and not all(0 < value < float("inf") for value in all_values):
-        raise UsageError("A factor is a number above 0.")
     begin = 1.0 if factors else 0.0
     with style():
         drawing, axes = paper(height=1.3 + 0.38 * len(names) * max(1.0, 0.62 * len(series)))
@@ -60,7 +56,9 @@ def bars(
                 edgecolor="white",
                 label=label,
             )
-            texts = [number_text(_rounded(each[names[p]], factors)) for p in places]
+            shown = [each[names[place]] for place in places]
+            # Of a factor, three digits say enough.
+            texts = [number_text(float(f"{v:.3g}") if factors else v) for v in shown]
             axes.bar_label(found, texts, padding=4)
         axes.set_yticks(range(len(names)), names)
         axes.set_ylim(max(len(names), 1) - 0.5, -0.5)
@@ -75,7 +73,7 @@ def bars(
         titles(axes, title, value_title, name_title)
         if grouped:
             axes.legend(loc="best")
-    alt = alt or f"Bars of {value_title}. {title}. {_all_said(series)}."
+    alt = f"Bars of {value_title}. {title}. {_all_said(series)}."
     return Figure(drawing, title, alt, _as_table(series, value_title))
 
 
@@ -85,7 +83,6 @@ def dots(
     title: str,
     value_title: str,
     factors: bool = False,
-    alt: str = "",
 ) -> Figure:
     """A mark for each series on each name's line, by a long scale: where bars of them all would be too many.
 
@@ -112,17 +109,12 @@ def dots(
         long_scale(axes)
         titles(axes, title, value_title, "")
         drawing.legend(loc="outside lower center", ncols=4)
-    alt = alt or f"Marks of {value_title}. {title}. {_all_said(series)}."
+    alt = f"Marks of {value_title}. {title}. {_all_said(series)}."
     return Figure(drawing, title, alt, _as_table(series, value_title))
 
 
 def _line_at_one(axes: Axes) -> None:
     axes.axvline(1, color="#404040", linewidth=1, zorder=1.5)
-
-
-def _rounded(value: float, factor: bool) -> float:
-    """A value as it is written beside its bar: of a factor, three digits say enough."""
-    return float(f"{value:.3g}") if factor else value
 
 
 def _names(series: Mapping[str, Mapping[str, float]]) -> list[str]:

@@ -10,9 +10,7 @@ import asyncio
 import json
 import mimetypes
 import os
-from asyncio.subprocess import PIPE
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +19,12 @@ from jupyter_server.utils import url_path_join
 from tornado.web import HTTPError, authenticated
 
 from beowulf import jupyter, paths
+from beowulf.check_button import run
 from beowulf.cluster import lock, targeted
 from beowulf.errors import LabError
 from beowulf.home import documents, live, page
 
 LONGEST_S = 300.0  # of `beowulf up` on machines that are far away
-RECORDED = (
-    "This is a recorded cluster: it answers from Records, and there is nothing to boot or to stop."
-)
 SHARED = "One cluster is shared by all here: `beowulf up --target slurm` in a terminal asks for it, and waits for it."
 NOT_FETCHED = "Lab {} is not in your folder yet: Nbgrader > Assignment List in the menu fetches it."
 FORCE = (
@@ -99,16 +95,14 @@ class Cluster(APIHandler):
         }
         if not (words := commands.get(str(body.get("command", "")))):
             raise HTTPError(400, "The command is one of up, down and rate.")
-        if os.environ.get(live.RECORDED):
-            await self.finish(_problem(RECORDED))
-        elif os.environ.get(jupyter.SHARED) and words[0] == "up" and targeted() is None:
+        if os.environ.get(jupyter.SHARED) and words[0] == "up" and targeted() is None:
             await self.finish(_problem(SHARED))
         elif _under_way:
             await self.finish(_problem(f"{_under_way} is under way: wait until it is done."))
         else:
             _under_way = f"`beowulf {' '.join(words)}`"
             try:
-                code, out, err = await _beowulf(*words)
+                code, out, err = await run(*words, longest_s=LONGEST_S)
             finally:
                 _under_way = ""
             lines = [line for line in out.splitlines() if not line.startswith(FOR_A_TERMINAL)]
@@ -125,7 +119,7 @@ class Progress(APIHandler):
         if held := await asyncio.to_thread(lock.holder, paths.state()):
             await self.finish(_problem(f"{held} Progress is counted when that is done."))
             return
-        code, out, err = await _beowulf("progress", "--json")
+        code, out, err = await run("progress", "--json", longest_s=LONGEST_S)
         await self.finish(_problem(err) if code else out)
 
 
@@ -138,7 +132,8 @@ class MakeReport(APIHandler):
         if held := await asyncio.to_thread(lock.holder, paths.state()):
             await self.finish(_problem(f"{held} The report is written when that is done."))
             return
-        code, out, err = await _beowulf("report", "--output", str(_report(self.settings)))
+        words = ("report", "--output", str(_report(self.settings)))
+        code, out, err = await run(*words, longest_s=LONGEST_S)
         await self.finish(_problem(err) if code else json.dumps({"done": out.strip()}))
 
 
@@ -196,10 +191,7 @@ class Handout(Page):
     @authenticated
     async def get(self, number: str) -> None:
         """Go to where it is among the other texts, so that its links and pictures work."""
-        try:
-            slug = paths.lab(number).name
-        except LabError as error:
-            raise HTTPError(404, str(error)) from None
+        slug = paths.lab(number).name
         self.redirect(url_path_join(self.base_url, "beowulf/text/labs", slug, "README.md"))
 
 
@@ -229,25 +221,6 @@ def _root(settings: Mapping[str, Any]) -> Path:
 
 def _report(settings: Mapping[str, Any]) -> Path:
     return _root(settings) / "report.html"
-
-
-async def _beowulf(*words: str) -> tuple[int, str, str]:
-    """The exit code of a command of ours, what it printed, and what it said of an error."""
-    command = [str(paths.python_bin() / "beowulf"), *words]
-    process = await asyncio.create_subprocess_exec(
-        *command, stdin=asyncio.subprocess.DEVNULL, stdout=PIPE, stderr=PIPE
-    )
-    try:
-        out, err = await asyncio.wait_for(process.communicate(), LONGEST_S)
-    except TimeoutError:
-        with suppress(ProcessLookupError):
-            process.terminate()
-        return 1, "", f"`beowulf {' '.join(words)}` took more than {LONGEST_S:g} s and was ended."
-    return (
-        process.returncode or 0,
-        out.decode(errors="replace"),
-        err.decode(errors="replace").strip().removeprefix("beowulf: "),
-    )
 
 
 def _problem(sentence: str) -> str:

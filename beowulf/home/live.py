@@ -10,11 +10,9 @@ from typing import Any
 from beowulf import paths
 from beowulf.cluster import Cluster, lock, namespaces, processes, state, targeted
 from beowulf.cluster.namespaces import NamespaceCluster
-from beowulf.cluster.recorded import RecordedCluster
 from beowulf.errors import LabError
 from beowulf.studies import given
 
-RECORDED = "BEOWULF_RECORDED"
 RATE_NAMES = {
     "10mbit": "10 Mbit/s",
     "100mbit": "100 Mbit/s",
@@ -43,10 +41,6 @@ def look() -> dict[str, Any]:
 
 
 def _look(folder: Path) -> dict[str, Any]:
-    if records := os.environ.get(RECORDED):
-        recorded = RecordedCluster(Path(records))
-        said = f"This is a recorded cluster: it answers from the Records in {records}."
-        return _still(recorded, "recorded", said)
     if other := targeted():
         said = f"The cluster is of the kind {other.kind}. `beowulf status` in a terminal asks its nodes."
         if other.cannot_show:

@@ -18,16 +18,11 @@ LONGEST_S = 120.0
 
 # On a node: print that we look, wait for the program, then print in intervals the time and how long the program has
 # computed, in ns.
-# /proc/PID/schedstat counts nanoseconds; where the kernel has none, stat counts hundredths of a second.
 WATCHER = """
 import os, sys, time
 name, every, longest = sys.argv[1], float(sys.argv[2]), float(sys.argv[3])
 def used(pid):
-    try:
-        return int(open(f"/proc/{pid}/schedstat").read().split()[0])
-    except FileNotFoundError:
-        fields = open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) * 1000000000 // os.sysconf("SC_CLK_TCK")
+    return int(open(f"/proc/{pid}/schedstat").read().split()[0])
 def here(pid):
     # Where nodes are names of one machine, each sees the ranks of all: a rank's environment says whose it is.
     mine = os.environ.get("BEOWULF_NODE")

@@ -65,7 +65,6 @@ class Step:
 
 def alpha_beta(
     samples: Mapping[int, Sequence[float]],
-    seed: int = SEED,
     launches: Mapping[int, Sequence[int]] | None = None,
 ) -> Fit:
     """Fit alpha and beta to the times (us) of each size; LabError when that is impossible.
@@ -90,7 +89,7 @@ def alpha_beta(
     groups = [by_launch(each, launch) for each, launch in zip(times, of, strict=True)]
 
     def drawn() -> tuple[list[float], list[float]]:
-        fitted = [_ends(x, each) for each in _redrawn(groups, seed, 50)]
+        fitted = [_ends(x, each) for each in _redrawn(groups, 50)]
         draws = np.array([each for each in fitted if each is not None])
         low, high = np.percentile(draws, CENTRAL, axis=0).tolist()
         return low, high
@@ -98,7 +97,7 @@ def alpha_beta(
     every = [x, *(group for each in groups for group in each)]
     launched = tuple(map(len, groups))
     (alpha_low, beta_low), (alpha_high, beta_high) = remembered(
-        drawn, every, "alpha_beta", launched, seed, RESAMPLES
+        drawn, every, "alpha_beta", launched
     )
     model = ends[0] + ends[1] * x
     alpha, beta = ends
@@ -124,7 +123,7 @@ def _ends(x: Array, y: Array) -> tuple[float, float] | None:
     return float(np.median((y - slope * x)[short])), float(slope)
 
 
-def eager_limit(samples: Mapping[int, Sequence[float]], seed: int = SEED) -> Step | None:
+def eager_limit(samples: Mapping[int, Sequence[float]]) -> Step | None:
     """Where the times (us) of the sizes make a step upwards; None when nowhere.
 
     A line with one step is fitted for every place that the step could have; the best place counts
@@ -154,24 +153,18 @@ def eager_limit(samples: Mapping[int, Sequence[float]], seed: int = SEED) -> Ste
     def drawn() -> list[float]:
         jumps = [
             _squares(columns, each, weights)[0][2]
-            for each in _redrawn([[each] for each in times], seed, 25)
+            for each in _redrawn([[each] for each in times], 25)
         ]
         return list(np.percentile(jumps, CENTRAL).tolist())
 
-    low, high = remembered(drawn, [x, *times], "eager_limit", best[1], seed, RESAMPLES)
+    low, high = remembered(drawn, [x, *times], "eager_limit", best[1])
     jump = Interval(best[2], *statistics.ends(best[2], low, high))
     return Step(sizes[best[1] - 1], sizes[best[1]], jump) if jump.low > 0 else None
 
 
 def _ordered(samples: Mapping[int, Sequence[float]]) -> tuple[list[int], list[Array]]:
     sizes = sorted(samples)
-    times = [np.asarray(samples[size], dtype=float) for size in sizes]
-    for size, each in zip(sizes, times, strict=True):
-        if each.size == 0:
-            raise LabError(f"There are no samples at {size:,} bytes.", "Measure again.")
-        if not np.isfinite(each).all() or (each <= 0).any():
-            raise LabError(f"A time at {size:,} bytes is zero or no number.", "Measure again.")
-    return sizes, times
+    return sizes, [np.asarray(samples[size], dtype=float) for size in sizes]
 
 
 def _with_step(x: Array, place: int) -> Array:
@@ -187,9 +180,9 @@ def _squares(columns: Array, y: Array, weights: Array) -> tuple[Array, float]:
     return coefficients, float((((columns @ coefficients - y) * weights) ** 2).sum())
 
 
-def _redrawn(groups: Sequence[Sequence[Array]], seed: int, percentile: float) -> Array:
+def _redrawn(groups: Sequence[Sequence[Array]], percentile: float) -> Array:
     """A percentile of each size's samples, drawn again RESAMPLES times: one row a draw."""
-    draw = np.random.default_rng(seed)
+    draw = np.random.default_rng(SEED)
     # A launch that is drawn is drawn for all sizes: what makes it slower does so at all of them.
     chosen = {
         count: draw.integers(0, count, (RESAMPLES, count))

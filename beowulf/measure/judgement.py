@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Protocol
 
-from beowulf.errors import LabError
 from beowulf.measure.quality import NO_SAMPLES
 from beowulf.measure.statistics import Ratio
 from beowulf.record import Record
@@ -75,17 +74,10 @@ def _joined(reasons: Sequence[str]) -> str:
     return f"{'; '.join(most)}; and {last}" if most else last
 
 
-def unjudged(
-    record: Record,
-    claims: Mapping[str, str],
-    trouble: Sequence[str],
-    *,
-    but: str = "",
-    advice: str = "",
-) -> list[Verdict]:
+def unjudged(record: Record, claims: Mapping[str, str], trouble: Sequence[str]) -> list[Verdict]:
     """An inconclusive Verdict on each claim (its name: what it says), where there is nothing to look at."""
     return [
-        verdict(record, name, says, "inconclusive", "", but=but, advice=advice, trouble=trouble)
+        verdict(record, name, says, "inconclusive", "", trouble=trouble)
         for name, says in claims.items()
     ]
 
@@ -206,13 +198,4 @@ class Agreement:
             f"within {self.margin:.0%} at {self.similar} of {self.places} places, differs by more at"
             f" {self.differ}, undecided at {self.undecided}"
             + (", where the interval holds both" if self.undecided else "")
-        )
-
-
-def need_study(record: Record, study: str) -> None:
-    """LabError when a Record is of another study than the one that judges it."""
-    if record.study != study:
-        raise LabError(
-            f"This is a Record of study {record.study}, and {study} is judged here.",
-            f"`beowulf study {study}` measures one.",
         )

@@ -112,16 +112,12 @@ class Measurement:
         self.warnings.append(f"The measurement was cut short: {why}")
         return True
 
-    def prepare(self, program: Path) -> Path:
-        """Compile a program now, so that its first launch takes as long as the others; where it is then."""
-        return self._ready(program)
-
     def prepare_all(self, programs: Sequence[Path]) -> None:
         """Compile several programs, as many at a time as there are cores."""
         for program in programs:  # in their own order, whichever is done first
             self._note(program)
         with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-            list(pool.map(self._ready, programs))
+            list(pool.map(self.prepare, programs))
 
     def launch(
         self,
@@ -156,7 +152,7 @@ class Measurement:
                     start = partial(recording.launch, into=self._trace(), capture=self._capture)
                 done = start(
                     self.cluster,
-                    [*prefix, *mpi.prepare(self._ready(program))],
+                    [*prefix, *mpi.prepare(self.prepare(program))],
                     ranks,
                     words,
                     environment=environment,
@@ -210,14 +206,13 @@ class Measurement:
         environment: Mapping[str, str] | None = None,
         launch: int = 0,
         at: Mapping[str, Any] | None = None,
-        timeout_s: float = mpi.DEFAULT_TIMEOUT_S,
     ) -> dict[str, list[dict[str, Any]]]:
         """Run a program that needs no other once on each of several hosts, at the same time; the lines of each host.
 
         Their Points are as those of launch(), and have the host as `node`.
         """
         words = [str(word) for word in arguments]
-        built = self._ready(program)
+        built = self.prepare(program)
         assert self._scratch, "a session is entered with `with`"
         # What several ranks print arrives mixed, so each writes into a file of its own.
         separate_files = 'exec "$0" "$@" > "$(uname -n).lines" 2> "$(uname -n).errors"'
@@ -234,7 +229,6 @@ class Measurement:
                 words,
                 environment=environment,
                 hosts=hosts,
-                timeout_s=timeout_s,
                 folder=self._scratch,
             )
         finally:
@@ -312,7 +306,8 @@ class Measurement:
             raise UsageError(f"There is no program {program}.", "Give a C or Python source.")
         self.programs[program.name] = hashlib.sha256(program.read_bytes()).hexdigest()
 
-    def _ready(self, program: Path) -> Path:
+    def prepare(self, program: Path) -> Path:
+        """Compile a program, once; where it is then."""
         if program not in self._built:
             self._note(program)
             built = program

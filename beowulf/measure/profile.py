@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -105,39 +105,23 @@ class Profile:
 
 
 def profile(lines: Iterable[Mapping[str, Any]]) -> Profile:
-    """The profile among the lines of a run; LabError where there is none, or one that is not whole."""
+    """The profile among the lines of a run; LabError where there is none."""
     profiles = [line for line in lines if line.get("kind") == "profile"]
     if not profiles:
         raise LabError(
             "No rank came to MPI_Finalize, so there is no profile.",
             "Is it an MPI program, and did it end well?",
         )
-    try:
-        ranks = sorted(
-            ({name: line[name] for name in line if name != "kind"} for line in profiles),
-            key=lambda rank: int(rank["rank"]),
-        )
-        made = Profile(tuple(ranks))
-        _ = made.share, made.calls  # every number is looked at
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise LabError(f"A profile is not whole: {error}.", "Measure again.") from None
-    return made
+    ranks = ({name: line[name] for name in line if name != "kind"} for line in profiles)
+    return Profile(tuple(sorted(ranks, key=lambda rank: int(rank["rank"]))))
 
 
 def printed(text: str) -> Profile:
     """The profile in what a program printed."""
-    return profile(_lines(text))
-
-
-def _lines(text: str) -> Sequence[Mapping[str, Any]]:
-    lines = []
-    for line in text.splitlines():
-        if line.startswith(BEGINS):
-            try:
-                lines.append(json.loads(line))
-            except ValueError as error:
-                raise LabError(f"A profile is not whole: {error}.", "Measure again.") from None
-    return lines
+    try:
+        return profile(json.loads(line) for line in text.splitlines() if line.startswith(BEGINS))
+    except ValueError as error:
+        raise LabError(f"A profile is not whole: {error}.", "Measure again.") from None
 
 
 class Sieve:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from beowulf import paths, variant
 from beowulf.errors import LabError, UsageError
 from beowulf.measure.measurement import Measurement
-from beowulf.measure.quality import trouble
 from beowulf.measure.statistics import Pairs, Ratio
 from beowulf.measure.sweep import checked
 from beowulf.measure.table import summarised
@@ -26,12 +25,6 @@ EXCHANGE = "exchange_us"
 SEND, RECEIVE = "send_us", "receive_us"
 # By pattern: the time that roundtrip.c takes, and how many messages are on their way in it.
 QUANTITY = {"pingpong": HALF, "pairs": HALF, "ring": EXCHANGE, "headtohead": EXCHANGE}
-
-
-OLDER_CALLS = (
-    "its blocking calls are those of an older program: MPI_Sendrecv in an exchange, and in a round trip the work came"
-    " before the answer"
-)
 
 
 def messages(pattern: str, ranks: int) -> int:
@@ -116,13 +109,6 @@ def overheads(measurement: Measurement, launch: int = 0) -> None:
     measurement.launch(
         paths.root() / "labs" / LAB / "overheads.c", 2, launch=launch, at={"sweep": "overheads"}
     )
-
-
-def troubles_of_calls(record: Record, quantity: str = "") -> list[str]:
-    """Why the calls of a Record may not be compared: its circumstances, or what its program calls blocking."""
-    programs = [point.facts for point in record.select(about=True)]
-    older = any("blocking_calls" not in facts for facts in programs)
-    return [*trouble(record, quantity), *([OLDER_CALLS] if older else [])]
 
 
 def rates(record: Record, by: Sequence[str] = ()) -> pd.DataFrame:

@@ -111,8 +111,6 @@ def ratio(
     if not len(pairs):
         raise LabError("There are no pairs to compare.", "Measure both again.")
     both = np.asarray(pairs, dtype=float)
-    if not np.isfinite(both).all() or (both[:, 1] <= 0).any():
-        raise LabError("A pair cannot be compared: a time is zero or no number.", "Measure again.")
     ratios = both[:, 0] / both[:, 1]
     low, high = interval(ratios, seed, confidence, launches)
     return Ratio(float(np.median(ratios)), low, high, len(ratios))
@@ -193,8 +191,6 @@ def by_launch(values: NDArray[np.float64], launches: Sequence[int]) -> list[NDAr
     if not len(launches):
         return [values]
     of = np.asarray(launches)
-    if len(of) != len(values):
-        raise ValueError(f"{len(values)} values come with the launches of {len(of)}")
     each = np.unique(of)
     return [values] if len(each) == len(values) else [values[of == launch] for launch in each]
 
@@ -239,6 +235,4 @@ def _values(samples: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float6
     values = np.asarray(samples, dtype=float)
     if values.size == 0:
         raise LabError("There are no samples.", "Measure again; the sweep may have been cut short.")
-    if not np.isfinite(values).all():
-        raise LabError("A sample is no number.", "Measure again.")
     return values

@@ -42,10 +42,10 @@ class Watched:
         with ExitStack() as ends:
             doing = f"study {self.study}"
             ends.enter_context(self.cluster.holding(doing, wait=self._wait, report=self._report))
-            self._outer = next((each for each in _watched if each.cluster is self.cluster), None)
+            self._outer = self.cluster.watched
             self._before = self._outer._before if self._outer else _seen(self.cluster)
-            _watched.append(self)
-            ends.callback(_watched.pop)
+            self.cluster.watched = self._outer or self
+            ends.callback(setattr, self.cluster, "watched", self._outer)
             self._ends = ends.pop_all()
         return self
 
@@ -97,10 +97,6 @@ class Watched:
             warnings = " ".join(record.warnings)
             record.warnings += [each for each in changed if each not in warnings]
         return record
-
-
-# What this process measures now, the innermost last.
-_watched: list[Watched] = []
 
 
 def _seen(cluster: Cluster) -> dict[str, str]:

@@ -21,16 +21,9 @@ TCP_BYTES = 20
 TIME_STAMP_BYTES = 12
 
 
-def frame(mtu: int = 1500, *, time_stamps: bool = True) -> tuple[int, int]:
+def frame(mtu: int = 1500) -> tuple[int, int]:
     """Of a full frame: its bytes of data, and the byte times that it takes of a cable."""
-    headers = IP_BYTES + TCP_BYTES + (TIME_STAMP_BYTES if time_stamps else 0)
-    return mtu - headers, mtu + ETHERNET_BYTES
-
-
-def payload_share(mtu: int = 1500, *, time_stamps: bool = True) -> float:
-    """The share of a cable's rate that is left for data."""
-    data, whole = frame(mtu, time_stamps=time_stamps)
-    return data / whole
+    return mtu - IP_BYTES - TCP_BYTES - TIME_STAMP_BYTES, mtu + ETHERNET_BYTES
 
 
 def mtu_of(cluster: Mapping[str, Any]) -> int:
@@ -45,4 +38,5 @@ def payload_mbit_per_s(cluster: Mapping[str, Any]) -> float | None:
     rate = RATE_BITS_PER_S.get(str(cluster.get("rate")))
     if rate is None:
         return None
-    return rate / 1e6 * payload_share(mtu_of(cluster))
+    data, whole = frame(mtu_of(cluster))
+    return rate / 1e6 * data / whole

@@ -49,17 +49,13 @@ def analyse(path: Path | str, elapsed_s: float | None = None, at: str = "") -> d
     packets, talks = Packets(path, at=at), Conversations()
     reading, logins, waits = Reading(talks), Logins(talks), Waits(talks)
     sums = Counter[str]()
-    first_ns = NO_TIME
     for batch, piece in packets.frames():
         trail = talks.follow(piece)
-        times = piece["time_ns"][piece["time_ns"] != NO_TIME]
-        if times.size and first_ns == NO_TIME:
-            first_ns = int(times[0])
         reading.take(batch, piece, trail)
         logins.take(batch, piece, trail)
         waits.take(batch, piece, trail)
         sums.update(_sums(piece))
-    traffic = reading.finish(packets, first_ns)
+    traffic = reading.finish(packets)
     mine = {each.number for each in traffic.connections}
     ssh: list[int] = []
     mpi: list[int] = []
@@ -228,7 +224,7 @@ def _mpi_setup(traffic: Traffic) -> dict[str, Any]:
         if not answers:
             continue
         refused += answers[0][0] in (2, 5)
-        if NO_TIME not in (talk.syn_ns, answers[0][1].time_ns):
+        if talk.syn_ns != NO_TIME:
             times.append((answers[0][1].time_ns - talk.syn_ns) / 1e9)
     calls = sum(
         kind in (0, 3) for each in traffic.connections for _, kind, _, _ in each.handshakes()

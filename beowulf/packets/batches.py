@@ -20,7 +20,7 @@ CHUNK_BYTES = 2 << 20
 # glibc gives memory back to the kernel, and asks for it again with the next chunk, up to the size of the
 # largest piece that was ever freed. Without this one that takes as long as all of the reading.
 _FREED_BYTES = 16 << 20
-# The time of a packet that carries none (pcapng's simple packets).
+# In place of a time that is not known.
 NO_TIME = int(np.iinfo(np.int64).min)
 
 # Free room behind a chunk: the header of a packet that is cut short is taken as if it were whole.
@@ -48,13 +48,11 @@ class CaptureError(LabError):
 
 @dataclass
 class Interface:
-    """An interface as a capture file describes it, with the unit and the offset of its times."""
+    """An interface as a capture file describes it."""
 
     name: str
     link_type: int
-    snap_bytes: int
-    resolution: int = 6  # as pcapng has it: a power of ten, or of two when the highest bit is set
-    offset_s: int = 0
+    resolution: int = 6  # how many decimals of a second a time has
 
 
 @dataclass
@@ -111,10 +109,6 @@ class Window:
             f"{self.path} is damaged after packet {self.packets}, at byte {place}: {what}.",
             hint if self.packets else "Take it again.",
         )
-
-    def headless(self) -> CaptureError:
-        """What to raise for a file that is shorter than its own header."""
-        return CaptureError(f"{self.path} ends within its own header.", "Take it again.")
 
     def check_link(self, used: Iterable[Interface]) -> None:
         """CaptureError if packets come from an interface that is not Ethernet."""

@@ -25,7 +25,10 @@ from beowulf.packets.table import Packets
 Direction = tuple[str, int, str, int]
 
 MOST_PACKETS = 500_000  # of each machine; more tell hardly more
-_COLUMNS = ("time_ns", "seq", "ack", "flags", "payload_bytes")
+_COLUMNS = {
+    **{"time_ns": "int64", "seq": "uint32", "ack": "uint32"},
+    **{"flags": "int64", "payload_bytes": "int64"},
+}
 
 
 @dataclass
@@ -173,9 +176,5 @@ def _of(piece: Columns, addresses: Sequence[str]) -> Iterator[tuple[Direction, l
         mine = tcp[which == number]
         yield (
             (addresses[src], src_port, addresses[dst], dst_port),
-            [piece[name][mine].astype(_kind(name)) for name in _COLUMNS],
+            [piece[name][mine].astype(kind) for name, kind in _COLUMNS.items()],
         )
-
-
-def _kind(name: str) -> str:
-    return "uint32" if name in ("seq", "ack") else "int64"

@@ -242,11 +242,9 @@ def _count_times(
 ) -> None:
     times, flags = piece["time_ns"][places], piece["flags"][places]
     payload = piece["payload_bytes"][places]
-    timed = times[times != NO_TIME]
-    if timed.size:
-        early, late = int(timed.min()), int(timed.max())
-        talk.began_ns = early if talk.began_ns == NO_TIME else min(talk.began_ns, early)
-        talk.ended_ns = late if talk.ended_ns == NO_TIME else max(talk.ended_ns, late)
+    early, late = int(times.min()), int(times.max())
+    talk.began_ns = early if talk.began_ns == NO_TIME else min(talk.began_ns, early)
+    talk.ended_ns = max(talk.ended_ns, late)
     if talk.syn_ns == NO_TIME:
         called = np.flatnonzero(from_a & (flags & (SYN | ACK) == SYN))
         talk.syn_ns = int(times[called[0]]) if called.size else NO_TIME
@@ -262,7 +260,6 @@ def _count_times(
     who = np.append(talk.last_was_data_of == "a", from_a)
     when = np.append(talk.last_ns, times)
     answers = data[:-1] & ~data[1:] & (who[:-1] != who[1:]) & (flags & (SYN | FIN | RST) == 0)
-    answers &= (when[:-1] != NO_TIME) & (when[1:] != NO_TIME)
     waits = (when[1:] - when[:-1]) / 1e9
     for side, mine in ((talk.a, from_a), (talk.b, ~from_a)):
         own = waits[answers & mine]
@@ -280,13 +277,9 @@ def conversations(path: Path | str) -> pd.DataFrame:
     capture's first packet; setup_s is NaN where the opening was not captured.
     """
     packets, talks = Packets(path), Conversations()
-    first_ns = NO_TIME
     for piece in packets:
         talks.follow(piece)
-        times = piece["time_ns"][piece["time_ns"] != NO_TIME]
-        if times.size and first_ns == NO_TIME:
-            first_ns = int(times[0])
-    return table(talks, packets.addresses, first_ns)
+    return table(talks, packets.addresses, packets.first_ns)
 
 
 COUNTS = (

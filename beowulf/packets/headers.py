@@ -1,4 +1,4 @@
-"""The headers of many packets at once as columns: Ethernet, VLAN tags, IP, IPv6, TCP, UDP."""
+"""The headers of many packets at once as columns: Ethernet, IP, IPv6, TCP, UDP."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ COLUMNS: dict[str, str] = {
     "interface": "uint16",  # a place in the capture's list of interfaces
     "wire_bytes": "uint32",  # the whole frame, as it was on the wire
     "captured_bytes": "uint32",  # what of it is in the file
-    "ethertype": "uint16",  # behind VLAN tags; below 1536 it is a length (IEEE 802.3)
+    "ethertype": "uint16",  # below 1536 it is a length (IEEE 802.3)
     "ip_protocol": "uint8",  # of the packet's payload, behind IPv6's extension headers
     "src": "uint32",  # a place in the capture's list of addresses, 0 for none
     "dst": "uint32",
@@ -37,11 +37,10 @@ COLUMNS: dict[str, str] = {
     "payload_bytes": "uint32",  # above TCP or UDP, else above IP, without Ethernet's padding
     "ip_options_bytes": "uint16",  # IPv6: its extension headers
     "tcp_options_bytes": "uint8",
-    "header_bytes": "uint16",  # all headers before the payload, Ethernet's own and VLAN tags too
+    "header_bytes": "uint16",  # all headers before the payload, Ethernet's own too
     "transport": "bool",  # the header above IP is in this packet: it is no later fragment
 }
 
-_VLAN_TAGS = (0x8100, 0x88A8, 0x9100)
 _EXTENSIONS = (0, 43, 60)  # hop-by-hop, routing, destination options (RFC 8200)
 _FRAGMENT = 44
 _IP_HEADER = np.dtype(
@@ -150,16 +149,9 @@ class _Packets:
 
     def ethernet(self) -> None:
         self.at += 12
-        everything = np.ones(self.at.size, dtype=np.bool_)
-        tagged = self.which(everything, 2)
-        for _ in range(4):  # an Ethernet frame has at most two tags; a hostile one may have more
-            kind = rows(self.memory, self.at[tagged], 2).view(">u2")[:, 0]
-            self.columns["ethertype"][tagged] = kind
-            tags = np.isin(self.columns["ethertype"], _VLAN_TAGS)
-            if not tags.any():
-                break
-            self.at[tags] += 4
-            tagged = self.which(tags, 2)
+        whole = self.which(np.ones(self.at.size, dtype=np.bool_), 2)
+        kind = rows(self.memory, self.at[whole], 2).view(">u2")[:, 0]
+        self.columns["ethertype"][whole] = kind
         self.at += 2
 
     def ip(self) -> None:

@@ -158,10 +158,11 @@ def _draw_ladder(steps: list[_Step], titles: list[str], title: str) -> Figure:
     )
     left, right = (text.replace("\n", ", ") for text in titles)
     taken = (steps[-1].time_ns - start_ns) / 1000
+    first = [f"{step.text} to the {('left', 'right')[step.forward]}" for step in steps[:4]]
     alt = (
         f"{title}. A ladder from {left}, on the left, to {right}, on the right:"
         f" {_summed(steps)}, in {look.number_text(taken)} µs."
-        f" First {'; '.join(_sentence(step) for step in steps[:4])}."
+        f" First {'; '.join(first)}."
     )
     return Figure(drawing, title, alt, table)
 
@@ -197,10 +198,6 @@ def _summed(steps: list[_Step]) -> str:
     acks = sum(step.kind == "ack" for step in steps)
     parts = [(data, "with data"), (control, "of control"), (acks, "only ACK")]
     return ", ".join(f"{count} {name}" for count, name in parts if count) or "nothing"
-
-
-def _sentence(step: _Step) -> str:
-    return f"{step.text} {'to the right' if step.forward else 'to the left'}"
 
 
 def _beginning(part: Part, payload_bytes: int) -> str:

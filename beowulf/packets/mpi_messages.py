@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from beowulf.packets import ch3
-from beowulf.packets.batches import NO_TIME, Batch
+from beowulf.packets.batches import Batch
 from beowulf.packets.flows import Conversations, Trail
 from beowulf.packets.headers import Columns
 from beowulf.packets.mpi_streams import Part, Segment, Stream
@@ -79,7 +80,7 @@ class Connection:
 
     def __post_init__(self) -> None:
         for from_a in (True, False):
-            self.streams[from_a] = self._stream(from_a)
+            self.streams[from_a] = Stream(partial(self._began, from_a))
 
     @property
     def is_mpi(self) -> bool:
@@ -92,9 +93,6 @@ class Connection:
             (from_a, *each) for from_a, stream in self.streams.items() for each in stream.handshakes
         ]
         return sorted(handshakes, key=lambda each: each[3].number)
-
-    def _stream(self, from_a: bool) -> Stream:
-        return Stream(lambda part: self._began(from_a, part), lambda part: None)
 
     def _began(self, from_a: bool, part: Part) -> int:
         packet = part.packet
@@ -135,7 +133,6 @@ class Traffic:
     conversations: Conversations
     addresses: list[str]
     first_ns: int
-    truncated: bool
     several: list[str]  # interfaces that gave packets, if more than one: then some are there twice
 
     @property
@@ -183,9 +180,7 @@ class Traffic:
 
     def since_first_s(self, time_ns: int) -> float:
         """Seconds since the capture's first packet."""
-        return (
-            float("nan") if NO_TIME in (time_ns, self.first_ns) else (time_ns - self.first_ns) / 1e9
-        )
+        return (time_ns - self.first_ns) / 1e9
 
     def _row(self, message: Message) -> dict[str, Any]:
         packet, last = message.first.packet, message.last
@@ -253,14 +248,9 @@ def traffic(path: Path | str, at: str = "") -> Traffic:
     """All messages between MPI processes in a capture; CaptureError when it is none."""
     packets, talks = Packets(path, at=at), Conversations()
     reading = Reading(talks)
-    first_ns = NO_TIME
     for batch, piece in packets.frames():
-        trail = talks.follow(piece)
-        times = piece["time_ns"][piece["time_ns"] != NO_TIME]
-        if times.size and first_ns == NO_TIME:
-            first_ns = int(times[0])
-        reading.take(batch, piece, trail)
-    return reading.finish(packets, first_ns)
+        reading.take(batch, piece, talks.follow(piece))
+    return reading.finish(packets)
 
 
 class Reading:
@@ -295,7 +285,7 @@ class Reading:
             if not connection.is_mpi:
                 connection.strangers += 1
 
-    def finish(self, packets: Packets, first_ns: int) -> Traffic:
+    def finish(self, packets: Packets) -> Traffic:
         """All of it, with the ranks of both ends as far as the capture shows them."""
         for connection in self._connections.values():
             for stream in connection.streams.values():
@@ -305,8 +295,7 @@ class Reading:
             mine,
             self._talks,
             packets.addresses,
-            first_ns,
-            packets.truncated,
+            packets.first_ns,
             packets.several,
         )
         _name_ranks(traffic)

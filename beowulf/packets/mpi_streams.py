@@ -50,13 +50,13 @@ class Part:
 
 
 class Stream:
-    """Takes segments in any order and tells of each packet when it begins and when it is complete.
+    """Takes segments in any order and tells of each packet when it begins.
 
     `began(part)` gives the bytes of data behind the part's header; below 0: unknown.
     """
 
-    def __init__(self, began: Callable[[Part], int], ended: Callable[[Part], None]) -> None:
-        self._began, self._ended = began, ended
+    def __init__(self, began: Callable[[Part], int]) -> None:
+        self._began = began
         self._waiting: dict[int, Segment] = {}
         self._at: int | None = None
         self._head = bytearray()
@@ -139,15 +139,13 @@ class Stream:
         return not self._lost
 
     def _pass(self, segment: Segment, at: int, to: int) -> int:
-        part = self._part
-        assert part is not None
+        assert self._part is not None
         if segment is not self._counted:
-            part.add(segment)
+            self._part.add(segment)
             self._counted = segment
         if to == self._until:
-            part.complete = True
+            self._part.complete = True
             self._part = None
-            self._ended(part)
         return to
 
     def _collect(self, segment: Segment, at: int, end: int) -> int:
@@ -186,7 +184,6 @@ class Stream:
         self._counted = segment
         data_bytes = self._began(part)
         if data_bytes < 0:
-            self._ended(part)
             self._lose()
             return
         part.wire_bytes += data_bytes

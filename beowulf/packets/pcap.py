@@ -11,13 +11,8 @@ import numpy as np
 from beowulf.packets.batches import Batch, CaptureError, Integers, Interface, Window, rows
 from beowulf.packets.chain import NO_GUESS, STEPS, Chain
 
-# The first four bytes: the byte order, and in how many nanoseconds the fraction counts.
-MAGIC = {
-    b"\xd4\xc3\xb2\xa1": ("<", 1000),
-    b"\xa1\xb2\xc3\xd4": (">", 1000),
-    b"\x4d\x3c\xb2\xa1": ("<", 1),
-    b"\xa1\xb2\x3c\x4d": (">", 1),
-}
+# The first four bytes, and in how many nanoseconds the fraction of a second counts.
+MAGIC = {b"\xd4\xc3\xb2\xa1": 1000, b"\x4d\x3c\xb2\xa1": 1}
 _LONGEST_PACKET = 1 << 18  # libpcap's own limit
 _LONG_BYTES = 600  # packets of more are gone over in less time than their bytes are searched
 
@@ -25,19 +20,17 @@ _LONG_BYTES = 600  # packets of more are gone over in less time than their bytes
 def batches(window: Window) -> Iterator[Batch]:
     """The packets of a pcap file, of which the window holds the beginning."""
     if window.end < 24:
-        raise window.headless()
-    order, unit_ns = MAGIC[window.memory[:4].tobytes()]
-    major, snap, link = struct.unpack_from(f"{order}4xH10xII", window.memory.data)
-    if major != 2:
-        raise CaptureError(f"{window.path} is pcap of version {major}; version 2 can be read.")
-    window.interfaces.append(Interface("", link & 0xFFFF, snap))
+        raise CaptureError(f"{window.path} ends within its own header.", "Take it again.")
+    unit_ns = MAGIC[window.memory[:4].tobytes()]
+    (link,) = struct.unpack_from("<20xI", window.memory.data)
+    window.interfaces.append(Interface("", link & 0xFFFF))
     window.at = 24
     more = True
     while more:
-        at = _walk(window, order, unit_ns)
+        at = _walk(window, unit_ns)
         if at.size:
             window.check_link(window.interfaces)
-            heads = rows(window.memory, at, 16).view(f"{order}u4").astype(np.int64)
+            heads = rows(window.memory, at, 16).view("<u4").astype(np.int64)
             yield Batch(
                 window.memory,
                 start=at + 16,
@@ -50,7 +43,7 @@ def batches(window: Window) -> Iterator[Batch]:
         more = window.refill()
 
 
-def _walk(window: Window, order: str, unit_ns: int) -> Integers:
+def _walk(window: Window, unit_ns: int) -> Integers:
     # From packet to packet, up to one that is not whole in memory.
     def step(at: int, most: int) -> tuple[Integers, int]:
         places = array("q")
@@ -64,13 +57,13 @@ def _walk(window: Window, order: str, unit_ns: int) -> Integers:
             at = after
         return np.frombuffer(places, dtype=np.int64), at
 
-    length_at = struct.Struct(f"{order}I").unpack_from
+    length_at = struct.Struct("<I").unpack_from
     memory, end = window.memory.data, window.end
     first, at = step(window.at, STEPS)
     pieces = [first]
     if first.size == STEPS:
         few_bytes = at - window.at < STEPS * _LONG_BYTES
-        chain = _guesses(window, at, order, unit_ns) if few_bytes else NO_GUESS
+        chain = _guesses(window, at, unit_ns) if few_bytes else NO_GUESS
         rest, at = chain.follow(at, step)
         pieces.append(rest)
     window.at = at
@@ -81,15 +74,14 @@ def _walk(window: Window, order: str, unit_ns: int) -> Integers:
     return places
 
 
-def _guesses(window: Window, at: int, order: str, unit_ns: int) -> Chain:
+def _guesses(window: Window, at: int, unit_ns: int) -> Chain:
     # A packet begins with its second, of which the three upper bytes hardly ever change.
-    high = 1 if order == "<" else 0
     memory, last = window.memory, window.end - 16
-    may_be = memory[at + high : last + 1 + high] == memory[at + high]
-    for byte in (1, 2):
-        may_be &= memory[at + high + byte : last + 1 + high + byte] == memory[at + high + byte]
+    may_be = np.ones(last + 1 - at, dtype=np.bool_)
+    for byte in (1, 2, 3):
+        may_be &= memory[at + byte : last + 1 + byte] == memory[at + byte]
     places = np.flatnonzero(may_be) + at
-    heads = rows(memory, places, 16).view(f"{order}u4")
+    heads = rows(memory, places, 16).view("<u4")
     ends = places + 16 + heads[:, 2]
     sound = (heads[:, 1] < 1_000_000_000 // unit_ns) & (ends <= window.end)
     return Chain(places[sound], ends[sound])

@@ -1,4 +1,4 @@
-"""Pictures of a whole capture: shares, rates over time, and retransmissions."""
+"""A picture of a whole capture: payload over time, and retransmissions."""
 
 from __future__ import annotations
 
@@ -9,12 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from beowulf import figures
 from beowulf.figures import look
 from beowulf.figures.look import Figure
-from beowulf.packets.batches import NO_TIME
 from beowulf.packets.flows import Conversations
-from beowulf.packets.rates import rates
 from beowulf.packets.table import Packets
 
 if TYPE_CHECKING:
@@ -23,62 +20,6 @@ if TYPE_CHECKING:
 
 MOST_POINTS = 2000  # of a line: more than a screen has columns
 MOST_LINES = 6  # directions in one picture, the busiest ones
-SHARE_NAMES = {
-    "data_segments": "data segments",
-    "remote_shell": "ssh",
-    "ack_only": "only ACK",
-    "connection": "opening and closing",
-    "other": "not TCP",
-}
-
-
-def shares(analysis: Mapping[str, Any] | Mapping[str, Mapping[str, Any]]) -> Figure:
-    """What `analyse` found as bars: shares of all packets; of several captures by name, side by side."""
-    captures = analysis if "shares" not in analysis else {"": analysis}
-    values = {
-        label: {name: 100 * (each["shares"][key] or 0.0) for key, name in SHARE_NAMES.items()}
-        for label, each in captures.items()
-    }
-    one = values[""] if list(values) == [""] else values
-    counts = [f"{each['packets']:,}" for each in captures.values()]
-    title = f"What {' and '.join(counts)} packets were" if len(counts) < 4 else "What packets were"
-    return figures.bars(one, title=title, value_title="share of packets (%)")
-
-
-def rates_over_time(capture: Path | str, slice_s: float = 0.1) -> Figure:
-    """Mbit/s in each slice of time, headers included, as steps."""
-    table = rates(capture, slice_s)
-    title = f"What crossed the wire, in slices of {look.number_text(slice_s)} s"
-    with look.style():
-        drawing, axes = look.paper()
-        at = np.append(table["time_s"], [len(table) * slice_s])
-        axes.stairs(table["mbit_per_s"], at, fill=True, color=look.COLOURS[0], alpha=0.25)
-        axes.stairs(table["mbit_per_s"], at, color=look.COLOURS[0], linewidth=1.8)
-        again = table[table["retransmitted_packets"] > 0]
-        if len(again):
-            axes.plot(
-                again["time_s"] + slice_s / 2,
-                again["mbit_per_s"],
-                "X",
-                color=look.COLOURS[1],
-                linestyle="none",
-                label="slice with retransmissions",
-            )
-            axes.legend(loc="best")
-        axes.set_ylim(bottom=0)
-        axes.margins(x=0)
-        _finish(axes, title, "time since the first packet (s)", "rate (Mbit/s)")
-    alt = f"{title}: no packets."
-    if len(table):
-        top = table.iloc[int(table["mbit_per_s"].argmax())]
-        alt = (
-            f"{title}: from 0 to {look.number_text(len(table) * slice_s)} s, on average"
-            f" {look.number_text(float(table['mbit_per_s'].mean()))} Mbit/s, highest"
-            f" {look.number_text(float(top['mbit_per_s']))} Mbit/s at"
-            f" {look.number_text(float(top['time_s']))} s;"
-            f" {int(table['retransmitted_packets'].sum())} retransmitted packets."
-        )
-    return Figure(drawing, title, alt, table)
 
 
 def bytes_over_time(capture: Path | str, *, names: Mapping[str, str] | None = None) -> Figure:
@@ -142,13 +83,9 @@ def _cumulative(capture: Path | str, names: Mapping[str, str]) -> dict[str, pd.D
 
     packets, talks = Packets(capture), Conversations()
     pieces: dict[tuple[int, bool], list[tuple[Any, ...]]] = defaultdict(list)
-    first_ns = NO_TIME
     for piece in packets:
         trail = talks.follow(piece)
-        timed = piece["time_ns"] != NO_TIME
-        if timed.any() and first_ns == NO_TIME:
-            first_ns = int(piece["time_ns"][timed][0])
-        carries = timed & (piece["payload_bytes"] > 0) & (trail.conversation >= 0)
+        carries = (piece["payload_bytes"] > 0) & (trail.conversation >= 0)
         for number in np.unique(trail.conversation[carries]).tolist():
             for from_a in (True, False):
                 mine = carries & (trail.conversation == number) & (trail.from_a == from_a)
@@ -171,7 +108,7 @@ def _cumulative(capture: Path | str, names: Mapping[str, str]) -> dict[str, pd.D
         shown[-1] = True
         lines[f"{texts[0]} to {texts[1]}"] = pd.DataFrame(
             {
-                "time_s": (times[shown] - first_ns) / 1e9,
+                "time_s": (times[shown] - packets.first_ns) / 1e9,
                 "sent_bytes": sent[shown],
                 "again": again[shown],
             }

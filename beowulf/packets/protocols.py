@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from beowulf.packets.batches import NO_TIME
 from beowulf.packets.headers import ARP, COLUMNS, ICMP, ICMPV6, IP, IPV6, TCP, UDP, Columns
 from beowulf.packets.table import Packets
 
@@ -66,7 +65,7 @@ def summary(
         size = piece["wire_bytes"].astype(np.int64)
         packets += size.size
         wire_bytes += int(size.sum())
-        times = piece["time_ns"][piece["time_ns"] != NO_TIME]
+        times = piece["time_ns"]
         if times.size:
             early, late = int(times.min()), int(times.max())
             first_ns = early if first_ns is None else min(first_ns, early)
@@ -101,7 +100,7 @@ def _between(piece: Columns, since: float | None, until: float | None) -> Column
     if since is None and until is None:
         return piece
     times = piece["time_ns"]
-    inside = times != NO_TIME
+    inside = np.ones(times.size, dtype=np.bool_)
     if since is not None:
         inside &= times >= int(since * 1e9)
     if until is not None:

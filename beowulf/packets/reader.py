@@ -30,9 +30,6 @@ class Reader:
                 yield from self._batches(file)
         except FileNotFoundError:
             raise CaptureError(f"There is no capture {self.path}.", "Look at the name.") from None
-        except OSError as problem:
-            why = (problem.strerror or str(problem)).lower()
-            raise CaptureError(f"{self.path} cannot be read: {why}.") from None
 
     def _batches(self, file: BinaryIO) -> Iterator[Batch]:
         window = Window(self.path, file, self.chunk_bytes)

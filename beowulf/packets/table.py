@@ -27,6 +27,7 @@ class Packets:
     def __init__(self, path: Path | str, chunk_bytes: int = CHUNK_BYTES, *, at: str = "") -> None:
         self.path = Path(path)
         self.at = at
+        self.first_ns = NO_TIME  # of the first packet
         self._used: set[int] = set()
         self._chunk_bytes = chunk_bytes
         self._addresses = Addresses()
@@ -41,9 +42,12 @@ class Packets:
         self._addresses = Addresses()
         self._reader = Reader(self.path, self._chunk_bytes)
         self._used = set()
+        self.first_ns = NO_TIME
         for batch in self._reader.batches():
             chosen = self._chosen(batch) if self.at else batch
             self._used.update(np.flatnonzero(np.bincount(chosen.interface)).tolist())
+            if self.first_ns == NO_TIME and chosen.time_ns.size:
+                self.first_ns = int(chosen.time_ns[0])
             yield chosen, dissect(chosen, self._addresses)
         if self.at and self.at not in self.interfaces:
             names = ", ".join(dict.fromkeys(self.interfaces)) or "none"
@@ -103,19 +107,10 @@ def read(path: Path | str, at: str = "") -> pd.DataFrame:
     for name, texts in names.items():
         columns[name] = _named(columns[name], texts)
     columns["flags"] = _flags(columns["flags"])
-    table = {"time_s": since_first(columns["time_ns"]), **columns}
+    table = {"time_s": (columns["time_ns"] - packets.first_ns) / 1e9, **columns}
     frame = pd.DataFrame(table, index=_index(np.concatenate(numbers)), copy=False)
     frame.attrs["truncated"] = packets.truncated
     return frame
-
-
-def since_first(time_ns: Any) -> Any:
-    """Seconds since the first of these packets that has a time; NaN for those that have none."""
-    timed = time_ns != NO_TIME
-    first = time_ns[np.argmax(timed)] if timed.any() else 0
-    seconds = (time_ns - first) / 1e9
-    seconds[~timed] = np.nan
-    return seconds
 
 
 def _index(numbers: Any) -> pd.Index[Any]:

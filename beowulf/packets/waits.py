@@ -213,7 +213,7 @@ def _count_short(
     new = data & (view["position"] >= reach[:-1])
     short = new & (payload < full)
     way.short_segments += int(np.count_nonzero(short))
-    # When this sender sent its last data, for each packet; a packet without a time tells nothing.
+    # When this sender sent its last data, for each packet.
     sent = np.maximum.accumulate(np.where(data, np.arange(1, data.size + 1), 0))
     sent_ns = np.append(way.data_ns, times)[np.append(0, sent)]
     plain = view["flags"] & (SYN | FIN | RST) == 0
@@ -233,5 +233,4 @@ def _count_short(
 
 
 def _seconds(early_ns: Integers, late_ns: Integers) -> NDArray[np.float64]:
-    timed = (early_ns != NO_TIME) & (late_ns != NO_TIME)
-    return np.where(timed, (late_ns - np.where(timed, early_ns, late_ns)) / 1e9, np.nan)
+    return np.where(early_ns == NO_TIME, np.nan, (late_ns - early_ns) / 1e9)

@@ -70,14 +70,12 @@ def _table(name: str) -> pd.DataFrame:
 def figure(name: str, column: str, **at: object) -> float:
     """One figure of a published table: that of the only row with these cells, as printed."""
     with Path(__file__).with_name(f"{name}.csv").open(encoding="utf-8", newline="") as file:
-        rows = [
+        (row,) = (
             row
             for row in csv.DictReader(file)
             if all(row[key] == str(value) for key, value in at.items())
-        ]
-    if len(rows) != 1:
-        raise UsageError(f"{len(rows)} rows of {name} have {at}.", "Name the cells of one row.")
-    return float(rows[0][column])
+        )
+    return float(row[column])
 
 
 def _paper(letter: str) -> dict[str, Any]:

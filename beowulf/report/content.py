@@ -10,11 +10,10 @@ import multiprocessing
 import os
 import traceback
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -39,6 +38,7 @@ LONGEST = 1_000
 COLOURS_OF_PNG = 64  # a picture of ours has a few, and their shades
 
 Plain = dict[str, Any]
+T = TypeVar("T")
 
 
 def of(found: Found) -> tuple[Plain, dict[str, str]]:
@@ -57,7 +57,7 @@ def of(found: Found) -> tuple[Plain, dict[str, str]]:
         "made": moment(),
         "learners": sorted({each.record.learner for each in found.records} - {""}),
         "folders": [_named(folder) for folder in found.folders],
-        "clusters": _clusters(shown),
+        "clusters": _clusters(sections),
         "records": len(found.records),
         "studies": sections,
         "not_measured": [
@@ -91,17 +91,11 @@ def _sections(shown: Sequence[Kept]) -> list[tuple[Plain, str]]:
 def _section(kept: Kept) -> tuple[Plain, str]:
     """A study: its Record, what the claims make of it, and what it looks like."""
     record, study = kept.record, studies.find(kept.record.study)
-    verdicts: list[Plain] = []
-    problems = []
-    try:
-        verdicts = [each.as_plain() for each in studies.judge(record)]
-    except LabError as unjudged:
-        problems.append(str(unjudged))
-    except Exception as error:  # the other Records are shown all the same
-        problems.append(_of_ours(error))
-    picture, image, problem = _drawn(record)
-    if problem and problem not in problems:
-        problems.append(problem)
+    problems: list[str] = []
+    judged = _tried(studies.judge, record, problems) or ()
+    verdicts = [each.as_plain() for each in judged]
+    picture, image = _tried(_drawn, record, problems) or (None, "")
+    printed = _tried(studies.as_printed, record, [])
     return {
         "study": study.id,
         "title": study.title,
@@ -119,42 +113,30 @@ def _section(kept: Kept) -> tuple[Plain, str]:
         "verdicts": verdicts,
         "why": dict(study.reasons(each["outcome"] for each in verdicts)),
         "picture": picture,
-        "as_printed": _printed(record),
+        "as_printed": None if printed is None else _table(printed),
         "problems": problems,
     }, image
 
 
-def _drawn(record: Record) -> tuple[Plain | None, str, str]:
-    """What a Record looks like, in words and with its data; its picture; and why there is none."""
+def _tried(read: Callable[[Record], T], record: Record, problems: list[str]) -> T | None:
+    """What is made of a Record; None and a problem more where that fails: the others are shown all the same."""
     try:
-        figure = studies.draw(record)
-        image = _png(figure)
+        return read(record)
     except LabError as problem:
-        return None, "", str(problem)
-    except Exception:  # a Record that was made by hand may hold names that cannot be drawn
-        return None, "", f"What this Record of {record.study} holds cannot be drawn."
+        said = str(problem)
+    except Exception as error:  # a page says in a line what a terminal gets whole
+        traceback.print_exception(error)
+        said = f"This Record of {record.study} led to an error: {type(error).__name__}: {error}."
+    if said not in problems:
+        problems.append(said)
+    return None
+
+
+def _drawn(record: Record) -> tuple[Plain, str]:
+    """What a Record looks like, in words and with its data; and its picture."""
+    figure = studies.draw(record)
     shown = {"title": figure.title, "alt": figure.alt, "table": _table(figure.table)}
-    return shown, image, ""
-
-
-def _of_ours(error: Exception) -> str:
-    """What a page says of an error in a study; its traceback is for the terminal."""
-    traceback.print_exception(error)
-    file, line, *_ = traceback.extract_tb(error.__traceback__)[-1]
-    said = f"{Path(file).name}, line {line}: {type(error).__name__}: {error}"
-    return " ".join([said.rstrip(".") + ".", *getattr(error, "__notes__", ())])
-
-
-def _printed(record: Record) -> Plain | None:
-    """The Record in the form of the paper's table; None where it lacks a part of it."""
-    try:
-        table = studies.as_printed(record)
-    except LabError:
-        return None
-    except Exception as error:
-        _of_ours(error)
-        return None
-    return None if table is None else _table(table)
+    return shown, _png(figure)
 
 
 def _outcomes(verdicts: Sequence[Plain]) -> dict[str, int]:
@@ -165,54 +147,49 @@ def _outcomes(verdicts: Sequence[Plain]) -> dict[str, int]:
 
 def _circumstances(record: Record) -> Plain:
     """On what, beside what else and how a Record was measured."""
-    before = record.circumstances.get("before") or {}
+    before = record.circumstances.get("before", {})
     cluster = record.cluster
-    nodes = cluster.get("nodes")
-    try:
-        reasons = host_state.busy(before) if before else []
-        state = (BUSY if reasons else QUIET) if before.get("load_1min") is not None else NOT_SAID
-        patience = record.patience
-    except (TypeError, ValueError, AttributeError):  # of a Record that was made by hand
-        reasons, state, patience = [], NOT_SAID, ""
+    reasons = host_state.busy(before)
+    state = (BUSY if reasons else QUIET) if "load_1min" in before else NOT_SAID
     known = {
-        "nodes": len(nodes) if isinstance(nodes, list) else None,
+        "nodes": len(cluster["nodes"]) if "nodes" in cluster else None,
         "rate": cluster.get("rate"),
         "mpi": cluster.get("mpi"),
         "cores": cluster.get("cores"),
         "given by": cluster.get(predictions.GIVEN),
         "kernel": record.versions.get("kernel"),
         "version of the labs": record.versions.get("beowulf-labs"),
-        "ranks waited": patience or None,
+        "ranks waited": record.patience or None,
     }
     return {
         "machine": state,
         "busy": reasons,
         "learner": record.learner,
-        **{name: _said(value) for name, value in known.items() if value is not None},
+        **{
+            name: value if isinstance(value, str) else json.dumps(value)
+            for name, value in known.items()
+            if value is not None
+        },
         "warnings": record.warnings,
     }
 
 
 def _named(path: Path) -> str:
     """A path as short as it can be named: from here, or from the checkout."""
-    for folder in (paths.here(), paths.root()):
-        with suppress(ValueError):
-            return str(path.resolve().relative_to(folder.resolve()))
+    whole = path.resolve()
+    for folder in (paths.here().resolve(), paths.root().resolve()):
+        if whole.is_relative_to(folder):
+            return str(whole.relative_to(folder))
     return str(path)
 
 
-def _said(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value)
-
-
-def _clusters(shown: Sequence[Kept]) -> list[Plain]:
+def _clusters(sections: Sequence[Plain]) -> list[Plain]:
     """The clusters on which these Records were measured, each with the number of its studies."""
-    counted = Counter(
-        (each.kind, *(facts.get(key, "") for key in ("nodes", "rate", "mpi")))
-        for each in shown
-        for facts in (_circumstances(each.record),)
-    )
     names = ("kind", "nodes", "rate", "mpi")
+    counted = Counter(
+        (each["kind"], *(each["circumstances"].get(key, "") for key in names[1:]))
+        for each in sections
+    )
     return [
         {**dict(zip(names, cluster, strict=True)), "studies": number}
         for cluster, number in counted.most_common()
@@ -264,10 +241,10 @@ def _predictions(found: Found) -> list[Plain]:
 
 def _asks(sealed: predictions.Prediction) -> str:
     """The question of a lab.toml that a prediction answers; empty where no lab asks it."""
-    with suppress(LabError):
-        asked = lab_file.read(paths.lab(str(sealed.lab)).name).predictions.get(sealed.name)
-        return asked.asks if asked else ""
-    return ""
+    number = f"{sealed.lab:02}-"
+    slug = next((slug for slug in paths.labs() if slug.startswith(number)), "")
+    asked = lab_file.read(slug).predictions.get(sealed.name) if slug else None
+    return asked.asks if asked else ""
 
 
 def _calibration(found: Found) -> Plain:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -57,7 +57,9 @@ class Found:
         not: it holds samples of the learner's own program, of which no paper claims anything.
         """
         newest: dict[tuple[str, str], Kept] = {}
-        for each in sorted(self._of_studies(), key=lambda kept: kept.started):
+        for each in sorted(self.records, key=lambda kept: kept.started):
+            if each.record.study not in STUDIES or each.record.of_exercise:
+                continue
             key = (each.record.study, each.kind)
             before = newest.get(key)
             if before is None or not each.record.variant or before.record.variant:
@@ -72,13 +74,6 @@ class Found:
             Counter(
                 _what(each) for each in others if not predictions.STUDY.fullmatch(each.record.study)
             )
-        )
-
-    def _of_studies(self) -> Iterator[Kept]:
-        return (
-            each
-            for each in self.records
-            if each.record.study in STUDIES and not each.record.of_exercise
         )
 
 
@@ -99,16 +94,15 @@ def read(folders: Sequence[Path]) -> Found:
     found = Found([place for folder in places for place in _with_records(folder)])
     for path in _files(found.folders):
         try:
-            content = path.read_bytes() if path.is_file() else b""
-            kept = Kept(path, Record.load(path), hashlib.sha256(content).hexdigest())
-        except (RecordError, OSError) as problem:
-            if not getattr(problem, "foreign", False):
-                found.passed_over.append(getattr(problem, "message", str(problem)))
+            record = Record.load(path)
+        except RecordError as problem:
+            if not problem.foreign:
+                found.passed_over.append(problem.message)
             continue
-        found.records.append(kept)
-        if of_nothing_known(kept.record.study):
+        found.records.append(Kept(path, record, hashlib.sha256(path.read_bytes()).hexdigest()))
+        if of_nothing_known(record.study):
             found.passed_over.append(
-                f"{path} is a Record of study {kept.record.study}, which this version does not know."
+                f"{path} is a Record of study {record.study}, which this version does not know."
             )
     if not found.records:
         raise _nothing(places, found)

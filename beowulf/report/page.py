@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -68,16 +67,12 @@ class Report:
         return fit
 
     def save(self, page: Path) -> list[Path]:
-        """Write the page, and its data beside it as JSON; LabError where that fails."""
+        """Write the page, and its data beside it as JSON."""
         twin = page.with_suffix(".json")
         data = json.dumps(self.content, indent=1, ensure_ascii=False) + "\n"
-        for path, text in ((page, self.html()), (twin, data)):
-            try:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(text, encoding="utf-8")
-            except OSError as problem:
-                why = (problem.strerror or str(problem)).lower()
-                raise LabError(f"{path} was not written: {why}.", "Choose another place.") from None
+        page.parent.mkdir(parents=True, exist_ok=True)
+        page.write_text(self.html(), encoding="utf-8")
+        twin.write_text(data, encoding="utf-8")
         return [page, twin]
 
 
@@ -91,7 +86,7 @@ def refuse(page: Path) -> None:
     if page.suffix != ".html":
         raise UsageError(f"A report is saved as .html, not as {page.name}.")
     twin = page.with_suffix(".json")
-    if twin.exists() and content.BEGINS not in _beginning(twin):
+    if twin.exists() and content.BEGINS.encode() not in twin.read_bytes()[:100]:
         raise UsageError(
             f"{twin} is no report, and would be overwritten.", "Choose another name for the page."
         )
@@ -100,12 +95,6 @@ def refuse(page: Path) -> None:
 def _with_commands(text: str) -> Markup:
     """A sentence whose commands stand between backticks."""
     return Markup(COMMAND.sub(r"<code>\1</code>", str(escape(text))))
-
-
-def _beginning(file: Path) -> str:
-    with suppress(OSError, UnicodeDecodeError), file.open(encoding="utf-8") as opened:
-        return opened.read(len(content.BEGINS) + 10)
-    return ""
 
 
 def print_pdf(page: Path) -> Path:

@@ -17,7 +17,6 @@ from typing import Any, NoReturn
 from beowulf.errors import LabError
 
 Plain = dict[str, Any]
-Upgraders = Mapping[int, Callable[[Plain], Plain]]
 
 # A digit string longer than this is refused by Python itself when it is read back.
 _LONGEST_INTEGER = 10**4000
@@ -185,14 +184,8 @@ def _cannot_write(path: Path, problem: OSError, error: type[FileError]) -> FileE
     return error(f"{path} was not written: {why}.", hint, path)
 
 
-def read(
-    path: Path | str,
-    kind: str,
-    version: int,
-    error: type[FileError],
-    upgraders: Upgraders | None = None,
-) -> Plain:
-    """What a file of `kind` holds, brought up to schema `version`; `error` for what is not one."""
+def read(path: Path | str, kind: str, version: int, error: type[FileError]) -> Plain:
+    """What a file of `kind` in schema `version` holds; `error` for what is not one."""
     path = Path(path)
 
     def refuse(why: str, hint: str = "", *, foreign: bool = False) -> NoReturn:
@@ -215,7 +208,7 @@ def read(
         refuse(f"it is not JSON as we write it ({_short(str(problem))})", _AGAIN)
     if not isinstance(content, dict):
         refuse("its JSON is not an object", _AGAIN, foreign=True)
-    content = _current(content, kind, version, upgraders or {}, refuse)
+    _refuse_others(content, kind, version, refuse)
     try:
         content = plain(content)
     except (ValueError, RecursionError) as problem:
@@ -246,13 +239,9 @@ def _text(path: Path, kind: str, error: type[FileError]) -> str:
         raise error(f"{path} cannot be read: {why}.", hint, path) from None
 
 
-def _current(
-    content: Plain,
-    kind: str,
-    version: int,
-    upgraders: Upgraders,
-    refuse: Callable[..., NoReturn],
-) -> Plain:
+def _refuse_others(
+    content: Plain, kind: str, version: int, refuse: Callable[..., NoReturn]
+) -> None:
     found_kind = content.get("kind")
     if found_kind != kind:
         said = "it does not say that it is one"
@@ -267,16 +256,8 @@ def _current(
             f"a newer version of this project wrote it (schema {found}, here up to {version})",
             "Update this project and read it again.",
         )
-    while found < version:
-        if found not in upgraders:
-            refuse(
-                f"its schema {found} is not one that was ever published",
-                "Measure again.",
-            )
-        content = upgraders[found](content)
-        found += 1
-        content["schema"] = found
-    return content
+    if found < version:
+        refuse(f"its schema {found} is not one that was ever published", "Measure again.")
 
 
 def _pairs(pairs: list[tuple[str, Any]]) -> Plain:

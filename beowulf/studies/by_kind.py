@@ -57,8 +57,6 @@ def markdown() -> str:
     reasons: list[str] = []
 
     def cell(study: str, can: Abilities) -> str:
-        if can.recorded:
-            return "its Record"
         needed = _unmet(study, can)
         if needed is None:
             return "works in simulated time" if can.simulated else "works"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from beowulf import host_state
 from beowulf.cluster.config import SIMULATED
 from beowulf.errors import LabError
-from beowulf.measure.judgement import need_study, unjudged, unmeasured, verdict
+from beowulf.measure.judgement import unjudged, unmeasured, verdict
 from beowulf.measure.quality import NO_SAMPLES, trouble
 from beowulf.measure.statistics import NO_KNOWLEDGE, WIDER, widened
 from beowulf.progress import Progress, no_progress
@@ -95,8 +95,8 @@ class Need:
     part: str = ""  # the sentence for what is left out without, where the rest is measured
 
     def unmet(self, can: Abilities) -> bool:
-        """Whether a cluster that can this lacks it. A cluster that replays Records lacks nothing."""
-        return not can.recorded and not getattr(can, self.ability)
+        """Whether a cluster that can this lacks it."""
+        return not getattr(can, self.ability)
 
 
 # What the nodes of most kinds of cluster have.
@@ -184,7 +184,6 @@ class Study:
 
     def claims(self, record: Record) -> list[Verdict]:
         """What the paper claims, each held against the Record."""
-        need_study(record, self.id)
         claims = self.judged(record) if callable(self.judged) else self.judged
         # Many claims share one function, which goes through all samples.
         asked = {claim.troubles or self.troubles for claim in claims}
@@ -246,7 +245,6 @@ class Study:
 
     def picture(self, record: Record) -> Figure:
         """What the Record shows."""
-        need_study(record, self.id)
         return self.draw(self.facts(record))
 
 

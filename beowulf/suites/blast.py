@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from beowulf import paths
-from beowulf.errors import LabError
+from beowulf import mpi, paths
 from beowulf.measure.measurement import Measurement
 from beowulf.suites.sequences import Collection
 
@@ -42,13 +41,7 @@ def files(made: Collection) -> Iterator[tuple[Path, Path]]:
     # Below /tmp, which the nodes of a local cluster share with this machine.
     with tempfile.TemporaryDirectory(prefix="beowulf-search-") as place:
         database, looked_for = Path(place) / "database.fa", Path(place) / "queries.fa"
-        try:
-            made.write(database, looked_for)
-        except OSError as error:
-            raise LabError(
-                f"The sequences cannot be written: {error.strerror}.",
-                "See whether the disk is full.",
-            ) from error
+        made.write(database, looked_for)
         yield database, looked_for
 
 
@@ -60,18 +53,18 @@ def run(
     *,
     launch: int = 0,
     at: Mapping[str, Any] | None = None,
+    timeout_s: float = mpi.DEFAULT_TIMEOUT_S,
 ) -> Search:
     """Search in as many parts, a node for each; the samples are kept in the session with hits and digest."""
     program = paths.root() / "labs" / LAB / PROGRAM
-    lines = session.launch(
-        program, parts, [str(database), str(looked_for)], launch=launch, at=dict(at or {})
-    )
+    words, where = [str(database), str(looked_for)], dict(at or {})
+    lines = session.launch(program, parts, words, launch=launch, at=where, timeout_s=timeout_s)
     result = next(line for line in lines if line["kind"] == "result")
     seconds = {
         str(line["quantity"]).removesuffix("_s"): float(line["seconds"])
         for line in lines
         if line["kind"] == "sample"
     }
-    where = {**(at or {}), "parts": parts, "ranks": parts, "launch": launch}
+    where = where | {"parts": parts, "ranks": parts, "launch": launch}
     session.add(where, "total_s", (), hits=result["hits"], digest=result["digest"])
     return Search(parts, seconds, int(result["hits"]), str(result["digest"]))

@@ -72,16 +72,11 @@ def machine(cluster: Cluster, nodes: list[str]) -> Machine:
     found: dict[str, tuple[int, int]] = {}
     blas = ""
     for node in nodes:
-        lines = cluster.run(node, script).stdout.split("\n")
-        if lines[0] == "missing":
+        boot, cores, memory_kb, library, *_ = cluster.run(node, script).stdout.split("\n")
+        if boot == "missing":
             raise LabError(f"hpcc is not installed on {node}.", HINT, node)
-        try:
-            found[lines[0]] = (int(lines[2]) * 1024, int(lines[1]))
-            blas = blas or lines[3]
-        except (IndexError, ValueError):
-            raise LabError(
-                f"{node} does not say how much memory it has.", "`beowulf status` looks.", node
-            ) from None
+        found[boot] = (int(memory_kb) * 1024, int(cores))
+        blas = blas or library
     return Machine(
         sum(memory for memory, _ in found.values()), sum(cores for _, cores in found.values()), blas
     )
@@ -90,14 +85,12 @@ def machine(cluster: Cluster, nodes: list[str]) -> Machine:
 def network(cluster: Cluster, node: str) -> str:
     """The cluster's network as Open MPI takes it, such as 10.0.0.0/24: cards may have other names on other nodes."""
     address = cluster.address(node)
-    if ipaddress.ip_address(
-        address
-    ).is_loopback:  # its device has 127.0.0.1 alone, and answers for all of them
-        return LOOPBACK
+    if ipaddress.ip_address(address).is_loopback:
+        return LOOPBACK  # its device has 127.0.0.1 alone, and answers for all of them
     script = f"PATH=$PATH:/usr/sbin:/sbin ip -o -4 address show to {address}/32"
-    if found := re.search(rf"\b{re.escape(address)}/\d+", cluster.run(node, script).stdout):
-        return str(ipaddress.ip_interface(found[0]).network)
-    raise LabError(f"{node} has no network card with the address {address}.", "", node)
+    found = re.search(rf"\b{re.escape(address)}/\d+", cluster.run(node, script).stdout)
+    assert found, "the cluster's plan says so"
+    return str(ipaddress.ip_interface(found[0]).network)
 
 
 def launcher(hosts: list[str], network: str, *, crowded: bool, brief: bool = False) -> list[str]:
@@ -154,7 +147,7 @@ def run(
         tempfile.TemporaryDirectory(prefix="beowulf-hpcc-", dir=SCRATCH) as folder,
         ProgramStderr(mpi.errors_to_screen) as errors,
     ):
-        _prepare(Path(folder), problem)
+        Path(folder, "hpccinf.txt").write_text(problem.text)
         done = mpi.launch(
             cluster,
             [HPCC],
@@ -170,17 +163,6 @@ def run(
     if done.returncode:
         raise LabError(mpi.failure(done, "hpcc"), "What it printed above says more.")
     return hpcc_results.read(done.stdout, brief=brief), done.elapsed_s
-
-
-def _prepare(folder: Path, problem: Problem) -> None:
-    """Write what hpcc reads."""
-    try:
-        (folder / "hpccinf.txt").write_text(problem.text)
-    except OSError as error:
-        raise LabError(
-            f"hpcc's input cannot be written in {folder}: {error.strerror}.",
-            "See whether the disk is full.",
-        ) from error
 
 
 class Sections:

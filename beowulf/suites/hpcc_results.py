@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -122,8 +121,6 @@ SOLVED = re.compile(
 RESIDUAL = re.compile(r"^\|\|Ax-b\|\|.*=\s*(\S+)\s+\.+\s+(PASSED|FAILED)", re.M)
 CLOCK = re.compile(r"^Current time \((\d+)\)", re.M)
 SPREAD = re.compile(r"^(Minimum|Average|Maximum) (?:Triad )?(?:Gflop|GB)/s ([\d.eE+-]+)", re.M)
-FFT_ERROR = 1e-10  # of vectors with values below 1; hpcc prints it and judges nothing
-RANDOM_ACCESS_ERRORS = 0.01  # the share of wrong words that the rules of RandomAccess allow
 
 
 @dataclass(frozen=True)
@@ -157,7 +154,6 @@ class Results:
 
 def read(text: str, *, brief: bool = False) -> Results:
     """The results in hpcc's output; LabError when it breaks off. `brief`: b_eff's long messages were cut short."""
-    text = text.replace("\r\n", "\n")
     found = SUMMARY.search(text)
     if not found:
         raise LabError(_broken(text), "Its last lines say why, if it could; run it once more.")
@@ -171,8 +167,6 @@ def read(text: str, *, brief: bool = False) -> Results:
         if result.key not in left_out
     }
     solutions = _solutions(text)
-    if not solutions:
-        raise LabError("hpcc has solved nothing: its output has no line with a rate of HPL.")
     # Of several solutions, hpcc's summary has one; the list has them all.
     figures["hpl_gflops"] = max(solution.gflops for solution in solutions)
     return Results(
@@ -181,7 +175,7 @@ def read(text: str, *, brief: bool = False) -> Results:
         {"dgemm": _spread(text, "StarDGEMM"), "stream": _spread(text, "StarSTREAM")},
         _sections(text),
         summary,
-        _failures(text, summary, solutions),
+        _failures(summary, solutions),
         left_out,
     )
 
@@ -203,41 +197,28 @@ def _broken(text: str) -> str:
 
 
 def _number(summary: Mapping[str, str], name: str) -> float:
-    try:
-        value = float(summary[name])
-    except (KeyError, ValueError):
-        raise LabError(
-            f"hpcc's summary has no figure {name}.", "This is not the hpcc 1.5 of Debian."
-        ) from None
-    if not math.isfinite(value) or value < 0:  # -1 stands for a test that did not run
+    value = float(summary[name])
+    if value < 0:  # -1 stands for a test that did not run, for want of memory
         raise LabError(f"hpcc did not measure {name}: its summary has {summary[name]}.")
     return value
 
 
 def _solutions(text: str) -> list[Solution]:
     section = _section(text, "HPL")
-    rates, checks = SOLVED.findall(section), RESIDUAL.findall(section)
-    if len(rates) != len(checks):
-        raise LabError(
-            f"hpcc's output has {len(rates)} solutions of HPL and {len(checks)} checks of them."
-        )
+    solved = zip(SOLVED.findall(section), RESIDUAL.findall(section), strict=True)
     solutions = []
-    for (n, _nb, _p, _q, _seconds, gflops), (residual, word) in zip(rates, checks, strict=True):
+    for (n, _nb, _p, _q, _seconds, gflops), (residual, word) in solved:
         # The time is printed with two digits behind the point, the rate with four in all.
         operations = 2 / 3 * int(n) ** 3 + 3 / 2 * int(n) ** 2
         rate = float(gflops)
-        if rate <= 0:
-            raise LabError(f"hpcc gives HPL a rate of {gflops} Gflop/s.")
-        # A residual that is no number cannot be kept; FAILED says it as well.
-        kept = float(residual) if math.isfinite(float(residual)) else -1.0
-        solutions.append(Solution(rate, operations / rate / 1e9, kept, word == "PASSED"))
+        solutions.append(Solution(rate, operations / rate / 1e9, float(residual), word == "PASSED"))
     return solutions
 
 
 def _section(text: str, name: str) -> str:
     begin = "HPLinpack" if name == "HPL" else f"Begin of {name} section."
-    before, _, rest = text.partition(f"End of {name} section.")
-    return before[before.rfind(begin) :] if rest or begin in before else ""
+    before = text.partition(f"End of {name} section.")[0]
+    return before[before.rfind(begin) :] if begin in before else ""
 
 
 def _spread(text: str, name: str) -> tuple[float, float]:
@@ -256,7 +237,7 @@ def _sections(text: str) -> dict[str, float]:
     return found
 
 
-def _failures(text: str, summary: Mapping[str, str], solutions: list[Solution]) -> list[str]:
+def _failures(summary: Mapping[str, str], solutions: list[Solution]) -> list[str]:
     found = []
     for number, solution in enumerate(solutions, 1):
         if not solution.passed:
@@ -265,15 +246,6 @@ def _failures(text: str, summary: Mapping[str, str], solutions: list[Solution]) 
                 f" the scaled residual is {solution.residual:g} and has to be below {THRESHOLD:g}"
                 f" ({solution.gflops:.4g} Gflop/s)"
             )
-    if "FAILED" in _section(text, "PTRANS"):
-        found.append("PTRANS: the transposed matrix is wrong")
-    if (wrong := _number(summary, "MPIRandomAccess_ErrorsFraction")) > RANDOM_ACCESS_ERRORS:
-        found.append(f"RandomAccess: {wrong:.2%} of the words are wrong, and 1 % may be")
-    if (error := _number(summary, "MPIFFT_maxErr")) > FFT_ERROR:
-        found.append(f"FFT: there and back again differs by {error:g}")
-    for name in ("StarDGEMM", "SingleDGEMM", "StarSTREAM", "SingleSTREAM", "StarFFT"):
-        if bad := re.search(r"^Node\(s\) with error ([1-9]\d*)", _section(text, name), re.M):
-            found.append(f"{name}: the check fails on {bad[1]} ranks")
     if summary.get("Success") != "1" and not found:
-        found.append("hpcc calls the run a failure, without saying of which test")
+        found.append("hpcc calls the run a failure; what it printed says of which test")
     return found

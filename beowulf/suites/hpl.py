@@ -15,7 +15,6 @@ from beowulf.cluster import Cluster
 from beowulf.errors import UsageError
 from beowulf.measure.measurement import need_a_node_each
 from beowulf.suites import hpcc
-from beowulf.suites.hpcc_results import Results
 from beowulf.suites.problem import Problem, of_memory, of_size
 
 DEFAULT_SIZE, QUICK_SIZE = 2400, 960
@@ -45,13 +44,6 @@ def choose(
         has = hpcc.machine(cluster, list(cluster.nodes[:ranks]))
         return of_memory(memory, has.memory_bytes, ranks, runs=runs)
     return of_size(size or (QUICK_SIZE if quick else DEFAULT_SIZE), ranks, runs=runs)
-
-
-def run(
-    cluster: Cluster, problem: Problem, *, timeout_s: float = hpcc.TIMEOUT_S, report: hpcc.Report
-) -> tuple[Results, float]:
-    """Solve the problem; hpcc's results without b_eff's bandwidth, and the seconds of the whole launch."""
-    return hpcc.run(cluster, problem, brief=True, timeout_s=timeout_s, report=report)
 
 
 def plain(blas: str) -> bool:

@@ -7,7 +7,7 @@ their sizes from that of HPL. The format is described in hpcc's README and in HP
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from beowulf.errors import LabError, UsageError
 
@@ -15,12 +15,52 @@ GRID_BLOCKS = 40  # with so many blocks a side, the larger block is dealt out ev
 SMALL_BLOCK = 80
 PAPER_BLOCK = 168  # paper E, section 4.2
 SMALLEST, LARGEST = 160, 400_000
-MOST_RUNS = 20  # HPL_MAX_PARAM of hpcc's sources
 # HPL's matrix is the largest piece; PTRANS has three of half the side, and every rank has what its library needs.
 MATRIX_COPIES = 1.25
 RANK_BYTES = 64 * 1024**2
 MOST_SHARE = 0.8  # the rest is the system's
 THRESHOLD = 16.0  # a scaled residual below it passes; HPL's own
+
+
+# How HPL factors and sends a panel: the choices of the sample file that comes with hpcc.
+INPUT = """\
+HPLinpack benchmark input file
+Made by beowulf from the number of nodes and their memory
+HPL.out        output file name (hpcc ignores it)
+8              device out (hpcc ignores it)
+{runs:<14} # of problem sizes (N)
+{sizes:<14} Ns: a solution for each
+1              # of NBs
+{nb:<14} NBs: the side of a block
+0              PMAP process mapping (0=row-, 1=column-major)
+1              # of process grids (P x Q)
+{p:<14} Ps: rows of ranks
+{q:<14} Qs: columns of ranks
+{threshold:<14} threshold of the scaled residual
+1              # of panel fact
+2              PFACTs (0=left, 1=Crout, 2=right)
+1              # of recursive stopping criteria
+4              NBMINs (>= 1)
+1              # of panels in recursion
+2              NDIVs
+1              # of recursive panel fact.
+1              RFACTs (0=left, 1=Crout, 2=right)
+1              # of broadcasts
+1              BCASTs (0=1rg, 1=1rM, 2=2rg, 3=2rM, 4=Lng, 5=LnM)
+1              # of lookahead depths
+1              DEPTHs (>= 0)
+2              SWAP (0=bin-exch, 1=long, 2=mix)
+64             swapping threshold
+0              L1 in (0=transposed, 1=no-transposed) form
+0              U  in (0=transposed, 1=no-transposed) form
+1              Equilibration (0=no, 1=yes)
+8              memory alignment in double (> 0)
+##### hpcc's own lines follow #####
+0              # of further problem sizes for PTRANS
+0              values of N
+0              # of further block sizes for PTRANS
+0              values of NB
+"""
 
 
 @dataclass(frozen=True)
@@ -52,58 +92,11 @@ class Problem:
     def text(self) -> str:
         """The file hpccinf.txt."""
         sizes = " ".join([str(self.n)] * self.runs)
-        lines = (
-            ("HPLinpack benchmark input file", ""),
-            ("Made by beowulf from the number of nodes and their memory", ""),
-            ("HPL.out", "output file name (hpcc ignores it)"),
-            ("8", "device out (hpcc ignores it)"),
-            (str(self.runs), "# of problem sizes (N)"),
-            (sizes, "Ns: a solution for each"),
-            ("1", "# of NBs"),
-            (str(self.nb), "NBs: the side of a block"),
-            ("0", "PMAP process mapping (0=row-, 1=column-major)"),
-            ("1", "# of process grids (P x Q)"),
-            (str(self.p), "Ps: rows of ranks"),
-            (str(self.q), "Qs: columns of ranks"),
-            (str(THRESHOLD), "threshold of the scaled residual"),
-            *_panels(),
-            ("##### hpcc's own lines follow #####", ""),
-            ("0", "# of further problem sizes for PTRANS"),
-            ("0", "values of N"),
-            ("0", "# of further block sizes for PTRANS"),
-            ("0", "values of NB"),
-        )
-        return "".join(f"{value:<14} {what}".rstrip() + "\n" for value, what in lines)
-
-
-def _panels() -> tuple[tuple[str, str], ...]:
-    """How HPL factors and sends a panel: the choices of the sample file that comes with hpcc."""
-    return (
-        ("1", "# of panel fact"),
-        ("2", "PFACTs (0=left, 1=Crout, 2=right)"),
-        ("1", "# of recursive stopping criteria"),
-        ("4", "NBMINs (>= 1)"),
-        ("1", "# of panels in recursion"),
-        ("2", "NDIVs"),
-        ("1", "# of recursive panel fact."),
-        ("1", "RFACTs (0=left, 1=Crout, 2=right)"),
-        ("1", "# of broadcasts"),
-        ("1", "BCASTs (0=1rg, 1=1rM, 2=2rg, 3=2rM, 4=Lng, 5=LnM)"),
-        ("1", "# of lookahead depths"),
-        ("1", "DEPTHs (>= 0)"),
-        ("2", "SWAP (0=bin-exch, 1=long, 2=mix)"),
-        ("64", "swapping threshold"),
-        ("0", "L1 in (0=transposed, 1=no-transposed) form"),
-        ("0", "U  in (0=transposed, 1=no-transposed) form"),
-        ("1", "Equilibration (0=no, 1=yes)"),
-        ("8", "memory alignment in double (> 0)"),
-    )
+        return INPUT.format(**asdict(self), sizes=sizes, threshold=THRESHOLD)
 
 
 def grid(ranks: int) -> tuple[int, int]:
     """Rows and columns of ranks, as square as they can be, never more rows than columns."""
-    if ranks < 1:
-        raise UsageError(f"HPL has at least 1 rank, not {ranks}.")
     rows = next(p for p in range(math.isqrt(ranks), 0, -1) if ranks % p == 0)
     return rows, ranks // rows
 
@@ -117,8 +110,6 @@ def of_size(n: int, ranks: int, *, runs: int = 1) -> Problem:
     """A problem of about `n` equations: whole pairs of blocks, as PTRANS, which takes half of n, wants them."""
     if not SMALLEST <= n <= LARGEST:
         raise UsageError(f"A problem has {SMALLEST} to {LARGEST:,} equations, not {n:,}.")
-    if not 1 <= runs <= MOST_RUNS:
-        raise UsageError(f"HPL solves a problem 1 to {MOST_RUNS} times in a run, not {runs} times.")
     nb = block(n)
     return Problem(n // (2 * nb) * (2 * nb), nb, *grid(ranks), runs)
 

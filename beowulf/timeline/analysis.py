@@ -67,11 +67,8 @@ class Analysis:
     @property
     def nodes(self) -> list[str]:
         """Who the packets are between, as `wire` numbers them: a node's name, an address where it has none."""
-        cluster = self.details.get("cluster")
-        known = cluster.get("addresses") if isinstance(cluster, dict) else None
-        names = (
-            {str(ip): str(name) for name, ip in known.items()} if isinstance(known, dict) else {}
-        )
+        known = self.details.get("cluster", {}).get("addresses", {})
+        names = {ip: name for name, ip in known.items()}
         return [names.get(each, each) for each in self.wire.nodes] if self.wire else []
 
     @property

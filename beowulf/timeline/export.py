@@ -1,21 +1,15 @@
-"""Out to others' tools: Chrome's trace format, which Perfetto opens, and OTF2, where its library is installed."""
+"""Out to others' tools: Chrome's trace format, which Perfetto opens."""
 
 from __future__ import annotations
 
 import json
-import sys
-from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from beowulf.errors import LabError
 from beowulf.timeline import BEGIN_MARK, END_MARK
 from beowulf.timeline.analysis import Analysis
 from beowulf.timeline.trace import MARK, PART
-
-DEBIAN_PACKAGES = "/usr/lib/python3/dist-packages"
 
 
 def chrome(found: Analysis, file: Path) -> None:
@@ -83,81 +77,3 @@ def _chrome_events(found: Analysis) -> Iterator[dict[str, Any]]:
         end = {"ph": "f", "bp": "e", "pid": message.to, "tid": int(threads[received])}
         # Within the call, so that the arrow ends at it.
         yield {**end, "ts": us(ended[received]) - 0.001, **common}
-
-
-def otf2(found: Analysis, folder: Path) -> None:
-    """Write an OTF2 archive, which Vampir and Scalasca's tools open; LabError where its library is missing."""
-    library = _otf2()
-    if folder.exists():
-        raise LabError(f"{folder} is there already.", "Name a folder that does not exist.")
-    start = found.trace.began_ns
-    began, ended = (found.events[name].to_numpy() for name in ("began_ns", "ended_ns"))
-    enums = library.enums
-    messages = found.messages
-    where = found.events["where"].to_numpy()
-    sends, receives = defaultdict(list), defaultdict(list)
-    for message in messages.itertuples():
-        sends[int(where[int(message.send)])].append(message)  # type: ignore[arg-type]
-        receives[int(where[int(message.received)])].append(message)  # type: ignore[arg-type]
-    with library.writer.open(str(folder), timer_resolution=1_000_000_000) as archive:
-        definitions = archive.definitions
-        machine = definitions.system_tree_node("the cluster")
-        regions = [
-            definitions.region(name, paradigm=enums.Paradigm.MPI) for name in found.trace.calls
-        ]
-        locations = []
-        for each in found.trace.ranks:
-            node = definitions.system_tree_node(each.host, parent=machine)
-            group = definitions.location_group(f"rank {each.rank}", system_tree_parent=node)
-            locations.append(definitions.location(f"rank {each.rank}", group=group))
-        writers = [archive.event_writer_from_location(location) for location in locations]
-        _, members = (
-            definitions.group(name, group_type=kind, paradigm=enums.Paradigm.MPI, members=locations)
-            for name, kind in (
-                ("ranks", enums.GroupType.COMM_LOCATIONS),
-                ("world", enums.GroupType.COMM_GROUP),
-            )
-        )
-        world = definitions.comm("MPI_COMM_WORLD", group=members)
-        for each, writer in zip(found.trace.ranks, writers, strict=True):
-            mine = found.events[
-                (found.events["rank"] == each.rank) & (found.events["flags"] & PART == 0)
-            ]
-            for event, call in zip(mine.index.tolist(), mine["call"].tolist(), strict=True):
-                writer.enter(int(began[event]) - start, regions[call])
-                # The receive in a sendrecv is a part of it, and so are those that a Waitall ends.
-                for message in sends.get(event, ()):
-                    writer.mpi_send(
-                        int(began[event]) - start, message.to, world, message.tag, message.bytes
-                    )
-                for message in receives.get(event, ()):
-                    writer.mpi_recv(
-                        int(ended[event]) - start,
-                        message.source,
-                        world,
-                        message.tag,
-                        message.got_bytes,
-                    )
-                writer.leave(int(ended[event]) - start, regions[call])
-
-
-def _otf2() -> Any:
-    """OTF2's library for Python: Debian gives it to its own Python alone, but any Python can use it."""
-    try:
-        with _found_in(DEBIAN_PACKAGES):
-            import otf2.enums  # type: ignore[import-not-found]
-            import otf2.writer  # type: ignore[import-not-found]
-    except ImportError:
-        raise LabError(
-            "OTF2's library for Python is not installed.", "`apt install python3-otf2` brings it."
-        ) from None
-    return otf2
-
-
-@contextmanager
-def _found_in(folder: str) -> Iterator[None]:
-    sys.path.append(folder)
-    try:
-        yield
-    finally:
-        sys.path.remove(folder)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from beowulf.errors import LabError
 from beowulf.figures import COLOURS
 from beowulf.timeline import waits as reasons
 from beowulf.timeline.analysis import Analysis, longest_waits
@@ -36,16 +35,16 @@ class Page:
     def __init__(
         self,
         found: Analysis,
-        packets: pd.DataFrame | None = None,
-        nodes: Sequence[str] = (),
         *,
         from_s: float | None = None,
         to_s: float | None = None,
         ranks: Sequence[int] | None = None,
     ) -> None:
-        if packets is None and found.wire is not None:
-            packets, nodes = _between_ranks(found.wire.packets, found.nodes)
-        self.found, self.packets, self.nodes = found, packets, nodes
+        self.found = found
+        self.packets: pd.DataFrame | None = None
+        self.nodes: list[str] = []
+        if found.wire is not None:
+            self.packets, self.nodes = _between_ranks(found.wire.packets, found.nodes)
         self.from_s, self.to_s, self.ranks = from_s, to_s, ranks
 
     @property
@@ -73,11 +72,8 @@ class Page:
 <script>{library}</script><script>{script}</script></body></html>"""
 
     def save(self, file: Path | str) -> None:
-        """Write the page; LabError where that fails."""
-        try:
-            Path(file).write_text(self.html(), encoding="utf-8")
-        except OSError as error:
-            raise LabError(f"{file} was not written: {error.strerror}.") from error
+        """Write the page."""
+        Path(file).write_text(self.html(), encoding="utf-8")
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         """What `ipython` prints in a terminal, which cannot show the page."""

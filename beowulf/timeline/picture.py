@@ -25,7 +25,6 @@ FILLS = ("#DDDDDD", COLOURS[0], COLOURS[2], COLOURS[3], COLOURS[4], "#888888")
 MOST_LINES = 400  # messages; more hide the ranks
 MOST_BARS = 20_000
 PATH_COLOUR = "#C2185B"
-FACT = "time_s_since_mpi_init"
 
 
 def chosen(text: str, ranks: int) -> list[int]:

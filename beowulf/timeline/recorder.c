@@ -226,19 +226,6 @@ static void put(struct event event) {
     unlock_tables();
 }
 
-static void count_total(enum call call, int64_t ns, int64_t bytes) {
-    struct total *total = &head->totals[call];
-    if (several_threads) {
-        __atomic_add_fetch(&total->calls, 1, __ATOMIC_RELAXED);
-        __atomic_add_fetch(&total->ns, ns, __ATOMIC_RELAXED);
-        __atomic_add_fetch(&total->bytes, bytes, __ATOMIC_RELAXED);
-        return;
-    }
-    total->calls++;
-    total->ns += ns;
-    total->bytes += bytes;
-}
-
 /* Note a call that has just ended, and hand its code on. */
 static int note(enum call call, int64_t began_ns, int64_t ended_ns, int code, struct event event) {
     event.began_ns = began_ns;
@@ -246,7 +233,6 @@ static int note(enum call call, int64_t began_ns, int64_t ended_ns, int code, st
     event.call = (uint16_t)call;
     if (code != MPI_SUCCESS)
         event.flags |= FAILED;
-    count_total(call, ended_ns - began_ns, event.flags & (SENDS | COLLECTIVE) ? event.bytes : 0);
     put(event);
     if (ended_ns - clock_read_ns > CLOCK_EVERY_NS)
         read_both_clocks();

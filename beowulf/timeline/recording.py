@@ -182,8 +182,6 @@ def _stopped(recording: Recording, about: dict[str, Any]) -> Iterator[None]:
 
 def details(folder: Path) -> dict[str, Any]:
     """What is known of the run beside what its ranks wrote; empty where that is missing."""
-    try:
-        found = json.loads((folder / DETAILS).read_text())
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
+    file = folder / DETAILS
+    known: dict[str, Any] = json.loads(file.read_text()) if file.is_file() else {}
+    return known

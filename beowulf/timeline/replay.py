@@ -157,7 +157,7 @@ def replay(found: Analysis, platform: Platform) -> Replayed:
             f"The run has {ranks} ranks, and the platform {platform.nodes * platform.cores} cores in all.",
             "Give it more `nodes` or `cores`.",
         )
-    run = _read(found)
+    run = read(found)
     with tempfile.TemporaryDirectory(prefix="beowulf-") as scratch:
         folder = Path(scratch)
         for rank, lines in enumerate(actions(found, run)):
@@ -212,9 +212,8 @@ def _leave_out_nobody(trace: Path) -> None:
         )
 
 
-def actions(found: Analysis, run: _Run | None = None) -> list[list[str]]:
+def actions(found: Analysis, run: _Run) -> list[list[str]]:
     """What each rank does, in the words of SimGrid's replay."""
-    run = run or _read(found)
     rows, ranks = found.events, range(len(found.trace.ranks))
     return [list(_of_rank(rank, rows[rows["rank"] == rank], run)) for rank in ranks]
 
@@ -260,7 +259,7 @@ def _simulated_ms(
     return float(time[1]) * 1e3
 
 
-def _read(found: Analysis) -> _Run:
+def read(found: Analysis) -> _Run:
     """Refuse what cannot be replayed, and look up what belongs to each event."""
     if found.trace.details.get("simulated"):
         raise LabError(

@@ -24,14 +24,7 @@ from beowulf.timeline.trace import (
 )
 
 MARK_OF_SIMGRID = "#This file was generated using SimGrid"
-NEEDED = (
-    "PajeCreateContainer",
-    "PajeDefineEntityValue",
-    "PajePushState",
-    "PajePopState",
-    "PajeStartLink",
-    "PajeEndLink",
-)
+MARKS = ("PajePushState", "PajePopState", "PajeStartLink", "PajeEndLink")
 COLLECTIVES = (
     "MPI_Barrier MPI_Bcast MPI_Reduce MPI_Allreduce MPI_Scan MPI_Exscan MPI_Gather MPI_Gatherv MPI_Scatter MPI_Scatterv"
     " MPI_Allgather MPI_Allgatherv MPI_Alltoall MPI_Alltoallv MPI_Reduce_scatter MPI_Reduce_scatter_block"
@@ -50,10 +43,7 @@ class _Call:
 
 def read(file: Path) -> Trace:
     """A simulated run; LabError when the file is no trace of SimGrid's, or has no rank in it."""
-    try:
-        lines = file.read_text(errors="replace").splitlines()
-    except OSError as error:
-        raise LabError(f"{file} cannot be read: {error.strerror}.") from error
+    lines = file.read_text(errors="replace").splitlines()
     if not lines or not lines[0].startswith(MARK_OF_SIMGRID):
         raise LabError(
             f"{file} is no trace of SimGrid's.",
@@ -61,11 +51,8 @@ def read(file: Path) -> Trace:
         )
     numbers = _numbers(lines)
     calls: dict[str, list[_Call]] = {}
-    try:
-        ranks = _ranks(lines, numbers)
-        begins = _filled(lines, numbers, ranks, calls)
-    except (IndexError, KeyError, ValueError) as error:
-        raise LabError(f"{file} is damaged or cut short: {error}.", "Simulate again.") from None
+    ranks = _ranks(lines, numbers)
+    begins = _filled(lines, numbers, ranks, calls)
     if not ranks:
         raise LabError(
             f"{file} has no rank in it.", "Was it written with `--cfg=tracing/smpi:yes`?"
@@ -114,7 +101,7 @@ def _filled(
 ) -> dict[str, int]:
     """Put the calls of each rank into `calls`, and give when its run began."""
     values = {row[1]: row[3] for row in _rows(lines, numbers["PajeDefineEntityValue"])}
-    push, pop, start, end = (numbers[name] for name in NEEDED[2:])
+    push, pop, start, end = (numbers[name] for name in MARKS)
     begins = dict.fromkeys(ranks, 0)
     calls |= {name: [] for name in ranks}
     stacks: dict[str, list[_Call]] = {name: [] for name in ranks}
@@ -155,11 +142,8 @@ def _rank(
     number: int, ranks: int, calls: Sequence[_Call], began_ns: int, names: tuple[str, ...]
 ) -> RankTrace:
     rows = []
-    totals: dict[str, tuple[int, int, int]] = {}
     for call in calls:
         place = names.index(call.name)
-        count, ns, _ = totals.get(call.name, (0, 0, 0))
-        totals[call.name] = (count + 1, ns + call.ended_ns - call.began_ns, 0)
         flags = COLLECTIVE if call.name in COLLECTIVES else 0
         flags |= WAITS if "Wait" in call.name else 0
         parts = (
@@ -198,7 +182,6 @@ def _rank(
         ended,
         events,
         names,
-        totals,
         ((0, 0, ranks),),
         np.zeros(0, dtype=[("monotonic_ns", "<i8"), ("real_ns", "<i8")]),
         (),

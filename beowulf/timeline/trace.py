@@ -15,7 +15,7 @@ from beowulf.errors import LabError
 MAGIC = b"BEOTRACE"
 VERSION = 1
 FILE = re.compile(r"rank-(\d+)\.trace")
-NOBODY, ANYBODY, UNKNOWN = -1, -2, -3  # in place of a partner
+NOBODY, UNKNOWN = -1, -3  # in place of a partner
 SENDS, RECEIVES, COMPLETES, COLLECTIVE, PART, MARK, FAILED, WAITS, MATCHES = (
     1 << bit for bit in range(9)
 )
@@ -77,7 +77,7 @@ HEAD = np.dtype(
         ("host", "S64"),
         ("program", "S256"),
         ("calls", "S32", _MOST_CALLS),
-        ("totals", [("calls", "<u8"), ("ns", "<i8"), ("bytes", "<i8")], _MOST_CALLS),
+        ("unused", "<u8", (_MOST_CALLS, 3)),
         ("comms", [("members", "<u8"), ("number", "<u4"), ("size", "<i4")], _MOST_COMMS),
         ("clocks", [("monotonic_ns", "<i8"), ("real_ns", "<i8")], _MOST_CLOCKS),
         ("names", "S48", _MOST_NAMES),
@@ -97,7 +97,6 @@ class RankTrace:
     ended_ns: int
     events: Events
     calls: tuple[str, ...]
-    totals: dict[str, tuple[int, int, int]]  # calls, ns inside, bytes: those left out, too
     comms: tuple[tuple[int, int, int], ...]  # digest of the members, number, size
     clocks: NDArray[Any]  # moments on the monotonic clock and since 1970
     names: tuple[str, ...]  # of marks
@@ -158,7 +157,7 @@ def cut(trace: Trace, since_ns: int, until_ns: int) -> Trace:
 
 
 def read(folder: Path, *, stopped_ns: int = 0) -> Trace:
-    """The run whose files are in a folder; LabError where there is none or they are of several runs.
+    """The run whose files are in a folder; LabError where there is none.
 
     `stopped_ns` is when the run was stopped, by the clock of all ranks, if that is known.
     """
@@ -173,15 +172,6 @@ def read(folder: Path, *, stopped_ns: int = 0) -> Trace:
             "`beowulf run --trace PROGRAM` records one. Is it an MPI program?",
         )
     ranks = tuple(read_rank(path) for _, path in files)
-    sizes, programs = {each.ranks for each in ranks}, {each.calls for each in ranks}
-    if (
-        len(sizes) > 1
-        or len(programs) > 1
-        or [each.rank for each in ranks] != [n for n, _ in files]
-    ):
-        raise LabError(
-            f"The traces in {folder} are not of one run.", "Record into an empty folder."
-        )
     last_ns = max(stopped_ns, *(each.ended_ns for each in ranks))
     ranks = tuple(_with_unended(each, last_ns) for each in ranks)
     warnings = [warning for each in ranks for warning in each.warnings]
@@ -204,10 +194,7 @@ def _with_unended(rank: RankTrace, stopped_ns: int) -> RankTrace:
 
 def read_rank(path: Path) -> RankTrace:
     """One rank's file; LabError when it is none. What a killed rank or a full disk left is read up to its end."""
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise LabError(f"{path} cannot be read: {error.strerror}.") from error
+    content = path.read_bytes()
     if len(content) < HEAD.itemsize or not content.startswith(MAGIC):
         raise LabError(f"{path} is no trace of this recorder, or is cut off within its head.")
     head = np.frombuffer(content, HEAD, 1)[0]
@@ -232,10 +219,7 @@ def read_rank(path: Path) -> RankTrace:
                 f" {(latest - began) / 1e9:.3f} s after MPI_Init."
             )
         ended = latest
-    unended = int(head["now"]["call"]) if not head["finished"] else 0
     names = [_text(name) for name in head["calls"][: int(head["call_count"])]]
-    if not _plausible(events, began, len(names), int(head["ranks"])):
-        raise LabError(f"{path} is damaged: its events make no sense.", "Record again.")
     left_out = int(head["left_out"])
     if left_out:
         since = (int(head["left_out_since_ns"]) - began) / 1e9
@@ -247,7 +231,6 @@ def read_rank(path: Path) -> RankTrace:
         warnings.append(
             f"Rank {rank}: {why}, so {left_out:,} events from {since:.3f} s on are counted and not shown."
         )
-    totals = head["totals"]
     return RankTrace(
         rank,
         int(head["ranks"]),
@@ -257,11 +240,6 @@ def read_rank(path: Path) -> RankTrace:
         ended,
         events,
         tuple(names),
-        {
-            name: (int(row["calls"]), int(row["ns"]), int(row["bytes"]))
-            for name, row in zip(names, totals, strict=False)
-            if row["calls"]
-        },
         tuple(
             (int(row["members"]), int(row["number"]), int(row["size"]))
             for row in head["comms"][: int(head["comm_count"])]
@@ -276,16 +254,13 @@ def read_rank(path: Path) -> RankTrace:
         left_out,
         int(head["left_out_since_ns"]),
         tuple(warnings),
-        _unended(head, unended, len(names)),
+        _unended(head["now"]) if head["now"]["call"] and not head["finished"] else None,
     )
 
 
-def _unended(head: Any, call: int, calls: int) -> Events | None:
-    now = head["now"]
-    if not 1 <= call <= calls or not UNKNOWN <= now["partner"] < max(int(head["ranks"]), 1):
-        return None
+def _unended(now: Any) -> Events:
     event = np.zeros(1, EVENT)
-    event["call"], event["flags"] = call - 1, UNENDED
+    event["call"], event["flags"] = now["call"] - 1, UNENDED
     event["thread"] = 1
     for name in ("began_ns", "partner", "tag"):
         event[name] = now[name]
@@ -295,16 +270,3 @@ def _unended(head: Any, call: int, calls: int) -> Events | None:
 def _text(raw: bytes) -> str:
     text = raw.decode(errors="replace")
     return "".join(mark if mark.isprintable() else " " for mark in text).strip()
-
-
-def _plausible(events: Events, began_ns: int, calls: int, ranks: int) -> bool:
-    """Whether the events can be a rank's: known calls and partners, none that ends before it begins."""
-    if not events.size:
-        return True
-    return bool(
-        (events["call"] < calls).all()
-        and (events["ended_ns"] >= events["began_ns"]).all()
-        and (events["began_ns"] >= began_ns).all()
-        and (events["partner"] >= UNKNOWN).all()
-        and (events["partner"] < max(ranks, 1)).all()
-    )

@@ -56,12 +56,10 @@ def inside(table: pd.DataFrame) -> dict[int, Inside]:
     found = {}
     for rank, rows in calls.groupby("rank"):
         ordered = rows.sort_values("ended_ns")
-        found[_whole(rank)] = Inside(ordered["began_ns"].to_numpy(), ordered["ended_ns"].to_numpy())
+        found[int(str(rank))] = Inside(
+            ordered["began_ns"].to_numpy(), ordered["ended_ns"].to_numpy()
+        )
     return found
-
-
-def _whole(number: Any) -> int:
-    return int(number)
 
 
 def waits(
@@ -71,7 +69,6 @@ def waits(
     collectives: pd.DataFrame,
     *,
     eager_bytes: float = float("inf"),
-    shortest_ns: int = SHORTEST_NS,
     held: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
     """One row a wait: `rank`, the call `event`, `kind`, since when, how long, which rank is the cause, which `message`.
@@ -90,7 +87,7 @@ def waits(
     found = pd.concat([part[columns] for part in parts], ignore_index=True)
     found = found.astype({name: "int64" for name in columns if name != "kind"})
     # On machines with clocks of their own it is not known how long a call that never ended went on.
-    found = found[(found["waited_ns"] >= shortest_ns) | (found["kind"] == NEVER_ENDED)]
+    found = found[(found["waited_ns"] >= SHORTEST_NS) | (found["kind"] == NEVER_ENDED)]
     # A wait for several messages lasts as long as the last of them makes it.
     found = found.sort_values("waited_ns", ascending=False)
     found = found.drop_duplicates(["event", "kind"])

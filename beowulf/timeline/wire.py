@@ -69,13 +69,10 @@ def read(file: Path, trace: Trace, events: pd.DataFrame, messages: pd.DataFrame)
             "again": trail.again,
         }
         pieces.append(pd.DataFrame(columns))
-    times = [piece["time_ns"] for piece in pieces]
-    timed = pd.concat(times) if times else pd.Series(dtype="int64")
-    timed = timed[timed != NO_TIME]
-    traffic = reading.finish(packets, int(timed.to_numpy()[0]) if len(timed) else NO_TIME)
-    table = pd.concat(pieces, ignore_index=True) if pieces else pd.DataFrame()
-    if table.empty:
+    traffic = reading.finish(packets)
+    if not pieces:
         raise LabError(f"{file} has no packets.", "Was it captured while the program ran?")
+    table = pd.concat(pieces, ignore_index=True)
     to_trace = -trace.ranks[0].to_real_ns()
     table["time_ns"] += to_trace
     if (

@@ -26,7 +26,6 @@ from typing import Any, Literal
 import numpy as np
 
 from beowulf import paths
-from beowulf.errors import LabError
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.roundtrips import HALF, need_nodes
 from beowulf.measure.statistics import Ratio, ratio
@@ -43,6 +42,7 @@ Change = Callable[[bool], Mapping[str, str] | None]
 BEFORE, AFTER = "before", "after"
 TURNS = (BEFORE, AFTER, AFTER, BEFORE)  # a block of visits
 MARGIN = 0.05
+SIZE_BYTES = 1
 # A cycle that goes on looks at its data many times, and an interval of 95 % soon lies to one side of 1 by chance.
 SURE = 0.99
 # Of two figures of all samples, which a busy machine disturbs, beside the pairs of undisturbed visits.
@@ -60,7 +60,7 @@ class Length:
     samples: int
 
 
-# benchmarks/results/tuning.md has what these lengths find and miss.
+# docs/measuring.md says what these lengths find and miss.
 DEFAULT = Length(blocks=20, most_blocks=80, samples=20)
 QUICK = Length(blocks=4, most_blocks=4, samples=10)
 
@@ -99,7 +99,6 @@ def compare(
     change: Change,
     *,
     at: Mapping[str, Any] | None = None,
-    size_bytes: int = 1,
     relaunch: bool = False,
     length: Length | None = None,
 ) -> Comparison:
@@ -111,11 +110,12 @@ def compare(
     need_nodes(session.cluster, 2)
     length = length or (QUICK if session.quick else DEFAULT)
     states = _States(change)
-    words = ("--bytes", size_bytes)
-    place = {**(at or {}), "size_bytes": size_bytes, "ranks": 2}
-    points = {state: _empty(session, {**place, "state": state}) for state in (BEFORE, AFTER)}
+    place = {**(at or {}), "size_bytes": SIZE_BYTES, "ranks": 2}
+    points = {state: session.add({**place, "state": state}, HALF, []) for state in (BEFORE, AFTER)}
+    for point in points.values():
+        point.facts.update({"visit": [], "repetitions": []})
     comparison: Comparison | None = None
-    with states, _visitor(session, states, words, relaunch) as visit:
+    with states, _visitor(session, states, relaunch) as visit:
         for block in range(length.most_blocks):
             for turn, state in enumerate(TURNS):
                 share = (4 * block + turn) / (4 * length.blocks)
@@ -211,16 +211,6 @@ def undisturbed(samples: Mapping[int, list[float]]) -> dict[int, float]:
     return {visit: found[visit] for visit in samples}
 
 
-def _empty(session: Measurement, at: Mapping[str, Any]) -> Point:
-    point = session.add(at, HALF, [])
-    if point.samples:
-        raise LabError(
-            "This place has been measured already.", "Give each comparison an `at` of its own."
-        )
-    point.facts.update({"visit": [], "repetitions": []})
-    return point
-
-
 def _keep(point: Point, visit: int, lines: Sequence[Mapping[str, Any]]) -> None:
     point.samples.extend(line["seconds"] / line["repetitions"] / 2 * 1e6 for line in lines)
     point.facts["visit"].extend([visit] * len(lines))
@@ -253,9 +243,7 @@ Visit = Callable[[str, int], list[dict[str, Any]]]
 
 
 @contextmanager
-def _visitor(
-    session: Measurement, states: _States, words: Sequence[str | int], relaunch: bool
-) -> Iterator[Visit]:
+def _visitor(session: Measurement, states: _States, relaunch: bool) -> Iterator[Visit]:
     """What takes so many samples in a state: one program for all visits, or one for each."""
     program = session.prepare(PROGRAM)
 
@@ -264,7 +252,7 @@ def _visitor(
             session.cluster,
             program,
             2,
-            words,
+            ("--bytes", SIZE_BYTES),
             environment=states.environment,
             folder=program.parent,
         )

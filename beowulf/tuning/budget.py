@@ -7,8 +7,7 @@ are made with shaped links and some without, also in turns: that is the wire.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
 
 from beowulf import paths, variant
@@ -17,7 +16,7 @@ from beowulf.measure.measurement import Measurement
 from beowulf.measure.roundtrips import HALF
 from beowulf.measure.statistics import Summary, summary
 from beowulf.measure.wire import ETHERNET_BYTES, frame, mtu_of
-from beowulf.record import Point, Record
+from beowulf.record import Record
 from beowulf.tuning.ab_comparison import AFTER, LAB, TURNS, undisturbed
 from beowulf.tuning.interactive_run import InteractiveRun
 
@@ -57,15 +56,18 @@ class Step:
 
 def measure(session: Measurement, *, blocks: int, passes: int) -> None:
     """Take all ways in turns, in visits with and without shaped links; the Points go into the session."""
-    rate = shaped_rate(session)
+    usual, rate = str(session.description["rate"]), ""
+    if session.cluster.can.faults:
+        rate = usual if usual != "off" else USUAL_RATE
     session.sweep.update({"sizes": [SHORT, LONG], "shaped": rate})
     program = session.prepare(PROGRAM)
     answers = passes * (1 + 2 * len(WAYS))
     words = ("--sizes", f"{SHORT},{LONG}", "--seed", str(variant.seed()))
-    with (
-        _links_as_they_were(session),
-        InteractiveRun(session.cluster, program, 2, words, folder=program.parent) as program_run,
-    ):
+    with ExitStack() as ends:
+        ends.callback(_shape, session, usual)
+        program_run = ends.enter_context(
+            InteractiveRun(session.cluster, program, 2, words, folder=program.parent)
+        )
         for visit in range(blocks * len(TURNS)):
             shaped = bool(rate) and TURNS[visit % len(TURNS)] == AFTER
             what = f"{session.study}: links {'of ' + rate if shaped else 'without a rate'}"
@@ -73,22 +75,6 @@ def measure(session: Measurement, *, blocks: int, passes: int) -> None:
             _shape(session, rate if shaped else "off")
             for line in program_run.take(passes, answers):
                 _keep(session, line, visit, shaped)
-
-
-def shaped_rate(session: Measurement) -> str:
-    """The rate that links are given for the wire; empty where that cannot be done."""
-    if not session.cluster.can.faults:
-        return ""
-    rate = str(session.description["rate"])
-    return rate if rate != "off" else USUAL_RATE
-
-
-@contextmanager
-def _links_as_they_were(session: Measurement) -> Iterator[None]:
-    try:
-        yield
-    finally:
-        _shape(session, str(session.description["rate"]))
 
 
 def _shape(session: Measurement, rate: str) -> None:
@@ -162,10 +148,6 @@ def _visits(record: Record, step: str, size: int, *, shaped: bool = False) -> di
     """The value of each visit: its lower decile, as in the measuring cycle."""
     samples: dict[int, list[float]] = {}
     for point in record.select(step=step, size_bytes=size, shaped=shaped):
-        for visit, sample in zip(_visit_of(point), point.samples, strict=True):
-            samples.setdefault(visit, []).append(sample)
+        for visit, sample in zip(point.facts["visit"], point.samples, strict=True):
+            samples.setdefault(int(visit), []).append(sample)
     return undisturbed(samples)
-
-
-def _visit_of(point: Point) -> list[int]:
-    return [int(visit) for visit in point.facts["visit"]]

@@ -5,14 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from pathlib import Path
 
-from beowulf.cluster import Cluster, connections, state
+from beowulf.cluster import Cluster, connections
 from beowulf.cluster.event_file import LockedError
 from beowulf.errors import LabError
 from beowulf.tuning import change_preview, log, machines
 from beowulf.tuning.knob import HOST, SWITCH, Knob
-from beowulf.tuning.knobs.written import Written
 from beowulf.tuning.log import Entry, Log
 
 
@@ -246,27 +244,14 @@ def put_all_back(
 
 def _back(cluster: Cluster | None, knob: Knob, entry: Entry, where: Sequence[str]) -> None:
     lines = {place: knob.back(entry.before[place].state, place) for place in where}
-    try:
-        values = machines.turn(cluster, knob, lines)
-    except LabError as error:
-        raise LabError(f"{error.message} {_written(knob)}", error.hint, error.node) from error
-    for place, now in values.items():
+    for place, now in machines.turn(cluster, knob, lines).items():
         if not knob.restored(now.state, entry.before[place].state):
             raise LabError(
-                f"On {place}, {knob.name} is {now.value}, and not {entry.before[place].value} as before."
-                f" {_written(knob)}",
+                f"On {place}, {knob.name} is {now.value}, and not {entry.before[place].value} as before.",
                 f"`beowulf tune show {knob.name}` prints the commands; a new cluster has none of it:"
                 " `beowulf down`, `beowulf up`.",
                 "" if place in (HOST, SWITCH) else place,
             )
-
-
-def _written(knob: Knob) -> str:
-    """Where the lines are that put a knob back."""
-    if isinstance(knob, Written):
-        return f"What puts it back is in the log {state.TUNED}, as your file gave it."
-    code = type(knob).back.__code__
-    return f"What puts it back is in {Path(code.co_filename).name}, line {code.co_firstlineno}."
 
 
 def _dead(cluster: Cluster | None, knob: Knob) -> list[str]:

@@ -31,7 +31,7 @@ def show(text: str) -> None:
 
 def first(cluster: Cluster | None, listed: Iterable[str], agree: Callable[[str], None]) -> None:
     """Call `agree`, which may raise, with those of the listed changes that were not shown yet on this cluster."""
-    if cluster is None or cluster.can.one_machine:
+    if cluster is None or not shown_first(cluster):
         return
     if unseen := [each for each in dict.fromkeys(listed) if each and each not in cluster.shown]:
         agree("\n".join([HEAD, *unseen]))

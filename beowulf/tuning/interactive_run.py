@@ -165,10 +165,7 @@ class InteractiveRun:
         with suppress(OSError):
             self._process.stdin.close()
         self._read_until("end", 1)
-        try:
-            self._process.wait(LONGEST_S)
-        except subprocess.TimeoutExpired:
-            raise LabError(f"{self.name} does not end.", "Measure again.") from None
+        self._process.wait(LONGEST_S)
 
     def _end(self) -> None:
         if self._process.poll() != 0:

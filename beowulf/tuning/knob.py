@@ -69,9 +69,9 @@ class Knob(ABC):
     def look(self, place: str) -> str:
         """Lines of shell that print the exact state, or fail and say in the last line why there is none."""
 
-    @abstractmethod
     def value(self, state: str) -> str:
         """The value of a state, as a person says it and as `set` takes it."""
+        return state.strip()
 
     @abstractmethod
     def set(self, value: str, place: str) -> str:
@@ -81,9 +81,9 @@ class Knob(ABC):
         """The lines of `set` for a reader, where they are many and similar: the first, how many, and the last."""
         return self.set(value, place)
 
-    @abstractmethod
     def back(self, state: str, place: str) -> str:
         """Lines of shell that make a state again that `look` has printed."""
+        return self.set(self.value(state), place)
 
     def accepted(self, value: str) -> str:
         """The value, as `value` will say it; UsageError when it cannot be set."""

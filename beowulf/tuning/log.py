@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -105,17 +106,9 @@ class Log(EventFile):
     def entries(self) -> list[Entry]:
         """All changes, the oldest first."""
         entries: dict[int, Entry] = {}
-        try:
-            lines = self.file.read_text().splitlines()
-        except FileNotFoundError:
-            return []
-        except OSError as error:
-            raise self.unusable(error) from error
-        for line in lines:
-            try:
+        for line in self.file.read_text().splitlines() if self.file.exists() else ():
+            with suppress(ValueError):  # cut off by a crash
                 _take(entries, json.loads(line))
-            except (ValueError, KeyError, TypeError, AttributeError):
-                continue  # cut off by a crash
         return list(entries.values())
 
     def open(self) -> list[Entry]:

@@ -27,15 +27,12 @@ TESTBED = {MODERATION: "50", FIREWALL: "100"}
 MACHINES = {IRQBALANCE: "off", LOW_LATENCY: "1"}
 
 
-def absent_knobs(cluster: Cluster, *, host: bool = False) -> dict[str, str]:
-    """Why some of paper E's knobs cannot be measured here; LabError when one differs from a new cluster.
-
-    With `host`, this machine's own may be turned as well.
-    """
+def absent_knobs(cluster: Cluster) -> dict[str, str]:
+    """Why some of paper E's knobs cannot be measured here; LabError when one differs from a new cluster."""
     reasons = {}
     for name in PAPER_E_KNOBS:
         knob = ALL[name]
-        if machines.belongs_here(cluster, knob) and not host:
+        if machines.belongs_here(cluster, knob):
             reasons[name] = (
                 f"{knob.here} `beowulf tune apply {name} {MACHINES[name]} --host` turns it here, and measures."
             )
@@ -64,14 +61,13 @@ def _not_tuned(cluster: Cluster, name: str, place: str, value: str) -> LabError:
 
 
 def _idle(cluster: Cluster, name: str) -> str:
-    """Why turning a knob of this machine, or of machines that are nodes, would show nothing; empty when it could."""
+    """Why turning a knob of machines that are nodes would show nothing; empty when it could."""
     readings = machines.read(cluster, [ALL[name]])[name].values()
     if absent := next((each.absent for each in readings if each.absent), ""):
         return absent
     if any(each.value != MACHINES[name] for each in readings):
         return ""
-    where = "on this machine" if machines.belongs_here(cluster, ALL[name]) else "on every node"
-    return f"{name} is {MACHINES[name]} {where} already, and not touched."
+    return f"{name} is {MACHINES[name]} on every node already, and not touched."
 
 
 def machines_parts(absent: Container[str]) -> dict[str, str]:

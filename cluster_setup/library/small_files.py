@@ -34,10 +34,10 @@ def holds(path: str, text: str, mode: int, owner: str) -> bool:
     """Whether the file is as it shall be."""
     try:
         state = os.stat(path)
-        theirs = not owner or pwd.getpwuid(state.st_uid).pw_name == owner
-        with open(path, encoding="utf-8") as file:
-            return theirs and state.st_mode & 0o777 == mode and file.read() == text
-    except (OSError, KeyError, UnicodeDecodeError):
+        theirs = not owner or pwd.getpwnam(owner).pw_uid == state.st_uid
+        with open(path, "rb") as file:
+            return theirs and state.st_mode & 0o777 == mode and file.read() == text.encode()
+    except FileNotFoundError:
         return False
 
 

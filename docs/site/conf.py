@@ -12,7 +12,7 @@ project = "Beowulf Labs"
 language = "en"
 extensions = ["myst_parser"]
 root_doc = "README"
-include_patterns = ["*.md", "docs/*.md", "labs/*/README.md", "benchmarks/results/*.md"]
+include_patterns = ["*.md", "docs/*.md", "labs/*/README.md"]
 exclude_patterns = [".*", "build", "work"]
 # Links lead to headings, as they do where the project is hosted.
 myst_heading_anchors = 4
@@ -54,7 +54,6 @@ CAPTIONS = {
     "Instructors": ["docs/instructor", "docs/syllabus", "docs/scale"],
     "Measuring": ["docs/clusters", "docs/measuring", "docs/results", "docs/timeline"],
     "The project": ["docs/architecture", "CONTRIBUTING", "CHANGELOG", "SECURITY"],
-    "What the project itself takes": ["benchmarks/results/*"],
 }
 # The kit of a course lacks the pages for authors, and has two guides without their parts.
 ROOT = Path(__file__).resolve().parents[2]

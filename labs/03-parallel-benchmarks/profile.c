@@ -8,7 +8,7 @@
  * So the program needs no change, and is not even compiled again: this file becomes a library that
  * is loaded before MPI's own (LD_PRELOAD).
  *
- *     beowulf run --profile -n 4 PROGRAM           beowulf npb MG --profile
+ *     beowulf run --profile -n 4 PROGRAM           beowulf suite MG --profile
  *
  * Both compile it first, as this line does:
  *

@@ -100,13 +100,10 @@ plt.show()
 # The same function under a capture: `play.pcapng` opens in Wireshark, too.
 
 # %%
-if cluster.can.recorded:
-    print("A recorded cluster has no packets to capture.")
-else:
-    Path("play.pcapng").unlink(missing_ok=True)
-    with cluster.capture(Path("play.pcapng"), snap_bytes=256):
-        engines.call("half_round_trip_us", 4096, 3)
-    print(messages("play.pcapng")[["from_rank", "to_rank", "bytes", "kind"]])
+Path("play.pcapng").unlink(missing_ok=True)
+with cluster.capture(Path("play.pcapng"), snap_bytes=256):
+    engines.call("half_round_trip_us", 4096, 3)
+print(messages("play.pcapng")[["from_rank", "to_rank", "bytes", "kind"]])
 
 # %% [markdown]
 # Three times there and three times back. (Connections that were open before the capture began are recognised

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
-from attempts_code import FORGES, SCORE, TAKERS
 
+from autograder.rubrics.score import MIME_TYPE
 from tests.gold import broken_files, hostile, lab_01
 from tests.gold.hand_in import answered, file_name, hand_in, released
 from tests.gold.measured import as_handed_in
@@ -64,11 +64,7 @@ def honest(folder: Path, work: str, student: str) -> Path:
 
 def every() -> list[Attempt]:
     """The whole list."""
-    made = [Attempt(n, "kernel", RECORDS, partial(first, code=c)) for n, c in FORGES.items()]
-    made += [
-        Attempt(n, "limits", ALL, partial(first, code=c), said) for n, (c, said) in TAKERS.items()
-    ]
-    made += [Attempt(n, "notebook", w, partial(changed, how=h)) for n, (w, h) in NOTEBOOKS.items()]
+    made = [Attempt(n, "notebook", w, partial(changed, how=h)) for n, (w, h) in NOTEBOOKS.items()]
     made += [Attempt(n, "text", RECORDS, partial(as_text, how=h)) for n, h in TEXTS.items()]
     made += [Attempt(n, "answer", RECORDS, partial(typed, text=t)) for n, t in TYPED.items()]
     made += [Attempt(n, "file", RECORDS, partial(beside, files=f)) for n, f in FILES.items()]
@@ -89,11 +85,6 @@ def changed(folder: Path, how: Callable[[Any], object]) -> None:
     content = json.loads((folder / FILE).read_text())
     how(content)
     (folder / FILE).write_text(json.dumps(content))
-
-
-def first(folder: Path, code: str) -> None:
-    """Run this before all other cells."""
-    changed(folder, lambda notebook: notebook["cells"].insert(0, _cell(code)))
 
 
 def _cell(source: Any, cell_type: str = "code", **more: Any) -> dict[str, Any]:
@@ -143,7 +134,8 @@ def _nested(depth: int) -> Any:
     return made
 
 
-SHOWN = [{"output_type": "execute_result", "data": json.loads(SCORE.replace("'", '"')), "metadata": {}, "execution_count": 1}]  # fmt: skip
+SCORE = {"text/plain": "100", MIME_TYPE: {"points": 100, "of": 1}}
+SHOWN = [{"output_type": "execute_result", "data": SCORE, "metadata": {}, "execution_count": 1}]
 BAD_OUTPUT = {"output_type": "points", "x": 100}
 # What happens to the notebook's JSON, by name, with the work that is in it.
 NOTEBOOKS: dict[str, tuple[str, Callable[[Any], object]]] = {
@@ -167,6 +159,10 @@ NOTEBOOKS: dict[str, tuple[str, Callable[[Any], object]]] = {
     "names that lead elsewhere": (RECORDS, _marks(grade_id="../../../gradebook.db\n\x1b[2J")),
     "names of a megabyte": (RECORDS, _marks(grade_id="x" * 50_000)),
     "outputs of 100 points": (RECORDS, _each(outputs=SHOWN, execution_count=1)),
+    "a script that was saved as output": (RECORDS, _each(outputs=[{"output_type": "display_data", "metadata": {}, "data": {"text/html": "<script>x</script>", "application/javascript": "x", "image/svg+xml": "<svg onload='x'/>"}}])),
+    "outputs of odd types": (ALL, _each(outputs=[7, {"output_type": "stream", "text": [1, {"x": 2}]}, {"output_type": "error", "traceback": "x", "ename": 3}, {"output_type": "display_data", "data": [1]}, {"output_type": "execute_result", "data": {"text/plain": {"x": 1}, "image/png": 7}}])),
+    "colours without end": (ALL, _each(outputs=[{"output_type": "error", "ename": "E", "evalue": "", "traceback": ["\x1b[31m\x1b[0m" * 20_000]}])),
+    "printed without end": (ALL, _each(outputs=[{"output_type": "stream", "name": "stdout", "text": "x\n" * 100_000}])),
     "all cells are raw": (RECORDS, _each(cell_type="raw")),
     "all cells are of no type": (RECORDS, _each(cell_type="points\u202e")),
     "cells to be removed": (RECORDS, _each(metadata={"tags": ["remove_cell", "skip-execution", "raises-exception"]})),

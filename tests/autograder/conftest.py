@@ -12,8 +12,6 @@ from small_class import guests
 from autograder.course import release
 from autograder.course.course import Course
 from autograder.course.create import make_course
-from autograder.sandbox import box
-from beowulf.errors import LabError
 
 SLUG = "01-validation"
 
@@ -33,7 +31,7 @@ def course(one_course: Course) -> Iterator[Course]:
 
 
 @pytest.fixture
-def class_of_guests(course: Course, sandboxed: None) -> Iterator[Course]:
+def class_of_guests(course: Course) -> Iterator[Course]:
     """The course for learners of one test, who are gone afterwards."""
     with guests(course) as found:
         yield found
@@ -43,17 +41,6 @@ def class_of_guests(course: Course, sandboxed: None) -> Iterator[Course]:
 def released() -> Any:
     """The notebook of lab 01 as a learner gets it."""
     return release.student_version(release.sources()[SLUG])
-
-
-@pytest.fixture(scope="session")
-def sandboxed(namespaces_work: None) -> None:
-    """Skip what runs learners' code where bubblewrap is missing; test_doctor.py says so there."""
-    try:
-        box.check()
-    except LabError as missing:
-        if "is missing" not in missing.message:
-            raise
-        pytest.skip(str(missing))
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -11,10 +10,9 @@ from urllib.parse import urlsplit
 import attacks
 import fabricated
 import pytest
-from formgrader import CHROMIUM, PATIENCE_S, server
-from nbconvert import HTMLExporter
-from nbformat.v4 import new_markdown_cell, new_notebook
-from running import first
+from jupyter import served
+from running import PATIENCE_S
+from test_formgrader import in_a_course
 
 from autograder.course.course import Course
 from autograder.grading import driver
@@ -25,9 +23,7 @@ NAME = "mallory"
 
 
 @pytest.fixture(scope="module")
-def attacked(
-    course: Course, released: Any, sandboxed: None, tmp_path_factory: pytest.TempPathFactory
-) -> Course:
+def attacked(course: Course, released: Any, tmp_path_factory: pytest.TempPathFactory) -> Course:
     """A course in which one hand-in holds every attack and is graded, with feedback and report."""
     folder = tmp_path_factory.mktemp("attacked") / "spring"
     shutil.copytree(course.folder, folder)
@@ -83,20 +79,6 @@ class Watched:
         return page
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    if not CHROMIUM.exists():
-        pytest.skip(f"There is no {CHROMIUM} to open a page with.")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(
-            executable_path=str(CHROMIUM), args=["--no-sandbox"], timeout=PATIENCE_S * 1000
-        )
-        yield found
-        found.close()
-
-
 def settle(page: Any) -> None:
     """Wait for what a page starts by itself: two frames, and a refresh that was asked for at once."""
     page.evaluate("() => new Promise(r => requestAnimationFrame(() => requestAnimationFrame(r)))")
@@ -108,22 +90,6 @@ def focus_and_hover(page: Any) -> None:
     for each in page.query_selector_all("a, img, button, summary")[:400]:
         each.dispatch_event("mouseover")
         each.dispatch_event("focus")
-
-
-@pytest.mark.browser
-@pytest.mark.parametrize(
-    "name", first(2, ["script", "onerror", "remote-image", "iframe", "svg", "cover"])
-)
-def test_the_attacks_work_where_nothing_is_done_about_them(
-    name: str, browser: Any, tmp_path: Path
-) -> None:
-    cells = [new_markdown_cell(attacks.HTML[name])]
-    page, _ = HTMLExporter().from_notebook_node(new_notebook(cells=cells))
-    (tmp_path / "page.html").write_text(page)
-    watched = Watched(browser)
-    settle(watched.open((tmp_path / "page.html").as_uri()))
-    assert watched.acted()
-    watched.context.close()
 
 
 @pytest.mark.browser
@@ -150,8 +116,9 @@ def test_nothing_of_a_hand_in_acts_in_formgrader_and_jupyterlab(
     with attacked.gradebook() as book:
         submission = book.find_submission_notebook("validation", SLUG, NAME).id
     watched = Watched(browser)
-    with server(attacked, tmp_path) as (url, token):
-        page = watched.open(f"{url}formgrader/submissions/{submission}/?token={token}")
+    with served(tmp_path, in_a_course(tmp_path), attacked.folder) as server:
+        url, token = server.url, server.token
+        page = watched.open(f"{url}/formgrader/submissions/{submission}/?token={token}")
         settle(page)
         page.locator("input.score#explain").wait_for()
         focus_and_hover(page)
@@ -166,22 +133,22 @@ def test_nothing_of_a_hand_in_acts_in_formgrader_and_jupyterlab(
             assert link.get_attribute("target") == "_blank"
             assert "noopener" in link.get_attribute("rel")
         for name in attacks.FILES:
-            there = page.request.get(f"{url}formgrader/submissions/{submission}/{name}")
+            there = page.request.get(f"{url}/formgrader/submissions/{submission}/{name}")
             assert there.status == 404, name
-        assert page.request.get(f"{url}formgrader/submissions/{submission}/records/").status != 200
+        assert page.request.get(f"{url}/formgrader/submissions/{submission}/records/").status != 200
         shown = [
             f"autograded/{NAME}/{SLUG}/validation.ipynb",
             f"feedback/{NAME}/{SLUG}/validation.html",
         ]
         for path in shown:
-            page = watched.open(f"{url}lab/tree/{path}?token={token}&reset")
+            page = watched.open(f"{url}/lab/tree/{path}?token={token}&reset")
             page.locator(
                 ".jp-MarkdownOutput, iframe.jp-HTMLViewer, .jp-HTMLViewer"
             ).first.wait_for()
             settle(page)
-            page = watched.open(f"{url}files/{path.replace('.ipynb', '.html')}?token={token}")
+            page = watched.open(f"{url}/files/{path.replace('.ipynb', '.html')}?token={token}")
             settle(page)
-        page = watched.open(f"{url}nbconvert/html/{shown[0]}?token={token}")
+        page = watched.open(f"{url}/nbconvert/html/{shown[0]}?token={token}")
         settle(page)
         assert watched.acted() == []
         assert len(watched.opened) == len(watched.context.pages)

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from autograder.evidence import shared_records, variants
+from autograder.evidence import near_copies, shared_records, variants
+from autograder.evidence.near_copies import Resemblance
 from autograder.results import copies
 from beowulf import variant
-from beowulf.record import Record
+from beowulf.record import Point, Record
 from tests.gold import lab_01, lab_04
 from tests.gold.hand_in import hand_in, released
 from tests.gold.measured import as_handed_in
+from tests.gold.real_records import of_study
 
 
 @pytest.fixture
@@ -116,6 +119,7 @@ def test_what_two_of_three_share_stands_with_the_three(hand_ins: dict[str, Path]
     assert [(each.kind, each.students) for each in found.shared] == [
         ("whole", ("ada", "grace", "linus")),
         ("samples", ("ada", "linus")),
+        ("near", ("ada", "linus")),
     ]
 
 
@@ -154,3 +158,73 @@ def test_files_that_cannot_be_read_are_passed_over(hand_ins: dict[str, Path]) ->
     (folder / "deep.json").write_text("[" * 90_000)
     missing = hand_ins | {"nobody": folder / "nowhere"}
     assert copies.suspected(missing) == []
+
+
+def changed(source: Record, change: Callable[[Point], Point]) -> Record:
+    return replace(source, points=[change(point) for point in source.points])
+
+
+def shared_by(*of_students: Record) -> list[Resemblance]:
+    """What Records of as many learners share."""
+    steps = [near_copies.steps(record) for record in of_students]
+    return list(near_copies.resembling(steps, [f"learner-{n}" for n in range(len(steps))]))
+
+
+def scaled(point: Point) -> Point:
+    return replace(point, samples=[1.07 * each for each in point.samples])
+
+
+def rounded(point: Point) -> Point:
+    return replace(point, samples=[float(f"{each:.4g}") for each in point.samples])
+
+
+def renamed(last: int) -> Callable[[Point], Point]:
+    """Scaled, sorted, and of the last launch first."""
+
+    def change(point: Point) -> Point:
+        at = {**point.at, "launch": last - point.at["launch"]}
+        return replace(point, at=at, samples=sorted(scaled(point).samples))
+
+    return change
+
+
+def test_a_copy_is_found_that_was_scaled_sorted_and_its_launches_renamed() -> None:
+    source = max(of_study("A7"), key=lambda record: len(record.points))
+    last = max(point.at["launch"] for point in source.points)
+    copy = changed(source, renamed(last))
+    (found,) = shared_by(source, copy)
+    assert found.like > 0.99
+    assert found.places > 50
+    steps = [near_copies.steps(each) for each in (source, copy)]
+    assert not list(near_copies.resembling(steps, ["ada", "ada"]))
+
+
+@pytest.mark.parametrize("change", [scaled, rounded])
+def test_a_copy_of_one_launch_is_found_by_its_passes(change: Callable[[Point], Point]) -> None:
+    source = next(r for r in of_study("A3") if not any(p.at.get("launch") for p in r.points))
+    assert shared_by(source, changed(source, change))
+
+
+@pytest.mark.parametrize("study", ["A3", "A7", "D2", "D1", "B2"])
+def test_two_measurements_of_a_study_are_no_near_copies(study: str) -> None:
+    real = of_study(study)
+    assert len(real) > 1
+    assert shared_by(*real) == []
+
+
+def test_a_near_copy_is_named_with_both_files_and_an_exact_one_only_as_such(
+    hand_ins: dict[str, Path],
+) -> None:
+    source = as_handed_in(of_study("D2")[0], "ada")
+    source.save_in(hand_ins["ada"] / "records")
+    path = changed(replace(source, learner="grace"), scaled).save_in(hand_ins["grace"] / "records")
+    (found,) = copies.suspected(hand_ins)
+    assert (found.students, found.kind) == (("ada", "grace"), "near")
+    assert "rise and fall at the same places in the same launches" in found.what
+    assert found.files == (f"ada: {path.name}", f"grace: {path.name}")
+    replace(source, learner="grace").save(path)
+    (found,) = copies.suspected(hand_ins)
+    assert {each.kind for each in found.shared} == {"whole"}
+    unfinished = changed(replace(source, learner="grace", complete=False), scaled)
+    unfinished.save(path)
+    assert copies.suspected(hand_ins) == []

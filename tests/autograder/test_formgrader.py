@@ -11,7 +11,8 @@ from urllib.parse import quote
 
 import fabricated
 import pytest
-from formgrader import CHROMIUM, PATIENCE_S, server, until
+from jupyter import served
+from running import wait_until
 from typer.testing import CliRunner
 
 from autograder.commands import app
@@ -23,9 +24,7 @@ SLUG = "01-validation"
 
 
 @pytest.fixture(scope="module")
-def graded(
-    course: Course, released: Any, sandboxed: None, tmp_path_factory: pytest.TempPathFactory
-) -> Course:
+def graded(course: Course, released: Any, tmp_path_factory: pytest.TempPathFactory) -> Course:
     """Two learners handed in lab 01 and were graded; what they explain waits for a person."""
     folder = tmp_path_factory.mktemp("formgraded") / "spring"
     shutil.copytree(course.folder, folder)
@@ -36,7 +35,6 @@ def graded(
         for student in list(book.students):
             book.remove_student(student.id)
     notebook = fabricated.answered(released, fabricated.RIGHT)
-    notebook.cells = [cell for cell in notebook.cells if "picture(" not in cell.source]
     for student in ("ada", "grace"):
         fabricated.hand_in(
             folder.parent / "in" / student, notebook, fabricated.records(), student=student
@@ -49,11 +47,21 @@ def graded(
     return made
 
 
+def in_a_course(own: Path) -> Path:
+    """The settings of an instructor's JupyterLab, but for a question about news that lies over the menu."""
+    settings = own / "settings"
+    (settings / "labconfig").mkdir(parents=True)
+    (settings / "labconfig" / "page_config.json").write_text(
+        '{"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": true}}'
+    )
+    return settings
+
+
 @pytest.fixture
 def lab(graded: Course, tmp_path: Path) -> Iterator[str]:
     """The address of a JupyterLab that was started in the course's folder."""
-    with server(graded, tmp_path) as (url, token):
-        yield f"{url}lab?token={token}"
+    with served(tmp_path, in_a_course(tmp_path), graded.folder) as server:
+        yield f"{server.url}/lab?token={server.token}"
 
 
 def explained(course: Course, student: str) -> tuple[float | None, bool, str | None]:
@@ -67,83 +75,70 @@ def explained(course: Course, student: str) -> tuple[float | None, bool, str | N
 @pytest.mark.browser
 @pytest.mark.nightly
 def test_a_person_grades_in_formgrader_and_it_stays_when_the_class_is_graded_again(
-    graded: Course, lab: str, monkeypatch: pytest.MonkeyPatch
+    graded: Course, lab: str, page: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if not CHROMIUM.exists():
-        pytest.skip(f"There is no {CHROMIUM} to open a page with.")
-    from playwright.sync_api import expect, sync_playwright
+    from playwright.sync_api import expect
 
     monkeypatch.chdir(graded.folder)
-    expect.set_options(timeout=PATIENCE_S * 1000)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=str(CHROMIUM),
-            args=["--no-sandbox"],
-            headless=True,
-            timeout=PATIENCE_S * 1000,
-        )
-        page = browser.new_page(viewport={"width": 1400, "height": 1000})
-        page.set_default_timeout(PATIENCE_S * 1000)
-        page.goto(lab)
-        page.get_by_role("menuitem", name="Nbgrader").click()
-        page.get_by_role("menuitem", name="Formgrader").click()
-        shown = page.frame_locator("#jp-main-dock-panel iframe")
+    page.goto(lab)
+    page.get_by_role("menuitem", name="Nbgrader").click()
+    page.get_by_role("menuitem", name="Formgrader").click()
+    shown = page.frame_locator("#jp-main-dock-panel iframe")
 
-        # Every lab of the course, and how many handed it in.
-        for slug in graded.labs:
-            expect(shown.locator("td.name", has_text=slug)).to_be_visible()
-        line = shown.locator("tr", has=shown.locator("td.name", has_text=SLUG))
-        expect(line.locator("td.num-submissions")).to_have_text("2")
-        line.locator("td.num-submissions a").click()
-        expect(shown.locator("td.student-id", has_text="grace")).to_be_visible()
+    # Every lab of the course, and how many handed it in.
+    for slug in graded.labs:
+        expect(shown.locator("td.name", has_text=slug)).to_be_visible()
+    line = shown.locator("tr", has=shown.locator("td.name", has_text=SLUG))
+    expect(line.locator("td.num-submissions")).to_have_text("2")
+    line.locator("td.num-submissions a").click()
+    expect(shown.locator("td.student-id", has_text="grace")).to_be_visible()
 
-        # Its own button grades by our rubric, in our sandbox.
-        line = shown.locator("tr", has=shown.locator("td.student-id", has_text="grace"))
-        expect(line.locator("td.score")).to_have_text(re.compile(r"26\s*/\s*30"))
-        line.locator("td.autograde a").click()
-        said = shown.locator(".modal-title")
-        expect(said).to_have_text("Success")
-        shown.locator(".modal-footer button").click()
-        expect(line.locator("td.score")).to_have_text(re.compile(r"26\s*/\s*30"))
+    # Its own button grades by our rubric, in our sandbox.
+    line = shown.locator("tr", has=shown.locator("td.student-id", has_text="grace"))
+    expect(line.locator("td.score")).to_have_text(re.compile(r"26\s*/\s*30"))
+    line.locator("td.autograde a").click()
+    said = shown.locator(".modal-title")
+    expect(said).to_have_text("Success")
+    shown.locator(".modal-footer button").click()
+    expect(line.locator("td.score")).to_have_text(re.compile(r"26\s*/\s*30"))
 
-        # A person reads an answer, and gives points and a comment.
-        shown.get_by_role("link", name="Manual Grading").click()
-        shown.get_by_role("link", name=SLUG).click()
-        shown.get_by_role("link", name="validation", exact=True).click()
-        with graded.gradebook() as book:
-            submission = book.find_submission_notebook("validation", SLUG, "ada").id
-        shown.locator(f"a.name-hidden[href$='{quote(submission)}']").click()
-        score = shown.locator("input.score#explain")
-        # It is on top of the page, before all that the rubric has graded.
-        expect(shown.locator("input.score").first).to_have_id("explain")
-        expect(shown.get_by_text(fabricated.EXPLANATION)).to_be_visible()
-        expect(shown.get_by_text("all checks of 4 nodes are well")).to_be_visible()
-        score.fill("2.5")
-        score.press("Tab")
-        until(lambda: explained(graded, "ada")[0] == 2.5)
-        comment = shown.locator("textarea#explain-comment")
-        comment.fill("Say why, too.")
-        comment.press("Tab")
-        until(lambda: explained(graded, "ada") == (2.5, False, "Say why, too."))
+    # A person reads an answer, and gives points and a comment.
+    shown.get_by_role("link", name="Manual Grading").click()
+    shown.get_by_role("link", name=SLUG).click()
+    shown.get_by_role("link", name="validation", exact=True).click()
+    with graded.gradebook() as book:
+        submission = book.find_submission_notebook("validation", SLUG, "ada").id
+    shown.locator(f"a.name-hidden[href$='{quote(submission)}']").click()
+    score = shown.locator("input.score#explain")
+    # It is on top of the page, before all that the rubric has graded.
+    expect(shown.locator("input.score").first).to_have_id("explain")
+    expect(shown.get_by_text(fabricated.EXPLANATION)).to_be_visible()
+    expect(shown.get_by_text("all checks of 4 nodes are well")).to_be_visible()
+    score.fill("2.5")
+    score.press("Tab")
+    wait_until(lambda: explained(graded, "ada")[0] == 2.5, "the points are kept")
+    comment = shown.locator("textarea#explain-comment")
+    comment.fill("Say why, too.")
+    comment.press("Tab")
+    wait_until(lambda: explained(graded, "ada") == (2.5, False, "Say why, too."), "all is kept")
 
-        # The class is graded while the page is open.
-        for command in (["grade", SLUG], ["regrade", SLUG, "--student", "ada"]):
-            result = CliRunner().invoke(app, command, catch_exceptions=False)
-            assert result.exit_code == 0, result.output
-        assert explained(graded, "ada") == (2.5, True, "Say why, too.")
-        assert graded.graded("ada", SLUG).points == 26 + 2.5
-        page.reload()
-        page.get_by_role("menuitem", name="Nbgrader").click()
-        page.get_by_role("menuitem", name="Formgrader").click()
-        shown.get_by_role("link", name="Manual Grading").click()
-        shown.get_by_role("link", name=SLUG).click()
-        shown.get_by_role("link", name="validation", exact=True).click()
-        shown.locator(f"a.name-hidden[href$='{quote(submission)}']").click()
-        expect(score).to_have_value("2.5")
-        expect(comment).to_have_value("Say why, too.")
-        # It is to be looked at once more: a click says that it was.
-        heading = shown.locator(".panel-heading", has=score)
-        heading.get_by_role("button", name="Resolve").click()
-        until(lambda: explained(graded, "ada")[1] is False)
-        assert explained(graded, "ada") == (2.5, False, "Say why, too.")
-        browser.close()
+    # The class is graded while the page is open.
+    for command in (["grade", SLUG], ["regrade", SLUG, "--student", "ada"]):
+        result = CliRunner().invoke(app, command, catch_exceptions=False)
+        assert result.exit_code == 0, result.output
+    assert explained(graded, "ada") == (2.5, True, "Say why, too.")
+    assert graded.graded("ada", SLUG).points == 26 + 2.5
+    page.reload()
+    page.get_by_role("menuitem", name="Nbgrader").click()
+    page.get_by_role("menuitem", name="Formgrader").click()
+    shown.get_by_role("link", name="Manual Grading").click()
+    shown.get_by_role("link", name=SLUG).click()
+    shown.get_by_role("link", name="validation", exact=True).click()
+    shown.locator(f"a.name-hidden[href$='{quote(submission)}']").click()
+    expect(score).to_have_value("2.5")
+    expect(comment).to_have_value("Say why, too.")
+    # It is to be looked at once more: a click says that it was.
+    heading = shown.locator(".panel-heading", has=score)
+    heading.get_by_role("button", name="Resolve").click()
+    wait_until(lambda: explained(graded, "ada")[1] is False, "it is resolved")
+    assert explained(graded, "ada") == (2.5, False, "Say why, too.")

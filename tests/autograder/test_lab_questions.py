@@ -129,7 +129,7 @@ def test_an_instructors_own_assignment_has_no_lab_file() -> None:
 def test_make_release_prints_what_is_wrong(edit: Edit, capsys: pytest.CaptureFixture[str]) -> None:
     edit(IDLE, IDLE.replace("points = 2", "points = -2"))
     assert release.main(["--check"]) == 1
-    assert "`points` is negative: -2" in capsys.readouterr().err
+    assert "`points` is no number that is 0 or more: -2" in capsys.readouterr().err
 
 
 def test_points_that_a_learner_reads_are_those_of_the_lab(edit: Edit, released: Any) -> None:
@@ -144,7 +144,7 @@ def test_points_that_a_learner_reads_are_those_of_the_lab(edit: Edit, released: 
 
 
 @pytest.fixture
-def graded(tmp_path: Path, edit: Edit, sandboxed: None) -> Course:
+def graded(tmp_path: Path, edit: Edit) -> Course:
     """A course with one learner, whose figure of the idle wire is half too large."""
     made = make_course(tmp_path / "course")
     made.release("01")

@@ -173,7 +173,7 @@ def test_a_mistake_in_course_toml_is_named_with_its_line(
         ("id,lab,due\nada,77,2026-03-02\n", "line 2: there is no lab '77'"),
         ("id,lab,due\nada,01,\nada,1,\n", "line 3: ada and this lab are in line 2"),
         ("id,lab,due\nada,01,,,,\n", "more columns than the first line"),
-        (b"id,lab\n\xff", "cannot be read"),
+        (b"id,lab\n\xff", "is not text in UTF-8"),
     ],
 )
 def test_a_mistake_in_the_table_of_exemptions_is_named_with_its_line(

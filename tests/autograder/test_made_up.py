@@ -161,7 +161,7 @@ def test_grading_says_which_records_count_for_nothing(
     about = {"student": STUDENT, "assignment": lab.slug}
     resources = {"metadata": {"path": str(tmp_path / "hand-in")}, "nbgrader": about}
     scoring.AssessSubmission().preprocess(released(lab.slug), resources)
-    doubted = str(resources[scoring.DOUBTED])
+    doubted = resources[scoring.ASSESSED].doubted
     assert "It says itself that it was not measured" in doubted
     grading._show([Graded(STUDENT, doubted="A5.json: it says itself.")], lab.slug)
     assert "A5.json" in capsys.readouterr().out

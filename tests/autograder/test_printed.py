@@ -53,7 +53,7 @@ def test_a_changed_lab_toml_changes_the_points(
 
 def test_the_key_has_the_authors_answers_and_nothing_that_runs(tmp_path: Path) -> None:
     page = tmp_path / "key.html"
-    assert str(page) in printed("key", "01", "--to", str(page))
+    assert str(page) in printed("key", "01", "-o", str(page))
     text = page.read_text()
     headings = re.findall(r"<h3>(\S+), ", text)
     assert headings == list(lab_file.read("01-validation").questions)
@@ -84,6 +84,6 @@ def test_what_is_not_there_is_refused_in_a_sentence(words: list[str], sentence: 
 
 
 def test_a_key_that_cannot_be_written_says_so(tmp_path: Path) -> None:
-    words = ["key", "01", "--to", str(tmp_path / "nowhere" / "key.html")]
+    words = ["key", "01", "-o", str(tmp_path / "nowhere" / "key.html")]
     with pytest.raises(LabError, match=r"key\.html cannot be written"):
         CliRunner().invoke(app, words, catch_exceptions=False)

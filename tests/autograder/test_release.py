@@ -44,13 +44,6 @@ def test_the_committed_notebooks_are_what_their_sources_give() -> None:
     assert release.build(check=True) == []
 
 
-def test_building_twice_gives_the_same_bytes(tmp_path: Path) -> None:
-    source = tiny(tmp_path)
-    first = release.as_text(release.student_version(source))
-    assert first == release.as_text(release.student_version(source))
-    assert first.endswith("}\n")
-
-
 def test_a_learner_gets_no_answer_and_no_hidden_test(tmp_path: Path) -> None:
     text = release.as_text(release.student_version(tiny(tmp_path)))
     assert "two = None" in text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -10,22 +9,16 @@ from typing import Any
 import fabricated
 import pytest
 from fabricated import NODES, PUZZLES, RIGHT
-from marked import Marked, earned, points
+from marked import Marked, points
 from nbformat.v4 import new_notebook
 
 from autograder.rubrics.submission import Submission, Unreadable
 from beowulf.record import Point, Record
 from tests.gold import lab_01
-from tests.gold.lab_01 import PING_PONG, RING, WORTH, ring, sealed, stuck, trips, trips_plot
+from tests.gold.lab_01 import PING_PONG, RING, WORTH, ring, stuck, trips, trips_plot
 
 LAB = Marked(lab_01)
 instead, scores = LAB.instead, LAB.scores
-
-
-def test_records_without_answers_earn_what_was_sealed_written_drawn_and_measured() -> None:
-    found = LAB.unanswered()
-    assert {name: found[name].points for name in earned(found)} == lab_01.MEASURED
-    assert "no answer" in found["idle-mbit"].found
 
 
 def test_answers_without_records_earn_nothing() -> None:
@@ -64,7 +57,6 @@ def without(check: str, **at: str) -> Record:
         replace(fabricated.validation(), cluster={}),
         replace(fabricated.validation(), cluster={"nodes": ["node00"]}),
         replace(fabricated.validation(), cluster={"nodes": ["x"] * 100_000}),
-        replace(fabricated.validation(), cluster={"nodes": [{"a": 1}, {"a": 1}]}),
         replace(
             fabricated.validation(), points=[Point(p.at) for p in fabricated.validation().points]
         ),
@@ -244,29 +236,7 @@ def test_a_record_of_another_schema_is_named_in_the_reason() -> None:
     assert "newer version" in found["a5-record"].found
 
 
-@pytest.mark.parametrize("junk", [{}, {"nodes": 7}, {"nodes": [[]]}, {"nodes": "node00"}])
-def test_records_of_junk_never_raise_and_never_earn_too_much(junk: dict[str, Any]) -> None:
-    records = [
-        replace(record, cluster=junk, points=[Point({"where": "switch"}, facts=junk)])
-        for record in fabricated.records()
-    ]
-    for name, score in scores(records).items():
-        assert 0 <= score.points <= WORTH[name]
-        assert math.isfinite(score.points)
-        assert score.found, name
-
-
 # ------------------------------------------------------------ what a learner writes and draws
-
-
-def test_the_points_are_mostly_for_what_a_learner_writes_draws_and_concludes() -> None:
-    of = LAB.worth | {"explain": 4}
-    whole = sum(of.values())
-    assert of == WORTH | {"explain": 4}
-    assert sum(of[name] for name in (*lab_01.WRITTEN, *lab_01.DRAWN)) >= 0.4 * whole
-    assert sum(of[name] for name in lab_01.KEPT) <= 0.1 * whole
-    everybodys = ("hosts-first-line", "ordered-pairs", "ring-messages")
-    assert sum(of[name] for name in everybodys) <= 0.2 * whole
 
 
 HOME = ["node00", "node01", "node02", "node03"]
@@ -351,13 +321,6 @@ def test_a_plot_has_labels_a_legend_and_the_learners_own_medians(
     plot: Record, share: float
 ) -> None:
     assert LAB.one("trips-plot", instead(plot)).points == pytest.approx(share * WORTH["trips-plot"])
-
-
-def test_a_prediction_after_the_measurement_gives_nothing() -> None:
-    late = sealed("idle", 20, 0, 200, "A5", started="2026-02-01T00:00:00.000Z")
-    assert LAB.one("predict-idle", instead(late)).points == 0
-    far = sealed("trip", 1e6, 1e6, 1e6, "A2-own-trips")
-    assert LAB.one("predict-trip", instead(far)).points == WORTH["predict-trip"]
 
 
 # ------------------------------------------------------------ a ring that waits

@@ -11,21 +11,11 @@ from marked import Marked, earned
 
 from autograder.evidence.variants import Own
 from beowulf.exercises.lab_06 import drawn
-from beowulf.measure.roundtrips import HALF
-from beowulf.record import Point
-from beowulf.studies.lab_06 import a10_short_messages as a10
 from beowulf.studies.lab_06 import a11_long_messages as a11
-from beowulf.studies.lab_06 import collectives
 from tests.gold import lab_06
 from tests.gold.lab_06 import (
-    ALIKE,
-    KEPT,
-    MEASURED,
-    OF_THEIR_OWN,
     RIGHT,
-    SEALED,
     SIZES,
-    WORTH,
     cards,
     cost_plot,
     length_plot,
@@ -43,31 +33,11 @@ OF_THE_PAPER = {"smpp", "swapped"}
 LATER = {"started": "2099-01-01T00:00:00.000Z", "ended": "2099-01-01T00:01:00.000Z"}
 
 
-def test_the_points_are_mostly_for_what_a_learner_writes_draws_and_concludes() -> None:
-    of = LAB.worth | {"explain": 4}
-    every = sum(of.values())
-    assert every == 31
-    assert {name: of[name] for name in WORTH} == WORTH
-    assert sum(of[name] for name in OF_THEIR_OWN) >= 0.4 * every
-    assert sum(of[name] for name in KEPT) <= 0.1 * every
-    assert sum(of[name] for name in ALIKE) <= 0.2 * every
-
-
-def test_records_without_answers_earn_what_was_sealed_written_drawn_and_measured() -> None:
-    found = LAB.unanswered()
-    assert earned(found) == set(MEASURED)
-    assert all(found[name].points == WORTH[name] for name in MEASURED)
-
-
 def test_answers_without_records_earn_only_what_the_paper_tells() -> None:
     assert earned(scores([])) == OF_THE_PAPER
 
 
-def test_a_prediction_counts_when_it_was_sealed_before_its_study() -> None:
-    late = sealed("packets", 54, 36, 72, "H6", **LATER)
-    found = scores(instead(late))
-    assert [found[name].points for name in SEALED] == [0.5, 0, 0.5]
-    # Cards of other sizes are no measurement of the one card.
+def test_cards_of_other_sizes_are_no_measurement_of_the_one_card() -> None:
     early = sealed("card", 100, 60, 200, "A10-postcard", **LATER)
     kept = [each for each in instead(early) if each.variant != "postcard"]
     assert scores(kept)["predict-card"].points == 0.5
@@ -290,41 +260,10 @@ def test_the_swapped_rates_are_found_by_dividing(answers: dict[str, Any], worth:
     assert scores(**answers)["swapped"].points == worth
 
 
-@pytest.mark.parametrize("study", ["A10", "A11", "A12", "A13", "H6"])
-def test_a_record_that_was_cut_short_or_emptied_is_no_whole_one(study: str) -> None:
-    whole = next(each for each in records() if each.study == study and not each.variant)
-    question = "plate-record" if study == "H6" else f"{study.lower()}-record"
-    for other in (replace(whole, complete=False), replace(whole, points=[])):
-        found = scores(instead(other))[question]
-        assert found.points == 0
-        assert other.file_name in found.found
-
-
 def test_a_learners_own_captures_are_not_taken_for_a_study() -> None:
     kept = [each for each in records() if each.variant]
-    assert earned(scores(kept)).isdisjoint(KEPT)
-
-
-@pytest.mark.parametrize(
-    "junk",
-    [
-        Point({"n": 1}, "duration_s", [1.0]),
-        Point({"from_rank": 0, "message": []}, facts={"bytes": "many", "protocol": {}}),
-        Point({"from_rank": 0}, facts={"kind": "eager", "bytes": float("nan"), "frame_bytes": 1}),
-        Point({"from_rank": 0}, facts={"bytes": 5, "wire_bytes": 0, "packets": 0}),
-        Point({**a10.TALKS[0].at, "launch": 0}, HALF, [1.0], {"talking": {"elapsed_s": "x"}}),
-        Point({"count": "data"}, facts={"yours": "1", "ours": [], "right": True}),
-        Point({"capture": "steps", "ranks": 4}, facts={"lengths": [[1]], "ghost_rows": 0}),
-        Point({"capture": "steps", "ranks": "x", "columns": []}, facts={"lengths": 7}),
-        Point({"part": "collectives", "size_bytes": "x"}, collectives.OPERATION, [1.0]),
-    ],
-)
-def test_records_of_junk_never_raise_and_never_earn(junk: Point) -> None:
-    kept = [replace(each, points=[junk, junk]) for each in records()]
-    for name, score in scores(kept).items():
-        assert math.isfinite(score.points)
-        assert score.found, name
-        assert not score.points or name in OF_THE_PAPER, name
+    found = earned(scores(kept))
+    assert not [name for name in found if name.endswith("-record") and name != "plate-record"]
 
 
 def test_a_record_with_far_too_many_points_is_refused_and_not_worked_on() -> None:

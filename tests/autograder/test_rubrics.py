@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+import math
 import re
+from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
 import pytest
+from marked import Marked, points
 from nbformat.v4 import new_notebook
 
 from autograder import rubrics
@@ -15,18 +18,30 @@ from autograder.course import release
 from autograder.rubrics import questions
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission
-from beowulf import lab_file, paths
+from beowulf import lab_file, paths, predictions
+from beowulf.exercises.lab_02 import own_rows
 from beowulf.exercises.own_plot import Wants
+from beowulf.measure.roundtrips import HALF
+from beowulf.record import Point
+from beowulf.studies.lab_02.node_rows import RESULT
+from beowulf.studies.lab_05.overlap import ONE_USER
+from beowulf.studies.lab_06 import a10_short_messages as a10
+from beowulf.studies.lab_06 import collectives
 from tests.gold.hand_in import answered
 from tests.gold.labs import LABS, Gold
 
 SLUGS = sorted(paths.labs())
+of_each_lab = pytest.mark.parametrize("gold", LABS, ids=lambda gold: gold.slug)
 
 
 def empty_hand_in(slug: str) -> dict[str, Score]:
     rubric = rubrics.find(slug)
     assert rubric is not None
     return rubric(Submission([], [], {}, {}, new_notebook()))
+
+
+def marked(slug: str) -> Marked:
+    return Marked(import_module(f"tests.gold.lab_{slug[:2]}"))
 
 
 def solutions(slug: str) -> list[Any]:
@@ -48,14 +63,14 @@ def test_a_rubric_scores_each_question_but_those_that_an_instructor_reads(slug: 
     assert set(worth) == set(questions.scorers(slug))
 
 
-@pytest.mark.parametrize("gold", LABS, ids=lambda gold: gold.slug)
+@of_each_lab
 def test_a_notebook_asks_for_every_name_that_the_rubric_reads(gold: Gold) -> None:
     notebook = answered(release.student_version(release.sources()[gold.slug]), dict(gold.right))
     found = Submission.read(paths.root() / "nothing-here", notebook).answers
     assert {name: found.get(name) for name in gold.right} == gold.right
 
 
-@pytest.mark.parametrize("gold", LABS, ids=lambda gold: gold.slug)
+@of_each_lab
 def test_a_whole_hand_in_gets_every_point(gold: Gold) -> None:
     rubric = rubrics.find(gold.slug)
     assert rubric is not None
@@ -94,3 +109,101 @@ def test_a_lost_point_sends_the_learner_to_a_section_that_the_handout_has(slug: 
         handout, _, heading = score.read.partition(", ")
         text = (paths.root() / handout).read_text()
         assert re.search(rf"^## .*{re.escape(heading)}$", text, re.MULTILINE), score.read
+
+
+# ------------------------------------------------------------ parts of a hand-in
+
+
+@of_each_lab
+def test_records_without_answers_earn_what_was_sealed_written_drawn_and_measured(
+    gold: Gold,
+) -> None:
+    found = points(marked(gold.slug).unanswered())
+    assert {name: earned for name, earned in found.items() if earned} == gold.measured
+
+
+@of_each_lab
+def test_a_prediction_that_was_sealed_after_its_measurement_earns_nothing(gold: Gold) -> None:
+    lab = marked(gold.slug)
+    for each in [each for each in gold.records() if each.study[0] == predictions.LETTER]:
+        later = "2099-01-01T00:00:00.000Z"
+        found = points(lab.scores(lab.instead(replace(each, started=later, ended=later))))
+        (lost,) = [name for name in found if found[name] != gold.worth[name]]
+        assert found[lost] == 0
+
+
+@of_each_lab
+def test_a_record_that_was_cut_short_or_emptied_is_no_whole_one(gold: Gold) -> None:
+    lab = marked(gold.slug)
+    for whole in gold.records():
+        question = f"{whole.study.lower()}-record"
+        if whole.variant or question not in gold.worth:
+            continue
+        for other in (replace(whole, complete=False), replace(whole, points=[])):
+            found = lab.one(question, lab.instead(other))
+            # A cluster that is not whole is worth a third.
+            assert found.points == (gold.worth[question] / 3 if whole.study == "A2" else 0)
+            assert other.file_name in found.found
+
+
+JUNK = {
+    "01": [Point({"where": "switch"}, facts=facts) for facts in ({}, {"nodes": 7})],
+    "02": [
+        Point({"n": 1}, "duration_s", [1.0]),
+        Point({"node": "node00", "program": "processes", RESULT: "null call"}, facts={}),
+        Point({"node": "node00", "program": [], RESULT: {}}, facts={"less": 3}),
+        Point({"row": "null call", "node": "node00"}, own_rows.QUANTITY, [0.0]),
+        Point({"row": "clock, library"}, own_rows.QUANTITY, [float("nan")]),
+        Point({"node": "node00", "program": "memory", RESULT: "L1 cache"}, facts={"to_bytes": "x"}),
+    ],
+    "03": [
+        Point({"benchmark": "EP"}, "duration_s", [0.0]),
+        Point({"result": "hpl_gflops", "ranks": "many"}, "hpl_gflops", [1.0]),
+        Point({"way": "run", "ranks": 1, "rows": "x"}, "step_s", [1.0], {"pass": [0]}),
+        Point({"law": [], "count": {}}, facts={"yours": "x", "ours": None}),
+    ],
+    "04": [
+        Point({"sweep": "wide"}, HALF, [1.0]),
+        Point({"size_bytes": "many", "own": True}, HALF, [1.0]),
+    ],
+    "05": [
+        Point({"n": 1}, "since_barrier_s", [1.0] * 5),
+        Point({**ONE_USER.at, "size_bytes": "many", "rank": [], "part": {}}, "duration_s", [1.0]),
+        Point({"rank": 0, "launch": 0, "part": "comm"}, "duration_s", [0.0]),
+        Point({"function": "overlapped_step"}, facts={"source": 7, "right": True}),
+        Point({"way": "overlapped", "columns": "many"}, "step_s", [0.0]),
+        Point({"axes": 0}, facts={"lines": [{"x": [1]}]}),
+    ],
+    "06": [
+        Point({"from_rank": 0, "message": []}, facts={"bytes": "many", "protocol": {}}),
+        Point({"from_rank": 0}, facts={"kind": "eager", "bytes": float("nan"), "frame_bytes": 1}),
+        Point({"from_rank": 0}, facts={"bytes": 5, "wire_bytes": 0, "packets": 0}),
+        Point({**a10.TALKS[0].at, "launch": 0}, HALF, [1.0], {"talking": {"elapsed_s": "x"}}),
+        Point({"count": "data"}, facts={"yours": "1", "ours": [], "right": True}),
+        Point({"capture": "steps", "ranks": 4}, facts={"lengths": [[1]], "ghost_rows": 0}),
+        Point({"capture": "steps", "ranks": "x", "columns": []}, facts={"lengths": 7}),
+        Point({"part": "collectives", "size_bytes": "x"}, collectives.OPERATION, [1.0]),
+    ],
+    "07": [
+        Point({"turn": "1"}, facts={"before": 3, "now": [], "again": None}),
+        Point({"question": "driver", "when": "asked"}, facts={"answers": []}),
+        Point({"knob": "firewall", "way": "alone", "launch": 0}, "half_round_trip_us", [0.0]),
+        Point({"knob": [], "way": {}, "launch": "x", "state": 7}, "half_round_trip_us", [2.0]),
+        Point({"cycle": 1}, facts={"before": [0.0] * 40, "after": "x", "given": [1, 2, 3]}),
+        Point({"state": "after", "launch": "x"}, "step_s", [1.0]),
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("number", "junk"), [(number, junk) for number, every in JUNK.items() for junk in every]
+)
+def test_records_of_junk_never_raise_and_never_earn(number: str, junk: Point) -> None:
+    lab = marked(paths.lab(number).name)
+    kept = [replace(each, cluster={}, points=[junk, junk]) for each in lab.gold.records()]
+    without = points(lab.scores([]))
+    for name, score in lab.scores(kept).items():
+        assert math.isfinite(score.points)
+        assert score.found, name
+        # A cluster that is not whole is worth a third.
+        assert score.points <= without[name] or name == "a2-record", name

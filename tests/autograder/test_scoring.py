@@ -1,4 +1,4 @@
-"""Does nbgrader count exactly the rubric's points, whatever the kernel printed?"""
+"""Does nbgrader count exactly the rubric's points, whatever is saved in the notebook?"""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from nbgrader.utils import determine_grade
 
 from autograder import rubrics
-from autograder.grading.scoring import AssessSubmission, WriteScores
+from autograder.grading.scoring import ASSESSED, Assessed, AssessSubmission, WriteScores
 from autograder.rubrics import Question
-from autograder.rubrics.record_facts import ByRecord, numbers
+from autograder.rubrics.record_facts import ByRecord, numbers_and_words
 from autograder.rubrics.score import MIME_TYPE, Score
 from autograder.rubrics.submission import Submission
 from beowulf.errors import LabError
@@ -48,14 +48,14 @@ def test_nbgrader_counts_the_score_within_zero_and_the_cells_worth(
     points: float, counted: float
 ) -> None:
     notebook = new_notebook(cells=[graded_cell()])
-    resources = {"beowulf_scores": {"q": Score(points, 3, "found")}}
+    resources = {ASSESSED: Assessed({"q": Score(points, 3, "found")})}
     WriteScores().preprocess(notebook, resources)
     assert determine_grade(notebook.cells[0]) == (counted, 3)
 
 
 def test_a_question_that_the_rubric_does_not_know_gives_nothing_and_says_so() -> None:
     notebook = new_notebook(cells=[graded_cell()])
-    WriteScores().preprocess(notebook, {"beowulf_scores": {}})
+    WriteScores().preprocess(notebook, {ASSESSED: Assessed()})
     assert determine_grade(notebook.cells[0]) == (0, 3)
     assert "no such question" in notebook.cells[0].outputs[0].data["text/html"]
 
@@ -63,7 +63,7 @@ def test_a_question_that_the_rubric_does_not_know_gives_nothing_and_says_so() ->
 def test_an_assignment_without_a_rubric_keeps_its_own_outputs() -> None:
     notebook = new_notebook(cells=[graded_cell()])
     before = json.dumps(notebook.cells)
-    WriteScores().preprocess(notebook, {})
+    WriteScores().preprocess(notebook, {ASSESSED: None})
     assert json.dumps(notebook.cells) == before
 
 
@@ -73,7 +73,7 @@ def test_cells_graded_by_hand_are_left_alone() -> None:
         new_markdown_cell("text", metadata={"nbgrader": marks}),
         new_code_cell("code", metadata={"nbgrader": marks}),
     ]
-    WriteScores().preprocess(new_notebook(cells=cells), {"beowulf_scores": {}})
+    WriteScores().preprocess(new_notebook(cells=cells), {ASSESSED: Assessed()})
     assert cells[1].outputs == []
     assert [determine_grade(cell) for cell in cells] == [(None, 4), (None, 4)]
 
@@ -117,7 +117,7 @@ def test_a_slip_in_a_reader_is_no_missing_part_of_a_record_and_its_traceback_is_
     ):
         assert not caplog.records
         (score,) = rubrics.ask(
-            {"q": Question(1, "", ByRecord(read, "A2", numbers("samples")))}, submission
+            {"q": Question(1, "", ByRecord(read, "A2", numbers_and_words("samples")))}, submission
         ).values()
         assert score.points == 0
         assert said in score.found
@@ -130,4 +130,4 @@ def test_an_instructors_own_assignment_has_no_rubric(slug: str, tmp_path: Path) 
     assert rubrics.find(slug) is None
     about = {"nbgrader": {"assignment": slug}, "metadata": {"path": str(tmp_path)}}
     _, resources = AssessSubmission().preprocess(new_notebook(), about)
-    assert "beowulf_scores" not in resources
+    assert resources[ASSESSED] is None

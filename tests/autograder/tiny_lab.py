@@ -17,7 +17,13 @@ import pytest
 from autograder.course import release
 from autograder.evidence import invented
 from autograder.rubrics.answers import given, is_near
-from autograder.rubrics.record_facts import ByRecord, Facts, best_of_own, numbers, record_of
+from autograder.rubrics.record_facts import (
+    ByRecord,
+    Facts,
+    best_of_own,
+    numbers_and_words,
+    record_of,
+)
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission
 from beowulf import paths, variant
@@ -137,7 +143,7 @@ def _drawn(submission: Submission) -> Score:
 
 SCORERS = {
     "seen-record": partial(record_of, _facts, STUDY),
-    "seen-bytes": ByRecord(_facts, STUDY, numbers("seen_bytes")),
+    "seen-bytes": ByRecord(_facts, STUDY, numbers_and_words("seen_bytes")),
     "both": ByRecord(_facts, STUDY, _both),
     "by-hand": _by_hand,
     "own-size": _own_size,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from runs import Run
 from test_flows import agrees_on_conversations
 from test_protocols import with_tshark
-from written import START_S, Packet, agrees, capinfos, fields, frames, orders, pcap, pcapng
+from written import START_S, Packet, agrees, capinfos, fields, frames, pcap, pcapng
 
 from beowulf.packets.batches import CaptureError
 from beowulf.packets.protocols import summary
@@ -35,19 +35,19 @@ class Written:
     cut: bool
 
 
-def several(packets: Sequence[Packet], order: str, units: Sequence[int], cut: int) -> Written:
+def several(packets: Sequence[Packet], units: Sequence[int], cut: int) -> Written:
     """A pcapng with an interface for each unit, of which the last bytes may be missing."""
     own = [
         Packet(each.frame, each.time_ns, number % len(units), each.snap_bytes)
         for number, each in enumerate(packets)
     ]
-    return _cut(pcapng(own, order, units), len(own), cut, len(pcapng(own[:-1], order, units)))
+    return _cut(pcapng(own, units), len(own), cut, len(pcapng(own[:-1], units)))
 
 
-def one(packets: Sequence[Packet], order: str, unit_ns: int, cut: int) -> Written:
+def one(packets: Sequence[Packet], unit_ns: int, cut: int) -> Written:
     """The same as pcap, in micro- or nanoseconds."""
-    whole = pcap(packets, order, unit_ns)
-    return _cut(whole, len(packets), cut, len(pcap(packets[:-1], order, unit_ns)))
+    whole = pcap(packets, unit_ns)
+    return _cut(whole, len(packets), cut, len(pcap(packets[:-1], unit_ns)))
 
 
 def _cut(whole: bytes, packets: int, cut: int, without_last: int) -> Written:
@@ -60,11 +60,10 @@ written = st.lists(
     st.builds(Packet, frames, moments, snap_bytes=snaps), min_size=1, max_size=60
 ).flatmap(
     lambda packets: st.one_of(
-        st.builds(several, st.just(packets), orders, resolutions, st.just(0) | st.integers(1, 40)),
+        st.builds(several, st.just(packets), resolutions, st.just(0) | st.integers(1, 40)),
         st.builds(
             one,
             st.just(packets),
-            orders,
             st.sampled_from([1000, 1]),
             st.just(0) | st.integers(1, 40),
         ),

@@ -181,7 +181,6 @@ def test_what_is_no_capture_is_a_sentence(
     for name, said in (
         ("letter.txt", "letter.txt is not a capture. "),
         ("nothing.pcap", "There is no capture nothing.pcap. "),
-        (".", "cannot be read: is a directory"),
     ):
         done = beowulf("packets", name, *more)
         assert done.returncode == 1
@@ -265,7 +264,9 @@ def test_an_interface_that_is_not_there_and_no_permission_are_sentences(
     wire = cluster.capture(tmp_path / "w.pcapng")
     (taker,) = wire.dumpcaps
     taker.words = [word.replace("br0", "br7") for word in taker.words]
-    with pytest.raises(LabError, match="There is no network interface br7 at the switch"):
+    with pytest.raises(
+        LabError, match=r"dumpcap at the switch could not start: There is no device named .br7"
+    ):
         wire.__enter__()
     wire = cluster.capture(tmp_path / "w.pcapng")
     says = "print('You do not have permission to capture on that device', file=sys.stderr)"

@@ -117,8 +117,8 @@ def test_the_command_captures_at_all_nodes(at_cluster: Beowulf) -> None:
     assert "--at node00" in said
 
 
-def test_the_command_keeps_a_ring_and_a_size(at_cluster: Beowulf) -> None:
-    words = ["capture", "-o", "w.pcapng", "--seconds", "0.5", "--ring", "--most", "5"]
+def test_the_command_keeps_to_a_size(at_cluster: Beowulf) -> None:
+    words = ["capture", "-o", "w.pcapng", "--seconds", "0.5", "--most", "5"]
     assert "packets are in w.pcapng" in at_cluster(*words)
     assert "holds nothing" in at_cluster("capture", "-o", "w.pcapng", "--most", "0", code=2)
 

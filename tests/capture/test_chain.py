@@ -14,9 +14,8 @@ from beowulf.packets.batches import CaptureError, Integers
 from beowulf.packets.chain import STEPS, Chain
 from beowulf.packets.reader import Reader
 
-Write = Callable[[list[Packet], str], bytes]
+Write = Callable[[list[Packet]], bytes]
 both = pytest.mark.parametrize("write", [pcap, pcapng])
-orders = pytest.mark.parametrize("order", ["<", ">"])
 
 
 def made_up(count: int, carried: bytes, draw: random.Random) -> list[Packet]:
@@ -38,28 +37,26 @@ def times_and_lengths(path: Path, chunk_bytes: int) -> list[tuple[int, int]]:
 
 
 @both
-@orders
 @pytest.mark.parametrize("chunk_bytes", [30_000, 1 << 21])
 def test_packets_that_carry_captures_are_distinguished_from_those_that_they_carry(
-    write: Write, order: str, chunk_bytes: int, tmp_path: Path
+    write: Write, chunk_bytes: int, tmp_path: Path
 ) -> None:
     draw = random.Random(1)
-    inner = write(made_up(300, b"\0", draw), order)
+    inner = write(made_up(300, b"\0", draw))
     written = made_up(6 * 7 * 256, inner, draw)
     path = tmp_path / "wire"
-    path.write_bytes(write(written, order))
+    path.write_bytes(write(written))
     found = times_and_lengths(path, chunk_bytes)
     assert found == [(packet.time_ns, len(packet.frame)) for packet in written]
 
 
 @both
-@orders
 def test_damage_far_behind_the_beginning_is_found_and_reported(
-    write: Write, order: str, tmp_path: Path
+    write: Write, tmp_path: Path
 ) -> None:
     written = made_up(20 * STEPS, b"\0", random.Random(2))
-    before = len(write(written[: 15 * STEPS], order))
-    content = bytearray(write(written, order))
+    before = len(write(written[: 15 * STEPS]))
+    content = bytearray(write(written))
     # The length that is kept of the packet, or that of its block.
     place = before + (8 if write is pcap else 4)
     content[place : place + 4] = b"\xf1\xff\xff\xf1"

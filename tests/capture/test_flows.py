@@ -1,4 +1,4 @@
-"""Do our conversations, retransmissions and rates agree with tshark, and with a set of bytes?"""
+"""Do our conversations and retransmissions agree with tshark, and with a set of bytes?"""
 
 from __future__ import annotations
 
@@ -19,17 +19,13 @@ from written import (
     fields,
     frames,
     ip,
-    orders,
     pcapng,
     times_ns,
     tshark,
 )
 
-from beowulf.errors import UsageError
 from beowulf.packets import flows
 from beowulf.packets.flows import Conversations, conversations
-from beowulf.packets.protocols import summary
-from beowulf.packets.rates import rates
 from beowulf.packets.table import Packets
 
 SYN, SYN_ACK, ACK, DATA, FIN = 0x02, 0x12, 0x10, 0x18, 0x11
@@ -121,14 +117,13 @@ def without_syn(packet: Packet) -> bool:
 @with_tshark
 @given(
     written=st.lists(st.builds(Packet, frames, times_ns), min_size=1, max_size=80),
-    order=orders,
 )
 def test_conversations_of_anything_agree_with_tshark(
-    written: list[Packet], order: str, tmp_path_factory: pytest.TempPathFactory
+    written: list[Packet], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     path = tmp_path_factory.mktemp("flows") / "wire.pcapng"
     kept = [packet for packet in written if without_syn(packet)]
-    path.write_bytes(pcapng(kept, order))
+    path.write_bytes(pcapng(kept))
     table = conversations(path)
     packets = table["a_packets"] + table["b_packets"]
     size = table["a_wire_bytes"] + table["b_wire_bytes"]
@@ -272,33 +267,6 @@ def test_pieces_and_the_whole_tell_the_same(tmp_path: Path) -> None:
     assert tables[0]["a_retransmitted_packets"][0] == 40
 
 
-def test_rates_add_up_to_the_whole(tmp_path: Path) -> None:
-    talk = opened()
-    for number in range(50):
-        talk.send(A, B, 1001 + number * 500, b"x" * 500, after_ms=90)
-    talk.send(A, B, 1001, b"x" * 500, after_ms=3000)
-    path = talk.write(tmp_path)
-    table, whole = rates(path), summary(path)
-    assert table["packets"].sum() == whole["packets"]
-    assert table["wire_bytes"].sum() == whole["bytes"]
-    assert list(table["retransmitted_packets"]) == [0] * 7 + [1]
-    assert list(table["packets"])[5:7] == [0, 0]
-    assert list(rates(path, 0.5)["packets"])[:2] == [8, 6]
-    lines = [
-        line.split("|")
-        for line in tshark(path, "-q", "-z", "io,stat,1").splitlines()
-        if "<>" in line
-    ]
-    theirs = [(int(line[2]), int(line[3])) for line in lines]
-    assert list(zip(table["packets"], table["wire_bytes"], strict=True)) == theirs
-
-
-def test_a_slice_without_length_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no length"):
-        rates(opened().write(tmp_path), 0)
-
-
-def test_a_capture_without_packets_has_no_conversations_and_no_rates(tmp_path: Path) -> None:
+def test_a_capture_without_packets_has_no_conversations(tmp_path: Path) -> None:
     path = Talk().write(tmp_path)
     assert conversations(path).empty
-    assert rates(path).empty

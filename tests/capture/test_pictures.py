@@ -11,10 +11,9 @@ from test_flows import A, B, Talk, opened
 
 from beowulf.errors import LabError, UsageError
 from beowulf.figures import Figure
-from beowulf.packets.analysis import analyse
 from beowulf.packets.ladder import ladder
 from beowulf.packets.mpi_messages import messages
-from beowulf.packets.pictures import bytes_over_time, rates_over_time, shares
+from beowulf.packets.pictures import bytes_over_time
 
 
 def is_drawn(figure: Figure, folder: Path) -> None:
@@ -72,26 +71,6 @@ def test_a_ladder_of_no_such_message_is_a_sentence(whole: Run) -> None:
         ladder(whole.file)
 
 
-@pytest.mark.cluster
-def test_shares_of_several_captures_stand_side_by_side(
-    whole: Run, heads: Run, tmp_path: Path
-) -> None:
-    one = analyse(whole.file)
-    is_drawn(shares(one), tmp_path)
-    figure = shares({"whole": one, "heads": analyse(heads.file)})
-    is_drawn(figure, tmp_path)
-    assert set(figure.table["series"]) == {"whole", "heads"}
-    totals = figure.table.groupby("series")["share of packets (%)"].sum()
-    assert list(totals) == pytest.approx([100, 100])
-
-
-@pytest.mark.cluster
-def test_rates_over_time_hold_all_bytes(whole: Run, tmp_path: Path) -> None:
-    figure = rates_over_time(whole.file, 0.05)
-    is_drawn(figure, tmp_path)
-    assert figure.table["wire_bytes"].sum() == analyse(whole.file)["bytes"]
-
-
 def test_what_was_retransmitted_is_marked(tmp_path: Path) -> None:
     talk = opened()
     for number in range(20):
@@ -103,7 +82,6 @@ def test_what_was_retransmitted_is_marked(tmp_path: Path) -> None:
     assert figure.table["again"].sum() == 1
     assert figure.table["sent_bytes"].iloc[-1] == 2000
     assert "node00:40001 to 10.0.0.2:40002: 2,000 bytes, 1 segments retransmitted." in figure.alt
-    assert "1 retransmitted packets" in rates_over_time(path).alt
 
 
 def test_the_legend_names_the_crosses_of_any_direction(tmp_path: Path) -> None:
@@ -118,8 +96,6 @@ def test_the_legend_names_the_crosses_of_any_direction(tmp_path: Path) -> None:
     assert [text.get_text() for text in legend.get_texts()].count("retransmitted") == 1
 
 
-def test_an_empty_capture_gives_empty_pictures(tmp_path: Path) -> None:
+def test_an_empty_capture_gives_an_empty_picture(tmp_path: Path) -> None:
     path = Talk().write(tmp_path)
     is_drawn(bytes_over_time(path), tmp_path)
-    is_drawn(rates_over_time(path), tmp_path)
-    is_drawn(shares(analyse(path)), tmp_path)

@@ -18,10 +18,9 @@ ETHERNET = 1
 START_S = 1_700_000_000
 
 
-def ethernet(ethertype: int, payload: bytes, tags: Sequence[int] = ()) -> bytes:
-    """A frame, padded to 60 bytes as a network card does, with VLAN tags of these numbers."""
-    between = b"".join(struct.pack(">HH", 0x8100, tag) for tag in tags)
-    head = b"\x02\0\0\0\0\x02\x02\0\0\0\0\x01" + between
+def ethernet(ethertype: int, payload: bytes) -> bytes:
+    """A frame, padded to 60 bytes as a network card does."""
+    head = b"\x02\0\0\0\0\x02\x02\0\0\0\0\x01"
     return (head + struct.pack(">H", ethertype) + payload).ljust(60, b"\0")
 
 
@@ -138,16 +137,14 @@ class Packet:
         return self.frame[: self.snap_bytes]
 
 
-def pcap(
-    packets: Sequence[Packet], order: str = "<", unit_ns: int = 1000, link: int = ETHERNET
-) -> bytes:
-    """A pcap file in a byte order, with times in units of 1000 or 1 ns."""
+def pcap(packets: Sequence[Packet], unit_ns: int = 1000, link: int = ETHERNET) -> bytes:
+    """A pcap file, with times in units of 1000 or 1 ns."""
     magic = 0xA1B2C3D4 if unit_ns == 1000 else 0xA1B23C4D
-    parts = [struct.pack(f"{order}IHHiIII", magic, 2, 4, 0, 0, 1 << 18, link)]
+    parts = [struct.pack("<IHHiIII", magic, 2, 4, 0, 0, 1 << 18, link)]
     for packet in packets:
         seconds, rest = divmod(packet.time_ns, 10**9)
         lengths = len(packet.taken), len(packet.frame)
-        parts.append(struct.pack(f"{order}IIII", seconds, rest // unit_ns, *lengths))
+        parts.append(struct.pack("<IIII", seconds, rest // unit_ns, *lengths))
         parts.append(packet.taken)
     return b"".join(parts)
 
@@ -156,43 +153,38 @@ def pcap(
 class Section:
     """A section of a pcapng file that is being written."""
 
-    order: str = "<"
     parts: list[bytes] = field(default_factory=list)
     resolutions: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.block(0x0A0D0D0A, struct.pack(f"{self.order}IHHq", 0x1A2B3C4D, 1, 0, -1))
+        self.block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1))
 
     def __bytes__(self) -> bytes:
         return b"".join(self.parts)
 
     def block(self, kind: int, body: bytes) -> None:
         body += b"\0" * (-len(body) % 4)
-        length = struct.pack(f"{self.order}I", len(body) + 12)
-        self.parts.append(struct.pack(f"{self.order}I", kind) + length + body + length)
+        length = struct.pack("<I", len(body) + 12)
+        self.parts.append(struct.pack("<I", kind) + length + body + length)
 
-    def interface(
-        self, name: str = "", resolution: int = 6, link: int = ETHERNET, snap_bytes: int = 0
-    ) -> None:
+    def interface(self, name: str = "", resolution: int = 6, link: int = ETHERNET) -> None:
         options = b""
         for code, value in ((2, name.encode()), (9, bytes([resolution]))):
             if value and (code != 9 or resolution != 6):  # 6 is what it is without the option
                 padded = value + b"\0" * (-len(value) % 4)
-                options += struct.pack(f"{self.order}HH", code, len(value)) + padded
-        options += struct.pack(f"{self.order}HH", 0, 0) if options else b""
-        self.block(1, struct.pack(f"{self.order}HHI", link, 0, snap_bytes) + options)
+                options += struct.pack("<HH", code, len(value)) + padded
+        options += struct.pack("<HH", 0, 0) if options else b""
+        self.block(1, struct.pack("<HHI", link, 0, 0) + options)
         self.resolutions.append(resolution)
 
     def ticks(self, packet: Packet) -> int:
         resolution = self.resolutions[packet.interface]
-        if resolution & 0x80:
-            return (packet.time_ns << (resolution & 0x7F)) // 10**9
         return packet.time_ns * 10**resolution // 10**9
 
     def packet(self, packet: Packet) -> None:
         ticks = self.ticks(packet)
         head = struct.pack(
-            f"{self.order}IIIII",
+            "<IIIII",
             packet.interface,
             ticks >> 32,
             ticks & 0xFFFFFFFF,
@@ -201,26 +193,10 @@ class Section:
         )
         self.block(6, head + packet.taken)
 
-    def old_packet(self, packet: Packet) -> None:
-        ticks = self.ticks(packet)
-        head = struct.pack(
-            f"{self.order}HHIIII",
-            packet.interface,
-            3,  # packets dropped before this one
-            ticks >> 32,
-            ticks & 0xFFFFFFFF,
-            len(packet.taken),
-            len(packet.frame),
-        )
-        self.block(2, head + packet.taken)
 
-    def simple_packet(self, packet: Packet) -> None:
-        self.block(3, struct.pack(f"{self.order}I", len(packet.frame)) + packet.frame)
-
-
-def pcapng(packets: Sequence[Packet], order: str = "<", resolutions: Sequence[int] = (6,)) -> bytes:
+def pcapng(packets: Sequence[Packet], resolutions: Sequence[int] = (6,)) -> bytes:
     """A pcapng file of one section with an interface for each resolution."""
-    section = Section(order)
+    section = Section()
     for number, resolution in enumerate(resolutions):
         section.interface(f"eth{number}", resolution)
     for packet in packets:
@@ -267,16 +243,14 @@ packets6 = st.builds(
     addresses6,
     st.sampled_from([(), (0,), (60,), (0, 60)]),
 )
-tags = st.lists(st.integers(1, 4094), max_size=2)
 frames = st.one_of(
-    st.builds(ethernet, st.just(0x0800), packets4, tags),
-    st.builds(ethernet, st.just(0x86DD), packets6, tags),
-    st.builds(ethernet, st.just(0x0806), st.builds(arp, addresses, addresses), tags),
+    st.builds(ethernet, st.just(0x0800), packets4),
+    st.builds(ethernet, st.just(0x86DD), packets6),
+    st.builds(ethernet, st.just(0x0806), st.builds(arp, addresses, addresses)),
     st.builds(ethernet, st.just(UNASSIGNED), payloads),
 )
 # Up to the year 2100, in whole microseconds, so that every unit can tell them.
 times_ns = st.integers(0, 4_102_444_800_000_000).map(lambda microseconds: microseconds * 1000)
-orders = st.sampled_from(["<", ">"])
 
 
 def tshark(file: Path, *arguments: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -15,7 +14,7 @@ from running import PATIENCE_S, Beowulf, first
 from tiny_study import paused
 
 from beowulf import paths
-from beowulf.cluster import lock, state
+from beowulf.cluster import lock, queue, state
 from beowulf.errors import LabError
 from beowulf.record import Record, newest
 
@@ -92,12 +91,14 @@ def test_a_lock_ends_with_its_process_however_it_ends(
     if child:
         ends.callback(os.kill, child, signal.SIGKILL)
     assert lock.holder(folder)
+    [place] = queue.places(folder / state.HELD)
+    assert place.facts["pid"] == first.pid
     first.kill()
     first.wait(PATIENCE_S)
-    assert json.loads((folder / state.HELD).read_text())["pid"] == first.pid, "it left its facts"
+    assert place.file.exists(), "it left its place"
     assert lock.holder(folder) is None
     with lock.held(folder, "study E1"):
-        assert json.loads((folder / state.HELD).read_text())["doing"] == "study E1"
+        assert queue.places(folder / state.HELD)[0].facts["doing"] == "study E1"
 
 
 def test_a_process_that_was_forked_off_does_not_hold_it(folder: Path) -> None:
@@ -114,14 +115,6 @@ def test_a_process_that_was_forked_off_does_not_hold_it(folder: Path) -> None:
     finally:
         os.close(writer)
         os.waitpid(child, 0)
-
-
-def test_facts_of_a_process_with_the_same_number_are_not_believed(
-    folder: Path, ends: ExitStack
-) -> None:
-    old = lock.Holder("ada", "study A6", 0.0, pid=1, start_ticks=1, machine="elsewhere")
-    (folder / state.HELD).write_text(json.dumps(old.__dict__))
-    assert lock.holder(folder) is None
 
 
 def test_the_one_who_waits_gets_it_when_the_first_is_done(folder: Path, ends: ExitStack) -> None:
@@ -143,8 +136,9 @@ def test_a_process_may_hold_it_twice_and_change_what_it_measures(folder: Path) -
     with lock.held(folder, "study A6"):
         with lock.held(folder, "study E1"), lock.changing(folder, "beowulf up"):
             assert lock.holder(folder) is None, "nobody else does"
-        assert json.loads((folder / state.HELD).read_text())["doing"] == "study A6"
-    assert (folder / state.HELD).read_text() == ""
+        [place] = queue.places(folder / state.HELD)
+        assert place.facts["doing"] == "study A6"
+    assert not queue.places(folder / state.HELD)
 
 
 def test_a_measurement_is_ended_with_the_command_that_ends_it(

@@ -140,7 +140,6 @@ def test_what_it_cannot_do_is_said_in_a_sentence(names: LocalCluster, tmp_path: 
         lambda: names.enter("node00"),
         lambda: names.limit(["node00"], "10mbit"),
         lambda: names.administer("node00", "true"),
-        lambda: names.address("node00", 1),
     ):
         with pytest.raises(LabError):
             refused()

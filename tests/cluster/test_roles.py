@@ -1,17 +1,15 @@
-"""Does the playbook's master serve JupyterLab to anyone who has the token, and to nobody else; does a home get shared?
+"""Does the playbook's master serve JupyterLab to anyone who has the token, and to nobody else?
 
 On two PCs of namespaces (tests/simulated_pcs.py), which run no systemd: what it would start is started by hand.
 """
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 from running import PATIENCE_S, Beowulf, wait_until
@@ -22,19 +20,6 @@ from tests.simulated_pcs import Hall, hall
 
 SETUP = paths.root() / "cluster_setup"
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="a PC with a root of its own needs root")
-
-
-def _filters() -> ModuleType:
-    found = importlib.util.spec_from_file_location("shared", SETUP / "filter_plugins" / "shared.py")
-    assert found
-    assert found.loader
-    module = importlib.util.module_from_spec(found)
-    found.loader.exec_module(module)
-    return module
-
-
-FILTERS = _filters()
-ABLE = {"role": "client", "kernel": True, "user_number": 1000}
 
 
 @pytest.mark.nightly
@@ -60,38 +45,6 @@ def test_the_playbook_and_its_roles_are_as_ansible_lint_wants_them(tmp_path: Pat
         text=True,
     )
     assert done.returncode == 0, done.stdout
-
-
-@pytest.mark.parametrize(
-    ("here", "said"),
-    [
-        (ABLE, ""),
-        (
-            {**ABLE, "kernel": False},
-            "its kernel has no NFS client, so no home can be shared with it",
-        ),
-        (
-            {**ABLE, "kernel": False, "role": "server"},
-            "no NFS server, so no home can be shared from it",
-        ),
-        (
-            {**ABLE, "user_number": 1001},
-            "its user ada has the number 1001, and the master's has 1000",
-        ),
-    ],
-)
-def test_a_machine_that_cannot_share_a_home_is_refused_with_the_reason(
-    here: dict[str, object], said: str
-) -> None:
-    found = FILTERS.beowulf_unshared(here, "ada", ABLE)
-    assert (said in found) if said else not found
-
-
-def test_the_masters_folder_may_be_mounted_by_the_other_nodes_alone() -> None:
-    addresses = {"node00": "10.0.0.1", "node01": "10.0.0.2", "node02": "10.0.0.3"}
-    line = FILTERS.beowulf_exports(addresses, "node00").splitlines()[-1]
-    assert line.split()[0] == "/srv/beowulf/home"
-    assert [word.partition("(")[0] for word in line.split()[1:]] == ["10.0.0.2", "10.0.0.3"]
 
 
 def test_the_packed_checkout_holds_the_labs_and_nothing_of_anybodys_work(tmp_path: Path) -> None:
@@ -251,24 +204,6 @@ def test_in_jupyterlab_the_labs_lie_ready_and_programs_run_on_all_machines(serve
     assert "01-validation" in said
     assert "the token came home after 2 hops" in said, f"{said}\n{served.log()}"
     assert "on node01" in said
-
-
-@pytest.mark.cluster
-@needs_root
-@pytest.mark.nightly
-def test_a_kernel_that_cannot_share_a_home_is_named_and_all_else_stands(
-    first: str, learner: Beowulf, pcs: Hall, inventory: Path
-) -> None:
-    if "nfsd" in Path("/proc/filesystems").read_text().split():
-        pytest.skip("This machine's kernel can share files, which is not tried here.")
-    wish = f"{inventory.read_text()}".replace("  hosts:", "    beowulf_nfs_home: true\n  hosts:")
-    shared = learner.here / "shared.yml"
-    shared.write_text(wish)
-    said = learner("setup", shared, code=1)
-    assert "node00: its kernel has no NFS server, so no home can be shared from it" in said
-    assert "node01: its kernel has no NFS client, so no home can be shared with it" in said
-    assert pcs.at("node01", "cat /etc/fstab; ls /srv", code=None).count("beowulf") == 0
-    assert "2 nodes of" in learner("up", "--target", inventory)
 
 
 @pytest.mark.nightly

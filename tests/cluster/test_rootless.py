@@ -74,7 +74,7 @@ def test_a_login_has_a_terminal(learner: Learner) -> None:
 def test_she_may_capture_at_the_switch_at_a_node_and_at_all_nodes(learner: Learner) -> None:
     said = learner.python(
         "from pathlib import Path\n"
-        "from beowulf.cluster import connect\n"
+        "from beowulf import connect\n"
         "c = connect()\n"
         "for where in ('switch', 'node01', 'nodes'):\n"
         "    with c.capture(Path('wire.pcapng'), where=where, packet_filter='icmp') as wire:\n"
@@ -111,7 +111,7 @@ def test_closed_ports_of_hers_answer_nobody_until_they_are_healed(learner: Learn
 
 @pytest.mark.nightly
 def test_a_killed_node_is_started_again(learner: Learner) -> None:
-    learner.python("from beowulf.cluster import connect; connect().kill('node03')")
+    learner.python("from beowulf import connect; connect().kill('node03')")
     learner("status", code=1)
     learner("up")
     assert learner("ssh", "node00", "ssh node03 hostname").strip() == "node03"

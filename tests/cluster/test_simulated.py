@@ -15,7 +15,6 @@ from autograder.evidence.variants import Own
 from beowulf import mpi, paths, variant
 from beowulf.cluster import platform, simulated
 from beowulf.cluster.platform import Platform, of_plain, read
-from beowulf.cluster.platform_picture import picture
 from beowulf.errors import LabError, UsageError
 from beowulf.measure import calibration, roundtrips
 from beowulf.measure.measurement import Measurement
@@ -51,15 +50,13 @@ def two(tmp_path: Path) -> simulated.SimulatedCluster:
         ("rate_mbit = 0", "0.001 to 1e+09 as rate_mbit, not 0"),
         ("nodes = 1", "2 to 100000 as nodes, not 1"),
         ("nodes = 2.5", "`nodes` is a whole number, not 2.5"),
-        ("rate_mbit = nan", "`rate_mbit` is a number, not nan"),
+        ("rate_mbit = nan", "as rate_mbit, not nan"),
         ("colour = 'red'", "`colour` is no part of a platform. It has nodes, cores"),
         ("topology = 'star'", "one of switch, fat-tree, torus, not 'star'"),
-        ("shape = [2, 2]", "One switch has no shape"),
         ("topology = 'torus'\nshape = [2, 3]", "A torus of 2 times 3 has 6 nodes, not 4"),
         ("topology = 'fat-tree'\nshape = [4, 4, 1, 2]", "four numbers"),
-        ("topology = 'torus'\nshape = [0, 4]", "whole numbers above zero"),
-        ("topology = 'torus'\nbackplane_mbit = 5", "has no backplane"),
-        ("nodes = ", "is no TOML"),
+        ("topology = 'torus'\nshape = 4", "`shape` is a list of numbers, not 4"),
+        ("nodes = ", "Invalid value"),
         ("times_us = [[0, 5]]", "has two pairs or more"),
         ("times_us = [[0, 5], [10, 4]]", "whose bytes and times rise"),
         ("times_us = [[0, 'x'], [10, 4]]", "is a list of pairs"),
@@ -76,11 +73,6 @@ def test_a_platform_that_cannot_be_is_refused_with_a_sentence(
         read(file)
     assert said in str(refused.value)
     assert "wrong.toml" in str(refused.value)
-
-
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"nowhere\.toml cannot be read"):
-        read(tmp_path / "nowhere.toml")
 
 
 def test_what_a_record_keeps_of_a_platform_makes_the_same_one() -> None:
@@ -208,24 +200,6 @@ def test_other_networks_carry_programs_too(topology: str, tmp_path: Path) -> Non
     assert len(samples(done.stdout)) == 3
 
 
-@pytest.mark.parametrize(
-    ("made", "said"),
-    [
-        (Platform(8), "8 nodes, one switch. Each link carries 100 Mbit/s"),
-        (Platform(256), "The first 64 nodes are drawn"),
-        (Platform(16, backplane_mbit=10.0), "All links share 10 Mbit/s"),
-        (Platform(16, topology=platform.FAT_TREE), "a fat tree of 4 lower and 2 upper switches"),
-        (Platform(27, topology=platform.TORUS), "a torus of 3 x 3 x 3"),
-    ],
-)
-def test_a_platform_has_a_picture_with_a_sentence(
-    made: Platform, said: str, tmp_path: Path
-) -> None:
-    drawn = picture(made)
-    assert said in drawn.alt
-    assert drawn.save(tmp_path / "network.png")[0].stat().st_size > 5000
-
-
 @needs_simgrid
 def test_what_it_has_not_it_says(two: simulated.SimulatedCluster, tmp_path: Path) -> None:
     for ask in (
@@ -234,7 +208,7 @@ def test_what_it_has_not_it_says(two: simulated.SimulatedCluster, tmp_path: Path
         lambda: two.shell("node00", ""),
         lambda: two.break_it("key"),
     ):
-        with pytest.raises(LabError, match="A simulated cluster has no "):
+        with pytest.raises(LabError, match="A cluster of the kind simulated has no "):
             ask()
 
 

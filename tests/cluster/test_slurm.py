@@ -23,13 +23,11 @@ import pytest
 from running import Beowulf, wait_until
 from school import KEY, School, opened
 
-from autograder.course.create import make_course
 from beowulf import paths
 from beowulf.cluster import slurm, slurm_queue
 from beowulf.cluster.slurm import Allocation
 from beowulf.cluster.slurm_queue import Job
 from beowulf.errors import LabError, UsageError
-from tests import gold
 
 pytestmark = pytest.mark.cluster
 LABS = paths.root() / "labs"
@@ -425,37 +423,6 @@ def test_a_study_of_lab_04_measures_between_nodes_of_an_allocation(queue: School
     assert found
     assert found[0]["cluster"]["exclusive"] is True
     assert any(point.get("samples") for point in found[0]["points"])
-
-
-@pytest.fixture
-def with_checkout(queue: School) -> School:
-    queue.bring_checkout()
-    return queue
-
-
-@pytest.mark.nightly  # four engines and a sandbox on each node
-def test_a_class_is_graded_on_the_nodes_of_a_job(with_checkout: School, tmp_path: Path) -> None:
-    root, slug = with_checkout.root, "01-validation"
-    cases = gold.hand_ins(slug)
-    guests = {"gold-perfect": cases["perfect"], "gold-average": cases["average"]}
-    course = make_course(tmp_path / "course")
-    course.release("01")
-    for student, case in guests.items():
-        folder = course.folder / "submitted" / student / slug
-        folder.parent.mkdir(parents=True)
-        case.write(folder)
-        (folder / "timestamp.txt").write_text("2026-02-03 10:00:00.000000 UTC")
-    instructor = Beowulf(root.state, course.folder, root.prefix)
-    instructor.environment["SLURM_CONF"] = root.environment["SLURM_CONF"]
-    instructor("up", "--target", "slurm", "--nodes", "2", "--minutes", "20")
-    said = instructor("class", "grade", "01", "--cluster", "slurm", "--json")
-    found = json.loads(said[said.index("{") : said.rindex("}") + 1])[slug]
-    for each in found:
-        points = {name: points for name, points in each["questions"].items() if points}
-        wanted = guests[each["student"]].points
-        assert points == {name: points for name, points in wanted.items() if points}
-    assert {each["student"] for each in found} == set(guests)
-    instructor("down")
 
 
 @pytest.mark.nightly

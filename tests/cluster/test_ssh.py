@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from running import Beowulf, wait_until
 
-from beowulf.cluster import connections, machines, node_files, shells
+from beowulf.cluster import connections, node_files, shells
 from beowulf.cluster.inventory import Machine
 from beowulf.errors import LabError
 from tests.simulated_pcs import Hall, hall
@@ -94,15 +94,6 @@ def test_files_that_words_name_travel_and_system_programs_do_not(tmp_path: Path)
     assert node_files.travelling(words) == {str(file): file}
 
 
-def test_more_than_can_be_sent_each_time_is_refused_by_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(node_files, "MOST_BYTES", 10)
-    (tmp_path / "large").write_bytes(b"x" * 11)
-    with pytest.raises(LabError, match="large"):
-        node_files.packed([tmp_path / "large"])
-
-
 def test_an_archive_writes_nowhere_but_into_the_folder(tmp_path: Path) -> None:
     inside = tmp_path / "in"
     inside.mkdir()
@@ -121,11 +112,6 @@ def test_an_archive_writes_nowhere_but_into_the_folder(tmp_path: Path) -> None:
     written = node_files.unpacked(kept.getvalue(), inside)
     assert written == [inside / "sub" / "fine"]
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["fine", "in", "sub"]
-
-
-def test_a_target_file_that_is_torn_is_no_cluster(tmp_path: Path) -> None:
-    (tmp_path / "target.json").write_text('{"source": "x", "machines": [')
-    assert machines.load(tmp_path) is None
 
 
 @needs_root
@@ -197,7 +183,7 @@ def test_a_cluster_on_this_machine_and_one_of_machines_do_not_mix(
     file = pcs.inventory(tmp_path / "pcs.yml")
     learner("up", "--target", file, code=1)
     assert "not chosen here" in learner("up", "--nodes", "2", code=2)
-    assert "Machines that are reached by ssh are not broken" in learner("break", "a", code=1)
+    assert "A cluster of the kind ssh has no nodes that are broken" in learner("break", "a", code=1)
     assert "go on running" in learner("down")
     assert not learner.state.exists()
     learner("up", "--nodes", "2")

@@ -13,6 +13,8 @@ import threading
 import types
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -107,7 +109,8 @@ def paused(learner: Beowulf, phase: str, name: str = "whole") -> subprocess.Pope
 
 def main(variant: str, launches: str, *rest: str) -> None:
     module = types.ModuleType("beowulf.studies.tiny")
-    module.__dict__.update(STUDY=STUDY)
+    counted = partial(plan, launches=int(launches))
+    module.__dict__.update(STUDY=replace(STUDY, plan=counted))
     sys.modules["beowulf.studies.tiny"] = module
     STUDIES[ID] = "tiny"
     folder = Path("records")
@@ -124,7 +127,6 @@ def main(variant: str, launches: str, *rest: str) -> None:
             running(),
             folder,
             variant=variant,
-            more={"launches": int(launches)},
             wait="wait" in rest,
             report=print,
         )

@@ -6,15 +6,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from lively import Lively
 from running import PATIENCE_S
 
 from beowulf.cluster import namespaces
 from beowulf.cluster.config import ClusterConfig
 from beowulf.cluster.faults import CLOSED_PORTS
 from beowulf.cluster.namespaces import NamespaceCluster
-from beowulf.cluster.recorded import RecordedCluster
 from beowulf.errors import LabError
 from beowulf.exercises.lab_01 import broken_ring
+from beowulf.record import newest
 from tests.gold import lab_01
 
 
@@ -33,9 +34,8 @@ def test_what_waits_is_read_from_the_ranks_and_the_doors() -> None:
 
 
 def test_without_a_ring_of_ones_own_nothing_is_measured(tmp_path: Path) -> None:
-    empty = RecordedCluster(tmp_path)
-    with pytest.raises(LabError, match="There is no Record"):
-        broken_ring.measure(empty)
+    with pytest.raises(LabError, match="There is no ring of your own yet"):
+        broken_ring.measure(Lively(tmp_path))
 
 
 @pytest.mark.nightly
@@ -69,8 +69,7 @@ def test_the_rank_before_the_closed_node_waits_in_its_send_and_others_in_a_recei
     assert said.count("world.recv(source=before)") == receivers
     # The question comes before anything that names the fault.
     assert CLOSED_PORTS not in said
-    again = broken_ring.measure(RecordedCluster(tmp_path))
-    assert again.points == record.points
+    assert newest(tmp_path, "A2", "broken-d") == record
 
 
 @pytest.mark.cluster

@@ -10,10 +10,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from lively import Lively
 from running import PATIENCE_S, first
 
 from beowulf import paths
-from beowulf.cluster.recorded import RecordedCluster
 from beowulf.errors import LabError
 from beowulf.exercises import heat, timelines
 from beowulf.exercises.heat import program, quick_check
@@ -184,16 +184,6 @@ def test_in_the_checkout_itself_nothing_is_written(monkeypatch: pytest.MonkeyPat
     with pytest.raises(LabError, match="originals"):
         heat.start(3, given=True)
     assert (program.ORIGINALS / "heat.py").read_text() == before
-
-
-def test_when_a_notebook_is_graded_nothing_is_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("BEOWULF_RECORDED", str(tmp_path))
-    heat.start(4, folder=tmp_path)
-    heat.check(4, folder=tmp_path)
-    assert not list(tmp_path.iterdir())
-    assert capsys.readouterr().out.count("Recorded") == 2
 
 
 @pytest.mark.parametrize("lab", [1, 10, "x", "", -2])
@@ -381,24 +371,10 @@ def test_a_record_without_samples_is_a_sentence() -> None:
             look(record)
 
 
-def test_a_recorded_cluster_gives_what_was_kept(tmp_path: Path) -> None:
-    for record in (*RECORDS, heat_records.wire()):
-        record.save_in(tmp_path)
-    cluster = RecordedCluster(tmp_path)
-    assert heat.steps(cluster).study == "H2"
-    assert heat.speed_up(cluster).study == "H3"
-    assert heat.exchanges(cluster).study == "H4"
-    assert heat.overlap(cluster, "C").variant == "c"
-    assert heat.capture(cluster).study == "H6"
-    assert heat.tuned(cluster, "firewall").variant == "firewall"
-
-
 def test_without_its_trace_a_timeline_is_the_table_of_its_waits(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    heat_records.exchanges_timeline().save_in(tmp_path)
-    cluster = RecordedCluster(tmp_path)
-    record = heat.traced_exchanges(cluster)
+    cluster, record = Lively(tmp_path), heat_records.exchanges_timeline()
     shown = timelines.timeline(cluster, record, "in turns")
     assert [*shown["wait_ms"]] == [6.5, 6.4]
     assert "not beside the Records" in capsys.readouterr().out

@@ -13,12 +13,11 @@ from autograder.evidence import variants
 from autograder.evidence.variants import Own
 from beowulf import variant
 from beowulf.cluster.namespaces import NamespaceCluster
-from beowulf.cluster.recorded import RecordedCluster
 from beowulf.errors import LabError
 from beowulf.exercises import heat, timelines
 from beowulf.exercises.heat import knob_worth, measurements, program, reading
 from beowulf.exercises.heat import timelines as plate_runs
-from beowulf.record import Record
+from beowulf.record import Record, newest
 from beowulf.timeline.page import Page
 from beowulf.timeline.trace import WORLD
 from tests import heat_solutions
@@ -49,9 +48,10 @@ def _running(plate: Path) -> list[str]:
 
 
 def sound(record: Record, plate: Path) -> None:
-    """The Record is whole, is what its notebook gets again, and contradicts neither itself nor the personal code."""
+    """The Record is whole, is kept, and contradicts neither itself nor the personal code."""
     assert record.complete
-    kept = RecordedCluster(plate / "records").record(record.study, record.variant)
+    kept = newest(plate / "records", record.study, record.variant)
+    assert kept
     assert kept.digest == record.digest
     assert str(plate) not in str(record.program)
     found = evidence.findings(kept, plate / "records")
@@ -74,7 +74,6 @@ def test_the_steps_of_a_learner_are_measured_by_loops_numpy_and_in_c(
     assert places == {("loops", 20), *((w, n) for w in ("numpy", "C") for n in (20, 300))}
     assert (table["n"] == measurements.STEP_PASSES).all()
     assert capsys.readouterr().out.count("right") == 3
-    assert heat.steps(RecordedCluster(plate / "records")).digest == record.digest
 
 
 @pytest.mark.nightly
@@ -311,8 +310,7 @@ def test_an_overlapped_step_is_on_a_timeline_from_its_first_message_on(
         seen = [*found.waits["waited_ns"] / 1e6][: timelines.MOST_WAITS]
         kept = timelines.waits(record, run)
         assert seen == ([*kept["wait_ms"]] if len(kept) else [])
-    kept = heat.traced_overlap(RecordedCluster(plate / "records"))
-    assert kept.digest == record.digest
+    assert newest(plate / "records", "T5") == record
     heat.traced_overlap(cluster, folder=plate)  # its traces take the place of those before
     assert not isinstance(timelines.timeline(cluster, record, "short"), Page)
 

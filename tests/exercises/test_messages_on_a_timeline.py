@@ -9,10 +9,10 @@ import pytest
 
 from beowulf import paths
 from beowulf.cluster.namespaces import NamespaceCluster
-from beowulf.cluster.recorded import RecordedCluster
 from beowulf.exercises import timelines
 from beowulf.exercises.lab_06 import one_message
 from beowulf.exercises.lab_07 import rules_way
+from beowulf.record import newest
 from beowulf.timeline.page import Page
 from beowulf.tuning.knobs import ALL
 
@@ -40,7 +40,7 @@ def test_the_data_of_a_long_message_leave_in_the_call_that_waits(
     page = timelines.timeline(cluster, record, one_message.RUN)
     assert isinstance(page, Page)
     assert page.found.wire
-    assert one_message.traced(RecordedCluster(records)).digest == record.digest
+    assert newest(records, record.study) == record
 
 
 @pytest.mark.nightly
@@ -52,4 +52,4 @@ def test_rules_cost_time_where_packets_arrive(records: Path, cluster: NamespaceC
     assert list(rules_way.ways(record)["messages"]) == [rules_way.EXCHANGES] * 4
     firewall = ALL[rules_way.FIREWALL]
     assert firewall.value(cluster.run("node01", firewall.look("node01")).stdout) == "none"
-    assert rules_way.traced(RecordedCluster(records)).digest == record.digest
+    assert newest(records, record.study) == record

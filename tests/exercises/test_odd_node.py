@@ -6,13 +6,13 @@ import random
 from pathlib import Path
 
 import pytest
+from lively import Lively
 from running import warned
 
 from beowulf.cluster.namespaces import NamespaceCluster
-from beowulf.cluster.recorded import RecordedCluster
 from beowulf.errors import LabError
 from beowulf.exercises.lab_02 import load_times, odd_node
-from beowulf.record import Point, Record
+from beowulf.record import Point, Record, newest
 from beowulf.studies.lab_02.node_comparison import OVER_IP
 from beowulf.studies.lab_02.node_rows import RESULT
 
@@ -51,8 +51,7 @@ def test_the_odd_node_is_the_one_that_was_made_so_and_is_put_back_afterwards(
     assert set(OVER_IP) < set(shown["row"])
     assert {"null call", "pipe", "pipe bandwidth", "mem read"} < set(shown["row"])
     assert list(shown.columns) == ["row", "unit", *cluster.nodes]
-    again = odd_node.measure(RecordedCluster(tmp_path))
-    assert found(again) == found(record)
+    assert newest(tmp_path, "A3", "odd") == record
 
 
 @pytest.mark.cluster
@@ -73,8 +72,8 @@ def test_an_odd_node_is_put_back_when_the_measurement_fails(cluster: NamespaceCl
 
 def test_nodes_of_another_kind_are_refused(tmp_path: Path) -> None:
     with (
-        pytest.raises(LabError, match="kind recorded, unwanted-senders is not ours to change"),
-        odd_node.made_odd(RecordedCluster(tmp_path), "node01"),
+        pytest.raises(LabError, match="kind lively, unwanted-senders is not ours to change"),
+        odd_node.made_odd(Lively(tmp_path), "node01"),
     ):
         pass
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from beowulf.cluster.recorded import RecordedCluster
 from beowulf.errors import LabError
 from beowulf.exercises.heat import knob_worth
 from beowulf.exercises.lab_07 import own_interval
+from beowulf.record import newest
 from tests.gold import lab_07
 from tests.gold.lab_07 import change_percent, compared, knobs, null, plate, procedure, record
 
@@ -23,9 +23,6 @@ class OnTheSpot:
 
     def __init__(self, records: Path) -> None:
         self.records = records
-
-    def replay(self, study: str, variant: str) -> None:
-        """Nothing was kept."""
 
     def describe(self) -> dict[str, Any]:
         """Where the cycle was measured."""
@@ -93,17 +90,14 @@ def test_the_usual_mistakes_are_named(function: Any, said: str) -> None:
     assert any(said in each for each in wrong), wrong
 
 
-def test_a_function_is_tried_kept_and_played_back(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_function_is_tried_and_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     cluster: Any = OnTheSpot(tmp_path)
     made = own_interval.measure(cluster, change_percent, null(), random.Random(1))
     said = capsys.readouterr().out.splitlines()
     assert [line.split()[-1] for line in said] == ["right"] * (1 + own_interval.CASES)
     assert "def change_percent" in made.sweep["source"]
     assert made.of_exercise
-    again = own_interval.measure(RecordedCluster(tmp_path), change_percent, null())
-    assert [each.as_plain() for each in again.points] == [each.as_plain() for each in made.points]
+    assert newest(tmp_path, made.study, made.variant) == made
 
 
 def test_what_goes_wrong_in_a_function_is_kept_with_its_reason(tmp_path: Path) -> None:

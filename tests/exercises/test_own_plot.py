@@ -14,7 +14,6 @@ from lively import Lively
 from matplotlib import pyplot as plt
 
 from beowulf import figures, paths
-from beowulf.cluster.recorded import RecordedCluster
 from beowulf.errors import UsageError
 from beowulf.exercises import own_plot
 from beowulf.exercises.own_plot import Wants
@@ -249,21 +248,6 @@ def test_the_same_plot_is_kept_once_and_another_one_beside_it(
     said(cluster, figure, capsys)
     assert len(list(cluster.records.glob("F4-rates-*.json"))) == 2
     assert kept(cluster).points[0].facts["title"] == "Better"
-
-
-def test_a_recorded_cluster_repeats_what_was_said_and_keeps_nothing(
-    cluster: Lively, capsys: pytest.CaptureFixture[str]
-) -> None:
-    recorded = RecordedCluster(cluster.records)
-    assert said(recorded, None, capsys) == "There is no plot rates.\n"  # type: ignore[arg-type]
-    figure, axes = good()
-    axes.set_xlabel("")
-    first = said(cluster, figure, capsys)
-    files = sorted(cluster.records.iterdir())
-    again = said(recorded, None, capsys)  # type: ignore[arg-type]
-    assert again in first
-    assert "The x axis has no label" in again
-    assert sorted(cluster.records.iterdir()) == files
 
 
 def test_a_picture_of_much_is_kept_less_sharp_or_not_at_all(

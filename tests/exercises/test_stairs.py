@@ -12,11 +12,11 @@ from running import PATIENCE_S, first
 from beowulf import paths
 from beowulf.cluster import platform, simulated
 from beowulf.cluster.namespaces import NamespaceCluster
-from beowulf.cluster.recorded import RecordedCluster
 from beowulf.errors import LabError, UsageError
 from beowulf.exercises.lab_09 import collectives, replays, scaling, stairs
 from beowulf.measure.calibration import of
 from beowulf.predictions import outcome
+from beowulf.record import newest
 from tests.exercises.test_gas_and_galaxy import solved
 from tests.gold import lab_09
 
@@ -127,7 +127,7 @@ def test_a_source_that_is_too_long_is_refused() -> None:
 
 
 @pytest.mark.nightly
-def test_a_record_keeps_times_faults_and_the_source_and_is_played_back(
+def test_a_record_keeps_times_faults_and_the_source(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -136,9 +136,8 @@ def test_a_record_keeps_times_faults_and_the_source_and_is_played_back(
     assert "wrong data" in stairs.says(made, "tree")
     assert "misses its target" in stairs.says(made, "ring")
     assert stairs.source_of(made) == Path(stairs.SOURCE).read_text()
-    again = stairs.measure(RecordedCluster(tmp_path / "records"))
-    assert stairs.found(again) == stairs.found(made)
-    assert list(stairs.table(again).index) == list(stairs.BY_NAME)
+    assert newest(tmp_path / "records", "S9", made.variant) == made
+    assert list(stairs.table(made).index) == list(stairs.BY_NAME)
 
 
 def test_what_was_simulated_is_not_called_measured(tmp_path: Path) -> None:
@@ -168,7 +167,7 @@ def test_a_plate_is_measured_on_the_nodes_that_are_there_and_simulated_on_others
     assert set(scaling.errors_percent(made)) == {2, 4}
     faster = table.set_index(["network", "nodes"])["speed_up"]
     assert faster[scaling.GIGABIT, 64] > faster[scaling.OWN, 64]
-    assert table.equals(scaling.table(scaling.measure(RecordedCluster(tmp_path / "records"), made)))
+    assert newest(tmp_path / "records", "S9", made.variant) == made
 
 
 @pytest.mark.cluster
@@ -187,9 +186,7 @@ def test_programs_are_recorded_once_and_replayed_on_other_networks(
     assert list(table.index) == ["plate", "IS", "gas"]
     assert (table["recorded_ms"] > 0).all()
     assert (table["paper E, after (ms)"] < table["paper E, before (ms)"]).all()
-    assert table.equals(
-        replays.table(replays.measure(RecordedCluster(tmp_path / "records"), of(lab_09.times())))
-    )
+    assert newest(tmp_path / "records", "S9", made.variant) == made
 
 
 @pytest.mark.nightly
@@ -212,11 +209,7 @@ def test_on_nodes_that_are_not_there_computing_takes_its_time_in_each_replay(
     assert (saved > 0).all()
     plate = table.loc["plate", "paper E, after (ms)"]
     assert plate > 20 * 64 * 3e-3, "20 steps with 64 rows of 3 µs"
-    assert table.equals(
-        replays.table(
-            replays.on_64_nodes(RecordedCluster(tmp_path / "records"), of(lab_09.times()))
-        )
-    )
+    assert newest(tmp_path / "records", "S9", made.variant) == made
 
 
 @pytest.mark.nightly
@@ -295,9 +288,7 @@ def test_a_tree_wins_with_short_data_and_parts_win_with_long(
     )
     with pytest.raises(UsageError, match="There are broadcast, allreduce"):
         collectives.table(made, "gather")
-    assert collectives.table(
-        collectives.measure(RecordedCluster(tmp_path / "records"), of(lab_09.times()))
-    ).equals(collectives.table(made))
+    assert newest(tmp_path / "records", "S9", made.variant) == made
 
 
 @pytest.mark.parametrize(

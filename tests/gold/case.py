@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from autograder.rubrics import questions
 from beowulf.record import Record
 from tests.gold.hand_in import answered, file_name, hand_in, released
 
@@ -45,3 +47,14 @@ def of_answers(
         hand_in(folder, notebook, records(), Path(file_name(slug)).stem, student=name)
 
     return Case(slug, name, write, points, said or {})
+
+
+@cache
+def _worth(slug: str) -> dict[str, float]:
+    return {name: question.of for name, question in questions.of_lab(slug).items()}
+
+
+def worth(slug: str, *names: str) -> dict[str, float]:
+    """What each question that a rubric scores is worth in lab.toml, or these alone."""
+    found = _worth(slug)
+    return {name: found[name] for name in names or found}

@@ -12,8 +12,6 @@ from typing import Any
 import nbformat
 
 from autograder.course import release
-from beowulf.cluster import Completed
-from beowulf.cluster.recorded import remember
 from beowulf.record import Record
 from tests.gold.measured import as_handed_in
 
@@ -70,14 +68,4 @@ def hand_in(
     (folder / "records").mkdir()
     for record in kept:
         as_handed_in(record, student).save_in(folder / "records")
-    answers = {"node00": "192.168.0.8 node00\n", "node01": "192.168.0.9 node01\n"}
-    _remember(
-        folder / "records", {(node, "cat /etc/hosts"): text for node, text in answers.items()}
-    )
-    _remember(folder / "records", {("node00", "ip route"): "192.168.0.0/24 dev eth0\n"})
     return folder
-
-
-def _remember(folder: Path, answers: Mapping[tuple[str, str], str]) -> None:
-    for (node, command), text in answers.items():
-        remember(folder, node, command, Completed(0, text, "", 0.1))

@@ -254,9 +254,4 @@ def _earlier_answers() -> list[Case]:
         stem = Path(file_name(lab_02.SLUG)).stem
         hand_in(folder, notebook, lab_02.records(), stem, student="names")
 
-    worth = {
-        **{"timing-loop": 4, "a3-record": 1, "kernel-rows": 2, "round-trips": 1, "sweep": 2},
-        **{"bandwidth-plot": 3, "heat-prediction": 2, "heat-step": 4, "not-faster": 1},
-        **{"caches": 2, "own-rows": 2, "paper-tables": 1, "odd-node": 2, "prediction": 1},
-    }
-    return [Case(lab_02.SLUG, "names of earlier answers", write, worth)]
+    return [Case(lab_02.SLUG, "names of earlier answers", write, lab_02.WORTH)]

@@ -9,6 +9,7 @@ from typing import Any
 
 from beowulf.exercises.lab_01 import broken_ring, own_ring, own_trips
 from beowulf.record import Point, Record
+from tests.gold.case import worth
 from tests.gold.measured import LABEL, NODES, WHEN
 
 SLUG = "01-validation"
@@ -58,19 +59,13 @@ RIGHT: dict[str, Any] = {
     **{"sender_rank": 1, "receiving_ranks": 3, "node_d": CLOSED},
 }
 
-# By question: what a learner seals, writes and draws, and what they conclude.
-SEALED = ("predict-trip", "predict-idle")
-WRITTEN = ("own-ring", "own-trips")
-DRAWN = ("trips-plot",)
-KEPT = ("a2-record", "a5-record")  # for a measurement alone
-WORTH: dict[str, float] = {
-    **dict.fromkeys(SEALED, 0.5),
-    **{"hosts-first-line": 1, "ordered-pairs": 1, "ring-messages": 1, "a2-record": 1},
-    **{"own-ring": 5, "own-trips": 4, "trips-plot": 3, "a5-record": 1, "idle-mbit": 2},
-    **{"broken-a": 1, "broken-b": 1, "broken-c": 1, "ring-waits": 2, "broken-d": 1},
-}
-# What Records earn without an answer.
-MEASURED = {name: WORTH[name] for name in (*SEALED, *WRITTEN, *DRAWN, *KEPT)}
+WORTH = worth(SLUG)
+# What needs no answer.
+MEASURED = worth(
+    SLUG,
+    *("predict-trip", "predict-idle", "own-ring", "own-trips", "trips-plot"),
+    *("a2-record", "a5-record"),
+)
 
 
 def building(nodes: Sequence[str] = NODES) -> Record:

@@ -9,6 +9,7 @@ from typing import Any
 from beowulf.exercises.lab_03 import message_sizes, speedup_laws
 from beowulf.record import Point, Record
 from tests import heat_records
+from tests.gold.case import worth
 from tests.gold.measured import LABEL, WHEN
 
 SLUG = "03-parallel-benchmarks"
@@ -51,19 +52,13 @@ RIGHT: dict[str, Any] = {
     "ft_cable_s": 14.1,
 }
 
-# By question: what a learner seals, writes and draws, and what they conclude.
-SEALED = ("predict-speed-up", "predict-small", "predict-ft")
-MADE = {"heat-run": 5.0, "speed-up-plot": 2.0, "laws": 3.0, "sizes": 3.0}
-WHOLE = ("a4-record", "e4-record")
-MEASURED: dict[str, float] = {**dict.fromkeys((*SEALED, *WHOLE), 0.5), **MADE}
-# The same answer for everybody, or nearly.
-FOR_ALL = {"message-length": 1.0, "paper-hpl": 0.5, "cable-bound": 0.5}
-WORTH: dict[str, float] = {
-    **MEASURED,
-    **FOR_ALL,
-    **{"karp-flatt": 2, "cores-bound": 1, "ep-count": 1, "four-from-one": 2, "shares": 1.5},
-    **{"hpl-percent": 1, "timeline": 1},
-}
+WORTH = worth(SLUG)
+# What needs no answer.
+MEASURED = worth(
+    SLUG,
+    *("predict-speed-up", "predict-small", "predict-ft", "a4-record", "e4-record"),
+    *("heat-run", "speed-up-plot", "laws", "sizes"),
+)
 
 
 def plate(

@@ -14,6 +14,7 @@ from beowulf.measure.roundtrips import EXCHANGE, HALF
 from beowulf.record import Point, Record
 from beowulf.studies.lab_04 import a7_rate_by_nodes
 from tests import heat_records, heat_solutions
+from tests.gold.case import worth
 from tests.gold.measured import LABEL, NODES, WHEN
 
 SLUG = "04-blocking-nonblocking"
@@ -87,22 +88,13 @@ RIGHT: dict[str, Any] = {
     "turns_wait_ms": 6.5,
 }
 
-# By question: what a learner seals, writes and draws, and what they conclude.
-SEALED = ("predict-saturation", "predict-deadlock", "predict-impatience")
-WRITTEN = ("own-blocking", "own-nonblocking", "exchange")
-DRAWN = ("times-plot", "rates-plot")
-WORTH: dict[str, float] = {
-    **dict.fromkeys(SEALED, 0.5),
-    **{"own-blocking": 2, "own-nonblocking": 1.5, "exchange": 4, "times-plot": 1.5},
-    **{"rates-plot": 1.5, "a7-record": 1, "eager-limit": 1, "other-limit": 1, "fit": 2},
-    **{
-        "timeline": 1,
-        "model-time": 1,
-        "saturation-bytes": 0.5,
-        "four-nodes": 0.5,
-        "patience-times": 1,
-    },
-}
+WORTH = worth(SLUG)
+# What needs no answer.
+MEASURED = worth(
+    SLUG,
+    *("predict-saturation", "predict-deadlock", "predict-impatience", "a7-record"),
+    *("own-blocking", "own-nonblocking", "exchange", "times-plot", "rates-plot"),
+)
 
 
 def record(study: str, points: list[Point], variant: str = "", **other: Any) -> Record:

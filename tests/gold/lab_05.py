@@ -10,6 +10,7 @@ from beowulf.exercises.lab_05 import own_step
 from beowulf.record import Point, Record
 from beowulf.studies.lab_05.overlap import KB, ONE_USER, SOLARIS, TESTED, THREADED, Way
 from tests import heat_records, heat_solutions
+from tests.gold.case import worth
 from tests.gold.measured import LABEL, WHEN
 
 SLUG = "05-overlap"
@@ -40,19 +41,13 @@ RIGHT: dict[str, Any] = {
     "table_minima_percent": -0.947,
 }
 
-# By question: what a learner seals, writes and draws, and what they conclude.
-SEALED = ("predict-arrival", "predict-gain")
-WRITTEN = {"overlap-python": 4.0, "overlap-c": 3.0, "exchange": 3.0}
-MEASURED: dict[str, float] = {
-    **dict.fromkeys(SEALED, 0.5),
-    **WRITTEN,
-    **{"gain-plot": 2, "d1-record": 0.5, "d2-record": 0.5},
-}
-WORTH: dict[str, float] = {
-    **MEASURED,
-    **{"d1-support": 1, "who-progresses": 0.5, "timeline": 1, "gain-bound": 1, "eager-limit": 1.5},
-    **{"lost-gain": 1, "table-minima": 1},
-}
+WORTH = worth(SLUG)
+# What needs no answer.
+MEASURED = worth(
+    SLUG,
+    *("predict-arrival", "predict-gain", "d1-record", "d2-record"),
+    *("overlap-python", "overlap-c", "exchange", "gain-plot"),
+)
 
 
 def point(quantity: str, at: Mapping[str, Any], value: float) -> Point:

@@ -15,6 +15,7 @@ from beowulf.studies.lab_06 import a12_side_by_side as a12
 from beowulf.studies.lab_06 import collectives
 from beowulf.studies.lab_06.wire_shares import Talk
 from tests import heat_records
+from tests.gold.case import worth
 from tests.gold.measured import LABEL, WHEN
 
 SLUG = "06-protocol-analysis"
@@ -47,18 +48,13 @@ RIGHT: dict[str, Any] = {
     "no_overlap_bytes_per_s": 255_664.28,
 }
 
-# By question: what a learner seals, writes and draws, what is measured, and what they conclude.
-SEALED = ("predict-card", "predict-packets", "predict-overhead")
-OF_THEIR_OWN = {"packet-loop": 8.0, "length-plot": 2.0, "cost-plot": 3.0}
-KEPT = ("plate-record", "a10-record", "a11-record", "a12-record", "a13-record")
-MEASURED: dict[str, float] = {**dict.fromkeys((*SEALED, *KEPT), 0.5), **OF_THEIR_OWN}
-# What has the same answer for everybody.
-ALIKE = {"headers": 1.0, "eager-limit": 1.0, "smpp": 1.0, "collectives": 0.5, "swapped": 0.5}
-WORTH: dict[str, float] = {
-    **MEASURED,
-    **ALIKE,
-    **{"postcard": 1, "row-cost": 2, "overlap-gain": 2, "timeline": 1},
-}
+WORTH = worth(SLUG)
+# What needs no answer.
+MEASURED = worth(
+    SLUG,
+    *("predict-card", "predict-packets", "predict-overhead", "plate-record", "a10-record"),
+    *("a11-record", "a12-record", "a13-record", "packet-loop", "length-plot", "cost-plot"),
+)
 
 
 def record(study: str, points: Iterable[Point], **changes: Any) -> Record:

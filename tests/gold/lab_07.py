@@ -27,6 +27,7 @@ from beowulf.tuning.ab_comparison import AFTER, BEFORE, TURNS
 from beowulf.tuning.budget import CALL_US, LONG, SHORT, WAYS
 from beowulf.tuning.paper_e_baseline import FIREWALL, IRQBALANCE, LOW_LATENCY, MODERATION
 from tests import heat_records
+from tests.gold.case import worth
 from tests.gold.measured import LABEL, NODES, WHEN
 
 SLUG = "07-latency-tuning"
@@ -66,16 +67,13 @@ RIGHT: dict[str, Any] = {
     "waiting_percent": 26.2,
 }
 
-# By question: what a learner seals, writes and draws; then what is measured by running a cell, and concluded.
-SEALED = ("predict-byte", "predict-together", "predict-plate")
-WRITTEN = {"own-interval": 3.0, "quantile-plot": 3.0, "own-knob": 4.0, "letters": 3.0}
-RUN = ("l1-record", "e6-record", "e7-record", "l2-record")
-MEASURED: dict[str, float] = {**dict.fromkeys((*SEALED, *RUN), 0.5), **WRITTEN}
-WORTH: dict[str, float] = {
-    **MEASURED,
-    **{"budget": 2, "unlike": 1, "each-knob": 2, "kept-line": 2, "plate": 2},
-    **{"fates": 0.5, "timeline": 1, "limit": 0.5, "waiting-share": 0.5},
-}
+WORTH = worth(SLUG)
+# What needs no answer.
+MEASURED = worth(
+    SLUG,
+    *("predict-byte", "predict-together", "predict-plate", "l1-record", "e6-record", "e7-record"),
+    *("l2-record", "own-interval", "quantile-plot", "own-knob", "letters"),
+)
 EARLY = {"started": "2024-01-05T09:50:00.000Z", "ended": "2024-01-05T09:50:00.000Z"}
 LOOK = "cat /proc/sys/net/ipv4/ip_early_demux"
 SOURCE = """def change_percent(before, after):

@@ -10,6 +10,7 @@ from beowulf import paths
 from beowulf.exercises.lab_08 import first_beowulf, galaxy, gas
 from beowulf.record import Point, Record
 from beowulf.studies.lab_08 import c7_barrier, tokens
+from tests.gold.case import worth
 from tests.gold.measured import LABEL, WHEN
 
 SLUG = "08-first-beowulf"
@@ -194,11 +195,6 @@ RIGHT: dict[str, Any] = {
     "below_percent": 13.9,
     "overhead_percent": 56.9,
 }
-SEALED = ("predict-second", "predict-speed-up")
-WRITTEN = {"ghosts": 6.0, "galaxy": 3.0}
-MEASURED: dict[str, float] = {**dict.fromkeys(SEALED, 0.5), **WRITTEN, "c1-record": 0.5}
-WORTH: dict[str, float] = {
-    **MEASURED,
-    **{"saturation": 2, "second-network": 1.5, "barrier": 1.5, "parts": 1.5, "speed-up": 2},
-    "slips": 2,
-}
+WORTH = worth(SLUG)
+# What needs no answer.
+MEASURED = worth(SLUG, "predict-second", "predict-speed-up", "ghosts", "galaxy", "c1-record")

@@ -10,6 +10,7 @@ from beowulf import paths
 from beowulf.exercises.lab_09 import scaling, stairs
 from beowulf.measure import calibration
 from beowulf.record import Point, Record
+from tests.gold.case import worth
 from tests.gold.measured import LABEL, WHEN
 
 SLUG = "09-prediction"
@@ -145,13 +146,7 @@ RIGHT: dict[str, Any] = {
     "speed_up_64": speed_up(scaling.OWN),
     "speed_up_64_gigabit": speed_up(scaling.GIGABIT),
 }
-SEALED = ("predict-broadcast", "predict-plate")
-WRITTEN = {"tree": 2.0, "ring": 2.0, "pipelined": 3.0, "reduce": 2.0, "halo": 2.0}
-MEASURED: dict[str, float] = {**dict.fromkeys(SEALED, 0.5), **WRITTEN, "scaling-plot": 2.0}
-WORTH: dict[str, float] = {
-    **MEASURED,
-    "calibration": 2,
-    "lower-bound": 1,
-    "scaling": 2,
-    "memo-numbers": 1,
-}
+WORTH = worth(SLUG)
+WRITTEN = ("tree", "ring", "pipelined", "reduce", "halo")
+# What needs no answer.
+MEASURED = worth(SLUG, "predict-broadcast", "predict-plate", *WRITTEN, "scaling-plot")

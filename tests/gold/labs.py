@@ -45,8 +45,8 @@ LABS = (
         lab_01.SLUG,
         lab_01.RIGHT,
         lab_01.records,
-        worth=dict(lab_01.WORTH),
-        measured=dict(lab_01.MEASURED),
+        worth=lab_01.WORTH,
+        measured=lab_01.MEASURED,
         # Bits for megabits, pairs counted once, one node of three, one cluster not looked at, who complains.
         slips={
             **{"idle_mbit_per_s": 183.2, "ordered_pairs": 6, "node_b": "node03"},
@@ -58,15 +58,8 @@ LABS = (
         lab_02.SLUG,
         lab_02.RIGHT,
         lab_02.records,
-        worth={
-            **{"timing-loop": 4, "a3-record": 1, "kernel-rows": 2, "round-trips": 1, "sweep": 2},
-            **{"bandwidth-plot": 3, "heat-prediction": 2, "heat-step": 4, "not-faster": 1},
-            **{"caches": 2, "own-rows": 2, "paper-tables": 1, "odd-node": 2, "prediction": 1},
-        },
-        measured={
-            **{"timing-loop": 4, "a3-record": 1, "sweep": 2, "bandwidth-plot": 3},
-            **{"heat-prediction": 2, "heat-step": 4, "own-rows": 1.5},
-        },
+        worth=lab_02.WORTH,
+        measured=lab_02.MEASURED,
         # A full round trip for half of one, nanoseconds, a guess at the cache, bits for bytes.
         slips={
             **{"beside_mpi_us": 14.1, "kernel_row_us": 99_000},
@@ -81,8 +74,8 @@ LABS = (
         lab_03.SLUG,
         lab_03.RIGHT,
         lab_03.records,
-        worth=dict(lab_03.WORTH),
-        measured=dict(lab_03.MEASURED),
+        worth=lab_03.WORTH,
+        measured=lab_03.MEASURED,
         # One turn of seven, four workers on two cores, a part for the whole, the share of four for that of two.
         slips={
             **{"ft_predicted_s": 0.02 + 786_432 / 12.5e6, "ep_predicted_s": 0.05},
@@ -98,11 +91,8 @@ LABS = (
         lab_04.SLUG,
         lab_04.RIGHT,
         lab_04.records,
-        worth=dict(lab_04.WORTH),
-        measured={
-            name: lab_04.WORTH[name]
-            for name in (*lab_04.SEALED, *lab_04.WRITTEN, *lab_04.DRAWN, "a7-record")
-        },
+        worth=lab_04.WORTH,
+        measured=lab_04.MEASURED,
         # Another bandwidth, a ratio upside down, and a fit of another kind in one number of four.
         slips={
             **{"model_time_us": 20.0 + 500_000 / 100, "impatience_times": 1 / 40},
@@ -114,8 +104,8 @@ LABS = (
         lab_05.SLUG,
         lab_05.RIGHT,
         lab_05.records,
-        worth=dict(lab_05.WORTH),
-        measured=dict(lab_05.MEASURED),
+        worth=lab_05.WORTH,
+        measured=lab_05.MEASURED,
         # A sign that is the wrong way round, a size too far, one case of three, one row of three.
         slips={
             **{"gain_percent": 30.0, "first_that_waits_kb": 30, "limit_64_kb": "not supported"},
@@ -132,8 +122,8 @@ LABS = (
         lab_06.SLUG,
         lab_06.RIGHT,
         lab_06.records,
-        worth=dict(lab_06.WORTH),
-        measured=dict(lab_06.MEASURED),
+        worth=lab_06.WORTH,
+        measured=lab_06.MEASURED,
         # No options in TCP's header, a row without its ACKs, bytes of one message for three, a silence.
         slips={
             **{"tcp_bytes": 20, "wire_bytes_a_row": 8300, "scatter_call_bytes": 1024},
@@ -148,8 +138,8 @@ LABS = (
         lab_07.SLUG,
         lab_07.RIGHT,
         lab_07.records,
-        worth=dict(lab_07.WORTH),
-        measured=dict(lab_07.MEASURED),
+        worth=lab_07.WORTH,
+        measured=lab_07.MEASURED,
         # A system call counted once, the first gain for the later one, a value that does not stay, a difference for a
         # share.
         slips={
@@ -164,8 +154,8 @@ LABS = (
         lab_08.SLUG,
         lab_08.RIGHT,
         lab_08.records,
-        worth=dict(lab_08.WORTH),
-        measured=dict(lab_08.MEASURED),
+        worth=lab_08.WORTH,
+        measured=lab_08.MEASURED,
         # KB for bytes, milliseconds for microseconds, one network for two, the paper's own slip.
         slips={
             **{"saturated_two_bytes": 4, "barrier_all_us": 0.12, "speed_up_two": None},
@@ -177,8 +167,8 @@ LABS = (
         lab_09.SLUG,
         lab_09.RIGHT,
         lab_09.records,
-        worth=dict(lab_09.WORTH),
-        measured=dict(lab_09.MEASURED),
+        worth=lab_09.WORTH,
+        measured=lab_09.MEASURED,
         # Nanoseconds, a latency for six of them, and one network for the other.
         slips={
             **{"longest_us": 89e6, "bound_ring_ms": 22.33, "speed_up_64": None},

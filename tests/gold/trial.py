@@ -1,4 +1,4 @@
-"""What a hand-in is given, found as in grading but without a kernel and without a gradebook."""
+"""What a hand-in is given, found as in grading but without a gradebook."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def graded(slug: str, folder: Path, student: str = "", course: Path | None = Non
     notebook = inspection.read(path)
     notebook.cells = restored(notebook.cells, known(slug))
     identify(notebook)
-    scores = scoring.assess(slug, folder, notebook, student, course)
-    assert scores is not None, f"{slug} has no rubric"
-    return Outcome(scores)
+    assessed = scoring.assess(slug, folder, notebook, student, course)
+    assert assessed is not None, f"{slug} has no rubric"
+    return Outcome(dict(assessed.scores))
 
 
 @cache

@@ -78,13 +78,6 @@ def test_times_that_fall_have_no_rate() -> None:
         alpha_beta({0: [100.0] * 5, 1000: [50.0] * 5, 100_000: [10.0] * 5})
 
 
-def test_an_empty_list_of_samples_is_refused_with_its_size() -> None:
-    with pytest.raises(LabError, match="no samples at 1,024 bytes"):
-        alpha_beta({0: [1.0], 1024: []})
-    with pytest.raises(LabError, match="no samples at 1 bytes"):
-        eager_limit({1: []} | {size: [1.0] for size in range(2, 12)})
-
-
 def test_too_few_sizes_for_a_step_are_refused() -> None:
     with pytest.raises(LabError, match="8 sizes are needed"):
         eager_limit({1: [1.0], 2: [2.0]})

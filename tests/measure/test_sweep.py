@@ -1,12 +1,10 @@
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from beowulf.errors import LabError, UsageError
+from beowulf.errors import UsageError
 from beowulf.measure.sweep import PAPER_D, adaptive, checked, powers_of_two, refine, steps
 
 ALPHA_US, US_PER_BYTE = 50.0, 0.08
@@ -66,17 +64,6 @@ def test_messages_larger_than_the_memory_are_refused() -> None:
     assert checked([300_000]) == [300_000]  # the program on its nodes will say
 
 
-@pytest.mark.parametrize("sweep", [lambda: powers_of_two(8, 4), lambda: steps(8, 4, 1)])
-def test_an_empty_sweep_is_refused(sweep: Callable[[], object]) -> None:
-    with pytest.raises(UsageError, match="from 8 to 4 bytes is empty"):
-        sweep()
-
-
-def test_an_increment_of_nothing_is_refused() -> None:
-    with pytest.raises(UsageError, match="increment"):
-        steps(0, 10, 0)
-
-
 def test_nothing_is_refined_on_a_straight_line() -> None:
     sizes = [0, 100, 1000, 5000, 10_000]
     found = refine(sizes, [line(size) for size in sizes])
@@ -100,13 +87,6 @@ def test_what_stands_ten_percent_above_its_neighbours_is_measured_again() -> Non
 
 def test_sizes_close_to_each_other_are_not_divided() -> None:
     assert refine([0, 8, 16], [10, 20, 10], closest=8).between == []
-
-
-def test_times_that_do_not_belong_to_the_sizes_are_refused() -> None:
-    with pytest.raises(LabError, match="do not belong together"):
-        refine([1, 2], [1.0])
-    with pytest.raises(LabError, match="must rise"):
-        refine([2, 1], [1.0, 1.0])
 
 
 def test_an_adaptive_sweep_forgets_a_burst_of_noise() -> None:

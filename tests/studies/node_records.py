@@ -34,7 +34,6 @@ def made(
     spread: float = 0.01,
     load: float = 0.2,
     beside: dict[tuple[str, str, str], list[tuple[float, float]]] | None = None,
-    disturbed: bool = False,
 ) -> Record:
     """A Record whose nodes have paper A's figures; `factors` changes the time of a row on a node.
 
@@ -65,9 +64,5 @@ def made(
             at = {TOOL: tool, BESIDE: name, "node": node, "launch": launch}
             points.append(Point(at, facts={"ours": ours, "theirs": theirs}))
     circumstances = {"before": {**QUIET, "load_1min": load}, "after": QUIET}
-    sweep = {
-        "nodes": list(nodes),
-        "turns": [list(nodes)] if disturbed else [[node] for node in nodes],
-        "disturbed": disturbed,
-    }
+    sweep = {"nodes": list(nodes), "turns": [[node] for node in nodes]}
     return Record("A3", points=points, circumstances=circumstances, sweep=sweep)

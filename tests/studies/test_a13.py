@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from made import left_open, outcomes
+from made import outcomes
 from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcome_of
 from overlap_records import around, busy, record
 from running import first, warned
@@ -208,9 +208,8 @@ def test_a_capture_that_lost_packets_decides_nothing_that_is_counted() -> None:
     assert found["scatter-1kb-not-slower"] == "holds"
 
 
-def test_a_busy_machine_turns_no_claim_round_and_leaves_what_is_counted() -> None:
+def test_a_busy_machine_leaves_what_is_counted() -> None:
     found = outcomes(judge(busy(usual())))
-    left_open(outcomes(judge(usual())), found)
     assert found["broadcast-no-more-bytes"] == "holds"
     assert found["small-buffers-more-segments"] == "holds"
 
@@ -230,13 +229,6 @@ def test_another_library_has_no_such_limit_and_messages_that_are_not_known() -> 
     assert found["every-message-captured"] == "inconclusive"
     assert found["alltoall-no-more-bytes"] == "inconclusive"
     assert draw(made).alt
-
-
-def test_without_samples_nothing_is_decided_and_drawn() -> None:
-    empty = record("A13", [])
-    assert set(outcomes(judge(empty)).values()) == {"inconclusive"}
-    with pytest.raises(LabError, match="has no samples"):
-        draw(empty)
 
 
 def test_half_a_record_is_drawn_as_far_as_it_goes() -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import cast
 
 import pytest
-from made import left_open
 from node_records import LEVELS, made, printed
 from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcome_of
 
@@ -26,6 +26,7 @@ from beowulf.studies.lab_02.node_comparison import (
     odd_nodes,
     off_rows,
 )
+from beowulf.studies.lab_02.node_neighbours import PERF
 from beowulf.studies.lab_02.node_rows import beside_paper_a, printed_rows, rows
 from beowulf.verdict import Outcome, Verdict
 
@@ -187,11 +188,6 @@ def test_one_node_cannot_be_equal() -> None:
     assert outcomes(made("node00"))["nodes-alike"] == "inconclusive"
 
 
-def test_a_busy_machine_turns_no_claim_round() -> None:
-    quiet, loaded = (made("node00", "node01", load=load) for load in (0.2, 9.0))
-    left_open(outcomes(quiet), outcomes(loaded))
-
-
 def test_rows_that_overlap_decide_nothing() -> None:
     near = {("node00", "RPC/UDP"): 11.9 / 21.4}
     assert outcomes(made("node00", factors=near))["calls-cost-more"] != "holds"
@@ -262,13 +258,6 @@ def test_without_other_tools_nothing_stands_beside() -> None:
     assert neighbours(made("node00")).empty
 
 
-def test_nodes_that_disturbed_each_other_decide_nothing() -> None:
-    found = a3.STUDY.claims(made("node00", "node01", disturbed=True))
-    assert {verdict.outcome for verdict in found} == {"inconclusive"}
-    assert "ran at the same time" in found[0].evidence
-    assert {verdict.advice for verdict in found} == {"Measure again without `--together`."}
-
-
 # ---- Where it runs ------------------------------------------------------------------------------
 
 
@@ -276,7 +265,8 @@ class Machines:
     """Nodes on machines with these names: what the study asks before it launches anything."""
 
     def __init__(self, **machines: str) -> None:
-        self.machines, self.nodes, self.dead = machines, tuple(machines), [""]
+        self.machines, self.nodes = machines, tuple(machines)
+        self.dead: list[str] = []
 
     def dead_nodes(self) -> list[str]:
         return self.dead
@@ -314,10 +304,23 @@ def test_missing_headers_of_rpc_are_reported_before_anything_is_measured(
         a3.STUDY.measure(cast("Cluster", Machines(node00="x")), tmp_path)
 
 
+@pytest.mark.nightly
 @pytest.mark.cluster
-def test_a_node_that_does_not_exist_is_refused(cluster: NamespaceCluster, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no node node09"):
-        a3.STUDY.measure(cluster, tmp_path, nodes=["node09"])
+def test_a_cluster_brings_all_rows(cluster: NamespaceCluster, tmp_path: Path) -> None:
+    record = a3.STUDY.measure(cluster, tmp_path, quick=True)
+    assert record.complete
+    assert record.sweep["turns"] == [[node] for node in cluster.nodes]
+    wanted = {*printed()["processes"], "pipe", "pipe bandwidth", "RPC/TCP", "Main memory"}
+    for node in cluster.nodes:
+        known = rows(record, node)
+        assert wanted <= set(known)
+        assert all(known[name].median > 0 for name in wanted)
+    if shutil.which("perf"):
+        lines = neighbours(record).to_dict("records")
+        beside = {(line["node"], line["row"]) for line in lines if line["tool"] == PERF}
+        of_perf = ("null call", "pipe", "Bcopy (libc)")
+        assert beside == {(node, row) for node in cluster.nodes for row in of_perf}
+    assert "null call" in a3.STUDY.picture(record).alt
 
 
 @pytest.mark.cluster
@@ -325,14 +328,10 @@ def test_nodes_that_run_together_keep_their_samples_separate(
     cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(a3, "PROGRAMS", {"latencies": a3.PROGRAMS["latencies"]})
-    nodes = list(cluster.nodes[:2])
-    record = a3.STUDY.measure(cluster, tmp_path, quick=True, nodes=nodes, together=True)
-    assert (record.complete, record.sweep["turns"], record.sweep["disturbed"]) == (
-        True,
-        [nodes],
-        True,
-    )
-    for node in nodes:
+    monkeypatch.setattr(a3, "turns", lambda _, nodes: [nodes])
+    record = a3.STUDY.measure(cluster, tmp_path, quick=True)
+    assert (record.complete, record.sweep["turns"]) == (True, [list(cluster.nodes)])
+    for node in cluster.nodes:
         assert set(rows(record, node)) == {*printed()["latencies"], "fifo", "semaphore"}
         [about] = record.select(about=True, node=node)
         assert about.facts["hosts"] == [node]
@@ -344,5 +343,6 @@ def test_a_program_that_fails_on_a_node_is_reported_with_that_node(
 ) -> None:
     monkeypatch.setattr(a3, "PROGRAMS", {"latencies": a3.PROGRAMS["latencies"]})
     monkeypatch.setattr(a3, "QUICK", {"latencies": ("--rows", "pip")})
+    monkeypatch.setattr(a3, "turns", lambda _, nodes: [nodes])
     with pytest.raises(UsageError, match=r"--rows is one of pipe, .* node00 reports this"):
-        a3.STUDY.measure(cluster, tmp_path, quick=True, together=True)
+        a3.STUDY.measure(cluster, tmp_path, quick=True)

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import mpptest_records
 import pytest
-from made import left_open
 from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcome_of
-from overlap_records import busy, record, samples
+from overlap_records import record, samples
 
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.measure import mpptest
@@ -132,11 +131,6 @@ def test_a_rate_that_falls_contradicts() -> None:
         if point.at["size_bytes"] == 1024:
             point.samples[:] = [5 * each for each in point.samples]
     assert outcomes(made)["rate-rises"] == "contradicted"
-
-
-def test_a_busy_machine_turns_no_claim_round_and_without_samples_none_is_decided() -> None:
-    left_open(outcomes(measured()), outcomes(busy(measured())))
-    assert outcomes(record("A8", [])) == dict.fromkeys(CLAIMS, "inconclusive")
 
 
 def test_the_picture_shows_half_round_trips_of_both_ways() -> None:

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import mpptest_records
 import pytest
-from made import left_open
 from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcome_of
-from overlap_records import busy, record, samples
+from overlap_records import record, samples
 
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.measure import mpptest
@@ -190,11 +189,6 @@ def test_blocking_ranks_that_take_turns_are_slower_and_nothing_is_hidden() -> No
         return turns * link(ranks, "blocking", size, 0) + work_us
 
     assert outcomes(measured(in_turns))["hides"] == "contradicted"
-
-
-def test_a_busy_machine_turns_no_claim_round_and_without_samples_none_is_decided() -> None:
-    left_open(outcomes(measured(link)), outcomes(busy(measured(link))))
-    assert outcomes(record("A9", [])) == dict.fromkeys(CLAIMS, "inconclusive")
 
 
 def test_the_picture_has_a_line_for_each_number_of_nodes_and_kind_of_call() -> None:

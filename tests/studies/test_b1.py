@@ -10,6 +10,7 @@ from lab_04_records import US_PER_BYTE, At, b1, noisy
 from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcome_of
 
 from beowulf.measure.sweep import PAPER_A_SMALL
+from beowulf.record import Record
 from beowulf.studies.lab_04 import b1_round_trip
 from beowulf.verdict import Outcome
 
@@ -24,23 +25,25 @@ def test_b1_a_latency_that_hides_the_size_varies_little() -> None:
     }
 
 
-def test_b1_a_short_latency_shows_the_size() -> None:
-    found = b1_round_trip.STUDY.claims(b1(lambda at: 5 + at["size_bytes"] * US_PER_BYTE))
-    assert made.outcomes(found)["little-variation"] == "contradicted"
-
-
-def test_b1_a_variation_within_the_noise_is_inconclusive() -> None:
-    found = b1_round_trip.STUDY.claims(
-        b1(lambda at: 300 + at["size_bytes"] * US_PER_BYTE, noise=0.3)
-    )
-    assert made.outcomes(found)["little-variation"] == "inconclusive"
-
-
-def test_b1_calls_that_differ_are_not_equal() -> None:
-    found = b1_round_trip.STUDY.claims(
-        b1(lambda at: 500 * (1.3 if at["protocol"] == "nonblocking" else 1))
-    )
-    assert made.outcomes(found)["blocking-alike"] == "contradicted"
+@pytest.mark.parametrize(
+    ("record", "claim", "outcome"),
+    [
+        (b1(lambda at: 5 + at["size_bytes"] * US_PER_BYTE), "little-variation", "contradicted"),
+        (
+            b1(lambda at: 300 + at["size_bytes"] * US_PER_BYTE, noise=0.3),
+            "little-variation",
+            "inconclusive",
+        ),
+        (
+            b1(lambda at: 650 if at["protocol"] == "nonblocking" else 500),
+            "blocking-alike",
+            "contradicted",
+        ),
+    ],
+    ids=["a short latency", "noise", "calls that differ"],
+)
+def test_b1_otherwise(record: Record, claim: str, outcome: str) -> None:
+    assert made.outcomes(b1_round_trip.STUDY.claims(record))[claim] == outcome
 
 
 def test_b1_calls_whose_intervals_are_wide_are_not_known_to_be_equal() -> None:

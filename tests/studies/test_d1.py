@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from made import left_open
-from overlap_records import busy, connected, record, timed
+from overlap_records import connected, record, timed
 from running import first
 
 from beowulf.cluster.namespaces import NamespaceCluster
-from beowulf.errors import LabError, UsageError
+from beowulf.errors import UsageError
 from beowulf.measure.measurement import Measurement
 from beowulf.record import Point, Record
 from beowulf.studies.lab_05 import d1_synchronisation as d1
@@ -89,10 +88,6 @@ def test_an_end_in_the_middle_is_not_reported() -> None:
     assert "last longer" in verdict.advice
 
 
-def test_a_busy_machine_turns_no_claim_round() -> None:
-    left_open(outcomes(as_in_the_paper()), outcomes(busy(as_in_the_paper())))
-
-
 def test_a_library_without_such_a_limit_makes_it_inconclusive() -> None:
     made = as_in_the_paper()
     made.cluster["mpi"] = "modern"
@@ -151,13 +146,6 @@ def test_a_record_from_before_there_were_buffers_is_judged_where_it_can_be() -> 
     ]
     for claim, outcome in outcomes(made).items():
         assert outcome == ("inconclusive" if "socket" in claim else "holds"), claim
-
-
-def test_a_record_of_another_study_is_refused() -> None:
-    made = as_in_the_paper()
-    made.study = "D2"
-    with pytest.raises(LabError, match="Record of study D2"):
-        d1.STUDY.claims(made)
 
 
 def test_the_table_has_the_papers_columns_and_all_samples() -> None:

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from made import left_open
 from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcome_of, quieter
 from overlap_records import busy, connected, record, timed
 from running import first
@@ -146,7 +145,6 @@ def test_without_a_capture_the_cause_is_open_and_a_reason_given() -> None:
 
 def test_a_busy_machine_does_not_matter_on_the_wire() -> None:
     found = outcomes(busy(swept(PAPER)))
-    left_open(outcomes(swept(PAPER)), found)
     assert {found[f"{way.mpich}-on-the-wire"] for way in CAUSES} == {"holds"}
 
 

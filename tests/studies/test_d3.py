@@ -102,10 +102,6 @@ def test_a_busy_machine_makes_every_claim_inconclusive() -> None:
     assert set(outcomes(busy(measured(3, 3)))) == {"inconclusive"}
 
 
-def test_without_samples_nothing_is_reported() -> None:
-    assert set(outcomes(record("D3", []))) == {"inconclusive"}
-
-
 def test_the_table_is_made_as_the_papers() -> None:
     table = d3.paper_table(measured(3.61, 3.29))
     rows = table.set_index(["message_kb", "statistic"])

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from made import left_open
 from null_records import (
     Noise,
     assert_mostly_holds,
@@ -14,7 +13,7 @@ from null_records import (
     outcome_of,
     quieter,
 )
-from overlap_records import busy, record, timed
+from overlap_records import record, timed
 
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.measure.measurement import Measurement
@@ -101,15 +100,6 @@ def test_the_evidence_has_the_sign_of_equation_1() -> None:
     verdict = d4.STUDY.claims(measured(d4.PAPER_PERCENT))[0]
     assert verdict.numbers["percent"] == pytest.approx(-26.27, abs=1.5)
     assert "negative being better" in verdict.evidence
-
-
-def test_a_busy_machine_turns_no_claim_round() -> None:
-    quiet = outcomes(measured(d4.PAPER_PERCENT))
-    left_open(quiet, outcomes(busy(measured(d4.PAPER_PERCENT))))
-
-
-def test_without_samples_nothing_is_reported() -> None:
-    assert outcomes(record("D4", [])) == dict.fromkeys(CLAIMS, "inconclusive")
 
 
 def test_the_table_is_made_as_the_papers() -> None:

@@ -6,9 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from made import left_open
 from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcome_of, quieter
-from overlap_records import busy, connected, record, timed
+from overlap_records import connected, record, timed
 
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.record import Point, Record
@@ -99,10 +98,6 @@ def test_a_wide_interval_around_the_margin_is_open(case: tuple[Way, int] | int) 
         ]
     (open_,) = [each for each in d6.STUDY.claims(made) if each.outcome == "inconclusive"]
     assert open_.advice
-
-
-def test_a_busy_machine_turns_no_claim_round() -> None:
-    left_open(outcomes(measured()), outcomes(busy(measured())))
 
 
 def test_a_cluster_of_two_nodes_leaves_the_processes_open() -> None:

@@ -6,11 +6,10 @@ from collections.abc import Callable
 
 import pytest
 from lab_04_records import noisy
-from made import left_open, outcomes
+from made import outcomes
 from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcome_of
 from overlap_records import busy, record
 
-from beowulf.errors import LabError
 from beowulf.record import Point, Record
 from beowulf.studies import draw, judge
 from beowulf.studies.lab_03 import e3_hpl
@@ -62,10 +61,9 @@ def test_one_solution_that_fails_is_enough() -> None:
     assert "1.2e+02" in verdict.evidence
 
 
-def test_a_check_is_believed_on_a_busy_machine_which_turns_no_claim_round() -> None:
+def test_a_check_is_believed_on_a_busy_machine() -> None:
     results = outcomes(judge(busy(made(solved()))))
     assert results["residual"] == "holds"
-    left_open(outcomes(judge(made(solved()))), results)
 
 
 def test_hpl_as_fast_as_dgemm_does_not_lean_on_the_network() -> None:
@@ -141,10 +139,3 @@ def test_table_and_picture_have_each_state() -> None:
     figure = draw(results)
     assert "after: HPL, together 1" in figure.alt
     assert len(figure.table) == 2
-
-
-def test_a_record_without_samples_decides_nothing_and_has_no_picture() -> None:
-    empty = made([])
-    assert set(outcomes(judge(empty)).values()) == {"inconclusive"}
-    with pytest.raises(LabError, match="no solution of HPL"):
-        draw(empty)

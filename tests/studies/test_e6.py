@@ -15,7 +15,6 @@ from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcom
 from overlap_records import busy, record
 from running import first
 
-from beowulf.cli import tune_tables
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError
 from beowulf.record import Point, Record
@@ -192,7 +191,7 @@ def test_the_picture_has_every_knob_and_the_table_mean_and_deviation() -> None:
     assert {"mean_before_us", "deviation_after_us", "p95_after_us", "decision"} <= set(figure.table)
 
 
-def test_means_that_say_otherwise_than_the_pairs_are_named_in_table_and_terminal() -> None:
+def test_means_that_say_otherwise_than_the_pairs_are_named_in_the_table() -> None:
     disturbed = compared(FIREWALL, 0.85)
     for point in disturbed:
         if point.at["state"] == AFTER:
@@ -201,9 +200,6 @@ def test_means_that_say_otherwise_than_the_pairs_are_named_in_table_and_terminal
     means = draw(made).table.set_index("knob")["means"]
     assert means[FIREWALL] == "say otherwise"
     assert set(means.drop(FIREWALL)) == {"agree"}
-    printed = tune_tables.gained(gains(made), {}, (MODERATION, FIREWALL))
-    noted = [line for line in printed if "its two means say otherwise" in line]
-    assert [line.partition(":")[0] for line in noted] == [FIREWALL]
 
 
 # Measured
@@ -262,7 +258,9 @@ def test_a_knob_of_the_machine_is_turned_alone_and_put_back(
         change(False)
 
     monkeypatch.setattr(e6_knobs, "compare", compared_here)
-    made = e6_knobs.STUDY.measure(cluster, tmp_path, quick=True, host=True)
+    # As on PCs and VMs, whose machines are the nodes' own.
+    monkeypatch.setattr(e6_knobs, "absent_knobs", lambda _: {IRQBALANCE: "not here"})
+    made = e6_knobs.STUDY.measure(cluster, tmp_path, quick=True)
     assert made.sweep["machine"] == {LOW_LATENCY: "1"}
     assert dict(seen)[LOW_LATENCY] == "1"
     assert all(value == "0" for name, value in seen if name != LOW_LATENCY)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from knob_records import compared
-from made import left_open, outcomes
+from made import outcomes
 from overlap_records import busy, record
 
 from beowulf.cluster.namespaces import NamespaceCluster
@@ -86,14 +86,9 @@ def test_a_procedure_that_makes_nothing_faster_is_contradicted() -> None:
     assert outcomes(judge(made))["procedure-gains"] == "contradicted"
 
 
-def test_a_busy_machine_turns_no_claim_round() -> None:
+def test_a_busy_machine_leaves_what_was_read() -> None:
     found = outcomes(judge(busy(usual())))
-    left_open(outcomes(judge(usual())), found)
     assert found["nodes-alike"] == "holds"
-
-
-def test_without_answers_nothing_is_decided() -> None:
-    assert set(outcomes(judge(record("E7", []))).values()) == {"inconclusive"}
 
 
 def test_the_picture_says_what_became_of_each_step() -> None:

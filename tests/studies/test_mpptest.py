@@ -178,29 +178,6 @@ OLD_RECORDS = {
     "B2": lambda: lab_04.rings("B2", lambda at: 1.0),
     "B3": lambda: lab_04.rings("B3", lambda at: 1.0),
 }
-# What does not compare calls, or only those that were blocking in the same way.
-AS_BEFORE = {
-    "rises-then-saturates": "holds",
-    "more-nodes-higher-rate": "holds",
-    "saturates-at-the-link": "holds",
-    "rate-rises": "holds",
-    "rate-saturates": "contradicted",
-    "more-nodes": "holds",
-    "little-variation": "holds",
-}
-
-
-@pytest.mark.parametrize("study", OLD_RECORDS)
-def test_an_older_record_is_judged_where_it_can_be_and_says_why_not_elsewhere(study: str) -> None:
-    record = older(OLD_RECORDS[study]())
-    for verdict in judge(record):
-        if verdict.claim in AS_BEFORE:
-            assert verdict.outcome == AS_BEFORE[verdict.claim], verdict
-            continue
-        assert verdict.outcome == "inconclusive", verdict
-        why = "before this way" if verdict.claim.startswith("mpptest") else "MPI_Sendrecv"
-        assert why in verdict.evidence
-        assert verdict.advice
 
 
 @pytest.mark.parametrize("study", ["A7", "A8", "A9", "B1"])

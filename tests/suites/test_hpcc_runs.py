@@ -64,12 +64,12 @@ def test_a_failed_check_ends_with_1_after_the_figures_were_shown(
 ) -> None:
     monkeypatch.setenv("BEOWULF_STATE", str(cluster.folder))
     monkeypatch.setattr(problem, "THRESHOLD", 1e-9)  # which no solution in double precision reaches
-    done = CliRunner().invoke(app, ["hpl", "-n", "2", "--size", str(TINY), "--runs", "2"])
+    done = CliRunner().invoke(app, ["suite", "hpl", "-n", "2", "--size", str(TINY)])
     assert isinstance(done.exception, LabError)
     assert done.exception.exit_code == 1
-    assert "solution 1 of 2 fails its check" in str(done.exception)
+    assert "solution 1 of 3 fails its check" in str(done.exception)
     rows = [line.split() for line in done.stdout.splitlines() if line.endswith("FAILED")]
-    assert [row[0] for row in rows] == ["1", "2"]
+    assert [row[0] for row in rows] == ["1", "2", "3"]
     assert all(float(row[2]) > 0 for row in rows)
     assert "DGEMM" in done.stdout
     wait_until(lambda: not left(cluster), "nothing of hpcc is left on a node")
@@ -161,8 +161,8 @@ def test_what_cannot_be_run_is_a_sentence(at_cluster: Beowulf) -> None:
         ("hpcc", "--size", "7"): "160 to 400,000 equations, not 7",
     }
     for words, sentence in refused.items():
-        assert sentence in at_cluster(*words, code=2)
-    shown = at_cluster("hpl", "--show", "-n", "3", "--size", "960")
+        assert sentence in at_cluster("suite", *words, code=2)
+    shown = at_cluster("suite", "hpl", "--show", "-n", "3", "--size", "960")
     assert shown == problem.of_size(960, 3, runs=3).text
 
 

@@ -63,12 +63,9 @@ def test_the_input_has_its_values_in_the_lines_where_hpl_reads_them() -> None:
     [
         (lambda: problem.of_size(100, 4), "160 to 400,000 equations, not 100"),
         (lambda: problem.of_size(10**9, 4), "not 1,000,000,000"),
-        (lambda: problem.of_size(960, 4, runs=0), "1 to 20 times in a run, not 0"),
-        (lambda: problem.of_size(960, 4, runs=21), "not 21 times"),
         (lambda: problem.of_memory(0.0, GIB, 4), "above 0 and at most 0.8, not 0"),
         (lambda: problem.of_memory(1.5, GIB, 4), "not 1.5"),
         (lambda: problem.of_memory(0.5, 1000, 4), "160 to 400,000 equations"),
-        (lambda: problem.grid(0), "at least 1 rank, not 0"),
     ],
 )
 def test_what_is_no_problem_is_refused(call: Callable[[], object], sentence: str) -> None:

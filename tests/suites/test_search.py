@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from running import Beowulf
 
 from beowulf import paths
+from beowulf.cli import suites
 from beowulf.cluster.namespaces import NamespaceCluster
-from beowulf.errors import UsageError
 from beowulf.studies.lab_07 import e5_application
-from beowulf.suites import blast
+from beowulf.suites import blast, sequences
 from beowulf.suites.sequences import Collection
 
 PROGRAM = paths.root() / "labs" / blast.LAB / blast.PROGRAM
@@ -54,21 +54,6 @@ def test_the_same_seed_makes_the_same_sequences(tmp_path: Path) -> None:
     letters = "".join(line for line in texts[0][0].splitlines() if not line.startswith(">"))
     assert set(letters) == set("ACGT")
     assert len(letters) >= TINY.bases
-
-
-@pytest.mark.parametrize(
-    ("made", "sentence"),
-    [
-        (Collection(bases=0), "not 0"),
-        (Collection(bases=10**12), "not 1e\\+06"),
-        (Collection(queries=0), "1 to 100,000 queries, not 0"),
-    ],
-)
-def test_sequences_that_cannot_be_made_are_refused(
-    tmp_path: Path, made: Collection, sentence: str
-) -> None:
-    with pytest.raises(UsageError, match=sentence):
-        made.write(tmp_path / "d.fa", tmp_path / "q.fa")
 
 
 # ---------------------------------------------------------------- merging
@@ -160,14 +145,19 @@ def test_what_cannot_be_searched_is_a_sentence(at_cluster: Beowulf) -> None:
         said = at_cluster("run", "-n", "2", PROGRAM, *words, code=1)
         assert sentence in said
         assert "Abort" not in said
-    assert "at least 1 part, not 0" in at_cluster("search", "-n", "0", code=2)
-    assert "9 ranks need 9 nodes" in at_cluster("search", "-n", "9", code=2)
+    assert "at least 1 part, not 0" in at_cluster("suite", "search", "-n", "0", code=2)
+    assert "9 ranks need 9 nodes" in at_cluster("suite", "search", "-n", "9", code=2)
 
 
 @pytest.mark.cluster
 @pytest.mark.usefixtures("blast_is_here")
-def test_the_command_says_seconds_hits_and_parts(at_cluster: Beowulf) -> None:
-    said = at_cluster("search", "-n", "2", "--size", "0.05", "--queries", "5")
+def test_the_command_says_seconds_hits_and_parts(
+    cluster: NamespaceCluster, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("BEOWULF_STATE", str(cluster.folder))
+    monkeypatch.setattr(sequences, "Collection", lambda: TINY)
+    suites.suite("search", ranks=2)
+    said = capsys.readouterr().out
     rows = [line.split() for line in said.splitlines() if line.strip()[:1] in ("1", "2")]
     assert [row[0] for row in rows[:2]] == ["1", "2"]
     assert rows[0][-1] == rows[1][-1], "as many hits"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
     from tests.timeline.conftest import Recorded
 
 
-CHROMIUM = shutil.which("chromium")
-needs_chromium = pytest.mark.skipif(not CHROMIUM, reason="there is no Chromium on this machine")
 HOSTILE = "<script>alert(1)</script>"
 MOST_OPEN_S, MOST_BYTES, FEWEST_FRAMES = 5.0, 20_000_000, 20.0
 
@@ -49,7 +46,7 @@ def made(ranks: int, calls: int) -> Analysis:
         traces.append(
             RankTrace(
                 rank, ranks, HOSTILE, f"/x/{HOSTILE}", 0, calls * 50_000, events,
-                ("MPI_Send", "MPI_Recv"), {}, ((1, 0, ranks),), np.zeros(0), (HOSTILE,),
+                ("MPI_Send", "MPI_Recv"), ((1, 0, ranks),), np.zeros(0), (HOSTILE,),
             )
         )  # fmt: skip
     return Analysis(Trace(tuple(traces), warnings=(HOSTILE,)), {})
@@ -72,31 +69,23 @@ def packets(count: int, length_ns: int, messages: int) -> pd.DataFrame:
 
 
 @contextmanager
-def opened(file: Path) -> Iterator[Any]:
+def opened(browser: Any, file: Path) -> Iterator[Any]:
     """The page in a browser; afterwards: no error and no request."""
-    from playwright.sync_api import sync_playwright
-
     wrong: list[str] = []
-    with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        view = browser.new_page(viewport={"width": 1280, "height": 900})
-        view.on("pageerror", lambda error: wrong.append(str(error)))
-        view.on(
-            "console", lambda m: wrong.append(m.text) if m.type in ("error", "warning") else None
-        )
-        view.on("dialog", lambda dialog: wrong.append("a dialog"))
-        view.on(
-            "request",
-            lambda asked: (
-                None
-                if asked.url.startswith(("file:", "data:", "blob:"))
-                else wrong.append(asked.url)
-            ),
-        )
-        view.goto(file.as_uri())
-        view.wait_for_selector("html[data-ready=yes]", timeout=60_000)
-        yield view
-        browser.close()
+    view = browser.new_page(viewport={"width": 1280, "height": 900})
+    view.on("pageerror", lambda error: wrong.append(str(error)))
+    view.on("console", lambda m: wrong.append(m.text) if m.type in ("error", "warning") else None)
+    view.on("dialog", lambda dialog: wrong.append("a dialog"))
+    view.on(
+        "request",
+        lambda asked: (
+            None if asked.url.startswith(("file:", "data:", "blob:")) else wrong.append(asked.url)
+        ),
+    )
+    view.goto(file.as_uri())
+    view.wait_for_selector("html[data-ready=yes]", timeout=60_000)
+    yield view
+    view.close()
     assert not wrong
 
 
@@ -115,14 +104,13 @@ def seen(view: Any, rank: int) -> set[tuple[int, ...]]:
     return {colour for _, colour in shot.getcolors(1 << 20) or []}
 
 
-@needs_chromium
 @pytest.mark.browser
-def test_what_is_drawn_is_what_the_trace_has(tmp_path: Path) -> None:
+def test_what_is_drawn_is_what_the_trace_has(browser: Any, tmp_path: Path) -> None:
     found = made(4, 200)
-    page.Page(found, packets(100, found.length_ns, 10), ["a", "b", "c", HOSTILE]).save(
-        tmp_path / "t.html"
-    )
-    with opened(tmp_path / "t.html") as view:
+    shown = page.Page(found)
+    shown.packets, shown.nodes = packets(100, found.length_ns, 10), ["a", "b", "c", HOSTILE]
+    shown.save(tmp_path / "t.html")
+    with opened(browser, tmp_path / "t.html") as view:
         for rank, began, ended in ((0, 0, 50_000), (3, 123_456, 7_000_000)):
             events = found.events[found.events["rank"] == rank]
             clipped = np.minimum(events["ended_ns"], ended) - np.maximum(events["began_ns"], began)
@@ -151,14 +139,13 @@ def test_what_is_drawn_is_what_the_trace_has(tmp_path: Path) -> None:
 
 
 @pytest.mark.nightly
-@needs_chromium
 @pytest.mark.browser
-def test_keys_jump_to_the_waits(record: Recorded, tmp_path: Path) -> None:
+def test_keys_jump_to_the_waits(record: Recorded, browser: Any, tmp_path: Path) -> None:
     found = analysis.read(record("cases.c", 2, "late-sender", "5"))
     page.Page(found).save(tmp_path / "t.html")
     top = found.waits.iloc[0]
     since = (top["since_ns"] - found.trace.began_ns) / 1e6
-    with opened(tmp_path / "t.html") as view:
+    with opened(browser, tmp_path / "t.html") as view:
         view.focus("#view")
         view.keyboard.press("l")
         start, end = view.evaluate("[timeline.range.start, timeline.range.end]")
@@ -204,15 +191,16 @@ def test_the_still_picture_has_its_sentence_and_table(tmp_path: Path) -> None:
         picture.chosen("nine", 4)
 
 
-@needs_chromium
 @pytest.mark.browser
 @pytest.mark.nightly
-def test_a_million_events_stay_smooth(tmp_path: Path) -> None:
+def test_a_million_events_stay_smooth(browser: Any, tmp_path: Path) -> None:
     found = made(16, 62_500)
     file = tmp_path / "t.html"
-    page.Page(found, packets(100_000, found.length_ns, 1000), list("abcd")).save(file)
+    shown = page.Page(found)
+    shown.packets, shown.nodes = packets(100_000, found.length_ns, 1000), list("abcd")
+    shown.save(file)
     size = os.path.getsize(file)
-    with opened(file) as view:
+    with opened(browser, file) as view:
         opens_s = view.evaluate("performance.now()") / 1000  # since the page was asked for
         frames = view.evaluate(
             """async () => {

@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pytest
 
 from beowulf import mpi
@@ -114,9 +113,6 @@ def test_the_parts_of_a_rank_are_its_run(record: Recorded) -> None:
         calls = each.events[(each.events["flags"] & PART) == 0]
         # No call begins before the one before it has ended.
         assert (calls["began_ns"][1:] >= calls["ended_ns"][:-1]).all()
-        assert {name: total[0] for name, total in each.totals.items()} == Counter(
-            each.calls[call] for call in calls["call"]
-        )
     parts = found.parts
     assert (parts["computing"] + parts["in_mpi"] == parts["run"]).all()
     assert (parts["computing"] > 0).all()
@@ -174,7 +170,6 @@ def test_what_a_killed_rank_did_is_kept_up_to_its_last_call(record: Recorded) ->
     warnings = " ".join(found.trace.warnings)
     assert "Rank 1 did not come to the end of MPI_Finalize" in warnings
     victim = found.trace.ranks[1]
-    assert victim.totals["MPI_Barrier"][0] == 10
     assert victim.events.size == 10
 
 
@@ -183,7 +178,6 @@ def test_more_calls_than_there_is_room_for_are_counted(record: Recorded) -> None
     found = analysis.read(folder)
     for each in found.trace.ranks:
         assert each.events.size == 1000
-        assert each.totals["MPI_Barrier"][0] == 5000
         assert each.left_out == 5000 + 1 - 1000
     assert "4,001 events from" in " ".join(found.trace.warnings)
     assert "are counted and not shown" in " ".join(found.trace.warnings)
@@ -212,24 +206,7 @@ def test_a_file_cut_short_is_read_as_far_as_it_goes(record: Recorded, cut: int) 
     assert found.ranks[1].events.size < found.ranks[0].events.size + 10
 
 
-@pytest.mark.parametrize(
-    ("place", "value"), [("call", 500), ("partner", 77), ("ended_ns", 1), ("began_ns", 1)]
-)
-def test_damaged_events_are_refused(record: Recorded, place: str, value: int) -> None:
-    file = record("everything.c", 2) / "rank-0.trace"
-    content = bytearray(file.read_bytes())
-    events = np.frombuffer(content, trace.EVENT, offset=trace.HEAD.itemsize)
-    events[3][place] = value
-    file.write_bytes(content)
-    with pytest.raises(LabError, match="damaged"):
-        trace.read(file.parent)
-
-
-def test_files_of_other_runs_and_of_no_run_are_refused(record: Recorded, tmp_path: Path) -> None:
-    folder = record("everything.c", 2)
-    (folder / "rank-1.trace").rename(folder / "rank-3.trace")
-    with pytest.raises(LabError, match="not of one run"):
-        trace.read(folder)
+def test_a_folder_without_a_trace_is_refused(tmp_path: Path) -> None:
     with pytest.raises(LabError, match="no trace in"):
         trace.read(tmp_path / "nothing")
 
@@ -271,8 +248,9 @@ def test_on_a_full_disk_the_program_ends_well_and_what_fits_is_kept(
     finally:
         subprocess.run(["umount", folder], check=True)
     assert "there was no room on the disk" in " ".join(found.trace.warnings)
-    assert [each.totals["MPI_Barrier"][0] for each in found.trace.ranks] == [40_000, 40_000]
     kept = [each.events.size for each in found.trace.ranks]
+    # MPI_Finalize is an event, too.
+    assert [each.left_out for each in found.trace.ranks] == [40_001 - each for each in kept]
     assert 40_000 < sum(kept) < 2_300 * 1024 / 48
 
 

@@ -128,16 +128,14 @@ def run(*ranks: list[dict[str, Any]], **of_all: Any) -> Analysis:
         clocks = np.zeros(0, dtype=[("monotonic_ns", "<i8"), ("real_ns", "<i8")])
         comms = ((0, 0, len(ranks)), (7, 0, len(ranks)))
         made.append(
-            RankTrace(
-                rank, len(ranks), "node", "made", 0, 10 * MS, rows, names, {}, comms, clocks, ()
-            )
+            RankTrace(rank, len(ranks), "node", "made", 0, 10 * MS, rows, names, comms, clocks, ())
         )
     return Analysis(Trace(tuple(made), **of_all), {})
 
 
 def of(found: Analysis) -> list[list[str]]:
     """What the ranks do, with messages numbered from 0 by their own tags."""
-    return replay.actions(found)
+    return replay.actions(found, replay.read(found))
 
 
 def one_message(kind: str = "MPI_Send", size: int = 1000, *, late_us: float = 50) -> Analysis:
@@ -467,7 +465,7 @@ def test_a_real_run_is_replayed_always_alike_and_takes_longer_on_a_slow_network(
     assert replay.replay(found, FAST) == there
     slow = replay.replay(found, SLOW)
     assert slow.ms > there.ms
-    words_of = Counter(line.split()[0] for lines in replay.actions(found) for line in lines)
+    words_of = Counter(line.split()[0] for lines in of(found) for line in lines)
     assert words_of["sleep"] > 0
 
 

@@ -67,9 +67,7 @@ def test_what_smpirun_writes_now_is_read(tmp_path: Path) -> None:
     [
         ("", "is no trace of SimGrid's"),
         ("hello\n", "is no trace of SimGrid's"),
-        (RING.read_text()[:200], "damaged or cut short"),
         (RING.read_text().replace("rank-", "host-"), "has no rank in it"),
-        (RING.read_text().replace("12 0.000000 2 3 7", "12 zero 2 3 7"), "damaged or cut short"),
     ],
 )
 def test_what_is_no_trace_gets_a_sentence(text: str, sentence: str, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from running import first
 
 from beowulf import mpi
 from beowulf.cluster.namespaces import NamespaceCluster
-from beowulf.errors import LabError, UsageError
+from beowulf.errors import UsageError
 from beowulf.measure.roundtrips import HALF
 from beowulf.record import Point, Record
 from beowulf.studies import draw, judge
@@ -124,14 +124,6 @@ def test_where_links_have_no_rate_the_wire_is_not_observable() -> None:
     assert found["wire-1"].outcome == "inconclusive"
     assert "--rate 100mbit" in found["wire-1"].advice
     assert WIRE not in set(draw(record).table["step"])
-
-
-def test_without_samples_nothing_is_decided_and_drawn() -> None:
-    record = made()
-    record.points = []
-    assert {verdict.outcome for verdict in judge(record)} == {"inconclusive"}
-    with pytest.raises(LabError, match="no samples"):
-        draw(record)
 
 
 def test_the_bars_are_stacked_in_the_order_of_the_way() -> None:

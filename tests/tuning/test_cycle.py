@@ -203,6 +203,7 @@ class Nodes:
 
     kind = "made"
     can = Abilities()
+    watched = None
     nodes = ("node00", "node01")
 
     def describe(self) -> dict[str, Any]:
@@ -271,12 +272,6 @@ def test_a_change_that_fails_half_way_is_taken_out(session: Measurement) -> None
     with pytest.raises(LabError, match="node01 is down"):
         ab_comparison.compare(session, change, length=SHORT)
     assert seen == [True, False]
-
-
-def test_a_place_is_measured_once(session: Measurement) -> None:
-    ab_comparison.compare(session, lambda on: None, length=SHORT)
-    with pytest.raises(LabError, match="measured already"):
-        ab_comparison.compare(session, lambda on: None, length=SHORT)
 
 
 # On a real cluster

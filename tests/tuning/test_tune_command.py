@@ -6,25 +6,22 @@ import json
 import os
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 import typer
+from lively import Lively
 from ordinary import ada
 from running import PATIENCE_S, Beowulf, first
 from turned import rules, set_
 
-from beowulf import notebook, paths
-from beowulf.cli import tune_paper, tune_trial
-from beowulf.cluster import Cluster
-from beowulf.cluster.recorded import RecordedCluster
+from beowulf import paths
+from beowulf.cli import tune, tune_trial
 from beowulf.errors import LabError
 from beowulf.measure.roundtrips import HALF
-from beowulf.record import Point, Record
-from beowulf.studies.lab_07 import e6_knobs
-from beowulf.tuning import log, machines, trial
-from beowulf.tuning.ab_comparison import Comparison, Length, compared
-from beowulf.tuning.change import Changes, changing
+from beowulf.record import Point
+from beowulf.tuning import log, trial
+from beowulf.tuning.ab_comparison import compared
+from beowulf.tuning.change import changing
 from beowulf.tuning.knobs import find
 
 pytestmark = pytest.mark.cluster
@@ -122,7 +119,7 @@ def test_nothing_is_changed_that_cannot_be_written_down(learner: Beowulf, tmp_pa
     file.mkdir()
     try:
         said = learner("tune", "apply", "firewall", "10", "--unmeasured", code=1)
-        assert "tuned.jsonl cannot be used: Is a directory." in said
+        assert "tuned.jsonl: Is a directory." in said
         assert rules(learner) == ["none", "none"]
     finally:
         file.rmdir()
@@ -143,71 +140,18 @@ def test_a_trial_is_measured_and_put_back_where_nobody_can_be_asked(learner: Beo
     assert list((learner.here / "records").glob("E7-tune-firewall-*.json"))
 
 
-def test_all_that_is_untuned_is_tried_alone_and_then_together(
+def test_what_is_kept_after_a_trial_is_on_every_node(
     learner: Beowulf, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The measurement is replaced: that a change is measured, the test above has shown."""
-    seen = []
-
-    def measured(cluster: Cluster, changes: Changes, *_: object, **__: object) -> Comparison:
-        changes(True)
-        seen.append((rules(learner), machines.read(cluster, [delayed])["delayed-ack"]["node00"]))
-        changes(False)
-        points = [Point({}, HALF, [4.0, 4.1] * 4, {"visit": v}) for v in ([0, 3] * 4, [1, 2] * 4)]
-        return compared(*points)
-
-    delayed = find("delayed-ack")
+    points = [Point({}, HALF, [4.0, 4.1] * 4, {"visit": v}) for v in ([0, 3] * 4, [1, 2] * 4)]
     monkeypatch.setenv("BEOWULF_STATE", str(learner.state))
-    monkeypatch.setattr(trial, "measure", measured)
-    options: dict[str, Any] = {
-        "host": False,
-        "quick": True,
-        "records": learner.here,
-        "as_json": True,
-    }
-    set_(learner, "firewall", "100")
-    set_(learner, "delayed-ack", "quick")
-    tune_paper.all_(keep=True, revert=False, **options)
-    answer = json.loads(capsys.readouterr().out)["trials"]
-    firewall, acks = {"firewall": "none"}, {"delayed-ack": "delayed"}
-    assert [each["knobs"] for each in answer] == [firewall, acks, firewall | acks]
-    assert [each["fate"] for each in answer] == ["put back", "put back", "kept"]
-    assert [(each, ack.value) for each, ack in seen] == [
-        (["none", "none"], "quick"),
-        (["100", "100"], "delayed"),
-        (["none", "none"], "delayed"),
-    ]
-    assert rules(learner) == ["none", "none"]
+    monkeypatch.setattr(trial, "measure", lambda *_, **__: compared(*points))
+    tune.apply("firewall", "100", keep=True, records=learner.here, as_json=True)
+    assert json.loads(capsys.readouterr().out)["fate"] == "kept"
+    assert rules(learner) == ["100", "100"]
     learner("tune", "revert")
     assert rules(learner) == ["none", "none"]
-
-
-def test_on_a_cluster_that_nobody_has_touched_papers_state_is_made_and_taken_away(
-    learner: Beowulf, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The measurement is shortened; what it measures, the tests of E6 show."""
-    monkeypatch.setenv("BEOWULF_STATE", str(learner.state))
-    monkeypatch.setattr(e6_knobs, "QUICK_LENGTH", Length(blocks=1, most_blocks=1, samples=3))
-    monkeypatch.setattr(e6_knobs, "QUICK_LAUNCHES", 1)
-    here = machines.read(learner.cluster, [find("moderation"), find("firewall")])
-    tune_paper.all_(quick=True, records=learner.here / "all")
-    said = capsys.readouterr().out
-    assert said.startswith("Nobody has turned a knob here, so paper E's state is made first: ")
-    assert "firewall 100" in said
-    assert "tcp-low-latency: Nothing: Linux 4.14" in said
-    assert "`beowulf tune apply tcp-low-latency 1 --host` turns it" in said
-    if not here["moderation"]["node00"].absent:
-        assert "Each alone, added up: " in said
-    assert "Everything is as it was." in said
-    assert machines.read(learner.cluster, [find("moderation"), find("firewall")]) == here
-    (file,) = (learner.here / "all").glob("E6-*.json")
-    made = (Record.load(file), file)
-    monkeypatch.setattr(notebook, "measure_and_save", lambda *_, **__: made)
-    tune_paper.all_(quick=True, records=learner.here / "all", as_json=True)
-    answer = json.loads(capsys.readouterr().out)
-    assert answer["state"]["firewall"] == "100"
-    assert {each["knob"] for each in answer["trials"]} >= {"firewall"}
-    assert "irqbalance" in answer["absent"]
 
 
 def test_two_at_a_time_are_refused(learner: Beowulf) -> None:
@@ -266,10 +210,9 @@ def test_a_person_who_says_no_has_changed_nothing(
 
 @pytest.mark.parametrize("knob", ["firewall", "moderation"])
 def test_the_knobs_of_another_kind_of_cluster_are_not_turned(tmp_path: Path, knob: str) -> None:
-    recorded = RecordedCluster(tmp_path)
     with (
-        pytest.raises(LabError, match="kind recorded"),
-        changing(recorded, [(find(knob), find(knob).shows)]),
+        pytest.raises(LabError, match="kind lively"),
+        changing(Lively(tmp_path), [(find(knob), find(knob).shows)]),
     ):
         pass
     assert not list(tmp_path.iterdir())
@@ -277,7 +220,7 @@ def test_the_knobs_of_another_kind_of_cluster_are_not_turned(tmp_path: Path, kno
 
 def test_without_a_cluster_that_is_reported(tmp_path: Path) -> None:
     nobody = Beowulf(tmp_path / "none", tmp_path)
-    commands = (("apply", "firewall", "10"), ("all",), ("compare",))
+    commands = (("apply", "firewall", "10"), ("compare",))
     for words in (("tune",), *(("tune", *each) for each in commands)):
         assert "No cluster runs." in nobody(*words, code=1)
     assert nobody("tune", "revert") == "Nothing was to be put back.\n"

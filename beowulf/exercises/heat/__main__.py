@@ -34,10 +34,10 @@ def main(words: Sequence[str]) -> None:
             raise UsageError(f"`{name}` takes the number of a lab, such as 3.")
         LOCAL[name](rest[0])
         return
-    from beowulf.cluster import connect
+    from beowulf.cluster import running
 
     try:
-        record = MEASURED[name](connect(), *rest)  # type: ignore[operator]
+        record = MEASURED[name](running(), *rest)  # type: ignore[operator]
     except TypeError as problem:
         raise UsageError(f"{name}: {problem}.") from None
     if name != "capture":

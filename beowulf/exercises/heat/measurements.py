@@ -37,9 +37,7 @@ Language = Literal["Python", "C"]
 def steps(
     cluster: Cluster, *, rows: tuple[int, ...] = STEP_ROWS, folder: Path | None = None
 ) -> Record:
-    """Lab 02: the times of a step by loops, by numpy and in C, on one node; a recorded cluster gives what was kept."""
-    if recorded := cluster.replay("H2"):
-        return recorded
+    """Lab 02: the times of a step by loops, by numpy and in C, on one node."""
     looped = min(MOST_LOOPED_ROWS, max(rows))
 
     def go(heat: Heat) -> None:
@@ -66,8 +64,6 @@ def speed_up(
     cluster: Cluster, *, rows: tuple[int, ...] = RUN_ROWS, folder: Path | None = None
 ) -> Record:
     """Lab 03: the time of a step of `run` on 1 to 4 ranks, a node each."""
-    if recorded := cluster.replay("H3"):
-        return recorded
     most = min(MOST_RANKS, len(cluster.nodes))
 
     def go(heat: Heat) -> None:
@@ -100,8 +96,6 @@ def exchanges(
     cluster: Cluster, *, columns: tuple[int, ...] = ROW_COLUMNS, folder: Path | None = None
 ) -> Record:
     """Lab 04: the times of the three exchanges, alone and with a step, and where exchange_send_first ends no more."""
-    if recorded := cluster.replay("H4"):
-        return recorded
     ranks = several(cluster)
 
     def go(heat: Heat) -> None:
@@ -136,8 +130,6 @@ def overlap(
     if language not in OVERLAP_ROWS:
         raise UsageError(f"The language is Python or C, not {language!r}.")
     variant = language.lower()
-    if recorded := cluster.replay("H5", variant):
-        return recorded
     several(cluster)
     plate = rows or OVERLAP_ROWS[language]
     words: list[str | int] = ["--rows", plate, "--columns", ",".join(map(str, columns))]

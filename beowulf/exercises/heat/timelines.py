@@ -32,8 +32,6 @@ OVERLAP_COLUMNS = {SHORT: 8000, LONG: 20_000}
 
 def traced_exchanges(cluster: Cluster, *, folder: Path | None = None) -> Record:
     """Lab 04: exchange_send_first until it hangs, then some steps in turns and non-blocking, on a timeline."""
-    if recorded := cluster.replay(EXCHANGED):
-        return recorded
     ranks = several(cluster)
 
     def go(heat: Heat) -> None:
@@ -55,8 +53,6 @@ def traced_exchanges(cluster: Cluster, *, folder: Path | None = None) -> Record:
 
 def traced_overlap(cluster: Cluster, *, folder: Path | None = None) -> Record:
     """Lab 05: some steps of overlapped_step with rows below and above the eager limit, on a timeline."""
-    if recorded := cluster.replay(OVERLAPPED):
-        return recorded
     several(cluster)
 
     def go(heat: Heat) -> None:

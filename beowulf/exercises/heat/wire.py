@@ -29,10 +29,8 @@ def capture(
 ) -> Record:
     """Capture so many steps on up to four nodes: nothing but these exchange rows of so many columns meanwhile.
 
-    A recorded cluster gives what was kept. LabError when a function is wrong; then nothing is kept.
+    LabError when a function is wrong; then nothing is kept.
     """
-    if recorded := cluster.replay(STUDY):
-        return recorded
     ranks = several(cluster)
 
     def go(heat: Heat) -> None:

@@ -35,11 +35,8 @@ TIMED_OUT = 124  # the code with which `timeout` ends what it has stopped
 def measure(cluster: Cluster, *, chance: random.Random | None = None) -> Record:
     """Let the ring of the learner's newest Record `own-ring` run on the broken cluster, and report where it waits.
 
-    A recorded cluster gives what was kept. LabError without such a Record.
+    LabError without such a Record.
     """
-    if recorded := cluster.replay(STUDY, VARIANT):
-        print(*lines(recorded), sep="\n")
-        return recorded
     ring = _newest(cluster.records or Path("records"))
     about = next(dict(point.facts) for point in ring.points if "own" in point.at)
     with Watched(cluster, STUDY) as watched:

@@ -26,13 +26,9 @@ def measure(
 ) -> Record:
     """Let all ranks call the function three times, each time with another token, and keep the Record.
 
-    A call that goes wrong is kept with the reason. A recorded cluster gives what was kept. LabError when there is no
-    such function.
+    A call that goes wrong is kept with the reason. LabError when there is no such function.
     """
     cluster = engines.cluster
-    if recorded := cluster.replay(STUDY, VARIANT):
-        print(*lines(recorded), sep="\n")
-        return recorded
     chance = chance or random.Random()
     with Watched(cluster, STUDY) as watched:
         made = begun(cluster, VARIANT, own_function.about(engines, name))

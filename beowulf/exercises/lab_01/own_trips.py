@@ -33,13 +33,10 @@ TOO_SHORT = 20  # times shorter than each trip of ours is another unit
 def measure(engines: Engines, name: str = NAME, *, chance: random.Random | None = None) -> Record:
     """Call the function on all ranks for each ordered pair of them, ten times in shuffled order, and keep the Record.
 
-    What is wrong with a call is reported and kept as a fact; the call is no sample. A recorded cluster gives what was
-    kept. LabError when there is no such function.
+    What is wrong with a call is reported and kept as a fact; the call is no sample. LabError when there is no such
+    function.
     """
     cluster = engines.cluster
-    if recorded := cluster.replay(STUDY, VARIANT):
-        print(*lines(recorded), sep="\n")
-        return recorded
     chance = chance or random.Random()
     nodes = engines.nodes
     pairs = list(permutations(range(len(nodes)), 2))

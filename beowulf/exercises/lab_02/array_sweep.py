@@ -74,12 +74,9 @@ def size_fault(sizes: Any) -> str:
 def measure(engines: Engines, sizes: Any, name: str = NAME) -> Record:
     """Have the function `name` of the first node's engine copy arrays of these sizes, and keep the Record.
 
-    A recorded cluster gives what was kept. What is wrong with sizes or function is in the Record, in sentences.
+    What is wrong with sizes or function is in the Record, in sentences.
     """
     cluster = engines.cluster
-    if recorded := cluster.replay(STUDY, VARIANT):
-        print(*lines(recorded), sep="\n")
-        return recorded
     folder, node = cluster.records or Path("records"), cluster.nodes[0]
     sweep: dict[str, Any] = {"exercise": name, "nodes": [node], "why": size_fault(sizes)}
     program: dict[str, Any] = {}

@@ -40,13 +40,11 @@ ROUNDS = 3  # at most: on a busy machine the best of one round may not be good e
 
 
 def measure(cluster: Cluster, chance: random.Random | None = None) -> Record:
-    """Measure all nodes while one, drawn by `chance`, is odd, and keep the Record; a recorded cluster gives it.
+    """Measure all nodes while one, drawn by `chance`, is odd, and keep the Record.
 
     Without `chance`, a learner who has a word of their course always draws the same node. LabError where
     nodes cannot be made to differ.
     """
-    if recorded := cluster.replay(STUDY, VARIANT):
-        return recorded
     from beowulf.progress import bar
 
     folder = cluster.records or Path("records")

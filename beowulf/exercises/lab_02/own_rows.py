@@ -27,12 +27,10 @@ LONGEST_S = 60.0
 
 
 def measure(cluster: Cluster, source: Path | str = "own_rows.c") -> Record:
-    """Compile and run `source` on the first node, save its Record; a recorded cluster gives what was saved.
+    """Compile and run `source` on the first node, save its Record.
 
     LabError when it does not compile, does not end, or a row is wrong.
     """
-    if recorded := cluster.replay(STUDY, VARIANT):
-        return recorded
     from beowulf.measure.measurement import Measurement
     from beowulf.progress import bar
 

@@ -55,15 +55,12 @@ def drawn(chance: random.Random) -> list[list[int]]:
 
 
 def measure(engines: Engines, name: str = NAME, chance: random.Random | None = None) -> Record:
-    """Have the function `name` of the first node's engine time calls, and keep the Record; a recorded cluster gives it.
+    """Have the function `name` of the first node's engine time calls, and keep the Record.
 
     Without `chance`, a learner who has a word of their course always gets the same calls. What is wrong with the
     function is in the Record, in sentences.
     """
     cluster = engines.cluster
-    if recorded := cluster.replay(STUDY, VARIANT):
-        print(*lines(recorded), sep="\n")
-        return recorded
     calls = drawn(chance or variant.chance(f"{STUDY} {VARIANT}"))
     folder, node = cluster.records or Path("records"), cluster.nodes[0]
     with Measurement(STUDY, cluster, folder, sweep={"exercise": name, "nodes": [node]}) as session:

@@ -45,11 +45,8 @@ def measure(
 ) -> Record:
     """Run `source` and our own count in a class and with ranks drawn by `chance`, and keep the Record.
 
-    A recorded cluster gives what was kept. LabError when `source` does not compile, fails, or
-    prints no counts; then nothing is kept.
+    LabError when `source` does not compile, fails, or prints no counts; then nothing is kept.
     """
-    if recorded := cluster.replay(STUDY, VARIANT):
-        return recorded
     with Watched(cluster, STUDY) as watched:
         chance = chance or random.Random()
         size, ranks = chance.choice(CLASSES), chance.choice(RANKS)

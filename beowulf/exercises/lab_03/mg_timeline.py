@@ -17,7 +17,7 @@ PARTS = ("computing", "network", "waiting")
 
 
 def traced(cluster: Cluster) -> Record:
-    """Run MG once and keep what its ranks did; a recorded cluster gives what was kept."""
+    """Run MG once and keep what its ranks did."""
 
     def go(session: Measurement) -> None:
         ranks = max(npb.BENCHMARKS[RUN].counts(several(cluster)))

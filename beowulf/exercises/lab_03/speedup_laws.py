@@ -75,12 +75,10 @@ def is_right(name: str, question: Numbers, answer: object) -> bool:
 def measure(
     cluster: Cluster, source: Path | str = "laws.py", chance: random.Random | None = None
 ) -> Record:
-    """Ask the functions in `source`, and keep the Record; a recorded cluster gives what was kept.
+    """Ask the functions in `source`, and keep the Record.
 
     LabError when `source` is no Python.
     """
-    if recorded := cluster.replay(STUDY, VARIANT):
-        return recorded
     made = Record(
         STUDY,
         variant=VARIANT,

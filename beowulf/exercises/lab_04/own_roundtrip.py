@@ -52,15 +52,12 @@ def measure(
 ) -> Record:
     """Call the function on all ranks with messages of these sizes, in turns with roundtrip.c, and keep the Record.
 
-    What is wrong with a call is reported and kept as a fact; the call is no sample. A recorded cluster gives what was
-    kept. LabError when there is no such function.
+    What is wrong with a call is reported and kept as a fact; the call is no sample. LabError when there is no such
+    function.
     """
     if protocol not in VARIANTS:
         raise UsageError(f"The protocol is {' or '.join(VARIANTS)}, not {protocol!r}.")
     cluster = engines.cluster
-    if recorded := cluster.replay(STUDY, VARIANTS[protocol]):
-        print(*lines(recorded), sep="\n")
-        return recorded
     roundtrips.need_nodes(cluster, 2)
     about = own_function.about(engines, name)
     launches, passes = (QUICK_LAUNCHES, QUICK_PASSES) if quick else (LAUNCHES, PASSES)

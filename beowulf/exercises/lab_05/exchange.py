@@ -37,12 +37,10 @@ LONGEST_SOURCE = 20_000  # characters of it that a Record keeps
 
 
 def measure(cluster: Cluster, source: Path | str = "exchange.c") -> Record:
-    """Compile and run `source`, save its Record beside the notebook; a recorded cluster gives what was saved.
+    """Compile and run `source`, save its Record beside the notebook.
 
     LabError when it does not compile, does not end, or exchanges wrong data.
     """
-    if recorded := cluster.replay(STUDY, VARIANT):
-        return recorded
     with tempfile.TemporaryDirectory() as scratch:
         program = _beside_our_headers(Path(source), Path(scratch))
         try:

@@ -96,7 +96,7 @@ def _record(
 def capture(cluster: Cluster, of: Record) -> Path:
     """Where the capture of a Record lies; LabError when it does not lie beside the Records."""
     folder = cluster.records or Path("records")
-    names = [Path(str(each.get("file", ""))).name for each in of.captures]
+    names = [Path(each["file"]).name for each in of.captures]
     if not names or not (folder / names[0]).is_file():
         what = names[0] if names else f"of {of.file_name}"
         raise LabError(

@@ -51,11 +51,9 @@ def measure(
     """Call `count` with the packets of a capture, hold what it gives against our own counts, and keep the Record.
 
     `capture` is the Record that has one, or its file. `count` gives a dict with COUNTS, and with `row_bytes` also how
-    many `ghost_rows`, messages of that length, there are. What goes wrong in it is kept, too. A recorded cluster gives
-    what was kept. LabError for what is no capture, and for one that is still being written.
+    many `ghost_rows`, messages of that length, there are. What goes wrong in it is kept, too. LabError for what is no
+    capture, and for one that is still being written.
     """
-    if recorded := cluster.replay(STUDY, VARIANT):
-        return recorded
     file = capture_run.capture(cluster, capture) if isinstance(capture, Record) else Path(capture)
     before, started = host_state.now(), moment()
     facts = _finished(file)

@@ -38,13 +38,10 @@ def send(
 ) -> Record:
     """Send postcards with `text` from rank 0 to rank 1 under a capture of whole packets, and keep the Record.
 
-    One card, or one of each of the `sizes` in bytes. A recorded cluster gives what was kept under
-    this name. LabError when the program fails; then nothing is kept.
+    One card, or one of each of the `sizes` in bytes. LabError when the program fails; then nothing is kept.
     """
     if name not in NAMES:
         raise UsageError(f"Cards are called {', '.join(NAMES)}, not {name!r}.")
-    if recorded := cluster.replay(STUDY, name):
-        return recorded
     return capture_run.record(
         cluster,
         STUDY,

@@ -29,11 +29,9 @@ ASKED = "asked"
 def measure(cluster: Cluster, chance: random.Random | None = None) -> Record:
     """Ask all nodes while one, drawn by `chance`, differs from the others, and keep the Record.
 
-    Without `chance`, a learner who has a word of their course always draws the same. A recorded cluster gives what was
-    kept. LabError where no node can be made to differ.
+    Without `chance`, a learner who has a word of their course always draws the same. LabError where no node can be made
+    to differ.
     """
-    if recorded := cluster.replay(STUDY, VARIANT):
-        return recorded
     with Watched(cluster, STUDY) as watched:
         chance = chance or variant.chance(f"{STUDY} {VARIANT}")
         here = paper_e_baseline.parts(cluster)

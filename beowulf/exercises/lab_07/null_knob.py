@@ -27,9 +27,7 @@ WIDE = 20
 
 
 def measure(cluster: Cluster, *, length: Length | None = None) -> Record:
-    """One cycle of which both states are the same, and keep the Record; a recorded cluster gives what was kept."""
-    if recorded := cluster.replay(STUDY, VARIANT):
-        return recorded
+    """One cycle of which both states are the same, and keep the Record."""
     from beowulf.measure.measurement import Measurement
     from beowulf.progress import bar
 

@@ -102,10 +102,8 @@ def measure(
 ) -> Record:
     """Call `function` with the pairs of a cycle and with made up ones, print what is right, and keep the Record.
 
-    A recorded cluster gives what was kept. LabError while the function is not written.
+    LabError while the function is not written.
     """
-    if recorded := cluster.replay(STUDY, VARIANT):
-        return recorded
     started, now = moment(), host_state.now()
     points = tried(function, pairs(cycle), chance or random.Random())
     if all(point.facts["why"] == UNWRITTEN for point in points):

@@ -112,12 +112,10 @@ def read(names: Mapping[str, Any], file: str) -> Mine:
 def measure(
     cluster: Cluster, source: Path | str = "knob.py", *, length: Length | None = None
 ) -> Record:
-    """Turn the knob in `source` both ways, measure it, and keep the Record; a recorded cluster gives what was kept.
+    """Turn the knob in `source` both ways, measure it, and keep the Record.
 
     LabError when it is not written yet, when its lines fail, or when it is not as before at the end.
     """
-    if recorded := cluster.replay(STUDY, VARIANT):
-        return recorded
     from beowulf.progress import bar
 
     file = Path(source)

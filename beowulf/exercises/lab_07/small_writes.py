@@ -42,12 +42,10 @@ HARNESS = "letters.h"  # the package's own, whatever a learner's copy holds
 
 
 def measure(cluster: Cluster, source: Path | str = "letters.c") -> Record:
-    """Compile and run `source` in both states, save its Record; a recorded cluster gives what was saved.
+    """Compile and run `source` in both states, save its Record.
 
     LabError when it does not compile, does not end, or a letter is wrong; then nothing is kept.
     """
-    if recorded := cluster.replay(STUDY, VARIANT):
-        return recorded
     with tempfile.TemporaryDirectory() as scratch:
         program = _beside_our_harness(Path(source), Path(scratch))
         try:

@@ -25,12 +25,10 @@ FILM_PARTICLES, FILM_STEPS, FILM_EVERY, FILM_SQUARES = 5000, 240, 6, 120
 
 
 def measure(cluster: Cluster, source: Path | str = SOURCE) -> Record:
-    """Run a few steps with the learner's partition; a recorded cluster gives what was kept.
+    """Run a few steps with the learner's partition.
 
     LabError when the file does not compile. What is wrong is in the Record, which is kept all the same.
     """
-    if recorded := cluster.replay(STUDY, VARIANT):
-        return recorded
     folder = cluster.records or Path("records")
     words: list[str | int] = [
         "--model",
@@ -66,9 +64,6 @@ def measure(cluster: Cluster, source: Path | str = SOURCE) -> Record:
 
 def film(cluster: Cluster, source: Path | str = SOURCE, *, steps: int = FILM_STEPS) -> Any:
     """Two galaxies that meet, on four ranks: a picture for a notebook, and galaxy.gif beside the Records."""
-    if cluster.can.recorded:
-        print("A film is made of a run of now, and a recorded cluster runs nothing.")
-        return None
     with beside_headers(Path(source)) as program:
         built = mpi.build(program, library=cluster.mpi)
         file = built.with_name("positions")

@@ -37,12 +37,10 @@ FILM_STEPS, FILM_EVERY, FILM_WIDTH = 120, 4, 360
 
 
 def measure(cluster: Cluster, source: Path | str = SOURCE) -> Record:
-    """Try exchange_ghosts, and measure the gas where it is right; a recorded cluster gives what was kept.
+    """Try exchange_ghosts, and measure the gas where it is right.
 
     LabError when the file does not compile. What is wrong is in the Record, which is kept all the same.
     """
-    if recorded := cluster.replay(STUDY, VARIANT):
-        return recorded
     from beowulf.progress import bar
 
     folder = cluster.records or Path("records")
@@ -151,13 +149,8 @@ def parts(record: Record) -> pd.DataFrame:
     return pd.DataFrame(rows).set_index("ranks")
 
 
-def picture(
-    cluster: Cluster, source: Path | str = SOURCE, *, steps: int = PICTURE_STEPS
-) -> Figure | None:
+def picture(cluster: Cluster, source: Path | str = SOURCE, *, steps: int = PICTURE_STEPS) -> Figure:
     """The density of the gas after so many steps, on one rank and on four, and where they differ: a seam shows."""
-    if cluster.can.recorded:
-        print("A picture is drawn of a run of now, and a recorded cluster runs nothing.")
-        return None
     with beside_headers(Path(source)) as program:
         built = mpi.build(program, library=cluster.mpi)
         one, several = (last_image(cluster, built, ranks, steps) for ranks in (1, RANKS))
@@ -166,9 +159,6 @@ def picture(
 
 def film(cluster: Cluster, source: Path | str = SOURCE, *, steps: int = FILM_STEPS) -> Any:
     """The density of the gas as it moves, on four ranks: a picture for a notebook, and gas.gif beside the Records."""
-    if cluster.can.recorded:
-        print("A film is made of a run of now, and a recorded cluster runs nothing.")
-        return None
     with beside_headers(Path(source)) as program:
         frames = images(cluster, mpi.build(program, library=cluster.mpi), RANKS, steps, FILM_EVERY)
     alt = f"A film of {len(frames)} pictures: a blast spreads through a gas in {steps} steps, on {RANKS} ranks."

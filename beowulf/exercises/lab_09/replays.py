@@ -80,12 +80,10 @@ KERNELS_64 = {
 
 
 def measure(cluster: Cluster, made: Calibration, source: Path | str = GAS) -> Record:
-    """Record each program once on the cluster and replay it on each network; a recorded cluster gives what was kept.
+    """Record each program once on the cluster and replay it on each network.
 
     `source` is the learner's gas.c of lab 08. Where it is missing or wrong, the gas is left out, and that is said.
     """
-    if recorded := cluster.replay(STUDY, VARIANT):
-        return recorded
     from beowulf.progress import bar
     from beowulf.timeline import analysis
     from beowulf.timeline.replay import replay as replayed
@@ -128,10 +126,8 @@ def measure(cluster: Cluster, made: Calibration, source: Path | str = GAS) -> Re
 def on_64_nodes(cluster: Cluster, made: Calibration, source: Path | str = GAS) -> Record:
     """Simulate each program on the own network with its computing, and replay that run on each network.
 
-    A recorded cluster gives what was kept. Ranks compute one after the other on one core: none disturbs another.
+    Ranks compute one after the other on one core: none disturbs another.
     """
-    if recorded := cluster.replay(STUDY, VARIANT_64):
-        return recorded
     from beowulf.progress import bar
 
     folder = cluster.records or Path("records")

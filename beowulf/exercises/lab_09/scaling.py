@@ -37,12 +37,10 @@ MEASURED, SIMULATED = "measured", "simulated"
 
 
 def measure(cluster: Cluster, times: Record, *, large: bool = False) -> Record:
-    """Measure a row and the steps of a few nodes, simulate the others; a recorded cluster gives what was kept.
+    """Measure a row and the steps of a few nodes, simulate the others.
 
     `times` is the Record E1 from which the simulated networks are made. `large`: 1,024 nodes as well, for a minute.
     """
-    if recorded := cluster.replay(STUDY, VARIANT):
-        return recorded
     from beowulf.progress import bar
 
     made = calibration.of(times)

@@ -1,7 +1,7 @@
 """Lab 09's staircase: a learner's functions in C, compiled, simulated on the lab's own network, and held to a target.
 
 It is a Record of its own, S9, with the variant `stairs`; it keeps the source. A simulation gives the same time on every
-machine, so that the grader simulates what was handed in once more (autograder/sandbox/simulation.py) instead of
+machine, so that the grader simulates what was handed in once more (autograder/sandbox.py) instead of
 believing a Record.
 """
 
@@ -173,12 +173,10 @@ def _complaint(stderr: str) -> str:
 
 
 def measure(cluster: Cluster, source: Path | str = SOURCE) -> Record:
-    """Simulate each step of `source` and save its Record; a recorded cluster gives what was saved.
+    """Simulate each step of `source` and save its Record.
 
     `cluster` says where Records are kept. LabError when it does not compile.
     """
-    if recorded := cluster.replay(STUDY, VARIANT):
-        return recorded
     from beowulf.measure.measurement import Measurement
 
     file = Path(source)
@@ -207,15 +205,8 @@ def measure(cluster: Cluster, source: Path | str = SOURCE) -> Record:
     return record
 
 
-def timeline(
-    cluster: Cluster, name: str, source: Path | str = SOURCE, *, ranks: int = 16
-) -> Page | None:
-    """Who sends and who waits in a step, on a timeline of its simulated run; None on a recorded cluster."""
-    if cluster.can.recorded:
-        print(
-            "A timeline is drawn of a simulation that runs now, and a recorded cluster runs none."
-        )
-        return None
+def timeline(name: str, source: Path | str = SOURCE, *, ranks: int = 16) -> Page:
+    """Who sends and who waits in a step, on a timeline of its simulated run."""
     if name not in BY_NAME:
         raise UsageError(f"There is no step {name!r}.", f"There are {', '.join(BY_NAME)}.")
     from beowulf.timeline import analysis

@@ -6,7 +6,6 @@ It lists elapsed time, first to last packet, packets, bytes, and averages per se
 
 from __future__ import annotations
 
-import math
 import time
 from pathlib import Path
 from typing import Any
@@ -51,8 +50,7 @@ def plan(_cluster: Cluster, *, quick: bool) -> Plan:
 
 def seen(record: Record) -> dict[str, Any]:
     """What was seen of the wire: at the switch, on all cards together, or on one card; empty if it is not there."""
-    nodes = record.cluster.get("nodes")
-    places = [SWITCH, WIRE, *(nodes if isinstance(nodes, list | tuple) else ())]
+    places = [SWITCH, WIRE, *record.cluster.get("nodes", ())]
     facts = [point.facts for point in record.points if point.at.get("where") in places]
     return facts[0] if facts else {}
 
@@ -83,7 +81,7 @@ def recount(record: Record, capture: Path) -> dict[str, Any]:
     from beowulf.packets.protocols import summary
 
     since, until = (record.captures[0].get(name) for name in ("began", "ended"))
-    if not all(isinstance(each, int | float) and math.isfinite(each) for each in (since, until)):
+    if since is None or until is None:
         return {}
     counted = summary(
         capture, record.points[0].facts["elapsed_s"], since=since, until=until or None

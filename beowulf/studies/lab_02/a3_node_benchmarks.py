@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 from beowulf import mpi, paths, variant
 from beowulf.cluster import Cluster
-from beowulf.errors import LabError, UsageError
+from beowulf.errors import LabError
 from beowulf.figures import Figure
 from beowulf.measure.judgement import below, rising, together
 from beowulf.measure.measurement import Measurement
@@ -60,24 +59,21 @@ NO_PATIENCE = {"BEOWULF_PATIENT": "never"}
 STEPS = ("null call", "stat", "fork proc", "exec proc", "shell proc")
 
 
-def plan(
-    cluster: Cluster, *, quick: bool, nodes: Sequence[str] = (), together: bool = False
-) -> Plan:
-    """All programs of lab 02 on each of `nodes` (all of them), in several rounds, alternating with the tools of others.
+def plan(cluster: Cluster, *, quick: bool) -> Plan:
+    """All programs of lab 02 on each node, in several rounds, alternating with the tools of others.
 
-    Nodes that are one machine share its cores, and would measure how they disturb each other: they take turns, unless
-    they are to run `together`. Nodes that are machines of their own run at the same time.
+    Nodes that are one machine share its cores, and would measure how they disturb each other: they take turns. Nodes
+    that are machines of their own run at the same time.
     """
-    chosen = list(dict.fromkeys(nodes)) or list(cluster.nodes)
-    refuse_what_cannot_run(cluster, chosen)
-    fair = turns(cluster, chosen)
-    waves = [chosen] if together else fair
+    nodes = list(cluster.nodes)
+    refuse_what_cannot_run(cluster)
+    waves = turns(cluster, nodes)
     launches = 1 if quick else LAUNCHES
 
     def steps(measurement: Measurement) -> None:
         measurement.prepare_all([source(name) for name in PROGRAMS])
         alone = len(waves[0]) == 1
-        tools = {node: node_neighbours.installed(cluster, node) if alone else {} for node in chosen}
+        tools = {node: node_neighbours.installed(cluster, node) if alone else {} for node in nodes}
         measurement.sweep["beside"] = tools
         for launch in range(launches):
             for name in PROGRAMS:
@@ -86,19 +82,15 @@ def plan(
                     for node, lines in run(measurement, wave, at, quick).items():
                         keep(measurement, lines, {**at, "node": node}, tools[node], quick)
 
-    sweep = {"nodes": chosen, "launches": launches, "turns": waves}
-    disturbed = {"disturbed": len(waves) < len(fair)}
-    return Plan(launches * len(chosen) * len(PROGRAMS), sweep | disturbed, steps)
+    sweep = {"nodes": nodes, "launches": launches, "turns": waves}
+    return Plan(launches * len(nodes) * len(PROGRAMS), sweep, steps)
 
 
-def refuse_what_cannot_run(cluster: Cluster, chosen: Sequence[str]) -> None:
+def refuse_what_cannot_run(cluster: Cluster) -> None:
     """Before anything is measured, which takes minutes."""
-    for node in chosen:
-        if node not in cluster.nodes:
-            raise UsageError(f"There is no node {node}.", f"There are: {', '.join(cluster.nodes)}.")
-    if dead := [node for node in cluster.dead_nodes() if node in chosen]:
-        verb = "is" if len(dead) == 1 else "are"
-        hint = "`beowulf up` starts it again; `beowulf node-bench NODE` measures others."
+    if dead := cluster.dead_nodes():
+        verb, it = ("is", "it") if len(dead) == 1 else ("are", "them")
+        hint = f"`beowulf up` starts {it} again."
         raise LabError(f"{', '.join(dead)} {verb} down.", hint, dead[0])
     if not mpi.RPC.is_dir():
         raise LabError(
@@ -232,7 +224,7 @@ def nodes_alike(record: Record) -> Judgement:
     """Whether no node is odd; of single rows it only says so."""
     nodes = len(record.sweep["nodes"])
     if nodes < 2:
-        advice = "Measure all nodes (`beowulf node-bench --all`), and look for the odd one out."
+        advice = "Measure all nodes (`beowulf study A3`), and look for the odd one out."
         return undecided("one node was measured", advice)
     odd, doubtful, off = odd_nodes(record), doubtful_nodes(record), off_rows(record)
     numbers = {"odd": len(odd), "off": len(off)}
@@ -274,15 +266,6 @@ def _single(record: Record, off: Sequence[Off]) -> str:
 def _some(names: Sequence[str]) -> str:
     more = len(names) - MOST_NAMED
     return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
-
-
-def claims(record: Record) -> list[Claim]:
-    """The claims; none of them can be decided where nodes disturbed each other."""
-    if not record.sweep.get("disturbed"):
-        return CLAIMS
-    why = "nodes that share the cores of one machine ran at the same time"
-    disturbed = undecided(why, "Measure again without `--together`.")
-    return [replace(each, judge=lambda _: disturbed) for each in CLAIMS]
 
 
 def picture(record: Record) -> Figure:
@@ -344,7 +327,7 @@ STUDY = Study(
     id="A3",
     title="One node: system calls, local messages, bandwidths and memory",
     plan=plan,
-    judged=claims,
+    judged=CLAIMS,
     draw=picture,
     differs={
         "holds": (

@@ -113,7 +113,7 @@ def nodes_alike(record: Record) -> Judgement:
     if not any(point.facts.get("crowded") for point in record.select(suite="hpcc")):
         return Judgement("contradicted", seen, numbers)
     but = "the ranks outnumber the cores, and some waited for one"
-    advice = "Measure on nodes with a core each; `beowulf node-bench --all` asks them one by one."
+    advice = "Measure on nodes with a core each; `beowulf study A3` measures them one by one."
     return Judgement("inconclusive", seen, numbers, advice, but=but)
 
 

@@ -101,7 +101,7 @@ def table(record: Record) -> pd.DataFrame:
                 "communication_percent": 100 * _median(inside),
                 "verified": all(
                     all(point.facts["verified"])
-                    for ranks in (1, 2, RANKS)  # an older Record has two nodes as well
+                    for ranks in (1, RANKS)
                     for point in points(record, name, ranks)
                 ),
                 "paper_mops": paper.get(name, (math.nan, math.nan))[0],

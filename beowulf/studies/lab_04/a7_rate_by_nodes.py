@@ -31,7 +31,6 @@ from beowulf.measure.roundtrips import (
     pairs,
     rates,
     ratios,
-    troubles_of_calls,
 )
 from beowulf.measure.statistics import Ratio
 from beowulf.measure.sweep import powers_of_two
@@ -236,13 +235,11 @@ STUDY = Study(
             "blocking-alike",
             "In pairs (np 2 and 4), blocking and non-blocking calls have nearly the same rate",
             partial(same_rate, pattern="pairs", nodes=(2, 4)),
-            troubles=troubles_of_calls,
         ),
         Claim(
             "blocking-alike-np-3",
             "In a ring of three, blocking and non-blocking calls have nearly the same rate",
             partial(same_rate, pattern="ring", nodes=(3,)),
-            troubles=troubles_of_calls,
         ),
         Claim(
             "more-nodes-higher-rate",

@@ -21,7 +21,7 @@ from beowulf.measure.judgement import (
     Agreement,
     narrower,
 )
-from beowulf.measure.roundtrips import HALF, SweepConfig, pairs, ratios, troubles_of_calls
+from beowulf.measure.roundtrips import HALF, SweepConfig, pairs, ratios
 from beowulf.measure.sweep import PAPER_A_SMALL
 from beowulf.measure.table import summarised
 from beowulf.record import Record
@@ -131,7 +131,6 @@ STUDY = Study(
             "blocking-alike",
             "Blocking and non-blocking round trips with overlap take nearly the same time",
             same_time,
-            troubles=troubles_of_calls,
         ),
         Claim(
             "mpptest-little-variation",

@@ -20,7 +20,6 @@ from beowulf.errors import LabError
 from beowulf.figures import Figure
 from beowulf.measure.differences import CLEAR, JUMP_BYTES, differences, rings
 from beowulf.measure.judgement import below, difference, together
-from beowulf.measure.roundtrips import troubles_of_calls
 from beowulf.studies.roundtrip_sweep import sweep
 from beowulf.studies.study import CABLE, Claim, Judgement, Plan, Study
 
@@ -122,7 +121,6 @@ STUDY = Study(
         Claim("jumps-at-100000", "The difference jumps at 100,000 bytes", jumps),
     ],
     draw=picture,
-    troubles=troubles_of_calls,
     needs=(CABLE,),
     differs={
         "holds": (

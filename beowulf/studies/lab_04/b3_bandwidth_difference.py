@@ -14,7 +14,6 @@ from beowulf.cluster import Cluster
 from beowulf.figures import Figure
 from beowulf.measure.differences import CLEAR, JUMP_BYTES, differences, rings
 from beowulf.measure.judgement import Span, below, difference
-from beowulf.measure.roundtrips import troubles_of_calls
 from beowulf.studies.roundtrip_sweep import sweep
 from beowulf.studies.study import CABLE, Claim, Judgement, Plan, Study
 from beowulf.verdict import Outcome
@@ -96,7 +95,6 @@ STUDY = Study(
         )
     ],
     draw=picture,
-    troubles=troubles_of_calls,
     needs=(CABLE,),
     differs={
         "holds": (

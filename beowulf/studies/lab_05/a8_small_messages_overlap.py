@@ -29,7 +29,7 @@ from beowulf.measure.judgement import (
     together,
 )
 from beowulf.measure.quality import trouble
-from beowulf.measure.roundtrips import HALF, SweepConfig, pairs, ratios, troubles_of_calls
+from beowulf.measure.roundtrips import HALF, SweepConfig, pairs, ratios
 from beowulf.measure.sweep import PAPER_A_SMALL
 from beowulf.measure.table import summarised
 from beowulf.record import Record
@@ -184,7 +184,6 @@ STUDY = Study(
             "alike",
             "With overlap, blocking and non-blocking round trips have almost the same time and rate",
             same_time,
-            troubles=lambda record: troubles_of_calls(record, HALF),
         ),
         Claim(
             "rate-rises",

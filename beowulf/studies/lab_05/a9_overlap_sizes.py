@@ -22,7 +22,7 @@ from beowulf.cluster import Cluster
 from beowulf.measure import mpptest
 from beowulf.measure.judgement import Span, below, narrower, quotient, together
 from beowulf.measure.quality import trouble
-from beowulf.measure.roundtrips import EXCHANGE, SweepConfig, pairs, rates, troubles_of_calls
+from beowulf.measure.roundtrips import EXCHANGE, SweepConfig, pairs, rates
 from beowulf.measure.statistics import LEAST_PAIRS, Summary, summary
 from beowulf.record import Point, Record
 from beowulf.studies import mpptest_reading
@@ -225,7 +225,6 @@ STUDY = Study(
             "differences-from-100000",
             "The rates of 2, 3 and 4 nodes differ visibly from messages of about 100,000 bytes on, not below",
             differ_from,
-            troubles=lambda record: troubles_of_calls(record, EXCHANGE),
         ),
         Claim(
             "more-nodes",
@@ -236,7 +235,6 @@ STUDY = Study(
             "hides",
             "Where the work is long, non-blocking calls hide some of it and blocking ones do not",
             hides,
-            troubles=lambda record: troubles_of_calls(record, EXCHANGE),
         ),
         Claim(
             "mpptest-differences-from-100000",

@@ -60,14 +60,14 @@ CONNECTIONS = (
 ON_PCS = "Measure on virtual machines or on real PCs."
 
 
-def plan(cluster: Cluster, *, quick: bool, host: bool = False) -> Plan:
+def plan(cluster: Cluster, *, quick: bool) -> Plan:
     """Take away one part of the testbed's state, then all of it, each alternating with the whole of it.
 
-    With `host`, this machine's own knobs that the paper has are turned too, each alone; PCs and VMs have their own.
+    The paper's knobs of whole machines are turned too, each alone, where the nodes are machines of their own.
     """
     need_nodes(cluster, 2)
     launches = QUICK_LAUNCHES if quick else LAUNCHES
-    missing, here = absent_knobs(cluster, host=host), parts(cluster)
+    missing, here = absent_knobs(cluster), parts(cluster)
     own = machines_parts(missing)
 
     def steps(measurement: Measurement) -> None:

@@ -66,7 +66,7 @@ def run(measurement: Measurement, name: str, launch: int, state: str) -> None:
     """Run a kernel once, and keep the seconds that it prints."""
     at = {"kernel": name, "state": state}
     lines = measurement.launch(BENCHMARKS[name].source, RANKS, [LETTER], launch=launch, at=at)
-    seconds = float(result(lines, name, LETTER)["seconds"])
+    seconds = float(result(lines)["seconds"])
     measurement.add({**at, "launch": launch}, TIME, [seconds])
 
 

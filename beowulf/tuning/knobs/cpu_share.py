@@ -72,9 +72,6 @@ class CpuShare(Knob):
     def look(self, place: str) -> str:
         return GROUP + LOOK
 
-    def value(self, state: str) -> str:
-        return state.strip()
-
     def set(self, value: str, place: str) -> str:
         if value == ALL:
             return GROUP + DISSOLVE
@@ -87,6 +84,3 @@ else
     echo {quota} >$group/cpu.cfs_quota_us
 fi
 move $group"""
-
-    def back(self, state: str, place: str) -> str:
-        return self.set(self.value(state), place)

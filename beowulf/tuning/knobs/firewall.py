@@ -66,7 +66,7 @@ class Firewall(Knob):
         if value != OTHERS:
             return self.set(value, place)
         # In one transaction: at no moment is there half of a person's firewall.
-        return _load(f"flush ruleset\n{state}")
+        return load(f"flush ruleset\n{state}")
 
 
 def _rules(value: str) -> list[str]:
@@ -79,14 +79,15 @@ def _rules(value: str) -> list[str]:
 
 def _lines(rules: Sequence[str]) -> str:
     if not rules:
-        return _load("flush ruleset")
+        return load("flush ruleset")
     hook = "type filter hook input priority filter; policy accept;"
-    lines = [_load(f"flush ruleset\n{OURS}\nchain input {{ {hook} }}\n}}")]
+    lines = [load(f"flush ruleset\n{OURS}\nchain input {{ {hook} }}\n}}")]
     for first in range(0, len(rules), AT_ONCE):
         some = "\n".join(rules[first : first + AT_ONCE])
-        lines.append(_load(f"{OURS}\nchain input {{\n{some}\n}}\n}}"))
+        lines.append(load(f"{OURS}\nchain input {{\n{some}\n}}\n}}"))
     return "\n".join(lines)
 
 
-def _load(rules: str) -> str:
+def load(rules: str) -> str:
+    """A line of shell that hands rules to the kernel, all at once."""
     return f"nft -f - <<'RULES'\n{rules}\nRULES"

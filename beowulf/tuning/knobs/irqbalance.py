@@ -34,6 +34,3 @@ else echo 'this machine has no irqbalance, and the cables of local nodes no inte
 
     def set(self, value: str, place: str) -> str:
         return f"systemctl {'start' if value == 'on' else 'stop'} irqbalance"
-
-    def back(self, state: str, place: str) -> str:
-        return self.set(self.value(state), place)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from beowulf.tuning.knobs.programs_own import ProgramsOwn
+from beowulf.tuning.knob import Knob
 
 
-class Nagle(ProgramsOwn):
-    """TCP_NODELAY, which each program sets for each of its connections."""
+class Nagle(Knob):
+    """TCP_NODELAY, which each program sets for each of its connections: to be read about, not turned from outside."""
 
     name = "nagle"
     title = "Nagle's algorithm (TCP_NODELAY)"
@@ -20,4 +20,14 @@ class Nagle(ProgramsOwn):
     elsewhere = (
         "It is in the program, on PCs and VMs as here: `strace -f -e setsockopt` shows who sets it."
     )
-    lacking = "each program sets it for itself, and no node has a switch for it"
+    values = ()
+    tuned = shows = ""
+
+    def accepted(self, value: str) -> str:
+        return value  # the error message says why it cannot be turned
+
+    def look(self, place: str) -> str:
+        return "echo 'each program sets it for itself, and no node has a switch for it'; exit 1"
+
+    def set(self, value: str, place: str) -> str:
+        return self.look(place)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from beowulf.tuning.knob import Knob
+from beowulf.tuning.knobs.node_file import NodeFile
 
 FILE = "/run/beowulf/nothing"
 
 
-class Nothing(Knob):
+class Nothing(NodeFile):
     """A file that nobody reads."""
 
     name = "nothing"
@@ -20,15 +20,4 @@ class Nothing(Knob):
     values = ("off", "on")
     tuned = "off"
     shows = "on"
-
-    def look(self, place: str) -> str:
-        return f"[ ! -e {FILE} ] || cat {FILE}"
-
-    def value(self, state: str) -> str:
-        return state.strip() or "off"
-
-    def set(self, value: str, place: str) -> str:
-        return f"rm -f {FILE}" if value == "off" else f"mkdir -p /run/beowulf\necho {value} >{FILE}"
-
-    def back(self, state: str, place: str) -> str:
-        return self.set(self.value(state), place)
+    file = FILE

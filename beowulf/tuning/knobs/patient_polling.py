@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from beowulf.tuning.knob import Knob
+from beowulf.tuning.knobs.node_file import NodeFile
 
 FILE = "/run/beowulf/patient"
 
 
-class PatientPolling(Knob):
+class PatientPolling(NodeFile):
     """Whether a rank that waits for a message leaves its core to others."""
 
     name = "patient-polling"
@@ -21,17 +21,4 @@ class PatientPolling(Knob):
     tuned = "auto"
     shows = "always"
     relaunch = True
-
-    def look(self, place: str) -> str:
-        return f"[ ! -e {FILE} ] || cat {FILE}"
-
-    def value(self, state: str) -> str:
-        return state.strip() or "auto"
-
-    def set(self, value: str, place: str) -> str:
-        return (
-            f"rm -f {FILE}" if value == "auto" else f"mkdir -p /run/beowulf\necho {value} >{FILE}"
-        )
-
-    def back(self, state: str, place: str) -> str:
-        return self.set(self.value(state), place)
+    file = FILE

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from beowulf.tuning.knob import Knob, number
+from beowulf.tuning.knobs.firewall import AT_ONCE, load
 
 TABLE = "inet beowulf_unwanted"
 NONE, MOST = "none", 20_000
 # No node has such an address: they are kept for benchmarks (RFC 2544).
 UNWANTED = "198.18.{}.{}"
-# The kernel takes about a thousand rules in one message from an ordinary user, whose socket's buffer may not grow.
-AT_ONCE = 250
 
 
 class UnwantedSenders(Knob):
@@ -33,26 +32,16 @@ class UnwantedSenders(Knob):
         none = f"nft list tables | grep -qx 'table {TABLE}' || {{ echo {NONE}; exit; }}"
         return f"{none}\nnft list table {TABLE} | grep -c ' drop$'"
 
-    def value(self, state: str) -> str:
-        return state.strip()
-
     def set(self, value: str, place: str) -> str:
         # To add a table that is there already is no fault, so it can be deleted in any case.
-        lines = [_load(f"add table {TABLE}\ndelete table {TABLE}")]
+        lines = [load(f"add table {TABLE}\ndelete table {TABLE}")]
         if value == NONE:
             return lines[0]
         hook = "{ type filter hook input priority 0; }"
-        lines.append(_load(f"add table {TABLE}\nadd chain {TABLE} unwanted {hook}"))
+        lines.append(load(f"add table {TABLE}\nadd chain {TABLE} unwanted {hook}"))
         rules = [
             f"add rule {TABLE} unwanted ip saddr {UNWANTED.format(i // 250, i % 250 + 1)} drop"
             for i in range(int(value))
         ]
-        lines += [_load("\n".join(rules[i : i + AT_ONCE])) for i in range(0, len(rules), AT_ONCE)]
+        lines += [load("\n".join(rules[i : i + AT_ONCE])) for i in range(0, len(rules), AT_ONCE)]
         return "\n".join(lines)
-
-    def back(self, state: str, place: str) -> str:
-        return self.set(self.value(state), place)
-
-
-def _load(lines: str) -> str:
-    return f"nft -f - <<'END'\n{lines}\nEND"

@@ -25,9 +25,6 @@ class Written(Knob):
     def look(self, place: str) -> str:
         return self._look
 
-    def value(self, state: str) -> str:
-        return state.strip()
-
     def set(self, value: str, place: str) -> str:
         raise UsageError(f"{self.name} is turned by the file that it is written in.")
 

@@ -559,10 +559,7 @@ def measure_patience():
     return record
 
 
-if cluster.can.recorded:  # it gives back what was measured before
-    patience = cluster.record("A7", "patience")
-else:
-    patience = measure_patience()
+patience = measure_patience()
 
 # %%
 waiting = summarised(patience, "exchange_us", ["patience", "ranks"])

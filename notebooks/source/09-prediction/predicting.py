@@ -251,7 +251,7 @@ stairs.table(mine)
 # on the timeline of a simulated run, here of 16 ranks:
 
 # %%
-stairs.timeline(cluster, "ring", "stairs.c")
+stairs.timeline("ring", "stairs.c")
 
 # %% [markdown]
 # Try it with another step, and look who waits. While you work on one function, `beowulf run` in a terminal shows what

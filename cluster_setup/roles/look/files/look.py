@@ -56,11 +56,8 @@ def missing(tools: str) -> list[str]:
 
 def keys() -> dict[str, dict[str, str]]:
     """The nodes' keys as this machine remembers them."""
-    try:
-        stored: dict[str, dict[str, str]] = json.loads(text(PREFIX + "/etc/keys.json"))
-        return stored
-    except ValueError:
-        return {}
+    stored: dict[str, dict[str, str]] = json.loads(text(PREFIX + "/etc/keys.json") or "{}")
+    return stored
 
 
 def capture(user: str) -> bool:

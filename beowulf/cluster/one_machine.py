@@ -1,0 +1,74 @@
+"""What the kinds of cluster have in common whose nodes are this very machine: its cores, its memory, its files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+from beowulf import host_state
+from beowulf.cluster import Cluster, Completed, Hardware, description, lock
+from beowulf.cluster.config import ClusterConfig
+from beowulf.cluster.shells import completed
+
+
+class OneMachine(Cluster):
+    """A cluster that follows a plan, on this machine."""
+
+    config: ClusterConfig
+    folder: Path
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """The names of all nodes, the dead ones too."""
+        return self.config.names
+
+    @property
+    def mpi(self) -> str:
+        """Which MPI library the nodes have."""
+        return self.config.mpi
+
+    def hardware(self, node: str) -> Hardware:
+        """The cores and the memory of this machine, which all nodes share."""
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        return Hardware(os.cpu_count() or 1, memory)
+
+    def free_memory_bytes(self) -> int:
+        """How much memory this machine has free, which all nodes share."""
+        return host_state.memory_available_bytes()
+
+    def _in_shell(self, node: str, line: str, stdin: str, timeout_s: float) -> Completed:
+        return completed(self.shell(node, line), stdin, timeout_s, node)
+
+    def holding(
+        self,
+        doing: str,
+        *,
+        measures: bool = True,
+        wait: bool = False,
+        report: Callable[[str], None] | None = None,
+    ) -> AbstractContextManager[None]:
+        """Keep every other process from measuring on this cluster and from changing it meanwhile."""
+        return lock.held(self.folder, doing, measures=measures, wait=wait, report=report)
+
+    def describe(self) -> dict[str, Any]:
+        """What this cluster is, read from its first living node, as plain data for a Record."""
+        dead = self.dead_nodes()
+        alive = [node for node in self.nodes if node not in dead]
+        return {
+            "kind": self.kind,
+            **({"cannot_show": self.cannot_show} if self.cannot_show else {}),
+            "nodes": list(self.nodes),
+            "addresses": {node: self.address(node) for node in self.nodes},
+            "dead_nodes": dead,
+            "rate": self.config.rate,
+            "networks": self.config.networks,
+            "mpi": self.mpi,
+            "cores": os.cpu_count(),
+            **description.hardware(self, self.nodes),
+            "rootless": os.geteuid() != 0,
+            **description.of_learner(),
+            **(description.answers(self, alive[0], self.interface(alive[0])) if alive else {}),
+        }

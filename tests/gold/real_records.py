@@ -1,0 +1,54 @@
+"""Real Records of many studies: measured on namespaces of one machine, and shortened to their samples."""
+
+from __future__ import annotations
+
+import json
+import lzma
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from autograder.evidence import clock
+from beowulf.record import Point, Record
+
+KEPT = Path(__file__).with_name("real_records.json.xz")
+
+
+@cache
+def real() -> list[tuple[str, Record]]:
+    """The real Records, each with the cluster, the load, and whether it was quick or full."""
+    kept = json.loads(lzma.decompress(KEPT.read_bytes()))
+    return [(each.pop("where"), _record(each)) for each in kept]
+
+
+def of_study(study: str) -> list[Record]:
+    """The real Records of one study."""
+    return [record for _, record in real() if record.study == study]
+
+
+def _record(plain: dict[str, Any]) -> Record:
+    points = [Point(**point) for point in plain.pop("points")]
+    return Record(**plain, points=points)
+
+
+def keep(records: list[tuple[str, Record]]) -> None:
+    """Write the real Records again."""
+    plain = []
+    for where, record in records:
+        points = [
+            {"at": p.at, "quantity": p.quantity, "samples": _short(p), "facts": _kept_facts(p)}
+            for p in record.points
+            if len(p.samples) > 1
+        ]
+        facts = {"study": record.study, "variant": record.variant, "program": record.program}
+        plain.append({"where": where, **facts, "points": points})
+    KEPT.write_bytes(lzma.compress(json.dumps(plain).encode(), preset=9))
+
+
+def _short(point: Point) -> list[float]:
+    """The samples without the digits that dividing added."""
+    return [float(f"{sample:.12g}") for sample in point.samples]
+
+
+def _kept_facts(point: Point) -> dict[str, Any]:
+    return {"repetitions": point.facts["repetitions"]} if clock.is_counted(point) else {}
