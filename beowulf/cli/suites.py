@@ -82,7 +82,7 @@ def suite(
 ) -> None:
     """Run a published benchmark: NPB, HPL, HPCC, or a search.
 
-    NPB's results stand beside paper A's, and `hpl` solves a system of equations on all nodes. `hpcc` runs the seven
+    NPB's results are printed with paper A's, and `hpl` solves a system of equations on all nodes. `hpcc` runs the seven
     benchmarks of the HPC Challenge; `search` looks for made-up DNA with BLAST, on one node and in parts on several.
     Each checks its results; a wrong one ends the command with exit code 1, after the figures.
 
