@@ -12,7 +12,6 @@ import sys
 from pathlib import Path
 
 from benchmarks.full_studies import RECORDS
-from beowulf import host_state
 from beowulf.cluster.local import LocalCluster
 from beowulf.record import Record, newest
 from beowulf.studies import STUDIES, find, given
@@ -36,8 +35,7 @@ def pack_all(folder: Path) -> list[str]:
 def _unfit(record: Record) -> str:
     if not record.complete or record.sweep.get("quick"):
         return "its newest Record is not one of a full run"
-    busy = host_state.busy(record.circumstances.get("before", {}))
-    return busy[0] if busy and find(record.study).timed else ""
+    return record.load_before[0] if record.busy and find(record.study).timed else ""
 
 
 if __name__ == "__main__":

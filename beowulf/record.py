@@ -10,7 +10,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from beowulf import schemas
+from beowulf import host_state, schemas
 
 SCHEMA_VERSION = 1
 GIVEN = "given"  # the variant of Records that come with the labs (beowulf/studies/given.py)
@@ -112,6 +112,17 @@ class Record:
     def of_exercise(self) -> bool:
         """Whether an exercise measured it, mostly a learner's own program, under the name of its study."""
         return "exercise" in self.sweep or any("own" in point.at for point in self.points)
+
+    @property
+    def load_before(self) -> list[str]:
+        """What else the machine did before the measurement, a reason each; a load makes simulated time no longer."""
+        simulated = self.cluster.get("kind") == "simulated"
+        return [] if simulated else host_state.busy(self.circumstances.get("before", {}))
+
+    @property
+    def busy(self) -> bool:
+        """Whether intervals of its times are wider, because the machine did something else as well."""
+        return bool(self.load_before)
 
     @property
     def patience(self) -> str:

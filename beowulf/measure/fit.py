@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beowulf.errors import LabError
-from beowulf.measure import statistics
-from beowulf.measure.statistics import SEED, by_launch, redrawn, remembered
+from beowulf.measure.statistics import SEED, by_launch, redrawn, remembered, wider
 
 Array = NDArray[np.float64]
 
@@ -66,6 +65,8 @@ class Step:
 def alpha_beta(
     samples: Mapping[int, Sequence[float]],
     launches: Mapping[int, Sequence[int]] | None = None,
+    *,
+    busy: bool = False,
 ) -> Fit:
     """Fit alpha and beta to the times (us) of each size; LabError when that is impossible.
 
@@ -73,6 +74,7 @@ def alpha_beta(
     latency hardly counts, and alpha is what short messages leave over, where the bytes hardly count.
     So the sizes between them are free to say whether the model is right. The intervals come from
     drawing the samples of each size again; with the launch of each, first the launches, the same for all sizes.
+    They are wider where the machine was `busy`.
     """
     sizes, times = _ordered(samples)
     if len(sizes) < 2:
@@ -102,13 +104,17 @@ def alpha_beta(
     model = ends[0] + ends[1] * x
     alpha, beta = ends
     return Fit(
-        Interval(alpha, *statistics.ends(alpha, alpha_low, alpha_high)),
-        Interval(beta, *statistics.ends(beta, beta_low, beta_high)),
+        _interval(alpha, alpha_low, alpha_high, busy),
+        _interval(beta, beta_low, beta_high, busy),
         {
             size: float((median - predicted) / predicted) if predicted > 0 else 0.0
             for size, median, predicted in zip(sizes, medians, model, strict=True)
         },
     )
+
+
+def _interval(value: float, low: float, high: float, busy: bool) -> Interval:
+    return Interval(value, *(wider(value, low, high) if busy else (low, high)))
 
 
 def _ends(x: Array, y: Array) -> tuple[float, float] | None:
@@ -123,11 +129,12 @@ def _ends(x: Array, y: Array) -> tuple[float, float] | None:
     return float(np.median((y - slope * x)[short])), float(slope)
 
 
-def eager_limit(samples: Mapping[int, Sequence[float]]) -> Step | None:
+def eager_limit(samples: Mapping[int, Sequence[float]], *, busy: bool = False) -> Step | None:
     """Where the times (us) of the sizes make a step upwards; None when nowhere.
 
     A line with one step is fitted for every place that the step could have; the best place counts
-    when it is clearly better than a line without a step and the step's interval is above zero.
+    when it is clearly better than a line without a step and the step's interval, wider where the machine was `busy`, is
+    above zero.
     """
     sizes, times = _ordered(samples)
     if len(sizes) < 2 * FEWEST_SIZES:
@@ -158,7 +165,7 @@ def eager_limit(samples: Mapping[int, Sequence[float]]) -> Step | None:
         return list(np.percentile(jumps, CENTRAL).tolist())
 
     low, high = remembered(drawn, [x, *times], "eager_limit", best[1])
-    jump = Interval(best[2], *statistics.ends(best[2], low, high))
+    jump = _interval(best[2], low, high, busy)
     return Step(sizes[best[1] - 1], sizes[best[1]], jump) if jump.low > 0 else None
 
 

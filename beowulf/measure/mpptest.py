@@ -19,7 +19,7 @@ from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import NO_SAMPLES, trouble
 from beowulf.measure.roundtrips import pairs, ratios, run
 from beowulf.measure.statistics import Ratio
-from beowulf.measure.table import summarised, table
+from beowulf.measure.table import shortest, summarised, table
 from beowulf.record import Record
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def printed(record: Record) -> pd.DataFrame:
             best_mbit_per_s=bits / rows["min"],
             rate_mbit_per_s=bits / rows["median"],
             low=bits / rows["high"],
-            high=bits / rows["low"],
+            high=bits / shortest(rows),
         )
         .sort_values(["ranks", "calls", "length_bytes"], ignore_index=True)
     )

@@ -8,8 +8,6 @@ from itertools import combinations
 
 import numpy as np
 
-from beowulf.cluster.config import SIMULATED
-from beowulf.host_state import busy
 from beowulf.record import Point, Record
 
 FEWEST_SAMPLES = 30
@@ -42,8 +40,7 @@ def trouble(
     points = [p for p in points if p.quantity != "first_message_s"]
     if not points:
         return [*reasons, NO_SAMPLES]
-    if record.cluster.get("kind") != SIMULATED:  # a load makes simulated time no longer
-        reasons += busy(record.circumstances.get("before", {}))
+    reasons += record.load_before
     fewest = enough or (FEWEST_QUICK if record.sweep.get("quick") else FEWEST_SAMPLES)
     places = _places(points)
     least = min(sum(len(p.samples) for p in each) for each in places.values())

@@ -11,7 +11,7 @@ from beowulf.errors import LabError, UsageError
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.statistics import Pairs, Ratio
 from beowulf.measure.sweep import checked
-from beowulf.measure.table import summarised
+from beowulf.measure.table import shortest, summarised
 from beowulf.record import Record
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def rates(record: Record, by: Sequence[str] = ()) -> pd.DataFrame:
             n=summaries["n"],
             rate_mbit_per_s=bits / summaries["median"],
             low=bits / summaries["high"],
-            high=bits / summaries["low"],
+            high=bits / shortest(summaries),
         )
         parts.append(part)
     if not parts:
@@ -160,7 +160,9 @@ def pairs(
         for other in record.select(**{**point.at, coordinate: second}):
             if other.quantity == quantity:
                 size, launch = int(point.at["size_bytes"]), int(point.at.get("launch", 0))
-                by_size.setdefault(size, Pairs()).add(launch, point.samples, other.samples)
+                by_size.setdefault(size, Pairs(busy=record.busy)).add(
+                    launch, point.samples, other.samples
+                )
     return {size: by_size[size] for size in sorted(by_size) if by_size[size].values}
 
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -23,12 +21,10 @@ MOST_AT_ONCE = 4_000_000  # numbers of one block of resamples: 32 MB
 # Of a busy machine: so many times as wide is an interval, and to each side at least this share of the value as wide.
 WIDER = 3.0
 LEAST_WIDE = 0.1
-NO_KNOWLEDGE = 1e12  # so many times as wide, an interval tells nothing any more
 
 MOST_REMEMBERED = 10_000
 
 T = TypeVar("T")
-_widened: ContextVar[float] = ContextVar("widened", default=1.0)
 _remembered: dict[tuple[object, ...], object] = {}
 
 
@@ -55,10 +51,11 @@ class Summary:
 
 @dataclass
 class Pairs:
-    """Values that were measured in turns, and the launch of each pair."""
+    """Values that were measured in turns, the launch of each pair, and whether the machine was busy."""
 
     values: list[tuple[float, float]] = field(default_factory=list)
     launches: list[int] = field(default_factory=list)
+    busy: bool = False
 
     def add(self, launch: int, first: Iterable[float], second: Iterable[float]) -> None:
         """The pairs of one launch; where one of both has more, the rest is left out."""
@@ -68,11 +65,12 @@ class Pairs:
 
     def ratio(self) -> Ratio:
         """How often the first of each pair is the second; LabError when there are none."""
-        return ratio(self.values, launches=self.launches)
+        return ratio(self.values, launches=self.launches, busy=self.busy)
 
     def summary(self, of: Callable[[float, float], float]) -> Summary:
         """Describe what `of` makes of each pair."""
-        return summary([of(*pair) for pair in self.values], launches=self.launches)
+        values = [of(*pair) for pair in self.values]
+        return summary(values, launches=self.launches, busy=self.busy)
 
 
 @dataclass(frozen=True)
@@ -86,15 +84,19 @@ class Ratio:
 
 
 def summary(
-    samples: Sequence[float] | NDArray[np.float64], seed: int = SEED, launches: Sequence[int] = ()
+    samples: Sequence[float] | NDArray[np.float64],
+    seed: int = SEED,
+    launches: Sequence[int] = (),
+    *,
+    busy: bool = False,
 ) -> Summary:
     """Describe `samples`; LabError when there are none.
 
-    `launches` is the launch of each, where several were taken: see interval().
+    `launches` is the launch of each, where several were taken, and `busy` says of what machine: see interval().
     """
     values = _values(samples)
     q1, median, q3 = (float(value) for value in np.percentile(values, (25, 50, 75)))
-    low, high = interval(values, seed, launches=launches)
+    low, high = interval(values, seed, launches=launches, busy=busy)
     return Summary(len(values), float(values.min()), q1, median, q3, low, high)
 
 
@@ -103,16 +105,18 @@ def ratio(
     seed: int = SEED,
     confidence: float = CONFIDENCE,
     launches: Sequence[int] = (),
+    *,
+    busy: bool = False,
 ) -> Ratio:
     """How often the first of each pair is the second: 1.1 when it is 10 % more.
 
-    `launches` is the launch of each pair, where several were taken: see interval().
+    `launches` is the launch of each pair, where several were taken, and `busy` says of what machine: see interval().
     """
     if not len(pairs):
         raise LabError("There are no pairs to compare.", "Measure both again.")
     both = np.asarray(pairs, dtype=float)
     ratios = both[:, 0] / both[:, 1]
-    low, high = interval(ratios, seed, confidence, launches)
+    low, high = interval(ratios, seed, confidence, launches, busy=busy)
     return Ratio(float(np.median(ratios)), low, high, len(ratios))
 
 
@@ -121,15 +125,19 @@ def interval(
     seed: int = SEED,
     confidence: float = CONFIDENCE,
     launches: Sequence[int] = (),
+    *,
+    busy: bool = False,
 ) -> tuple[float, float]:
     """The interval of the median, 95 % by default: medians of many draws with replacement from the values.
 
     Samples of one launch are more alike than those of two. With the launch of each value, a draw takes as many
-    launches as there are, with replacement, and then of each as many values as it has.
+    launches as there are, with replacement, and then of each as many values as it has. What a `busy` machine adds to
+    the samples, no draw shows: there the interval is wider.
     """
     n = len(values)
     if n == 1:
-        return ends(*[float(values[0])] * 3)
+        only = float(values[0])
+        return wider(only, only, only) if busy else (only, only)
     groups = by_launch(values, launches)
 
     def drawn() -> tuple[float, float]:
@@ -146,14 +154,13 @@ def interval(
         return float(low), float(high)
 
     low, high = remembered(drawn, groups, "interval", seed, confidence, RESAMPLES)
-    return ends(float(np.median(values)), low, high)
+    return wider(float(np.median(values)), low, high) if busy else (low, high)
 
 
 def remembered(compute: Callable[[], T], groups: Iterable[NDArray[np.float64]], *how: object) -> T:
     """What `compute` gives; what it gave before where the values of all `groups` and `how` are the same.
 
-    Several claims look at the same samples, and on a busy machine each is judged by wider intervals, too: the draws
-    are the same ones.
+    Several claims, tables and figures look at the same samples.
     """
     values = hashlib.blake2b()
     for group in groups:
@@ -167,23 +174,10 @@ def remembered(compute: Callable[[], T], groups: Iterable[NDArray[np.float64]], 
     return found
 
 
-@contextmanager
-def widened(times: float) -> Iterator[None]:
-    """Make all intervals so many times as wide: what is found with these as well, no load of the machine decides."""
-    before = _widened.set(times)
-    try:
-        yield
-    finally:
-        _widened.reset(before)
-
-
-def ends(value: float, low: float, high: float) -> tuple[float, float]:
-    """The ends of the interval of a value: as they are, or inside of widened() further away from it."""
-    times = _widened.get()
-    if times == 1:
-        return low, high
-    least = LEAST_WIDE * abs(value) * times / WIDER
-    return value - max(times * (value - low), least), value + max(times * (high - value), least)
+def wider(value: float, low: float, high: float) -> tuple[float, float]:
+    """The ends of an interval of this value, further away from it: on a busy machine it may lie there, too."""
+    least = LEAST_WIDE * abs(value)
+    return value - max(WIDER * (value - low), least), value + max(WIDER * (high - value), least)
 
 
 def by_launch(values: NDArray[np.float64], launches: Sequence[int]) -> list[NDArray[np.float64]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from beowulf.errors import LabError
-from beowulf.measure.statistics import Summary, summary
+from beowulf.measure.statistics import WIDER, Summary, summary
 from beowulf.record import Point, Record
 
 if TYPE_CHECKING:
@@ -46,17 +46,23 @@ def table(record: Record, quantity: str) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def summary_of(points: Iterable[Point]) -> Summary:
+def shortest(times: pd.DataFrame) -> pd.Series[float]:
+    """The lower ends of summarised times, kept above the 0 that those of a busy machine can reach."""
+    return times["low"].clip(lower=times["min"] / WIDER)
+
+
+def summary_of(points: Iterable[Point], *, busy: bool = False) -> Summary:
     """Describe all samples of these Points, which may be of several launches; LabError when there are none."""
     known = list(points)
     launches = [point.at.get("launch", 0) for point in known for _ in point.samples]
-    return summary([sample for point in known for sample in point.samples], launches=launches)
+    samples = [sample for point in known for sample in point.samples]
+    return summary(samples, launches=launches, busy=busy)
 
 
-def of_rows(values: pd.Series[float]) -> Summary:
+def of_rows(values: pd.Series[float], *, busy: bool = False) -> Summary:
     """Describe a column whose rows are named by their launch, among others."""
     launches = values.index.get_level_values("launch").tolist()
-    return summary(np.asarray(values, dtype=float), launches=launches)
+    return summary(np.asarray(values, dtype=float), launches=launches, busy=busy)
 
 
 def summarised(record: Record, quantity: str, by: Sequence[str]) -> pd.DataFrame:
@@ -66,6 +72,6 @@ def summarised(record: Record, quantity: str, by: Sequence[str]) -> pd.DataFrame
     rows = []
     for values, samples in table(record, quantity).groupby(list(by), sort=True):
         launches = samples["launch"].tolist() if "launch" in samples else ()
-        numbers = summary(samples[quantity].to_numpy(), launches=launches)
+        numbers = summary(samples[quantity].to_numpy(), launches=launches, busy=record.busy)
         rows.append({**dict(zip(by, values, strict=True)), **vars(numbers)})
     return pd.DataFrame(rows)

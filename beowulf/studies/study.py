@@ -7,17 +7,16 @@ whether the Record can carry a Verdict, and turn what a claim's judge saw into o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from beowulf import host_state
 from beowulf.cluster.config import SIMULATED
 from beowulf.errors import LabError
 from beowulf.measure.judgement import unjudged, unmeasured, verdict
 from beowulf.measure.quality import NO_SAMPLES, trouble
-from beowulf.measure.statistics import NO_KNOWLEDGE, WIDER, widened
+from beowulf.measure.statistics import WIDER
 from beowulf.progress import Progress, no_progress
 from beowulf.record import Record
 from beowulf.verdict import Outcome, RestsOn, Verdict
@@ -66,14 +65,16 @@ def undecided(why: str, advice: str = "") -> Judgement:
 class Claim:
     """A sentence of a paper, and the function that holds it against the facts of a Record.
 
-    The judge raises LabError where the Record has no samples for this claim. A claim that needs no quiet samples is
-    decided whatever the study's `troubles` are, and one that needs nothing even without any samples.
+    The judge raises LabError where the Record has no samples for this claim. `needs` says what else decides: quiet
+    samples are those against which nothing of the study's `troubles` speaks. A claim that rests on intervals needs a
+    quiet machine less: there they are wider. Without either, a claim is decided whatever the troubles are, and one
+    that needs nothing even without any samples.
     """
 
     name: str
     says: str
     judge: Callable[[Any], Judgement]
-    needs: Literal["quiet samples", "samples", "nothing"] = "quiet samples"
+    needs: Literal["intervals", "quiet samples", "samples", "nothing"] = "intervals"
     # Arithmetic: computed from the paper's own figures. It is listed separately, and no Record can change it.
     rests_on: RestsOn = "measurement"
     # What in the conditions of a Record is a stand-in for the paper's, as the evidence ends; empty for nothing.
@@ -191,7 +192,6 @@ class Study:
         bad = {claim.name: reasons[claim.troubles or self.troubles] for claim in claims}
         judged = [c for c in claims if NO_SAMPLES not in bad[c.name] or c.needs == "nothing"]
         facts = None
-        wide = self._despite_load(record, judged, bad)
         try:
             facts = self.facts(record) if judged else None
         except LabError as missing:
@@ -199,44 +199,11 @@ class Study:
             bad = {name: [*each, why[0].lower() + why[1:]] for name, each in bad.items()}
             judged = []
         return [
-            _verdict(
-                record,
-                claim,
-                facts,
-                bad[claim.name] if claim.needs == "quiet samples" else (),
-                wide.get(claim.name),
-            )
+            _verdict(record, claim, facts, bad[claim.name])
             if claim in judged
             else unjudged(record, {claim.name: claim.says}, bad[claim.name])[0]
             for claim in claims
         ]
-
-    def _despite_load(
-        self, record: Record, claims: Sequence[Claim], bad: Mapping[str, Sequence[str]]
-    ) -> dict[str, Outcome]:
-        """What wider intervals make of those claims against which nothing speaks but the load.
-
-        A claim that is decided by an interval of any width rests on no interval, and is left out.
-        """
-        load = host_state.busy(record.circumstances.get("before", {}))
-        asked = [c for c in claims if c.needs == "quiet samples" and bad[c.name]]
-        asked = [claim for claim in asked if set(bad[claim.name]) <= set(load)]
-        if not asked:
-            return {}
-        wide, none = (self._outcomes(record, asked, times) for times in (WIDER, NO_KNOWLEDGE))
-        return {name: outcome for name, outcome in wide.items() if none.get(name) != outcome}
-
-    def _outcomes(
-        self, record: Record, claims: Sequence[Claim], times: float
-    ) -> dict[str, Outcome]:
-        outcomes: dict[str, Outcome] = {}
-        with widened(times), suppress(LabError):
-            facts = self.facts(record)
-            for claim in claims:
-                # An interval that reaches zero is nothing that every judge can divide by.
-                with suppress(LabError, ArithmeticError):
-                    outcomes[claim.name] = claim.judge(facts).outcome
-        return outcomes
 
     def reasons(self, outcomes: Iterable[Outcome]) -> dict[Outcome, str]:
         """Why a modern result agrees, differs or cannot decide, for those outcomes that occur."""
@@ -248,18 +215,20 @@ class Study:
         return self.draw(self.facts(record))
 
 
-def _verdict(
-    record: Record, claim: Claim, facts: Any, bad: Sequence[str], wide: Outcome | None
-) -> Verdict:
-    """The Verdict on a claim; `wide` is its outcome with wider intervals, where only the load speaks against it."""
+def _verdict(record: Record, claim: Claim, facts: Any, troubles: Sequence[str]) -> Verdict:
     try:
         seen = claim.judge(facts)
     except LabError:
         return unmeasured(record, claim.name, claim.says)
-    if wide == seen.outcome != "inconclusive":
-        large = f"{' and '.join(bad)}, but intervals {WIDER:g} times as wide say the same"
-        seen = replace(seen, evidence="; ".join(filter(None, (seen.evidence, large))))
-        bad = ()
+    bad = list(troubles) if claim.needs in ("intervals", "quiet samples") else []
+    evidence = seen.evidence
+    if (
+        claim.needs == "intervals"
+        and seen.outcome != "inconclusive"
+        and set(bad) <= set(record.load_before)
+    ):
+        load = f"{' and '.join(bad)}, so intervals are {WIDER:g} times as wide" if bad else ""
+        evidence, bad = "; ".join(filter(None, (evidence, load))), []
     advice = {"inconclusive": seen.advice, "contradicted": seen.hint}.get(seen.outcome, "")
     simulated = record.cluster.get("kind") == SIMULATED
     said = "simulated by SimGrid, not measured" if simulated else ""
@@ -270,7 +239,7 @@ def _verdict(
         claim.name,
         claim.says,
         seen.outcome,
-        f"{seen.evidence}; {caveat}" if seen.evidence and caveat else seen.evidence,
+        f"{evidence}; {caveat}" if evidence and caveat else evidence,
         advice=seen.advice if seen.but else advice,
         but=seen.but,
         numbers=seen.numbers,

@@ -138,11 +138,15 @@ def compared(before: Point, after: Point, margin: float = MARGIN) -> Comparison:
 
 
 def decide(
-    both: Sequence[tuple[float, float]], margin: float = MARGIN, launches: Sequence[int] = ()
+    both: Sequence[tuple[float, float]],
+    margin: float = MARGIN,
+    launches: Sequence[int] = (),
+    *,
+    busy: bool = False,
 ) -> Decision:
     """The rule, for pairs of after and before, and the launch of each where there were several."""
-    sure = ratio(both, confidence=SURE, launches=launches)
-    return decided(ratio(both, launches=launches), sure, margin)
+    sure = ratio(both, confidence=SURE, launches=launches, busy=busy)
+    return decided(ratio(both, launches=launches, busy=busy), sure, margin)
 
 
 def decided(usual: Ratio, sure: Ratio, margin: float = MARGIN) -> Decision:

@@ -25,6 +25,7 @@ from made import QUIET, left_open, outcomes
 from running import first
 
 from beowulf.errors import LabError
+from beowulf.measure import statistics
 from beowulf.record import Record
 from beowulf.studies import STUDIES, judge
 from tests.gold.labs import LABS
@@ -122,6 +123,18 @@ def test_a_busy_machine_turns_no_claim_round(study: str) -> None:
         for before in (QUIET, QUIET | {"load_1min": 9.0})
     )
     left_open(quiet, busy)
+
+
+@pytest.mark.parametrize("study", first(len(ONE_EACH), ONE_EACH + OTHERS))
+def test_nothing_that_a_load_can_change_is_decided_without_an_interval(
+    study: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(statistics, "WIDER", 1e6)
+    monkeypatch.setattr(statistics, "LEAST_WIDE", 1e6)
+    before = QUIET | {"load_1min": 9.0}
+    record = replace(GOOD[study], circumstances={"before": before, "after": QUIET})
+    for verdict in judge(record):
+        assert verdict.outcome == "inconclusive" or "the load" not in verdict.evidence
 
 
 def test_a_record_whose_cluster_changed_is_judged_with_that_reason() -> None:

@@ -166,7 +166,7 @@ def neighbours(record: Record) -> pd.DataFrame:
     lines = []
     for node, name, tool in places:
         facts = [p.facts for p in record.select(**{"node": node, BESIDE: name, TOOL: tool})]
-        of = ratio([(each["ours"], each["theirs"]) for each in facts])
+        of = ratio([(each["ours"], each["theirs"]) for each in facts], busy=record.busy)
         lines.append(
             {
                 "node": node,

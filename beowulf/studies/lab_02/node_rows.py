@@ -76,7 +76,7 @@ def _row(record: Record, node: str, result: Point) -> Row:
         size = record.select(node=node, program=program, row=name)[0].at["size_bytes"]
         with np.errstate(divide="ignore"):  # no time at all gives a rate that summary() refuses
             values = size / values  # bytes in a microsecond are MB in a second
-    of = summary(values)
+    of = summary(values, busy=record.busy)
     best = float(values.max()) if program == "bandwidths" else of.min
     return Row(label(program, name), program, unit, of.median, of.low, of.high, best)
 

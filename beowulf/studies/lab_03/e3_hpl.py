@@ -93,7 +93,10 @@ def below_dgemm(record: Record) -> Judgement:
     """What the ranks reach together, as a share of what they reach alone."""
     together, alone = float(np.median(samples(record, RATE))), all_alone(record)
     ranks, share = record.sweep["p"] * record.sweep["q"], together / alone
-    of_all = [summary_of(p for p in record.points if p.quantity == each) for each in (RATE, ALONE)]
+    of_all = [
+        summary_of((p for p in record.points if p.quantity == each), busy=record.busy)
+        for each in (RATE, ALONE)
+    ]
     times = quotient(*of_all)
     return Judgement(
         below(times, BELOW * ranks),
@@ -117,7 +120,7 @@ def table(record: Record) -> pd.DataFrame:
         rates = samples(record, RATE, state=state)
         if not rates:
             continue
-        of = summary(rates)
+        of = summary(rates, busy=record.busy)
         alone = all_alone(record, state=state)
         rows.append(
             {

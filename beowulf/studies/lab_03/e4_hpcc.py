@@ -241,11 +241,13 @@ STUDY = Study(
             "nodes-alike",
             "The nodes perform alike: DGEMM is about as fast on each",
             nodes_alike,
+            needs="quiet samples",
         ),
         Claim(
             "latency-agrees",
             "b_eff and our own ping-pong find the same latency",
             latency_agrees,
+            needs="quiet samples",
         ),
         tuned(
             "tuned-time",

@@ -230,6 +230,7 @@ STUDY = Study(
             "rises-then-saturates",
             "The rate of pairs rises with the size of the message, then saturates",
             rises,
+            needs="quiet samples",
         ),
         Claim(
             "blocking-alike",
@@ -250,6 +251,7 @@ STUDY = Study(
             "saturates-at-the-link",
             "The rate saturates at what Ethernet, IP and TCP leave of the link",
             at_the_link,
+            needs="quiet samples",
         ),
         Claim(
             "mpptest-more-nodes",

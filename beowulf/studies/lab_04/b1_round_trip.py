@@ -126,6 +126,7 @@ STUDY = Study(
             "little-variation",
             "The round-trip time varies little with the size of the message",
             little_variation,
+            needs="quiet samples",
         ),
         Claim(
             "blocking-alike",
@@ -137,6 +138,7 @@ STUDY = Study(
             "In mpptest's way, the round-trip time varies little with the bytes of work",
             little_variation_with_work,
             troubles=mpptest.troubles,
+            needs="quiet samples",
         ),
         Claim(
             "mpptest-similar-calls",

@@ -77,7 +77,8 @@ def _one(measurement: Measurement, size: int, protocol: str, polling: str, launc
 
 def use(record: Record, **at: object) -> Summary:
     """The CPU use at these coordinates; LabError without samples."""
-    return summary_of(p for p in record.select(**at) if p.quantity == CPU)
+    points = (p for p in record.select(**at) if p.quantity == CPU)
+    return summary_of(points, busy=record.busy)
 
 
 def sizes_of(record: Record) -> list[int]:
@@ -89,7 +90,7 @@ def peak(record: Record, **at: object) -> Summary:
     """The highest use of each launch and node, as the paper's readers of `top` noted it; LabError without samples."""
     points = [p for p in record.select(**at) if p.quantity == CPU and p.samples]
     launches = [int(p.at.get("launch", 0)) for p in points]
-    return summary([max(p.samples) for p in points], launches=launches)
+    return summary([max(p.samples) for p in points], launches=launches, busy=record.busy)
 
 
 Reading = Callable[..., Summary]

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from beowulf import paths, variant
 from beowulf.cluster import Cluster
 from beowulf.figures import Figure
+from beowulf.measure.judgement import quotient
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.roundtrips import EXCHANGE, LAB, need_nodes
 from beowulf.measure.table import summarised, summary_of
@@ -76,22 +77,24 @@ def shared(cluster: Cluster, shares: Sequence[float]) -> Iterator[None]:
 def slowest_sets_the_pace(record: Record) -> Judgement:
     """What a step costs on unlike nodes, held against the shares that they had."""
     like, unlike = (
-        summary_of(p for p in record.select(nodes=nodes) if p.quantity == EXCHANGE)
+        summary_of(
+            (p for p in record.select(nodes=nodes) if p.quantity == EXCHANGE), busy=record.busy
+        )
         for nodes in SHARES
     )
     expected = min(record.sweep["like"]) / min(record.sweep["unlike"])
     times = unlike.median / like.median
-    low, high = unlike.low / like.high, unlike.high / like.low
+    possible = quotient(unlike, like)
     outcome: Outcome = "inconclusive"
     if abs(times / expected - 1) <= NEAR:
         outcome = "holds"
-    elif high < expected * (1 - NEAR) or low > expected * (1 + NEAR):
+    elif possible.high < expected * (1 - NEAR) or possible.low > expected * (1 + NEAR):
         outcome = "contradicted"
     return Judgement(
         outcome,
-        f"a step takes {times:.2f} times as long ({low:.2f} to {high:.2f}) as on like nodes;"
+        f"a step takes {times:.2f} times as long ({possible.low:.2f} to {possible.high:.2f}) as on like nodes;"
         f" the slowest node has 1/{expected:.2g} of their share",
-        {"times": times, "low": low, "high": high, "expected": expected},
+        {"times": times, "low": possible.low, "high": possible.high, "expected": expected},
     )
 
 
@@ -136,6 +139,7 @@ STUDY = Study(
             "slowest-sets-the-pace",
             "A step of all nodes lasts as long as the slowest node needs",
             slowest_sets_the_pace,
+            needs="quiet samples",
         )
     ],
     draw=picture,

@@ -110,7 +110,7 @@ class Facts(NamedTuple):
     def of(cls, record: Record) -> Facts:
         """Those of this Record; LabError when its times make no line."""
         wide, launches = times(record, sweep="wide"), launches_of(record, sweep="wide")
-        return cls(record, wide, alpha_beta(wide, launches=launches))
+        return cls(record, wide, alpha_beta(wide, launches=launches, busy=record.busy))
 
     @property
     def numbers(self) -> dict[str, float]:
@@ -138,7 +138,7 @@ def alpha_is_latency(facts: Facts) -> Judgement:
         return Judgement(
             "inconclusive", "no empty message was measured", advice="Put 0 among the sizes."
         )
-    empty, alpha = summary(facts.wide[0]), facts.fit.alpha_us
+    empty, alpha = summary(facts.wide[0], busy=facts.record.busy), facts.fit.alpha_us
     near = alpha.low <= empty.median <= alpha.high
     near = near or abs(alpha.value - empty.median) <= ALPHA_NEAR * empty.median
     return Judgement(
@@ -171,7 +171,9 @@ def steps_at_the_limits(facts: Facts) -> Judgement:
     listed, right, wrong = [], 0, 0
     numbers = {}
     for limit in LIMITS:
-        seen = eager_limit(times(facts.record, sweep="even", limit_bytes=limit))
+        seen = eager_limit(
+            times(facts.record, sweep="even", limit_bytes=limit), busy=facts.record.busy
+        )
         if seen is None:
             listed.append(f"limit {limit:,}: no step")
             continue
@@ -216,7 +218,7 @@ def _with_the_line(facts: Facts, title: str, axes: Axes) -> Figure:
 
     rows = []
     for size in sorted(facts.wide):
-        seen, model = summary(facts.wide[size]), facts.fit.time_us(size)
+        seen, model = summary(facts.wide[size], busy=facts.record.busy), facts.fit.time_us(size)
         place = {"size_bytes": size, HALF: seen.median, "low": seen.low, "high": seen.high}
         rows.append({**place, "line": "measured"})
         rows.append(
@@ -245,7 +247,7 @@ def _without_the_line(facts: Facts, axes: Axes) -> Figure:
 
     rows = []
     for size in sorted(facts.wide):
-        seen, model = summary(facts.wide[size]), facts.fit.time_us(size)
+        seen, model = summary(facts.wide[size], busy=facts.record.busy), facts.fit.time_us(size)
         rows.append(
             {
                 "size_bytes": size,
@@ -273,9 +275,19 @@ STUDY = Study(
     simulates=True,
     facts=Facts.of,
     judged=[
-        Claim("line", "The time of a message is alpha + beta n", line),
-        Claim("alpha", "alpha is the latency of an empty message", alpha_is_latency),
-        Claim("beta", "1 / beta is the rate of the link that headers leave", beta_is_the_links),
+        Claim("line", "The time of a message is alpha + beta n", line, needs="quiet samples"),
+        Claim(
+            "alpha",
+            "alpha is the latency of an empty message",
+            alpha_is_latency,
+            needs="quiet samples",
+        ),
+        Claim(
+            "beta",
+            "1 / beta is the rate of the link that headers leave",
+            beta_is_the_links,
+            needs="quiet samples",
+        ),
         Claim(
             "eager-step",
             "Where long messages begin, the time makes a step, at MPICH's eager limit",

@@ -31,7 +31,7 @@ from beowulf.measure.judgement import (
 from beowulf.measure.quality import trouble
 from beowulf.measure.roundtrips import HALF, SweepConfig, pairs, ratios
 from beowulf.measure.sweep import PAPER_A_SMALL
-from beowulf.measure.table import summarised
+from beowulf.measure.table import shortest, summarised
 from beowulf.record import Record
 from beowulf.studies import mpptest_reading
 from beowulf.studies.roundtrip_sweep import sweep
@@ -65,7 +65,7 @@ def half_round_trips(record: Record) -> pd.DataFrame:
         high_us=half["high"],
         rate_mbit_per_s=bits / half["median"],
         low_mbit_per_s=bits / half["high"],
-        high_mbit_per_s=bits / half["low"],
+        high_mbit_per_s=bits / shortest(half),
     )
 
 

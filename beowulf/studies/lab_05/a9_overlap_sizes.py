@@ -168,7 +168,7 @@ def saved(record: Record, short: int, long: int) -> dict[int, Summary]:
                     both.values, other.values, strict=True
                 )
             ]
-            shares[size] = summary(each, launches=both.launches)
+            shares[size] = summary(each, launches=both.launches, busy=record.busy)
     return shares
 
 

@@ -137,7 +137,7 @@ def places(record: Record, way: Way, size: int, work: str) -> Summary:
     """
     times = _times(record, way, size, work)
     own, others = times["1 worked"], times["0 worked"]
-    return of_rows((times["1 ended"] - own) / (others - own))
+    return of_rows((times["1 ended"] - own) / (others - own), busy=record.busy)
 
 
 def support(place: Summary) -> Support:
@@ -208,7 +208,7 @@ def picture(record: Record) -> Figure:
             times = _times(record, way, size, work)
         except LabError:
             continue
-        at = {name: of_rows(times[name]) for name in times}
+        at = {name: of_rows(times[name], busy=record.busy) for name in times}
         for rank, doing in ((0, "waits in MPI_Wait"), (1, "waits in MPI_Recv")):
             worked, ended = at[f"{rank} worked"], at[f"{rank} ended"]
             bars[f"{kb(size)}, {way.says}: rank {rank}"] = [

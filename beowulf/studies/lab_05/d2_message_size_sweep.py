@@ -133,7 +133,10 @@ def shares(record: Record, way: Way) -> dict[int, Summary]:
         index=["size_bytes", "launch", "pass"], columns="rank", values="duration_s"
     )
     ratios = (wide[1] / wide[0]).dropna()
-    return {int(str(size)): of_rows(each) for size, each in ratios.groupby("size_bytes")}
+    return {
+        int(str(size)): of_rows(each, busy=record.busy)
+        for size, each in ratios.groupby("size_bytes")
+    }
 
 
 def step(by_size: Mapping[int, Summary]) -> tuple[int, int] | None:

@@ -89,7 +89,8 @@ def operations(record: Record, way: Way, size: int, language: dict[str, str] = C
 def gain(record: Record, way: Way, size: int) -> Improvement:
     """Equation 1 over the passes: T_overlap against T_message + T_workload of the same pass."""
     passes = operations(record, way, size)
-    return improvement(passes["both"], passes["sum"], passes.index.get_level_values("launch"))
+    launches = passes.index.get_level_values("launch")
+    return improvement(passes["both"], passes["sum"], launches, busy=record.busy)
 
 
 def no_gain(size: int) -> Claim:
@@ -115,7 +116,7 @@ def twin_ratios(record: Record, size: int) -> dict[str, Ratio]:
     programs = operations(record, ONE_USER, size, PYTHON), operations(record, ONE_USER, size, C)
     ours, theirs = (each.sort_index() for each in programs)
     return {
-        part: ratio(list(zip(ours[part], theirs[part], strict=False)))
+        part: ratio(list(zip(ours[part], theirs[part], strict=False)), busy=record.busy)
         for part in ("message", "work", "both")
     }
 
@@ -181,7 +182,8 @@ def picture(record: Record) -> Figure:
             except LabError:
                 continue
             message, work, both, added = (
-                of_rows(passes[part] * 1e6) for part in ("message", "work", "both", "sum")
+                of_rows(passes[part] * 1e6, busy=record.busy)
+                for part in ("message", "work", "both", "sum")
             )
             name = f"{kb(size)}, {way.says}"
             bars[f"{name}: separate"] = [

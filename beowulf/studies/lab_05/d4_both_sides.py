@@ -67,7 +67,7 @@ def gain(record: Record, way: Way, size: int, rank: int) -> Improvement:
     """Equation 1 of one rank: `during` against `before` of the same pass; LabError without samples."""
     rows = exchanges(record, way)
     rows = rows[(rows.size_bytes == size) & (rows["rank"] == rank)]
-    return improvement(rows.during, rows.before, rows.launch)
+    return improvement(rows.during, rows.before, rows.launch, busy=record.busy)
 
 
 def gains(size: int, rank: int) -> Claim:

@@ -87,10 +87,15 @@ class Improvement:
 
 
 def improvement(
-    overlap: Iterable[float], nonoverlap: Iterable[float], launches: Iterable[int]
+    overlap: Iterable[float],
+    nonoverlap: Iterable[float],
+    launches: Iterable[int],
+    *,
+    busy: bool = False,
 ) -> Improvement:
     """Equation 1 for T_overlap and T_nonoverlap, measured in turns; `launches` says of each pair in which launch."""
-    times = ratio(list(zip(overlap, nonoverlap, strict=True)), launches=list(launches))
+    pairs = list(zip(overlap, nonoverlap, strict=True))
+    times = ratio(pairs, launches=list(launches), busy=busy)
     low, middle, high = (
         improvement_percent(each, 1.0) for each in (times.low, times.median, times.high)
     )
@@ -148,7 +153,7 @@ def gains(record: Record, way: Way, **at: object) -> dict[int, Improvement]:
         exchanges(record, way, **at).groupby(["size_bytes", "launch", "pass"]).max().reset_index()
     )
     return {
-        int(str(size)): improvement(each.during, each.before, each.launch)
+        int(str(size)): improvement(each.during, each.before, each.launch, busy=record.busy)
         for size, each in slower.groupby("size_bytes")
     }
 

@@ -187,7 +187,7 @@ def sizes(record: Record) -> list[int]:
 
 def compared(record: Record, setting: Setting, size: int) -> Ratio:
     """The time in a setting as a multiple of OWN's, pairs of the same round; LabError without samples."""
-    return paired(points(record, setting, size), points(record, OWN, size))
+    return paired(points(record, setting, size), points(record, OWN, size), busy=record.busy)
 
 
 def counted(record: Record, setting: Setting, size: int, name: str) -> float:
@@ -383,7 +383,7 @@ def table(record: Record) -> pd.DataFrame:
             here = points(record, setting, size)
             if not here:
                 continue
-            seen = summary_of(here)
+            seen = summary_of(here, busy=record.busy)
             facts = [point.facts["each"] for point in here if "each" in point.facts]
             means = (
                 {name: sum(f[name] for f in facts) / len(facts) for name in facts[0]}

@@ -127,7 +127,8 @@ def sizes(record: Record) -> list[int]:
 
 def compared(record: Record, operation: str, size: int) -> Ratio:
     """The call's time as a multiple of the loop's of the same pass; LabError without samples."""
-    return paired(*(points(record, operation, way, size) for way in ("call", "loop")))
+    call, loop = (points(record, operation, way, size) for way in ("call", "loop"))
+    return paired(call, loop, busy=record.busy)
 
 
 def counted(record: Record, operation: str, way: str, size: int, name: str) -> float:
@@ -154,7 +155,7 @@ def table(record: Record) -> pd.DataFrame:
                 here = points(record, operation, way, size)
                 if not here:
                     continue
-                seen = summary_of(here)
+                seen = summary_of(here, busy=record.busy)
                 row = {"operation": OPERATIONS[operation], "size_bytes": size, "way": way}
                 row |= {"n": seen.n, OPERATION: seen.median}
                 row |= {"low_us": seen.low, "high_us": seen.high}

@@ -87,7 +87,10 @@ def on_rates(name: str, says: str, parts: Mapping[str, Part], quantity: str) -> 
 
     def judge(record: Record) -> Judgement:
         try:
-            seen = {part: ratio(_pairs(record, each, quantity)) for part, each in parts.items()}
+            seen = {
+                part: ratio(_pairs(record, each, quantity), busy=record.busy)
+                for part, each in parts.items()
+            }
         except LabError as problem:
             return _unmeasured(record, problem.message)
         return _compared(record, parts, seen, "{:.2f} times ({:.2f} to {:.2f})")

@@ -76,10 +76,10 @@ def each(rows: pd.DataFrame, count: int) -> dict[str, float]:
     return {name: value / count for name, value in sums.items()}
 
 
-def paired(one: Sequence[Point], other: Sequence[Point]) -> Ratio:
+def paired(one: Sequence[Point], other: Sequence[Point], *, busy: bool) -> Ratio:
     """The times of one as multiples of the other's of the same launch and pass; LabError without samples."""
     others = {point.at["launch"]: point.samples for point in other}
-    pairs = Pairs()
+    pairs = Pairs(busy=busy)
     for point in one:
         pairs.add(point.at["launch"], point.samples, others.get(point.at["launch"], ()))
     return pairs.ratio()

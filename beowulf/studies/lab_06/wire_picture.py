@@ -45,7 +45,7 @@ def table(record: Record, *wheres: str) -> pd.DataFrame:
             row[name] = float(each[name].median())
         for rate in RATES:
             for name in (rate, f"talking_{rate}"):
-                seen = summary(each[name].to_numpy())
+                seen = summary(each[name].to_numpy(), busy=record.busy)
                 row |= {name: seen.median, f"{name}_low": seen.low, f"{name}_high": seen.high}
         made.append({**row, **_published(row, wheres)})
     return pd.DataFrame(made)

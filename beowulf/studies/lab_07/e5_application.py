@@ -146,7 +146,7 @@ def table(record: Record) -> pd.DataFrame:
             whole = samples(record, TOTAL, state=state, parts=parts)
             if not whole:
                 continue
-            of = summary(whole)
+            of = summary(whole, busy=record.busy)
             steps = {
                 f"{step}_s": float(
                     np.median(samples(record, f"{step}_s", state=state, parts=parts))

@@ -65,7 +65,9 @@ def gains(record: Record) -> list[Gain]:
     for point in record.points:
         if point.quantity == HALF and "way" in point.at:
             places.setdefault((point.at["knob"], point.at["way"]), []).append(point)
-    compared = [_gain(knob, way, points) for (knob, way), points in places.items()]
+    compared = [
+        _gain(knob, way, points, busy=record.busy) for (knob, way), points in places.items()
+    ]
     if not any(compared):
         raise LabError(
             "The Record compares no knob: none of them can be turned here, or it was cut short.",
@@ -139,8 +141,8 @@ def picture(record: Record, title: str, name: Callable[[Gain], str] = says) -> F
     return replace(drawn, table=table(known))
 
 
-def _gain(knob: str, way: str, points: Sequence[Point]) -> Gain | None:
-    both, deviations = Pairs(), Pairs()
+def _gain(knob: str, way: str, points: Sequence[Point], *, busy: bool) -> Gain | None:
+    both, deviations = Pairs(busy=busy), Pairs(busy=busy)
     by_launch: dict[int, dict[str, Point]] = {}
     for point in points:
         by_launch.setdefault(int(point.at["launch"]), {})[point.at["state"]] = point
@@ -160,5 +162,5 @@ def _gain(knob: str, way: str, points: Sequence[Point]) -> Gain | None:
         described(*(point for point in points if point.at["state"] == BEFORE)),
         described(*(point for point in points if point.at["state"] == AFTER)),
         deviations.ratio(),
-        decide(both.values, launches=both.launches),
+        decide(both.values, launches=both.launches, busy=busy),
     )

@@ -58,7 +58,7 @@ def samples(record: Record, quantity: str, **at: object) -> list[float]:
 
 def pairs(record: Record, quantity: str, *, rate: bool = False, **at: object) -> Pairs:
     """After beside before, sample by sample of the same launch; of a `rate` the other way round."""
-    both = Pairs()
+    both = Pairs(busy=record.busy)
     for point in record.select(state=BEFORE, **at):
         if point.quantity != quantity:
             continue

@@ -10,7 +10,7 @@ and begins each token with the first one; the paper's kernel went on with the ne
 from __future__ import annotations
 
 from beowulf.figures import Figure
-from beowulf.measure.judgement import quotient, within
+from beowulf.measure.judgement import below, quotient, within
 from beowulf.studies.lab_08.tokens import (
     LARGEST,
     MOST_DEMAND,
@@ -44,7 +44,7 @@ def saturates(networks: int, at: int) -> Claim:
         return Judgement("holds" if near else "contradicted", evidence, {"size_bytes": found})
 
     says = f"{networks} network{'s' * (networks > 1)}: the rate is near its highest from tokens of {at:,} bytes on"
-    return Claim(f"saturates-{networks}", says, judge)
+    return Claim(f"saturates-{networks}", says, judge, needs="quiet samples")
 
 
 def _two(facts: Tokens) -> Judgement:
@@ -65,15 +65,13 @@ def _alone(facts: Tokens) -> Judgement:
 
 
 def _size_matters(facts: Tokens) -> Judgement:
-    by_size = facts.rate(1, 1, LARGEST), facts.rate(1, 1, SIZES[0])
-    by_demand = facts.rate(1, MOST_DEMAND, ONE_AT), facts.rate(1, 1, ONE_AT)
-    size = by_size[0].low / by_size[1].high
-    demand = by_demand[0].high / by_demand[1].low
+    by_size = quotient(facts.rate(1, 1, LARGEST), facts.rate(1, 1, SIZES[0]))
+    by_demand = quotient(facts.rate(1, MOST_DEMAND, ONE_AT), facts.rate(1, 1, ONE_AT))
     evidence = (
-        f"from {SIZES[0]} bytes to {LARGEST:,} the rate is {size:.1f} times or more, from one pair to {MOST_DEMAND}"
-        f" at {ONE_AT:,} bytes {demand:.2f} times or less"
+        f"from {SIZES[0]} bytes to {LARGEST:,} the rate is {by_size.low:.1f} times or more, from one pair to"
+        f" {MOST_DEMAND} at {ONE_AT:,} bytes {by_demand.high:.2f} times or less"
     )
-    return Judgement("holds" if size > demand else "contradicted", evidence)
+    return Judgement(below(by_demand, by_size), evidence)
 
 
 def _figure(facts: Tokens) -> Judgement:
@@ -128,6 +126,7 @@ STUDY = Study(
             "figure-1",
             f"each point of figure 1 that the text names is there within {NEAR:.0%}",
             _figure,
+            needs="quiet samples",
         ),
     ],
     draw=picture,

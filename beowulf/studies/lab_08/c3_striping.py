@@ -264,11 +264,15 @@ class Streams:
         for launch, seconds in self._times(way, beside).items():
             values += [self.record.sweep["size_bytes"] / each / 1e6 for each in seconds]
             launches += [launch] * len(seconds)
-        return summary(values, launches=launches)
+        return summary(values, launches=launches, busy=self.record.busy)
 
     def gain(self, way: str, *, beside: bool = False) -> Ratio:
         """How many times as much a way carries as one network that nobody else uses."""
-        one, other, pairs = self._times(ONE, False), self._times(way, beside), Pairs()
+        one, other, pairs = (
+            self._times(ONE, False),
+            self._times(way, beside),
+            Pairs(busy=self.record.busy),
+        )
         for launch, seconds in one.items():
             pairs.add(launch, seconds, other.get(launch, ()))
         return pairs.ratio()
@@ -280,7 +284,7 @@ class Streams:
             for stream in point.facts.get("streams", ()):
                 values.append(what(stream))
                 launches.append(int(point.at["launch"]))
-        return summary(values, launches=launches)
+        return summary(values, launches=launches, busy=self.record.busy)
 
     def _times(self, way: str, beside: bool) -> dict[int, list[float]]:
         quantity = BESIDE if beside else STREAM

@@ -17,7 +17,7 @@ import numpy as np
 
 from beowulf.cluster import Cluster
 from beowulf.figures import Figure
-from beowulf.measure.judgement import Span
+from beowulf.measure.judgement import Span, quotient
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import trouble
 from beowulf.record import Record
@@ -157,7 +157,7 @@ def mflops(record: Record, ranks: int = 1, *, scaled: bool = False) -> Span:
     """Million operations of a zone, counted in the source, over a step's time: an interval."""
     of = seconds(record, "step_s", what="speed", ranks=ranks, scaled=scaled)
     million = ZONE_FLOPS * ZONES * (ranks if scaled else 1) / 1e6
-    return Span(million / of.high, million / of.low)
+    return quotient(Span(million, million), of)
 
 
 def _alone(record: Record) -> Judgement:

@@ -15,7 +15,7 @@ import numpy as np
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
 from beowulf.figures import Figure
-from beowulf.measure.judgement import Span
+from beowulf.measure.judgement import Span, quotient
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import trouble
 from beowulf.record import Record
@@ -157,7 +157,7 @@ def mflops(record: Record, ranks: int = 1) -> Span:
     of = seconds(record, "step_s", what="speed", ranks=ranks)
     one = result(record, what="speed", ranks=ranks, quantity="steps")
     million = one["mflops"] * one["step_s"]
-    return Span(million / of.high, million / of.low)
+    return quotient(Span(million, million), of)
 
 
 def _alone(record: Record) -> Judgement:

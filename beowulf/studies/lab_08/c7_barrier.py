@@ -56,7 +56,7 @@ def times(record: Record) -> dict[int, Summary]:
             launches.setdefault(nodes, []).extend([int(point.at["launch"])] * len(point.samples))
     if len(samples) < 2:
         raise LabError("There are no barriers of two numbers of nodes.", "Measure again.")
-    return {n: summary(samples[n], launches=launches[n]) for n in sorted(samples)}
+    return {n: summary(samples[n], launches=launches[n], busy=record.busy) for n in sorted(samples)}
 
 
 def table(facts: dict[int, Summary]) -> pd.DataFrame:
@@ -110,7 +110,12 @@ STUDY = Study(
     facts=times,
     judged=[
         Claim("grows", "a barrier takes longer as nodes are added", _grows),
-        Claim("less-than-proportional", "but less than in proportion to the nodes", _logarithm),
+        Claim(
+            "less-than-proportional",
+            "but less than in proportion to the nodes",
+            _logarithm,
+            needs="quiet samples",
+        ),
     ],
     draw=picture,
     troubles=partial(trouble, quantity=QUANTITY),

@@ -10,7 +10,7 @@ from beowulf import papers
 from beowulf.cluster import Cluster
 from beowulf.cluster.description import on_one_machine
 from beowulf.errors import LabError
-from beowulf.measure.judgement import Interval, Span, within
+from beowulf.measure.judgement import Interval, Span, quotient, within
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.statistics import Summary, summary
 from beowulf.record import Point, Record
@@ -100,7 +100,7 @@ def seconds(record: Record, quantity: str, **at: Any) -> Summary:
     if not samples:
         raise LabError("The Record has no such time.", "Measure again.")
     launches = [int(point.at["launch"]) for point in points for _ in point.samples]
-    return summary(samples, launches=launches)
+    return summary(samples, launches=launches, busy=record.busy)
 
 
 def same_bits(name: str) -> Claim:
@@ -134,9 +134,10 @@ def on_sixteen(name: str, says: str, code: str, **at: Any) -> Claim:
         one = seconds(record, "step_s", ranks=1, what="speed")
         many = seconds(record, "step_s", ranks=MOST_NODES, what="speed", **at)
         grown = MOST_NODES if code == SCALED else 1
-        low, high = (grown * each for each in (one.low / many.high, one.high / many.low))
-        evidence = f"{low:.1f} to {high:.1f} times as fast; {published:.1f} in the paper"
-        return Judgement(near(Span(low, high), published), evidence)
+        times = quotient(one, many)
+        grown_times = Span(grown * times.low, grown * times.high)
+        evidence = f"{grown_times.low:.1f} to {grown_times.high:.1f} times as fast; {published:.1f} in the paper"
+        return Judgement(near(grown_times, published), evidence)
 
     return Claim(name, says, judge)
 

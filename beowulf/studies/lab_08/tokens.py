@@ -133,13 +133,13 @@ class Tokens:
         if key not in self.samples:
             raise LabError("There are no samples of this case.", "Measure again.")
         values = [size / each / 1e6 for each in self.samples[key]]
-        return summary(values, launches=self.launches[key])
+        return summary(values, launches=self.launches[key], busy=self.record.busy)
 
     def gain(self, demand: int, size: int) -> Ratio:
         """How many times faster two networks are than one."""
         self.need_two()
         one, two = self.samples[1, demand, size], self.samples[2, demand, size]
-        return ratio(list(zip(one, two, strict=False)))
+        return ratio(list(zip(one, two, strict=False)), busy=self.record.busy)
 
     def highest(self, networks: int, demand: int = MOST_DEMAND) -> Summary:
         """The highest MB/s of any size."""
