@@ -20,7 +20,7 @@ from pathlib import Path
 from beowulf import doctor, paths
 from beowulf.cluster.simulated import SMPIRUN
 from beowulf.errors import LabError
-from beowulf.exercises.lab_09.stairs import BY_NAME, LONGEST_SOURCE, Outcome
+from beowulf.labs.lab_09.stairs import BY_NAME, LONGEST_SOURCE, Outcome
 
 BWRAP = "bwrap"
 LONGEST_S = 65.0
@@ -47,7 +47,7 @@ for name, most in {{
 }}.items():
     resource.setrlimit(getattr(resource, f"RLIMIT_{{name}}"), (most, most))
 from beowulf.errors import LabError
-from beowulf.exercises.lab_09 import stairs
+from beowulf.labs.lab_09 import stairs
 try:
     found = stairs.outcomes(sys.stdin.read(), quiet=True)
     print(json.dumps({{name: [each.ms if not each.why else 0.0, each.why[:500]] for name, each in found.items()}}))

@@ -1,4 +1,4 @@
-"""What Hydra, MPICH's mpiexec, does to a program's streams: its own lines on them, and an input that ends too early."""
+"""What MPICH and its launcher Hydra need to be told, and what Hydra does to a program's streams."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ import re
 import select
 import stat
 from collections.abc import Callable, Sequence
+
+# The variable that says how long a message of MPICH's CH3 device may be to leave without being asked for.
+EAGER_LIMIT = "MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE"
 
 RULE = re.compile("={40,}")  # its own has 83, and this line below it
 BAD_END = "\n=   BAD TERMINATION"

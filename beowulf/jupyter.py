@@ -165,7 +165,7 @@ def _booted() -> Cluster:
 
 
 def _validate(cluster: Cluster) -> None:
-    from beowulf.studies.lab_01.a2_validation import FREE_MEMORY
+    from beowulf.labs.lab_01.a2_validation import FREE_MEMORY
 
     if cluster.cannot_show:
         print(f"This cluster is of the kind {cluster.kind}. {cluster.cannot_show}", flush=True)

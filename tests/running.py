@@ -19,8 +19,8 @@ from beowulf.cluster import namespaces
 from beowulf.cluster.lock import LockedError
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.cluster.shells import SHELL, completed
+from beowulf.labs.lab_01.a2_validation import FREE_MEMORY
 from beowulf.record import Record
-from beowulf.studies.lab_01.a2_validation import FREE_MEMORY
 
 COMMAND = str(paths.python_bin() / "beowulf")
 # Of one command, and of one wait: so long only where something hangs, however busy the machine is.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from beowulf.exercises.lab_02 import own_rows
-from beowulf.exercises.lab_03 import message_sizes, speedup_laws
-from beowulf.exercises.lab_07 import drawn
+from beowulf.labs.lab_02 import own_rows
+from beowulf.labs.lab_03 import message_sizes, speedup_laws
+from beowulf.labs.lab_07 import drawn
 from tests import heat_solutions
 
 # Lab 02: the three functions of own_rows.c.

@@ -19,10 +19,11 @@ from beowulf import notebook, studies
 from beowulf.cli.studies import point_lines
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError, UsageError
+from beowulf.labs import lab_01
+from beowulf.labs.lab_01 import a2_validation, a5_no_load, validation_checks
 from beowulf.packets.table import read
 from beowulf.record import Point, Record, newest
-from beowulf.studies import find, lab_01
-from beowulf.studies.lab_01 import a2_validation, a5_no_load, validation_checks
+from beowulf.studies import find
 from beowulf.studies.study import Claim, Judgement, Study
 from beowulf.verdict import Verdict
 
@@ -280,7 +281,7 @@ def test_a_study_that_does_not_exist_is_refused_with_those_that_do() -> None:
 def test_a_study_that_forgets_a_judge_is_named_with_file_and_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, claim: str, line: int, why: str
 ) -> None:
-    folder = tmp_path / "studies" / "lab_01"
+    folder = tmp_path / "labs" / "lab_01"
     folder.mkdir(parents=True)
     head = '"""Z1."""\n\nfrom beowulf.studies.study import Claim\n\nCLAIMS = [\n    '
     (folder / "z1_forgets.py").write_text(f"{head}{claim},\n]\n")
@@ -288,7 +289,7 @@ def test_a_study_that_forgets_a_judge_is_named_with_file_and_line(
     monkeypatch.setitem(studies.STUDIES, "Z1", "lab_01.z1_forgets")
     with pytest.raises(LabError) as refused:
         studies.find("z1")
-    assert f"beowulf/studies/lab_01/z1_forgets.py, line {line}: " in refused.value.message
+    assert f"beowulf/labs/lab_01/z1_forgets.py, line {line}: " in refused.value.message
     assert why in refused.value.message
 
 

@@ -14,8 +14,8 @@ from beowulf import mpi
 from beowulf.cli.suites import npb_warning
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError, UsageError
-from beowulf.studies.lab_03 import a4_parallel_benchmarks as a4
-from beowulf.studies.lab_03.parallel_tables import in_words
+from beowulf.labs.lab_03 import a4_parallel_benchmarks as a4
+from beowulf.labs.lab_03.parallel_tables import in_words
 from beowulf.suites import npb
 from beowulf.suites.npb import BENCHMARKS, CLASSES
 

@@ -16,7 +16,7 @@ from autograder.evidence.finding import IMPOSSIBLE, Finding
 from beowulf.cluster.description import on_one_machine
 from beowulf.errors import LabError
 from beowulf.exercises.heat import wire
-from beowulf.exercises.lab_06 import own_loop, postcard
+from beowulf.labs.lab_06 import own_loop, postcard
 from beowulf.record import Point, Record
 from beowulf.studies import STUDIES, find
 

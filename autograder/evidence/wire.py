@@ -12,7 +12,7 @@ from beowulf.cluster.links import BURST_BYTES, MTU_BYTES
 from beowulf.measure.roundtrips import EXCHANGE, HALF
 from beowulf.record import Point, Record
 from beowulf.studies import STUDIES, find
-from beowulf.studies.lab_06.wire_shares import TAG
+from beowulf.studies.wire_shares import TAG
 
 # tbf holds a rate within less than a per cent; the kernel's timer costs a little.
 ROOM = 1.02

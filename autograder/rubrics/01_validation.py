@@ -16,12 +16,11 @@ from autograder.rubrics.questions import Scorer
 from autograder.rubrics.record_facts import ByRecord, attempt, best_of_own, near, numbers_and_words
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission, is_number
-from beowulf.exercises.lab_01 import broken_ring, own_ring, own_trips
-from beowulf.exercises.lab_01.begun import STUDY
 from beowulf.exercises.own_plot import Wants
+from beowulf.labs.lab_01 import a2_validation, a5_no_load, broken_ring, own_ring, own_trips
+from beowulf.labs.lab_01.a2_validation import Diagnosis
+from beowulf.labs.lab_01.begun import STUDY
 from beowulf.record import Record
-from beowulf.studies.lab_01 import a2_validation, a5_no_load
-from beowulf.studies.lab_01.a2_validation import Diagnosis
 
 HOSTS_NODE = "node01"
 PAIR_CHECKS = ("resolve", "ping", "ssh", "transfer")

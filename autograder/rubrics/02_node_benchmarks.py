@@ -21,7 +21,7 @@ from autograder.rubrics.record_facts import (
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission, is_number
 from beowulf import papers
-from beowulf.exercises.lab_02 import array_sweep, drawn_rows, odd_node, own_rows, timing_loop
+from beowulf.labs.lab_02 import array_sweep, drawn_rows, odd_node, own_rows, timing_loop
 from beowulf.record import Record
 
 STUDY = "A3"

@@ -20,9 +20,9 @@ from autograder.rubrics.record_facts import (
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission, is_number
 from beowulf import papers
-from beowulf.exercises.lab_03 import drawn, message_sizes, mg_timeline, speedup_laws
-from beowulf.exercises.lab_03.workers import RANKS
 from beowulf.exercises.own_plot import Wants
+from beowulf.labs.lab_03 import drawn, message_sizes, mg_timeline, speedup_laws
+from beowulf.labs.lab_03.workers import RANKS
 from beowulf.record import Record
 
 # As the notebook asks for it.

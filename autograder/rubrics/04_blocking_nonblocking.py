@@ -22,8 +22,8 @@ from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission, is_number
 from beowulf import variant
 from beowulf.exercises.heat import timelines
-from beowulf.exercises.lab_04 import own_roundtrip
 from beowulf.exercises.own_plot import Wants
+from beowulf.labs.lab_04 import own_roundtrip
 from beowulf.measure.roundtrips import HALF
 from beowulf.record import Record
 

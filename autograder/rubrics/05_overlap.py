@@ -22,10 +22,10 @@ from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission
 from beowulf import papers
 from beowulf.exercises.heat import program, reading, timelines
-from beowulf.exercises.lab_05 import drawn, exchange, own_step
 from beowulf.exercises.own_plot import Wants
+from beowulf.labs.lab_05 import drawn, exchange, own_step
+from beowulf.measure.improvement import improvement_percent
 from beowulf.record import Record
-from beowulf.studies.lab_05.d5_improvement import improvement_percent
 
 QUIET = "Close what else runs on the machine and measure it again."
 # As the notebook asks for it.

@@ -20,10 +20,10 @@ from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission, is_number
 from beowulf import papers
 from beowulf.exercises.heat import wire
-from beowulf.exercises.lab_06 import drawn, one_message, postcard
 from beowulf.exercises.own_plot import Wants
-from beowulf.studies.lab_06 import a10_short_messages as a10
-from beowulf.studies.lab_06 import a12_side_by_side as a12
+from beowulf.labs.lab_06 import a10_short_messages as a10
+from beowulf.labs.lab_06 import a12_side_by_side as a12
+from beowulf.labs.lab_06 import drawn, one_message, postcard
 
 # As the notebook asks for them.
 LENGTHS = Wants(x="length in bytes", y="packets", log_y=True, points=4)

@@ -22,7 +22,8 @@ from autograder.rubrics.record_facts import (
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission, is_number
 from beowulf import papers
-from beowulf.exercises.lab_07 import (
+from beowulf.exercises.own_plot import Wants
+from beowulf.labs.lab_07 import (
     differing_node,
     drawn,
     own_interval,
@@ -30,9 +31,8 @@ from beowulf.exercises.lab_07 import (
     rules_way,
     small_writes,
 )
-from beowulf.exercises.own_plot import Wants
+from beowulf.labs.lab_07.l2_applications import KERNELS
 from beowulf.record import Point, Record
-from beowulf.studies.lab_07.l2_applications import KERNELS
 from beowulf.tuning.paper_e_baseline import FIREWALL
 
 # No delayed acknowledgement takes so long: something else slowed down a given letter that does.

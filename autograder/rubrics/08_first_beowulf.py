@@ -16,7 +16,8 @@ from autograder.rubrics.record_facts import (
 )
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission
-from beowulf.exercises.lab_08 import first_beowulf, galaxy, gas
+from beowulf.exercises import gas
+from beowulf.labs.lab_08 import first_beowulf, galaxy
 from beowulf.record import Record
 
 # Of paper C: 62 and 31 MFLOPS on 16 processors, each of which makes 4.5 alone.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from autograder.rubrics.record_facts import Facts
 from beowulf import papers
 from beowulf.errors import LabError
-from beowulf.exercises.lab_02 import drawn_rows, odd_node, own_rows
+from beowulf.labs.lab_02 import drawn_rows, odd_node, own_rows
+from beowulf.labs.lab_02.node_rows import PROGRAMS, RESULT, Row, label, rows, times_faster
 from beowulf.record import Record
-from beowulf.studies.lab_02.node_rows import PROGRAMS, RESULT, Row, label, rows, times_faster
 
 # A clock that is read without a system call takes a fraction of one that is read by it; one that the
 # library cannot read by itself takes as long. Between the two, either answer is right.

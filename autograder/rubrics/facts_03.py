@@ -10,11 +10,11 @@ from autograder.rubrics.record_facts import Facts
 from beowulf.errors import LabError
 from beowulf.exercises import timelines
 from beowulf.exercises.heat import reading
-from beowulf.exercises.lab_03 import drawn, mg_timeline
-from beowulf.exercises.lab_03.workers import RANKS, workers
+from beowulf.labs.lab_03 import a4_parallel_benchmarks as a4
+from beowulf.labs.lab_03 import drawn, mg_timeline
+from beowulf.labs.lab_03.workers import RANKS, workers
 from beowulf.measure import speedup
 from beowulf.record import Record
-from beowulf.studies.lab_03 import a4_parallel_benchmarks as a4
 from beowulf.suites import npb
 
 PLATE = "H3"

@@ -13,10 +13,9 @@ from autograder.rubrics.own_plots import Curves
 from autograder.rubrics.record_facts import Facts, each_read
 from autograder.rubrics.submission import Submission
 from beowulf.errors import LabError
-from beowulf.exercises.lab_04 import own_roundtrip
+from beowulf.labs.lab_04 import a7_rate_by_nodes, own_roundtrip
 from beowulf.measure.roundtrips import EXCHANGE, HALF, rates
 from beowulf.record import Record
-from beowulf.studies.lab_04 import a7_rate_by_nodes
 
 PATIENCE = "patience"  # the variant of A7 that the notebook's cell measures
 OWN = own_roundtrip.VARIANTS["blocking"]

@@ -11,12 +11,11 @@ from autograder.rubrics.own_plots import Curves
 from autograder.rubrics.record_facts import Facts
 from autograder.rubrics.submission import is_number
 from beowulf.errors import LabError
-from beowulf.exercises.lab_06 import one_message
+from beowulf.labs.lab_06 import a11_long_messages as a11
+from beowulf.labs.lab_06 import collectives, one_message, wire_picture
 from beowulf.packets import ch3
 from beowulf.record import Record
-from beowulf.studies.lab_06 import a11_long_messages as a11
-from beowulf.studies.lab_06 import collectives, wire_picture
-from beowulf.studies.lab_06.wire_shares import place
+from beowulf.studies.wire_shares import place
 
 if TYPE_CHECKING:
     import pandas as pd

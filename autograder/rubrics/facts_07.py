@@ -11,7 +11,7 @@ from autograder.rubrics.record_facts import Facts, attempt, each_read
 from autograder.rubrics.submission import Submission
 from beowulf.errors import LabError
 from beowulf.exercises.heat import knob_worth
-from beowulf.exercises.lab_07 import (
+from beowulf.labs.lab_07 import (
     differing_node,
     null_knob,
     own_interval,
@@ -19,10 +19,10 @@ from beowulf.exercises.lab_07 import (
     rules_way,
     small_writes,
 )
+from beowulf.labs.lab_07 import e7_procedure as e7
+from beowulf.labs.lab_07 import l2_applications as l2
+from beowulf.labs.lab_07.knob_gains import LATER, TOGETHER, Gain, absent, gain, gains, says
 from beowulf.record import Record
-from beowulf.studies.lab_07 import e7_procedure as e7
-from beowulf.studies.lab_07 import l2_applications as l2
-from beowulf.studies.lab_07.knob_gains import LATER, TOGETHER, Gain, absent, gain, gains, says
 from beowulf.tuning.budget import CABLE, CALLS_A_MESSAGE, MPI, SHORT, STACK, WAKE_UP, steps, ways
 from beowulf.tuning.paper_e_baseline import FIREWALL, MODERATION
 

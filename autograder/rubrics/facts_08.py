@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from autograder.rubrics.record_facts import Facts
-from beowulf.exercises.lab_08 import first_beowulf, gas
+from beowulf.exercises import gas
+from beowulf.labs.lab_08 import c7_barrier, first_beowulf
+from beowulf.labs.lab_08.tokens import MOST_DEMAND, Tokens
 from beowulf.record import Record
-from beowulf.studies.lab_08 import c7_barrier
-from beowulf.studies.lab_08.tokens import MOST_DEMAND, Tokens
 
 LONG, SHORT = 8192, 256  # bytes of the tokens that are asked for
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from autograder.rubrics.own_plots import Curves
 from autograder.rubrics.record_facts import MOST_RECORDS, Facts, attempt
 from autograder.rubrics.submission import Submission
-from beowulf.exercises.lab_09 import scaling, stairs
-from beowulf.exercises.lab_09.stairs import Outcome
+from beowulf.labs.lab_09 import scaling, stairs
+from beowulf.labs.lab_09.stairs import Outcome
 from beowulf.measure import calibration
 from beowulf.record import Record
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from autograder.rubrics.record_facts import best_of_own
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission, is_number
-from beowulf.exercises.lab_06 import own_loop
+from beowulf.labs.lab_06 import own_loop
 from beowulf.record import Record
 
 NAMES = (*own_loop.COUNTS, own_loop.GHOST_ROWS)

@@ -25,7 +25,7 @@ from autograder.evidence import (
 )
 from autograder.evidence.variants import Own
 from autograder.text import as_written
-from beowulf.exercises.lab_09.stairs import Outcome
+from beowulf.labs.lab_09.stairs import Outcome
 from beowulf.record import Record
 
 T = TypeVar("T")

@@ -169,7 +169,7 @@ def npb_warning(letter: str) -> str:
 def _npb_table(runs: Sequence[Run]) -> Table:
     from rich.table import Table
 
-    from beowulf.studies.lab_03.parallel_tables import GRENDEL, PAPER, published
+    from beowulf.labs.lab_03.parallel_tables import GRENDEL, PAPER, published
 
     paper = published()
     table = Table("benchmark", "class")

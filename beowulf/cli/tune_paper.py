@@ -46,7 +46,7 @@ def compare(
     """
     from beowulf.cluster import running
     from beowulf.progress import bar
-    from beowulf.studies.lab_07 import before_after as both
+    from beowulf.report import before_after as both
     from beowulf.tuning import change_preview, paper_e_baseline
     from beowulf.tuning.change import changing, clear
     from beowulf.tuning.knobs import ALL
@@ -97,7 +97,7 @@ def compare(
 
 
 def _rely(*records: Record) -> None:
-    from beowulf.studies.lab_07.before_after import doubts
+    from beowulf.report.before_after import doubts
 
     if reasons := doubts(records):
         print(f"Do not rely on it: {'; '.join(reasons)}.")

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from beowulf.studies.lab_07.before_after import Row
+    from beowulf.report.before_after import Row
     from beowulf.tuning.checklist import Answers
     from beowulf.tuning.knob import Knob, Reading
     from beowulf.tuning.log import Entry

@@ -20,11 +20,11 @@ from beowulf.cluster.base import Abilities, Cluster, Hardware
 from beowulf.cluster.config import SIMULATED
 from beowulf.cluster.platform import Platform, of_plain, read
 from beowulf.errors import LabError, UsageError
+from beowulf.hydra import EAGER_LIMIT
 
 TARGET = "simulated"
 SMPIRUN = "smpirun"
 PLATFORM_XML, MPIEXEC = "platform.xml", "mpiexec"
-EAGER_LIMIT = "MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE"
 STACK_KIB = 1024  # for the local variables of a rank
 # What every run begins with. Computing takes no time but what a program says of it, so that two runs are the same.
 # SimGrid's usual barrier lets one rank go after the other, which a program that times a step after it would count.

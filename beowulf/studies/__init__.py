@@ -1,4 +1,4 @@
-"""The studies of the papers, one file each, by the lab that brings them in: measured, judged and drawn."""
+"""The studies of the papers, found, judged and drawn: each is a file of the lab that brings it in (beowulf/labs)."""
 
 from __future__ import annotations
 
@@ -24,10 +24,13 @@ if TYPE_CHECKING:
     from beowulf.verdict import Verdict, Verdicts
 
 
+LABS = Path(__file__).parents[1] / "labs"
+
+
 def _files() -> dict[str, str]:
-    """By ID, where each study's file is: `lab_05/d1_synchronisation.py` is study D1, which lab 05 brings in."""
-    here = Path(__file__).parent
-    names = [file.relative_to(here).with_suffix("") for file in here.glob("lab_*/[a-z][0-9]*_*.py")]
+    """By ID, where each study's file is: `labs/lab_05/d1_synchronisation.py` is study D1, which lab 05 brings in."""
+    files = LABS.glob("lab_*/[a-z][0-9]*_*.py")
+    names = [file.relative_to(LABS).with_suffix("") for file in files]
     by_id = {name.name.partition("_")[0].upper(): ".".join(name.parts) for name in names}
     order = sorted(by_id, key=lambda name: (by_id[name].partition(".")[0], name[0], int(name[1:])))
     return {name: by_id[name] for name in order}
@@ -56,7 +59,7 @@ def find(name: str) -> Study:
     if module is None:
         raise UsageError(f"There is no study {name!r}.", f"There are:\n{listing()}")
     try:
-        study: Study = importlib.import_module(f"beowulf.studies.{module}").STUDY
+        study: Study = importlib.import_module(f"beowulf.labs.{module}").STUDY
     except LabError:
         raise
     except Exception as error:
@@ -74,11 +77,11 @@ def _unusable(module: str, error: Exception) -> LabError:
     """What to say of a study's file that does not work, with the last of its lines that was reached."""
     file = f"{module.replace('.', '/')}.py"
     frames = traceback.extract_tb(error.__traceback__)
-    line = next((f.lineno for f in reversed(frames) if f.filename.endswith(f"/studies/{file}")), 1)
+    line = next((f.lineno for f in reversed(frames) if f.filename.endswith(f"/labs/{file}")), 1)
     if isinstance(error, SyntaxError):
         line = error.lineno
     return LabError(
-        f"beowulf/studies/{file}, line {line}: this study cannot be used: {error}.",
+        f"beowulf/labs/{file}, line {line}: this study cannot be used: {error}.",
         "`CONTRIBUTING.md` says what a study's file needs, under *Add a study*.",
     )
 
@@ -87,7 +90,7 @@ def titles() -> dict[str, str]:
     """The title of every study, read from its file: to import them all takes seconds."""
     found = {}
     for name, module in STUDIES.items():
-        file = Path(__file__).parent / f"{module.replace('.', '/')}.py"
+        file = LABS / f"{module.replace('.', '/')}.py"
         text = file.read_text(encoding="utf-8")
         title = re.search(r'^    title="(.*)",$', text, re.MULTILINE)
         found[name] = title[1] if title else ""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from beowulf.cluster.config import SIMULATED
 from beowulf.errors import LabError
+from beowulf.hydra import EAGER_LIMIT
 from beowulf.measure.judgement import unjudged, unmeasured, verdict
 from beowulf.measure.quality import NO_SAMPLES, trouble
 from beowulf.measure.statistics import WIDER
@@ -59,6 +60,16 @@ class Judgement:
 def undecided(why: str, advice: str = "") -> Judgement:
     """The Judgement on a claim that this Record cannot decide, however quiet its machine was."""
     return Judgement("inconclusive", "", advice=advice, but=why)
+
+
+def other_library(record: Record) -> dict[str, str]:
+    """Why the eager limits of paper D mean nothing on this cluster, as a Judgement says it; empty when they do."""
+    if record.cluster.get("mpi", "classic") == "classic":
+        return {}
+    return {
+        "but": f"{EAGER_LIMIT} is a setting of MPICH's CH3 device, which this cluster's library does not have",
+        "advice": "`beowulf up --mpi classic` boots a cluster with it.",
+    }
 
 
 @dataclass(frozen=True)

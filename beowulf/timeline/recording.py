@@ -20,11 +20,11 @@ from typing import Any
 from beowulf import mpi, paths
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
+from beowulf.hydra import EAGER_LIMIT
 from beowulf.timeline.trace import FILE
 
 SOURCE = Path(__file__).with_name("recorder.c")
 DETAILS, CAPTURE = "trace.json", "wire.pcapng"
-EAGER_LIMIT = "MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE"
 SHIPPED_EAGER_BYTES = 131072
 DEFAULT_MOST = 1_000_000  # events of each rank
 LONGEST_FETCH_S = 300.0

@@ -38,6 +38,6 @@ def gustafson(serial_share, ranks):
 if __name__ == "__main__":
     import sys
 
-    from beowulf.exercises.lab_03 import speedup_laws
+    from beowulf.labs.lab_03 import speedup_laws
 
     speedup_laws.main(sys.argv, globals())

@@ -34,6 +34,6 @@ class Mine:
 if __name__ == "__main__":
     import sys
 
-    from beowulf.exercises.lab_07 import own_knob
+    from beowulf.labs.lab_07 import own_knob
 
     own_knob.main(sys.argv, globals())

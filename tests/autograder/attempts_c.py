@@ -7,7 +7,7 @@ five functions had their points.
 from __future__ import annotations
 
 from beowulf import paths
-from beowulf.exercises.lab_09 import stairs
+from beowulf.labs.lab_09 import stairs
 
 # sys(number, first, second, third), as Linux is called on x86-64.
 MOVES = ("movq %rdi, %rax", "movq %rsi, %rdi", "movq %rdx, %rsi", "movq %rcx, %rdx")

@@ -24,8 +24,8 @@ from autograder.grading.one_submission import Outcome
 from autograder.grading.workers import Workers
 from autograder.rubrics.score import MIME_TYPE
 from beowulf.errors import LabError, UsageError
+from beowulf.labs.lab_01 import a5_no_load
 from beowulf.record import Record
-from beowulf.studies.lab_01 import a5_no_load
 
 SLUG = "01-validation"
 WORTH = 26  # of a perfect hand-in, without what a person gives

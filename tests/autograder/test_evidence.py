@@ -21,7 +21,7 @@ from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission
 from beowulf import paths, variant
 from beowulf.cluster.namespaces import NamespaceCluster
-from beowulf.exercises.lab_06 import postcard
+from beowulf.labs.lab_06 import postcard
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.roundtrips import HALF, run
 from beowulf.record import Point, Record

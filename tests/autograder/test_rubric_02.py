@@ -11,9 +11,9 @@ from marked import Marked, earned, points
 
 from autograder.evidence.variants import Own
 from beowulf import variant
-from beowulf.exercises.lab_02 import array_sweep, drawn_rows
+from beowulf.labs.lab_02 import array_sweep, drawn_rows
+from beowulf.labs.lab_02.node_comparison import OVER_IP
 from beowulf.record import Record
-from beowulf.studies.lab_02.node_comparison import OVER_IP
 from tests import timing_loops
 from tests.gold import lab_02
 from tests.gold.lab_02 import (

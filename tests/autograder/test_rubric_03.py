@@ -11,7 +11,7 @@ from marked import Marked, earned, points
 
 from autograder.evidence.variants import Own
 from beowulf.exercises.heat import program
-from beowulf.exercises.lab_03 import drawn
+from beowulf.labs.lab_03 import drawn
 from beowulf.record import Record
 from beowulf.suites import npb
 from tests import heat_solutions

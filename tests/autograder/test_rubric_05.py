@@ -11,7 +11,7 @@ from marked import Marked, earned
 from autograder.evidence.variants import Own
 from autograder.rubrics import record_facts
 from beowulf.exercises.heat import program
-from beowulf.exercises.lab_05 import drawn, own_step
+from beowulf.labs.lab_05 import drawn, own_step
 from beowulf.record import Record
 from tests import heat_solutions
 from tests.gold import lab_05

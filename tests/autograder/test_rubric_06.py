@@ -10,8 +10,8 @@ import pytest
 from marked import Marked, earned
 
 from autograder.evidence.variants import Own
-from beowulf.exercises.lab_06 import drawn
-from beowulf.studies.lab_06 import a11_long_messages as a11
+from beowulf.labs.lab_06 import a11_long_messages as a11
+from beowulf.labs.lab_06 import drawn
 from tests.gold import lab_06
 from tests.gold.lab_06 import (
     RIGHT,

@@ -13,9 +13,9 @@ from marked import Marked, earned, points
 
 from autograder.course import release
 from autograder.evidence.variants import Own
-from beowulf.exercises.lab_07 import drawn, own_interval
+from beowulf.labs.lab_07 import drawn, own_interval
+from beowulf.labs.lab_07 import e7_procedure as e7
 from beowulf.record import Point, Record
-from beowulf.studies.lab_07 import e7_procedure as e7
 from beowulf.tuning.paper_e_baseline import FIREWALL, MODERATION
 from tests.gold import lab_07
 from tests.gold.lab_07 import (

@@ -6,7 +6,7 @@ import pytest
 from marked import Marked, earned
 
 from autograder.evidence import clock
-from beowulf.exercises.lab_08 import gas
+from beowulf.exercises import gas
 from beowulf.record import Point, Record
 from tests.gold import lab_08
 from tests.gold.lab_08 import (

@@ -14,7 +14,7 @@ from autograder import sandbox
 from beowulf import paths
 from beowulf.cluster import simulated
 from beowulf.errors import LabError
-from beowulf.exercises.lab_09 import stairs
+from beowulf.labs.lab_09 import stairs
 from beowulf.record import Point
 from tests.gold import lab_09
 from tests.gold.lab_09 import RIGHT, WRITTEN, records, staircase

@@ -19,14 +19,14 @@ from autograder.rubrics import questions
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission
 from beowulf import lab_file, paths, predictions
-from beowulf.exercises.lab_02 import own_rows
 from beowulf.exercises.own_plot import Wants
+from beowulf.labs.lab_02 import own_rows
+from beowulf.labs.lab_02.node_rows import RESULT
+from beowulf.labs.lab_05.overlap import ONE_USER
+from beowulf.labs.lab_06 import a10_short_messages as a10
+from beowulf.labs.lab_06 import collectives
 from beowulf.measure.roundtrips import HALF
 from beowulf.record import Point
-from beowulf.studies.lab_02.node_rows import RESULT
-from beowulf.studies.lab_05.overlap import ONE_USER
-from beowulf.studies.lab_06 import a10_short_messages as a10
-from beowulf.studies.lab_06 import collectives
 from tests.gold.hand_in import answered
 from tests.gold.labs import LABS, Gold
 

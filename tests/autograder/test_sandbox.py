@@ -14,7 +14,7 @@ from ordinary import ada, give
 
 from autograder import sandbox
 from beowulf.errors import LabError
-from beowulf.exercises.lab_09.stairs import BY_NAME
+from beowulf.labs.lab_09.stairs import BY_NAME
 
 LOOK = """
 import json, os, resource, socket

@@ -21,7 +21,7 @@ from autograder.evidence import IMPOSSIBLE
 from autograder.rubrics import own_loops
 from autograder.rubrics.submission import Submission
 from beowulf.errors import LabError
-from beowulf.exercises.lab_06 import own_loop
+from beowulf.labs.lab_06 import own_loop
 from beowulf.packets.batches import CaptureError
 from beowulf.packets.headers import ACK, FIN
 from beowulf.packets.ladder import ladder
@@ -219,7 +219,7 @@ print("second", capture[1].tcp.flags.showname_value)
 capture.close()
 for packet in pyshark.FileCapture({file!r}, keep_packets=False):
     break
-from beowulf.exercises.lab_06 import own_loop
+from beowulf.labs.lab_06 import own_loop
 from pathlib import Path
 def count(packets):
     return {{"data": sum(int(packet.tcp.len) > 0 for packet in packets)}}

@@ -72,7 +72,7 @@ def test_a_message_that_shares_its_segment_has_a_layer_of_its_own(tmp_path: Path
 
 def test_nobody_waits_for_pyshark_who_does_not_look() -> None:
     modules = (
-        "beowulf, beowulf.cli.commands, beowulf.exercises.lab_06.own_loop, beowulf.packets.analysis"
+        "beowulf, beowulf.cli.commands, beowulf.labs.lab_06.own_loop, beowulf.packets.analysis"
     )
     script = f"import sys, {modules}; print([m for m in ('pyshark', 'lxml') if m in sys.modules])"
     words = [sys.executable, "-c", script]

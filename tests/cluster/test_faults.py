@@ -15,7 +15,7 @@ from beowulf.cluster.machines import Target
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.cluster.ssh import SshCluster
 from beowulf.errors import LabError, UsageError
-from beowulf.studies.lab_01 import a2_validation
+from beowulf.labs.lab_01 import a2_validation
 
 PLAN = ClusterConfig(nodes=3)
 NODES = ClusterConfig().names

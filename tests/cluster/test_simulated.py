@@ -16,6 +16,7 @@ from beowulf import mpi, paths, variant
 from beowulf.cluster import platform, simulated
 from beowulf.cluster.platform import Platform, of_plain, read
 from beowulf.errors import LabError, UsageError
+from beowulf.hydra import EAGER_LIMIT
 from beowulf.measure import calibration, roundtrips
 from beowulf.measure.measurement import Measurement
 from beowulf.record import Point, Record
@@ -182,7 +183,7 @@ def test_over_the_eager_limit_two_sends_wait_for_each_other_and_that_is_said(
             [str(program)],
             2,
             ["--bytes", "5000"],
-            environment={simulated.EAGER_LIMIT: limit},
+            environment={EAGER_LIMIT: limit},
         )
         assert (done.returncode == 0) is ends, done.stderr
         assert (simulated.DEADLOCK in done.stderr) is not ends

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from beowulf.exercises.lab_02 import array_sweep, on_node
+from beowulf.labs.lab_02 import array_sweep, on_node
 from tests.gold.lab_02 import SIZES, drawn, sweep
 from tests.timing_loops import right
 

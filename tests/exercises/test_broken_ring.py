@@ -14,7 +14,7 @@ from beowulf.cluster.config import ClusterConfig
 from beowulf.cluster.faults import CLOSED_PORTS
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError
-from beowulf.exercises.lab_01 import broken_ring
+from beowulf.labs.lab_01 import broken_ring
 from beowulf.record import newest
 from tests.gold import lab_01
 

@@ -9,7 +9,7 @@ import pytest
 from beowulf import paths
 from beowulf.cluster import simulated
 from beowulf.errors import LabError
-from beowulf.exercises.lab_09 import stairs, tokens
+from beowulf.labs.lab_09 import stairs, tokens
 from tests.gold import lab_09
 
 HANDED_OUT = (paths.lab("09") / stairs.SOURCE).read_text(encoding="utf-8")

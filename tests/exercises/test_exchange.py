@@ -13,7 +13,7 @@ from solutions import ONE_AFTER_THE_OTHER, POST, QUARTER, REST, SLICES, WAIT
 from beowulf import paths
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError
-from beowulf.exercises.lab_05 import exchange
+from beowulf.labs.lab_05 import exchange
 from beowulf.record import newest
 
 pytestmark = pytest.mark.cluster

@@ -21,10 +21,10 @@ from beowulf import mpi, paths
 from beowulf.cluster import SWITCH
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError, UsageError
-from beowulf.exercises.lab_08 import first_beowulf, galaxy, gas
+from beowulf.exercises import gas
+from beowulf.labs.lab_08 import c4_gas, c7_barrier, first_beowulf, galaxy, machine_1995, tokens
 from beowulf.record import newest
 from beowulf.studies import judge
-from beowulf.studies.lab_08 import c4_gas, c7_barrier, machine_1995, tokens
 
 pytestmark = pytest.mark.cluster
 LAB = paths.lab("08")
@@ -481,7 +481,7 @@ def two_networks(tmp_path_factory: pytest.TempPathFactory) -> Any:
 def test_long_tokens_gain_from_a_second_network_and_short_ones_do_not(
     two_networks: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from beowulf.studies.lab_08 import c1_tokens, c2_token_rate
+    from beowulf.labs.lab_08 import c1_tokens, c2_token_rate
 
     monkeypatch.setattr(tokens, "QUICK", tokens.Amount(1, 10, 8))
     monkeypatch.setattr(tokens, "DEMANDS", (1, 8))
@@ -529,7 +529,7 @@ def test_a_network_that_is_pulled_ends_the_tokens_with_a_sentence(
 def test_gas_and_galaxy_are_verified_on_a_cluster(
     cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from beowulf.studies.lab_08 import c5_galaxy
+    from beowulf.labs.lab_08 import c5_galaxy
 
     monkeypatch.setattr(c4_gas, "QUICK", c4_gas.Amount(1, 2))
     monkeypatch.setattr(c5_galaxy, "QUICK_SIZES", (600, 1250, 2500))
@@ -557,7 +557,7 @@ def test_the_machine_of_1995_has_the_points_of_figure_1_and_a_step_in_its_parts(
     cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from beowulf.cluster import simulated
-    from beowulf.studies.lab_08 import c1_tokens, c6_overhead
+    from beowulf.labs.lab_08 import c1_tokens, c6_overhead
 
     machine = simulated.beside(machine_1995.ethernet(), tmp_path / "machine")
     record = c1_tokens.STUDY.measure(machine, tmp_path, quick=True)

@@ -12,7 +12,7 @@ from solutions import LAWS
 from beowulf import paths
 from beowulf.errors import LabError
 from beowulf.exercises import own_functions
-from beowulf.exercises.lab_03 import speedup_laws
+from beowulf.labs.lab_03 import speedup_laws
 from beowulf.record import Point
 
 HANDED_OUT = paths.root() / "labs" / "03-parallel-benchmarks" / "laws.py"

@@ -13,7 +13,7 @@ from solutions import APART, TOGETHER
 from beowulf import paths
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError, UsageError
-from beowulf.exercises.lab_07 import small_writes
+from beowulf.labs.lab_07 import small_writes
 from beowulf.record import Point, Record, newest
 from beowulf.tuning import machines
 from beowulf.tuning.knobs import ALL

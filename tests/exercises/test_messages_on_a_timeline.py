@@ -10,8 +10,8 @@ import pytest
 from beowulf import paths
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.exercises import timelines
-from beowulf.exercises.lab_06 import one_message
-from beowulf.exercises.lab_07 import rules_way
+from beowulf.labs.lab_06 import one_message
+from beowulf.labs.lab_07 import rules_way
 from beowulf.record import newest
 from beowulf.timeline.page import Page
 from beowulf.tuning.knobs import ALL

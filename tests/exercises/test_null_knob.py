@@ -8,7 +8,7 @@ import pytest
 
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError
-from beowulf.exercises.lab_07 import null_knob
+from beowulf.labs.lab_07 import null_knob
 from beowulf.measure.roundtrips import HALF
 from beowulf.record import Point, Record, newest
 from beowulf.tuning.ab_comparison import AFTER, BEFORE, TURNS, Length

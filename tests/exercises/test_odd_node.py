@@ -11,10 +11,10 @@ from running import warned
 
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError
-from beowulf.exercises.lab_02 import load_times, odd_node
+from beowulf.labs.lab_02 import load_times, odd_node
+from beowulf.labs.lab_02.node_comparison import OVER_IP
+from beowulf.labs.lab_02.node_rows import RESULT
 from beowulf.record import Point, Record, newest
-from beowulf.studies.lab_02.node_comparison import OVER_IP
-from beowulf.studies.lab_02.node_rows import RESULT
 
 LEVELS = [(4, 1.0), (8, 1.0), (16, 4.0), (32, 4.0), (64, 90.0)]
 

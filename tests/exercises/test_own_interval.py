@@ -12,7 +12,7 @@ import pytest
 
 from beowulf.errors import LabError
 from beowulf.exercises.heat import knob_worth
-from beowulf.exercises.lab_07 import own_interval
+from beowulf.labs.lab_07 import own_interval
 from beowulf.record import newest
 from tests.gold import lab_07
 from tests.gold.lab_07 import change_percent, compared, knobs, null, plate, procedure, record

@@ -17,7 +17,7 @@ from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.cluster.shells import completed
 from beowulf.errors import LabError
 from beowulf.exercises import own_functions
-from beowulf.exercises.lab_07 import drawn, own_knob
+from beowulf.labs.lab_07 import drawn, own_knob
 from beowulf.record import newest
 from beowulf.tuning.ab_comparison import Length
 from beowulf.tuning.change import changing
@@ -91,7 +91,7 @@ def test_each_setting_that_may_be_drawn_is_a_nodes_own_and_takes_both_values(
 KILLED = """
 import os, signal, sys
 from beowulf.cluster import running
-from beowulf.exercises.lab_07 import own_knob
+from beowulf.labs.lab_07 import own_knob
 
 def killed(cluster, scripts, method):
     if method == "set":

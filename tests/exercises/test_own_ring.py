@@ -7,7 +7,7 @@ from running import first
 
 from beowulf.engines import Engines
 from beowulf.errors import LabError
-from beowulf.exercises.lab_01 import own_ring
+from beowulf.labs.lab_01 import own_ring
 from beowulf.record import Record, newest
 
 RIGHT = """

@@ -10,7 +10,7 @@ from running import first
 from autograder import evidence
 from beowulf.engines import Engines
 from beowulf.errors import LabError, UsageError
-from beowulf.exercises.lab_04 import own_roundtrip
+from beowulf.labs.lab_04 import own_roundtrip
 from beowulf.measure.roundtrips import HALF
 from beowulf.record import Point, Record, newest
 from tests.gold.measured import LABEL

@@ -12,7 +12,7 @@ from solutions import CLOCK, EMPTY_ROW, LIBRARY, PIPE, READ, SYSTEM_CALL, WRITE,
 from beowulf import paths
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError
-from beowulf.exercises.lab_02 import own_rows
+from beowulf.labs.lab_02 import own_rows
 from beowulf.record import newest
 
 pytestmark = pytest.mark.cluster

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from lively import Lively
 
-from beowulf.exercises.lab_05 import own_step
-from beowulf.exercises.lab_05.own_step import WITH, WITHOUT
+from beowulf.labs.lab_05 import own_step
+from beowulf.labs.lab_05.own_step import WITH, WITHOUT
 from tests.gold.lab_05 import step
 
 LATER = {"started": "2024-01-06T10:00:00.000Z", "ended": "2024-01-06T10:01:00.000Z"}

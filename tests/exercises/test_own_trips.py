@@ -10,7 +10,7 @@ from running import first
 
 from beowulf.engines import Engines
 from beowulf.errors import LabError
-from beowulf.exercises.lab_01 import own_trips
+from beowulf.labs.lab_01 import own_trips
 from beowulf.record import newest
 from tests.gold.lab_01 import PING_PONG, trip_us, trips
 

@@ -11,7 +11,7 @@ import pytest
 from beowulf import paths
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError, UsageError
-from beowulf.exercises.lab_06 import capture_run, postcard
+from beowulf.labs.lab_06 import capture_run, postcard
 from beowulf.record import newest
 
 pytestmark = pytest.mark.cluster

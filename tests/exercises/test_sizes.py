@@ -14,7 +14,7 @@ from beowulf import paths
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError
 from beowulf.exercises import timelines
-from beowulf.exercises.lab_03 import message_sizes, mg_timeline
+from beowulf.labs.lab_03 import message_sizes, mg_timeline
 from beowulf.record import newest
 from beowulf.timeline.page import Page
 

@@ -13,7 +13,7 @@ from beowulf import paths
 from beowulf.cluster import platform, simulated
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError, UsageError
-from beowulf.exercises.lab_09 import collectives, replays, scaling, stairs
+from beowulf.labs.lab_09 import collectives, replays, scaling, stairs
 from beowulf.measure.calibration import of
 from beowulf.predictions import outcome
 from beowulf.record import newest

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from beowulf.exercises.lab_02 import on_node, timing_loop
+from beowulf.labs.lab_02 import on_node, timing_loop
 from tests import timing_loops
 from tests.gold.lab_02 import timing
 

@@ -10,7 +10,7 @@ import pytest
 from beowulf import variant
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError
-from beowulf.exercises.lab_07 import differing_node
+from beowulf.labs.lab_07 import differing_node
 from beowulf.record import Point, Record, newest
 from beowulf.tuning import machines, paper_e_baseline
 from beowulf.tuning.change import changing

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import permutations
 from typing import Any
 
-from beowulf.exercises.lab_01 import broken_ring, own_ring, own_trips
+from beowulf.labs.lab_01 import broken_ring, own_ring, own_trips
 from beowulf.record import Point, Record
 from tests.gold.case import worth
 from tests.gold.measured import LABEL, NODES, WHEN

@@ -8,10 +8,10 @@ from functools import cache
 from typing import Any
 
 from beowulf import papers
-from beowulf.exercises.lab_02 import array_sweep, odd_node, on_node, own_rows, timing_loop
+from beowulf.labs.lab_02 import array_sweep, odd_node, on_node, own_rows, timing_loop
+from beowulf.labs.lab_02.node_comparison import OVER_IP
+from beowulf.labs.lab_02.node_rows import PROGRAMS, RESULT
 from beowulf.record import Point, Record
-from beowulf.studies.lab_02.node_comparison import OVER_IP
-from beowulf.studies.lab_02.node_rows import PROGRAMS, RESULT
 from tests import heat_solutions, timing_loops
 from tests.gold.case import worth
 from tests.gold.measured import LABEL, NODES, WHEN

@@ -6,7 +6,7 @@ import random
 from collections.abc import Mapping
 from typing import Any
 
-from beowulf.exercises.lab_03 import message_sizes, speedup_laws
+from beowulf.labs.lab_03 import message_sizes, speedup_laws
 from beowulf.record import Point, Record
 from tests import heat_records
 from tests.gold.case import worth

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from beowulf.exercises.lab_04 import own_roundtrip
+from beowulf.labs.lab_04 import a7_rate_by_nodes, own_roundtrip
 from beowulf.measure import mpptest
 from beowulf.measure.roundtrips import EXCHANGE, HALF
 from beowulf.record import Point, Record
-from beowulf.studies.lab_04 import a7_rate_by_nodes
 from tests import heat_records, heat_solutions
 from tests.gold.case import worth
 from tests.gold.measured import LABEL, NODES, WHEN

@@ -6,9 +6,9 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from beowulf.exercises.lab_05 import own_step
+from beowulf.labs.lab_05 import own_step
+from beowulf.labs.lab_05.overlap import KB, ONE_USER, SOLARIS, TESTED, THREADED, Way
 from beowulf.record import Point, Record
-from beowulf.studies.lab_05.overlap import KB, ONE_USER, SOLARIS, TESTED, THREADED, Way
 from tests import heat_records, heat_solutions
 from tests.gold.case import worth
 from tests.gold.measured import LABEL, WHEN

@@ -6,14 +6,13 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from beowulf.exercises.lab_06 import one_message, own_loop, postcard
+from beowulf.labs.lab_06 import a10_short_messages as a10
+from beowulf.labs.lab_06 import a11_long_messages as a11
+from beowulf.labs.lab_06 import a12_side_by_side as a12
+from beowulf.labs.lab_06 import collectives, one_message, own_loop, postcard
 from beowulf.measure.roundtrips import HALF
 from beowulf.record import Point, Record
-from beowulf.studies.lab_06 import a10_short_messages as a10
-from beowulf.studies.lab_06 import a11_long_messages as a11
-from beowulf.studies.lab_06 import a12_side_by_side as a12
-from beowulf.studies.lab_06 import collectives
-from beowulf.studies.lab_06.wire_shares import Talk
+from beowulf.studies.wire_shares import Talk
 from tests import heat_records
 from tests.gold.case import worth
 from tests.gold.measured import LABEL, WHEN

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from beowulf.exercises.lab_07 import (
+from beowulf.labs.lab_07 import (
     differing_node,
     drawn,
     null_knob,
@@ -17,12 +17,12 @@ from beowulf.exercises.lab_07 import (
     rules_way,
     small_writes,
 )
+from beowulf.labs.lab_07 import e7_procedure as e7
+from beowulf.labs.lab_07 import l2_applications as l2
+from beowulf.labs.lab_07.knob_gains import ALONE, LATER, TOGETHER
 from beowulf.measure.roundtrips import HALF
 from beowulf.measure.statistics import LEAST_PAIRS
 from beowulf.record import Point, Record
-from beowulf.studies.lab_07 import e7_procedure as e7
-from beowulf.studies.lab_07 import l2_applications as l2
-from beowulf.studies.lab_07.knob_gains import ALONE, LATER, TOGETHER
 from beowulf.tuning.ab_comparison import AFTER, BEFORE, TURNS
 from beowulf.tuning.budget import CALL_US, LONG, SHORT, WAYS
 from beowulf.tuning.paper_e_baseline import FIREWALL, IRQBALANCE, LOW_LATENCY, MODERATION

@@ -7,9 +7,9 @@ from functools import cache
 from typing import Any
 
 from beowulf import paths
-from beowulf.exercises.lab_08 import first_beowulf, galaxy, gas
+from beowulf.exercises import gas
+from beowulf.labs.lab_08 import c7_barrier, first_beowulf, galaxy, tokens
 from beowulf.record import Point, Record
-from beowulf.studies.lab_08 import c7_barrier, tokens
 from tests.gold.case import worth
 from tests.gold.measured import LABEL, WHEN
 

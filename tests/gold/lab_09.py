@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from beowulf import paths
-from beowulf.exercises.lab_09 import scaling, stairs
+from beowulf.labs.lab_09 import scaling, stairs
 from beowulf.measure import calibration
 from beowulf.record import Point, Record
 from tests.gold.case import worth

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import random
 
+from beowulf.labs.lab_07.knob_gains import ALONE
 from beowulf.measure.roundtrips import HALF
 from beowulf.measure.statistics import LEAST_PAIRS
 from beowulf.record import Point
-from beowulf.studies.lab_07.knob_gains import ALONE
 from beowulf.tuning.ab_comparison import AFTER, BEFORE, TURNS
 
 WHOLE_US = 50.0

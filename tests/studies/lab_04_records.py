@@ -10,11 +10,7 @@ import made
 import mpptest_records
 from null_records import Noise
 
-from beowulf.measure.roundtrips import EXCHANGE, HALF
-from beowulf.measure.statistics import LEAST_PAIRS
-from beowulf.measure.sweep import PAPER_A_SMALL, powers_of_two, steps
-from beowulf.record import Point, Record
-from beowulf.studies.lab_04 import (
+from beowulf.labs.lab_04 import (
     a6_measuring_program,
     a7_rate_by_nodes,
     b1_round_trip,
@@ -24,6 +20,10 @@ from beowulf.studies.lab_04 import (
     b5_unlike_nodes,
     e1_latency_model,
 )
+from beowulf.measure.roundtrips import EXCHANGE, HALF
+from beowulf.measure.statistics import LEAST_PAIRS
+from beowulf.measure.sweep import PAPER_A_SMALL, powers_of_two, steps
+from beowulf.record import Point, Record
 
 At = dict[str, Any]
 US_PER_BYTE = 8 / 94.1  # of a cable of 100 Mbit/s after headers

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from beowulf import papers
+from beowulf.labs.lab_02.node_neighbours import BESIDE, TOOL
+from beowulf.labs.lab_02.node_rows import PROGRAMS, RESULT
 from beowulf.record import Point, Record
-from beowulf.studies.lab_02.node_neighbours import BESIDE, TOOL
-from beowulf.studies.lab_02.node_rows import PROGRAMS, RESULT
 
 QUIET = {"load_1min": 0.2, "cores": 2, "waiting_for_a_core_percent_10s": 0.0}
 BLOCK = 65536

@@ -8,8 +8,8 @@ from typing import Any
 
 from null_records import Noise
 
+from beowulf.labs.lab_05.overlap import Way
 from beowulf.record import Point, Record
-from beowulf.studies.lab_05.overlap import Way
 
 QUIET = {"load_1min": 0.1, "cores": 4, "waiting_for_a_core_percent_10s": 0.0}
 BUSY = {**QUIET, "load_1min": 9.0}

@@ -10,9 +10,9 @@ import pytest
 from made import outcomes
 
 from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.labs.lab_01 import a1_building
 from beowulf.record import Point
 from beowulf.studies import draw, judge
-from beowulf.studies.lab_01 import a1_building
 from tests.gold.lab_01 import NODES, building
 
 

@@ -12,11 +12,11 @@ from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcom
 from wire_records import busy, record
 
 from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.labs.lab_06 import a10_short_messages as a10
 from beowulf.measure.roundtrips import HALF
 from beowulf.record import Record
-from beowulf.studies.lab_06 import a10_short_messages as a10
-from beowulf.studies.lab_06 import wire_shares
-from beowulf.studies.lab_06.wire_shares import LAUNCHES, Talk
+from beowulf.studies import wire_shares
+from beowulf.studies.wire_shares import LAUNCHES, Talk
 from beowulf.verdict import Outcome
 
 RATES = ("overlap-lowers-packet-rate", "overlap-lowers-packet-rate-talking")

@@ -12,9 +12,9 @@ from running import PATIENCE_S, Beowulf, wait_until
 
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError
+from beowulf.labs.lab_01 import a5_no_load
+from beowulf.labs.lab_06 import a10_short_messages
 from beowulf.record import newest
-from beowulf.studies.lab_01 import a5_no_load
-from beowulf.studies.lab_06 import a10_short_messages
 from beowulf.studies.study import Study
 
 

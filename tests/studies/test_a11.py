@@ -12,10 +12,10 @@ from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcom
 from wire_records import busy, record
 
 from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.labs.lab_06 import a11_long_messages as a11
 from beowulf.measure.roundtrips import HALF
 from beowulf.record import Record
-from beowulf.studies.lab_06 import a11_long_messages as a11
-from beowulf.studies.lab_06.wire_shares import LAUNCHES, Talk
+from beowulf.studies.wire_shares import LAUNCHES, Talk
 from beowulf.verdict import Outcome
 
 

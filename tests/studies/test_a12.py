@@ -10,8 +10,8 @@ from made import outcomes
 from wire_records import record
 
 from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.labs.lab_06 import a12_side_by_side as a12
 from beowulf.record import Record
-from beowulf.studies.lab_06 import a12_side_by_side as a12
 
 
 def measured(by_size: dict[int, dict[str, float]]) -> Record:

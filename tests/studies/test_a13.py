@@ -18,13 +18,9 @@ from running import first, warned
 from beowulf import paths
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError, UsageError
-from beowulf.measure.measurement import Measurement
-from beowulf.measure.roundtrips import HALF
-from beowulf.record import Point, Record
-from beowulf.studies import draw, judge
-from beowulf.studies.lab_06 import a13_buffers_and_collectives as a13
-from beowulf.studies.lab_06 import buffer_sizes, collectives
-from beowulf.studies.lab_06.buffer_sizes import (
+from beowulf.labs.lab_06 import a13_buffers_and_collectives as a13
+from beowulf.labs.lab_06 import buffer_sizes, collectives
+from beowulf.labs.lab_06.buffer_sizes import (
     COPIED,
     EARLY,
     KB,
@@ -35,7 +31,11 @@ from beowulf.studies.lab_06.buffer_sizes import (
     SMALL,
     Setting,
 )
-from beowulf.studies.lab_06.collectives import OPERATION, OPERATIONS
+from beowulf.labs.lab_06.collectives import OPERATION, OPERATIONS
+from beowulf.measure.measurement import Measurement
+from beowulf.measure.roundtrips import HALF
+from beowulf.record import Point, Record
+from beowulf.studies import draw, judge
 from beowulf.verdict import Outcome
 
 PROGRAM = paths.root() / "labs" / "06-protocol-analysis" / "collectives.c"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from made import outcomes
 
+from beowulf.labs.lab_01 import a2_validation
 from beowulf.record import Record
 from beowulf.studies import judge
-from beowulf.studies.lab_01 import a2_validation
 from tests.gold.lab_01 import MEMORY_BYTES, ROUTE, validation
 
 

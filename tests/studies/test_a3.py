@@ -16,9 +16,8 @@ from beowulf import mpi
 from beowulf.cluster import Cluster, Completed
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError, UsageError
-from beowulf.record import Record
-from beowulf.studies.lab_02 import a3_node_benchmarks as a3
-from beowulf.studies.lab_02.node_comparison import (
+from beowulf.labs.lab_02 import a3_node_benchmarks as a3
+from beowulf.labs.lab_02.node_comparison import (
     OVER_IP,
     Off,
     compared,
@@ -26,8 +25,9 @@ from beowulf.studies.lab_02.node_comparison import (
     odd_nodes,
     off_rows,
 )
-from beowulf.studies.lab_02.node_neighbours import PERF
-from beowulf.studies.lab_02.node_rows import beside_paper_a, printed_rows, rows
+from beowulf.labs.lab_02.node_neighbours import PERF
+from beowulf.labs.lab_02.node_rows import beside_paper_a, printed_rows, rows
+from beowulf.record import Record
 from beowulf.verdict import Outcome, Verdict
 
 

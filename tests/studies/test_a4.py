@@ -13,9 +13,9 @@ from made import QUIET, outcomes
 from beowulf.cluster import Cluster
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError, UsageError
+from beowulf.labs.lab_03 import a4_parallel_benchmarks as a4
 from beowulf.record import Point, Record
 from beowulf.studies import draw, judge
-from beowulf.studies.lab_03 import a4_parallel_benchmarks as a4
 from beowulf.suites import npb
 
 NOISE = (1.0, 1.01, 0.99)

@@ -9,8 +9,8 @@ import pytest
 from lab_04_records import a6, noisy
 from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcome_of
 
+from beowulf.labs.lab_04 import a6_measuring_program
 from beowulf.measure.roundtrips import HALF
-from beowulf.studies.lab_04 import a6_measuring_program
 from beowulf.verdict import Outcome
 
 

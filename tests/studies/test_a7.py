@@ -9,9 +9,9 @@ import pytest
 from lab_04_records import US_PER_BYTE, At, a7, message_us, noisy
 from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcome_of
 
+from beowulf.labs.lab_04 import a7_rate_by_nodes
 from beowulf.measure.judgement import SIMILAR
 from beowulf.record import Record
-from beowulf.studies.lab_04 import a7_rate_by_nodes
 from beowulf.verdict import Outcome
 
 

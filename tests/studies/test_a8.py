@@ -11,11 +11,11 @@ from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcom
 from overlap_records import record, samples
 
 from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.labs.lab_05 import a8_small_messages_overlap as a8
 from beowulf.measure import mpptest
 from beowulf.measure.roundtrips import HALF
 from beowulf.measure.sweep import PAPER_A_SMALL
 from beowulf.record import Record
-from beowulf.studies.lab_05 import a8_small_messages_overlap as a8
 from beowulf.verdict import Outcome
 
 OURS = ["alike", "rate-rises", "rate-saturates"]

@@ -11,10 +11,10 @@ from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcom
 from overlap_records import record, samples
 
 from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.labs.lab_05 import a9_overlap_sizes as a9
 from beowulf.measure import mpptest
 from beowulf.measure.roundtrips import EXCHANGE
 from beowulf.record import Record
-from beowulf.studies.lab_05 import a9_overlap_sizes as a9
 from beowulf.verdict import Outcome
 
 OURS = ["differences-from-100000", "more-nodes", "hides"]

@@ -9,9 +9,9 @@ import pytest
 from lab_04_records import US_PER_BYTE, At, b1, noisy
 from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcome_of
 
+from beowulf.labs.lab_04 import b1_round_trip
 from beowulf.measure.sweep import PAPER_A_SMALL
 from beowulf.record import Record
-from beowulf.studies.lab_04 import b1_round_trip
 from beowulf.verdict import Outcome
 
 

@@ -10,7 +10,7 @@ import pytest
 from lab_04_records import At, noisy, rings
 from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcome_of
 
-from beowulf.studies.lab_04 import b2_time_difference, b3_bandwidth_difference
+from beowulf.labs.lab_04 import b2_time_difference, b3_bandwidth_difference
 from beowulf.verdict import Outcome
 
 

@@ -9,7 +9,7 @@ import pytest
 from lab_04_records import At, b4, noisy
 from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcome_of
 
-from beowulf.studies.lab_04 import b4_cpu_use
+from beowulf.labs.lab_04 import b4_cpu_use
 from beowulf.verdict import Outcome
 
 CLAIMS = (

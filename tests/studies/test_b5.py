@@ -6,7 +6,7 @@ import made
 import pytest
 from lab_04_records import b5
 
-from beowulf.studies.lab_04 import b5_unlike_nodes
+from beowulf.labs.lab_04 import b5_unlike_nodes
 
 
 @pytest.mark.parametrize(

@@ -15,13 +15,13 @@ from running import Beowulf
 from beowulf.cli import tune_paper, tune_tables
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError, UsageError
+from beowulf.labs.lab_03 import e4_hpcc
+from beowulf.labs.lab_07 import e5_application, l2_applications
 from beowulf.measure.roundtrips import HALF
 from beowulf.measure.statistics import LEAST_PAIRS, Ratio
 from beowulf.record import Point, Record, newest
-from beowulf.studies.lab_03 import e4_hpcc
-from beowulf.studies.lab_07 import before_after as both
-from beowulf.studies.lab_07 import e5_application, l2_applications
-from beowulf.studies.lab_07.states import AFTER, BEFORE
+from beowulf.report import before_after as both
+from beowulf.studies.states import AFTER, BEFORE
 from beowulf.studies.study import Study
 from beowulf.suites.hpcc_results import RESULTS
 from beowulf.suites.sequences import Collection

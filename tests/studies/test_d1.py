@@ -10,11 +10,9 @@ from running import first
 
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import UsageError
-from beowulf.measure.measurement import Measurement
-from beowulf.record import Point, Record
-from beowulf.studies.lab_05 import d1_synchronisation as d1
-from beowulf.studies.lab_05 import overlap
-from beowulf.studies.lab_05.overlap import (
+from beowulf.labs.lab_05 import d1_synchronisation as d1
+from beowulf.labs.lab_05 import overlap
+from beowulf.labs.lab_05.overlap import (
     ONE_USER,
     ONE_USER_SOCKET,
     SOLARIS,
@@ -23,6 +21,8 @@ from beowulf.studies.lab_05.overlap import (
     THREADED,
     Way,
 )
+from beowulf.measure.measurement import Measurement
+from beowulf.record import Point, Record
 
 LATE, EARLY = 1.05, 0.05  # of the way from rank 1's share to rank 0's work
 

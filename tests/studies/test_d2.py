@@ -12,14 +12,10 @@ from running import first
 
 from beowulf import papers
 from beowulf.cluster.namespaces import NamespaceCluster
-from beowulf.measure.measurement import Measurement
-from beowulf.measure.statistics import summary
-from beowulf.measure.sweep import PAPER_D
-from beowulf.record import Point, Record
-from beowulf.studies.lab_05 import d2_message_size_sweep as d2
-from beowulf.studies.lab_05 import overlap
-from beowulf.studies.lab_05.d2_message_size_sweep import CAUSES, EAGER, SOCKETS, WAYS
-from beowulf.studies.lab_05.overlap import (
+from beowulf.labs.lab_05 import d2_message_size_sweep as d2
+from beowulf.labs.lab_05 import overlap
+from beowulf.labs.lab_05.d2_message_size_sweep import CAUSES, EAGER, SOCKETS, WAYS
+from beowulf.labs.lab_05.overlap import (
     KB,
     ONE_USER,
     ONE_USER_SOCKET,
@@ -28,6 +24,10 @@ from beowulf.studies.lab_05.overlap import (
     TESTED,
     Way,
 )
+from beowulf.measure.measurement import Measurement
+from beowulf.measure.statistics import summary
+from beowulf.measure.sweep import PAPER_D
+from beowulf.record import Point, Record
 from beowulf.verdict import Outcome
 
 WORK = 0.1

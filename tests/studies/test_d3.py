@@ -17,11 +17,11 @@ from overlap_records import busy, record, timed
 
 from beowulf import papers
 from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.labs.lab_05 import d3_message_and_workload as d3
+from beowulf.labs.lab_05 import overlap
+from beowulf.labs.lab_05.overlap import KB, ONE_USER
 from beowulf.measure.measurement import Measurement
 from beowulf.record import Point, Record
-from beowulf.studies.lab_05 import d3_message_and_workload as d3
-from beowulf.studies.lab_05 import overlap
-from beowulf.studies.lab_05.overlap import KB, ONE_USER
 from beowulf.verdict import Outcome
 
 MESSAGE, WORK = 1e-4, 4e-4

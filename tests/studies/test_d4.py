@@ -16,12 +16,12 @@ from null_records import (
 from overlap_records import record, timed
 
 from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.labs.lab_05 import d4_both_sides as d4
+from beowulf.labs.lab_05 import overlap
+from beowulf.labs.lab_05.d5_improvement import exchanges
+from beowulf.labs.lab_05.overlap import DEFAULT, ONE_USER
 from beowulf.measure.measurement import Measurement
 from beowulf.record import Record
-from beowulf.studies.lab_05 import d4_both_sides as d4
-from beowulf.studies.lab_05 import overlap
-from beowulf.studies.lab_05.d5_improvement import exchanges
-from beowulf.studies.lab_05.overlap import DEFAULT, ONE_USER
 from beowulf.verdict import Outcome
 
 WORK_S = 0.02

@@ -11,9 +11,9 @@ from overlap_records import busy, record, timed
 
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError
+from beowulf.labs.lab_05 import d5_improvement as d5
+from beowulf.labs.lab_05.overlap import KB, ONE_USER, SOLARIS, TESTED, THREADED, Amount, Way
 from beowulf.record import Record
-from beowulf.studies.lab_05 import d5_improvement as d5
-from beowulf.studies.lab_05.overlap import KB, ONE_USER, SOLARIS, TESTED, THREADED, Amount, Way
 from beowulf.verdict import ARITHMETIC, Outcome, Verdicts
 
 WORK = 6e-3

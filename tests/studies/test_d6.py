@@ -10,9 +10,9 @@ from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcom
 from overlap_records import connected, record, timed
 
 from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.labs.lab_05 import d6_cumulative_and_processes as d6
+from beowulf.labs.lab_05.overlap import DEFAULT, KB, ONE_USER, ONE_USER_SOCKET, Amount, Way
 from beowulf.record import Point, Record
-from beowulf.studies.lab_05 import d6_cumulative_and_processes as d6
-from beowulf.studies.lab_05.overlap import DEFAULT, KB, ONE_USER, ONE_USER_SOCKET, Amount, Way
 from beowulf.verdict import Outcome
 
 CLAIMS = [

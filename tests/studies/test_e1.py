@@ -8,7 +8,7 @@ import pytest
 from lab_04_records import e1, message_us
 
 from beowulf.errors import LabError
-from beowulf.studies.lab_04 import e1_latency_model
+from beowulf.labs.lab_04 import e1_latency_model
 
 
 def test_e1_holds_on_an_ideal_network() -> None:

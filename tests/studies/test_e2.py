@@ -11,8 +11,8 @@ from running import Beowulf
 
 from beowulf import paths
 from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.labs.lab_04 import e2_pingpong
 from beowulf.record import Point
-from beowulf.studies.lab_04 import e2_pingpong
 
 REAL = {"kind": "ssh", "nodes": ["node00", "node01"]}
 

@@ -10,9 +10,9 @@ from made import outcomes
 from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcome_of
 from overlap_records import busy, record
 
+from beowulf.labs.lab_03 import e3_hpl
 from beowulf.record import Point, Record
 from beowulf.studies import draw, judge
-from beowulf.studies.lab_03 import e3_hpl
 from beowulf.verdict import Outcome
 
 SWEEP = {"quick": False, "n": 960, "nb": 80, "p": 2, "q": 2, "runs": 8, "launches": 1}

@@ -10,10 +10,10 @@ from made import outcomes
 from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcome_of
 from overlap_records import record
 
+from beowulf.labs.lab_03 import e4_hpcc
 from beowulf.measure.statistics import LEAST_PAIRS
 from beowulf.record import Point, Record
 from beowulf.studies import draw, judge
-from beowulf.studies.lab_03 import e4_hpcc
 from beowulf.suites.hpcc_results import RESULTS
 from beowulf.verdict import Outcome
 

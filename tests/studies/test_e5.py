@@ -10,9 +10,9 @@ from made import outcomes
 from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcome_of
 from overlap_records import record
 
+from beowulf.labs.lab_07 import e5_application
 from beowulf.record import Point, Record
 from beowulf.studies import draw, judge
-from beowulf.studies.lab_07 import e5_application
 from beowulf.suites.blast import STEPS
 from beowulf.verdict import Outcome
 

@@ -17,10 +17,10 @@ from running import first
 
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError
+from beowulf.labs.lab_07 import e6_knobs
+from beowulf.labs.lab_07.knob_gains import ALONE, LATER, TOGETHER, gains
 from beowulf.record import Point, Record
 from beowulf.studies import draw, judge
-from beowulf.studies.lab_07 import e6_knobs
-from beowulf.studies.lab_07.knob_gains import ALONE, LATER, TOGETHER, gains
 from beowulf.tuning import machines
 from beowulf.tuning.ab_comparison import AFTER, Length
 from beowulf.tuning.change import changing

@@ -11,11 +11,11 @@ from made import outcomes
 from overlap_records import busy, record
 
 from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.labs.lab_07 import e7_procedure
+from beowulf.labs.lab_07.e7_procedure import FIRST, KEPT, LAST, REVERTED, STEP
+from beowulf.labs.lab_07.knob_gains import TOGETHER
 from beowulf.record import Point, Record
 from beowulf.studies import draw, judge
-from beowulf.studies.lab_07 import e7_procedure
-from beowulf.studies.lab_07.e7_procedure import FIRST, KEPT, LAST, REVERTED, STEP
-from beowulf.studies.lab_07.knob_gains import TOGETHER
 from beowulf.tuning import machines
 from beowulf.tuning.ab_comparison import Length
 from beowulf.tuning.knobs import ALL

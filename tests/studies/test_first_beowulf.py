@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from beowulf.labs.lab_08 import c1_tokens, c7_barrier, tokens
 from beowulf.record import Point, Record
 from beowulf.studies import judge
-from beowulf.studies.lab_08 import c1_tokens, c7_barrier, tokens
 from tests.gold import lab_08
 from tests.gold.measured import as_measured
 

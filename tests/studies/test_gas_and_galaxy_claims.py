@@ -10,9 +10,9 @@ import pytest
 
 from beowulf import papers
 from beowulf.errors import LabError
+from beowulf.labs.lab_08 import c4_gas, c5_galaxy, c6_overhead, machine_1995, tokens
 from beowulf.record import Point, Record
 from beowulf.studies import judge
-from beowulf.studies.lab_08 import c4_gas, c5_galaxy, c6_overhead, machine_1995, tokens
 from tests.gold import lab_08
 from tests.gold.measured import NODES, as_measured
 

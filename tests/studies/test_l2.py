@@ -10,12 +10,12 @@ from made import left_open, outcomes
 from overlap_records import around, busy, record
 
 from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.labs.lab_07 import l2_applications
+from beowulf.labs.lab_07.l2_applications import KERNELS, LAUNCHES, TIME
 from beowulf.measure.roundtrips import HALF
 from beowulf.record import Point, Record
 from beowulf.studies import draw, judge
-from beowulf.studies.lab_07 import l2_applications
-from beowulf.studies.lab_07.l2_applications import KERNELS, LAUNCHES, TIME
-from beowulf.studies.lab_07.states import AFTER, BEFORE
+from beowulf.studies.states import AFTER, BEFORE
 from beowulf.tuning import machines, paper_e_baseline
 from beowulf.tuning.knobs import ALL
 

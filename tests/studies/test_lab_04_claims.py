@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 from lab_04_records import a6, a7, b1, b4, b5, e1, e2, rings
 
-from beowulf.record import Record
-from beowulf.studies.lab_04 import (
+from beowulf.labs.lab_04 import (
     a6_measuring_program,
     a7_rate_by_nodes,
     b1_round_trip,
@@ -20,6 +19,7 @@ from beowulf.studies.lab_04 import (
     e1_latency_model,
     e2_pingpong,
 )
+from beowulf.record import Record
 
 STUDIES = (
     a6_measuring_program.STUDY,

@@ -16,11 +16,8 @@ from beowulf import notebook, paths
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.cluster.sshd import JOB
 from beowulf.errors import LabError, UsageError
-from beowulf.measure import roundtrips
-from beowulf.measure.roundtrips import RECEIVE, SEND
-from beowulf.record import Record, newest
-from beowulf.studies import draw, find, judge, roundtrip_sweep
-from beowulf.studies.lab_04 import (
+from beowulf.hydra import EAGER_LIMIT
+from beowulf.labs.lab_04 import (
     a6_measuring_program,
     a7_rate_by_nodes,
     b1_round_trip,
@@ -31,7 +28,10 @@ from beowulf.studies.lab_04 import (
     e1_latency_model,
     e2_pingpong,
 )
-from beowulf.studies.lab_05.overlap import EAGER_LIMIT
+from beowulf.measure import roundtrips
+from beowulf.measure.roundtrips import RECEIVE, SEND
+from beowulf.record import Record, newest
+from beowulf.studies import draw, find, judge, roundtrip_sweep
 from beowulf.tuning.knob import NODES
 from beowulf.tuning.knobs.cpu_share import CpuShare
 

@@ -19,10 +19,10 @@ from null_records import (
     quieter,
 )
 
+from beowulf.labs.lab_04 import a7_rate_by_nodes
 from beowulf.measure import mpptest
 from beowulf.record import Point, Record
 from beowulf.studies import judge
-from beowulf.studies.lab_04 import a7_rate_by_nodes
 from beowulf.verdict import Outcome, Verdict
 
 A7 = a7_rate_by_nodes.STUDY

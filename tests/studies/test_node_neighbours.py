@@ -13,8 +13,8 @@ from node_records import printed
 from beowulf import paths
 from beowulf.cluster import Cluster, Completed
 from beowulf.errors import LabError
-from beowulf.studies.lab_02.a3_node_benchmarks import LAB
-from beowulf.studies.lab_02.node_neighbours import (
+from beowulf.labs.lab_02.a3_node_benchmarks import LAB
+from beowulf.labs.lab_02.node_neighbours import (
     ABSENT,
     BESIDE,
     LMBENCH,
@@ -28,7 +28,7 @@ from beowulf.studies.lab_02.node_neighbours import (
     mean_figure,
     read,
 )
-from beowulf.studies.lab_02.node_rows import PROGRAMS, label
+from beowulf.labs.lab_02.node_rows import PROGRAMS, label
 
 # Rows of ours that LMBench has and paper A has not.
 BEYOND = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from overlap_records import record
 
 from beowulf.record import Point, Record
-from beowulf.studies.lab_07.states import AS_FOUND, gain, pairs, turns
+from beowulf.studies.states import AS_FOUND, gain, pairs, turns
 
 
 def test_states_take_turns_and_every_other_launch_goes_the_other_way() -> None:

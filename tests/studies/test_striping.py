@@ -15,10 +15,10 @@ from beowulf.cluster import SWITCH, namespaces
 from beowulf.cluster.config import ClusterConfig
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError
+from beowulf.labs.lab_08 import c3_striping
+from beowulf.labs.lab_08.c3_striping import BONDING, KERNEL, MULTIPATH, ONE, PROGRAM_TURNS
 from beowulf.record import Point, Record
 from beowulf.studies import find, judge
-from beowulf.studies.lab_08 import c3_striping
-from beowulf.studies.lab_08.c3_striping import BONDING, KERNEL, MULTIPATH, ONE, PROGRAM_TURNS
 from beowulf.tuning import machines
 from beowulf.tuning.change import changing
 from beowulf.tuning.knobs import ALL

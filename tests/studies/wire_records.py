@@ -11,7 +11,7 @@ from null_records import Noise, quieter
 
 from beowulf.measure.roundtrips import HALF
 from beowulf.record import Point, Record
-from beowulf.studies.lab_06.wire_shares import Talk
+from beowulf.studies.wire_shares import Talk
 
 # Of a launch, as shares of 1 and as rates: what a study may change for some of its talks.
 USUAL = {

@@ -14,7 +14,7 @@ from beowulf import paths
 from beowulf.cli.commands import app
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError
-from beowulf.studies.lab_03 import e4_hpcc
+from beowulf.labs.lab_03 import e4_hpcc
 from beowulf.suites import hpcc, hpl, problem
 from beowulf.suites.hpcc_results import RESULTS, SECTIONS
 

@@ -17,7 +17,7 @@ from running import Beowulf
 from beowulf import paths
 from beowulf.cli import suites
 from beowulf.cluster.namespaces import NamespaceCluster
-from beowulf.studies.lab_07 import e5_application
+from beowulf.labs.lab_07 import e5_application
 from beowulf.suites import blast, sequences
 from beowulf.suites.sequences import Collection
 

@@ -11,10 +11,10 @@ from running import first
 from beowulf import mpi
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import UsageError
+from beowulf.labs.lab_07 import l1_latency_budget
 from beowulf.measure.roundtrips import HALF
 from beowulf.record import Point, Record
 from beowulf.studies import draw, judge
-from beowulf.studies.lab_07 import l1_latency_budget
 from beowulf.tuning import budget
 from beowulf.tuning.budget import (
     CABLE,

@@ -19,12 +19,12 @@ from running import PATIENCE_S, first
 from beowulf.cluster import Cluster
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError, UsageError
-from beowulf.exercises.lab_02 import odd_node
+from beowulf.labs.lab_01 import a2_validation
+from beowulf.labs.lab_02 import odd_node
+from beowulf.labs.lab_04 import b5_unlike_nodes
+from beowulf.labs.lab_05 import overlap
+from beowulf.labs.lab_06 import buffer_sizes
 from beowulf.measure.cpu import watched
-from beowulf.studies.lab_01 import a2_validation
-from beowulf.studies.lab_04 import b5_unlike_nodes
-from beowulf.studies.lab_05 import overlap
-from beowulf.studies.lab_06 import buffer_sizes
 from beowulf.tuning import change, log
 from beowulf.tuning.change import changing
 from beowulf.tuning.knob import NODES
@@ -75,9 +75,9 @@ with {way}(running(Path(sys.argv[1]))):
 ROOTLESS = """
 from beowulf.cluster.namespaces import running
 from beowulf.errors import LabError
-from beowulf.studies.lab_04.b5_unlike_nodes import shared
-from beowulf.studies.lab_05.overlap import ONE_USER_SOCKET, set_nodes
-from beowulf.studies.lab_06.buffer_sizes import buffers
+from beowulf.labs.lab_04.b5_unlike_nodes import shared
+from beowulf.labs.lab_05.overlap import ONE_USER_SOCKET, set_nodes
+from beowulf.labs.lab_06.buffer_sizes import buffers
 
 cluster = running()
 def seen():

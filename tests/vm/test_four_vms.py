@@ -17,10 +17,10 @@ from running import PATIENCE_S, wait_until
 from virtual import ADDRESSES, NODES, Vms, say, vms
 
 from beowulf import paths
+from beowulf.labs.lab_06 import a10_short_messages as a10
+from beowulf.labs.lab_06 import wire_picture
 from beowulf.record import Record
 from beowulf.studies import STUDIES
-from beowulf.studies.lab_06 import a10_short_messages as a10
-from beowulf.studies.lab_06 import wire_picture
 
 pytestmark = [pytest.mark.vm, pytest.mark.timeout(3600)]
 LAB = paths.root() / "labs" / "01-validation"

@@ -13,7 +13,7 @@ from beowulf.record import Point, Record
 if TYPE_CHECKING:
     import pandas as pd
 
-    from beowulf.studies.lab_05.d5_improvement import Improvement
+    from beowulf.measure.improvement import Improvement
 
 STUDIES = ("H2", "H3", "H4", "H5", "H6", "H7")
 BYTES = 8  # of a number
@@ -125,7 +125,7 @@ def speed_up(record: Record, ranks: int, rows: int) -> Ratio:
 
 def gain(record: Record, columns: int) -> Improvement:
     """Equation 1 of paper D: the overlapped step against one after the other, pass by pass; negative is better."""
-    from beowulf.studies.lab_05.d5_improvement import improvement
+    from beowulf.measure.improvement import improvement
 
     found, launches = pairs(
         record,

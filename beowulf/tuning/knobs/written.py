@@ -9,7 +9,7 @@ from beowulf.tuning.knob import Knob
 
 
 class Written(Knob):
-    """It is turned by the learner's file (beowulf/exercises/lab_07/own_knob.py); from here it can be put back."""
+    """It is turned by the learner's file (beowulf/labs/lab_07/own_knob.py); from here it can be put back."""
 
     title = "a knob of your own"
     what = "What the file of a learner turns."

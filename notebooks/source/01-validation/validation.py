@@ -34,8 +34,8 @@ import numpy as np
 from beowulf import check, claims, connect, picture, predict, prediction, start_engines, study
 from beowulf.cluster.faults import breakable
 from beowulf.exercises import own_plot
-from beowulf.exercises.lab_01 import broken_ring, own_ring, own_trips
 from beowulf.figures import course_style, prediction_band
+from beowulf.labs.lab_01 import broken_ring, own_ring, own_trips
 from beowulf.notebook import form
 from beowulf.predictions import outcome
 
@@ -468,7 +468,7 @@ with breakable(cluster) as victim:
 fault_a = None  # "wrong-hosts", "node-down" or "key-refused"
 node_a = None  # such as "node00"
 ### BEGIN SOLUTION
-from beowulf.studies.lab_01.a2_validation import diagnose
+from beowulf.labs.lab_01.a2_validation import diagnose
 
 fault_a = diagnose(broken_a).fault  # every learner has broken clusters of their own
 node_a = diagnose(broken_a).node

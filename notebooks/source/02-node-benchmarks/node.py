@@ -38,7 +38,8 @@ from IPython.display import display
 
 from beowulf import check, claims, connect, predict, start_engines, study
 from beowulf.exercises import heat
-from beowulf.exercises.lab_02 import (
+from beowulf.figures import bars, course_style
+from beowulf.labs.lab_02 import (
     array_sweep,
     drawn_rows,
     load_times,
@@ -46,11 +47,10 @@ from beowulf.exercises.lab_02 import (
     own_rows,
     timing_loop,
 )
-from beowulf.figures import bars, course_style
+from beowulf.labs.lab_02.node_comparison import compared
 from beowulf.notebook import form
 from beowulf.papers import table as printed
 from beowulf.predictions import outcome
-from beowulf.studies.lab_02.node_comparison import compared
 
 course_style()
 cluster = connect("records")

@@ -33,12 +33,12 @@ import matplotlib.pyplot as plt
 
 from beowulf import check, claims, connect, picture, predict, prediction, study
 from beowulf.exercises import heat, own_plot, timelines
-from beowulf.exercises.lab_03 import drawn, message_sizes, mg_timeline, speedup_laws
 from beowulf.figures import course_style, prediction_band
+from beowulf.labs.lab_03 import a4_parallel_benchmarks as a4
+from beowulf.labs.lab_03 import drawn, message_sizes, mg_timeline, speedup_laws
+from beowulf.labs.lab_03 import e4_hpcc as e4
 from beowulf.notebook import form
 from beowulf.predictions import outcome
-from beowulf.studies.lab_03 import a4_parallel_benchmarks as a4
-from beowulf.studies.lab_03 import e4_hpcc as e4
 
 course_style()
 cluster = connect("records")

@@ -36,8 +36,8 @@ import numpy as np
 
 from beowulf import check, claims, connect, picture, predict, prediction, start_engines, study
 from beowulf.exercises import heat, own_plot, timelines
-from beowulf.exercises.lab_04 import own_roundtrip
 from beowulf.figures import course_style, prediction_band
+from beowulf.labs.lab_04 import own_roundtrip
 from beowulf.measure import mpptest
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.roundtrips import rates, run

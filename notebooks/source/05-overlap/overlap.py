@@ -32,11 +32,10 @@ import matplotlib.pyplot as plt
 
 from beowulf import check, claims, connect, picture, predict, prediction, study
 from beowulf.exercises import heat, own_plot, timelines
-from beowulf.exercises.lab_05 import drawn, exchange, own_step
 from beowulf.figures import course_style, prediction_band
+from beowulf.labs.lab_05 import d1_synchronisation, d5_improvement, drawn, exchange, own_step
 from beowulf.notebook import form
 from beowulf.predictions import outcome
-from beowulf.studies.lab_05 import d1_synchronisation, d5_improvement
 
 course_style()
 cluster = connect("records")

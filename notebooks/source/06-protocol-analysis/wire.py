@@ -37,8 +37,16 @@ import pyshark
 
 from beowulf import check, claims, connect, picture, predict, study
 from beowulf.exercises import heat, own_plot, timelines
-from beowulf.exercises.lab_06 import capture_run, drawn, one_message, own_loop, postcard
 from beowulf.figures import course_style
+from beowulf.labs.lab_06 import (
+    capture_run,
+    collectives,
+    drawn,
+    one_message,
+    own_loop,
+    postcard,
+    wire_picture,
+)
 from beowulf.notebook import form
 from beowulf.packets import dissector, pictures, report
 from beowulf.packets.analysis import analyse
@@ -47,7 +55,6 @@ from beowulf.packets.ladder import ladder
 from beowulf.packets.mpi_messages import messages
 from beowulf.packets.table import read
 from beowulf.predictions import outcome
-from beowulf.studies.lab_06 import collectives, wire_picture
 
 course_style()
 cluster = connect("records")

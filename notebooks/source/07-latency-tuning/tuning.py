@@ -36,19 +36,20 @@ import numpy as np
 
 from beowulf import check, claims, connect, papers, picture, predict, study
 from beowulf.exercises import heat, own_plot, timelines
-from beowulf.exercises.lab_07 import (
+from beowulf.figures import course_style
+from beowulf.labs.lab_07 import (
     differing_node,
     drawn,
+    knob_gains,
+    l1_latency_budget,
     null_knob,
     own_interval,
     own_knob,
     rules_way,
     small_writes,
 )
-from beowulf.figures import course_style
 from beowulf.notebook import form
 from beowulf.predictions import outcome
-from beowulf.studies.lab_07 import knob_gains, l1_latency_budget
 from beowulf.tuning.knobs import ALL
 
 course_style()
@@ -568,7 +569,7 @@ assert e7.complete, "The measurement was cut short; run the cell above again."
 moderation_fate = None
 firewall_fate = None
 ### BEGIN SOLUTION
-from beowulf.studies.lab_07 import e7_procedure
+from beowulf.labs.lab_07 import e7_procedure
 
 fates = e7_procedure.fates(e7)
 moderation_fate = fates.get("moderation", "not observable")

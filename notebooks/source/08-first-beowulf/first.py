@@ -32,11 +32,11 @@
 from pathlib import Path
 
 from beowulf import check, claims, connect, picture, predict, study
-from beowulf.exercises.lab_08 import first_beowulf, galaxy, gas
+from beowulf.exercises import gas
 from beowulf.figures import course_style
+from beowulf.labs.lab_08 import c7_barrier, first_beowulf, galaxy, tokens
 from beowulf.notebook import form
 from beowulf.predictions import outcome
-from beowulf.studies.lab_08 import c7_barrier, tokens
 
 course_style()
 cluster = connect("records")

@@ -34,8 +34,8 @@ import matplotlib.pyplot as plt
 
 from beowulf import check, connect, predict, study
 from beowulf.exercises import own_plot
-from beowulf.exercises.lab_09 import collectives, replays, scaling, stairs
 from beowulf.figures import course_style
+from beowulf.labs.lab_09 import collectives, replays, scaling, stairs
 from beowulf.measure import calibration
 from beowulf.notebook import form
 from beowulf.predictions import outcome

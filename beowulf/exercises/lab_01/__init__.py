@@ -1,1 +1,0 @@
-"""What lab 01's exercises measure."""

@@ -1,1 +1,0 @@
-"""What lab 02's exercises measure."""

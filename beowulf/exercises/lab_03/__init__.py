@@ -1,1 +1,0 @@
-"""What lab 03's exercises measure."""

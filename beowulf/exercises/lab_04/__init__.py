@@ -1,1 +1,0 @@
-"""What lab 04's exercises measure."""

@@ -1,1 +1,0 @@
-"""What lab 05's exercises measure."""

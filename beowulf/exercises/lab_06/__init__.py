@@ -1,1 +1,0 @@
-"""What lab 06's exercises measure."""

@@ -1,1 +1,0 @@
-"""What lab 07's exercises measure."""

@@ -1,1 +1,0 @@
-"""What lab 08's exercises measure and simulate."""

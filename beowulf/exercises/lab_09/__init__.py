@@ -1,1 +1,0 @@
-"""What lab 09's exercises simulate."""

@@ -1,0 +1,1 @@
+"""The labs, a package each: none of them imports another one."""

@@ -1,0 +1,370 @@
+"""A2, validation: is each node configured, reachable and alive, do data arrive, does MPI span all nodes?
+
+Paper A (section III) verifies on every node: configuration, routing table, data transfer, overall performance and
+slave reachability; then that an MPI hello runs. Here every ordered pair of nodes is asked, not only master and slave.
+The paper prints no figure of the performance: here a node has some left where a tenth of its memory is free.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from ipaddress import ip_address, ip_network
+from itertools import chain, permutations
+from typing import Any
+
+from beowulf import paths
+from beowulf.cluster import Cluster
+from beowulf.figures import Figure
+from beowulf.labs.lab_01 import validation_checks as checks
+from beowulf.measure.measurement import Measurement
+from beowulf.record import Point, Record
+from beowulf.studies.study import SEPARATE, Claim, Judgement, Plan, Study
+
+MOST_NAMED = 4  # faults in the evidence of one Verdict
+LEAST_FREE = 0.1  # of a node's memory
+# A line of `ip route`: a type that leads nowhere, and the destination.
+ROUTE = re.compile(r"(unreachable |blackhole |prohibit )?(\S+)")
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What is wrong with a cluster, on which node, and which observations say so."""
+
+    fault: str  # none, wrong-hosts, node-down, key-refused or unknown
+    node: str
+    because: str
+
+
+def plan(cluster: Cluster, *, quick: bool) -> Plan:
+    """Ask every node and every ordered pair of nodes; a fault becomes part of the Record, not an error."""
+    nodes = cluster.nodes
+    pairs = list(permutations(nodes, 2))
+    total = len(nodes) + 2 * len(pairs) + 2
+
+    def steps(measurement: Measurement) -> None:
+        points = measurement.points
+
+        def tell(what: str) -> None:
+            measurement.progress(max(0, min(len(points) - 2 * len(nodes), total)), total, what)
+
+        with ThreadPoolExecutor(len(nodes)) as pool:
+            tell("asking every node")
+            points += chain(*pool.map(lambda node: checks.ask_node(cluster, node), nodes))
+            tell("logging in from every node to every other")
+            points += chain(*pool.map(lambda node: checks.ask_peers(cluster, node), nodes))
+        for node, peer in pairs:  # one after the other: two transfers at once would share a cable
+            tell(f"sending data from {node} to {peer}")
+            points.append(checks.transfer(cluster, node, peer))
+        for name, read in (("hello", checks.hello), ("ring", checks.ring)):
+            tell(f"running {name} on all nodes")
+            points.append(checks.run(cluster, name, read))
+            program = paths.lab(checks.LAB) / f"{name}.c"
+            measurement.programs[name] = hashlib.sha256(program.read_bytes()).hexdigest()
+
+    asked = {"transfer_bytes": checks.TRANSFER_BYTES, "pings": checks.PINGS}
+    return Plan(total, {"pairs": len(pairs), **asked}, steps)
+
+
+@dataclass(frozen=True)
+class Check:
+    """A check of every node, every ordered pair of nodes or every run, and what it claims.
+
+    `fault` gives what is wrong with a point of a Record, nothing if all is well, None if it was not asked.
+    """
+
+    name: str
+    says: str
+    check: str
+    what: str  # that is counted
+    fault: Callable[[Record, Point], str | None]
+
+    def of(self, record: Record) -> int:
+        """How many points there are to be."""
+        nodes = len(record.cluster.get("nodes", ()))
+        return {"nodes": nodes, "runs": 1}.get(self.what, nodes * (nodes - 1))
+
+    def faults(self, record: Record) -> list[str]:
+        """What is wrong, of each point with which something is."""
+        points = record.select(check=self.check)
+        return [fault for point in points if (fault := self.fault(record, point))]
+
+    def well(self, record: Record) -> int:
+        """With how many points all is well."""
+        return [self.fault(record, point) for point in record.select(check=self.check)].count("")
+
+    def judge(self, record: Record) -> Judgement:
+        """What was seen; only the first check that fails says what to do."""
+        faults, well, of = self.faults(record), self.well(record), self.of(record)
+        numbers = {"well": well, "faults": len(faults), "of": of}
+        if faults:
+            first = next(each for each in CHECKS if each.faults(record))
+            hint = "Find out why; `beowulf up` heals a local cluster." if first is self else ""
+            return Judgement("contradicted", _together(faults), numbers, hint=hint)
+        evidence = f"well on {well} of {of} {self.what}"
+        if well == of > 0:
+            return Judgement("holds", evidence, numbers)
+        advice = "Bring every node up, on a local cluster by `beowulf up`; then measure again."
+        evidence += "; the others could not be asked"
+        return Judgement("inconclusive", evidence, numbers, advice)
+
+
+def picture(record: Record) -> Figure:
+    """Who reaches whom: a node-by-node matrix of ssh logins, names and data."""
+    from beowulf import figures
+
+    nodes = record.cluster["nodes"]
+    cells = {}
+    for node, peer in permutations(nodes, 2):
+        cells[node, peer] = _pair_word(record, node, peer)
+    return figures.matrix(
+        nodes,
+        nodes,
+        cells,
+        good="ok",
+        title="Who reaches whom",
+        row_title="from",
+        column_title="to",
+    )
+
+
+def diagnose(record: Record) -> Diagnosis:
+    """The one fault that explains what this Record observed, if one does."""
+    nodes = record.cluster["nodes"]
+    for point in record.select(check="resolve"):
+        if point.facts["asked"] and point.facts["address"] != point.facts["expected"]:
+            at, facts = point.at, point.facts
+            return Diagnosis(
+                "wrong-hosts",
+                at["node"],
+                f"on {at['node']} the name {at['peer']} means {facts['address'] or 'nothing'}, not {facts['expected']}",
+            )
+    for node in nodes:
+        others = [p for p in record.select(check="ping", peer=node) if p.facts["asked"]]
+        logins = [p for p in record.select(check="ssh", peer=node) if p.facts["asked"]]
+        if not others or not logins:
+            continue
+        pinged = sum(p.facts["reached"] for p in others)
+        if pinged == 0:
+            return Diagnosis(
+                "node-down",
+                node,
+                f"no node gets an answer from {node}, not even to ping",
+            )
+        if not any(p.facts["reached"] for p in logins):
+            message = logins[0].facts["said"]
+            if "Permission denied" in message:
+                return Diagnosis("key-refused", node, f"{node} answers ping but says: {message}")
+    # A node whose memory is used up is slow; the cluster is whole all the same.
+    verdicts = [each for each in STUDY.claims(record) if each.claim != FREE_MEMORY]
+    if all(verdict.outcome == "holds" for verdict in verdicts):
+        return Diagnosis("none", "", "every check is well")
+    return Diagnosis("unknown", "", "the checks that failed do not fit one single fault")
+
+
+def _own_name_fault(_record: Record, point: Point) -> str | None:
+    facts, node = point.facts, point.at["node"]
+    if not facts["reached"]:
+        return None
+    right = facts["hosts_first_line"].split() == [facts["expected_address"], node]
+    if right and facts["hostname"] == node:
+        return ""
+    return f"{node}, called {facts['hostname']}, has `{facts['hosts_first_line']}`"
+
+
+def _login_fault(_record: Record, point: Point) -> str:
+    facts, node = point.facts, point.at["node"]
+    if facts["reached"]:
+        return ""
+    verb = "lets nobody in" if "denied" in facts["said"] else "does not answer"
+    return f"{node} {verb} ({facts['said']})" if facts["said"] else f"{node} {verb}"
+
+
+def _route_fault(record: Record, point: Point) -> str | None:
+    """The nodes to which a node's table has no way."""
+    node, routes = point.at["node"], point.facts["routes"]
+    if not _configuration(record, node).get("reached"):
+        return None
+    to = {p.at["peer"]: p.facts["expected"] for p in record.select(check="resolve", node=node)}
+    lost = [peer for peer, address in to.items() if not _leads_to(routes, address)]
+    return f"{node} has no route to {', '.join(lost)}" if lost else ""
+
+
+def _leads_to(routes: Sequence[str], address: str) -> bool:
+    """Whether the narrowest of these routes that an address is in, as `ip route` prints them, leads anywhere."""
+    matching = []
+    for no_way, destination in (match.groups() for match in map(ROUTE.match, routes) if match):
+        with suppress(ValueError):  # a line that has no address, such as a multipath's next hop
+            network = ip_network("0.0.0.0/0" if destination == "default" else destination)
+            if ip_address(address) in network:
+                matching.append((network.prefixlen, no_way is None))
+    return max(matching, default=(0, False))[1]
+
+
+def _memory_fault(record: Record, point: Point) -> str | None:
+    """How little of a node's memory is free."""
+    node, free = point.at["node"], point.facts["memory_available_bytes"]
+    memory = _configuration(record, node).get("memory_bytes")
+    if not memory:
+        return None
+    return (
+        "" if free >= LEAST_FREE * memory else f"{node} has {free / memory:.0%} of its memory free"
+    )
+
+
+def _configuration(record: Record, node: str) -> Mapping[str, Any]:
+    points = record.select(check="configuration", node=node)
+    return points[0].facts if points else {}
+
+
+def _peer_fault(point: Point, well: bool, otherwise: str = "no answer") -> str | None:
+    """What is wrong between two nodes, the reason first, so that equal reasons can be put together."""
+    if well:
+        return ""
+    return (
+        _pair(point, point.facts["said"] or otherwise) if point.facts.get("asked", True) else None
+    )
+
+
+def _name_fault(_record: Record, point: Point) -> str | None:
+    facts = point.facts
+    if not facts["asked"]:
+        return None
+    if facts["address"] == facts["expected"]:
+        return ""
+    return _pair(point, f"{facts['address'] or 'nothing'}, not {facts['expected']}")
+
+
+def _pair(point: Point, reason: str) -> str:
+    return f"{reason}\t{point.at['node']} to {point.at['peer']}"
+
+
+def _together(faults: list[str]) -> str:
+    """Each reason once, with its places behind it."""
+    places: dict[str, list[str]] = {}
+    for fault in faults:
+        reason, _, place = fault.partition("\t")
+        places.setdefault(reason, []).append(place)
+    each = [f"{reason} ({', '.join(w)})" if w[0] else reason for reason, w in places.items()]
+    more = f"; and {len(each) - MOST_NAMED} more" if len(each) > MOST_NAMED else ""
+    return "; ".join(each[:MOST_NAMED]) + more
+
+
+def _pair_word(record: Record, node: str, peer: str) -> str:
+    facts = {p.at["check"]: p.facts for p in record.select(node=node, peer=peer)}
+    if not facts["resolve"]["asked"]:
+        return "not asked"
+    if facts["resolve"]["address"] != facts["resolve"]["expected"]:
+        return "wrong address"
+    if not facts["ping"]["reached"]:
+        return "silent"
+    if not facts["ssh"]["reached"]:
+        return "refused"
+    return "ok" if facts["transfer"]["intact"] else "damaged"
+
+
+def _program_fault(_record: Record, point: Point) -> str:
+    return "" if point.facts["ok"] else str(point.facts["said"])
+
+
+FREE_MEMORY = "memory-free"
+CHECKS = (
+    Check(
+        "every-node-answers",
+        "Every node can be logged in to and tells its configuration",
+        "configuration",
+        "nodes",
+        _login_fault,
+    ),
+    Check(
+        "own-name-first",
+        "Each node's /etc/hosts names the node itself on its first line",
+        "configuration",
+        "nodes",
+        _own_name_fault,
+    ),
+    Check(
+        "routes-to-every-node",
+        "Each node's routing table leads to every other node",
+        "routes",
+        "nodes",
+        _route_fault,
+    ),
+    Check(
+        FREE_MEMORY,
+        f"Every node reports its load, and has {LEAST_FREE:.0%} of its memory free",
+        "performance",
+        "nodes",
+        _memory_fault,
+    ),
+    Check(
+        "names-resolve",
+        "Every node knows the address of every other by name",
+        "resolve",
+        "names",
+        _name_fault,
+    ),
+    Check(
+        "every-node-reachable",
+        "Every node gets an answer to ping from every other",
+        "ping",
+        "pairs",
+        lambda _, point: _peer_fault(point, point.facts["reached"]),
+    ),
+    Check(
+        "ssh-without-password",
+        "Every node logs in to every other by ssh without a password",
+        "ssh",
+        "logins",
+        lambda _, point: _peer_fault(point, point.facts["reached"]),
+    ),
+    Check(
+        "data-intact",
+        "Data arrive whole from every node at every other",
+        "transfer",
+        "transfers",
+        lambda _, point: _peer_fault(point, point.facts["intact"], "the data differ"),
+    ),
+    Check(
+        "mpi-on-every-node",
+        "MPI starts one rank on every node",
+        "mpi-hello",
+        "runs",
+        _program_fault,
+    ),
+    Check(
+        "ring-closes",
+        "A token goes round all ranks and comes home",
+        "mpi-ring",
+        "runs",
+        _program_fault,
+    ),
+)
+
+STUDY = Study(
+    id="A2",
+    title="Validation: is this a cluster?",
+    plan=plan,
+    judged=[Claim(each.name, each.says, each.judge) for each in CHECKS],
+    draw=picture,
+    timed=False,
+    needs=(SEPARATE,),
+    differs={
+        "holds": (
+            "Names, routes, logins, data and MPI are verified as the paper did, by commands that "
+            "Linux still has; only remote shell has given way to ssh."
+        ),
+        "contradicted": (
+            "A healthy cluster of today passes all that the paper verified, so what fails here is "
+            "a fault of this cluster, and the evidence names it."
+        ),
+        "inconclusive": (
+            "A check that a node gave no answer to cannot tell a healthy node from one with a "
+            "fault."
+        ),
+    },
+)

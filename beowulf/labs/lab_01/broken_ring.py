@@ -1,0 +1,123 @@
+"""Lab 01's exercise: a learner's own ring on a cluster of which one node takes no connection: who waits where.
+
+It is a Record of A2 with the variant `broken-d`. What the ranks do is reported; which node takes connections from which
+is measured too, and kept for the grader: it is what the learner is to find out.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from pathlib import Path
+from typing import Any
+
+from beowulf.cluster import Cluster, connections
+from beowulf.engines import Engines
+from beowulf.errors import LabError
+from beowulf.labs.lab_01 import own_ring
+from beowulf.labs.lab_01.begun import STUDY, begun, kept
+from beowulf.measure.watched import Watched
+from beowulf.record import Point, Record, readable
+
+VARIANT = "broken-d"
+LIMIT_S = 5.0  # of the token's way round; on a whole cluster it takes some milliseconds
+# As engines report it, such as: node01 (rank 1) waits in line 8 of pass_token: world.send(token, after)
+WAITS = re.compile(r"^(\S+) \(rank (\d+)\) (waits|is) in line (\d+)(?: of \w+)?(?:: (.*))?$", re.M)
+PORT = 9  # of a service that no node has: an open node refuses it at once
+LIMIT_OF_A_DOOR_S = 1
+DOORS = (
+    'for peer in {peers}; do timeout {limit} bash -c ": < /dev/tcp/$peer/{port}" 2>/dev/null;'
+    " echo $peer $?; done"
+)
+TIMED_OUT = 124  # the code with which `timeout` ends what it has stopped
+
+
+def measure(cluster: Cluster, *, chance: random.Random | None = None) -> Record:
+    """Let the ring of the learner's newest Record `own-ring` run on the broken cluster, and report where it waits.
+
+    LabError without such a Record.
+    """
+    ring = _newest(cluster.records or Path("records"))
+    about = next(dict(point.facts) for point in ring.points if "own" in point.at)
+    with Watched(cluster, STUDY) as watched:
+        made = begun(cluster, VARIANT, about)
+        with Engines(cluster, LIMIT_S) as engines:
+            engines.run(str(about["source"]))
+            made.points.append(
+                own_ring.called(engines, about["name"], 1, chance or random.Random())
+            )
+        made.points += [*_waiting(made), *_doors(cluster)]
+        kept(made, watched)
+    print(*lines(made), sep="\n")
+    return made
+
+
+def lines(record: Record) -> list[str]:
+    """What the engines reported."""
+    return own_ring.lines(record)
+
+
+def waiting(record: Record) -> dict[str, Any]:
+    """Which rank waits for a node that answers nobody, how many others wait, and which node that is.
+
+    LabError where a Record does not show it.
+    """
+    nodes = [str(node) for node in record.cluster["nodes"]]
+    shut = {
+        peer: {point.facts["shut"] for point in record.select(check="door", peer=peer)}
+        for peer in nodes
+    }
+    closed = [node for node, answers in shut.items() if answers == {True}]
+    if len(closed) != 1:
+        raise LabError(f"{len(closed)} nodes take no connections; one is broken on purpose")
+    sender = (nodes.index(closed[0]) - 1) % len(nodes)
+    ranks = {point.at["rank"] for point in record.points if "rank" in point.at}
+    if sender not in ranks:
+        raise LabError("the rank before the broken node did not wait for it")
+    return {
+        "sender_rank": float(sender),
+        "receiving_ranks": float(len(ranks) - 1),
+        "node_d": closed[0],
+    }
+
+
+def _newest(folder: Path) -> Record:
+    """The newest right Record of the learner's own ring, or the newest of all."""
+    records, _ = readable(folder, f"{STUDY}-{own_ring.VARIANT}-*.json")
+    mine = [record for record in records if record.variant == own_ring.VARIANT and record.points]
+    if not mine:
+        raise LabError(
+            "There is no ring of your own yet.",
+            "`own_ring.measure(engines)` keeps it; do the section about it first.",
+        )
+    return max(mine, key=lambda record: (own_ring.right(record), record.started))
+
+
+def _waiting(record: Record) -> list[Point]:
+    """A Point for each rank that had not ended, with the line that it was in."""
+    (why,) = (str(point.facts["why"]) for point in record.points if "call" in point.at)
+    return [
+        Point({"rank": int(rank), "node": node}, facts={"line": int(line), "text": text or ""})
+        for node, rank, _, line, text in WAITS.findall(why)
+    ]
+
+
+def _doors(cluster: Cluster) -> list[Point]:
+    """For each ordered pair of nodes: whether a new connection that is not of ssh gets no answer."""
+
+    def ask(node: str) -> list[Point]:
+        peers = [peer for peer in cluster.nodes if peer != node]
+        script = DOORS.format(peers=" ".join(peers), limit=LIMIT_OF_A_DOOR_S, port=PORT)
+        codes = dict(line.split() for line in cluster.run(node, script).stdout.splitlines())
+        return [
+            Point(
+                {"check": "door", "node": node, "peer": peer},
+                facts={"shut": codes.get(peer) == str(TIMED_OUT)},
+            )
+            for peer in peers
+        ]
+
+    answers, failed = connections.everywhere(list(cluster.nodes), ask)
+    if failed:
+        raise next(iter(failed.values()))
+    return [point for node in cluster.nodes for point in answers[node]]

@@ -1,0 +1,110 @@
+"""Lab 01's exercise: a token that a learner's own function passes round all nodes, and who has had it.
+
+It is a Record of A2 with the variant `own-ring`, because A2 asks with a ring of its own whether all nodes can talk.
+broken_ring.py lets the same function run on a cluster that is broken.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import Any
+
+from beowulf.engines import Engines
+from beowulf.errors import LabError
+from beowulf.exercises import own_function
+from beowulf.labs.lab_01.begun import STUDY, begun, kept
+from beowulf.measure.watched import Watched
+from beowulf.record import Point, Record
+
+VARIANT = "own-ring"
+CALLS = 3
+
+
+def measure(
+    engines: Engines, name: str = "pass_token", *, chance: random.Random | None = None
+) -> Record:
+    """Let all ranks call the function three times, each time with another token, and keep the Record.
+
+    A call that goes wrong is kept with the reason. LabError when there is no such function.
+    """
+    cluster = engines.cluster
+    chance = chance or random.Random()
+    with Watched(cluster, STUDY) as watched:
+        made = begun(cluster, VARIANT, own_function.about(engines, name))
+        for number in range(1, CALLS + 1):
+            made.points.append(called(engines, name, number, chance))
+            if not engines.alive:
+                break
+        kept(made, watched)
+    print(*lines(made), sep="\n")
+    return made
+
+
+def called(engines: Engines, name: str, number: int, chance: random.Random) -> Point:
+    """One call of the function on all ranks: the token, what each rank gave, and what is wrong with that."""
+    token = [f"token {chance.randrange(16**8):08x}"]
+    facts: dict[str, Any] = {"given": token, "returned": [], "nodes": list(engines.nodes)}
+    try:
+        facts["returned"] = engines.apply(_call, name, token)
+        facts["why"] = wrong(token, engines.nodes, facts["returned"])
+    except LabError as problem:
+        facts["why"] = problem.message
+    facts["right"] = not facts["why"]
+    return Point({"call": number}, facts=facts)
+
+
+def _call(names: dict[str, Any], function: str, token: list[str]) -> list[str] | str:
+    """On an engine: what the function returned, as texts, or the kind of what is no list."""
+    given = names[function](list(token) if names["world"].Get_rank() == 0 else None)
+    if not isinstance(given, list | tuple):
+        return "None" if given is None else type(given).__name__
+    return [str(each)[:100] for each in given[:100]]
+
+
+def wrong(
+    token: Sequence[str], nodes: Sequence[str], returned: Sequence[Sequence[str] | str]
+) -> str:
+    """What is wrong with what the ranks returned, in a sentence about the first rank that it befell; else empty."""
+    for rank in [*range(1, len(nodes)), 0]:
+        who, given = f"{nodes[rank]} (rank {rank})", returned[rank]
+        # Rank 0 has it when all have.
+        right = [*token, *(nodes[: rank + 1] if rank else nodes)]
+        if given == right:
+            continue
+        if isinstance(given, str):
+            what = "the token that came home" if rank == 0 else "the list that it passed on"
+            return f"{who} returned {given}, not {what}."
+        listed = list(given)
+        if listed[: len(token)] != list(token):
+            return f"{who} returned a list that does not begin with the token: {_short(listed)}."
+        if rank and listed == right[:-1]:
+            return f"{who} did not append its node before it passed the token on."
+        if rank == 0 and listed == right[: len(token) + 1]:
+            return f"{who} returned what it passed on, not what came home."
+        if rank == 0 and listed == [*right, nodes[0]]:
+            return f"{who} appended its node a second time when the token came home."
+        if rank == 1 and listed == [*token, nodes[1]]:
+            return f"{nodes[0]} (rank 0) did not append its node before it passed the token on."
+        return f"{who} returned {_short(listed)}; {_short(right)} would be right."
+    return ""
+
+
+def _short(listed: Sequence[str]) -> str:
+    text = ", ".join(listed)
+    return text if len(text) <= 200 else f"{text[:200]}…"
+
+
+def right(record: Record) -> bool:
+    """Whether every call of a Record gave what it should."""
+    calls = [point.facts for point in record.points if "call" in point.at]
+    return len(calls) == CALLS and all(facts.get("right") is True for facts in calls)
+
+
+def lines(record: Record) -> list[str]:
+    """What each call gave, in a sentence."""
+    return [
+        f"Call {point.at['call']}: {'right' if point.facts['right'] else point.facts['why']}"
+        for point in record.points
+        if "call" in point.at
+    ]

@@ -1,0 +1,193 @@
+"""Lab 02's sweep: how long a copy takes by the size of the array, by a function of the learner's.
+
+A Record of A3 with the variant `sweep`. Passes go over all sizes in shuffled order, and beside each call of the
+learner's function stands a copy that numpy makes for us.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Mapping
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from beowulf.cluster import Cluster
+from beowulf.exercises import own_plot
+from beowulf.labs.lab_02 import on_node
+from beowulf.labs.lab_02.kept import about, keep, tried
+from beowulf.measure.measurement import Measurement
+from beowulf.record import Point, Record
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from beowulf.engines import Engines
+
+STUDY, VARIANT = "A3", "sweep"
+NAME = "copy_us"
+QUANTITY = "copy_us"
+OWN, OURS = "own", "numpy"
+# The smallest array of a sweep lies in the first cache, the largest in none.
+SMALL, LARGE, LARGEST = 8 * 1024, 64 * 1024**2, 256 * 1024**2
+FEWEST_SIZES, MOST_SIZES = 12, 60
+WIDEST_STEP = 4
+FEWEST_SAMPLES = 11
+# How far the learner's best may be from ours, and at how many of the sizes it has to be near.
+TIMES_OURS, NEAR = 2.0, 0.75
+LONGEST_S = 300.0
+PLOT = "bandwidth"
+WANTS = own_plot.Wants(
+    x="size of the array in bytes", y="bandwidth in MB/s", log_x=True, points=FEWEST_SIZES
+)
+FEWEST_CACHES = 2  # that the plot's legend names: the first one hardly shows
+
+
+def size_fault(sizes: Any) -> str:
+    """What is wrong with a list of sizes, in a sentence; "" for one that shows every cache."""
+    if sizes is None or sizes is Ellipsis:
+        return "the list of sizes is not written yet"
+    try:
+        numbers = [int(size) for size in sizes]
+    except (TypeError, ValueError):
+        return f"sizes is a list of whole numbers of bytes, not {type(sizes).__name__}"
+    if min(numbers, default=0) < 1:
+        return "sizes is a list of numbers of bytes from 1 on"
+    if len(set(numbers)) < FEWEST_SIZES:
+        return f"{len(set(numbers))} sizes are too few for a curve; take {FEWEST_SIZES} or more"
+    if len(set(numbers)) > MOST_SIZES:
+        return f"{len(set(numbers))} sizes take too long; take {MOST_SIZES} or fewer"
+    if min(numbers) > SMALL:
+        return f"the smallest size is {min(numbers):,} bytes; an array of {SMALL:,} fits into every first cache"
+    if max(numbers) < LARGE:
+        return f"the largest size is {max(numbers):,} bytes; take {LARGE:,} or more, for caches are large today"
+    if max(numbers) > LARGEST:
+        return f"the largest size is {max(numbers):,} bytes; {LARGEST:,} are enough, and there are two arrays"
+    if max(large / small for small, large in pairwise(sorted(set(numbers)))) > WIDEST_STEP:
+        return f"between two sizes is more than a factor of {WIDEST_STEP}, in which a cache may end"
+    return ""
+
+
+def measure(engines: Engines, sizes: Any, name: str = NAME) -> Record:
+    """Have the function `name` of the first node's engine copy arrays of these sizes, and keep the Record.
+
+    What is wrong with sizes or function is in the Record, in sentences.
+    """
+    cluster = engines.cluster
+    folder, node = cluster.records or Path("records"), cluster.nodes[0]
+    sweep: dict[str, Any] = {"exercise": name, "nodes": [node], "why": size_fault(sizes)}
+    program: dict[str, Any] = {}
+    with Measurement(STUDY, cluster, folder, sweep=sweep) as session:
+        if not sweep["why"]:
+            ordered, seed = sorted({int(size) for size in sizes}), random.randrange(2**31)
+            task = on_node.compared.__name__
+            found = tried(engines, task, name, ordered, seed, timeout_s=LONGEST_S)
+            program = about(name, found)
+            session.sweep |= {"sizes": ordered, "seed": seed, "why": found["why"]}
+            session.points += _points(found, node)
+    record = keep(session, VARIANT, program)
+    print(*lines(record), sep="\n")
+    return record
+
+
+def _points(found: Mapping[str, Any], node: str) -> list[Point]:
+    points: dict[tuple[int, str], Point] = {}
+    for one in found["passes"]:
+        for loop in (OWN, OURS):
+            at = {"node": node, "size_bytes": one["size_bytes"], "loop": loop}
+            point = points.setdefault((one["size_bytes"], loop), Point(at, QUANTITY))
+            point.samples.extend(one[loop])
+    return list(points.values())
+
+
+def copies(record: Record) -> list[Point]:
+    """The learner's own samples, a Point a size, the smallest first."""
+    own = [p for p in record.select(loop=OWN) if p.quantity == QUANTITY and p.samples]
+    return sorted(own, key=lambda point: int(point.at["size_bytes"]))
+
+
+def ratios(record: Record) -> dict[int, float]:
+    """By size, how many times our copy's best the learner's best is."""
+    ours = {p.at["size_bytes"]: min(p.samples) for p in record.select(loop=OURS) if p.samples}
+    own = {point.at["size_bytes"]: min(point.samples) for point in copies(record)}
+    return {size: own[size] / ours[size] for size in sorted(own) if ours.get(size)}
+
+
+def sample_fault(record: Record) -> str:
+    """Why there are no samples, or too few, in a sentence; "" where there are enough."""
+    if record.sweep.get("why"):
+        return str(record.sweep["why"])
+    counts = [len(point.samples) for point in copies(record)]
+    if min(counts, default=0) < FEWEST_SAMPLES:
+        return f"a size has {min(counts, default=0)} samples, and {FEWEST_SAMPLES} are the least"
+    return ""
+
+
+def copy_fault(record: Record) -> str:
+    """What is wrong with the times, in a sentence; "" where they are those of copies of these sizes."""
+    if fault := sample_fault(record):
+        return fault
+    times = ratios(record)
+    if not times:
+        return "there is nothing to hold the copies against"
+    near = [size for size, each in times.items() if 1 / TIMES_OURS <= each <= TIMES_OURS]
+    if len(near) >= NEAR * len(times):
+        return ""
+    smallest, largest = min(times), max(times)
+    at_large = float(np.median([each for size, each in times.items() if size >= LARGE // 4]))
+    if times[largest] < 0.1:
+        return f"{largest:,} bytes take hardly longer than {smallest:,}: is anything copied?"
+    if at_large > 4:
+        return (
+            f"large copies take {at_large:.2g} times as long as ours: has the array as many numbers"
+            " of 8 bytes as it should have bytes?"
+        )
+    if at_large > TIMES_OURS:
+        return (
+            f"large copies take {at_large:.2g} times as long as ours: is an array made within what"
+            " is timed?"
+        )
+    if at_large < 1 / TIMES_OURS:
+        return f"large copies take {at_large:.2g} times as long as ours: how large are the arrays?"
+    return f"small copies take {times[smallest]:.2g} times as long as ours: what else is timed?"
+
+
+def lines(record: Record) -> list[str]:
+    """Whether these are times of copies, in a sentence."""
+    fault = copy_fault(record)
+    if fault:
+        return [f"copies: {fault}"]
+    times = ratios(record).values()
+    return [
+        f"copies of {len(times)} sizes: right; they take {min(times):.2g} to {max(times):.2g} times"
+        " as long as ours"
+    ]
+
+
+def table(record: Record) -> pd.DataFrame:
+    """A line a size: its bytes, the learner's samples, their median and best (µs); empty while there are none."""
+    import pandas as pd
+
+    rows = [
+        {"size_bytes": point.at["size_bytes"], "samples": len(point.samples)}
+        | {"median_us": float(np.median(point.samples)), "best_us": min(point.samples)}
+        for point in copies(record)
+    ]
+    return pd.DataFrame(rows, columns=["size_bytes", "samples", "median_us", "best_us"])
+
+
+def keep_plot(cluster: Cluster, axes: Any) -> None:
+    """Keep the learner's plot of the sweep, and say what it lacks, the caches too."""
+    own_plot.keep(cluster, axes, PLOT, WANTS)
+    last = own_plot.newest(cluster.records or Path("records"), PLOT)
+    if last and len(named := caches_named(last)) < FEWEST_CACHES:
+        print(f"Its legend names {len(named)} caches: mark where L2 and L3 end, and call them so.")
+
+
+def caches_named(plot: Record) -> set[str]:
+    """The caches that the legend of a plot names, such as L2."""
+    texts = [text for point in plot.points for text in point.facts["legend"]]
+    return set(re.findall(r"L[1-4]", " ".join(texts)))

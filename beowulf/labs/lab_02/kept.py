@@ -1,0 +1,53 @@
+"""What lab 02 tries of a learner's functions on the first node, and the Record in which it is kept."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from beowulf.labs.lab_02 import on_node
+from beowulf.measure.measurement import Measurement
+from beowulf.record import Record
+from beowulf.user import learner
+
+if TYPE_CHECKING:
+    from beowulf.engines import Engines
+
+LONGEST_SOURCE = 20_000
+
+
+def keep(session: Measurement, variant: str, program: Mapping[str, Any]) -> Record:
+    """Save what a session has found out about a learner's function, as a Record with this variant."""
+    record = session.record()
+    record.program, record.variant, record.learner = dict(program), variant, learner()
+    record.save_in(session.folder)
+    return record
+
+
+def tried(
+    engines: Engines, task: str, name: str, *arguments: Any, timeout_s: float
+) -> dict[str, Any]:
+    """What a function of on_node.py finds out about the learner's function `name`, on the first node alone."""
+    text = inspect.getsource(on_node)
+    given = engines.apply(_on_first_node, text, task, name, *arguments, timeout_s=timeout_s)
+    return dict(given[0])
+
+
+def about(name: str, found: Mapping[str, Any]) -> dict[str, Any]:
+    """What a Record says of the learner's function."""
+    source = str(found["source"])
+    digest = hashlib.sha256(source.encode()).hexdigest()
+    return {"name": name, "source": source[:LONGEST_SOURCE], "sha256": digest, "arguments": []}
+
+
+# Sent to each engine as text, so it imports what it needs.
+def _on_first_node(names, text, task, *arguments):  # type: ignore[no-untyped-def]
+    from mpi4py import MPI
+
+    if MPI.COMM_WORLD.Get_rank():
+        return None
+    known: dict = {"__name__": "beowulf_on_node"}  # type: ignore[type-arg]
+    exec(text, known)
+    return known[task](names, *arguments)

@@ -1,0 +1,145 @@
+"""Lab 02's puzzle: four nodes of which one, drawn by chance, is set up differently; which, and in which rows?
+
+It is a Record of A3 with the variant `odd`. The odd node's kernel looks every packet that comes in up in a long list
+of addresses, one rule after another, as a packet filter does into which someone put a rule for each unwanted sender.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from beowulf import paths, variant
+from beowulf.cluster import Cluster
+from beowulf.errors import LabError
+from beowulf.labs.lab_02 import a3_node_benchmarks as a3
+from beowulf.labs.lab_02.node_comparison import slow_over_ip
+from beowulf.labs.lab_02.node_rows import RESULT, rows
+from beowulf.measure.measurement import Measurement
+from beowulf.record import Point, Record
+from beowulf.tuning.change import changing
+from beowulf.tuning.knobs.unwanted_senders import UnwantedSenders
+from beowulf.user import learner
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+STUDY, VARIANT = "A3", "odd"
+# Some 14 ns a rule: a round trip over the loopback, of two packets, takes several times as long.
+RULES = 5000
+# The programs, and the rows of each that tell. Little is enough: the difference is large.
+CHOSEN = {
+    "processes": "null call,stat,open/close,signal install",
+    "latencies": "pipe,AF UNIX,UDP,RPC/UDP,TCP,RPC/TCP",
+    "bandwidths": "pipe,AF UNIX,mem read",
+}
+ROUNDS = 3  # at most: on a busy machine the best of one round may not be good enough
+
+
+def measure(cluster: Cluster, chance: random.Random | None = None) -> Record:
+    """Measure all nodes while one, drawn by `chance`, is odd, and keep the Record.
+
+    Without `chance`, a learner who has a word of their course always draws the same node. LabError where
+    nodes cannot be made to differ.
+    """
+    from beowulf.progress import bar
+
+    folder = cluster.records or Path("records")
+    node = (chance or variant.chance(f"{STUDY} {VARIANT}")).choice(
+        cluster.nodes[1:] or cluster.nodes
+    )
+    planned = ROUNDS * len(CHOSEN) * len(cluster.nodes)
+    sweep = {
+        "exercise": VARIANT,
+        "nodes": list(cluster.nodes),
+        "unlike": "one node, drawn by chance",
+    }
+    with (
+        bar("Four nodes, one of them odd") as progress,
+        cluster.holding("lab 02's odd node"),
+        made_odd(cluster, node),
+        Measurement(
+            STUDY, cluster, folder, quick=True, progress=progress, launches=planned, sweep=sweep
+        ) as session,
+    ):
+        for number in range(ROUNDS):
+            _round(session, cluster.nodes, number)
+            if _shows_one(session.record()):
+                break
+        else:
+            session.warnings.append("The machine was too busy to tell one node from the others.")
+    record = session.record()
+    if not record.complete:
+        raise LabError(
+            f"The nodes were not measured to the end. {' '.join(record.warnings)}",
+            "Run this cell again.",
+        )
+    record.learner, record.variant = learner(), VARIANT
+    record.save_in(folder)
+    return record
+
+
+def _round(session: Measurement, nodes: Sequence[str], number: int) -> None:
+    """Each program once on each node, in turns."""
+    for program, chosen in CHOSEN.items():
+        for node in nodes:
+            at = {"node": node, "program": program}
+            lines = session.launch(
+                paths.root() / "labs" / a3.LAB / f"{program}.c",
+                1,
+                [*a3.SHORT, "--rows", chosen],
+                environment=a3.NO_PATIENCE,
+                launch=number,
+                at=at,
+                hosts=(node,),
+            )
+            for line in lines:
+                if line["kind"] == "result":
+                    facts = {key: line[key] for key in line if key not in ("kind", "row")}
+                    result = {RESULT: line["row"], **at, "launch": number}
+                    session.points.append(Point(result, facts=facts))
+
+
+def _shows_one(record: Record) -> bool:
+    try:
+        odd(record)
+    except LabError:
+        return False
+    return True
+
+
+@contextmanager
+def made_odd(cluster: Cluster, node: str) -> Iterator[None]:
+    """Within this context, the node looks every packet that comes in up in a long list; afterwards as before."""
+    turn = (UnwantedSenders(), str(RULES), (node,))
+    with changing(cluster, [turn], agree=_nothing_shown) as change:
+        change(True)
+        yield
+
+
+def _nothing_shown(_lines: str) -> None:
+    """Say nothing of what will be changed, or the puzzle would be solved."""
+
+
+def table(record: Record) -> pd.DataFrame:
+    """A line for each row, with its unit and the best of each node: what a neighbour disturbs least."""
+    import pandas as pd
+
+    best = {node: rows(record, node) for node in record.sweep["nodes"]}
+    return pd.DataFrame(
+        {"row": row.name, "unit": row.unit}
+        | {node: each[row.name].best for node, each in best.items()}
+        for row in next(iter(best.values())).values()
+    )
+
+
+def odd(record: Record) -> str:
+    """The node that is slower than the middle of all in every row that goes through IP; LabError if that is not one."""
+    slow = slow_over_ip(record)
+    if len(slow) != 1:
+        raise LabError("The Record does not show one odd node.", "Measure again.")
+    [node] = slow
+    return node

@@ -1,0 +1,1 @@
+"""Lab 03: the studies that it brings in, and what its exercises measure."""

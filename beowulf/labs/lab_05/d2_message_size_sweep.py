@@ -1,0 +1,369 @@
+"""D2, message-size sweep: from which size on does a message wait for its sender's work?
+
+Paper D, figure 5 and table 5: rank 0 posts, works and waits; rank 1 only receives; 10 to 80 KB by 10
+(the text says 85 KB, the table ends at 80). T_P1 jumps from the time of a message to the time of
+rank 0's work: between 10 and 20 KB on one of the paper's clusters, between 60 and 70 KB on the other.
+The paper's work lasts 3.8 s and 61 s; here it lasts 0.1 s, long against the 7 ms of the longest message.
+
+The paper says that such a message is larger than the socket buffer. A message above the library's eager limit waits in
+the same way, so T_P1 does not tell the two causes from each other. A capture does: with a socket buffer the first
+bytes leave at once and the rest waits, with a rendezvous nothing but the request leaves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from beowulf.cluster import Cluster
+from beowulf.errors import LabError
+from beowulf.labs.lab_05 import overlap
+from beowulf.labs.lab_05.overlap import (
+    DEFAULT,
+    KB,
+    NOT_FIXED,
+    ONE_USER,
+    ONE_USER_SOCKET,
+    SHARE_OF_WORK,
+    SOLARIS,
+    SOLARIS_SOCKET,
+    TAG,
+    TESTED,
+    THREADED,
+    Amount,
+    Way,
+    absent,
+    chosen,
+    kb,
+    launch,
+    not_so,
+    send_buffers,
+)
+from beowulf.measure.judgement import Span, again, within
+from beowulf.measure.measurement import Measurement
+from beowulf.measure.quality import trouble
+from beowulf.measure.statistics import Summary, summary
+from beowulf.measure.sweep import PAPER_D
+from beowulf.measure.table import of_rows, summarised
+from beowulf.packets.ch3 import HEADER_BYTES
+from beowulf.packets.costs import departures
+from beowulf.record import Point, Record
+from beowulf.studies.study import CABLE, Claim, Judgement, Plan, Study, other_library, undecided
+from beowulf.studies.wire_costs import observed
+from beowulf.verdict import Outcome
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from beowulf.figures import Figure
+
+PAPER_SECONDS = 3.8
+SECONDS, QUICK_SECONDS = 0.1, 0.03
+FULL, QUICK = Amount(launches=3, passes=10), Amount(launches=2, passes=5)
+# The two causes of a step, and all that is measured.
+EAGER, SOCKETS = (ONE_USER, SOLARIS), (ONE_USER_SOCKET, SOLARIS_SOCKET)
+CAUSES = (*EAGER, *SOCKETS)
+WAYS = (*CAUSES, DEFAULT, TESTED, THREADED)
+EARLY = 0.5  # of the work: what leaves by then has left before rank 0 calls MPI again
+# T_P1 as a share of T_P0: about 0 when the message leaves by itself, about 1 when it waits.
+MIDDLE = 0.5
+LONGER = {"advice": "Let the work last longer, and leave the machine alone."}
+
+
+def plan(cluster: Cluster, *, quick: bool, seconds: float | None = None) -> Plan:
+    """10 to 80 KB with both MPICHs of the paper, the default, MPI_Test and a progress thread."""
+    work_s = seconds or (QUICK_SECONDS if quick else SECONDS)
+    scaled = {"paper_seconds": PAPER_SECONDS, "scale": work_s / PAPER_SECONDS}
+    about = overlap.swept(QUICK if quick else FULL, work_s, PAPER_D, **scaled)
+    launches, passes = int(about["launches"]), int(about["passes"])
+
+    def steps(measurement: Measurement) -> None:
+        for number in range(launches):
+            words = overlap.sweep_arguments(work_s, PAPER_D, passes, number)
+            for way in WAYS:
+                with captured(measurement, way, number, about):
+                    launch(measurement, way, "message_sweep.c", words, number=number)
+
+    return Plan(launches * len(WAYS), about, steps)
+
+
+@contextmanager
+def captured(
+    measurement: Measurement, way: Way, number: int, about: Mapping[str, Any]
+) -> Iterator[None]:
+    """A capture of the first launch of each cause around this block, of which the Record keeps what left at once."""
+    if number or way not in CAUSES:
+        yield
+        return
+    early_s = EARLY * about["seconds"]
+    with ExitStack() as capture:
+        seen = None
+        try:
+            reader = partial(departures, within_s=early_s)
+            seen = capture.enter_context(observed(measurement, reader))
+        except LabError as why:
+            absence = {"not_captured": why.message}
+            measurement.points.append(Point({**way.at, "launch": number}, facts=absence))
+        yield
+    if seen is None:
+        return
+    of_all = seen.messages
+    sent = of_all[
+        (of_all["tag"] == TAG) & ~of_all["collective"].astype(bool) & (of_all["source"] == 0)
+    ]
+    for size in about["sizes"]:
+        timed = sent[sent["bytes"] == size].tail(about["passes"])  # what came before is warm-up
+        facts: dict[str, Any] = {
+            "left_bytes": timed["left_bytes"].tolist(),
+            "asked_first": (timed["protocol"] == "rendezvous").tolist(),
+            "within_s": early_s,
+            "capture": seen.capture,
+        }
+        at = {**way.at, "size_bytes": size, "launch": number}
+        measurement.points.append(Point(at, facts=facts))
+
+
+def shares(record: Record, way: Way) -> dict[int, Summary]:
+    """T_P1 as a share of T_P0 at each size, pass by pass; LabError when there are no samples."""
+    samples = chosen(record, "duration_s", **way.at)
+    wide = samples.pivot(
+        index=["size_bytes", "launch", "pass"], columns="rank", values="duration_s"
+    )
+    ratios = (wide[1] / wide[0]).dropna()
+    return {
+        int(str(size)): of_rows(each, busy=record.busy)
+        for size, each in ratios.groupby("size_bytes")
+    }
+
+
+def step(by_size: Mapping[int, Summary]) -> tuple[int, int] | None:
+    """The last size at which messages leave by themselves, and the first at which they wait.
+
+    (0, first) when all of them wait, (last, 0) when none does. None when it is not one step, or a
+    size is undecided.
+    """
+    sizes = sorted(by_size)
+    if any(by_size[size].low <= MIDDLE <= by_size[size].high for size in sizes):
+        return None
+    late = [by_size[size].median > MIDDLE for size in sizes]
+    if late != sorted(late):
+        return None
+    before = [size for size, waits in zip(sizes, late, strict=True) if not waits]
+    after = sizes[len(before) :]
+    return (before[-1] if before else 0, after[0] if after else 0)
+
+
+def one_step(way: Way, cluster: str, below: int, above: int) -> Claim:
+    """Table 5: one step on each of the paper's clusters, where its limit is."""
+
+    def judge(record: Record) -> Judgement:
+        if why := absent(record, way):
+            return undecided(why, NOT_FIXED)
+        seen = step(shares(record, way))
+        outcome: Outcome = "holds" if seen == (below, above) else "contradicted"
+        evidence = f"{_in_words(seen)}; the eager limit was {way.limit_bytes:,} bytes"
+        numbers = {"below": seen[0], "above": seen[1]} if seen else {}
+        numbers |= {"limit_bytes": way.limit_bytes}
+        if way.buffer_bytes:
+            numbers["send_buffer_bytes"] = max(send_buffers(record, way), default=0)
+            evidence += f", the send buffer {numbers['send_buffer_bytes']:,} by getsockopt"
+        return Judgement(
+            outcome if seen else "inconclusive",
+            evidence,
+            numbers,
+            **{**LONGER, **not_so(record, way)},
+        )
+
+    says = f"{cluster}: T_P1 jumps between {kb(below)} and {kb(above)} (table 5)"
+    return Claim(f"{way.mpich}-step", says, judge)
+
+
+def no_step(way: Way, how: str) -> Claim:
+    """A higher limit, and whatever makes progress, takes the step away."""
+
+    def judge(record: Record) -> Judgement:
+        ratios = shares(record, way)
+        seen, largest = step(ratios), max(ratios)
+        outcome: Outcome = "holds" if seen and seen[1] == 0 else "contradicted"
+        evidence = (
+            f"{_in_words(seen)}; at {kb(largest)} T_P1 is {ratios[largest].median:.2f} of T_P0"
+            f" ({ratios[largest].low:.2f} to {ratios[largest].high:.2f})"
+        )
+        numbers = {"share": ratios[largest].median}
+        if record.select(**ONE_USER.at):
+            # A thread that spins takes a core from the work where ranks and threads outnumber the cores.
+            numbers["t_p0_times"] = _sender_s(record, way) / _sender_s(record, ONE_USER)
+            evidence += f"; T_P0 is {numbers['t_p0_times']:.2f} times that with {ONE_USER.says}"
+        return Judgement(
+            outcome if seen else "inconclusive",
+            evidence,
+            numbers,
+            **{**LONGER, **other_library(record)},
+        )
+
+    says = f"{how}, rank 1 does not wait for rank 0's work at any size"
+    return Claim(f"{way.mpich}-{way.progress}-no-step", says, judge)
+
+
+def first_share(record: Record, way: Way, size: int) -> tuple[Span, bool]:
+    """Which share of a message of this size leaves at once, from the least to the most; and whether all ask first.
+
+    MPICH's header does not count. LabError when no such message was captured.
+    """
+    points = [p for p in record.select(**way.at, size_bytes=size) if p.facts.get("left_bytes")]
+    if not points:
+        raise LabError("No message of this size was captured.", "Measure again.")
+    all_left = [left for p in points for left in p.facts["left_bytes"]]
+    shares = [max(left - HEADER_BYTES, 0) / size for left in all_left]
+    return Span(min(shares), max(shares)), all(all(p.facts["asked_first"]) for p in points)
+
+
+def seen_on_the_wire(way: Way, cause: str, low: float, high: float, asks_first: bool) -> Claim:
+    """What a capture shows of one cause: so much of the longest message leaves before its sender's next call."""
+
+    def judge(record: Record) -> Judgement:
+        if why := absent(record, way) or not_captured(record, way):
+            return undecided(why, "`beowulf doctor` says what a capture needs.")
+        if other := not_so(record, way):
+            return undecided(other["but"], other["advice"])
+        size = max(record.sweep.get("sizes", PAPER_D))
+        share, asked = first_share(record, way, size)
+        asking = "a request to send comes first" if asked else "no request to send comes first"
+        return Judgement(
+            within(share, low, high) if asked == asks_first else "contradicted",
+            f"{share.low:.0%} to {share.high:.0%} of {kb(size)} leave while rank 0 works; {asking}",
+            {"low": share.low, "high": share.high, "asked_first": asked},
+            advice=again(record),
+        )
+
+    says = f"{way.says}: of a message that waits, {cause} before its sender's next call"
+    return Claim(f"{way.mpich}-on-the-wire", says, judge, needs="samples")
+
+
+def not_captured(record: Record, way: Way) -> str:
+    """Why this way's messages were not captured, or not all of their packets; empty where they were."""
+    for point in record.select(**way.at):
+        if why := point.facts.get("not_captured"):
+            return f"nothing was captured: {why}"
+        if point.facts.get("capture", {}).get("dropped"):
+            return "packets were dropped from the capture"
+    return ""
+
+
+def troubles(record: Record) -> list[str]:
+    """Launches that differ by a small share of the work count as equal."""
+    return trouble(record, "duration_s", SHARE_OF_WORK * record.sweep.get("seconds", 0.0))
+
+
+def _sender_s(record: Record, way: Way) -> float:
+    return summary(chosen(record, "duration_s", **way.at, rank=0)["duration_s"].to_numpy()).median
+
+
+def _in_words(seen: tuple[int, int] | None) -> str:
+    if seen is None:
+        return "no single step is visible"
+    if seen[1] == 0:
+        return "no step at any size"
+    return f"a step between {kb(seen[0])} and {kb(seen[1])}" if seen[0] else "late at every size"
+
+
+def paper_table(record: Record) -> pd.DataFrame:
+    """The Record in the form of the paper's table 5: medians of T_P0 and T_P1 by size and library."""
+    times = summarised(record, "duration_s", ["mpich", "progress", "size_bytes", "rank"])
+    keys = ["mpich", "progress", "size_bytes"]
+    wide = times.pivot(index=keys, columns="rank", values="median").reset_index()
+    wide.insert(2, "message_kb", wide.pop("size_bytes") / KB)
+    return wide.rename(columns={0: "p0_s", 1: "p1_s"}).rename_axis(columns=None)
+
+
+def picture(record: Record) -> Figure:
+    """T_P1 by size for each library, with the step of each of the paper's two shaded."""
+    import pandas as pd
+
+    from beowulf import figures
+
+    rows, steps = [], []
+    times = summarised(record, "duration_s", ["mpich", "progress", "rank", "size_bytes"])
+    for way in WAYS:
+        here = times[(times.mpich == way.mpich) & (times.progress == way.progress)]
+        for row in here[here["rank"] == 1].itertuples():
+            rows.append(
+                {
+                    "size_kb": float(str(row.size_bytes)) / KB,
+                    "library": way.says,
+                    "t_p1_s": row.median,
+                    "low_s": row.low,
+                    "high_s": row.high,
+                }
+            )
+        if way in CAUSES and not here.empty:
+            seen = step(shares(record, way))
+            if seen and all(seen):
+                steps.append((way, seen))
+    if not rows:
+        raise LabError("The Record of study D2 has no samples.", "Measure again.")
+    notes = [f"{way.says}: the step is between {kb(a)} and {kb(b)}." for way, (a, b) in steps]
+    figure = figures.lines(
+        pd.DataFrame(rows),
+        "size_kb",
+        "t_p1_s",
+        "library",
+        title="How long does rank 1 wait for its message?",
+        x_title="message (KB of 1024 bytes)",
+        y_title="T_P1, median (s)",
+        low="low_s",
+        high="high_s",
+    )
+    axes = figure.drawing.axes[0]
+    for below, above in dict.fromkeys(span for _, span in steps):
+        axes.axvspan(below / KB, above / KB, color="#B0B0B0", alpha=0.3, zorder=0)
+    figure.alt = " ".join([figure.alt, *notes])
+    return figure
+
+
+STUDY = Study(
+    id="D2",
+    title="Message-size sweep: where does a message begin to wait for its sender?",
+    plan=plan,
+    judged=[
+        one_step(ONE_USER, "MPICH2 on the one-user cluster", 10 * KB, 20 * KB),
+        one_step(SOLARIS, "MPICH1 on the Solaris cluster", 60 * KB, 70 * KB),
+        one_step(
+            ONE_USER_SOCKET,
+            "A small send buffer and small segments, MPICH2 on the one-user cluster",
+            10 * KB,
+            20 * KB,
+        ),
+        one_step(
+            SOLARIS_SOCKET, "A larger send buffer, MPICH1 on the Solaris cluster", 60 * KB, 70 * KB
+        ),
+        *(seen_on_the_wire(way, "only a request leaves", 0.0, 0.1, True) for way in EAGER),
+        *(seen_on_the_wire(way, "the first bytes leave", 0.1, 0.95, False) for way in SOCKETS),
+        no_step(DEFAULT, "With the library's own limit of 128 KB"),
+        no_step(TESTED, "With MPI_Test in the work"),
+        no_step(THREADED, "With a progress thread"),
+    ],
+    draw=picture,
+    as_printed=paper_table,
+    troubles=troubles,
+    needs=(CABLE,),
+    differs={
+        "holds": (
+            "With send buffers as small as the paper's, or an eager limit set as low, kernel and "
+            "MPICH of today hold a message back from the same sizes on, and only a capture tells "
+            "these two causes from each other."
+        ),
+        "contradicted": (
+            "What a send buffer takes depends on the pieces in which the kernel keeps the data, a "
+            "few frames then and up to 64 KB today, so the same setting can hold back messages of "
+            "other sizes than on the paper's systems."
+        ),
+        "inconclusive": (
+            "Near the limit some messages leave and some wait, and where a capture lost packets, "
+            "or the nodes' buffers could not be fixed, neither place nor cause of the step can be "
+            "read off."
+        ),
+    },
+)

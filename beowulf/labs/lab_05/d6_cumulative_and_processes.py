@@ -1,0 +1,222 @@
+"""D6, cumulative size and more processes: what do several messages at once, and more than two ranks, do to overlap?
+
+Paper D measures one message between two processes. Its conclusions go further: the support for overlap is 'directly
+related to the size of the message and/or the cumulative size of all messages to be sent', and it 'might have poor
+scalability', because a switch puts the messages of more processes one behind the other. Both are measured here with
+the exchange of D4 and D5, with equation 1.
+
+Several messages: 1 to 8 of 10 KB to the same rank, with the small send buffer of D1 and D2, with their small eager
+limit, and with the library as it comes. No message is longer than any of these limits. More processes: each of 2, 3
+and 4 ranks sends 42 KB in all, in equal parts to all others, so that the cables carry the same. The work is a delay:
+more ranks than cores would otherwise take the cores from each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from beowulf.cluster import Cluster
+from beowulf.errors import LabError
+from beowulf.labs.lab_05.d5_improvement import (
+    MARGIN_PERCENT,
+    gains,
+    gains_more,
+)
+from beowulf.labs.lab_05.overlap import (
+    DEFAULT,
+    KB,
+    NOT_FIXED,
+    ONE_USER,
+    ONE_USER_SOCKET,
+    QUIETER,
+    Amount,
+    Way,
+    absent,
+    kb,
+    launch,
+    not_so,
+    sweep_arguments,
+    swept,
+)
+from beowulf.measure.improvement import Improvement
+from beowulf.measure.judgement import difference, within
+from beowulf.measure.measurement import Measurement
+from beowulf.measure.quality import trouble
+from beowulf.record import Record
+from beowulf.studies.study import CABLE, Claim, Judgement, Plan, Study, undecided
+from beowulf.verdict import Outcome
+
+if TYPE_CHECKING:
+    from beowulf.figures import Figure
+
+SECONDS = 0.006  # as in D5
+FULL, QUICK = Amount(launches=3, passes=20), Amount(launches=2, passes=8)
+PIECE, COUNTS = 10 * KB, (1, 2, 4, 8)
+WAYS = (ONE_USER_SOCKET, ONE_USER, DEFAULT)
+TOTAL, RANKS = 42 * KB, (2, 3, 4)
+
+
+def plan(cluster: Cluster, *, quick: bool, seconds: float = SECONDS) -> Plan:
+    """Exchanges of 1 to 8 messages of two ranks in three ways, and of 42 KB among 2 to 4 ranks."""
+    amount = QUICK if quick else FULL
+    ranks = [count for count in RANKS if count <= len(cluster.nodes)]
+
+    def exchange(
+        measurement: Measurement, way: Way, number: int, ranks: int, messages: int, size: int
+    ) -> None:
+        launch(
+            measurement,
+            way,
+            "both_sides.c",
+            [
+                *sweep_arguments(seconds, [size], amount.passes, number),
+                *("--work", "delay", "--messages", messages),
+            ],
+            number=number,
+            at={"messages": messages, "total_bytes": size * messages * (ranks - 1)},
+            ranks=ranks,
+        )
+
+    def steps(measurement: Measurement) -> None:
+        for number in range(amount.launches):
+            for messages in COUNTS:
+                for way in WAYS:
+                    exchange(measurement, way, number, 2, messages, PIECE)
+            for count in ranks:
+                exchange(measurement, DEFAULT, number, count, 1, TOTAL // (count - 1))
+
+    launches = amount.launches * (len(COUNTS) * len(WAYS) + len(ranks))
+    return Plan(launches, swept(amount, seconds, [PIECE], counts=COUNTS, ranks=ranks), steps)
+
+
+def of_messages(record: Record, way: Way, messages: int) -> Improvement:
+    """Equation 1 of two ranks with so many messages to each other; LabError without samples."""
+    return gains(record, way, messages=messages, total_bytes=messages * PIECE)[PIECE]
+
+
+def of_ranks(record: Record, ranks: int) -> Improvement:
+    """Equation 1 of so many ranks that exchange 42 KB in all; LabError without samples."""
+    size = TOTAL // (ranks - 1)
+    return gains(record, DEFAULT, ranks=ranks, total_bytes=TOTAL)[size]
+
+
+def gains_equally(one: Improvement, other: Improvement) -> Outcome:
+    """Whether two gains differ by less than the margin."""
+    return within(difference(one, other), -MARGIN_PERCENT, MARGIN_PERCENT)
+
+
+def against_default(
+    way: Way, messages: int, says: str, decide: Callable[[Improvement, Improvement], Outcome]
+) -> Claim:
+    """What so many messages gain in this way, against the library as it comes."""
+
+    def judge(record: Record) -> Judgement:
+        if why := absent(record, way):
+            return undecided(why, NOT_FIXED)
+        usual, here = (of_messages(record, each, messages) for each in (DEFAULT, way))
+        return Judgement(
+            decide(usual, here),
+            f"{messages} of {kb(PIECE)}: {here.says}, and as the library comes {usual.says}",
+            {"percent": here.percent, "default_percent": usual.percent},
+            **{**QUIETER, **not_so(record, way)},
+        )
+
+    return Claim(f"{way.mpich}-{messages}-messages", says, judge)
+
+
+def fewer_gain(record: Record) -> Judgement:
+    """What two ranks gain, against most ranks that were measured."""
+    most = max((point.at["ranks"] for point in record.points if "ranks" in point.at), default=0)
+    if most <= min(RANKS):
+        raise LabError("There is nothing of more than two ranks.", "Boot more nodes.")
+    two, many = of_ranks(record, 2), of_ranks(record, most)
+    return Judgement(
+        gains_more(two, many),
+        f"2 ranks: {two.says}; {most} ranks: {many.says}",
+        {"two_percent": two.percent, "many_percent": many.percent, "ranks": most},
+        **QUIETER,
+    )
+
+
+def picture(record: Record) -> Figure:
+    """Equation 1 with its interval, by the number of messages in each way, and by the number of ranks."""
+    from beowulf.figures import segments
+    from beowulf.figures.segments import Value
+
+    cases = {
+        (f"{count} of {kb(PIECE)}, 2 ranks", way.says): partial(of_messages, record, way, count)
+        for count in COUNTS
+        for way in WAYS
+    }
+    cases |= {
+        (f"{kb(TOTAL)} in all, {count} ranks", DEFAULT.says): partial(of_ranks, record, count)
+        for count in RANKS
+    }
+    values = []
+    for (case, way), gain in cases.items():
+        try:
+            seen = gain()
+        except LabError:
+            continue
+        values.append(Value(case, seen.percent, seen.low, seen.high, way))
+    if not values:
+        raise LabError("The Record of study D6 has no samples.", "Measure again.")
+    return segments.intervals(
+        values,
+        title="What do more messages and more ranks gain by overlap?",
+        value_title="improvement by equation 1 (%), negative is better",
+    )
+
+
+MANY = max(COUNTS)
+STUDY = Study(
+    id="D6",
+    title="More messages and more processes: does their sum decide what overlap gains?",
+    plan=plan,
+    judged=[
+        against_default(
+            ONE_USER_SOCKET,
+            1,
+            f"A message of {kb(PIECE)} gains as much with a small send buffer as without",
+            gains_equally,
+        ),
+        against_default(
+            ONE_USER_SOCKET,
+            MANY,
+            f"{MANY} messages of {kb(PIECE)} gain less with a small send buffer: their cumulative size counts",
+            gains_more,
+        ),
+        against_default(
+            ONE_USER,
+            MANY,
+            f"{MANY} messages of {kb(PIECE)} gain as much with a small eager limit: each is below it",
+            gains_equally,
+        ),
+        Claim(
+            "more-processes-gain-less",
+            "More than two processes gain less by overlap, with as much to send",
+            fewer_gain,
+        ),
+    ],
+    draw=picture,
+    troubles=lambda record: trouble(record, "duration_s"),
+    needs=(CABLE,),
+    differs={
+        "holds": (
+            "A send buffer fills with all messages of a connection together, an eager limit looks "
+            "at each one alone, and more ranks have their messages queued at the switch, as the "
+            "paper concludes without having measured it."
+        ),
+        "contradicted": (
+            "The paper concludes this from one message between two processes; here each rank has "
+            "a cable of its own and as much to send in all, so more ranks need not gain less, and "
+            "what a send buffer holds depends on the kernel's pieces."
+        ),
+        "inconclusive": (
+            "Gains count as equal within two points, and more ranks than cores scatter by more, "
+            "although their work is a delay that needs no core."
+        ),
+    },
+)

@@ -1,0 +1,125 @@
+"""Lab 05's exercise: a learner's own overlapped exchange, measured and kept beside the notebook.
+
+It is a Record of D4 with the variant `exchange`, because it answers D4's question with a program of
+the learner's: its parts (comm, comp, before, during) are those of `both_sides.c`. The harness checks every byte and
+the result of the work; it is compiled from the package's own headers, whatever the learner's copies hold.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from beowulf import paths
+from beowulf.cluster import Cluster
+from beowulf.errors import LabError, UsageError
+from beowulf.measure.improvement import Improvement, improvement
+from beowulf.record import Point, Record
+from beowulf.user import learner
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from beowulf.figures import Figure
+
+STUDY, VARIANT = "D4", "exchange"
+PARTS = {
+    "comm": "the messages alone",
+    "comp": "the work alone",
+    "before": "one after the other",
+    "during": "your exchange",
+}
+LAUNCHES = 2
+HEADERS = ("exchange.h", "overlap.h")
+LONGEST_SOURCE = 20_000  # characters of it that a Record keeps
+
+
+def measure(cluster: Cluster, source: Path | str = "exchange.c") -> Record:
+    """Compile and run `source`, save its Record beside the notebook.
+
+    LabError when it does not compile, does not end, or exchanges wrong data.
+    """
+    with tempfile.TemporaryDirectory() as scratch:
+        program = _beside_our_headers(Path(source), Path(scratch))
+        try:
+            return _measured(cluster, program)
+        except LabError as problem:
+            if scratch not in problem.message:
+                raise
+            # The compiler names our copy; the learner knows their own.
+            message = problem.message.replace(f"{scratch}/", "")
+            raise LabError(message, problem.hint) from None
+
+
+def _measured(cluster: Cluster, program: Path) -> Record:
+    from beowulf.measure.measurement import Measurement
+    from beowulf.progress import bar
+
+    folder, name = cluster.records or Path("records"), program.name
+    sweep = {"exercise": name, "launches": LAUNCHES}
+    with (
+        bar("Your own exchange") as progress,
+        Measurement(
+            STUDY, cluster, folder, progress=progress, launches=LAUNCHES, sweep=sweep
+        ) as session,
+    ):
+        for number in range(LAUNCHES):
+            session.launch(program, 2, ["--lines"], launch=number, timeout_s=60)
+        text = program.read_text(encoding="utf-8", errors="replace")[:LONGEST_SOURCE]
+        session.points.append(Point({"source": name}, facts={"text": text}))
+    record = session.record()
+    if not record.complete:
+        # Half an exercise is none: what went wrong is reported, and nothing is saved.
+        raise LabError(
+            f"{name} was not measured to its end. {' '.join(record.warnings)}",
+            "Fix it, save it, and run this cell again.",
+        )
+    record.learner, record.variant = learner(), VARIANT
+    record.save_in(folder)
+    return record
+
+
+def _beside_our_headers(source: Path, folder: Path) -> Path:
+    """A copy of the learner's file, beside copies of the headers that it includes; UsageError when there is none."""
+    if not source.is_file():
+        hint = "Work in the folder where your copies of the lab lie."
+        raise UsageError(f"There is no file {source}.", hint)
+    for name in HEADERS:
+        shutil.copy(paths.lab("05") / name, folder)
+    return Path(shutil.copy(source, folder))
+
+
+def passes(record: Record) -> pd.DataFrame:
+    """One row a pass, one column a part, in seconds, of the slower rank; LabError without samples."""
+    from beowulf.measure.table import table
+
+    found = table(record, "duration_s")
+    keys = ["launch", "pass", "rank"]
+    if missing := [name for name in (*keys, "part") if name not in found]:
+        raise LabError(f"The samples say nothing about {', '.join(missing)}.", "Measure again.")
+    wide = found.pivot_table(index=keys, columns="part", values="duration_s", aggfunc="max")
+    slower = wide.groupby(level=["launch", "pass"]).max()
+    if missing := [part for part in PARTS if part not in slower]:
+        raise LabError(f"There are no samples of {', '.join(missing)}.", "Measure again.")
+    return slower[list(PARTS)].dropna()
+
+
+def gain(record: Record) -> Improvement:
+    """Equation 1 of the learner's exchange against the one after the other, pass by pass."""
+    found = passes(record)
+    return improvement(found["during"], found["before"], found.index.get_level_values("launch"))
+
+
+def picture(record: Record) -> Figure:
+    """The medians of the four parts, and what is gained."""
+    from beowulf import figures
+
+    found, gained = passes(record), gain(record)
+    middle = {PARTS[part]: 1e3 * float(found[part].median()) for part in PARTS}
+    return figures.bars(
+        middle,
+        title=f"Your exchange: {gained.percent:+.1f} % by equation 1",
+        value_title="median of the slower rank (ms)",
+    )

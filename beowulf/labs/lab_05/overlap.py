@@ -1,0 +1,229 @@
+"""What the studies of lab 05 share: the clusters of paper D, ways to make progress, and how they judge.
+
+MPI_Isend hands a message to the kernel only as far as the connection's send buffer takes it, and what is left waits
+until the rank is inside of some MPI call again. A message above the library's eager limit is not even begun: the
+sender announces it, the receiver answers, and that answer, too, is read only inside of a call (a rendezvous). Either
+way a sender that works does not send. Paper D saw this on two clusters with two limits, and calls them their socket
+buffers; the eager limits of its libraries were far above them. Both causes are measured here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from beowulf import paths, variant
+from beowulf.cluster import Cluster
+from beowulf.errors import LabError
+from beowulf.hydra import EAGER_LIMIT
+from beowulf.measure.measurement import Measurement
+from beowulf.measure.table import table
+from beowulf.record import Point, Record
+from beowulf.studies.study import Plan, other_library
+from beowulf.tuning.change import changing
+from beowulf.tuning.knob import Knob
+from beowulf.tuning.knobs.small_segments import SmallSegments
+from beowulf.tuning.knobs.socket_buffers import SEND, SocketBuffers
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+KB = 1024  # in paper D: 10,000 ints are 39.06 KB
+
+SHIPPED_LIMIT = (
+    131_072  # of MPICH 3.4.3; MPICH2's of the paper's time was as large, and never 16 KB
+)
+PROGRESS_THREAD = "MPIR_CVAR_ASYNC_PROGRESS"
+# A rank is done at once or when the other's work is: so small a share of that work tells nothing.
+SHARE_OF_WORK = 0.1
+NOT_FIXED = "Measure on a cluster of this machine: `beowulf up --mpi classic`."
+QUIETER = {"advice": "Take more samples on a quieter machine."}
+TAG = 7  # of the programs' messages (overlap.h)
+TESTS = 50  # MPI_Test calls during the work, where a way has them
+
+
+@dataclass(frozen=True)
+class Way:
+    """An MPICH on nodes that are set so, and who moves messages on while a rank works.
+
+    progress: "calls" (nobody: only MPI calls do), "tests" (the rank calls MPI_Test now and then) or
+    "thread" (MPICH's own progress thread, which needs MPI_THREAD_MULTIPLE inside and spins).
+    """
+
+    mpich: str
+    limit_bytes: int = SHIPPED_LIMIT  # of eager messages
+    progress: str = "calls"
+    buffer_bytes: int = 0  # the fixed send buffer of each connection; 0: as the nodes have it
+    segments: int = 0  # that TCP puts together at most; 0: as the nodes do
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The variables that make MPICH so."""
+        limit = {} if self.limit_bytes == SHIPPED_LIMIT else {EAGER_LIMIT: str(self.limit_bytes)}
+        return {**limit, PROGRESS_THREAD: "1"} if self.progress == "thread" else limit
+
+    @property
+    def knobs(self) -> list[tuple[Knob, str]]:
+        """What is set at the nodes."""
+        turns: list[tuple[Knob, str]] = []
+        if self.buffer_bytes:
+            turns.append((SocketBuffers(), f"{SEND}{self.buffer_bytes}"))
+        if self.segments:
+            turns.append((SmallSegments(), str(self.segments)))
+        return turns
+
+    @property
+    def at(self) -> dict[str, Any]:
+        """The coordinates of its Points."""
+        return {"mpich": self.mpich, "limit_bytes": self.limit_bytes, "progress": self.progress}
+
+    @property
+    def says(self) -> str:
+        """What is set, as a figure or a sentence names it: `limit 16 KB, MPI_Test`."""
+        how = {"calls": "", "tests": ", MPI_Test", "thread": ", progress thread"}[self.progress]
+        if self.buffer_bytes:
+            return f"send buffer {kb(self.buffer_bytes)}{how}"
+        return f"limit {kb(self.limit_bytes)}{how}"
+
+
+# Paper D, table 5: P1's time jumps between 10 and 20 KB with MPICH2 on the one-user cluster, and between
+# 60 and 70 KB with MPICH1 on the Solaris cluster. Two eager limits make one library behave as both.
+ONE_USER = Way("one-user", 16_384)
+SOLARIS = Way("solaris", 65_536)
+# So do two send buffers, with the eager limit as the library comes. Kernels of the one-user cluster's age handed small
+# pieces down; the paper names neither size.
+ONE_USER_SOCKET = Way("one-user-socket", buffer_bytes=24 * KB, segments=2)
+SOLARIS_SOCKET = Way("solaris-socket", buffer_bytes=96 * KB, segments=2)
+DEFAULT = Way("default")
+TESTED = Way("one-user", 16_384, "tests")
+THREADED = Way("one-user", 16_384, "thread")
+
+
+def program(name: str) -> Path:
+    """The source of one of lab 05's programs."""
+    return paths.root() / "labs" / "05-overlap" / name
+
+
+def launch(
+    measurement: Measurement,
+    way: Way,
+    name: str,
+    arguments: Sequence[str | int],
+    *,
+    number: int,
+    at: Mapping[str, Any] | None = None,
+    ranks: int = 2,
+) -> None:
+    """Launch one of the programs in this way; its Points get the way's coordinates.
+
+    Nodes that cannot be set so are left as they are, and the Record says why this way was left out.
+    """
+    tests = ["--tests", str(TESTS)] if way.progress == "tests" else []
+    with ExitStack() as state:
+        try:
+            state.enter_context(set_nodes(measurement.cluster, way))
+        except LabError as why:
+            left_out(measurement, way, why)
+            return
+        measurement.launch(
+            program(name),
+            ranks,
+            [*arguments, *tests],
+            environment=way.environment,
+            launch=number,
+            at={**way.at, **(at or {})},
+        )
+
+
+@contextmanager
+def set_nodes(cluster: Cluster, way: Way) -> Iterator[None]:
+    """Within this context the nodes are set as this way has them; LabError where they cannot be."""
+    if not way.knobs:
+        yield
+        return
+    with changing(cluster, way.knobs) as change:
+        change(True)
+        yield
+
+
+def left_out(measurement: Measurement, way: Way, why: LabError) -> None:
+    """Keep in the Record why this way could not be measured."""
+    measurement.points.append(Point(way.at, facts={"absent": why.message}))
+    warning = f"{way.says} was left out: {why}"
+    if warning not in measurement.warnings:
+        measurement.warnings.append(warning)
+
+
+@dataclass(frozen=True)
+class Amount:
+    """How often a study launches its program, and how many passes over all sizes each launch makes."""
+
+    launches: int
+    passes: int
+
+
+def swept(amount: Amount, seconds: float, sizes: Sequence[int], **more: Any) -> dict[str, Any]:
+    """What a Record says of a sweep over sizes, beside a work of so many seconds."""
+    about = {"sizes": list(sizes), "seconds": seconds, **more}
+    return {**about, "launches": amount.launches, "passes": amount.passes}
+
+
+def sweep_arguments(
+    seconds: float, sizes: Sequence[int], passes: int, number: int
+) -> list[str | int]:
+    """The arguments of the programs that sweep over sizes; each launch has an order of its own."""
+    listed = ",".join(map(str, sizes))
+    words: list[str | int] = ["--seconds", str(seconds), "--sizes", listed]
+    return [*words, "--passes", passes, "--seed", variant.seed(number)]
+
+
+def sweep(name: str, ways: Sequence[Way], about: Mapping[str, Any]) -> Plan:
+    """Launch one of the programs in each way, as often and over the sizes that `about` says (swept() made it)."""
+    launches = int(about["launches"])
+
+    def steps(measurement: Measurement) -> None:
+        for number in range(launches):
+            words = sweep_arguments(about["seconds"], about["sizes"], about["passes"], number)
+            for way in ways:
+                launch(measurement, way, name, words, number=number)
+
+    return Plan(launches * len(ways), about, steps)
+
+
+def chosen(record: Record, quantity: str, **at: object) -> pd.DataFrame:
+    """The samples of `quantity` at the points with all these coordinates, a row each; LabError for none."""
+    return table(replace(record, points=record.select(**at)), quantity)
+
+
+def send_buffers(record: Record, way: Way) -> set[int]:
+    """The bytes of the sender's buffer by getsockopt, once its connection stood; none where nobody asked."""
+    first = [p for p in record.select(**way.at) if p.quantity == "first_message_s"]
+    return {int(p.at["send_buffer_bytes"]) for p in first if "send_buffer_bytes" in p.at}
+
+
+def absent(record: Record, way: Way) -> str:
+    """Why this way could not be measured; empty where nothing is noted."""
+    return next((p.facts["absent"] for p in record.select(**way.at) if "absent" in p.facts), "")
+
+
+def not_so(record: Record, way: Way) -> dict[str, str]:
+    """Why the samples of this way are not what it stands for, as a Judgement says it; empty when they are."""
+    other, buffers = other_library(record), send_buffers(record, way)
+    if other or not way.buffer_bytes or buffers == {way.buffer_bytes}:
+        return other
+    seen = " and ".join(f"{each:,}" for each in sorted(buffers) if each)
+    says = (
+        f"the sender's buffer has {seen} bytes" if seen else "the sender has no TCP socket to ask"
+    )
+    return {
+        "but": f"{says} by getsockopt, where the nodes set {way.buffer_bytes:,}: this MPI library decides itself",
+        "advice": NOT_FIXED,
+    }
+
+
+def kb(size_bytes: float) -> str:
+    """A size as paper D writes it: 10 KB, 39.06 KB."""
+    return f"{size_bytes / KB:.4g} KB"

@@ -1,0 +1,134 @@
+"""A12, side by side: messages of 2, 1024 and 8192 bytes, blocking and non-blocking, without overlap.
+
+Paper A, figures 23 to 28: with blocking calls the share of data segments rises with the size (64.70,
+72.86, 73.43 %), from which the paper concludes that TCP's overhead rises with the size; bytes a
+second rise to 1024 bytes and fall again to 8192. A share of frames says nothing about bytes: by the
+definition of these labs the overhead falls from 2 to 1024 bytes, because the headers stay as they are;
+to 8192 it rises a little, because a message of several segments is acknowledged by frames of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from beowulf.cluster import Cluster
+from beowulf.labs.lab_06 import wire_picture
+from beowulf.labs.lab_06.wire_claims import (
+    EVERY_MESSAGE,
+    Part,
+    alike,
+    changes_as,
+    moves_as,
+    on_rates,
+    on_shares,
+    printed,
+)
+from beowulf.record import Record
+from beowulf.studies.study import PACKETS, Plan, Study
+from beowulf.studies.wire_shares import Talk, converse, place
+from beowulf.verdict import Outcome
+
+if TYPE_CHECKING:
+    from beowulf.figures import Figure
+
+PROTOCOLS = ("blocking", "nonblocking")
+SIZES = (2, 1024, 8192)
+EXCHANGES = 600  # the same for all sizes: a rate over the whole capture depends on it.
+TALKS = [Talk(protocol, size, 0, EXCHANGES) for size in SIZES for protocol in PROTOCOLS]
+
+
+def plan(cluster: Cluster, *, quick: bool, launches: int | None = None) -> Plan:
+    """Conversations of 2, 1024 and 8192 bytes, blocking and not, without work beside them."""
+    return converse(TALKS, quick=quick, launches=launches)
+
+
+def printed_by_size(quantity: str) -> list[float]:
+    """The paper's figures for the three sizes."""
+    return [printed(quantity, "figures 23-24", "blocking", size, 0) for size in SIZES]
+
+
+def steps(*have_to_be: Callable[[Any], Outcome]) -> dict[str, Part]:
+    """Blocking, as in the paper: each size against the one before it."""
+    return {
+        f"{small:,} to {large:,} B": Part(
+            place("blocking", large, 0), place("blocking", small, 0), has_to_be
+        )
+        for (small, large), has_to_be in zip(pairwise(SIZES), have_to_be, strict=True)
+    }
+
+
+def picture(record: Record) -> Figure:
+    """Shares and Mbit/s by size, beside figures 23 and 26."""
+    title = "Messages of 2, 1024 and 8192 bytes on the wire"
+    return wire_picture.picture(record, "mbit_per_s", title, "figures 23-24")
+
+
+BOTH_CALLS = {
+    f"{size:,} B": Part(place("nonblocking", size, 0), place("blocking", size, 0), alike)
+    for size in SIZES
+}
+
+# 64.70, 72.86 and 73.43 %: what the paper takes for the overhead, of which it has no other figure.
+MORE_DATA = steps(*(moves_as(b - a) for a, b in pairwise(printed_by_size("data_percent"))))
+# 255,664, 1,388,107 and 1,132,335 bytes a second.
+PEAKS = steps(*(changes_as(b / a) for a, b in pairwise(printed_by_size("bytes_per_s"))))
+
+STUDY = Study(
+    id="A12",
+    title="Side by side: what the size of a message changes on the wire",
+    plan=plan,
+    judged=[
+        EVERY_MESSAGE,
+        on_shares(
+            "size-raises-data-share",
+            "The share of data segments rises with the size (figure 23: 64.70, 72.86, 73.43 %)",
+            MORE_DATA,
+            "data_percent",
+        ),
+        on_shares(
+            "size-raises-overhead",
+            "While messages travel, the TCP overhead as these labs define it rises with the size"
+            " (of figure 27)",
+            MORE_DATA,
+            "talking_tcp_overhead_percent",
+        ),
+        on_rates(
+            "rate-peaks-at-1024",
+            "The bytes a second of the whole capture rise from 2 to 1024 bytes and fall to 8192 (figure 25)",
+            PEAKS,
+            "bytes_per_s",
+        ),
+        on_rates(
+            "rate-peaks-at-1024-talking",
+            "The bytes a second while messages travel rise from 2 to 1024 bytes and fall to 8192",
+            PEAKS,
+            "talking_bytes_per_s",
+        ),
+        on_shares(
+            "calls-alike",
+            "While messages travel, both kinds of calls have the same share of data segments (section V)",
+            BOTH_CALLS,
+            "talking_data_percent",
+        ),
+    ],
+    draw=picture,
+    needs=(PACKETS,),
+    differs={
+        "holds": (
+            "Both calls put the same segments on the wire, and how TCP acknowledges them depends "
+            "on the message and not on the call, so their shares are equal, as in the paper."
+        ),
+        "contradicted": (
+            "Headers keep their size while messages grow, so the overhead in bytes falls from 2 "
+            "to 1024, and a message of several segments brings frames without data, so the share "
+            "of data falls as well (against section V, figure 23 has its ends the other way "
+            "round); the rates follow the cable and the launch."
+        ),
+        "inconclusive": (
+            "Bytes a second of a capture depend on how long the launch around the messages takes, "
+            "and with few rounds that hides a change of the rate."
+        ),
+    },
+)

@@ -1,0 +1,224 @@
+"""Lab 06's packet loop: a function of the learner's that goes through a capture by pyshark, held against our reader.
+
+A Record of A12 with the variant `loop`. The function is called for all packets of a capture of the learner's, and for
+its first half: a number that is written into it fits only one of the two.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import hashlib
+import inspect
+import signal
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from numbers import Real
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+from beowulf import host_state
+from beowulf.cluster import Cluster
+from beowulf.errors import LabError
+from beowulf.exercises import own_functions
+from beowulf.labs.lab_06 import capture_run
+from beowulf.packets import dissector
+from beowulf.packets.headers import FIN, RST, SYN, TCP
+from beowulf.packets.mpi_messages import messages
+from beowulf.packets.table import Packets
+from beowulf.record import Point, Record, moment
+from beowulf.user import learner
+
+STUDY, VARIANT = "A12", "loop"
+# What is counted of TCP's packets, ssh's and all others' among them; and of MPI's messages.
+COUNTS = {
+    "handshake": "packets with SYN, with which the two ends open a connection",
+    "data": "packets with a payload",
+    "bare_acks": "packets without a payload, and without SYN, FIN or RST: they only acknowledge",
+    "payload_bytes": "bytes that TCP carries in them",
+    "wire_bytes": "bytes of the packets themselves, with all headers",
+}
+GHOST_ROWS = "ghost_rows"  # messages of so many bytes as a row has
+LONGEST_SOURCE = 20_000
+# Takes packets as pyshark gives them; gives each count by its name.
+Count = Callable[[Iterable[Any]], Mapping[str, int]]
+
+
+def measure(
+    cluster: Cluster, count: Count, capture: Record | Path | str, *, row_bytes: int = 0
+) -> Record:
+    """Call `count` with the packets of a capture, hold what it gives against our own counts, and keep the Record.
+
+    `capture` is the Record that has one, or its file. `count` gives a dict with COUNTS, and with `row_bytes` also how
+    many `ghost_rows`, messages of that length, there are. What goes wrong in it is kept, too. LabError for what is no
+    capture, and for one that is still being written.
+    """
+    file = capture_run.capture(cluster, capture) if isinstance(capture, Record) else Path(capture)
+    before, started = host_state.now(), moment()
+    facts = _finished(file)
+    points = counts(file, count, row_bytes)
+    if _digest(file) != facts["sha256"]:
+        raise LabError(f"{file} changed while it was counted.", "Wait until it is written.")
+    source = _source(count)
+    record = Record(
+        STUDY,
+        variant=VARIANT,
+        program={
+            "name": str(getattr(count, "__name__", count)),
+            "arguments": [],
+            "sha256": hashlib.sha256(source.encode()).hexdigest(),
+        },
+        sweep={
+            "exercise": VARIANT,
+            "source": source[:LONGEST_SOURCE],
+            "row_bytes": row_bytes,
+        },
+        points=points,
+        cluster=dict(cluster.describe()),
+        circumstances={"before": before, "after": host_state.now()},
+        versions=host_state.versions(),
+        learner=learner(),
+        started=started,
+        ended=moment(),
+        captures=[facts],
+    )
+    record.save_in(cluster.records or Path("records"))
+    return record
+
+
+def counts(file: Path, count: Count, row_bytes: int = 0) -> list[Point]:
+    """A Point for each count: what the learner's function gives for all packets and for the first half, and ours."""
+    half = _packets(file) // 2
+    all_ours, half_ours = ours(file, row_bytes), ours(file, first=half) if half else {}
+    given, why = _called(count, file, "")
+    of_half, _ = _called(count, file, f"frame.number <= {half}") if half and given else ({}, "")
+    found = []
+    for name, wanted in all_ours.items():
+        yours: Any = given.get(name)
+        reason = why or _no_count(name, yours, given)
+        right = not reason and yours == wanted
+        if right and name in half_ours and of_half.get(name) != half_ours[name]:
+            right = False
+            reason = f"right for all packets, and not for the first {half}: is it written into the function?"
+        facts = {
+            "yours": None if why or _no_count(name, yours, given) else int(yours),
+            "ours": wanted,
+            "right": right,
+            "why": reason,
+        }
+        found.append(Point({"count": name}, facts=facts))
+    return found
+
+
+def ours(file: Path, row_bytes: int = 0, first: int = 0) -> dict[str, int]:
+    """The counts of a capture, or of its `first` packets; with `row_bytes` also the messages of that length."""
+    found = dict.fromkeys(COUNTS, 0)
+    for batch, piece in Packets(file).frames():
+        mine = piece["transport"] & (piece["ip_protocol"] == TCP)
+        mine &= (piece["src_port"] | piece["dst_port"]) != 0
+        if first:
+            mine &= batch.numbers <= first
+        payload, flags = piece["payload_bytes"] > 0, piece["flags"]
+        plain = flags & (SYN | FIN | RST) == 0
+        masks = {"handshake": flags & SYN != 0, "data": payload, "bare_acks": ~payload & plain}
+        for name, mask in masks.items():
+            found[name] += int(np.count_nonzero(mine & mask))
+        for name in ("payload_bytes", "wire_bytes"):
+            found[name] += int(piece[name][mine].sum())
+    if row_bytes:
+        sent = messages(file)
+        rows = (sent["bytes"] == row_bytes) & ~sent["collective"].astype(bool)
+        found[GHOST_ROWS] = int(rows.sum())
+    return found
+
+
+def lines(points: Sequence[Point]) -> list[str]:
+    """What each count gives, and whether it is right; our own number stays with us."""
+    said = []
+    for point in points:
+        facts = point.facts
+        verdict = facts["why"] or ("right" if facts["right"] else "")
+        if not verdict:
+            verdict = "too few" if facts["yours"] < facts["ours"] else "too many"
+        value = "" if facts["yours"] is None else f"{facts['yours']:,}"
+        said.append(f"{point.at['count']:<13} {value:>10}  {verdict}")
+    return said
+
+
+def _called(count: Any, file: Path, display_filter: str) -> tuple[Mapping[str, Any], str]:
+    """What the learner's function gives; nothing and the reason where that is no dict."""
+    import pyshark
+
+    if not callable(count):
+        return {}, f"count is no function, but {type(count).__name__}"
+    packets = pyshark.FileCapture(
+        str(file),
+        display_filter=display_filter or None,
+        custom_parameters=dissector.options(),
+    )
+    try:
+        with packets:
+            given = count(packets)
+    except Exception as problem:
+        return {}, own_functions.raised(count, problem)
+    if given is None or given is ...:
+        return {}, "it is not written yet"
+    if not isinstance(given, Mapping):
+        return {}, f"it gives no dict, but {type(given).__name__}"
+    return given, ""
+
+
+def _no_count(name: str, yours: Any, given: Mapping[str, Any]) -> str:
+    """Why what was given under a name counts nothing; empty where it does."""
+    if name not in given:
+        return "it is not in the dict"
+    if isinstance(yours, bool) or not isinstance(yours, Real):
+        return f"it is no number, but {type(yours).__name__}"
+    number = cast("float", yours)
+    return "" if 0 <= number < 1e15 and number % 1 == 0 else f"nothing is counted {yours} times"
+
+
+def _source(count: Any) -> str:
+    try:
+        return inspect.getsource(count)
+    except (OSError, TypeError):
+        return ""  # made in a way that leaves no text
+
+
+def _finished(file: Path) -> dict[str, Any]:
+    """What a Record says of a capture; LabError while it is being written, and when it is none."""
+    count, wait = _packets(file), "Let its cell or command end, then run this cell again."
+    if _is_being_written(file):
+        raise LabError(f"{file} is still being written.", wait)
+    facts = {"file": file.name, "sha256": _digest(file), "bytes": file.stat().st_size}
+    return {**facts, "packets": count}
+
+
+def _packets(file: Path) -> int:
+    packets = Packets(file)
+    count = sum(piece["flags"].size for piece in packets)
+    if packets.truncated:
+        raise LabError(
+            f"{file} ends within a packet: it is still being written, or its disk was full.",
+            "Let its cell or command end, or capture once more.",
+        )
+    return count
+
+
+def _is_being_written(file: Path) -> bool:
+    """Whether any process has this file open for writing; False where the file system does not say."""
+    with file.open("rb") as opened:
+        try:
+            # The kernel promises to tell us of writers, but only if there is none yet. By a signal that ends nobody.
+            fcntl.fcntl(opened, fcntl.F_SETSIG, signal.SIGURG)
+            fcntl.fcntl(opened, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+            fcntl.fcntl(opened, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+        except OSError as problem:
+            return problem.errno == errno.EAGAIN
+    return False
+
+
+def _digest(file: Path) -> str:
+    with file.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()

@@ -1,0 +1,186 @@
+"""The picture of the wire's studies: what the packets were, and how fast they went, beside paper A's figures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from beowulf import papers
+from beowulf.measure.statistics import summary
+from beowulf.record import Record
+from beowulf.studies.wire_shares import rows
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+    from beowulf.figures import Figure
+
+PLACE = ["message_bytes", "protocol", "overlap_bytes"]
+SHARES = {
+    "long_data_percent": "data segments",
+    "short_message_percent": "short messages",
+    "ack_only_percent": "only ACK",
+    "remote_shell_percent": "ssh",
+    "connection_percent": "opening and closing",
+    "other_percent": "not TCP",
+}
+RATES = {"packets_per_s": "packets/s", "mbit_per_s": "Mbit/s"}
+
+
+def table(record: Record, *wheres: str) -> pd.DataFrame:
+    """One row a place of the sweep: medians over its launches, rates with intervals, paper A's figures.
+
+    `wheres` names the parts of the paper in which they are looked up, the first one first.
+    LabError when no launch was captured to its end.
+    """
+    import pandas as pd
+
+    made = []
+    for place, each in rows(record).groupby(PLACE, sort=True):
+        row: dict[str, Any] = dict(zip(PLACE, place, strict=True))
+        row["launches"] = len(each)
+        for name in ("data_percent", *SHARES, "tcp_overhead_percent"):
+            row[name] = float(each[name].median())
+        for rate in RATES:
+            for name in (rate, f"talking_{rate}"):
+                seen = summary(each[name].to_numpy(), busy=record.busy)
+                row |= {name: seen.median, f"{name}_low": seen.low, f"{name}_high": seen.high}
+        made.append({**row, **_published(row, wheres)})
+    return pd.DataFrame(made)
+
+
+def _published(at: dict[str, Any], wheres: Sequence[str]) -> dict[str, float]:
+    """What paper A has for this place.
+
+    Its section V.B does not say of how many bytes a long message is: it is beside those of 8192.
+    """
+    published = papers.table("A-wire").rename(columns={"calls": "protocol"})
+    published = published.assign(message_bytes=published["message_bytes"].fillna(8192))
+    published = published.set_index("where").loc[[*wheres]]
+    for name in PLACE:
+        published = published[published[name] == at[name]]
+    columns = ("data_percent", "short_message_percent", *RATES)
+    row = (
+        dict(published.iloc[0])
+        if len(published)
+        else dict.fromkeys((*columns, "bytes_per_s"), math.nan)
+    )
+    if math.isnan(row["mbit_per_s"]):
+        row["mbit_per_s"] = 8e-6 * row["bytes_per_s"]
+    return {f"paper_{name}": float(row[name]) for name in columns}
+
+
+def picture(record: Record, rate: str, title: str, *wheres: str) -> Figure:
+    """Two panels with a row for each conversation: shares of all packets, and a rate of RATES.
+
+    Beside both is what the parts `wheres` of paper A have.
+    """
+    from beowulf.figures import Figure, look
+
+    conversations = table(record, *wheres)
+    names = [_name(row) for _, row in conversations.iterrows()]
+    with look.style():
+        drawing, only = look.paper(width=10.4, height=3.2 + 0.42 * len(names))
+        only.remove()
+        left, right = drawing.subplots(1, 2, sharey=True, width_ratios=(1.2, 1))
+        _shares(left, conversations)
+        _rate(right, conversations, rate)
+        left.xaxis.set_major_formatter(look.number_tick)
+        for axes in (left, right):
+            axes.grid(axis="y", visible=False)
+        drawing.legend(*left.get_legend_handles_labels(), loc="outside lower left", ncols=2)
+        drawing.legend(*right.get_legend_handles_labels(), loc="outside lower right")
+        left.set_yticks(range(len(names)), names)
+        left.set_ylim(len(names) - 0.4, -0.6)
+        look.titles(left, "What the packets were", "share of all packets (%)", "")
+        look.titles(right, "How fast they went", f"{RATES[rate]}, median, 95 % interval", "")
+        drawing.suptitle(title, x=0.01, ha="left", fontsize=13)
+    return Figure(drawing, title, _in_words(conversations, names, rate, title), conversations)
+
+
+def _name(row: pd.Series[Any]) -> str:
+    """The label of a conversation."""
+    calls = {"nonblocking": "non-blocking"}.get(row["protocol"], row["protocol"])
+    return f"{row['message_bytes']:,} B, {calls}, work on {row['overlap_bytes']:,} B"
+
+
+def _shares(axes: Axes, conversations: pd.DataFrame) -> None:
+    from beowulf.figures import look
+
+    places, start = range(len(conversations)), [0.0] * len(conversations)
+    for number, (column, label) in enumerate(SHARES.items()):
+        values = conversations[column].tolist()
+        axes.barh(
+            places,
+            values,
+            left=start,
+            height=0.62,
+            color=look.COLOURS[number],
+            hatch=look.HATCHES[number],
+            edgecolor="white",
+            label=label,
+        )
+        start = [a + b for a, b in zip(start, values, strict=True)]
+    data = conversations["paper_data_percent"]
+    both = data + conversations["paper_short_message_percent"]
+    marks = (("paper A: data", data, "black"), ("paper A: with short messages", both, "white"))
+    for label, there, face in marks:
+        if there.notna().any():
+            axes.plot(
+                there,
+                places,
+                "D",
+                color=face,
+                markeredgecolor="white" if face == "black" else "black",
+                linestyle="none",
+                markersize=8,
+                label=label,
+            )
+    axes.set_xlim(0, 100)
+
+
+def _rate(axes: Axes, conversations: pd.DataFrame, rate: str) -> None:
+    from beowulf.figures import look
+
+    kinds = {rate: "whole capture", f"talking_{rate}": "while messages travel"}
+    for number, (name, label) in enumerate(kinds.items()):
+        middle = conversations[name]
+        reach = [middle - conversations[f"{name}_low"], conversations[f"{name}_high"] - middle]
+        axes.errorbar(
+            middle,
+            range(len(conversations)),
+            xerr=reach,
+            fmt=look.MARKERS[number],
+            color=look.COLOURS[number],
+            capsize=4,
+            linestyle="none",
+            label=label,
+        )
+    published = conversations[f"paper_{rate}"]
+    if published.notna().any():
+        axes.plot(
+            published,
+            range(len(conversations)),
+            "D",
+            color="black",
+            linestyle="none",
+            markersize=8,
+            label="paper A",
+        )
+    look.long_scale(axes)
+
+
+def _in_words(conversations: pd.DataFrame, names: list[str], rate: str, title: str) -> str:
+    from beowulf.figures.look import number_text
+
+    sentences = []
+    for name, row in zip(names, conversations.to_dict("records"), strict=True):
+        text = f"{name}: {number_text(row['data_percent'])} % data segments,"
+        text += f" {number_text(row[rate])} {RATES[rate]} over the whole capture and"
+        text += f" {number_text(row[f'talking_{rate}'])} while messages travel"
+        if row[f"paper_{rate}"] == row[f"paper_{rate}"]:
+            text += f" (paper A: {number_text(row[f'paper_{rate}'])})"
+        sentences.append(text)
+    return f"{title}: shares of packets as bars, and rates as points. {'. '.join(sentences)}."

@@ -1,0 +1,177 @@
+"""L2, the synthetic gain beside the application's: what a shorter way for one byte gives to programs that compute too.
+
+Paper E, sections 4.2 to 4.4, measured its ping-pong, HPL, HPCC and a search before and after, and concludes that
+the ping-pong's gain is the limit of what an application can get. E3, E4 and E5 measure the same programs; here are
+four kernels of NPB that talk much, beside the ping-pong, before and after in turns on all four nodes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from beowulf.cluster import Cluster
+from beowulf.errors import LabError
+from beowulf.figures import Figure
+from beowulf.measure.judgement import below, narrower, together
+from beowulf.measure.measurement import Measurement
+from beowulf.measure.quality import trouble
+from beowulf.measure.roundtrips import HALF, need_nodes
+from beowulf.measure.roundtrips import run as pingpong
+from beowulf.measure.statistics import LEAST_PAIRS, Ratio
+from beowulf.record import Record
+from beowulf.studies.states import (
+    AFTER,
+    BEFORE,
+    KNOBS,
+    PING,
+    Compared,
+    gain,
+    ping_beside,
+    several,
+    turns,
+)
+from beowulf.studies.study import Claim, Judgement, Plan, Study, undecided
+from beowulf.suites.npb import BENCHMARKS, result
+from beowulf.tuning import paper_e_baseline
+
+KERNELS = ("IS", "CG", "MG", "FT")
+RANKS, LETTER = 4, "S"
+TIME = "kernel_s"
+LAUNCHES, QUICK_LAUNCHES = 8, LEAST_PAIRS
+PING_BYTES, PING_PASSES = 8, 10
+
+
+def plan(cluster: Cluster, *, quick: bool) -> Plan:
+    """The ping-pong and each kernel once a launch, in both states in turns."""
+    need_nodes(cluster, RANKS)
+    launches = QUICK_LAUNCHES if quick else LAUNCHES
+    both = [BEFORE, AFTER]
+    sweep = {"states": both, "launches": launches, "class": LETTER}
+
+    def steps(measurement: Measurement) -> None:
+        with paper_e_baseline.states(cluster) as states:
+            for name in KERNELS:
+                measurement.prepare(BENCHMARKS[name].source)
+            for launch, state in turns(states, launches):
+                at = {"state": state}
+                pingpong(measurement, 2, [PING_BYTES], passes=PING_PASSES, launch=launch, at=at)
+                for name in KERNELS:
+                    run(measurement, name, launch, state)
+
+    planned = launches * len(both) * (1 + len(KERNELS))
+    return Plan(planned, {**sweep, "testbed": paper_e_baseline.TESTBED}, steps)
+
+
+def run(measurement: Measurement, name: str, launch: int, state: str) -> None:
+    """Run a kernel once, and keep the seconds that it prints."""
+    at = {"kernel": name, "state": state}
+    lines = measurement.launch(BENCHMARKS[name].source, RANKS, [LETTER], launch=launch, at=at)
+    seconds = float(result(lines)["seconds"])
+    measurement.add({**at, "launch": launch}, TIME, [seconds])
+
+
+def times(record: Record) -> dict[str, Ratio]:
+    """The time after as a share of the time before: of the ping-pong, and of each kernel."""
+    known = {PING: gain(record, HALF)}
+    return several(known | {name: gain(record, TIME, kernel=name) for name in KERNELS})
+
+
+def percent(seen: Ratio) -> str:
+    """A change in per cent, with its interval."""
+    change, low, high = (100 * (value - 1) for value in (seen.median, seen.low, seen.high))
+    return f"{change:+.1f} % ({low:+.1f} to {high:+.1f})"
+
+
+def gains(name: str) -> Claim:
+    """Whether a kernel gains."""
+
+    def judge(record: Record) -> Judgement:
+        seen, advice = times(record).get(name), narrower(record)
+        if seen is None:
+            return undecided(f"{name} was not measured {LEAST_PAIRS} times in both states", advice)
+        evidence = f"its time changes by {percent(seen)} when the testbed's state is taken away"
+        return Judgement(below(seen, 1), evidence, {"times": seen.median}, advice)
+
+    says = f"Tuning the latency makes a kernel that talks much faster: {name}"
+    return Claim(f"{name.lower()}-gains", says, judge)
+
+
+def limit(record: Record) -> Judgement:
+    """Whether every kernel gains less than the ping-pong."""
+    kernels, advice = times(record), narrower(record)
+    numbers = {name: each.median for name, each in kernels.items()}
+    ping = kernels.pop(PING, None)
+    if not ping or not kernels:
+        return undecided("the ping-pong or the kernels were not measured in both states", advice)
+    most = min(kernels, key=lambda name: kernels[name].median)
+    outcome = together([below(ping, each) for each in kernels.values()])
+    evidence = (
+        f"the ping-pong changes by {percent(ping)},"
+        f" {most}, which gains most, by {percent(kernels[most])}"
+    )
+    return Judgement(outcome, evidence, numbers, advice)
+
+
+def compared(_record: Record) -> list[Compared]:
+    """What is shown beside the other programs, before and after."""
+    each = [
+        Compared(f"NPB {name}, class {LETTER}", TIME, "s", {"kernel": name}) for name in KERNELS
+    ]
+    return [ping_beside("the kernels"), *each]
+
+
+def picture(record: Record) -> Figure:
+    """The change of each time with its interval: the ping-pong's and the kernels'."""
+    import pandas as pd
+
+    from beowulf.figures.segments import Value, intervals
+
+    known = times(record)
+    if not known:
+        raise LabError(
+            "The Record has no times of before and after.", "`beowulf study L2` measures them."
+        )
+    values = [
+        Value(name, 100 * (each.median - 1), 100 * (each.low - 1), 100 * (each.high - 1))
+        for name, each in known.items()
+    ]
+    drawn = intervals(
+        values,
+        title="The testbed's state taken away: ping-pong and kernels",
+        value_title="time, change (%): median of the pairs",
+    )
+    rows = [{"what": name, **vars(each)} for name, each in known.items()]
+    return replace(drawn, table=pd.DataFrame(rows))
+
+
+STUDY = Study(
+    id="L2",
+    title="The gain of the ping-pong beside that of NPB's kernels",
+    plan=plan,
+    needs=(KNOBS,),
+    judged=[
+        *map(gains, KERNELS),
+        Claim(
+            "synthetic-is-the-limit",
+            "The ping-pong gains more than any kernel: it is the limit of what one can get",
+            limit,
+        ),
+    ],
+    draw=picture,
+    troubles=lambda record: trouble(record, HALF),
+    differs={
+        "holds": (
+            "A kernel that talks gains when each message costs less, but it also computes, so the "
+            "ping-pong's gain is the limit, as paper E concludes from other programs."
+        ),
+        "contradicted": (
+            "Four ranks that share cores wait for a core as well as for messages, so a kernel of "
+            "class S can gain nothing, or more than the ping-pong of two ranks that have the "
+            "cores to themselves."
+        ),
+        "inconclusive": (
+            "A kernel of class S runs for a fraction of a second, in which one interruption "
+            "weighs as much as the gain in question."
+        ),
+    },
+)

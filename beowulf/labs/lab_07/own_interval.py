@@ -1,0 +1,244 @@
+"""Lab 07's decision: a function of the learner's that says by how much a change changes, held against ours.
+
+A Record of E7 with the variant `interval`. The function is called with the pairs of a cycle of the learner's, and with
+those of cycles that are made up, whose machine gets slower meanwhile and is disturbed now and then.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import random
+import re
+from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
+from statistics import mean, median
+from typing import Any
+
+import numpy as np
+
+from beowulf import host_state
+from beowulf.cluster import Cluster
+from beowulf.errors import LabError
+from beowulf.exercises import own_functions
+from beowulf.exercises.heat import knob_worth
+from beowulf.labs.lab_07.e7_procedure import STEP
+from beowulf.labs.lab_07.knob_gains import ALONE
+from beowulf.measure.roundtrips import HALF
+from beowulf.measure.statistics import ratio
+from beowulf.record import Point, Record, moment
+from beowulf.tuning import ab_comparison
+from beowulf.tuning.ab_comparison import AFTER, BEFORE
+from beowulf.user import learner
+
+STUDY, VARIANT = "E7", "interval"
+YOURS, MADE_UP = "your cycle of nothing", "made up"
+CASES, PAIRS = 4, 40  # that are made up, and the pairs of each
+LEAST_PAIRS = 20  # of a cycle whose interval can be compared with ours
+OURS = re.compile(r"\b(beowulf|null_knob|knob_gains|ab_comparison|own_interval)\b")
+LONGEST_SOURCE = 20_000
+UNWRITTEN = "it is not written yet"
+# In points of a per cent, for rounding; and of the width of our interval, because another draw gives other ends.
+NEAR, OF_WIDTH, LEAST_WIDTH = 0.02, 0.35, 0.1
+OF_HEAT = {"step": "step_s", "exchange": "exchange_s"}
+
+# Gives the change in per cent, and the ends of its interval, from the times before and those after.
+Change = Callable[[list[float], list[float]], Any]
+Both = tuple[list[float], list[float]]
+
+
+def pairs(record: Record, what: str = "") -> Both:
+    """The times before and those after, in which two of the same place are neighbours: of a cycle, undisturbed, in µs.
+
+    `what` is one of the comparisons of E6 or E7, such as "firewall" or "all together"; of the heat program "step" or
+    "exchange", in seconds.
+    """
+    if record.study == "H7":
+        both = knob_worth.pairs(record, OF_HEAT[_one_of(OF_HEAT, what or "step")])
+        return [before for _, before in both], [after for after, _ in both]
+    before: list[float] = []
+    after: list[float] = []
+    for one, other in _cycles(record, what):
+        for late, early in ab_comparison.pairs(one, other):
+            before.append(early)
+            after.append(late)
+    return before, after
+
+
+def samples(record: Record, what: str = "") -> Both:
+    """All half round trips before and all after, disturbed ones too, in µs; `what` as in pairs()."""
+    known = _cycles(record, what)
+    before = [us for one, _ in known for us in one.samples]
+    return before, [us for _, other in known for us in other.samples]
+
+
+def _cycles(record: Record, what: str) -> list[tuple[Point, Point]]:
+    """The Points of before and after of one comparison, those of each launch together."""
+    found: dict[str, dict[int, dict[str, Point]]] = {}
+    for point in record.points:
+        if point.quantity == HALF and point.at.get("state") in (BEFORE, AFTER):
+            name, way = str(point.at.get("knob", "")), str(point.at.get("way", ALONE))
+            name += "" if way in (ALONE, STEP) else f" {way}"
+            launches = found.setdefault(name, {})
+            launches.setdefault(int(point.at.get("launch", 0)), {})[point.at["state"]] = point
+    if not found:
+        raise LabError("The Record has no cycle of before and after.", "Measure again.")
+    if not what and len(found) == 1:
+        what = next(iter(found))
+    chosen = found[_one_of(found, what)]
+    return [(each[BEFORE], each[AFTER]) for each in chosen.values() if len(each) == 2]
+
+
+def _one_of(known: Collection[str], what: str) -> str:
+    if what in known:
+        return what
+    raise LabError(
+        f"The Record compares no {what!r}.", f"It has: {', '.join(map(repr, sorted(known)))}."
+    )
+
+
+def measure(
+    cluster: Cluster, function: Change, cycle: Record, chance: random.Random | None = None
+) -> Record:
+    """Call `function` with the pairs of a cycle and with made up ones, print what is right, and keep the Record.
+
+    LabError while the function is not written.
+    """
+    started, now = moment(), host_state.now()
+    points = tried(function, pairs(cycle), chance or random.Random())
+    if all(point.facts["why"] == UNWRITTEN for point in points):
+        name = getattr(function, "__name__", "your function")
+        raise LabError(f"{name}: {UNWRITTEN}.", "Write it, and run its cell first.")
+    text = _source(function)
+    record = Record(
+        STUDY,
+        variant=VARIANT,
+        program={
+            "name": str(getattr(function, "__name__", function)),
+            "arguments": [],
+            "sha256": hashlib.sha256(text.encode()).hexdigest(),
+        },
+        sweep={"exercise": VARIANT, "source": text},
+        points=points,
+        cluster=dict(cluster.describe()),
+        circumstances={"before": now, "after": host_state.now()},
+        versions=host_state.versions(),
+        learner=learner(),
+        started=started,
+        ended=moment(),
+    )
+    record.save_in(cluster.records or Path("records"))
+    print("\n".join(lines(record)))
+    return record
+
+
+def tried(function: Change, own: Both, chance: random.Random) -> list[Point]:
+    """A Point for each cycle: its pairs, what the function gave, and why that is not right."""
+    cases = {YOURS: own} | {
+        f"{MADE_UP} {number}": made_up(chance.uniform(-40.0, 20.0), chance)
+        for number in range(1, CASES + 1)
+    }
+    points = []
+    for name, (before, after) in cases.items():
+        given, why = _called(function, before, after)
+        why = why or judged(before, after, given)
+        facts = {"before": before, "after": after, "given": given, "why": why}
+        points.append(Point({"cycle": name}, facts=facts))
+    return points
+
+
+def made_up(percent: float, chance: random.Random) -> Both:
+    """A cycle with that change, on a machine that becomes half as slow again, and is disturbed in one pair of eight."""
+    before, after = [], []
+    for number in range(PAIRS):
+        us = 6.0 * (1 + number / PAIRS / 2)
+        pair = [us * chance.gauss(1, 0.012), us * (1 + percent / 100) * chance.gauss(1, 0.012)]
+        if number % 8 == 3:
+            pair[chance.random() < 0.4] *= chance.uniform(1.5, 4)
+        before.append(round(pair[0], 4))
+        after.append(round(pair[1], 4))
+    return before, after
+
+
+def judged(before: Sequence[float], after: Sequence[float], given: Sequence[float]) -> str:
+    """Why a change with its interval is not that of these pairs, in words; empty where it is."""
+    percent, low, high = given
+    if why := wrong_change(before, after, percent):
+        return why
+    if not low <= percent <= high:
+        return "its range does not hold its own change; the low end comes before the high one"
+    ours = ratio(list(zip(after, before, strict=True)))
+    least, most = (100 * (end - 1) for end in (ours.low, ours.high))
+    room = OF_WIDTH * max(most - least, LEAST_WIDTH)
+    if low < least - room or high > most + room:
+        return (
+            "its range is too wide: it may be that of single pairs, or before and after are drawn separately;"
+            " asked is how far the median may be off"
+        )
+    if low > least + room or high < most - room:
+        return "its range is too narrow to hold the median in 95 of 100 cases"
+    return ""
+
+
+def wrong_change(before: Sequence[float], after: Sequence[float], percent: float) -> str:
+    """Why a change is not the median of the pairs' ratios in per cent, with the usual mistakes named."""
+    ratios = [late / early for early, late in zip(before, after, strict=True)]
+    middle = 100 * (median(ratios) - 1)
+    mistakes = {
+        "it is no per cent yet: 0.95 times is -5 %": (median(ratios), median(ratios) - 1),
+        "it divides before by after, or has the sign the wrong way round: shorter is negative": (
+            100 * (median([1 / each for each in ratios]) - 1),
+            -middle,
+        ),
+        "it compares the medians of both states; asked is the median of the pairs' own ratios": (
+            100 * (median(after) / median(before) - 1),
+        ),
+        "it is a mean, which a few disturbed pairs carry away": (
+            100 * (mean(ratios) - 1),
+            100 * (mean(after) / mean(before) - 1),
+        ),
+    }
+    if abs(percent - middle) <= NEAR:
+        return ""
+    named = (
+        why for why, wrong in mistakes.items() if any(abs(percent - w) <= NEAR / 4 for w in wrong)
+    )
+    return next(named, "it is not the median of after / before, pair by pair, in per cent")
+
+
+def lines(record: Record) -> list[str]:
+    """What the function gives for each cycle, and what is wrong with it."""
+    said = []
+    for point in record.points:
+        given = point.facts["given"]
+        gives = f"{given[0]:+.2f} % ({given[1]:+.2f} to {given[2]:+.2f})" if given else ""
+        said.append(f"{point.at['cycle']:<21} {gives:>28}  {point.facts['why'] or 'right'}")
+    return said
+
+
+def _called(function: Any, before: list[float], after: list[float]) -> tuple[list[float], str]:
+    """The three numbers that a function gives; none and the reason when it gives something else."""
+    if not callable(function):
+        return [], f"it is no function, but {type(function).__name__}"
+    try:
+        given = function(list(before), list(after))
+    except Exception as problem:
+        return [], own_functions.raised(function, problem)
+    if given is None or given is ...:
+        return [], UNWRITTEN
+    try:
+        three = np.asarray(given, dtype=float)
+    except (TypeError, ValueError):
+        return [], f"it gives no numbers, but {type(given).__name__}"
+    if three.shape != (3,):
+        return [], "it gives the change and both ends of its range: three numbers"
+    if not np.isfinite(three).all():
+        return [], "one of its numbers is none"
+    return [float(each) for each in three], ""
+
+
+def _source(function: Any) -> str:
+    try:
+        return inspect.getsource(function)[:LONGEST_SOURCE]
+    except (OSError, TypeError):
+        return ""  # made in a way that leaves no text

@@ -1,0 +1,330 @@
+"""Lab 07's exercise in Python: a learner's own knob, turned both ways and measured, and kept beside the notebook.
+
+A Record of E7 with the variant `own-knob`. Whether the knob reads, sets and puts back is found out by turning it on the
+two nodes that measure; whether it matters, by a measuring cycle. What was there, and how to make it again, is written
+into the log of `beowulf tune` first: `beowulf tune revert` puts it back where this was killed.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from beowulf.cluster import Cluster
+from beowulf.cluster.shells import SHELL
+from beowulf.errors import LabError, UsageError
+from beowulf.exercises import own_functions
+from beowulf.labs.lab_07 import null_knob
+from beowulf.labs.lab_07.e7_procedure import KEPT, REVERTED
+from beowulf.labs.lab_07.null_knob import kept
+from beowulf.measure.measurement import Measurement
+from beowulf.record import Point, Record
+from beowulf.tuning import ab_comparison, change, change_preview, log, machines
+from beowulf.tuning.ab_comparison import Length
+from beowulf.tuning.knob import Reading
+
+STUDY, VARIANT = "E7", "own-knob"
+NODES = 2  # those that measure
+AS_FOUND = "as found"
+LENGTH = Length(blocks=6, most_blocks=6, samples=20)
+HINT = "Fix it, save it, and try again."
+LONGEST_LINES = 2000  # of a learner's shell that a Record keeps
+# A setting of the network below /proc/sys, as a path or in sysctl's own name.
+SETTING = re.compile(r"\bnet[./]ipv4[./][\w./-]*\w")
+
+States = dict[str, str]  # by node
+
+
+@dataclass(frozen=True)
+class Mine:
+    """A learner's knob, looked at with care: every answer is a text, or a sentence says what is wrong."""
+
+    file: str
+    object: Any
+    name: str
+    values: tuple[str, str]
+    relaunch: bool
+
+    def look(self) -> str:
+        """Lines that print the state."""
+        return self._lines("look")
+
+    def set(self, value: str) -> str:
+        """Lines that set it to a value."""
+        return self._lines("set", value)
+
+    def back(self, state: str) -> str:
+        """Lines that make a state again."""
+        return self._lines("back", state)
+
+    def rehearse(self) -> None:
+        """Ask for all lines once, and run none; LabError when one is not written yet."""
+        self.look()
+        for value in self.values:
+            self.set(value)
+            self.back(value)
+
+    def _lines(self, method: str, *words: str) -> str:
+        try:
+            given = getattr(self.object, method)(*words)
+        except Exception as problem:
+            raise LabError(
+                f"{self.file}: {method} fails with {type(problem).__name__}: {problem}.", HINT
+            ) from None
+        if given is ... or given is None:
+            raise LabError(f"{self.file}: {method} is not written yet.", HINT)
+        if not isinstance(given, str):
+            raise LabError(
+                f"{self.file}: {method} gives no lines of shell, but {type(given).__name__}.", HINT
+            )
+        return given
+
+
+def read(names: Mapping[str, Any], file: str) -> Mine:
+    """The class `Mine` among the names of a learner's file; LabError when it is not whole."""
+    made = names.get("Mine")
+    try:
+        mine = made() if isinstance(made, type) else None
+    except Exception as problem:
+        raise LabError(
+            f"{file}: Mine() fails with {type(problem).__name__}: {problem}.", HINT
+        ) from None
+    values = getattr(mine, "values", None)
+    if mine is None or not isinstance(values, tuple | list):
+        raise LabError(f"{file} has no class Mine with two values.", HINT)
+    if ... in values:
+        raise LabError(f"{file}: values are not written yet.", HINT)
+    if len(values) != 2 or not all(isinstance(v, str) and v.strip() for v in values):
+        raise LabError(f'{file}: values are two texts, such as ("0", "1").', HINT)
+    first, second = (str(value).strip() for value in values)
+    if first == second:
+        raise LabError(f"{file}: both values are {first}; nothing would change.", HINT)
+    name = str(getattr(mine, "name", "my-knob"))
+    return Mine(file, mine, name, (first, second), bool(getattr(mine, "anew", False)))
+
+
+def measure(
+    cluster: Cluster, source: Path | str = "knob.py", *, length: Length | None = None
+) -> Record:
+    """Turn the knob in `source` both ways, measure it, and keep the Record.
+
+    LabError when it is not written yet, when its lines fail, or when it is not as before at the end.
+    """
+    from beowulf.progress import bar
+
+    file = Path(source)
+    mine = read(own_functions.functions(file), file.name)
+    folder = cluster.records or Path("records")
+    nodes = cluster.nodes[:NODES]
+    with (
+        bar("Your own knob") as progress,
+        Measurement(STUDY, cluster, folder, quick=True, progress=progress) as session,
+        _as_it_was(cluster, mine, nodes) as found,
+    ):
+        session.sweep |= {"exercise": file.name, "look": mine.look()[:LONGEST_LINES]}
+        session.points.extend(turned(cluster, mine, found))
+        tried = next(value for value in mine.values if value != found[nodes[0]])
+
+        def put_in(on: bool) -> None:
+            if on:
+                _everywhere(cluster, dict.fromkeys(nodes, mine.set(tried)), "set")
+            else:
+                _put_back(cluster, mine, found)
+
+        at = {"knob": mine.name, "value": tried}
+        ab_comparison.compare(
+            session, put_in, at=at, relaunch=mine.relaunch, length=length or LENGTH
+        )
+    record = session.record()
+    record.program = own_functions.about(file)
+    return kept(record, VARIANT, folder)
+
+
+def turned(cluster: Cluster, mine: Mine, found: States) -> list[Point]:
+    """A Point for each turn: from which state, to which value, what was read then, and what after `back`."""
+    first, second = mine.values
+    # From what was found to each value; and once from the one to the other, whatever was found.
+    turns = [("", first), ("", second), (first, second), (second, first)]
+    return [_turn(cluster, mine, found, start, value) for start, value in turns]
+
+
+def _turn(cluster: Cluster, mine: Mine, found: States, start: str, value: str) -> Point:
+    nodes = list(found)
+    before = found
+    if start:
+        _everywhere(cluster, dict.fromkeys(nodes, mine.set(start)), "set")
+        before = _look(cluster, mine, nodes)
+    _everywhere(cluster, dict.fromkeys(nodes, mine.set(value)), "set")
+    now = _look(cluster, mine, nodes)
+    _put_back(cluster, mine, before)
+    again = _look(cluster, mine, nodes)
+    return Point(
+        {"turn": value, "from": start or AS_FOUND},
+        facts={"before": before, "now": now, "again": again},
+    )
+
+
+def takes(point: Point) -> bool:
+    """Whether a node had the value after it was set."""
+    now: States = point.facts["now"]
+    return bool(now) and set(now.values()) == {point.at["turn"]}
+
+
+def exact(point: Point) -> bool:
+    """Whether the very state of before was there again."""
+    before: States = point.facts["before"]
+    again: States = point.facts["again"]
+    return bool(before) and before == again
+
+
+def turns(record: Record) -> list[Point]:
+    """The turns in a Record."""
+    return [point for point in record.points if "turn" in point.at]
+
+
+def setting(record: Record) -> str:
+    """The setting of the kernel that the knob in a Record looks at, such as net.ipv4.tcp_sack, or nothing."""
+    found = SETTING.search(str(record.sweep.get("look", "")))
+    return found[0].replace("/", ".") if found else ""
+
+
+def stays(record: Record) -> tuple[str, str]:
+    """What becomes of the knob by its cycle, KEPT or REVERTED, and the value that it has then; LabError without one.
+
+    As in paper E's procedure, what is not faster is put back.
+    """
+    cycle = null_knob.comparison(record)
+    before = {str(state) for point in turns(record) for state in _found(point)}
+    if len(before) != 1:
+        raise LabError("The nodes had different values before.", "`beowulf tune revert`.")
+    if cycle.decision == "faster":
+        return KEPT, str(cycle.after.at["value"])
+    return REVERTED, before.pop()
+
+
+def _found(point: Point) -> Iterable[Any]:
+    return point.facts["before"].values() if point.at.get("from") == AS_FOUND else ()
+
+
+def lines(points: Sequence[Point]) -> list[str]:
+    """What came of each turn."""
+    said = []
+    for point in points:
+        facts = point.facts
+        verdict = "right"
+        if not takes(point):
+            verdict = f"set({point.at['turn']!r}): afterwards look prints {_alike(facts['now'])}"
+        elif not exact(point):
+            verdict = (
+                f"back({_alike(facts['before'])}): afterwards look prints {_alike(facts['again'])}"
+            )
+        said.append(f"{point.at['from']:>10} -> {point.at['turn']:<10} {verdict}")
+    return said
+
+
+def main(words: Sequence[str], names: Mapping[str, Any]) -> None:
+    """Turn the knob of the file that was started on the running cluster, and say what is right."""
+    from beowulf.cluster import running
+
+    try:
+        if len(words) != 1:
+            raise UsageError("It takes no arguments.", "`python knob.py`")
+        mine, cluster = read(names, Path(words[0]).name), running()
+        with _as_it_was(cluster, mine, cluster.nodes[:NODES]) as found:
+            print("\n".join(lines(turned(cluster, mine, found))))
+    except LabError as problem:
+        sys.exit(str(problem))
+
+
+@contextmanager
+def _as_it_was(cluster: Cluster, mine: Mine, nodes: Sequence[str]) -> Iterator[States]:
+    """What `look` prints on each node; at the end it is to print that again, or a LabError says where it does not."""
+    mine.rehearse()
+    its_log = log.of_cluster(cluster)
+    with cluster.holding(f"`{mine.file}`"), ExitStack() as logs:
+        change.clear(cluster)
+        logs.enter_context(its_log.held())
+        found = _look(cluster, mine, nodes)
+        for node, state in found.items():
+            if not state:
+                raise LabError(f"{mine.file}: look prints nothing on {node}.", HINT, node)
+        again = {node: _again(mine, state) for node, state in found.items()}
+        change_preview.first(cluster, [_listed(mine, found)], change_preview.show)
+        before = {node: Reading(state, state) for node, state in found.items()}
+        entry = its_log.change(mine.name, " or ".join(mine.values), before, mine.look(), again)
+        try:
+            yield found
+        finally:
+            _restore(cluster, mine, found)
+            its_log.mark(log.BACK, entry, entry.open)
+
+
+def _listed(mine: Mine, found: States) -> str:
+    """What will be changed where, for the owner of the machines."""
+    lines = (line for value in mine.values for line in mine.set(value).splitlines())
+    what = f"{mine.name} alternating between {' and '.join(mine.values)}, and back, as {mine.file} says"
+    return "\n".join([f"{', '.join(found)}: {what}", *(f"    {line}" for line in lines)])
+
+
+def _again(mine: Mine, state: str) -> str:
+    """Lines that make a state again without the learner's file: as `back` does, and where that is wrong, as `set`."""
+    set_ = "false"
+    with suppress(LabError):
+        set_ = mine.set(state)
+    back, look, instead = (
+        shlex.join([*SHELL, "-c", lines]) + " </dev/null"
+        for lines in (mine.back(state), mine.look(), set_)
+    )
+    return f'{back} || true\n[ "$({look})" = {shlex.quote(state)} ] || {instead}'
+
+
+def _restore(cluster: Cluster, mine: Mine, found: States) -> None:
+    """What was found is there again: by `back`, and where that is wrong, by `set`; LabError where neither does it."""
+    with suppress(LabError):
+        _put_back(cluster, mine, found)
+    if different := _different(cluster, mine, found):
+        with suppress(LabError):
+            _everywhere(cluster, {node: mine.set(found[node]) for node in different}, "set")
+    if different := _different(cluster, mine, found):
+        node, now = next(iter(different.items()))
+        raise LabError(
+            f"On {node}, {mine.name} is {now!r} and not {found[node]!r} as before.",
+            "Put it back by hand, or take a new cluster: `beowulf down`, `beowulf up`.",
+            node,
+        )
+
+
+def _different(cluster: Cluster, mine: Mine, found: States) -> States:
+    return {n: now for n, now in _look(cluster, mine, list(found)).items() if now != found[n]}
+
+
+def _look(cluster: Cluster, mine: Mine, nodes: Sequence[str]) -> States:
+    return _everywhere(cluster, dict.fromkeys(nodes, mine.look()), "look")
+
+
+def _put_back(cluster: Cluster, mine: Mine, states: States) -> None:
+    _everywhere(cluster, {node: mine.back(state) for node, state in states.items()}, "back")
+
+
+def _everywhere(cluster: Cluster, scripts: Mapping[str, str], method: str) -> States:
+    """Run lines of shell on each node, all at once; what they print. LabError with what a failing one said."""
+
+    def work(node: str) -> str:
+        done = machines.work(cluster, node, scripts[node])
+        if done.returncode:
+            said = (done.stderr.strip() or "it said nothing").rpartition("\n")[2].rstrip(".")
+            raise LabError(f"On {node}, the lines of {method} fail: {said}.", HINT, node)
+        return done.stdout.strip()
+
+    return machines.everywhere(scripts, work)
+
+
+def _alike(states: States) -> str:
+    said = sorted(set(states.values()))
+    return " or ".join(repr(each) for each in said)

@@ -1,0 +1,511 @@
+"""C3, channel striping: what do the ways to use two networks do to one stream of bytes?
+
+Paper C's kernel sends the packets of a node by its two networks in turn, blindly, and carries 1.7 times as much as by
+one. Here a stream from node00 to node01 goes over one network; over two connections whose pieces the program sends in
+turn; over one connection whose packets the kernel sends in turn (the knob `striping`, or the bonding driver where there
+is one); and over one connection of multipath TCP. Each way is measured alone and beside another node's stream, which
+keeps the second network busy. A capture at the receiver's cards shows the order in which packets arrive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from beowulf import paths
+from beowulf.cluster import Cluster
+from beowulf.errors import LabError
+from beowulf.figures import Figure
+from beowulf.labs.lab_08.tokens import LAB
+from beowulf.measure.judgement import below, within
+from beowulf.measure.measurement import Measurement
+from beowulf.measure.quality import cut_short, trouble
+from beowulf.measure.roundtrips import need_nodes
+from beowulf.measure.statistics import Pairs, Ratio, Summary, summary
+from beowulf.packets.flows import conversations
+from beowulf.packets.table import read
+from beowulf.record import Point, Record, reserve, stamp
+from beowulf.studies.study import PACKETS, Claim, Judgement, Need, Plan, Study, undecided
+from beowulf.studies.wire_costs import Panel, draw, legend
+from beowulf.tuning import machines
+from beowulf.tuning.change import changing
+from beowulf.tuning.knobs import ALL
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PROGRAM = "stripes.c"
+STREAM, BESIDE = "stream_s", "stream_beside_s"
+ONE, PROGRAM_TURNS, KERNEL, BONDING, MULTIPATH = (
+    *("one network", "program in turn", "kernel in turn"),
+    *("bonding driver", "multipath TCP"),
+)
+PRINTED_GAIN, GAINS = 1.7, (1.5, 2.1)
+SOME = 0.01  # of the segments of a stream: less than that can be chance
+LONGEST_STREAM_S = 20
+# Of a frame, as much as its headers have.
+SNAP_BYTES = 128
+
+
+@dataclass(frozen=True)
+class Way:
+    """How a stream uses the networks: the program's own way, and what the nodes are changed to meanwhile."""
+
+    words: str
+    sender: Mapping[str, str]  # by knob, its value
+    receiver: Mapping[str, str]
+
+
+WAYS = {
+    ONE: Way("one", {}, {}),
+    PROGRAM_TURNS: Way("turns", {}, {}),
+    KERNEL: Way("one", {"striping": "on"}, {"striping": "on"}),
+    BONDING: Way("one", {"bonding": "on"}, {}),  # which all nodes are given together
+    MULTIPATH: Way("multipath", {"multipath": "accept"}, {"multipath": "announce"}),
+}
+
+
+@dataclass(frozen=True)
+class Amount:
+    """How many launches of each way, streams a launch, and KB a stream: at least 160 times a bucket of 1,600 bytes."""
+
+    launches: int
+    passes: int
+    kb: int
+
+
+FULL, QUICK = Amount(3, 10, 1024), Amount(2, 5, 256)
+
+
+def plan(cluster: Cluster, *, quick: bool) -> Plan:
+    """Streams from the first node to the second, each way alone, and beside a stream of the third node."""
+    need_nodes(cluster, 2)
+    if int(cluster.describe().get("networks", 1)) < 2:
+        raise LabError(
+            "Striping needs two networks, and this cluster has one.",
+            "`beowulf up --networks 2 --rate 10mbit` boots one with two.",
+        )
+    amount = QUICK if quick else FULL
+    absent = missing(cluster)
+    cases = [
+        (way, beside)
+        for beside in (False, True)[: 1 + (len(cluster.nodes) > 2)]
+        for way in WAYS
+        if way not in absent and not (beside and way == ONE)  # the other network is not its own
+    ]
+
+    def steps(measurement: Measurement) -> None:
+        measurement.points += [Point({"way": way}, facts={"absent": absent[way]}) for way in absent]
+        for launch in range(amount.launches):
+            for way, beside in cases if launch % 2 == 0 else reversed(cases):
+                one_launch(measurement, way, amount, beside=beside, launch=launch)
+
+    about = {"launches": amount.launches, "passes": amount.passes, "size_bytes": 1024 * amount.kb}
+    return Plan(amount.launches * len(cases), about, steps)
+
+
+def missing(cluster: Cluster) -> dict[str, str]:
+    """The ways that these nodes cannot go, and why."""
+    two = cluster.nodes[:2]
+    knobs = {name: ALL[name] for way in WAYS.values() for name in way.sender}
+    readings = machines.read(cluster, knobs.values(), two)
+    return {
+        way: why.removeprefix("not observable here: ").partition(". ")[0]
+        for way, changed in WAYS.items()
+        for name in changed.sender
+        if (why := next((r.absent for r in readings[name].values() if r.absent), ""))
+    }
+
+
+def one_launch(
+    measurement: Measurement, way: str, amount: Amount, *, beside: bool, launch: int
+) -> None:
+    """Some streams under a capture at the receiver; what it shows of each becomes a Point, and the file goes."""
+    cluster = measurement.cluster
+    sender, receiver, *others = cluster.nodes
+    hosts = [sender, receiver, others[0], receiver] if beside else [sender, receiver]
+    addresses = [cluster.address(receiver, network) for network in (0, 1)]
+    words: list[str | int] = ["--way", WAYS[way].words, *["--beside"] * beside]
+    words += ["--kb", amount.kb, "--passes", amount.passes, "--longest", LONGEST_STREAM_S]
+    words += ["--receiver", ",".join(addresses)]
+    at = {"way": way}
+    changed = ((sender, WAYS[way].sender), (receiver, WAYS[way].receiver))
+    turns = [(ALL[name], value, [node]) for node, each in changed for name, value in each.items()]
+    began = stamp(measurement.started)
+    file = reserve(measurement.folder / f"{measurement.study}-{began}-now.pcapng")
+    try:
+        with (
+            changing(cluster, turns) as changes,
+            cluster.capture(
+                file, where=receiver, snap_bytes=SNAP_BYTES, packet_filter="tcp"
+            ) as wire,
+        ):
+            changes(True)
+            lines = measurement.launch(
+                paths.lab(LAB) / PROGRAM,
+                len(hosts),
+                words,
+                hosts=hosts,
+                launch=launch,
+                at=at,
+                timeout_s=LONGEST_STREAM_S + 10 + 4 * amount.passes,
+            )
+        senders = [cluster.address(sender, network) for network in (0, 1)]
+        arrived = arrivals(file, senders, addresses, 1024 * amount.kb)
+        names = ("where", "sha256", "packets", "dropped")
+        facts = {name: value for name, value in wire.facts().items() if name in names}
+    except LabError as error:
+        if off := pulled(cluster, hosts):
+            text = f"{off} has no carrier: its cable is pulled, or its other end is down."
+            raise LabError(f"{text} {error.message}", "`beowulf up` puts it back.") from error
+        raise
+    finally:
+        file.unlink(missing_ok=True)
+    sent = [line for line in lines if line["kind"] == "sent"]
+    if len(arrived) != len(sent):
+        raise LabError(
+            f"The capture at {receiver} shows {len(arrived)} streams of {len(sent)}.",
+            "Measure again.",
+        )
+    for stream, line in zip(arrived, sent, strict=True):
+        stream |= {name: line[name] for name in ("retransmitted", "paths")}
+    measurement.points.append(
+        Point(
+            {**at, "beside": beside, "launch": launch}, facts={"streams": arrived, "capture": facts}
+        )
+    )
+
+
+def pulled(cluster: Cluster, nodes: Iterable[str]) -> str:
+    """The first of the cards of these nodes that has no carrier."""
+    for node in dict.fromkeys(nodes):
+        for network in (0, 1):
+            card = cluster.interface(node, network)
+            with suppress(LabError):
+                done = cluster.administer(node, f"cat /sys/class/net/{card}/carrier")
+                if done.stdout.strip() != "1":
+                    return f"{card} of {node}"
+    return ""
+
+
+def arrivals(
+    file: Path, senders: Sequence[str], receivers: Sequence[str], size_bytes: int
+) -> list[dict[str, Any]]:
+    """What a capture at the receiver shows of each stream: they follow each other, each to a port of its own."""
+    talks = conversations(file)
+    mine = talks[talks["a"].isin(senders) & talks["b"].isin(receivers)]
+    packets = read(file)
+    found = []
+    for port, paths_of in mine.groupby("b_port"):
+        if paths_of["a_payload_bytes"].sum() < size_bytes:
+            continue  # MPI's own connections, and ssh's
+        there = packets[packets["dst"].isin(receivers) & (packets["dst_port"] == port)]
+        back = packets[packets["src"].isin(receivers) & (packets["src_port"] == port)]
+        there = there[there["payload_bytes"] > 0]
+        cards = there.groupby("interface", observed=True)["payload_bytes"].sum()
+        found.append(
+            {
+                "began_s": float(paths_of["began_s"].min()),
+                "segments": int(paths_of["a_data_packets"].sum()),
+                "out_of_order": int(paths_of["a_out_of_order_packets"].sum()),
+                "again": int(paths_of["a_retransmitted_packets"].sum()),
+                "acks": int(paths_of["b_ack_only_packets"].sum()),
+                "duplicate_acks": duplicate_acks(back),
+                "bytes": {str(card): int(count) for card, count in cards.items()},
+            }
+        )
+    return sorted(found, key=lambda each: each["began_s"])
+
+
+def duplicate_acks(back: pd.DataFrame) -> int:
+    """The packets without data that acknowledge what the one before them did, with the same window (RFC 5681)."""
+    count = 0
+    for _, one in back.groupby(["dst", "dst_port"], observed=True):
+        same = (one["ack"].diff() == 0) & (one["window"].astype("int64").diff() == 0)
+        count += int((same & (one["payload_bytes"] == 0) & (one["flags"] == "ACK")).sum())
+    return count
+
+
+@dataclass(frozen=True)
+class Streams:
+    """The samples of a Record: of each way, alone and beside another stream, its times and its arrivals."""
+
+    record: Record
+
+    @classmethod
+    def of(cls, record: Record) -> Streams:
+        """What a Record holds; LabError without streams."""
+        if not any(p.samples and p.quantity in (STREAM, BESIDE) for p in record.points):
+            raise LabError("There are no samples of streams.", "Measure again.")
+        return cls(record)
+
+    def absent(self, way: str) -> str:
+        """Why a way was not measured; empty where it was."""
+        return next(
+            (str(p.facts["absent"]) for p in self.record.select(way=way) if "absent" in p.facts), ""
+        )
+
+    @property
+    def cases(self) -> list[tuple[str, bool]]:
+        """The ways that were measured, alone and beside another stream."""
+        seen = {(p.at["way"], p.quantity == BESIDE) for p in self.record.points if p.samples}
+        seen &= {(p.at["way"], p.at["beside"]) for p in self.record.points if "streams" in p.facts}
+        return [(way, beside) for beside in (False, True) for way in WAYS if (way, beside) in seen]
+
+    def rate(self, way: str, beside: bool) -> Summary:
+        """MB/s of a way."""
+        if "size_bytes" not in self.record.sweep:
+            raise LabError("The Record does not say how long its streams are.", "Measure again.")
+        values, launches = [], []
+        for launch, seconds in self._times(way, beside).items():
+            values += [self.record.sweep["size_bytes"] / each / 1e6 for each in seconds]
+            launches += [launch] * len(seconds)
+        return summary(values, launches=launches, busy=self.record.busy)
+
+    def gain(self, way: str, *, beside: bool = False) -> Ratio:
+        """How many times as much a way carries as one network that nobody else uses."""
+        one, other, pairs = (
+            self._times(ONE, False),
+            self._times(way, beside),
+            Pairs(busy=self.record.busy),
+        )
+        for launch, seconds in one.items():
+            pairs.add(launch, seconds, other.get(launch, ()))
+        return pairs.ratio()
+
+    def share(self, what: Callable[[Mapping[str, Any]], float], way: str, beside: bool) -> Summary:
+        """A number of each stream, as its capture shows it; LabError without a capture."""
+        values, launches = [], []
+        for point in self.record.select(way=way, beside=beside):
+            for stream in point.facts.get("streams", ()):
+                values.append(what(stream))
+                launches.append(int(point.at["launch"]))
+        return summary(values, launches=launches, busy=self.record.busy)
+
+    def _times(self, way: str, beside: bool) -> dict[int, list[float]]:
+        quantity = BESIDE if beside else STREAM
+        points = [p for p in self.record.select(way=way) if p.quantity == quantity]
+        return {int(p.at["launch"]): p.samples for p in points}
+
+
+def of_segments(name: str) -> Callable[[Mapping[str, Any]], float]:
+    """So many of a stream's segments, as a share."""
+    return lambda stream: float(stream[name] / stream["segments"])
+
+
+def duplicate_share(stream: Mapping[str, Any]) -> float:
+    """The duplicates among a stream's acknowledgements, as a share."""
+    return float(stream["duplicate_acks"] / max(stream["acks"], 1))
+
+
+def second_share(stream: Mapping[str, Any]) -> float:
+    """The share of the bytes that came by the second network."""
+    first, *others = [count for _, count in sorted(stream["bytes"].items())]
+    return float(sum(others) / (first + sum(others)))
+
+
+def table(facts: Streams) -> pd.DataFrame:
+    """A row for each way, alone and beside another stream: its rate, and what the capture shows, as medians."""
+    import pandas as pd
+
+    rows = []
+    for way, beside in facts.cases:
+        rate = facts.rate(way, beside)
+        row = {"way": way, "beside": beside, "rate_mb_per_s": rate.median}
+        row |= {"low": rate.low, "high": rate.high}
+        shares: dict[str, Callable[[Mapping[str, Any]], float]] = {
+            "out_of_order_percent": of_segments("out_of_order"),
+            "twice_percent": of_segments("again"),
+            "retransmitted_percent": of_segments("retransmitted"),
+            "duplicate_acks_percent": duplicate_share,
+            "second_network_percent": second_share,
+        }
+        for name, what in shares.items():
+            row[name] = 100 * facts.share(what, way, beside).median
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def gains(name: str, way: str, says: str) -> Claim:
+    """That a way with two networks carries as many times as much as one as in the paper."""
+
+    def judge(facts: Streams) -> Judgement:
+        if why := facts.absent(way):
+            return undecided(why)
+        seen = facts.gain(way)
+        evidence = (
+            f"{seen.median:.2f} ({seen.low:.2f} to {seen.high:.2f}) times as much; n = {seen.n}"
+        )
+        return Judgement(within(seen, *GAINS), evidence, {"times": seen.median, "n": seen.n})
+
+    return Claim(name, says, judge, troubles=partial(trouble, quantity=STREAM))
+
+
+def _busy(facts: Streams) -> bool:
+    """Whether the kernel's turns were measured beside another stream."""
+    return (KERNEL, True) in facts.cases
+
+
+def _overtakes(facts: Streams) -> Judgement:
+    if why := facts.absent(KERNEL):
+        return undecided(why)
+    beside = _busy(facts)
+    seen = facts.share(of_segments("out_of_order"), KERNEL, beside)
+    where = "beside another stream" if beside else "alone"
+    evidence = f"{seen.median:.1%} of the segments ({seen.low:.1%} to {seen.high:.1%}) arrive out of order, {where}"
+    return Judgement(below(SOME, seen), evidence, {"share": seen.median})
+
+
+def _program_keeps_order(facts: Streams) -> Judgement:
+    seen = facts.share(
+        of_segments("out_of_order"), PROGRAM_TURNS, (PROGRAM_TURNS, True) in facts.cases
+    )
+    evidence = (
+        f"{seen.median:.2%} of the segments ({seen.low:.2%} to {seen.high:.2%}) arrive out of order"
+    )
+    return Judgement(below(seen, SOME), evidence, {"share": seen.median})
+
+
+def _twice(facts: Streams) -> Judgement:
+    if why := facts.absent(KERNEL):
+        return undecided(why)
+    beside = _busy(facts)
+    seen = facts.share(of_segments("again"), KERNEL, beside)
+    acks = facts.share(duplicate_share, KERNEL, beside)
+    evidence = (
+        f"{seen.median:.2%} of the segments ({seen.low:.2%} to {seen.high:.2%}) arrive a second time;"
+        f" {acks.median:.0%} of the acknowledgements are duplicates"
+    )
+    return Judgement(below(SOME, seen), evidence, {"share": seen.median, "acks": acks.median})
+
+
+def _blind(facts: Streams) -> Judgement:
+    if why := facts.absent(KERNEL):
+        return undecided(why)
+    if not _busy(facts):
+        return undecided("another stream needs a third node", "`beowulf up --nodes 4 --networks 2`")
+    seen = facts.gain(KERNEL, beside=True)
+    evidence = f"{seen.median:.2f} ({seen.low:.2f} to {seen.high:.2f}) times as much as one network by itself"
+    if (MULTIPATH, True) in facts.cases:
+        evidence += f"; multipath TCP {facts.gain(MULTIPATH, beside=True).median:.2f} times"
+    return Judgement(below(seen, 1.0), evidence, {"times": seen.median})
+
+
+def unseen(record: Record) -> list[str]:
+    """Why the captures of a Record show less than what arrived, a sentence each."""
+    reasons = [] if record.complete else [cut_short(record)]
+    captures = [p.facts["capture"] for p in record.points if "capture" in p.facts]
+    if any(each["dropped"] for each in captures):
+        reasons.append("packets were dropped from a capture")
+    return reasons
+
+
+def picture(facts: Streams) -> Figure:
+    """Panels by way: the rate, the segments that arrive out of order, and the bytes on the second network."""
+    from beowulf.figures import Figure, look
+
+    found = table(facts)
+    series = {"alone": False, "beside another stream": True}
+    rows = {label: found[found["beside"] == beside] for label, beside in series.items()}
+    rows = {label: each for label, each in rows.items() if len(each)}
+    rates = {
+        (label, way): (low, high)
+        for label, each in rows.items()
+        for way, low, high in zip(each["way"], each["low"], each["high"], strict=True)
+    }
+    panels = [
+        Panel(
+            title,
+            unit,
+            {
+                label: dict(zip(each["way"], each[column], strict=True))
+                for label, each in rows.items()
+            },
+            rates if column == "rate_mb_per_s" else {},
+        )
+        for column, title, unit in (
+            ("rate_mb_per_s", "Rate of the stream", "MB/s"),
+            ("out_of_order_percent", "Out of order", "% of its segments"),
+            ("second_network_percent", "On the second network", "% of its bytes"),
+        )
+    ]
+    with look.style():
+        drawing, only = look.paper(width=11.5, height=4.2)
+        only.remove()
+        axes = drawing.subplots(1, len(panels), squeeze=False)[0]
+        for number, (each, panel) in enumerate(zip(axes, panels, strict=True)):
+            draw(each, panel, named=number == 0)
+        legend(axes[0], list(rows))
+    said = [
+        f"{panel.title} ({panel.unit}), {label}: "
+        + ", ".join(f"{way} {value:.3g}" for way, value in each.items())
+        for panel in panels
+        for label, each in panel.values.items()
+    ]
+    return Figure(drawing, STUDY.title, f"{STUDY.title}. {'. '.join(said)}.", found)
+
+
+STUDY = Study(
+    id="C3",
+    title="Channel striping: one stream over two networks",
+    plan=plan,
+    facts=Streams.of,
+    needs=(
+        PACKETS,
+        Need("one_machine", "a capture at a node of it has one of its two cards"),
+    ),
+    judged=[
+        gains(
+            "kernel-gains",
+            KERNEL,
+            f"two networks in turn, packet by packet, carry {PRINTED_GAIN:g} times as much as one",
+        ),
+        gains(
+            "program-gains",
+            PROGRAM_TURNS,
+            f"two connections that a program uses in turn carry {PRINTED_GAIN:g} times as much",
+        ),
+        gains(
+            "multipath-gains", MULTIPATH, f"multipath TCP carries {PRINTED_GAIN:g} times as much"
+        ),
+        gains(
+            "bonding-gains", BONDING, f"the bonding driver carries {PRINTED_GAIN:g} times as much"
+        ),
+        Claim("overtakes", "packets that take networks in turn overtake each other", _overtakes),
+        Claim(
+            "program-keeps-order",
+            "pieces on two connections arrive in the order of each connection",
+            _program_keeps_order,
+        ),
+        Claim(
+            "twice",
+            "packets that overtake each other are retransmitted although none is lost",
+            _twice,
+        ),
+        Claim(
+            "blind",
+            "turns are blind: with one network busy, two carry less of a stream than one by itself",
+            _blind,
+            troubles=partial(trouble, quantity=BESIDE),
+        ),
+    ],
+    draw=picture,
+    troubles=unseen,
+    differs={
+        "holds": (
+            "Two cables carry different packets at the same time, and one that waits in a queue is overtaken by the"
+            " next one on the other cable, today as in 1995."
+        ),
+        "contradicted": (
+            "TCP of today notices when packets overtake each other, and waits before it takes one for lost; it also"
+            " keeps only a few packets of a connection in the queues of a machine, which all nodes share here."
+        ),
+        "inconclusive": (
+            "Two equal cables that nobody else uses stay in step, or do not, by chance; and this kernel may lack a way."
+        ),
+    },
+)

@@ -1,0 +1,281 @@
+"""C4, the gas: is it right, how fast is it, and what do more processors gain?
+
+Paper C, figure 3: two-dimensional gas dynamics by PPM on tiles of 30 by 30 zones makes 4.5 MFLOPS on one processor, and
+on 16 of them 31 with a grid of the same size and 62 with one that grows. Ours is the gas of lab 08, verified by Sod's
+tube, a smooth ramp, and what is conserved. A speed-up is measured where each rank has a core to itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from beowulf.cluster import Cluster
+from beowulf.figures import Figure
+from beowulf.labs.lab_08.codes import (
+    FIXED,
+    GAS,
+    SCALED,
+    counts,
+    most_ranks,
+    near,
+    on_sixteen,
+    printed,
+    result,
+    results,
+    run,
+    same_bits,
+    seconds,
+)
+from beowulf.labs.lab_08.machine_1995 import ACROSS, ZONE_FLOPS
+from beowulf.measure.judgement import Span, quotient
+from beowulf.measure.measurement import Measurement
+from beowulf.measure.quality import trouble
+from beowulf.record import Record
+from beowulf.studies.study import Claim, Judgement, Plan, Study
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+STEPS, SIDE, NARROW = 20, 30, 10  # of a run for speed; zones of a tile, and of one in a tube
+ZONES = (ACROSS * SIDE) ** 2
+# Of a zone's operations in a step: of two sweeps, as tests/count_flops.cpp counts them, and of its fastest wave.
+ZONE_DIVISIONS, ZONE_ROOTS = 2 * 30 + 4, 2 * 13 + 1
+# A sweep reads and writes the four numbers of a zone, and the search for the fastest wave reads them.
+ZONE_BYTES = (2 * 2 + 1) * 4 * 8
+CORE = Path(__file__).with_name("core.c")
+CONSERVED = ("mass", "momentum_x", "momentum_y", "energy")
+ROUNDING = 1e-13
+# The error of Sod's tube falls with order 1, because a jump stays as many zones wide; that of smooth gas with more.
+SHOCK, RAMP, WAVE = "sod-x", "ramp", "smooth"
+SHOCK_ORDER, SMOOTH_ORDER = (0.6, 1.3), 2.5
+TUBES, QUICK_TUBES = (100, 200, 400), (100, 200)
+RAMPS, WAVES = (60, 120, 240), (30, 60)
+
+
+@dataclass(frozen=True)
+class Amount:
+    """How often a run for speed is launched, and how many passes it has."""
+
+    launches: int
+    passes: int
+
+
+FULL, QUICK = Amount(3, 12), Amount(2, 6)
+
+
+def plan(cluster: Cluster, *, quick: bool) -> Plan:
+    """Runs that are verified, on one node; then runs for speed, on as many as have a core each."""
+    amount, tubes = (QUICK, QUICK_TUBES) if quick else (FULL, TUBES)
+    nodes, several = counts(cluster), most_ranks(cluster)
+    verified = [(SHOCK, each) for each in tubes] + [(RAMP, each) for each in RAMPS]
+
+    def verify(measurement: Measurement) -> None:
+        for problem, zones in verified:
+            words: list[str | int] = ["--problem", problem, "--tiles", f"{zones // NARROW},1"]
+            at = {"what": "verified", "problem": problem, "zones": zones}
+            run(measurement, GAS, 1, [*words, "--side", NARROW], at)
+        for zones in WAVES:
+            tiles = zones // SIDE
+            words = ["--problem", WAVE, "--tiles", f"{tiles},{tiles}"]
+            run(measurement, GAS, 1, words, {"what": "verified", "problem": WAVE, "zones": zones})
+        for ranks in sorted({1, several}):
+            words = ["--problem", "blast", "--steps", STEPS]
+            run(measurement, GAS, ranks, words, {"what": "bits"})
+
+    def time(measurement: Measurement) -> None:
+        for launch in range(amount.launches):
+            measurement.launch(
+                CORE, 1, at={"what": "core"}, launch=launch, hosts=measurement.cluster.nodes[:1]
+            )
+            for ranks in nodes:
+                for scaled in (False, True) if ranks > 1 else (False,):
+                    rows = ACROSS * (ranks if scaled else 1)
+                    words: list[str | int] = ["--problem", "blast", "--tiles", f"{ACROSS},{rows}"]
+                    words += ["--steps", STEPS, "--passes", amount.passes]
+                    at = {"what": "speed", "scaled": scaled}
+                    run(measurement, GAS, ranks, words, at, launch)
+
+    def steps(measurement: Measurement) -> None:
+        verify(measurement)
+        time(measurement)
+
+    of_speed = amount.launches * 2 * len(nodes)
+    launches = len(verified) + len(WAVES) + len({1, several}) + of_speed
+    about: dict[str, Any] = {"tubes": list(tubes), "nodes": nodes, "bits_on": several}
+    return Plan(launches, about | {"launches": amount.launches, "passes": amount.passes}, steps)
+
+
+def orders(record: Record, problem: str) -> list[tuple[int, int, float]]:
+    """From so many zones to so many, and with which order the error falls."""
+    found = list(results(record, what="verified", problem=problem))
+    return [(few["zones"], many["zones"], order(few, many)) for few, many in pairwise(found)]
+
+
+def order(few: dict[str, Any], many: dict[str, Any]) -> float:
+    """The power of a zone's width with which the error falls."""
+    finer = many["zones"] / few["zones"]
+    return float(np.log(few["density_error"] / many["density_error"]) / np.log(finer))
+
+
+def _said(found: list[tuple[int, int, float]]) -> str:
+    return ", ".join(f"{order:.2f} from {few} to {many} zones" for few, many, order in found)
+
+
+def _shock(record: Record) -> Judgement:
+    result(record, what="verified", problem=SHOCK)
+    found = orders(record, SHOCK)
+    low, high = SHOCK_ORDER
+    right = all(low < each < high for *_, each in found)
+    numbers = {"order": found[-1][-1]}
+    return Judgement("holds" if right else "contradicted", f"order {_said(found)}", numbers)
+
+
+def _smooth(record: Record) -> Judgement:
+    result(record, what="verified", problem=RAMP)
+    found, wave = orders(record, RAMP), orders(record, WAVE)
+    high = all(each > SMOOTH_ORDER for *_, each in found)
+    evidence = f"order {_said(found)}; on a wave, whose maximum the method flattens, {_said(wave)}"
+    numbers = {"order": found[-1][-1], "order_of_wave": wave[-1][-1]}
+    return Judgement("holds" if high else "contradicted", evidence, numbers)
+
+
+def _conserved(record: Record) -> Judgement:
+    found = result(record, what="speed")
+    drifts = {name: abs(found[f"{name}_drift"]) for name in CONSERVED}
+    evidence = f"the largest change is {max(drifts.values()):.1e} of the whole in {STEPS} steps"
+    kept = max(drifts.values()) < ROUNDING
+    return Judgement("holds" if kept else "contradicted", evidence, drifts)
+
+
+def mflops(record: Record, ranks: int = 1, *, scaled: bool = False) -> Span:
+    """Million operations of a zone, counted in the source, over a step's time: an interval."""
+    of = seconds(record, "step_s", what="speed", ranks=ranks, scaled=scaled)
+    million = ZONE_FLOPS * ZONES * (ranks if scaled else 1) / 1e6
+    return quotient(Span(million, million), of)
+
+
+def _alone(record: Record) -> Judgement:
+    seen = mflops(record)
+    evidence = (
+        f"{seen.low:,.0f} to {seen.high:,.0f} MFLOPS, {ZONE_FLOPS} operations a zone and step"
+    )
+    return Judgement(near(seen, printed(FIXED, 1)), evidence, {"low": seen.low, "high": seen.high})
+
+
+def table(record: Record) -> pd.DataFrame:
+    """A row for each number of nodes with a core each: a step, its parts, MFLOPS and speed-up."""
+    import pandas as pd
+
+    rows = []
+    for ranks in sorted({row["ranks"] for row in results(record, what="speed")}):
+        for scaled in (False, True) if ranks > 1 else (False,):
+            at: dict[str, Any] = {"what": "speed", "ranks": ranks, "scaled": scaled}
+            ms = {
+                f"{name}_ms": 1e3 * seconds(record, f"{name}_s", **at).median
+                for name in ("step", "computing", "communicating", "waiting")
+            }
+            rate = ZONE_FLOPS * ZONES * (ranks if scaled else 1) / ms["step_ms"] / 1e3
+            rows.append({"size": SCALED if scaled else FIXED, "nodes": ranks, **ms, "mflops": rate})
+    found = pd.DataFrame(rows)
+    return found.assign(speed_up=found["mflops"] / found["mflops"][0])
+
+
+def roofline(record: Record) -> pd.DataFrame:
+    """The ms of a step on one core, and those that its bytes and operations need at least; each the best sample."""
+    import pandas as pd
+
+    best = {
+        row: seconds(record, "operation_us", what="core", row=row).min / 1e3
+        for row in ("bytes", "operations in pairs", "operations", "divisions", "square roots")
+    }
+    flops = ZONE_FLOPS - ZONE_DIVISIONS - ZONE_ROOTS
+    needed = {
+        "bytes from and to memory": ZONE_BYTES * best["bytes"],
+        "additions and multiplications, two at a time": flops * best["operations in pairs"],
+        "additions and multiplications": flops * best["operations"],
+        "divisions and square roots": ZONE_DIVISIONS * best["divisions"]
+        + ZONE_ROOTS * best["square roots"],
+    }
+    step_ms = 1e3 * seconds(record, "step_s", what="speed", ranks=1).min
+    rows = [{"limit": limit, "ms": ZONES * ms} for limit, ms in needed.items()]
+    found = pd.DataFrame([*rows, {"limit": "a step", "ms": step_ms}])
+    return found.assign(percent=100 * found["ms"] / step_ms)
+
+
+def errors(record: Record) -> pd.DataFrame:
+    """The mean error of the density by problem and zones."""
+    import pandas as pd
+
+    rows = [
+        {"problem": row["problem"], "size_zones": row["zones"], "error": row["density_error"]}
+        for row in results(record, what="verified")
+    ]
+    return pd.DataFrame(rows)
+
+
+def picture(record: Record) -> Figure:
+    """The error over the zones, for a shock, a ramp and a wave."""
+    from beowulf.figures import lines
+
+    return lines(
+        errors(record),
+        "size_zones",
+        "error",
+        "problem",
+        title="How near the gas comes to the exact solution",
+        x_title="zones along x",
+        y_title="mean error of the density",
+        x_log=True,
+        y_log=True,
+    )
+
+
+STUDY = Study(
+    id="C4",
+    title="The gas: PPM on tiles, verified, and its speed on one processor and on several",
+    plan=plan,
+    judged=[
+        Claim(
+            "shock",
+            "at a shock the error falls in proportion to the zones' width",
+            _shock,
+            "samples",
+        ),
+        Claim(
+            "smooth",
+            f"in smooth gas it falls with an order above {SMOOTH_ORDER:g}",
+            _smooth,
+            "samples",
+        ),
+        Claim(
+            "conserved", "mass, momentum and energy change by rounding alone", _conserved, "samples"
+        ),
+        same_bits("gas"),
+        Claim("one-processor", f"one processor makes {printed(FIXED, 1):g} MFLOPS", _alone),
+        on_sixteen(
+            "fixed-size",
+            f"16 make {printed(FIXED):g} with a grid of the same size",
+            FIXED,
+            scaled=False,
+        ),
+        on_sixteen(
+            "scaled-size", f"and {printed(SCALED):g} with one that grows", SCALED, scaled=True
+        ),
+    ],
+    draw=picture,
+    troubles=partial(trouble, quantity="waiting_s", enough=1),
+    differs={
+        "holds": (
+            "The method is the paper's, and what it computes does not depend on the machine: a shock stays as many"
+            " zones wide, and what leaves a zone enters its neighbour."
+        ),
+        "contradicted": "A core of today makes some hundred times the operations of a DX4 of 100 MHz.",
+        "inconclusive": "Nodes that share cores take turns on them, so that 16 show no speed-up; C6 simulates them.",
+    },
+)

@@ -1,0 +1,235 @@
+"""C5, the galaxy: how near do its forces come, how does its work grow, and what do more processors gain?
+
+Paper C, figure 3: a tree code of a fixed number of particles makes 3.5 MFLOPS on one processor and 19 on 16. Ours is
+the galaxy of lab 08, held against sums over all particles. The paper does not print how many particles it has. A
+speed-up is measured where each rank has a core to itself.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from beowulf.cluster import Cluster
+from beowulf.errors import LabError
+from beowulf.figures import Figure
+from beowulf.labs.lab_08.codes import (
+    BODIES,
+    GALAXY,
+    counts,
+    most_ranks,
+    near,
+    on_sixteen,
+    printed,
+    result,
+    results,
+    run,
+    same_bits,
+    seconds,
+)
+from beowulf.measure.judgement import Span, quotient
+from beowulf.measure.measurement import Measurement
+from beowulf.measure.quality import trouble
+from beowulf.record import Record
+from beowulf.studies.study import Claim, Judgement, Plan, Study
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ANGLES, USUAL_ANGLE, MOST_ERROR = (0.3, 0.5, 0.8, 1.0), 0.8, 0.01
+SIZES, QUICK_SIZES = (1250, 2500, 5000, 10000, 20000), (1250, 2500, 5000, 10000)
+OF_SPEED, STEPS = 5000, 6
+CHECKED, SAMPLE = 2000, 300
+MOVED, QUICK_MOVED = 200, 40  # steps over which the energy is looked at
+MOST_DRIFT = 1e-3
+OF_BITS = 800
+OFF_THE_LINE = (
+    0.05  # of a number of interactions, where they grow with the logarithm of the particles
+)
+
+
+def plan(cluster: Cluster, *, quick: bool) -> Plan:
+    """Runs that are verified, on one node; then runs for speed, on as many as have a core each."""
+    sizes, moved = (QUICK_SIZES, QUICK_MOVED) if quick else (SIZES, MOVED)
+    launches = 2 if quick else 6
+    nodes, several = counts(cluster), most_ranks(cluster)
+
+    def verify(measurement: Measurement) -> None:
+        for angle in ANGLES:
+            words: list[str | int] = ["--particles", CHECKED, "--steps", 0, "--check", SAMPLE]
+            run(measurement, GALAXY, 1, [*words, "--angle", str(angle)], {"what": "error"})
+        for size in sizes:
+            words = ["--particles", size, "--steps", 2]
+            run(measurement, GALAXY, 1, words, {"what": "growth"})
+        words = ["--particles", CHECKED, "--steps", moved, "--every", moved]
+        run(measurement, GALAXY, 1, words, {"what": "energy"})
+        for ranks in sorted({1, several}):
+            words = ["--model", "galaxies", "--particles", OF_BITS, "--steps", 3]
+            run(measurement, GALAXY, ranks, words, {"what": "bits"})
+
+    def time(measurement: Measurement) -> None:
+        for launch in range(launches):
+            for ranks in nodes:
+                words: list[str | int] = ["--particles", OF_SPEED, "--steps", STEPS]
+                run(measurement, GALAXY, ranks, words, {"what": "speed"}, launch)
+
+    def steps(measurement: Measurement) -> None:
+        verify(measurement)
+        time(measurement)
+
+    about: dict[str, Any] = {"particles": list(sizes), "nodes": nodes, "bits_on": several}
+    number = len(ANGLES) + len(sizes) + 1 + len({1, several}) + launches * len(nodes)
+    return Plan(number, about | {"launches": launches, "steps": STEPS}, steps)
+
+
+def errors(record: Record) -> pd.DataFrame:
+    """The error of the forces by opening angle, in per cent."""
+    import pandas as pd
+
+    rows = [
+        {"angle": row["angle"], "median_percent": 100 * row["median"], "p99_percent": 100 * row["p99"]}
+        for row in results(record, what="error", quantity="force_error")
+    ]  # fmt: skip
+    if not rows:
+        raise LabError("The Record has no errors of forces.", "Measure again.")
+    return pd.DataFrame(rows)
+
+
+def growth(record: Record) -> pd.DataFrame:
+    """By particles: the interactions that one takes part in, and the ms of a step."""
+    import pandas as pd
+
+    rows = []
+    for row in results(record, what="growth", quantity="steps"):
+        pairs = row["pairs_per_step"] + row["cells_per_step"]
+        each = pairs / row["particles"]
+        rows.append({"particles": row["particles"], "interactions": each, "step_ms": 1e3 * row["step_s"]})  # fmt: skip
+    if len(rows) < 3:
+        raise LabError("The Record has no three numbers of particles.", "Measure again.")
+    return pd.DataFrame(rows)
+
+
+def _error(record: Record) -> Judgement:
+    found = errors(record).set_index("angle")["median_percent"]
+    evidence = f"median {found[USUAL_ANGLE]:.2g} % with an angle of {USUAL_ANGLE:g}"
+    small = found[USUAL_ANGLE] < 100 * MOST_ERROR
+    numbers = {"percent": found[USUAL_ANGLE]}
+    return Judgement("holds" if small else "contradicted", evidence, numbers)
+
+
+def _angle(record: Record) -> Judgement:
+    found = errors(record)
+    evidence = ", ".join(
+        f"{row.median_percent:.2g} % at {row.angle:g}" for row in found.itertuples()
+    )
+    rises = found.sort_values("angle")["median_percent"].is_monotonic_increasing
+    return Judgement("holds" if rises else "contradicted", f"median error {evidence}")
+
+
+def _growth(record: Record) -> Judgement:
+    found = growth(record)
+    of = np.log(found["particles"])
+    slope, start = np.polyfit(of, found["interactions"], 1)
+    off = float(np.max(np.abs((start + slope * of) / found["interactions"] - 1)))
+    first, last = found.iloc[0], found.iloc[-1]
+    evidence = (
+        f"{first.interactions:.0f} interactions a particle of {first.particles:,.0f}, {last.interactions:.0f} of"
+        f" {last.particles:,.0f}; at most {off:.1%} off a straight line over log N"
+    )
+    right = slope > 0 and off < OFF_THE_LINE
+    return Judgement("holds" if right else "contradicted", evidence, {"off": off})
+
+
+def _energy(record: Record) -> Judgement:
+    states = list(results(record, what="energy", quantity="state"))
+    if len(states) < 2:
+        raise LabError("The Record has no energies.", "Measure again.")
+    first, last = states[0]["energy"], states[-1]["energy"]
+    drift = abs(last / first - 1)
+    evidence = f"it changes by {drift:.1e} of itself in {states[-1]['step']} steps"
+    return Judgement("holds" if drift < MOST_DRIFT else "contradicted", evidence, {"drift": drift})
+
+
+def mflops(record: Record, ranks: int = 1) -> Span:
+    """Million operations of the forces, counted in the source, over a step's time: an interval."""
+    of = seconds(record, "step_s", what="speed", ranks=ranks)
+    one = result(record, what="speed", ranks=ranks, quantity="steps")
+    million = one["mflops"] * one["step_s"]
+    return quotient(Span(million, million), of)
+
+
+def _alone(record: Record) -> Judgement:
+    seen = mflops(record)
+    evidence = f"{seen.low:,.0f} to {seen.high:,.0f} MFLOPS with {OF_SPEED:,} particles"
+    return Judgement(near(seen, printed(BODIES, 1)), evidence, {"low": seen.low, "high": seen.high})
+
+
+def building_flops(record: Record) -> float:
+    """How many operations of the forces take as long as a particle does while the tree is built."""
+    at: dict[str, Any] = {"what": "speed", "ranks": 1}
+    building, computing = (
+        seconds(record, "phase_s", phase=each, **at).median for each in ("building", "computing")
+    )
+    one = result(record, quantity="steps", **at)
+    return float(building / computing * 1e6 * one["mflops"] * one["step_s"] / one["particles"])
+
+
+def table(record: Record) -> pd.DataFrame:
+    """A row for each number of nodes with a core each: a step, its phases, MFLOPS and speed-up."""
+    import pandas as pd
+
+    rows = []
+    phases = ("computing", "building", "balancing", "communicating", "waiting")
+    for ranks in sorted({row["ranks"] for row in results(record, what="speed")}):
+        ms = {"step_ms": 1e3 * seconds(record, "step_s", what="speed", ranks=ranks).median}
+        for phase in phases:
+            of = seconds(record, "phase_s", what="speed", ranks=ranks, phase=phase)
+            ms[f"{phase}_ms"] = 1e3 * of.median
+        one = result(record, what="speed", ranks=ranks, quantity="steps")
+        rows.append({"nodes": ranks, **ms, "mflops": one["mflops"] * 1e3 * one["step_s"] / ms["step_ms"]})  # fmt: skip
+    found = pd.DataFrame(rows)
+    return found.assign(speed_up=found["step_ms"][0] / found["step_ms"])
+
+
+def picture(record: Record) -> Figure:
+    """The interactions of a particle over the number of particles."""
+    from beowulf.figures import lines
+
+    return lines(
+        growth(record),
+        "particles",
+        "interactions",
+        title="The work of a tree code",
+        x_title="particles",
+        y_title="interactions a particle",
+    )
+
+
+STUDY = Study(
+    id="C5",
+    title="The galaxy: a tree code, verified, and its speed on one processor and on several",
+    plan=plan,
+    judged=[
+        Claim(
+            "small-error",
+            f"with an opening angle of {USUAL_ANGLE:g} half of the forces are less than {MOST_ERROR:.0%} off",
+            _error,
+            "samples",
+        ),
+        Claim("angle", "the smaller the angle, the smaller the error", _angle, "samples"),
+        Claim("n-log-n", "the work grows as N log N", _growth, "samples"),
+        Claim("energy", f"the energy changes by less than {MOST_DRIFT:.1%}", _energy, "samples"),
+        same_bits("galaxy"),
+        Claim("one-processor", f"one processor makes {printed(BODIES, 1):g} MFLOPS", _alone),
+        on_sixteen("fixed-size", f"16 processors make {printed(BODIES):g}", BODIES),
+    ],
+    draw=picture,
+    troubles=partial(trouble, quantity="step_s", enough=2),
+    differs={
+        "holds": "The method is the paper's: forces, energy and the number of interactions depend on no machine.",
+        "contradicted": "A core of today makes some hundred times as many interactions a second as a DX4 of 100 MHz.",
+        "inconclusive": "With fewer cores than ranks, ranks wait for each other's cores and not for particles.",
+    },
+)

@@ -1,0 +1,390 @@
+"""C6, speed-up and overhead of gas and galaxy on 1 to 16 processors of 1995, on one network and on two: simulated.
+
+Paper C, figures 3 and 4. Our programs run on the simulated machine of 1995 (machine_1995.py), whatever cluster is up:
+the rates of one processor are put in, and so are the cable and what software takes for a message. What more processors
+gain comes out. The paper does not print how many particles its galaxy has, so three numbers of them are simulated, and
+a claim is decided where all three say the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from beowulf.cluster import Cluster
+from beowulf.errors import LabError
+from beowulf.figures import Figure
+from beowulf.labs.lab_08.codes import (
+    BODIES,
+    FIXED,
+    GALAXY,
+    GAS,
+    SCALED,
+    Known,
+    near,
+    printed,
+    results,
+    run,
+)
+from beowulf.labs.lab_08.machine_1995 import (
+    ACROSS,
+    GALAXY_MFLOPS,
+    GAS_MFLOPS,
+    MOST_NODES,
+    NODES,
+    ZONE_FLOPS,
+    gas_steps,
+    launching_on,
+    networks,
+)
+from beowulf.measure.judgement import Interval, Span, below, reaches, within
+from beowulf.measure.measurement import Measurement
+from beowulf.record import Record
+from beowulf.studies.study import Claim, Judgement, Plan, Study
+from beowulf.verdict import Outcome
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+QUICK_NODES = (1, 8, 16)
+PARTICLES = (2000, 5000, 10000)
+GALAXY_STEPS = 2
+ZONES = (ACROSS * 30) ** 2
+# A particle takes as long as so many operations of the forces while the tree is built: study C5 measured 390 and 500 on
+# a core of 2026 (c5_galaxy.building_flops).
+BUILDING_FLOPS = 500
+PARTS = ("computing", "communicating", "waiting")
+LITTLE, NOTHING = 1.1, 1.05  # a few per cent more, and nothing
+MOST_MORE = 1.2  # from 8 to 16 processors: about 10 per cent
+MOST_COMMUNICATING = 2.0  # per cent, where the paper has about 1
+UNKNOWN = "the paper does not print its number of particles, on which the answer depends"
+ADVICE = "`c6_overhead.table` of the Record has each number of particles by itself."
+
+
+def plan(cluster: Cluster, *, quick: bool) -> Plan:
+    """Steps of both programs on the simulated machine of 1995, with one network and with two."""
+    nodes = QUICK_NODES if quick else NODES
+
+    def galaxy(measurement: Measurement, cables: int) -> None:
+        flop_ns = 1e3 / GALAXY_MFLOPS
+        for particles in PARTICLES:
+            words: list[str | int] = ["--particles", particles, "--steps", GALAXY_STEPS]
+            words += [
+                "--flop-ns",
+                f"{flop_ns:.3f}",
+                "--particle-ns",
+                f"{flop_ns * BUILDING_FLOPS:.0f}",
+            ]
+            for count in nodes:
+                run(measurement, GALAXY, count, words, {"cables": cables, "particles": particles})
+
+    def steps(measurement: Measurement) -> None:
+        for cables, machine in networks().items():
+            with launching_on(measurement, machine):
+                gas_steps(measurement, GAS, cables, nodes)
+                gas_steps(measurement, GAS, cables, nodes[1:], scaled=True)
+                galaxy(measurement, cables)
+
+    about: dict[str, Any] = {"nodes": list(nodes), "particles": list(PARTICLES), "networks": [1, 2]}
+    about |= {"gas_mflops": GAS_MFLOPS, "galaxy_mflops": GALAXY_MFLOPS, "zone_flops": ZONE_FLOPS}
+    about["building_flops"] = BUILDING_FLOPS
+    return Plan(2 * (2 * len(nodes) - 1 + len(PARTICLES) * len(nodes)), about, steps)
+
+
+def table(record: Record) -> pd.DataFrame:
+    """A row for each code, size, number of networks and of nodes: a step, its parts, MFLOPS, speed-up, overhead.
+
+    Of the galaxy, to build the tree counts as computing, and to balance the load as communicating; `balancing_ms` is
+    that part by itself. The overhead is what is missing of the ideal, in per cent.
+    """
+    import pandas as pd
+
+    found = pd.DataFrame([*_gas(record), *_galaxy(record)])
+    if found.empty:
+        raise LabError("The Record has no steps.", "Measure again.")
+    return found.sort_values(["code", "particles", "networks", "nodes"], ignore_index=True)
+
+
+def _means(record: Record) -> dict[tuple[Any, ...], Known]:
+    """The ms of a step and of each part of it, by what tells runs apart; means of the steps and of the ranks."""
+    sums: dict[tuple[Any, ...], dict[str, list[float]]] = {}
+    for point in record.points:
+        if point.samples and "cables" in point.at:
+            at = point.at
+            key = (at.get("particles", 0), at.get("scaled", False), at["cables"], at["ranks"])
+            name = str(at.get("phase", str(point.quantity).removesuffix("_s")))
+            sums.setdefault(key, {}).setdefault(name, []).extend(point.samples)
+    return {
+        key: Known({name: 1e3 * sum(each) / len(each) for name, each in parts.items()})
+        for key, parts in sums.items()
+    }
+
+
+def _gas(record: Record) -> list[dict[str, Any]]:
+    rows = []
+    means = Known({key[1:]: each for key, each in _means(record).items() if not key[0]})
+    for (scaled, cables, nodes), ms in means.items():
+        grown = nodes if scaled else 1
+        rate = ZONE_FLOPS * ZONES * grown / ms["step"] / 1e3
+        one = means[False, cables, 1]
+        parts = {name: ms[name] for name in PARTS}
+        rows.append(
+            _row(
+                SCALED if scaled else FIXED,
+                0,
+                cables,
+                nodes,
+                ms["step"],
+                parts,
+                rate,
+                grown * one["step"],
+            )
+        )
+        if nodes == 1:  # one processor has one size
+            rows.append({**rows[-1], "code": SCALED})
+    return rows
+
+
+def _galaxy(record: Record) -> list[dict[str, Any]]:
+    rows = []
+    means = Known({(key[0], *key[2:]): each for key, each in _means(record).items() if key[0]})
+    flops = Known(
+        {
+            row["particles"]: row["mflops"] * row["step_s"]
+            for row in results(record, quantity="steps")
+        }
+    )
+    for (particles, cables, nodes), ms in means.items():
+        parts = {
+            "computing": ms["computing"] + ms["building"],
+            "communicating": ms["communicating"] + ms["balancing"],
+            "waiting": ms["waiting"],
+        }
+        rate, one = 1e3 * flops[particles] / ms["step"], means[particles, cables, 1]["step"]
+        row = _row(BODIES, particles, cables, nodes, ms["step"], parts, rate, one)
+        rows.append({**row, "balancing_ms": ms["balancing"]})
+    return rows
+
+
+def _row(
+    code: str, particles: int, cables: int, nodes: int, ms: float, parts: dict[str, float], rate: float, one: float
+) -> dict[str, Any]:  # fmt: skip
+    return {
+        "code": code,
+        "particles": particles,
+        "networks": cables,
+        "nodes": nodes,
+        "step_ms": ms,
+        **{f"{name}_percent": 100 * each / ms for name, each in parts.items()},
+        "mflops": rate,
+        "speed_up": one / ms,
+        "overhead_percent": 100 * (1 - one / ms / nodes),
+    }
+
+
+def column(
+    facts: pd.DataFrame, name: str, code: str, nodes: int = MOST_NODES, cables: int = 1
+) -> Any:
+    """A column by numbers of particles; LabError without."""
+    asked = (facts["code"] == code) & (facts["nodes"] == nodes) & (facts["networks"] == cables)
+    if not asked.any():
+        raise LabError(f"The Record has no {code} on {nodes} nodes.", "Measure again.")
+    return facts[asked].set_index("particles")[name]
+
+
+def points(facts: pd.DataFrame) -> pd.DataFrame:
+    """What the paper's text says of points of its figures 3 and 4 on 16 processors, beside the simulated ones."""
+    import pandas as pd
+
+    rows = [
+        {"code": code, "particles": particles, "quantity": quantity, "paper": paper, "here": here}
+        for code in (FIXED, SCALED, BODIES)
+        for quantity in ("mflops", "overhead_percent")
+        for paper in (printed(code, column=quantity),)
+        for particles, here in column(facts, quantity, code).items()
+    ]
+    found = pd.DataFrame(rows)
+    return found.assign(times=found["here"] / found["paper"])
+
+
+def _span(values: Any) -> Span:
+    return Span(float(values.min()), float(values.max()))
+
+
+def _judged(outcome: Outcome, span: Interval, unit: str, digits: int = 1) -> Judgement:
+    """A Judgement on one number of the gas, or on those of three galaxies."""
+    low, high = (f"{each:.{digits}f}" for each in (span.low, span.high))
+    evidence = f"{low}{unit}" if low == high else f"{low} to {high}{unit}, by number of particles"
+    but = UNKNOWN if outcome == "inconclusive" else ""
+    numbers = {"low": span.low, "high": span.high}
+    return Judgement(outcome, evidence, numbers, advice=ADVICE if but else "", but=but)
+
+
+def makes(name: str, says: str, code: str) -> Claim:
+    """The MFLOPS of 16 processors, against figure 3."""
+
+    def judge(facts: pd.DataFrame) -> Judgement:
+        span = _span(column(facts, "mflops", code))
+        return _judged(near(span, printed(code)), span, " MFLOPS")
+
+    return Claim(name, says, judge)
+
+
+def lost(name: str, says: str, code: str, rule: Callable[[Interval], Outcome]) -> Claim:
+    """The overhead of 16 processors, against figure 4."""
+
+    def judge(facts: pd.DataFrame) -> Judgement:
+        span = _span(column(facts, "overhead_percent", code))
+        return _judged(rule(span), span, " %")
+
+    return Claim(name, says, judge)
+
+
+def doubling(name: str, code: str) -> Claim:
+    """What 16 processors gain over 8."""
+
+    def judge(facts: pd.DataFrame) -> Judgement:
+        span = _span(column(facts, "speed_up", code) / column(facts, "speed_up", code, 8))
+        return _judged(within(span, 1, MOST_MORE), span, " times", 2)
+
+    return Claim(
+        name, f"{code.partition(',')[0]}: 16 processors are only about 10 % faster than 8", judge
+    )
+
+
+def second(
+    name: str, says: str, code: str, rule: Callable[[Interval], Outcome], of: str = "step_ms"
+) -> Claim:
+    """What a second network gains on 16 processors."""
+
+    def judge(facts: pd.DataFrame) -> Judgement:
+        span = _span(column(facts, of, code) / column(facts, of, code, cables=2))
+        return _judged(rule(span), span, " times", 2)
+
+    return Claim(name, says, judge)
+
+
+def _communicating(facts: pd.DataFrame) -> Judgement:
+    span = _span(column(facts, "communicating_percent", FIXED))
+    return _judged(below(span, MOST_COMMUNICATING), span, " %")
+
+
+def sum_of(name: str, code: str, says: str) -> Claim:
+    """A sum of the paper, done again with its own figures."""
+    percent = 100 * (1 - printed(code) / printed(code, 1) / MOST_NODES)
+    stated = printed(code, column="overhead_percent")
+
+    def judge(facts: object) -> Judgement:
+        evidence = (
+            f"{printed(code):g} are {percent:.1f} % below {MOST_NODES} times {printed(code, 1):g}"
+        )
+        right = percent > stated if "more" in says else round(percent) == stated
+        return Judgement("holds" if right else "contradicted", evidence, {"percent": percent})
+
+    return Claim(name, says, judge, needs="nothing", rests_on="arithmetic")
+
+
+def picture(facts: pd.DataFrame) -> Figure:
+    """Figures 3 and 4: MFLOPS and overhead by processors on one network, with the paper's points."""
+    import pandas as pd
+
+    from beowulf import figures
+
+    one = facts[(facts["networks"] == 1) & facts["particles"].isin((0, PARTICLES[1]))]
+    rows = one[["code", "nodes", "mflops", "overhead_percent"]]
+    paper = pd.DataFrame(
+        [
+            {"code": f"{code}, paper", "nodes": nodes, "mflops": printed(code, nodes)}
+            for code in (FIXED, SCALED, BODIES)
+            for nodes in (1, MOST_NODES)
+        ]
+    )
+    both = pd.concat([rows, paper], ignore_index=True)
+    charts = {
+        "speed": lambda axes: figures.lines(
+            both, "nodes", "mflops", "code", title="", x_title="processors", y_title="MFLOPS", axes=axes
+        ),
+        "overhead": lambda axes: figures.lines(
+            rows, "nodes", "overhead_percent", "code", title="", x_title="processors", y_title="overhead (%)", axes=axes
+        ),
+    }  # fmt: skip
+    return figures.one_below_another("Gas and galaxy on the simulated machine of 1995", charts)
+
+
+STUDY = Study(
+    id="C6",
+    title="Speed-up and overhead of gas and galaxy on the simulated machine of 1995",
+    plan=plan,
+    facts=table,
+    judged=[
+        makes(
+            "gas-fixed",
+            f"16 processors make {printed(FIXED):g} MFLOPS with a gas of fixed size",
+            FIXED,
+        ),
+        makes("gas-scaled", f"and {printed(SCALED):g} with one that grows", SCALED),
+        makes("galaxy", f"they make {printed(BODIES):g} with a galaxy", BODIES),
+        lost(
+            "gas-fixed-overhead",
+            "the overhead of the gas of fixed size is more than 60 %",
+            FIXED,
+            lambda seen: below(printed(FIXED, column="overhead_percent"), seen),
+        ),
+        lost(
+            "gas-scaled-overhead",
+            "that of the gas that grows is 16 %",
+            SCALED,
+            lambda seen: near(seen, printed(SCALED, column="overhead_percent")),
+        ),
+        lost(
+            "galaxy-overhead",
+            "that of the galaxy is more than 50 %",
+            BODIES,
+            lambda seen: below(printed(BODIES, column="overhead_percent"), seen),
+        ),
+        doubling("gas-doubling", FIXED),
+        doubling("galaxy-doubling", BODIES),
+        Claim(
+            "gas-communicating",
+            "communication takes about 1 % of the time of the gas",
+            _communicating,
+        ),
+        second(
+            "second-gas",
+            "a second network gains nothing for the gas",
+            FIXED,
+            lambda s: within(s, 1 / NOTHING, NOTHING),
+        ),
+        second(
+            "second-galaxy",
+            "it gains a few per cent for the galaxy",
+            BODIES,
+            lambda s: within(s, 1, LITTLE),
+        ),
+        second(
+            "second-balancing",
+            "it gains 50 % for the galaxy's load balancing",
+            BODIES,
+            lambda seen: reaches(seen, 1.5, 1),
+            "balancing_ms",
+        ),
+        sum_of("sum-scaled", SCALED, "62 MFLOPS are 16 % below the ideal"),
+        sum_of("sum-fixed", FIXED, "31 MFLOPS are more than 60 % below the ideal"),
+    ],
+    draw=picture,
+    simulates=True,
+    timed=False,
+    differs={
+        "holds": (
+            "A cable that all share and a millisecond of software a message lead to these figures, for the gas with 849"
+            " operations a zone; with the paper's few thousand it does not come to them, so this is no proof of their"
+            " cause."
+        ),
+        "contradicted": (
+            "The paper's gas takes a few thousand operations a zone and ours 849, so that ours communicates more; and"
+            " a routine that only begins a message stops its clock before the message has arrived; and our galaxy"
+            " sends all particles to all."
+        ),
+        "inconclusive": "The paper does not print its number of particles, on which the answer depends.",
+    },
+)

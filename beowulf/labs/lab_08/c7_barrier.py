@@ -1,0 +1,129 @@
+"""C7, synchronisation: what does a barrier cost as nodes are added?
+
+Paper C calls the overhead of global synchronisation high, and its effect on the scaling of its codes modest (abstract);
+it prints no time of a barrier. Of its gas code's overhead on 16 processors most appears to be synchronisation at the
+end of a step, not communication; its other code's load balancing is limited by the bandwidth of the network.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from beowulf import paths
+from beowulf.cluster import Cluster
+from beowulf.errors import LabError
+from beowulf.figures import Figure
+from beowulf.labs.lab_08.tokens import LAB, PROGRAM
+from beowulf.measure.judgement import below
+from beowulf.measure.measurement import Measurement
+from beowulf.measure.quality import trouble
+from beowulf.measure.statistics import Summary, summary
+from beowulf.record import Record
+from beowulf.studies.study import CABLE, Claim, Judgement, Plan, Study
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+QUANTITY = "barrier_s"
+NODES = (2, 4, 8, 16)
+FULL, QUICK = (3, 12, 100), (2, 6, 30)  # launches, passes, ms of each
+
+
+def plan(cluster: Cluster, *, quick: bool) -> Plan:
+    """Barriers of two nodes, four, and so on to all that there are; one rank a node."""
+    launches, passes, ms = QUICK if quick else FULL
+    counts = [n for n in NODES if n <= len(cluster.nodes)]
+
+    def steps(measurement: Measurement) -> None:
+        words = ["--barrier", "--ms", str(ms), "--passes", str(passes)]
+        for number in range(launches):
+            for count in counts:
+                measurement.launch(paths.lab(LAB) / PROGRAM, count, words, launch=number)
+
+    about = {"nodes": counts, "launches": launches, "passes": passes, "ms": ms}
+    return Plan(launches * len(counts), about, steps)
+
+
+def times(record: Record) -> dict[int, Summary]:
+    """By nodes, the µs of a barrier; LabError without any."""
+    samples: dict[int, list[float]] = {}
+    launches: dict[int, list[int]] = {}
+    for point in record.points:
+        if point.quantity == QUANTITY and point.samples:
+            nodes = int(point.at["ranks"])
+            samples.setdefault(nodes, []).extend(1e6 * each for each in point.samples)
+            launches.setdefault(nodes, []).extend([int(point.at["launch"])] * len(point.samples))
+    if len(samples) < 2:
+        raise LabError("There are no barriers of two numbers of nodes.", "Measure again.")
+    return {n: summary(samples[n], launches=launches[n], busy=record.busy) for n in sorted(samples)}
+
+
+def table(facts: dict[int, Summary]) -> pd.DataFrame:
+    """A row for each number of nodes."""
+    import pandas as pd
+
+    return pd.DataFrame(
+        [
+            {"nodes": n, "barrier_us": each.median, "low": each.low, "high": each.high}
+            for n, each in facts.items()
+        ]
+    )
+
+
+def _grows(facts: dict[int, Summary]) -> Judgement:
+    first, last = min(facts), max(facts)
+    evidence = (
+        f"{facts[first].median:.1f} µs on {first} nodes, {facts[last].median:.1f} µs on {last}"
+    )
+    return Judgement(below(facts[first], facts[last]), evidence, {"us": facts[last].median})
+
+
+def _logarithm(facts: dict[int, Summary]) -> Judgement:
+    first, last = min(facts), max(facts)
+    times_as_long = facts[last].median / facts[first].median
+    evidence = f"{last // first} times as many nodes, {times_as_long:.1f} times as long"
+    grown = last / first
+    return Judgement("holds" if times_as_long < grown else "contradicted", evidence)
+
+
+def picture(facts: dict[int, Summary]) -> Figure:
+    """The µs of a barrier over the nodes."""
+    from beowulf.figures import lines
+
+    return lines(
+        table(facts),
+        "nodes",
+        "barrier_us",
+        title="A barrier of all nodes",
+        x_title="nodes",
+        y_title="barrier (µs)",
+        low="low",
+        high="high",
+    )
+
+
+STUDY = Study(
+    id="C7",
+    title="Synchronisation: a barrier by number of nodes",
+    plan=plan,
+    facts=times,
+    judged=[
+        Claim("grows", "a barrier takes longer as nodes are added", _grows),
+        Claim(
+            "less-than-proportional",
+            "but less than in proportion to the nodes",
+            _logarithm,
+            needs="quiet samples",
+        ),
+    ],
+    draw=picture,
+    troubles=partial(trouble, quantity=QUANTITY),
+    simulates=True,
+    needs=(CABLE,),
+    differs={
+        "holds": "A barrier is a few rounds of empty messages, one round more for twice as many nodes, each a latency.",
+        "contradicted": "Nodes that share a machine's cores wait for a core as well, one after the other.",
+        "inconclusive": "Nodes that share cores with other programs wait for a core for longer than for a message.",
+    },
+)

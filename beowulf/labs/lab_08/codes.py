@@ -1,0 +1,147 @@
+"""What C4, C5 and C6 share: the programs, a Record's results, and how many ranks have a core to themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from beowulf import papers
+from beowulf.cluster import Cluster
+from beowulf.cluster.description import on_one_machine
+from beowulf.errors import LabError
+from beowulf.labs.lab_08.machine_1995 import MOST_NODES, NODES, TABLE
+from beowulf.measure.judgement import Interval, Span, quotient, within
+from beowulf.measure.measurement import Measurement
+from beowulf.measure.statistics import Summary, summary
+from beowulf.record import Point, Record
+from beowulf.studies.study import Claim, Judgement, undecided
+from beowulf.verdict import Outcome
+
+GAS, GALAXY = (Path(__file__).with_name(f"{name}_complete.c") for name in ("gas", "galaxy"))
+FIXED, SCALED, BODIES = "gas, fixed size", "gas, scaled size", "galaxy"
+NEAR = 0.2
+
+
+def printed(code: str, processors: int = MOST_NODES, column: str = "mflops") -> float:
+    """A number that the text of paper C has for a point of figure 3 or 4."""
+    return papers.figure(TABLE, column, code=code, processors=processors)
+
+
+def cores_for_ranks(description: dict[str, Any]) -> int:
+    """How many ranks, one on each node, have a core to themselves."""
+    nodes = len(description["nodes"])
+    cores = [int(each) for each in description.get("node_cores", {}).values()]
+    return min(nodes, *cores) if cores and on_one_machine(description) else nodes
+
+
+def counts(cluster: Cluster) -> list[int]:
+    """On how many nodes a speed-up can be measured: those of the paper that leave each rank a core."""
+    return [n for n in NODES if n <= cores_for_ranks(dict(cluster.describe()))]
+
+
+def most_ranks(cluster: Cluster) -> int:
+    """The most nodes of the paper's numbers that there are, whatever their cores."""
+    return max(n for n in NODES if n <= len(cluster.nodes))
+
+
+def run(
+    measurement: Measurement,
+    program: Path,
+    ranks: int,
+    words: list[str | int],
+    at: dict[str, Any],
+    launch: int = 0,
+) -> None:
+    """Launch, and keep what the program says of the whole run as well."""
+    hosts = measurement.cluster.nodes[:ranks]
+    rows = measurement.launch(
+        program, ranks, [*words, "--lines"], at=at, launch=launch, hosts=hosts
+    )
+    for row in rows:
+        if row.get("kind") == "result":
+            facts = {name: value for name, value in row.items() if name != "kind"}
+            place = {**at, "ranks": ranks, "launch": launch, "result": True}
+            measurement.points.append(Point(place, facts=facts))
+
+
+class Known(dict[Any, Any]):
+    """What a Record has; LabError for what it has not, as after Ctrl-C."""
+
+    def __missing__(self, key: object) -> Any:
+        raise LabError("The Record has no such run.", "Measure again.")
+
+
+def results(record: Record, **at: Any) -> Iterator[Known]:
+    """What the programs said of whole runs with these coordinates."""
+    for point in record.points:
+        row = Known({**point.at, **point.facts})
+        if "result" in point.at and all(row.get(name) == each for name, each in at.items()):
+            yield row
+
+
+def result(record: Record, **at: Any) -> Known:
+    """The first of them; LabError without."""
+    if (found := next(results(record, **at), None)) is None:
+        raise LabError("The Record has no such run.", "Measure again.")
+    return found
+
+
+def seconds(record: Record, quantity: str, **at: Any) -> Summary:
+    """A time of the runs with these coordinates; LabError without."""
+    points = [
+        point
+        for point in record.points
+        if point.quantity == quantity
+        and point.samples
+        and all(point.at.get(name) == each for name, each in at.items())
+    ]
+    samples = [each for point in points for each in point.samples]
+    if not samples:
+        raise LabError("The Record has no such time.", "Measure again.")
+    launches = [int(point.at["launch"]) for point in points for _ in point.samples]
+    return summary(samples, launches=launches, busy=record.busy)
+
+
+def same_bits(name: str) -> Claim:
+    """Whether a run on one node and on several ends with the same bits."""
+
+    def judge(record: Record) -> Judgement:
+        bits = {row["ranks"]: row["bits"] for row in results(record, what="bits") if "bits" in row}
+        if len(bits) < 2:
+            raise LabError("The Record has no runs on two numbers of nodes.", "Measure again.")
+        same = len(set(bits.values())) == 1
+        evidence = f"{'the same' if same else 'other'} bits on {' and '.join(map(str, bits))} nodes"
+        return Judgement("holds" if same else "contradicted", evidence)
+
+    return Claim(
+        "same-bits", f"the {name} has the same bits on any number of nodes", judge, "samples"
+    )
+
+
+def on_sixteen(name: str, says: str, code: str, **at: Any) -> Claim:
+    """How many times as fast 16 nodes are as one, against the paper; open where they have no core each."""
+    published = printed(code) / printed(code, 1)
+
+    def judge(record: Record) -> Judgement:
+        ranks = cores_for_ranks(record.cluster)
+        if ranks < MOST_NODES:
+            return undecided(
+                f"{MOST_NODES} ranks need a core each, and here {ranks} have one: what takes turns on a core shows no"
+                " speed-up",
+                "`beowulf study C6` simulates the machine of 1995.",
+            )
+        one = seconds(record, "step_s", ranks=1, what="speed")
+        many = seconds(record, "step_s", ranks=MOST_NODES, what="speed", **at)
+        grown = MOST_NODES if code == SCALED else 1
+        times = quotient(one, many)
+        grown_times = Span(grown * times.low, grown * times.high)
+        evidence = f"{grown_times.low:.1f} to {grown_times.high:.1f} times as fast; {published:.1f} in the paper"
+        return Judgement(near(grown_times, published), evidence)
+
+    return Claim(name, says, judge)
+
+
+def near(measured: Interval, published: float) -> Outcome:
+    """Whether an interval lies within 20 % of a published number."""
+    return within(measured, (1 - NEAR) * published, (1 + NEAR) * published)

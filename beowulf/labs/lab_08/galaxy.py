@@ -1,0 +1,102 @@
+"""Lab 08's galaxy: a learner's partition of the particles by their cost, and how well it balances the ranks.
+
+It is a Record of S8 with the variant `galaxy`, which keeps the source and the balance: the interactions of the rank
+that has most, over the mean.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from beowulf import mpi
+from beowulf.cluster import Cluster
+from beowulf.errors import LabError
+from beowulf.exercises.gas import LONGEST_SOURCE, beside_headers, shown_film
+from beowulf.measure.measurement import Measurement
+from beowulf.record import Point, Record
+from beowulf.user import learner
+
+STUDY, VARIANT, SOURCE, FUNCTION = "S8", "galaxy", "galaxy.c", "partition"
+RANKS, PARTICLES, STEPS = 4, 3000, 4
+FILM_PARTICLES, FILM_STEPS, FILM_EVERY, FILM_SQUARES = 5000, 240, 6, 120
+
+
+def measure(cluster: Cluster, source: Path | str = SOURCE) -> Record:
+    """Run a few steps with the learner's partition.
+
+    LabError when the file does not compile. What is wrong is in the Record, which is kept all the same.
+    """
+    folder = cluster.records or Path("records")
+    words: list[str | int] = [
+        "--model",
+        "plummer",
+        "--particles",
+        PARTICLES,
+        "--steps",
+        STEPS,
+        "--lines",
+    ]
+    sweep = {"exercise": Path(source).name, "particles": PARTICLES, "steps": STEPS}
+    facts: dict[str, Any] = {"right": False, "why": ""}
+    with (
+        beside_headers(Path(source)) as program,
+        Measurement(STUDY, cluster, folder, timed=False, sweep=sweep) as session,
+    ):
+        try:
+            rows = session.launch(program, RANKS, words, timeout_s=120)
+            found = next(row for row in rows if row.get("quantity") == "steps")
+            facts |= {"right": True, "balance": float(found["balance"])}
+        except LabError as problem:
+            if "does not compile" in problem.message:
+                raise
+            facts["why"] = problem.message
+        text = program.read_text(encoding="utf-8", errors="replace")[:LONGEST_SOURCE]
+        session.points.append(Point({"function": FUNCTION}, facts={"text": text, **facts}))
+        record = session.record()
+    record.learner, record.variant = learner(), VARIANT
+    record.save_in(folder)
+    print(says(record))
+    return record
+
+
+def film(cluster: Cluster, source: Path | str = SOURCE, *, steps: int = FILM_STEPS) -> Any:
+    """Two galaxies that meet, on four ranks: a picture for a notebook, and galaxy.gif beside the Records."""
+    with beside_headers(Path(source)) as program:
+        built = mpi.build(program, library=cluster.mpi)
+        file = built.with_name("positions")
+        words = ["--model", "galaxies", "--particles", str(FILM_PARTICLES), "--steps", str(steps)]
+        words += ["--every", str(FILM_EVERY), "--positions", file.name]
+        done = mpi.launch(cluster, [str(built)], RANKS, words, folder=built.parent, timeout_s=300)
+        if done.returncode or not file.is_file():
+            why = done.stderr.strip() or "no positions came back from the first node"
+            raise LabError(f"The galaxy could not be drawn: {why}.")
+        places = np.fromfile(file, dtype=np.float32).reshape(-1, FILM_PARTICLES, 3)
+    alt = f"A film of {len(places)} pictures: two galaxies of {FILM_PARTICLES:,} particles pass through each other."
+    return shown_film(cluster, seen_from_above(places), "galaxy.gif", alt)
+
+
+def seen_from_above(places: Any) -> Any:
+    """How many particles are in each square of a plane, by frames; a logarithm, so that single ones are seen."""
+    most = float(np.percentile(np.abs(places[:, :, :2]), 99))
+    edges = np.linspace(-most, most, FILM_SQUARES + 1)
+    counts = [np.histogram2d(each[:, 1], each[:, 0], bins=(edges, edges))[0] for each in places]
+    return np.log1p(np.array(counts))
+
+
+def function(record: Record) -> dict[str, Any]:
+    """Source, balance, and whether it is right, of a Record; LabError without."""
+    for point in record.points:
+        if point.at.get("function") == FUNCTION:
+            return point.facts
+    raise LabError(f"{record.file_name} holds no {FUNCTION}.", "Measure again.")
+
+
+def says(record: Record) -> str:
+    """How well the partition balances, in a sentence."""
+    facts = function(record)
+    if not facts["right"]:
+        return f"{FUNCTION}: {facts['why']}"
+    return f"{FUNCTION} is right: the rank with most interactions has {facts['balance']:.3f} times the mean."

@@ -1,0 +1,209 @@
+"""What C1 and C2 share: tokens of the program tokens.c between two nodes, on one network and on two."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from beowulf import papers, paths
+from beowulf.cluster import Cluster
+from beowulf.cluster.config import SIMULATED
+from beowulf.cluster.platform import of_plain
+from beowulf.errors import LabError
+from beowulf.labs.lab_08.machine_1995 import doubled, ethernet, launching_on
+from beowulf.measure.measurement import Measurement
+from beowulf.measure.quality import trouble
+from beowulf.measure.statistics import Ratio, Summary, ratio, summary
+from beowulf.record import Record
+from beowulf.studies.study import Plan
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LAB, PROGRAM = "08", "tokens.c"
+QUANTITY = "token_s"
+SIZES = (4, 16, 64, 256, 512, 1024, 2048, 4096, 8192)
+DEMANDS = (1, 2, 4, 8)
+MOST_DEMAND, LARGEST = max(DEMANDS), max(SIZES)
+SATURATED = 0.8  # of the highest rate
+Key = tuple[int, int, int]  # networks, demand, size
+
+
+@dataclass(frozen=True)
+class Amount:
+    """How many launches, and for how long tokens go to and fro at each place of the sweep, several times a launch."""
+
+    launches: int
+    passes: int
+    ms: int
+
+
+FULL, QUICK = Amount(3, 12, 60), Amount(2, 6, 25)
+SIMULATION = Amount(1, 1, 400)  # every run gives the same
+PUBLISHED, NEAR = "C-tokens", 0.2
+
+
+def plan(cluster: Cluster, *, quick: bool) -> Plan:
+    """Tokens of all sizes and demands between two nodes, in turns on one network and on both where there are two."""
+    if cluster.can.simulated:
+        return _simulation(cluster)
+    amount = QUICK if quick else FULL
+    networks = (1, 2) if int(cluster.describe().get("networks", 1)) > 1 else (1,)
+
+    def steps(measurement: Measurement) -> None:
+        program = paths.lab(LAB) / PROGRAM
+        words = ["--way", "sockets", "--sizes", ",".join(map(str, SIZES))]
+        words += ["--demand", ",".join(map(str, DEMANDS)), "--ms", str(amount.ms)]
+        words += ["--passes", str(amount.passes)]
+        for number in range(amount.launches):
+            for count in networks:
+                measurement.launch(
+                    program,
+                    2 * MOST_DEMAND,
+                    [*words, "--networks", count],
+                    hosts=cluster.nodes[:2],
+                    launch=number,
+                )
+
+    about: dict[str, Any] = {"sizes": list(SIZES), "demands": list(DEMANDS)}
+    about["networks"] = list(networks)
+    about |= {"launches": amount.launches, "passes": amount.passes, "ms": amount.ms}
+    return Plan(amount.launches * len(networks), about, steps)
+
+
+def _simulation(cluster: Cluster) -> Plan:
+    """The same by MPI on simulated nodes, a pair of them for each token; a second network where times are given."""
+    one = of_plain(cluster.describe()["platform"])
+    machines = {1: one, 2: doubled(one)} if one.times_us else {1: one}
+    demands = [each for each in DEMANDS if 2 * each <= len(cluster.nodes)]
+    words = ["--sizes", ",".join(map(str, SIZES)), "--demand", ",".join(map(str, demands))]
+    words += ["--ms", str(SIMULATION.ms)]
+
+    def steps(measurement: Measurement) -> None:
+        for count, machine in machines.items():
+            with launching_on(measurement, machine):
+                measurement.launch(
+                    paths.lab(LAB) / PROGRAM, 2 * max(demands), words, at={"networks": count}
+                )
+
+    about = {"sizes": list(SIZES), "demands": demands, "networks": list(machines)}
+    return Plan(len(machines), about | {"launches": 1, "passes": 1, "ms": SIMULATION.ms}, steps)
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """The samples of a Record: by networks, demand and size the seconds of a token, and the launch of each."""
+
+    record: Record
+    samples: Mapping[Key, list[float]]
+    launches: Mapping[Key, list[int]]
+
+    @classmethod
+    def of(cls, record: Record) -> Tokens:
+        """What a Record holds; LabError without tokens."""
+        samples: dict[Key, list[float]] = {}
+        launches: dict[Key, list[int]] = {}
+        for point in record.points:
+            if point.quantity == QUANTITY and point.samples:
+                at = point.at
+                key = int(at["networks"]), int(at["demand"]), int(at["size_bytes"])
+                samples.setdefault(key, []).extend(point.samples)
+                launches.setdefault(key, []).extend([int(at["launch"])] * len(point.samples))
+        if not samples:
+            raise LabError("There are no samples of tokens.", "Measure again.")
+        return cls(record, samples, launches)
+
+    @property
+    def networks(self) -> list[int]:
+        """Of how many networks there are samples."""
+        return sorted({key[0] for key in self.samples})
+
+    def need_two(self) -> None:
+        """LabError where only one network was measured."""
+        if self.networks != [1, 2]:
+            raise LabError(
+                "Only one network was measured.",
+                "`beowulf up --networks 2` boots a cluster with two.",
+            )
+
+    def rate(self, networks: int, demand: int, size: int) -> Summary:
+        """MB/s of all pairs together."""
+        key = (networks, demand, size)
+        if key not in self.samples:
+            raise LabError("There are no samples of this case.", "Measure again.")
+        values = [size / each / 1e6 for each in self.samples[key]]
+        return summary(values, launches=self.launches[key], busy=self.record.busy)
+
+    def gain(self, demand: int, size: int) -> Ratio:
+        """How many times faster two networks are than one."""
+        self.need_two()
+        one, two = self.samples[1, demand, size], self.samples[2, demand, size]
+        return ratio(list(zip(one, two, strict=False)), busy=self.record.busy)
+
+    def highest(self, networks: int, demand: int = MOST_DEMAND) -> Summary:
+        """The highest MB/s of any size."""
+        return max(
+            (self.rate(networks, demand, size) for size in SIZES), key=lambda each: each.median
+        )
+
+    def saturated_at(self, networks: int, demand: int = MOST_DEMAND) -> int:
+        """The smallest token with which the rate is at least 80 % of the highest."""
+        rates = {size: self.rate(networks, demand, size).median for size in SIZES}
+        most = max(rates.values())
+        return next(size for size, rate in rates.items() if rate >= SATURATED * most)
+
+
+def table(facts: Tokens) -> pd.DataFrame:
+    """A row for each number of networks, demand and size: MB/s with its interval, and tokens a second."""
+    import pandas as pd
+
+    rows = []
+    for networks, demand, size in sorted(facts.samples):
+        seen = facts.rate(networks, demand, size)
+        rows.append(
+            {
+                "networks": networks,
+                "demand": demand,
+                "size_bytes": size,
+                "rate_mb_per_s": seen.median,
+                "low": seen.low,
+                "high": seen.high,
+                "tokens_per_s": seen.median * 1e6 / size,
+            }
+        )
+    found = pd.DataFrame(rows)
+    found["curve"] = [
+        f"{n} network{'s' * (n > 1)}, demand {d}"
+        for n, d in zip(found["networks"], found["demand"], strict=True)
+    ]
+    return found
+
+
+def chosen(facts: Tokens, demands: Iterable[int] = (1, MOST_DEMAND)) -> pd.DataFrame:
+    """The rows of a few demands, for a picture in which lines can still be distinguished."""
+    found = table(facts)
+    return found[found["demand"].isin(list(demands))]
+
+
+def points(facts: Tokens) -> pd.DataFrame:
+    """What the paper's text says of points of its figures 1 and 2, beside the same of a Record."""
+    published = papers.table(PUBLISHED)
+    places = published[["networks", "demand", "size_bytes"]].to_numpy(dtype=int)
+    seen = [facts.rate(*map(int, place)).median for place in places]
+    found = published.assign(here_mb_per_s=seen)
+    found["times"] = found["here_mb_per_s"] / found["rate_mb_per_s"]
+    for name, rate in (("tokens_per_s", "rate_mb_per_s"), ("here_tokens_per_s", "here_mb_per_s")):
+        found[name] = 1e6 * found[rate] / found["size_bytes"]
+    return found
+
+
+def is_of_1995(record: Record) -> bool:
+    """Whether it is of the simulated machine of 1995."""
+    return record.cluster.get("platform") == ethernet().as_dict()
+
+
+def troubles(record: Record) -> list[str]:
+    """Why no claim may be decided; a simulation needs one sample."""
+    simulated = record.cluster.get("kind") == SIMULATED
+    return trouble(record, QUANTITY, enough=int(simulated))

@@ -1,0 +1,230 @@
+"""Lab 09: what programs would cost on another network, by a replay of what their ranks did.
+
+Paper E leaves it open what a trace could say of a run on another network (study E8). Two Records S9 answer that, both
+by a replay on the learner's own calibration, which is held against what was recorded, and on paper E's networks before
+and after its tuning. For the variant `replay` each program is recorded on the learner's own nodes; for `replay-64` it
+is simulated on 64 nodes of the learner's network, where computing takes as long as on a core of this machine.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from beowulf import mpi, paths
+from beowulf.cluster import Cluster, simulated
+from beowulf.cluster.platform import Platform, read
+from beowulf.errors import LabError
+from beowulf.exercises import gas as lab_08_gas
+from beowulf.labs.lab_09.scaling import PROGRAM
+from beowulf.labs.lab_09.stairs import CLOCK, CLOCK_OPTIONS
+from beowulf.measure.calibration import Calibration
+from beowulf.measure.measurement import Measurement
+from beowulf.record import Point, Record
+from beowulf.suites import npb
+from beowulf.user import learner
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+STUDY, VARIANT, VARIANT_64 = "S9", "replay", "replay-64"
+MOST_RANKS, MANY = 4, 64
+OWN, BEFORE, AFTER = "own network", "paper E, before", "paper E, after"
+FILES = {BEFORE: "paper-e-before", AFTER: "paper-e-after"}
+GAS = (
+    Path("..") / "08-first-beowulf" / lab_08_gas.SOURCE
+)  # beside the folder in which lab 09's notebook is
+LONGEST_RUN_S = 600.0
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program with its arguments; `options` are the simulator's."""
+
+    source: Path
+    words: tuple[str, ...]
+    ranks: int
+    options: tuple[str, ...] = ()
+
+
+def kernel(name: str, letter: str, ranks: int, *options: str) -> Program:
+    """An NPB kernel of a class."""
+    return Program(npb.BENCHMARKS[name].source, (letter,), ranks, options)
+
+
+def plate(ranks: int) -> Program:
+    """Steps of lab 09's plate, which waits in the place of computing."""
+    words = ("--lines", "--steps", "20", "--row-us", "3")
+    return Program(paths.lab("09") / PROGRAM, words, ranks)
+
+
+def gas(source: Path, ranks: int, tiles: str) -> Program:
+    """Steps of lab 08's gas, with the learner's own exchange."""
+    words = ("--lines", "--problem", "blast", "--steps", "20", "--tiles", tiles)
+    return Program(source, words, ranks)
+
+
+KERNELS = {name: kernel(name, "S", MOST_RANKS) for name in ("CG", "MG", "IS")}
+# MG takes at most 8 ranks, and FT's class W at most 32. MPICH's algorithm for the short all-to-all of IS ends a replay
+# by a crash in SimGrid 3.32; this one has as many messages one after the other.
+KERNELS_64 = {
+    "CG": kernel("CG", "W", MANY),
+    "MG": kernel("MG", "W", 8),
+    "IS": kernel("IS", "W", MANY, "--cfg=smpi/alltoall:rdb"),
+    "FT": kernel("FT", "S", MANY),
+}
+
+
+def measure(cluster: Cluster, made: Calibration, source: Path | str = GAS) -> Record:
+    """Record each program once on the cluster and replay it on each network.
+
+    `source` is the learner's gas.c of lab 08. Where it is missing or wrong, the gas is left out, and that is said.
+    """
+    from beowulf.progress import bar
+    from beowulf.timeline import analysis
+    from beowulf.timeline.replay import replay as replayed
+
+    ranks = min(MOST_RANKS, len(cluster.nodes))
+    folder = cluster.records or Path("records")
+    networks = _networks(made, ranks)
+    programs = {"plate": plate(ranks), **KERNELS}
+    with (
+        tempfile.TemporaryDirectory(prefix="beowulf-") as scratch,
+        bar("Programs on other networks") as progress,
+        Measurement(
+            STUDY,
+            cluster,
+            folder,
+            progress=progress,
+            launches=len(programs) + 2,
+            traces=Path(scratch),
+            sweep={"calibration": made.record, "ranks": ranks},
+        ) as session,
+        _own_gas(session, Path(source)) as own,
+    ):
+        if own:
+            programs["gas"] = gas(own, ranks, lab_08_gas.TILES)
+        for name, each in programs.items():
+            session.launch(each.source, ranks, each.words, at={"program": name})
+            assert session.last_trace
+            found = analysis.read(session.last_trace)
+            facts: dict[str, Any] = {}
+            for label, platform in networks.items():
+                there = replayed(found, platform)
+                facts |= {"recorded_ms": there.recorded_ms, f"{label} ms": there.ms}
+            session.points.append(Point({"replayed": name, "ranks": ranks}, facts=facts))
+        record = session.record()
+    record.learner, record.variant = learner(), VARIANT
+    record.save_in(folder)
+    return record
+
+
+def on_64_nodes(cluster: Cluster, made: Calibration, source: Path | str = GAS) -> Record:
+    """Simulate each program on the own network with its computing, and replay that run on each network.
+
+    Ranks compute one after the other on one core: none disturbs another.
+    """
+    from beowulf.progress import bar
+
+    folder = cluster.records or Path("records")
+    networks = _networks(made, MANY)
+    programs = {"plate": plate(MANY), **KERNELS_64}
+    with tempfile.TemporaryDirectory(prefix="beowulf-") as scratch, bar("64 nodes") as progress:
+        place = simulated.beside(networks[OWN], Path(scratch) / "cluster")
+        with (
+            Measurement(
+                STUDY,
+                place,
+                folder,
+                timed=False,
+                progress=progress,
+                launches=len(programs) + 2,
+                sweep={"calibration": made.record, "ranks": MANY},
+            ) as session,
+            _own_gas(session, Path(source)) as own,
+        ):
+            if own:
+                programs["gas"] = gas(own, MANY, "8,8")
+            for name, each in programs.items():
+                progress(session.done, session.planned, name)
+                facts = _replayed(session, each, networks, Path(scratch) / f"{name}.run")
+                at = {"replayed": name, "ranks": each.ranks}
+                session.points.append(Point(at, facts=facts))
+                session.done += 1
+            record = session.record()
+    record.learner, record.variant = learner(), VARIANT_64
+    record.save_in(folder)
+    return record
+
+
+def _networks(made: Calibration, ranks: int) -> dict[str, Platform]:
+    """By name, the learner's own network and paper E's, with so many nodes."""
+    networks = {OWN: made.platform(ranks)}
+    for name, file in FILES.items():
+        network = read(paths.lab("09") / "networks" / f"{file}.toml")
+        networks[name] = replace(network, nodes=ranks)
+    return networks
+
+
+def _replayed(
+    session: Measurement, program: Program, networks: Mapping[str, Platform], trace: Path
+) -> dict[str, float]:
+    """The ms of a run on simulated nodes, and of its replay on each network."""
+    from beowulf.timeline import replay
+
+    built = session.prepare(program.source)
+    options = [*replay.written_to(trace, networks[OWN]), *program.options, *CLOCK_OPTIONS]
+    words = [*options, str(built)]
+    done = mpi.launch(session.cluster, words, program.ranks, program.words, timeout_s=LONGEST_RUN_S)
+    clock = CLOCK.search(done.stderr)
+    if done.returncode or not clock:
+        raise LabError(f"{mpi.failure(done, built.name)} {done.stderr.strip()[:300]}")
+    ms = replay.simgrids_own(trace, [*networks.values()], program.options)
+    replayed = {f"{name} ms": each for name, each in zip(networks, ms, strict=True)}
+    return {"recorded_ms": 1e3 * float(clock[1]), **replayed}
+
+
+@contextmanager
+def _own_gas(session: Measurement, source: Path) -> Iterator[Path | None]:
+    """The learner's gas beside its headers; None where it is missing or wrong, which is said and kept."""
+    if not source.is_file():
+        why = f"There is no file {source}."
+    else:
+        with lab_08_gas.beside_headers(source) as own:
+            why = lab_08_gas.fault(session, own)
+            if not why:
+                yield own
+                return
+            why = f"Its {lab_08_gas.FUNCTION} is wrong: {why}."
+    session.sweep["without_gas"] = why
+    print(f"Without the gas of lab 08. {why}")
+    yield None
+
+
+def table(record: Record) -> pd.DataFrame:
+    """A row for each program: as recorded, replayed on each network, and what paper E's tuning saves, in per cent."""
+    import pandas as pd
+
+    rows = []
+    for point in record.points:
+        if "replayed" not in point.at:
+            continue
+        ms = {name: float(point.facts[f"{name} ms"]) for name in (OWN, BEFORE, AFTER)}
+        recorded = float(point.facts["recorded_ms"])
+        rows.append(
+            {
+                "program": point.at["replayed"],
+                "nodes": int(point.at.get("ranks", record.sweep.get("ranks", MOST_RANKS))),
+                "recorded_ms": recorded,
+                **{f"{name} (ms)": each for name, each in ms.items()},
+                "off_percent": 100 * (ms[OWN] / recorded - 1),
+                "tuning_saves_percent": 100 * (1 - ms[AFTER] / ms[BEFORE]),
+            }
+        )
+    if not rows:
+        raise LabError(f"{record.file_name} has no replay.", "Measure it again.")
+    return pd.DataFrame(rows).set_index("program")

@@ -1,1 +1,0 @@
-"""The studies that a learner meets first in lab 05."""

@@ -1,0 +1,206 @@
+"""What the parts of A13 share: launches under a capture that is read, counted and thrown away, and panels of bars."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from beowulf.errors import LabError
+from beowulf.measure.judgement import below
+from beowulf.measure.measurement import Measurement
+from beowulf.measure.quality import cut_short
+from beowulf.measure.statistics import Pairs, Ratio
+from beowulf.packets.costs import COLUMNS, costs
+from beowulf.record import Point, Record, reserve, stamp
+from beowulf.studies.study import Judgement, undecided
+from beowulf.studies.wire_shares import kept, uncut
+from beowulf.verdict import Outcome
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+# Whole frames: where two of MPICH's packets share a segment, the second header is anywhere in it.
+WHOLE_FRAME_BYTES = 1514
+# Two times that differ by less are called alike.
+ALIKE = 0.05
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Bars of one quantity: by series (a colour each) and name (a row each), some with an interval."""
+
+    title: str
+    unit: str
+    values: Mapping[str, Mapping[str, float]]
+    intervals: Mapping[tuple[str, str], tuple[float, float]]
+
+
+@dataclass
+class Observed:
+    """What was seen of launches: a table of their messages, and the capture's digest, packets and drops."""
+
+    messages: pd.DataFrame
+    capture: dict[str, Any]
+
+
+@contextmanager
+def observed(
+    measurement: Measurement, read: Callable[[Path], pd.DataFrame] = costs
+) -> Iterator[Observed]:
+    """A capture of the wire around this block; what `read` made of it is there afterwards, and the file is gone."""
+    import pandas as pd
+
+    seen = Observed(pd.DataFrame(), {})
+    file = reserve(
+        measurement.folder / f"{measurement.study}-{stamp(measurement.started)}-now.pcapng"
+    )
+    try:
+        with measurement.cluster.capture(file, snap_bytes=WHOLE_FRAME_BYTES) as wire:
+            yield seen
+        measurement.warnings += [each for each in wire.warnings if each not in measurement.warnings]
+        seen.messages = read(file)
+        seen.capture = kept(wire)
+        seen.capture["segments_not_understood"] = seen.messages.attrs["lost_segments"]
+    finally:
+        file.unlink(missing_ok=True)
+
+
+def each(rows: pd.DataFrame, count: int) -> dict[str, float]:
+    """Messages, their bytes and segments, and the COLUMNS of these rows, divided by `count`."""
+    sums = {name: int(rows[name].sum()) for name in ("bytes", "segments", *COLUMNS)}
+    sums = {"messages": len(rows), "message_bytes": sums.pop("bytes"), **sums}
+    return {name: value / count for name, value in sums.items()}
+
+
+def paired(one: Sequence[Point], other: Sequence[Point], *, busy: bool) -> Ratio:
+    """The times of one as multiples of the other's of the same launch and pass; LabError without samples."""
+    others = {point.at["launch"]: point.samples for point in other}
+    pairs = Pairs(busy=busy)
+    for point in one:
+        pairs.add(point.at["launch"], point.samples, others.get(point.at["launch"], ()))
+    return pairs.ratio()
+
+
+def cost(points: Sequence[Point], name: str) -> float:
+    """What each message or operation cost, averaged over the launches; LabError where nothing was captured."""
+    costs_each = [point.facts["each"][name] for point in points if "each" in point.facts]
+    if not costs_each:
+        raise LabError("There is no capture of this case.", "Measure again.")
+    return float(sum(costs_each) / len(costs_each))
+
+
+def unseen(record: Record, part: str) -> list[str]:
+    """Why nothing can be counted in the captures of this part, a sentence each; empty when it can."""
+    reasons = [] if record.complete else [cut_short(record)]
+    captures = [p.facts["capture"] for p in record.select(part=part) if "capture" in p.facts]
+    if any(each["dropped"] for each in captures):
+        reasons.append("packets were dropped from a capture")
+    if any(each["segments_not_understood"] for each in captures):
+        reasons.append("some segments could not be read")
+    return reasons + uncut(record)
+
+
+def counting(judge: Callable[[Record], Judgement]) -> Callable[[Record], Judgement]:
+    """A judge of what was counted in captures; nothing is decided where the library speaks otherwise."""
+
+    def judge_if_readable(record: Record) -> Judgement:
+        if record.cluster.get("mpi", "classic") == "classic":
+            return judge(record)
+        return undecided(
+            "what this cluster's MPI library writes into its connections is not known",
+            "`beowulf up --mpi classic` boots a cluster whose messages can be read on the wire.",
+        )
+
+    return judge_if_readable
+
+
+def slower(seen: Ratio) -> Outcome:
+    """Whether the first is slower than the second, by more than ALIKE."""
+    return below(1 + ALIKE, seen)
+
+
+def not_slower(seen: Ratio) -> Outcome:
+    """Whether the first is at most ALIKE slower than the second."""
+    return below(seen, 1 + ALIKE)
+
+
+def times(seen: Ratio) -> str:
+    """A ratio as a sentence has it."""
+    return f"{seen.median:.2f} times ({seen.low:.2f} to {seen.high:.2f}, n = {seen.n})"
+
+
+def size_text(size_bytes: int) -> str:
+    """1024 as 1 KB, of 1024 bytes."""
+    return f"{size_bytes // 1024} KB" if size_bytes % 1024 == 0 else f"{size_bytes} B"
+
+
+def draw(axes: Axes, panel: Panel, *, named: bool) -> None:
+    """Bars of a panel with their figures; the names of the rows only where `named`."""
+    from beowulf.figures import look
+
+    names = list(dict.fromkeys(name for series in panel.values.values() for name in series))
+    thick = 0.8 / max(len(panel.values), 1)
+    most = max((v for series in panel.values.values() for v in series.values()), default=0) or 1
+    # An interval may reach far beyond the bars; it is cut where it would make them tiny.
+    widest = min(max((high for _, high in panel.intervals.values()), default=most), 2 * most)
+    widest = max(widest, most)
+    for number, (label, series) in enumerate(panel.values.items()):
+        shift = (number - (len(panel.values) - 1) / 2) * thick
+        for name, value in series.items():
+            place = names.index(name) + shift
+            axes.barh(
+                place,
+                value,
+                height=thick * 0.9,
+                color=look.COLOURS[number],
+                hatch=look.HATCHES[number],
+                edgecolor="white",
+            )
+            low, high = panel.intervals.get((label, name), (value, value))
+            if high > low:
+                reach = [[max(value - low, 0.0)], [max(high - value, 0.0)]]
+                axes.errorbar(
+                    value, place, xerr=reach, fmt="none", ecolor="black", capsize=2, linewidth=1
+                )
+            axes.annotate(
+                look.number_text(float(f"{value:.3g}")),
+                (max(value, min(high, widest)), place),
+                xytext=(4, 0),
+                textcoords="offset points",
+                va="center",
+                fontsize=8.5,
+            )
+    axes.set_yticks(range(len(names)), names if named else [""] * len(names))
+    axes.set_ylim(len(names) - 0.45, -0.55)
+    axes.set_xlim(0, 1.25 * widest)
+    axes.grid(axis="y", visible=False)
+    axes.xaxis.set_major_formatter(look.number_tick)
+    axes.xaxis.set_major_locator(_few())
+    look.titles(axes, panel.title, panel.unit, "")
+    axes.title.set_fontsize(11)
+
+
+def _few() -> Any:
+    from matplotlib.ticker import MaxNLocator
+
+    return MaxNLocator(4)
+
+
+def legend(axes: Axes, labels: Sequence[str]) -> None:
+    """What the colours of a row of panels mean, below its middle one."""
+    from beowulf.figures import look
+
+    for number, label in enumerate(labels):
+        axes.bar(
+            0,
+            0,
+            color=look.COLOURS[number],
+            hatch=look.HATCHES[number],
+            edgecolor="white",
+            label=label,
+        )
+    axes.figure.legend(loc="outside lower center", ncols=max(len(labels), 1))
