@@ -7,7 +7,7 @@ from pathlib import Path
 
 from beowulf.labs.lab_02 import own_rows
 from beowulf.labs.lab_03 import message_sizes, speedup_laws
-from beowulf.labs.lab_07 import drawn
+from beowulf.labs.lab_07 import by_lot
 from tests import heat_solutions
 
 # Lab 02: the three functions of own_rows.c.
@@ -110,7 +110,7 @@ def solve(folder: Path, own: str = "") -> None:
             assert solved != file.read_text(), name
             file.write_text(solved)
     if (knob := folder / "knob.py").exists():
-        setting = f"/proc/sys/{drawn.setting(own).replace('.', '/')}"
+        setting = f"/proc/sys/{by_lot.setting(own).replace('.', '/')}"
         knob.write_text(knob.read_text().replace(EARLY_DEMUX, setting))
     if (plate := folder.parent / "heat").is_dir():
         heat_solutions.write(plate)

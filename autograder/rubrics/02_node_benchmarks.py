@@ -21,7 +21,7 @@ from autograder.rubrics.record_facts import (
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission, is_number
 from beowulf import papers
-from beowulf.labs.lab_02 import array_sweep, drawn_rows, odd_node, own_rows, timing_loop
+from beowulf.labs.lab_02 import array_sweep, by_lot, odd_node, own_rows, timing_loop
 from beowulf.record import Record
 
 STUDY = "A3"
@@ -90,7 +90,7 @@ def kernel_rows(
     submission: Submission, facts: Facts, by: str, *, tolerance_percent: float
 ) -> Score:
     """A point each for the time of the row that is drawn for the learner, and for how many null calls it is."""
-    row = drawn_rows.kernel_row(submission.code)
+    row = by_lot.kernel_row(submission.code)
     wanted = {"kernel_row_us": facts[row], "null_calls_in_it": facts[row] / facts["null call"]}
     return near(submission, wanted, f"{row}, by {by}", tolerance_percent=tolerance_percent)
 
@@ -99,7 +99,7 @@ def round_trips(
     submission: Submission, facts: Facts, by: str, *, tolerance_percent: float
 ) -> Score:
     """A point each for the round trip that is drawn for the learner, and for half of it."""
-    row = drawn_rows.round_trip(submission.code)
+    row = by_lot.round_trip(submission.code)
     wanted = {"full_round_trip_us": facts[row], "beside_mpi_us": facts[row] / 2}
     return near(submission, wanted, f"{row}, by {by}", tolerance_percent=tolerance_percent)
 
@@ -171,7 +171,7 @@ def own(submission: Submission, facts: Facts, by: str) -> Score:
 
 def paper_tables(submission: Submission) -> Score:
     """A point each for the rows of the table that is drawn in which Grendel is faster, and for the cache."""
-    number = drawn_rows.table(submission.code)
+    number = by_lot.table(submission.code)
     printed = papers.table(f"A-table-{number}").to_numpy()
     faster = sum(theirs > grendel for _, theirs, grendel in printed)
     wanted = {"grendel_faster_in": faster, "af_unix_is_fast_because_of": "cache"}

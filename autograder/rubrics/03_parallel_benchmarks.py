@@ -21,7 +21,7 @@ from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission, is_number
 from beowulf import papers
 from beowulf.exercises.own_plot import Wants
-from beowulf.labs.lab_03 import drawn, message_sizes, mg_timeline, speedup_laws
+from beowulf.labs.lab_03 import by_lot, message_sizes, mg_timeline, speedup_laws
 from beowulf.labs.lab_03.workers import RANKS
 from beowulf.record import Record
 
@@ -36,7 +36,7 @@ def karp_flatt(
     submission: Submission, facts: Facts, by: str, *, tolerance: float, tolerance_percent: float
 ) -> Score:
     """A point each for the serial share on two ranks and on four, of the plate that is the learner's."""
-    rows = drawn.plate_rows(submission.code)
+    rows = by_lot.plate_rows(submission.code)
     wanted = {
         name: facts_03.both_ways(facts, f"share of {rows} rows on {ranks}")
         for name, ranks in SHARES.items()
@@ -55,7 +55,7 @@ def cores_bound(
 ) -> Score:
     """A point each for how many workers there are, and for the share of them that the large plate uses."""
     most = facts["most_times"]
-    ways = facts_03.both_ways(facts, f"{drawn.USUAL_PLATE} rows on {RANKS}")
+    ways = facts_03.both_ways(facts, f"{by_lot.USUAL_PLATE} rows on {RANKS}")
     reached = tuple(100 * times / most for times in ways)
     wanted = {"most_times": most, "reached_percent": reached}
     return near(submission, wanted, f"by {by}", tolerance_percent=tolerance_percent)
@@ -72,11 +72,11 @@ def message_length(
     submission: Submission, facts: Facts, by: str, *, tolerance_percent: float
 ) -> Score:
     """A point each for the length of a message of the benchmark that is the learner's, and for what it is paid by."""
-    sender = drawn.sender(submission.code)
+    sender = by_lot.sender(submission.code)
     size = facts[f"bytes a call of {sender}"]
     paid = "piece" if size < BY_THE_PIECE else "byte"
     wanted = {"bytes_a_call": size, "paid_by": paid}
-    where = f"{sender}'s {drawn.CALLS[sender]}, by {by}"
+    where = f"{sender}'s {by_lot.CALLS[sender]}, by {by}"
     return near(submission, wanted, where, tolerance_percent=tolerance_percent)
 
 

@@ -23,7 +23,7 @@ from autograder.rubrics.submission import Submission
 from beowulf import papers
 from beowulf.exercises.heat import program, reading, timelines
 from beowulf.exercises.own_plot import Wants
-from beowulf.labs.lab_05 import drawn, exchange, own_step
+from beowulf.labs.lab_05 import by_lot, exchange, own_step
 from beowulf.measure.improvement import improvement_percent
 from beowulf.record import Record
 
@@ -93,7 +93,7 @@ def gain_bound(submission: Submission, facts: Facts, by: str, *, tolerance: floa
 
 def eager_limit(submission: Submission, facts: Facts, by: str) -> Score:
     """A point for the size on either side of the jump in the learner's own sweep, for the limit that is theirs."""
-    limit = drawn.limit_kb(submission.code)
+    limit = by_lot.limit_kb(submission.code)
     sides = {name: facts_05.side(name, limit) for name in SIDES}
     if not set(sides.values()) <= set(facts):
         return Score(0, 2, f"{by} does not show one jump with limit {limit} KB.", QUIET)
@@ -144,11 +144,11 @@ def own_exchange(
 
 def table_minima(submission: Submission, *, tolerance: float) -> Score:
     """Equation 1 for the minima of one of the paper's tables 9 to 12."""
-    number = drawn.table_number(submission.code)
+    number = by_lot.table_number(submission.code)
     wanted, name = _of_minima(number), "table_minima_percent"
     right = is_near(submission, name, wanted, tolerance)
     found = given(submission, name)
-    others = [n for n in drawn.TABLES if n != number]
+    others = [n for n in by_lot.TABLES if n != number]
     meant = [n for n in others if is_near(submission, name, _of_minima(n), tolerance)]
     if not right and meant:
         found += f", which is right for table {meant[0]}"

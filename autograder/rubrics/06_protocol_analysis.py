@@ -23,7 +23,7 @@ from beowulf.exercises.heat import wire
 from beowulf.exercises.own_plot import Wants
 from beowulf.labs.lab_06 import a10_short_messages as a10
 from beowulf.labs.lab_06 import a12_side_by_side as a12
-from beowulf.labs.lab_06 import drawn, one_message, postcard
+from beowulf.labs.lab_06 import by_lot, one_message, postcard
 
 # As the notebook asks for them.
 LENGTHS = Wants(x="length in bytes", y="packets", log_y=True, points=4)
@@ -60,7 +60,7 @@ def row_cost(
 def _of_another(submission: Submission, facts: Facts) -> str:
     """Why a plate is not the one that was drawn for this learner; empty where it is, or where none was."""
     own = submission.own
-    if own is None or facts["columns"] == (mine := drawn.columns(own.word)):
+    if own is None or facts["columns"] == (mine := by_lot.columns(own.word)):
         return ""
     return f"Your plate has {mine:,} columns, and this one {facts['columns']:,}: capture yours."
 

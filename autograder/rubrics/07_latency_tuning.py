@@ -24,8 +24,8 @@ from autograder.rubrics.submission import Submission, is_number
 from beowulf import papers
 from beowulf.exercises.own_plot import Wants
 from beowulf.labs.lab_07 import (
+    by_lot,
     differing_node,
-    drawn,
     own_interval,
     own_knob,
     rules_way,
@@ -137,7 +137,7 @@ def own(submission: Submission) -> Score:
 def _own(own: str, record: Record, expected: str) -> Score:
     takes, exact, decision = facts_07.own(record)
     setting = own_knob.setting(record)
-    asked = setting == drawn.setting(own) if own else bool(setting)
+    asked = setting == by_lot.setting(own) if own else bool(setting)
     results = [
         "both values take" if takes else "a value does not take",
         "the exact state comes back" if exact else "the exact state does not come back",
@@ -145,7 +145,7 @@ def _own(own: str, record: Record, expected: str) -> Score:
         f"it is {setting or 'no setting below /proc/sys/net/ipv4'}",
     ]
     if setting and not asked:
-        results[-1] += f", and yours is {drawn.setting(own)}"
+        results[-1] += f", and yours is {by_lot.setting(own)}"
     points = takes + exact + (takes and bool(decision)) + (takes and asked)
     return Score(points, 4, f"{record.file_name}: {'; '.join(results)}", expected)
 
@@ -169,7 +169,7 @@ def plate(
 ) -> Score:
     """A point each for the change of a step and of an exchange, on a plate with rows of the learner's own length."""
     names = ("step_percent", "exchange_percent")
-    asked = drawn.columns(submission.code)
+    asked = by_lot.columns(submission.code)
     if facts["columns"] != asked:
         why = f"{by} has rows of {facts['columns']} columns, and yours have {asked}"
         return Score(0, len(names), f"{why}.", f"rows of {asked} columns")
@@ -214,12 +214,12 @@ def limit(submission: Submission, facts: Facts, by: str, *, tolerance: float) ->
 
 def waiting_share(submission: Submission, *, tolerance: float) -> Score:
     """The share of an application's time that waited for messages, from what the paper prints; no sign matters."""
-    workload, name = drawn.workload(submission.code), "waiting_percent"
+    workload, name = by_lot.workload(submission.code), "waiting_percent"
     wanted = _waiting_percent(workload)
     answer = submission.answers.get(name)
     right = is_number(answer) and abs(abs(answer) - wanted) <= tolerance
     found = given(submission, name)
-    others = [each for each in drawn.WORKLOADS if each != workload]
+    others = [each for each in by_lot.WORKLOADS if each != workload]
     if not right and is_number(answer):
         meant = [w for w in others if abs(abs(answer) - _waiting_percent(w)) <= tolerance]
         found += f", which is right for {meant[0]}" if meant else ""

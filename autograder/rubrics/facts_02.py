@@ -5,7 +5,7 @@ from __future__ import annotations
 from autograder.rubrics.record_facts import Facts
 from beowulf import papers
 from beowulf.errors import LabError
-from beowulf.labs.lab_02 import drawn_rows, odd_node, own_rows
+from beowulf.labs.lab_02 import by_lot, odd_node, own_rows
 from beowulf.labs.lab_02.node_rows import PROGRAMS, RESULT, Row, label, rows, times_faster
 from beowulf.record import Record
 
@@ -40,13 +40,13 @@ def whole(record: Record) -> Facts:
 def calls(record: Record) -> Facts:
     """Table 1: the median of a null call, and of each row that may be held against it."""
     us = _of_first_node(record)
-    return {name: us[name].median for name in ("null call", *drawn_rows.KERNEL_ROWS)}
+    return {name: us[name].median for name in ("null call", *by_lot.KERNEL_ROWS)}
 
 
 def messages(record: Record) -> Facts:
     """Table 2: the median of each way there and back."""
     us = _of_first_node(record)
-    return {name: us[name].median for name in drawn_rows.ROUND_TRIPS}
+    return {name: us[name].median for name in by_lot.ROUND_TRIPS}
 
 
 def memory(record: Record) -> Facts:

@@ -11,7 +11,7 @@ from beowulf.errors import LabError
 from beowulf.exercises import timelines
 from beowulf.exercises.heat import reading
 from beowulf.labs.lab_03 import a4_parallel_benchmarks as a4
-from beowulf.labs.lab_03 import drawn, mg_timeline
+from beowulf.labs.lab_03 import by_lot, mg_timeline
 from beowulf.labs.lab_03.workers import RANKS, workers
 from beowulf.measure import speedup
 from beowulf.record import Record
@@ -55,7 +55,7 @@ def plate(record: Record) -> Facts:
                     place: curve[ranks],
                     f"share of {place}": speedup.karp_flatt(curve[ranks], ranks),
                 }
-    if missing := [rows for rows in drawn.PLATES if f"{rows} rows on {RANKS}" not in facts]:
+    if missing := [rows for rows in by_lot.PLATES if f"{rows} rows on {RANKS}" not in facts]:
         raise LabError(f"the plate of {missing[0]} rows was not measured")
     return facts
 
@@ -114,7 +114,7 @@ def _bytes_a_call(record: Record) -> dict[str, float]:
     calls = a4.calls(record).set_index(["benchmark", "call"])
     return {
         name: float(calls["bytes"][name, call]) / float(calls["calls"][name, call])
-        for name, call in drawn.CALLS.items()
+        for name, call in by_lot.CALLS.items()
     }
 
 

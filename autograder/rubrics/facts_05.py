@@ -10,17 +10,17 @@ from autograder.rubrics.record_facts import Facts, attempt
 from autograder.rubrics.submission import Submission
 from beowulf.errors import LabError
 from beowulf.exercises.heat import reading
+from beowulf.labs.lab_05 import by_lot, exchange, own_step
 from beowulf.labs.lab_05 import d1_synchronisation as d1
 from beowulf.labs.lab_05 import d2_message_size_sweep as d2
 from beowulf.labs.lab_05 import d5_improvement as d5
-from beowulf.labs.lab_05 import drawn, exchange, own_step
 from beowulf.labs.lab_05.overlap import KB, ONE_USER, SOLARIS, TESTED
 from beowulf.measure.improvement import improvement_percent
 from beowulf.record import Record
 
 MOST_VERSIONS = 4  # of the Records of a version of the overlapped step, the newest
 SUPPORT_CASES = {"limit_16_kb": ONE_USER, "limit_64_kb": SOLARIS, "limit_16_kb_test": TESTED}
-LIMITS = dict(zip(drawn.LIMITS_KB, (ONE_USER, SOLARIS), strict=True))
+LIMITS = dict(zip(by_lot.LIMITS_KB, (ONE_USER, SOLARIS), strict=True))
 SIDES = ("last_by_itself_kb", "first_that_waits_kb")
 LOST_GAIN = {"plain_percent": ONE_USER, "tested_percent": TESTED}
 OF_RATIOS = "{}, median of ratios"

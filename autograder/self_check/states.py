@@ -223,8 +223,9 @@ class _Check:
 
 
 def _is_form(call: ast.Call) -> bool:
-    named = isinstance(call.func, ast.Name) and call.func.id == form.__name__
-    return named and len(call.args) == 2 and isinstance(call.args[0], ast.Name)
+    # As `lab.form(answer, "number")`; in notebooks of 1.0.0 without `lab.`.
+    called = getattr(call.func, "attr", getattr(call.func, "id", ""))
+    return called == form.__name__ and len(call.args) == 2 and isinstance(call.args[0], ast.Name)
 
 
 def _answer(call: ast.Call) -> tuple[str, str]:

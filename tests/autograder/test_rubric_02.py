@@ -11,7 +11,7 @@ from marked import Marked, earned, points
 
 from autograder.evidence.variants import Own
 from beowulf import variant
-from beowulf.labs.lab_02 import array_sweep, drawn_rows
+from beowulf.labs.lab_02 import array_sweep, by_lot
 from beowulf.labs.lab_02.node_comparison import OVER_IP
 from beowulf.record import Record
 from tests import timing_loops
@@ -155,13 +155,13 @@ def test_a_step_without_samples_is_none() -> None:
 
 def test_rows_are_drawn_by_the_word_of_the_course() -> None:
     words = [variant.of("a key", f"student {number}") for number in range(40)]
-    assert {drawn_rows.kernel_row(word) for word in words} == set(drawn_rows.KERNEL_ROWS)
-    assert {drawn_rows.round_trip(word) for word in words} == set(drawn_rows.ROUND_TRIPS)
-    word = next(each for each in words if drawn_rows.kernel_row(each) == "stat")
+    assert {by_lot.kernel_row(word) for word in words} == set(by_lot.KERNEL_ROWS)
+    assert {by_lot.round_trip(word) for word in words} == set(by_lot.ROUND_TRIPS)
+    word = next(each for each in words if by_lot.kernel_row(each) == "stat")
     submission = replace(LAB.submission(), own=Own("ada", word, {}))
     assert LAB.score(submission)["kernel-rows"].points == 0
     right = {**RIGHT, "kernel_row_us": 1.78, "null_calls_in_it": 1.78 / 0.45}
-    right["grendel_faster_in"] = {1: 4, 2: 3}[drawn_rows.table(word)]
+    right["grendel_faster_in"] = {1: 4, 2: 3}[by_lot.table(word)]
     found = LAB.score(replace(submission, answers=right))
     assert (found["kernel-rows"].points, found["paper-tables"].points) == (2, 1)
 

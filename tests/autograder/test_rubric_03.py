@@ -11,7 +11,7 @@ from marked import Marked, earned, points
 
 from autograder.evidence.variants import Own
 from beowulf.exercises.heat import program
-from beowulf.labs.lab_03 import drawn
+from beowulf.labs.lab_03 import by_lot
 from beowulf.record import Record
 from beowulf.suites import npb
 from tests import heat_solutions
@@ -119,9 +119,9 @@ def word_for(draw: Any, wanted: object) -> str:
     return next(word for word in words if draw(word) == wanted)
 
 
-@pytest.mark.parametrize("rows", drawn.PLATES)
+@pytest.mark.parametrize("rows", by_lot.PLATES)
 def test_the_serial_share_is_of_the_plate_that_is_drawn(rows: int) -> None:
-    own = Own("ada", word_for(drawn.plate_rows, rows), {})
+    own = Own("ada", word_for(by_lot.plate_rows, rows), {})
     two, four = (lab_03.SPEED_UPS[rows][ranks - 1] for ranks in (2, 4))
     right = {
         "serial_share_2": (1 / two - 1 / 2) / (1 - 1 / 2),
@@ -131,18 +131,18 @@ def test_the_serial_share_is_of_the_plate_that_is_drawn(rows: int) -> None:
     assert found.points == WORTH["karp-flatt"]
     assert f"the plate of {rows} rows" in found.expected
     usual = LAB.score(replace(LAB.submission(), own=own))["karp-flatt"]
-    assert (usual.points > 0) is (rows == drawn.USUAL_PLATE)
+    assert (usual.points > 0) is (rows == by_lot.USUAL_PLATE)
 
 
 @pytest.mark.parametrize(("name", "size", "paid"), [("MG", 240, "piece"), ("SP", 5600, "byte")])
 def test_the_length_of_a_message_is_of_the_benchmark_that_is_drawn(
     name: str, size: float, paid: str
 ) -> None:
-    own = Own("ada", word_for(drawn.sender, name), {})
+    own = Own("ada", word_for(by_lot.sender, name), {})
     answers = {"bytes_a_call": size, "paid_by": paid}
     found = LAB.score(replace(LAB.submission(answers=answers), own=own))["message-length"]
     assert found.points == WORTH["message-length"]
-    assert f"{name}'s {drawn.CALLS[name]}" in found.expected
+    assert f"{name}'s {by_lot.CALLS[name]}" in found.expected
 
 
 # ------------------------------------------------------------ programs
@@ -276,4 +276,4 @@ def test_the_exercises_are_not_taken_for_a_measurement() -> None:
 
 def test_every_benchmark_is_one_that_the_suite_has() -> None:
     assert set(TIMES) == set(npb.BENCHMARKS)
-    assert set(drawn.CALLS) < set(npb.BENCHMARKS)
+    assert set(by_lot.CALLS) < set(npb.BENCHMARKS)

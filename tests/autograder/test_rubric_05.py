@@ -11,7 +11,7 @@ from marked import Marked, earned
 from autograder.evidence.variants import Own
 from autograder.rubrics import record_facts
 from beowulf.exercises.heat import program
-from beowulf.labs.lab_05 import drawn, own_step
+from beowulf.labs.lab_05 import by_lot, own_step
 from beowulf.record import Record
 from tests import heat_solutions
 from tests.gold import lab_05
@@ -183,15 +183,15 @@ def test_a_sweep_without_one_jump_asks_for_another() -> None:
 
 def test_a_learner_with_a_personal_code_is_asked_for_a_limit_and_a_table_of_their_own() -> None:
     words = [letter * 16 for letter in "ABCDEFGH"]
-    assert {drawn.limit_kb(word) for word in words} == set(drawn.LIMITS_KB)
-    assert len({drawn.table_number(word) for word in words}) > 2
+    assert {by_lot.limit_kb(word) for word in words} == set(by_lot.LIMITS_KB)
+    assert len({by_lot.table_number(word) for word in words}) > 2
     for word in words:
         hand_in = replace(LAB.submission(), own=Own("ada", word, {}))
-        hand_in.answers["table_minima_percent"] = LAB.rubric._of_minima(drawn.table_number(word))
+        hand_in.answers["table_minima_percent"] = LAB.rubric._of_minima(by_lot.table_number(word))
         found = LAB.score(hand_in)
         assert found["table-minima"].points == 1
-        assert (found["eager-limit"].points == 1.5) == (drawn.limit_kb(word) == 16)
-        assert f"limit {drawn.limit_kb(word)} KB" in found["eager-limit"].expected
+        assert (found["eager-limit"].points == 1.5) == (by_lot.limit_kb(word) == 16)
+        assert f"limit {by_lot.limit_kb(word)} KB" in found["eager-limit"].expected
 
 
 def test_the_minima_of_another_table_are_named_and_earn_nothing() -> None:

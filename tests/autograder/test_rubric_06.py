@@ -11,7 +11,7 @@ from marked import Marked, earned
 
 from autograder.evidence.variants import Own
 from beowulf.labs.lab_06 import a11_long_messages as a11
-from beowulf.labs.lab_06 import drawn
+from beowulf.labs.lab_06 import by_lot
 from tests.gold import lab_06
 from tests.gold.lab_06 import (
     RIGHT,
@@ -91,7 +91,7 @@ def test_a_longer_row_costs_more() -> None:
 
 def test_a_plate_is_the_one_that_was_drawn_for_the_learner() -> None:
     words = [letter * 16 for letter in "ABCDEFGHIJKLMNOP"]
-    own = next(word for word in words if drawn.columns(word) == 2000)
+    own = next(word for word in words if by_lot.columns(word) == 2000)
     for columns, worth in ((2000, 0.5), (1200, 0)):
         submission = replace(
             LAB.submission(instead(plate(columns)), RIGHT), own=Own("ada", own, {})
@@ -102,7 +102,7 @@ def test_a_plate_is_the_one_that_was_drawn_for_the_learner() -> None:
 
 
 def test_no_row_that_is_drawn_fills_its_last_segment() -> None:
-    sizes = [8 * columns for columns in (*drawn.COLUMNS, drawn.USUAL_COLUMNS)]
+    sizes = [8 * columns for columns in (*by_lot.COLUMNS, by_lot.USUAL_COLUMNS)]
     assert all(150 < (80 + size) % 1448 < 1448 - 150 for size in sizes), sizes
     assert max(sizes) < 131_040
 

@@ -13,7 +13,7 @@ from marked import Marked, earned, points
 
 from autograder.course import release
 from autograder.evidence.variants import Own
-from beowulf.labs.lab_07 import drawn, own_interval
+from beowulf.labs.lab_07 import by_lot, own_interval
 from beowulf.labs.lab_07 import e7_procedure as e7
 from beowulf.record import Point, Record
 from beowulf.tuning.paper_e_baseline import FIREWALL, MODERATION
@@ -192,10 +192,12 @@ def test_a_knob_earns_by_what_was_read_of_it(mine: Record, points_earned: int) -
 
 def test_a_learner_with_a_word_has_a_setting_of_their_own() -> None:
     word = next(
-        w for w in ("A" * 16, "B" * 16, "C" * 16, "D" * 16) if drawn.setting(w) != drawn.setting("")
+        w
+        for w in ("A" * 16, "B" * 16, "C" * 16, "D" * 16)
+        if by_lot.setting(w) != by_lot.setting("")
     )
     assert with_word(word)["own-knob"] == 3
-    theirs = "cat /proc/sys/" + drawn.setting(word).replace(".", "/")
+    theirs = "cat /proc/sys/" + by_lot.setting(word).replace(".", "/")
     assert with_word(word, instead(own(look=theirs)))["own-knob"] == 4
 
 
@@ -240,9 +242,9 @@ def test_a_plate_is_one_of_the_learners_own_rows() -> None:
     assert scores(step_percent=75.0, exchange_percent=40.0)["plate"].points == 0
     assert scores(step_percent=1.4)["plate"].points == 1
     assert scores(instead(plate(columns=60)))["plate"].points == 0
-    other = next(w for w in ("A" * 16, "B" * 16, "C" * 16) if drawn.columns(w) != 100)
+    other = next(w for w in ("A" * 16, "B" * 16, "C" * 16) if by_lot.columns(w) != 100)
     assert with_word(other)["plate"] == 0
-    assert with_word(other, instead(plate(drawn.columns(other))))["plate"] == 2
+    assert with_word(other, instead(plate(by_lot.columns(other))))["plate"] == 2
 
 
 def test_fates_are_those_of_the_learners_procedure() -> None:
@@ -288,7 +290,7 @@ def test_the_share_that_waited_is_that_of_the_learners_own_application() -> None
     assert scores(waiting_percent=-26.0)["waiting-share"].points == 0.5
     other = scores(waiting_percent=69.0)["waiting-share"]
     assert (other.points, "right for HPCC" in other.found) == (0, True)
-    words = {drawn.workload(word): word for word in (letter * 16 for letter in "ABCDEFGH")}
+    words = {by_lot.workload(word): word for word in (letter * 16 for letter in "ABCDEFGH")}
     assert with_word(words["HPCC"], waiting_percent=69.0)["waiting-share"] == 0.5
     assert with_word(words["HPCC"])["waiting-share"] == 0
     assert with_word(words["mpiBLAST"])["waiting-share"] == 0.5

@@ -17,7 +17,7 @@ from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.cluster.shells import completed
 from beowulf.errors import LabError
 from beowulf.exercises import own_functions
-from beowulf.labs.lab_07 import drawn, own_knob
+from beowulf.labs.lab_07 import by_lot, own_knob
 from beowulf.record import newest
 from beowulf.tuning.ab_comparison import Length
 from beowulf.tuning.change import changing
@@ -67,13 +67,13 @@ def test_a_right_knob_is_turned_measured_put_back_and_played_back(
     assert [line.split()[-1] for line in own_knob.lines(turns)] == ["right"] * 4
     assert (record.study, record.variant, record.complete) == ("E7", "own-knob", True)
     assert record.program["name"] == "knob.py"
-    assert own_knob.setting(record) == drawn.USUAL_SETTING
+    assert own_knob.setting(record) == by_lot.USUAL_SETTING
     assert own_knob.stays(record)[1] in ("0", "1")
     assert newest(lab_folder / "records", "E7", "own-knob") == record
 
 
 @pytest.mark.cluster
-@pytest.mark.parametrize("setting", first(2, drawn.SETTINGS))
+@pytest.mark.parametrize("setting", first(2, by_lot.SETTINGS))
 def test_each_setting_that_may_be_drawn_is_a_nodes_own_and_takes_both_values(
     lab_folder: Path, cluster: NamespaceCluster, setting: str
 ) -> None:

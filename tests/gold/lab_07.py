@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from beowulf.labs.lab_07 import (
+    by_lot,
     differing_node,
-    drawn,
     null_knob,
     own_interval,
     own_knob,
@@ -249,7 +249,7 @@ def quantiles(**other: Any) -> Record:
     return record("F7", [Point({"axes": 0}, facts=facts)], "quantiles")
 
 
-def plate(columns: int = drawn.USUAL_COLUMNS, step: float = 1.4, exchange: float = 1.75) -> Record:
+def plate(columns: int = by_lot.USUAL_COLUMNS, step: float = 1.4, exchange: float = 1.75) -> Record:
     """What a firewall costs the heat program: a step and an exchange take so many times as long."""
     points = []
     for launch, state in enumerate(TURNS * 3):

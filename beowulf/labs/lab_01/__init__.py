@@ -1,1 +1,13 @@
-"""Lab 01: the studies that it brings in, and what its exercises measure."""
+"""Lab 01, is the cluster whole: its studies, its exercises, and what its notebook calls."""
+
+from beowulf.labs import offer
+
+__getattr__, __dir__ = offer(
+    __name__,
+    "beowulf.cluster.faults:breakable",
+    "beowulf.exercises.own_plot",
+    "broken_ring",
+    "own_ring",
+    "own_trips",
+    "a2_validation:diagnose",
+)

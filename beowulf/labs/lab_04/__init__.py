@@ -1,1 +1,19 @@
-"""Lab 04: the studies that it brings in, and what its exercises measure."""
+"""Lab 04, does it matter how we send: its studies, its exercises, and what its notebook calls."""
+
+from beowulf.labs import offer
+
+__getattr__, __dir__ = offer(
+    __name__,
+    "beowulf.exercises.heat",
+    "beowulf.exercises.own_plot",
+    "beowulf.exercises.timelines",
+    "own_roundtrip",
+    "beowulf.measure.mpptest",
+    "beowulf.measure.measurement:Measurement",
+    "beowulf.measure.roundtrips:rates",
+    "beowulf.measure.roundtrips:run",
+    "beowulf.measure.table:summarised",
+    "beowulf.user:learner",
+    "beowulf.variant:asked_bytes",
+    "beowulf.variant:asked_limit",
+)

@@ -1,1 +1,14 @@
-"""Lab 08: the studies that it brings in, and what its exercises measure."""
+"""Lab 08, the first Beowulf: its studies, its exercises, and what its notebook calls."""
+
+from beowulf.labs import offer
+
+__getattr__, __dir__ = offer(
+    __name__,
+    "beowulf.exercises.gas",
+    "c7_barrier",
+    "first_beowulf",
+    "galaxy",
+    "tokens",
+    "c3_striping",
+    "c4_gas",
+)

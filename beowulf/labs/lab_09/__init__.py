@@ -1,1 +1,13 @@
-"""Lab 09: the studies that it brings in, and what its exercises measure."""
+"""Lab 09, another network, before it is there: its studies, its exercises, and what its notebook calls."""
+
+from beowulf.labs import offer
+
+__getattr__, __dir__ = offer(
+    __name__,
+    "beowulf.exercises.own_plot",
+    "collectives",
+    "replays",
+    "scaling",
+    "stairs",
+    "beowulf.measure.calibration",
+)

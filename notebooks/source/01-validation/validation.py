@@ -32,14 +32,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from beowulf import check, claims, connect, picture, predict, prediction, start_engines, study
-from beowulf.cluster.faults import breakable
-from beowulf.exercises import own_plot
-from beowulf.figures import course_style, prediction_band
-from beowulf.labs.lab_01 import broken_ring, own_ring, own_trips
-from beowulf.notebook import form
-from beowulf.predictions import outcome
+from beowulf.labs import lab_01 as lab
 
-course_style()
+lab.course_style()
 cluster = connect("records")
 cluster.heal()  # does nothing to a cluster that is whole
 print(cluster.kind, *cluster.nodes)
@@ -129,7 +124,7 @@ hosts_first_line = cluster.ask("node01", "cat /etc/hosts").splitlines()[0]
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "hosts-first-line", "grade": true, "points": 1, "locked": true}
-form(hosts_first_line, "text")
+lab.form(hosts_first_line, "text")
 
 # %%
 print(cluster.ask("node00", "ip route"))
@@ -155,7 +150,7 @@ ordered_pairs = len(cluster.nodes) * (len(cluster.nodes) - 1)
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "ordered-pairs", "grade": true, "points": 1, "locked": true}
-form(ordered_pairs, "number")
+lab.form(ordered_pairs, "number")
 
 # %% [markdown]
 # ## 5 Do: data
@@ -183,7 +178,7 @@ ring_messages = len(cluster.nodes)
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "ring-messages", "grade": true, "points": 1, "locked": true}
-form(ring_messages, "number")
+lab.form(ring_messages, "number")
 
 # %% [markdown]
 # ## 7 Do: ask everything at once
@@ -271,7 +266,7 @@ def pass_token(token):
 pass_token(["a token"] if rank == 0 else None)
 
 # %%
-ring = own_ring.measure(engines, "pass_token")
+ring = lab.own_ring.measure(engines, "pass_token")
 
 # %% nbgrader={"grade_id": "own-ring", "grade": true, "points": 5, "locked": true}
 assert ring.variant == "own-ring", "Run the cell above: it measures your function."
@@ -314,19 +309,19 @@ def round_trip_us(buffer, one, other):
 round_trip_us(np.ones(8, np.uint8), 0, 1)
 
 # %%
-trips = own_trips.measure(engines, "round_trip_us")
+trips = lab.own_trips.measure(engines, "round_trip_us")
 
 # %% nbgrader={"grade_id": "own-trips", "grade": true, "points": 4, "locked": true}
 assert trips.variant == "own-trips", "Run the cell above: it measures your function."
 
 # %% [markdown]
-# `table = own_trips.table(trips)` has a row for each ordered pair: the two nodes, the numbers of their ranks
+# `table = lab.own_trips.table(trips)` has a row for each ordered pair: the two nodes, the numbers of their ranks
 # (`rank` begins, `other` answers), and the median round trip in microseconds with its 95 % interval.
 #
 # **Question `trips-plot`** (3 points). Draw the median round trip over the number of the other node (0 to 3),
 # a line for each node that begins. Name the axes, with the unit, and each line in a legend. (`table[table["node"] ==
-# "node00"]` are the rows of one line.) `prediction_band(axes, prediction(cluster, "trip"))` adds what you have sealed;
-# leave it out if a wide range makes your lines flat.
+# "node00"]` are the rows of one line.) `lab.prediction_band(axes, prediction(cluster, "trip"))` adds what you have
+# sealed; leave it out if a wide range makes your lines flat.
 
 # %%
 # Here is room to look at the table.
@@ -335,9 +330,9 @@ assert trips.variant == "own-trips", "Run the cell above: it measures your funct
 trips_figure = None  # trips_figure, axes = plt.subplots()
 ### BEGIN SOLUTION
 trips_figure, axes = plt.subplots()
-for name, rows in own_trips.table(trips).groupby("node"):
+for name, rows in lab.own_trips.table(trips).groupby("node"):
     axes.plot(rows["other"], rows["median"], "o-", label=f"from {name}")
-prediction_band(axes, prediction(cluster, "trip"))
+lab.prediction_band(axes, prediction(cluster, "trip"))
 axes.set_xticks(range(len(cluster.nodes)))
 axes.set(title="Who reaches whom, and how fast", ylim=(0, None))
 axes.set(xlabel="number of the other node", ylabel="round trip of 8 bytes (µs)")
@@ -345,11 +340,11 @@ axes.legend()
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "trips-plot", "grade": true, "points": 3, "locked": true}
-own_plot.keep(
+lab.own_plot.keep(
     cluster,
     trips_figure,
     "trips",
-    own_plot.Wants(x="number of the other node", y="round trip in µs", lines=4, points=3),
+    lab.own_plot.Wants(x="number of the other node", y="round trip in µs", lines=4, points=3),
 )
 
 # %% [markdown]
@@ -360,8 +355,8 @@ own_plot.keep(
 # %%
 pings_us = [1000 * time_ms for point in a2.select(check="ping") for time_ms in point.samples]
 print(f"ping took {np.median(pings_us):.0f} µs there and back (median of {len(pings_us)}).")
-if own_trips.curves(trips):
-    print(outcome(cluster, "trip", own_trips.middle_us(trips)))
+if lab.own_trips.curves(trips):
+    print(lab.outcome(cluster, "trip", lab.own_trips.middle_us(trips)))
 
 # %% [markdown]
 # The engines have connections open, which would be on the wire of the next section.
@@ -392,7 +387,7 @@ assert a5.complete, "The measurement was cut short; run the cell above again."
 wire = a5.points[0].facts
 for quantity in ("elapsed_s", "packets", "packets_per_s", "bytes", "bytes_per_s"):
     print(f"{quantity:14} {wire[quantity]}")
-print(outcome(cluster, "idle", wire["packets"]))
+print(lab.outcome(cluster, "idle", wire["packets"]))
 
 # %% [markdown]
 # **Question `idle-mbit`** (2 points). Work out the megabits per second of your idle wire from the
@@ -407,7 +402,7 @@ idle_mbit_per_s = 8 * wire["bytes"] / wire["elapsed_s"] / 1e6
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "idle-mbit", "grade": true, "points": 2, "locked": true}
-form(idle_mbit_per_s, "number")
+lab.form(idle_mbit_per_s, "number")
 
 # %%
 picture(a5)
@@ -459,7 +454,7 @@ def probe(victim):
 # that you would have to repair.
 
 # %%
-with breakable(cluster) as victim:
+with lab.breakable(cluster) as victim:
     victim.break_it("a")
     broken_a = study("A2", victim, variant="broken-a")
     probe(victim)
@@ -468,15 +463,13 @@ with breakable(cluster) as victim:
 fault_a = None  # "wrong-hosts", "node-down" or "key-refused"
 node_a = None  # such as "node00"
 ### BEGIN SOLUTION
-from beowulf.labs.lab_01.a2_validation import diagnose
-
-fault_a = diagnose(broken_a).fault  # every learner has broken clusters of their own
-node_a = diagnose(broken_a).node
+fault_a = lab.diagnose(broken_a).fault  # every learner has broken clusters of their own
+node_a = lab.diagnose(broken_a).node
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "broken-a", "grade": true, "points": 1, "locked": true}
-form(fault_a, "choice:wrong-hosts,node-down,key-refused")
-form(node_a, "node")
+lab.form(fault_a, "choice:wrong-hosts,node-down,key-refused")
+lab.form(node_a, "node")
 
 # %% [markdown]
 # Now look at what A2 saw. One bad square is a matter between two nodes; the node of its **row** was
@@ -492,7 +485,7 @@ picture(broken_a)
 # **Question `broken-b`** (1 point). Which fault, and on which node?
 
 # %%
-with breakable(cluster) as victim:
+with lab.breakable(cluster) as victim:
     victim.break_it("b")
     broken_b = study("A2", victim, variant="broken-b")
     probe(victim)
@@ -501,13 +494,13 @@ with breakable(cluster) as victim:
 fault_b = None  # "wrong-hosts", "node-down" or "key-refused"
 node_b = None  # such as "node00"
 ### BEGIN SOLUTION
-fault_b = diagnose(broken_b).fault
-node_b = diagnose(broken_b).node
+fault_b = lab.diagnose(broken_b).fault
+node_b = lab.diagnose(broken_b).node
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "broken-b", "grade": true, "points": 1, "locked": true}
-form(fault_b, "choice:wrong-hosts,node-down,key-refused")
-form(node_b, "node")
+lab.form(fault_b, "choice:wrong-hosts,node-down,key-refused")
+lab.form(node_b, "node")
 
 # %%
 picture(broken_b)
@@ -518,7 +511,7 @@ picture(broken_b)
 # **Question `broken-c`** (1 point). Which fault, and on which node?
 
 # %%
-with breakable(cluster) as victim:
+with lab.breakable(cluster) as victim:
     victim.break_it("c")
     broken_c = study("A2", victim, variant="broken-c")
     probe(victim)
@@ -527,13 +520,13 @@ with breakable(cluster) as victim:
 fault_c = None  # "wrong-hosts", "node-down" or "key-refused"
 node_c = None  # such as "node00"
 ### BEGIN SOLUTION
-fault_c = diagnose(broken_c).fault
-node_c = diagnose(broken_c).node
+fault_c = lab.diagnose(broken_c).fault
+node_c = lab.diagnose(broken_c).node
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "broken-c", "grade": true, "points": 1, "locked": true}
-form(fault_c, "choice:wrong-hosts,node-down,key-refused")
-form(node_c, "node")
+lab.form(fault_c, "choice:wrong-hosts,node-down,key-refused")
+lab.form(node_c, "node")
 
 # %%
 picture(broken_c)
@@ -547,9 +540,9 @@ picture(broken_c)
 # prints its four lines. Your own ring runs on it now, with your `pass_token`, and is ended after five seconds.
 
 # %%
-with breakable(cluster) as victim:
+with lab.breakable(cluster) as victim:
     victim.break_it("d")
-    stuck = broken_ring.measure(victim)
+    stuck = lab.broken_ring.measure(victim)
 
 # %% [markdown]
 # **Question `ring-waits`** (2 points). Which rank waits for ever in a *send* (its number), and how many ranks
@@ -559,13 +552,13 @@ with breakable(cluster) as victim:
 sender_rank = None
 receiving_ranks = None
 ### BEGIN SOLUTION
-sender_rank = int(broken_ring.waiting(stuck)["sender_rank"])
-receiving_ranks = int(broken_ring.waiting(stuck)["receiving_ranks"])
+sender_rank = int(lab.broken_ring.waiting(stuck)["sender_rank"])
+receiving_ranks = int(lab.broken_ring.waiting(stuck)["receiving_ranks"])
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "ring-waits", "grade": true, "points": 2, "locked": true}
-form(sender_rank, "number")
-form(receiving_ranks, "number")
+lab.form(sender_rank, "number")
+lab.form(receiving_ranks, "number")
 
 # %% [markdown]
 # **Question `broken-d`** (1 point). On which node is something wrong? Two nodes take part in a send that waits.
@@ -573,7 +566,7 @@ form(receiving_ranks, "number")
 # `beowulf break d`, or ask in the next cell: its last line, without the `#`, asks node01, and you add the others.
 
 # %%
-with breakable(cluster) as victim:
+with lab.breakable(cluster) as victim:
     victim.break_it("d")
     probe(victim)
     # print(victim.ask("node00", "timeout 1 bash -c ': < /dev/tcp/node01/9'; echo code $?"))
@@ -581,11 +574,11 @@ with breakable(cluster) as victim:
 # %% nbgrader={"grade_id": "broken-d-answer", "solution": true}
 node_d = None  # such as "node00"
 ### BEGIN SOLUTION
-node_d = broken_ring.waiting(stuck)["node_d"]
+node_d = lab.broken_ring.waiting(stuck)["node_d"]
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "broken-d", "grade": true, "points": 1, "locked": true}
-form(node_d, "node")
+lab.form(node_d, "node")
 
 # %% [markdown]
 # ## 13 Explain

@@ -37,22 +37,9 @@ import numpy as np
 from IPython.display import display
 
 from beowulf import check, claims, connect, predict, start_engines, study
-from beowulf.exercises import heat
-from beowulf.figures import bars, course_style
-from beowulf.labs.lab_02 import (
-    array_sweep,
-    drawn_rows,
-    load_times,
-    odd_node,
-    own_rows,
-    timing_loop,
-)
-from beowulf.labs.lab_02.node_comparison import compared
-from beowulf.notebook import form
-from beowulf.papers import table as printed
-from beowulf.predictions import outcome
+from beowulf.labs import lab_02 as lab
 
-course_style()
+lab.course_style()
 cluster = connect("records")
 cluster.heal()  # does nothing to a cluster that is whole
 engines = start_engines(cluster)
@@ -113,11 +100,11 @@ print(time_per_call_us(os.getppid, perf_counter))
 # beside `timeit` of Python's library.
 
 # %%
-timing = timing_loop.measure(engines)
-timing_loop.table(timing)
+timing = lab.timing_loop.measure(engines)
+lab.timing_loop.table(timing)
 
 # %% nbgrader={"grade_id": "timing-loop", "grade": true, "points": 4, "locked": true}
-assert timing.variant == timing_loop.VARIANT, "Run the cell above: it tries your function."
+assert timing.variant == lab.timing_loop.VARIANT, "Run the cell above: it tries your function."
 
 # %% [markdown]
 # ## 2 Run and see
@@ -141,7 +128,7 @@ assert a3.complete, "The measurement was cut short; run the cell above again."
 
 # %%
 node = a3.sweep["nodes"][0]
-rows = compared(a3).drop(columns="times as fast")
+rows = lab.compared(a3).drop(columns="times as fast")
 rows
 
 # %% [markdown]
@@ -158,21 +145,21 @@ rows
 # and how many null calls could be made in that time?
 
 # %%
-print("Your row:", drawn_rows.kernel_row())
-rows[rows["row"].isin(["null call", *drawn_rows.KERNEL_ROWS])]
+print("Your row:", lab.by_lot.kernel_row())
+rows[rows["row"].isin(["null call", *lab.by_lot.KERNEL_ROWS])]
 
 # %% nbgrader={"grade_id": "kernel-rows-answer", "solution": true}
 kernel_row_us = None
 null_calls_in_it = None
 ### BEGIN SOLUTION
 us = rows.set_index("row")[node]  # every node has its own
-kernel_row_us = us[drawn_rows.kernel_row()]
-null_calls_in_it = us[drawn_rows.kernel_row()] / us["null call"]
+kernel_row_us = us[lab.by_lot.kernel_row()]
+null_calls_in_it = us[lab.by_lot.kernel_row()] / us["null call"]
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "kernel-rows", "grade": true, "points": 2, "locked": true}
-form(kernel_row_us, "number")
-form(null_calls_in_it, "number")
+lab.form(kernel_row_us, "number")
+lab.form(null_calls_in_it, "number")
 
 # %% [markdown]
 # Now hold `getppid` of section 1 against the row `null call`, which is the same call from C. How much of it
@@ -186,20 +173,20 @@ form(null_calls_in_it, "number")
 # which figure of it may be compared with an MPI latency, which is *half* a round trip?
 
 # %%
-print("Your row:", drawn_rows.round_trip())
+print("Your row:", lab.by_lot.round_trip())
 rows[rows["unit"].str.contains("round trip")]
 
 # %% nbgrader={"grade_id": "round-trips-answer", "solution": true}
 full_round_trip_us = None
 beside_mpi_us = None
 ### BEGIN SOLUTION
-full_round_trip_us = us[drawn_rows.round_trip()]
-beside_mpi_us = us[drawn_rows.round_trip()] / 2
+full_round_trip_us = us[lab.by_lot.round_trip()]
+beside_mpi_us = us[lab.by_lot.round_trip()] / 2
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "round-trips", "grade": true, "points": 1, "locked": true}
-form(full_round_trip_us, "number")
-form(beside_mpi_us, "number")
+lab.form(full_round_trip_us, "number")
+lab.form(beside_mpi_us, "number")
 
 # %% [markdown]
 # ## 5 Move bytes
@@ -242,12 +229,12 @@ sizes = [int(2 ** (power / 2)) for power in range(24, 54)]
 # for times that a copy of so many bytes takes.
 
 # %%
-sweep = array_sweep.measure(engines, sizes)
-copies = array_sweep.table(sweep)
+sweep = lab.array_sweep.measure(engines, sizes)
+copies = lab.array_sweep.table(sweep)
 copies
 
 # %% nbgrader={"grade_id": "sweep", "grade": true, "points": 2, "locked": true}
-assert sweep.variant == array_sweep.VARIANT, "Run the cell above: it calls your function."
+assert sweep.variant == lab.array_sweep.VARIANT, "Run the cell above: it calls your function."
 
 # %% [markdown]
 # What does the kernel say of this node's caches? `ONE-SIZE` is what one core sees.
@@ -275,7 +262,7 @@ axes.legend()
 ### END SOLUTION
 
 # %%
-array_sweep.keep_plot(cluster, bandwidth_figure)
+lab.array_sweep.keep_plot(cluster, bandwidth_figure)
 
 # %% nbgrader={"grade_id": "bandwidth-plot", "grade": true, "points": 3, "locked": true}
 assert bandwidth_figure is not None, "This answer is still empty."
@@ -294,7 +281,7 @@ assert bandwidth_figure is not None, "This answer is still empty."
 # C. Section 6 of the handout says what a step is.
 
 # %%
-heat.start(2)
+lab.heat.start(2)
 
 # %% [markdown]
 # **Question `heat-prediction`** (2 points). First predict: how many milliseconds does one step of a plate
@@ -327,25 +314,25 @@ predict(
 
 # %%
 steps = None  # as long as no function is written, there is nothing to measure
-steps = heat.steps(cluster)
+steps = lab.heat.steps(cluster)
 
 # %%
 if steps:
-    of_steps = heat.table(steps)
+    of_steps = lab.heat.table(steps)
     display(of_steps)
 
 # %% nbgrader={"grade_id": "heat-step", "grade": true, "points": 4, "locked": true}
-assert steps, "Run the cell with heat.steps: it measures your steps."
+assert steps, "Run the cell with lab.heat.steps: it measures your steps."
 
 # %% [markdown]
 # How many times as fast as the loops is numpy, and C? And what did you predict?
 
 # %%
 if steps:
-    display(heat.picture(steps))
+    display(lab.heat.picture(steps))
     in_c = of_steps[(of_steps["way"] == "C") & (of_steps["rows"] == 2000)]
     for milliseconds in in_c["median_ms"]:
-        print(outcome(cluster, "heat-step", milliseconds, lab="02"))
+        print(lab.outcome(cluster, "heat-step", milliseconds, lab="02"))
 
 # %% [markdown]
 # ## 7 Compare with paper A
@@ -369,15 +356,15 @@ least_faster_row = times.idxmin()
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "not-faster", "grade": true, "points": 1, "locked": true}
-form(most_faster_row, "text")
-form(least_faster_row, "text")
+lab.form(most_faster_row, "text")
+lab.form(least_faster_row, "text")
 
 # %% [markdown]
 # All of them at a glance. The axis is logarithmic, and each bar begins at 1, which is as fast as then.
 
 # %%
-known = compared(a3).dropna(subset=["times as fast"])
-bars(
+known = lab.compared(a3).dropna(subset=["times as fast"])
+lab.bars(
     dict(zip(known["row"], known["times as fast"], strict=True)),
     title=f"{node} beside paper A's",
     value_title="times as fast as in paper A",
@@ -427,7 +414,7 @@ claims(a3)
 # guess, each word telling where the next one is. As long as an area fits into a cache, the curve is flat.
 
 # %%
-load_times.picture(a3, node)
+lab.load_times.picture(a3, node)
 
 # %% [markdown]
 # **Question `caches`** (2 points). How many nanoseconds does a load take in main memory, in the largest
@@ -435,20 +422,20 @@ load_times.picture(a3, node)
 # be the median or the best.)
 
 # %%
-load_times.table(a3, node).drop(columns="plateau")
+lab.load_times.table(a3, node).drop(columns="plateau")
 
 # %% nbgrader={"grade_id": "caches-answer", "solution": true}
 main_memory_ns = None
 l1_ends_at_kib = None
 ### BEGIN SOLUTION
 main_memory_ns = us["Main memory"]
-areas = load_times.table(a3, node)
+areas = lab.load_times.table(a3, node)
 l1_ends_at_kib = int(areas[areas["plateau"] == "L1 cache"]["size_kib"].max())
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "caches", "grade": true, "points": 2, "locked": true}
-form(main_memory_ns, "number")
-form(l1_ends_at_kib, "number")
+lab.form(main_memory_ns, "number")
+lab.form(l1_ends_at_kib, "number")
 
 # %% [markdown]
 # ## 10 Three rows of your own
@@ -460,8 +447,8 @@ form(l1_ends_at_kib, "number")
 # content. This cell measures them:
 
 # %%
-own = own_rows.measure(cluster, "own_rows.c")
-own_rows.table(own)
+own = lab.own_rows.measure(cluster, "own_rows.c")
+lab.own_rows.table(own)
 
 # %% [markdown]
 # **Question `own-rows`** (2 points). Half a point for each row that can be what it says, and half for this:
@@ -471,14 +458,14 @@ own_rows.table(own)
 # %% nbgrader={"grade_id": "own-rows-answer", "solution": true}
 library_clock_asks_the_kernel = None
 ### BEGIN SOLUTION
-clocks = own_rows.best_us(own)
-asks = clocks[own_rows.LIBRARY] > 0.8 * clocks[own_rows.SYSTEM_CALL]
+clocks = lab.own_rows.best_us(own)
+asks = clocks[lab.own_rows.LIBRARY] > 0.8 * clocks[lab.own_rows.SYSTEM_CALL]
 library_clock_asks_the_kernel = "yes" if asks else "no"
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "own-rows", "grade": true, "points": 2, "locked": true}
 assert own.variant == "own", "Run the cell above: it measures your rows."
-form(library_clock_asks_the_kernel, "choice:yes,no")
+lab.form(library_clock_asks_the_kernel, "choice:yes,no")
 
 # %% [markdown]
 # ## 11 The paper with a pencil
@@ -489,7 +476,7 @@ form(library_clock_asks_the_kernel, "choice:yes,no")
 # table that is drawn for you, as printed, in microseconds (`g_cluster` is Grendel):
 
 # %%
-printed(f"A-table-{drawn_rows.table()}")
+lab.papers.table(f"A-table-{lab.by_lot.table()}")
 
 # %% [markdown]
 # **Question `paper-tables`** (1 point). In how many rows of it is *Grendel* the faster one? And table 3
@@ -501,13 +488,13 @@ grendel_faster_in = None
 af_unix_is_fast_because_of = None
 ### BEGIN SOLUTION
 # Table 1: null call, null I/O, signal install, signal handle/catch. Table 2: pipe, AF UNIX, UDP.
-grendel_faster_in = {1: 4, 2: 3}[drawn_rows.table()]
+grendel_faster_in = {1: 4, 2: 3}[lab.by_lot.table()]
 af_unix_is_fast_because_of = "cache"
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "paper-tables", "grade": true, "points": 1, "locked": true}
-form(grendel_faster_in, "number")
-form(af_unix_is_fast_because_of, "choice:misprint,cache,disk")
+lab.form(grendel_faster_in, "number")
+lab.form(af_unix_is_fast_because_of, "choice:misprint,cache,disk")
 
 # %% [markdown]
 # ## 12 The odd one out
@@ -519,10 +506,10 @@ form(af_unix_is_fast_because_of, "choice:misprint,cache,disk")
 # rows on all four, and puts everything back:
 
 # %%
-odd = odd_node.measure(cluster)
+odd = lab.odd_node.measure(cluster)
 
 # %%
-odd_node.table(odd)
+lab.odd_node.table(odd)
 
 # %% [markdown]
 # These figures are the **best** of each node, what it *can* do: a neighbour that takes the processor
@@ -536,13 +523,13 @@ odd_node.table(odd)
 odd_one_out = None
 slow_rows_share = None
 ### BEGIN SOLUTION
-odd_one_out = odd_node.odd(odd)  # it is drawn by chance
+odd_one_out = lab.odd_node.odd(odd)  # it is drawn by chance
 slow_rows_share = "ip"
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "odd-node", "grade": true, "points": 2, "locked": true}
-form(odd_one_out, "node")
-form(slow_rows_share, "choice:memory,processes,ip,calls")
+lab.form(odd_one_out, "node")
+lab.form(slow_rows_share, "choice:memory,processes,ip,calls")
 
 # %% [markdown]
 # ## 13 Predict the cluster
@@ -571,8 +558,8 @@ predicted_cable_mb_per_s = mbit.get(cluster.describe()["rate"], 10_000) / 8
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "prediction", "grade": true, "points": 1, "locked": true}
-form(predicted_read_meanwhile_bytes, "number")
-form(predicted_cable_mb_per_s, "number")
+lab.form(predicted_read_meanwhile_bytes, "number")
+lab.form(predicted_cable_mb_per_s, "number")
 
 # %% [markdown]
 # ## 14 The questions

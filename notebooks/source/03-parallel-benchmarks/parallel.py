@@ -32,15 +32,9 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 
 from beowulf import check, claims, connect, picture, predict, prediction, study
-from beowulf.exercises import heat, own_plot, timelines
-from beowulf.figures import course_style, prediction_band
-from beowulf.labs.lab_03 import a4_parallel_benchmarks as a4
-from beowulf.labs.lab_03 import drawn, message_sizes, mg_timeline, speedup_laws
-from beowulf.labs.lab_03 import e4_hpcc as e4
-from beowulf.notebook import form
-from beowulf.predictions import outcome
+from beowulf.labs import lab_03 as lab
 
-course_style()
+lab.course_style()
 cluster = connect("records")
 cluster.heal()  # does nothing to a cluster that is whole
 print(cluster.kind, *cluster.nodes)
@@ -89,11 +83,11 @@ predict(cluster, "speed-up-small", value=small_guess, low=small_low, high=small_
 # *Core, 19 minutes*
 #
 # Write `my_rows(rows, ranks, rank)` and `run(world, rows, columns, steps)` in `work/heat/heat.py` (beside this
-# lab's folder). The handout says what is given and what must come out; `heat.check(3)` tries both within
+# lab's folder). The handout says what is given and what must come out; `lab.heat.check(3)` tries both within
 # seconds. Where lab 02's `step_numpy` is missing or wrong, the next cell says so.
 
 # %%
-heat.start(3)
+lab.heat.start(3)
 
 # %% [markdown]
 # Before you write (nobody grades this): a plate has 402 rows. How many of them does the first of three ranks
@@ -133,14 +127,14 @@ def run(world, rows, columns, steps):
 ### END SOLUTION
 
 # %%
-# Here is room for heat.check(3).
+# Here is room for lab.heat.check(3).
 
 # %% [markdown]
 # **Question `heat-run`** (5 points). Two for `my_rows` and three for `run`, where the Record of the next cell
 # says that they are right. It measures both plates on one to four nodes. Save `heat.py` first.
 
 # %%
-plate = heat.speed_up(cluster)
+plate = lab.heat.speed_up(cluster)
 
 # %% nbgrader={"grade_id": "heat-run", "grade": true, "points": 5, "locked": true}
 assert plate.study == "H3", "Run the cell above: it measures your plate."
@@ -154,14 +148,14 @@ assert plate.study == "H3", "Run the cell above: it measures your plate."
 # as one rank it is, with the ends of the 95 % interval.
 
 # %%
-speeds = heat.table(plate)
+speeds = lab.heat.table(plate)
 speeds
 
 # %% [markdown]
 # **Question `speed-up-plot`** (2 points). Draw the speed-up over the number of ranks: a line for each plate,
 # with its intervals (`axes.errorbar`), and the line of a program that loses nothing. Name both axes, and each
 # line in a legend. (`speeds[speeds["rows"] == 1200]` are the rows of one line.)
-# `prediction_band(axes, prediction(cluster, "speed-up"))` draws what you have sealed.
+# `lab.prediction_band(axes, prediction(cluster, "speed-up"))` draws what you have sealed.
 
 # %% nbgrader={"grade_id": "speed-up-plot-answer", "solution": true}
 speed_up_figure = None  # speed_up_figure, axes = plt.subplots()
@@ -173,18 +167,18 @@ for rows in (400, 1200):
     ends = [times - line["speed_up_low"], line["speed_up_high"] - times]
     axes.errorbar(line["ranks"], times, yerr=ends, capsize=3, label=f"{rows} x {rows}")
 axes.plot([1, 2, 3, 4], [1, 2, 3, 4], label="nothing lost")
-prediction_band(axes, prediction(cluster, "speed-up"))
+lab.prediction_band(axes, prediction(cluster, "speed-up"))
 axes.set(xlabel="number of ranks", ylabel="times as fast as one rank")
 axes.set(xticks=[1, 2, 3, 4], title="My plate on several nodes")
 axes.legend()
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "speed-up-plot", "grade": true, "points": 2, "locked": true}
-own_plot.keep(
+lab.own_plot.keep(
     cluster,
     speed_up_figure,
     "speed-up",
-    own_plot.Wants(
+    lab.own_plot.Wants(
         x="number of ranks", y="times as fast as one rank", lines=3, points=4, intervals=2
     ),
 )
@@ -193,9 +187,9 @@ own_plot.keep(
 # Were your predictions right?
 
 # %%
-on_four = heat.table(plate).query("ranks == 4").set_index("rows")["speed_up"]
-print(outcome(cluster, "speed-up", round(float(on_four[1200]), 2)))
-print(outcome(cluster, "speed-up-small", round(float(on_four[400]), 2)))
+on_four = lab.heat.table(plate).query("ranks == 4").set_index("rows")["speed_up"]
+print(lab.outcome(cluster, "speed-up", round(float(on_four[1200]), 2)))
+print(lab.outcome(cluster, "speed-up-small", round(float(on_four[400]), 2)))
 
 # %% [markdown]
 # *What to look at:* where do your two lines part, and does a third or a fourth rank still help? A ghost row of
@@ -210,8 +204,8 @@ print(outcome(cluster, "speed-up-small", round(float(on_four[400]), 2)))
 # `python laws.py` in a terminal tries them. This cell asks them with other numbers each time:
 
 # %%
-asked = speedup_laws.measure(cluster, "laws.py")
-print("\n".join(speedup_laws.lines(asked.points)))
+asked = lab.speedup_laws.measure(cluster, "laws.py")
+print("\n".join(lab.speedup_laws.lines(asked.points)))
 
 # %% [markdown]
 # **Question `laws`** (3 points). One for each law that is right.
@@ -225,20 +219,20 @@ assert asked.variant == "laws", "Run the cell above: it asks your functions."
 # a personal code), and its speed-ups from your table. By hand, or with your own function.
 
 # %%
-print(f"the plate of {drawn.plate_rows()} rows")
+print(f"the plate of {lab.by_lot.plate_rows()} rows")
 
 # %% nbgrader={"grade_id": "karp-flatt-answer", "solution": true}
 serial_share_2 = None
 serial_share_4 = None
 ### BEGIN SOLUTION
-mine = speeds[speeds["rows"] == drawn.plate_rows()].set_index("ranks")["speed_up"]
+mine = speeds[speeds["rows"] == lab.by_lot.plate_rows()].set_index("ranks")["speed_up"]
 serial_share_2 = (1 / mine[2] - 1 / 2) / (1 - 1 / 2)
 serial_share_4 = (1 / mine[4] - 1 / 4) / (1 - 1 / 4)
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "karp-flatt", "grade": true, "points": 2, "locked": true}
-form(serial_share_2, "number")
-form(serial_share_4, "number")
+lab.form(serial_share_2, "number")
+lab.form(serial_share_4, "number")
 
 # %% [markdown]
 # *What to look at:* is it the same share on two ranks and on four? Not one line of `run` is done by one rank
@@ -270,8 +264,8 @@ reached_percent = 100 * float(large["speed_up"].iloc[0]) / most_times
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "cores-bound", "grade": true, "points": 1, "locked": true}
-form(most_times, "number")
-form(reached_percent, "number")
+lab.form(most_times, "number")
+lab.form(reached_percent, "number")
 
 # %% [markdown]
 # *What to look at:* more than 100 per cent? The rows of a rank may fit into a cache into which the whole plate does not
@@ -308,7 +302,7 @@ predict(cluster, "ft", value=ft_guess, low=ft_low, high=ft_high)
 
 # %%
 measured = study("A4", cluster, quick=True)
-found = a4.table(measured)
+found = lab.a4_parallel_benchmarks.table(measured)
 
 # %% nbgrader={"grade_id": "a4-record", "grade": true, "points": 0.5, "locked": true}
 assert measured.study == "A4", "Run the cell above: it measures A4 on your cluster."
@@ -332,7 +326,7 @@ ep_mops = 2 * 16_777_216 / one["EP"] / 1_000_000
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "ep-count", "grade": true, "points": 1, "locked": true}
-form(ep_mops, "number")
+lab.form(ep_mops, "number")
 
 # %% [markdown]
 # ## 7 Four from one
@@ -358,14 +352,14 @@ ft_predicted_s = one["FT"] / workers + 7 * sent_bytes / 12_500_000
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "four-from-one", "grade": true, "points": 2, "locked": true}
-form(ep_predicted_s, "number")
-form(ft_predicted_s, "number")
+lab.form(ep_predicted_s, "number")
+lab.form(ft_predicted_s, "number")
 
 # %% [markdown]
 # And this is what was measured:
 
 # %%
-print(outcome(cluster, "ft", round(float(found.set_index("benchmark")["speed_up"]["FT"]), 3)))
+print(lab.outcome(cluster, "ft", round(float(found.set_index("benchmark")["speed_up"]["FT"]), 3)))
 found[["benchmark", "seconds_1", "seconds_4", "speed_up"]]
 
 # %% [markdown]
@@ -396,14 +390,14 @@ computing_s = (1 - share.max() / 100) * four[largest_share_has]
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "shares", "grade": true, "points": 1.5, "locked": true}
-form(largest_share_has, "choice:EP,IS,CG,MG,FT,LU,SP,BT")
-form(computing_s, "number")
+lab.form(largest_share_has, "choice:EP,IS,CG,MG,FT,LU,SP,BT")
+lab.form(computing_s, "number")
 
 # %% [markdown]
 # Which calls are these, and how long are their messages? Of all four ranks together:
 
 # %%
-calls = a4.calls(measured)
+calls = lab.a4_parallel_benchmarks.calls(measured)
 calls[(calls["bytes"] > 0) & ~calls["call"].isin(["MPI_Allreduce", "MPI_Reduce", "MPI_Bcast"])]
 
 # %% [markdown]
@@ -412,7 +406,7 @@ calls[(calls["bytes"] > 0) & ~calls["call"].isin(["MPI_Allreduce", "MPI_Reduce",
 # paid by the `"piece"` (shorter than 1250 bytes) or by the `"byte"`?
 
 # %%
-print(drawn.sender(), drawn.CALLS[drawn.sender()])
+print(lab.by_lot.sender(), lab.by_lot.CALLS[lab.by_lot.sender()])
 
 # %% nbgrader={"grade_id": "message-length-answer", "solution": true}
 bytes_a_call = None
@@ -420,13 +414,13 @@ paid_by = None
 ### BEGIN SOLUTION
 by_call = calls.set_index(["benchmark", "call"])
 lengths = by_call["bytes"] / by_call["calls"]
-bytes_a_call = lengths[drawn.sender(), drawn.CALLS[drawn.sender()]]
+bytes_a_call = lengths[lab.by_lot.sender(), lab.by_lot.CALLS[lab.by_lot.sender()]]
 paid_by = "piece" if bytes_a_call < 1250 else "byte"
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "message-length", "grade": true, "points": 1, "locked": true}
-form(bytes_a_call, "number")
-form(paid_by, "choice:piece,byte")
+lab.form(bytes_a_call, "number")
+lab.form(paid_by, "choice:piece,byte")
 
 # %%
 picture(measured)
@@ -494,9 +488,9 @@ claims(measured)
 # program in a class and with a number of ranks that it draws, and counts the same itself:
 
 # %%
-counted = message_sizes.measure(cluster, "sizes.c")
+counted = lab.message_sizes.measure(cluster, "sizes.c")
 print("class", counted.points[0].at["class"], "on", counted.points[0].at["ranks"], "ranks")
-print("\n".join(message_sizes.lines(counted.points)))
+print("\n".join(lab.message_sizes.lines(counted.points)))
 
 # %% [markdown]
 # **Question `sizes`** (3 points). One for each count that is right.
@@ -510,15 +504,15 @@ assert counted.variant == "sizes", "Run the cell above: it runs your wrapper."
 # for no other rank.
 
 # %%
-mg = mg_timeline.traced(cluster)
-mg_timeline.parts(mg).round(2)
+mg = lab.mg_timeline.traced(cluster)
+lab.mg_timeline.parts(mg).round(2)
 
 # %% [markdown]
 # A row is a rank: grey is computing, other colours are calls of MPI, and the upper part of a call has the
 # colour of the reason for which its rank waits. The key `l` goes to the longest wait, `n` to the next.
 
 # %%
-timelines.timeline(cluster, mg, "MG")
+lab.timelines.timeline(cluster, mg, "MG")
 
 # %% [markdown]
 # **Question `timeline`** (1 point). Of your own run: in which call is the longest wait (such as
@@ -531,18 +525,18 @@ mg_wait_for_rank = None
 mg_wait_ms = None
 mg_most = None
 ### BEGIN SOLUTION
-longest = timelines.longest(mg, "MG")
+longest = lab.timelines.longest(mg, "MG")
 mg_wait_call, mg_wait_for_rank = longest["call"], longest["for_rank"]
 mg_wait_ms = longest["wait_ms"]
-shares = mg_timeline.shares(mg)
+shares = lab.mg_timeline.shares(mg)
 mg_most = max(shares, key=shares.get)
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "timeline", "grade": true, "points": 1, "locked": true}
-form(mg_wait_call, "text")
-form(mg_wait_for_rank, "number")
-form(mg_wait_ms, "number")
-form(mg_most, "choice:computing,network,waiting")
+lab.form(mg_wait_call, "text")
+lab.form(mg_wait_for_rank, "number")
+lab.form(mg_wait_ms, "number")
+lab.form(mg_most, "choice:computing,network,waiting")
 
 # %% [markdown]
 # ## 12 Seven numbers instead of one
@@ -556,7 +550,7 @@ form(mg_most, "choice:computing,network,waiting")
 
 # %%
 challenge = study("E4", cluster, quick=True)
-e4.table(challenge)
+lab.e4_hpcc.table(challenge)
 
 # %% nbgrader={"grade_id": "e4-record", "grade": true, "points": 0.5, "locked": true}
 assert challenge.study == "E4", "Run the cell above: it runs the HPC Challenge."
@@ -579,7 +573,7 @@ hpl_percent_of_dgemm = 100 * gflops["hpl_gflops"] / (4 * gflops["dgemm_gflops"])
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "hpl-percent", "grade": true, "points": 1, "locked": true}
-form(hpl_percent_of_dgemm, "number")
+lab.form(hpl_percent_of_dgemm, "number")
 
 # %% [markdown]
 # **Question `paper-hpl`** (0.5 points). Paper E ran HPL with Ns 37326: how many GB (10 to the power of 9 bytes) has its
@@ -594,8 +588,8 @@ hpl_times_the_performance = 1 / (1 - 0.56)
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "paper-hpl", "grade": true, "points": 0.5, "locked": true}
-form(hpl_matrix_gb, "number")
-form(hpl_times_the_performance, "number")
+lab.form(hpl_matrix_gb, "number")
+lab.form(hpl_times_the_performance, "number")
 
 # %%
 picture(challenge)
@@ -631,8 +625,8 @@ ft_cable_s = 7 * 256 * 256 * 128 * 16 / 4 * 3 / 4 / 12_500_000
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "cable-bound", "grade": true, "points": 0.5, "locked": true}
-form(ft_paper_s, "number")
-form(ft_cable_s, "number")
+lab.form(ft_paper_s, "number")
+lab.form(ft_cable_s, "number")
 
 # %% [markdown]
 # ## 14 The questions

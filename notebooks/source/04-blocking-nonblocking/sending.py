@@ -35,21 +35,11 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from beowulf import check, claims, connect, picture, predict, prediction, start_engines, study
-from beowulf.exercises import heat, own_plot, timelines
-from beowulf.figures import course_style, prediction_band
-from beowulf.labs.lab_04 import own_roundtrip
-from beowulf.measure import mpptest
-from beowulf.measure.measurement import Measurement
-from beowulf.measure.roundtrips import rates, run
-from beowulf.measure.table import summarised
-from beowulf.notebook import form
-from beowulf.predictions import outcome
-from beowulf.user import learner
-from beowulf.variant import asked_bytes, asked_limit
+from beowulf.labs import lab_04 as lab
 
 QUICK = True  # False: the whole sweep of each study, some minutes each
 
-course_style()
+lab.course_style()
 cluster = connect("records")
 print(cluster.kind, *cluster.nodes)
 
@@ -99,7 +89,7 @@ eager_limit_bytes = 131040
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "eager-limit", "grade": true, "points": 1, "locked": true}
-form(eager_limit_bytes, "number")
+lab.form(eager_limit_bytes, "number")
 
 # %% [markdown]
 # **Question `other-limit`** (1 point). On another cluster, `MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE` is what the
@@ -107,16 +97,16 @@ form(eager_limit_bytes, "number")
 # columns may a plate have at most, so that two ranks that send their rows head on still come to their receives?
 
 # %%
-print(f"{asked_limit():,} bytes")
+print(f"{lab.asked_limit():,} bytes")
 
 # %% nbgrader={"grade_id": "other-limit-answer", "solution": true}
 most_columns = None
 ### BEGIN SOLUTION
-most_columns = (asked_limit() - 32) // 8
+most_columns = (lab.asked_limit() - 32) // 8
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "other-limit", "grade": true, "points": 1, "locked": true}
-form(most_columns, "number")
+lab.form(most_columns, "number")
 
 # %% [markdown]
 # ## 4 Your own ping-pong
@@ -168,7 +158,7 @@ def half_round_trip_us(buffer):
 half_round_trip_us(np.ones(1000, np.uint8))
 
 # %%
-own = own_roundtrip.measure(engines, "half_round_trip_us", quick=QUICK)
+own = lab.own_roundtrip.measure(engines, "half_round_trip_us", quick=QUICK)
 
 # %% nbgrader={"grade_id": "own-blocking", "grade": true, "points": 2, "locked": true}
 assert own.variant == "own", "Run the cell above: it measures your function."
@@ -194,7 +184,7 @@ def half_round_trip_nonblocking_us(buffer):
 
 
 # %%
-nonblocking = own_roundtrip.measure(
+nonblocking = lab.own_roundtrip.measure(
     engines, "half_round_trip_nonblocking_us", protocol="nonblocking", quick=QUICK
 )
 
@@ -202,8 +192,8 @@ nonblocking = own_roundtrip.measure(
 assert nonblocking.variant == "own-nonblocking", "Run the cell above: it measures your function."
 
 # %% [markdown]
-# `own_roundtrip.table(own)` shows all sizes, in microseconds, with the program in C beside yours, and
-# `own_roundtrip.picture(own)` draws them. Call them here, for both Records.
+# `lab.own_roundtrip.table(own)` shows all sizes, in microseconds, with the program in C beside yours, and
+# `lab.own_roundtrip.picture(own)` draws them. Call them here, for both Records.
 
 # %%
 # Here is room for it.
@@ -237,7 +227,7 @@ weighted_alpha_us = None
 weighted_bandwidth_bytes_per_us = None
 half_rate_bytes = None
 ### BEGIN SOLUTION
-times = own_roundtrip.table(own)
+times = lab.own_roundtrip.table(own)
 size, time_us = times["size_bytes"].to_numpy(), times["own_us"].to_numpy()
 plain_slope, plain_alpha_us = np.polyfit(size, time_us, 1)
 slope, weighted_alpha_us = np.polyfit(size, time_us, 1, w=1 / time_us)
@@ -246,10 +236,10 @@ half_rate_bytes = weighted_alpha_us * weighted_bandwidth_bytes_per_us
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "fit", "grade": true, "points": 2, "locked": true}
-form(plain_alpha_us, "number")
-form(weighted_alpha_us, "number")
-form(weighted_bandwidth_bytes_per_us, "number")
-form(half_rate_bytes, "number")
+lab.form(plain_alpha_us, "number")
+lab.form(weighted_alpha_us, "number")
+lab.form(weighted_bandwidth_bytes_per_us, "number")
+lab.form(half_rate_bytes, "number")
 
 # %% [markdown]
 # **Question `model-time`** (1 point). How many microseconds does the line of your fit with weights give a
@@ -257,16 +247,16 @@ form(half_rate_bytes, "number")
 # prints a size of your own; take that one.) You have not measured that one; try your function on it.
 
 # %%
-print(f"{asked_bytes():,} bytes")
+print(f"{lab.asked_bytes():,} bytes")
 
 # %% nbgrader={"grade_id": "model-time-answer", "solution": true}
 model_time_us = None
 ### BEGIN SOLUTION
-model_time_us = weighted_alpha_us + asked_bytes() * slope
+model_time_us = weighted_alpha_us + lab.asked_bytes() * slope
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "model-time", "grade": true, "points": 1, "locked": true}
-form(model_time_us, "number")
+lab.form(model_time_us, "number")
 
 # %% [markdown]
 # **Question `times-plot`** (1.5 points). Draw the half round trip over the size of the message: your
@@ -287,11 +277,13 @@ axes.legend()
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "times-plot", "grade": true, "points": 1.5, "locked": true}
-own_plot.keep(
+lab.own_plot.keep(
     cluster,
     times_figure,
     "times",
-    own_plot.Wants(x="size in bytes", y="time in µs", log_x=True, log_y=True, lines=4, points=7),
+    lab.own_plot.Wants(
+        x="size in bytes", y="time in µs", log_x=True, log_y=True, lines=4, points=7
+    ),
 )
 
 # %% [markdown]
@@ -307,10 +299,10 @@ own_plot.keep(
 # A plate that is heated at one edge is shared out over four ranks. Each step needs the neighbours' border
 # rows. Write three functions in `work/heat/heat.py` (beside this lab's folder): they exchange these **ghost
 # rows** with `Send` first on all ranks, with `Send` and `Recv` in turns, and with `Isend` and `Irecv`. The
-# handout says what each has to leave in `plate`. `heat.check(4)` tries them within seconds.
+# handout says what each has to leave in `plate`. `lab.heat.check(4)` tries them within seconds.
 
 # %%
-heat.start(4)
+lab.heat.start(4)
 
 # %% [markdown]
 # **Question `predict-deadlock`** (0.5 points). From how many columns on does `exchange_send_first` hang? A
@@ -332,7 +324,7 @@ predict(cluster, "deadlock", value=deadlock_guess, low=deadlock_low, high=deadlo
 # Save `heat.py`, then:
 
 # %%
-ways = heat.exchanges(cluster)
+ways = lab.heat.exchanges(cluster)
 
 # %% nbgrader={"grade_id": "exchange", "grade": true, "points": 4, "locked": true}
 assert ways.study == "H4", "Run the cell above: it measures your three exchanges."
@@ -343,28 +335,28 @@ assert ways.study == "H4", "Run the cell above: it measures your three exchanges
 # %%
 for point in ways.select(search="deadlock"):
     if point.facts["hangs_columns"]:
-        print(outcome(cluster, "deadlock", point.facts["hangs_columns"]))
+        print(lab.outcome(cluster, "deadlock", point.facts["hangs_columns"]))
 
 # %% [markdown]
-# `heat.table(ways)` has the times. Why does one way never end, and where does another lose its time? This
+# `lab.heat.table(ways)` has the times. Why does one way never end, and where does another lose its time? This
 # records every MPI call of every rank: `exchange_send_first` with rows of 160,000 bytes until it is stopped,
 # and five steps of the other two with rows of 80,000 bytes.
 
 # %%
-shown = heat.traced_exchanges(cluster)
+shown = lab.heat.traced_exchanges(cluster)
 
 # %%
-timelines.timeline(cluster, shown, "deadlock")
+lab.timelines.timeline(cluster, shown, "deadlock")
 
 # %% [markdown]
 # A row is a rank: grey is computing, other colours are calls of MPI, and the upper part of a call has the
 # colour of the reason for which its rank waits. The key `l` goes to the longest wait, `n` to the next.
 
 # %%
-timelines.timeline(cluster, shown, "in turns")
+lab.timelines.timeline(cluster, shown, "in turns")
 
 # %%
-timelines.timeline(cluster, shown, "non-blocking")
+lab.timelines.timeline(cluster, shown, "non-blocking")
 
 # %% [markdown]
 # **Question `timeline`** (1 point). Look at the timelines of your own run.
@@ -380,16 +372,16 @@ circle_lowest_rank = None
 turns_reason = None
 turns_wait_ms = None
 ### BEGIN SOLUTION
-rank_1_waits_for, circle_lowest_rank = heat.stuck(shown)[1], heat.circle(shown)[0]
-turns_reason = timelines.longest(shown, "in turns")["reason"]
-turns_wait_ms = timelines.longest(shown, "in turns")["wait_ms"]
+rank_1_waits_for, circle_lowest_rank = lab.heat.stuck(shown)[1], lab.heat.circle(shown)[0]
+turns_reason = lab.timelines.longest(shown, "in turns")["reason"]
+turns_wait_ms = lab.timelines.longest(shown, "in turns")["wait_ms"]
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "timeline", "grade": true, "points": 1, "locked": true}
-form(rank_1_waits_for, "number")
-form(circle_lowest_rank, "number")
-form(turns_reason, "choice:late sender,late receiver,rendezvous,none")
-form(turns_wait_ms, "number")
+lab.form(rank_1_waits_for, "number")
+lab.form(circle_lowest_rank, "number")
+lab.form(turns_reason, "choice:late sender,late receiver,rendezvous,none")
+lab.form(turns_wait_ms, "number")
 
 # %% [markdown]
 # *What to look at:* which of the waits of your turns vanish in the non-blocking exchange, and what do turns
@@ -420,7 +412,7 @@ assert a7.study == "A7", "Run the cell above: it measures A7 on your cluster."
 assert a7.complete, "The measurement was cut short; run the cell above again."
 
 # %%
-rate = rates(a7)
+rate = lab.rates(a7)
 rate.pivot_table(
     index="size_bytes", columns=["pattern", "ranks", "protocol"], values="rate_mbit_per_s"
 ).round(1)
@@ -430,7 +422,7 @@ rate.pivot_table(
 # for each of 2, 3 and 4 ranks: blocking or non-blocking, as you like, but say which. `rate` is the table,
 # with the ends of the 95 % intervals in `low` and `high`; `rate.query("pattern == 'ring' and ranks == 2")` are some of
 # its rows. Add the pair of two ranks, and
-# `prediction_band(axes, prediction(cluster, "saturation"), along="x")` draws what you have sealed beside it.
+# `lab.prediction_band(axes, prediction(cluster, "saturation"), along="x")` draws what you have sealed beside it.
 
 # %% nbgrader={"grade_id": "rates-plot-answer", "solution": true}
 rates_figure = None  # rates_figure, axes = plt.subplots()
@@ -443,18 +435,18 @@ for ranks in (2, 3, 4):
     axes.fill_between(line["size_bytes"], line["low"], line["high"], alpha=0.2)
 line = rate[(rate["pattern"] == "pairs") & (rate["ranks"] == 2) & (rate["protocol"] == "blocking")]
 axes.plot(line["size_bytes"], line["rate_mbit_per_s"], label="a pair")
-prediction_band(axes, prediction(cluster, "saturation"), along="x")
+lab.prediction_band(axes, prediction(cluster, "saturation"), along="x")
 axes.set(xscale="log", title="Rate in a ring, non-blocking, summed over all ranks")
 axes.set(xlabel="size of the message (bytes)", ylabel="rate (Mbit/s)")
 axes.legend()
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "rates-plot", "grade": true, "points": 1.5, "locked": true}
-own_plot.keep(
+lab.own_plot.keep(
     cluster,
     rates_figure,
     "rates",
-    own_plot.Wants(x="size in bytes", y="rate in Mbit/s", log_x=True, lines=3, points=7),
+    lab.own_plot.Wants(x="size in bytes", y="rate in Mbit/s", log_x=True, lines=3, points=7),
 )
 
 # %% [markdown]
@@ -473,8 +465,8 @@ saturation_bytes = int(by_size[by_size.index > max(away.index, default=0)].index
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "saturation-bytes", "grade": true, "points": 0.5, "locked": true}
-form(saturation_bytes, "number")
-print(outcome(cluster, "saturation", saturation_bytes))
+lab.form(saturation_bytes, "number")
+print(lab.outcome(cluster, "saturation", saturation_bytes))
 
 # %% [markdown]
 # **Question `four-nodes`** (0.5 points). At the largest message, in the `ring`: how many times the rate
@@ -490,7 +482,7 @@ four_nodes_times = largest["rate_mbit_per_s"][4] / largest["rate_mbit_per_s"][2]
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "four-nodes", "grade": true, "points": 0.5, "locked": true}
-form(four_nodes_times, "number")
+lab.form(four_nodes_times, "number")
 
 # %% [markdown]
 # What mpptest prints, for the largest message: its rate in Mbit/s, by the median and by the best of all
@@ -498,7 +490,7 @@ form(four_nodes_times, "number")
 # need it in `explain`.
 
 # %%
-printed = mpptest.printed(a7)
+printed = lab.mpptest.printed(a7)
 columns = ["ranks", "calls", "rate_mbit_per_s", "best_mbit_per_s", "half_round_trip_us"]
 printed.loc[printed["length_bytes"] == printed["length_bytes"].max(), columns].round(1)
 
@@ -541,10 +533,10 @@ predict(cluster, "impatience", value=impatience_guess, low=impatience_low, high=
 
 # %%
 def measure_patience():
-    with Measurement("A7", cluster, Path("records"), quick=True, launches=4) as session:
+    with lab.Measurement("A7", cluster, Path("records"), quick=True, launches=4) as session:
         for launch in range(2):
             for wish in ("auto", "never"):
-                run(
+                lab.run(
                     session,
                     4,
                     [8],
@@ -554,7 +546,7 @@ def measure_patience():
                     at={"patience": wish},
                 )
     record = session.record()
-    record.variant, record.learner = "patience", learner()
+    record.variant, record.learner = "patience", lab.learner()
     record.save_in(Path("records"))
     return record
 
@@ -562,7 +554,7 @@ def measure_patience():
 patience = measure_patience()
 
 # %%
-waiting = summarised(patience, "exchange_us", ["patience", "ranks"])
+waiting = lab.summarised(patience, "exchange_us", ["patience", "ranks"])
 print("processors:", patience.cluster.get("cores"))
 waiting
 
@@ -582,8 +574,8 @@ impatience_times = median_us["never"] / median_us["auto"]
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "patience-times", "grade": true, "points": 1, "locked": true}
-form(impatience_times, "number")
-print(outcome(cluster, "impatience", impatience_times))
+lab.form(impatience_times, "number")
+print(lab.outcome(cluster, "impatience", impatience_times))
 
 # %% [markdown]
 # ## 9 Explain

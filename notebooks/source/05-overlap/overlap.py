@@ -31,13 +31,9 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 
 from beowulf import check, claims, connect, picture, predict, prediction, study
-from beowulf.exercises import heat, own_plot, timelines
-from beowulf.figures import course_style, prediction_band
-from beowulf.labs.lab_05 import d1_synchronisation, d5_improvement, drawn, exchange, own_step
-from beowulf.notebook import form
-from beowulf.predictions import outcome
+from beowulf.labs import lab_05 as lab
 
-course_style()
+lab.course_style()
 cluster = connect("records")
 cluster.heal()  # does nothing to a cluster that is whole
 print(cluster.kind, *cluster.nodes)
@@ -127,9 +123,9 @@ limit_16_kb_test = "supported"
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "d1-support", "grade": true, "points": 1, "locked": true}
-form(limit_16_kb, "choice:supported,not supported")
-form(limit_64_kb, "choice:supported,not supported")
-form(limit_16_kb_test, "choice:supported,not supported")
+lab.form(limit_16_kb, "choice:supported,not supported")
+lab.form(limit_64_kb, "choice:supported,not supported")
+lab.form(limit_16_kb_test, "choice:supported,not supported")
 
 # %% [markdown]
 # Your prediction, and what the paper claims, held against your Record. `holds` means that your Record shows
@@ -138,10 +134,10 @@ form(limit_16_kb_test, "choice:supported,not supported")
 # Verdicts.
 
 # %%
-ended = d1_synchronisation.paper_table(d1)
+ended = lab.d1_synchronisation.paper_table(d1)
 waited = ended.query("mpich == 'one-user' and progress == 'calls' and work == 'delay'")
 waited = waited.query("message_kb == 39.06 and process == 1")
-print(outcome(cluster, "arrival", round(1e3 * float(waited["median_s"].iloc[0]), 1)))
+print(lab.outcome(cluster, "arrival", round(1e3 * float(waited["median_s"].iloc[0]), 1)))
 
 # %%
 claims(d1)
@@ -154,10 +150,10 @@ claims(d1)
 # Write `overlapped_step(world, old, new)` in `work/heat/heat.py` (beside this lab's folder): it begins to
 # exchange the ghost rows of `old`, computes what needs none of them, waits, and computes the rest. For now
 # it calls nothing of MPI in between. The handout says what is given and what must come out;
-# `heat.check(5)` tries it within seconds.
+# `lab.heat.check(5)` tries it within seconds.
 
 # %%
-heat.start(5)
+lab.heat.start(5)
 
 # %% [markdown]
 # Before you write (nobody grades this): a rank has 128 rows. For how many of them need you not wait?
@@ -186,7 +182,7 @@ def overlapped_step(world, old, new):
 ### END SOLUTION
 
 # %%
-# Here is room for heat.check(5).
+# Here is room for lab.heat.check(5).
 
 # %% [markdown]
 # **Question `overlap-python`** (4 points). Three for a Record of a step of your own that is right, the
@@ -194,8 +190,8 @@ def overlapped_step(world, old, new):
 # second one.
 
 # %%
-plain = heat.overlap(cluster, columns=own_step.COLUMNS)
-own_step.medians(plain).round(2)
+plain = lab.heat.overlap(cluster, columns=lab.own_step.COLUMNS)
+lab.own_step.medians(plain).round(2)
 
 # %% [markdown]
 # *What to look at:* `exchange_ms` is the exchange alone, `compute_ms` the rows alone, `before_ms` the one
@@ -204,7 +200,7 @@ own_step.medians(plain).round(2)
 
 # %% nbgrader={"grade_id": "overlap-python", "grade": true, "points": 4, "locked": true}
 assert plain.study == "H5", "Run the cell above: it measures your overlapped_step."
-print(*heat.lines(plain), sep="\n")
+print(*lab.heat.lines(plain), sep="\n")
 
 # %% [markdown]
 # ## 4 Who makes progress?
@@ -215,17 +211,17 @@ print(*heat.lines(plain), sep="\n")
 # 64,000 bytes and five with 160,000.
 
 # %%
-shown = heat.traced_overlap(cluster)
+shown = lab.heat.traced_overlap(cluster)
 
 # %%
-timelines.timeline(cluster, shown, "64,000 bytes")
+lab.timelines.timeline(cluster, shown, "64,000 bytes")
 
 # %% [markdown]
 # Grey is computing, other colours are calls of MPI, and the upper part of a call has the colour of the reason
 # for which its rank waits. The key `l` goes to the longest wait, `n` to the next.
 
 # %%
-timelines.timeline(cluster, shown, "160,000 bytes")
+lab.timelines.timeline(cluster, shown, "160,000 bytes")
 
 # %% [markdown]
 # **Question `timeline`** (1 point). On the timelines of your own run: how many milliseconds does the longest
@@ -238,15 +234,15 @@ short_wait_ms = None
 long_wait_ms = None
 long_reason = None
 ### BEGIN SOLUTION
-short_wait_ms = timelines.longest(shown, "64,000 bytes")["wait_ms"]
-long_wait_ms = timelines.longest(shown, "160,000 bytes")["wait_ms"]
-long_reason = timelines.longest(shown, "160,000 bytes")["reason"]
+short_wait_ms = lab.timelines.longest(shown, "64,000 bytes")["wait_ms"]
+long_wait_ms = lab.timelines.longest(shown, "160,000 bytes")["wait_ms"]
+long_reason = lab.timelines.longest(shown, "160,000 bytes")["reason"]
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "timeline", "grade": true, "points": 1, "locked": true}
-form(short_wait_ms, "number")
-form(long_wait_ms, "number")
-form(long_reason, "choice:late sender,late receiver,rendezvous,none")
+lab.form(short_wait_ms, "number")
+lab.form(long_wait_ms, "number")
+lab.form(long_reason, "choice:late sender,late receiver,rendezvous,none")
 
 # %% [markdown]
 # Now change your `overlapped_step`: it computes the rows that need no ghost row in slices, and lets MPI look at
@@ -280,11 +276,11 @@ def overlapped_step(world, old, new):
 ### END SOLUTION
 
 # %%
-tested = heat.overlap(cluster, columns=own_step.COLUMNS)
+tested = lab.heat.overlap(cluster, columns=lab.own_step.COLUMNS)
 
 # %%
-kept = own_step.kept(cluster)  # your newest Record of each version
-own_step.medians(*kept.values()).round(2)
+kept = lab.own_step.kept(cluster)  # your newest Record of each version
+lab.own_step.medians(*kept.values()).round(2)
 
 # %% [markdown]
 # **Question `who-progresses`** (0.5 points). While your step computes, who moves the bytes of a ghost row?
@@ -302,9 +298,9 @@ row_of_160000_test = "library"
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "who-progresses", "grade": true, "points": 0.5, "locked": true}
-form(row_of_64000, "choice:kernel,library,nobody")
-form(row_of_160000, "choice:kernel,library,nobody")
-form(row_of_160000_test, "choice:kernel,library,nobody")
+lab.form(row_of_64000, "choice:kernel,library,nobody")
+lab.form(row_of_160000, "choice:kernel,library,nobody")
+lab.form(row_of_160000_test, "choice:kernel,library,nobody")
 
 # %% [markdown]
 # ## 5 The gain and its bound
@@ -323,53 +319,55 @@ form(row_of_160000_test, "choice:kernel,library,nobody")
 gain_percent = None
 bound_percent = None
 ### BEGIN SOLUTION
-times = own_step.medians(kept[own_step.WITH]).set_index("row_bytes").loc[160_000]
+times = lab.own_step.medians(kept[lab.own_step.WITH]).set_index("row_bytes").loc[160_000]
 gain_percent = (times["overlapped_ms"] - times["before_ms"]) / times["before_ms"] * 100
 bound_percent = -min(times["exchange_ms"], times["compute_ms"]) / times["before_ms"] * 100
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "gain-bound", "grade": true, "points": 1, "locked": true}
-form(gain_percent, "number")
-form(bound_percent, "number")
+lab.form(gain_percent, "number")
+lab.form(bound_percent, "number")
 
 # %% [markdown]
 # Was your prediction right? It was about the version without MPI_Test.
 
 # %%
-if own_step.WITHOUT in kept:
-    measured = heat.gain(kept[own_step.WITHOUT], max(own_step.COLUMNS)).percent
-    print(outcome(cluster, "gain", round(measured, 1)))
+if lab.own_step.WITHOUT in kept:
+    measured = lab.heat.gain(kept[lab.own_step.WITHOUT], max(lab.own_step.COLUMNS)).percent
+    print(lab.outcome(cluster, "gain", round(measured, 1)))
 
 # %% [markdown]
 # **Question `gain-plot`** (2 points). Draw the improvement over the bytes of a ghost row: both versions with
-# their intervals, and the bound. `heat.gain(record, columns)` has equation 1 pass by pass, with `.percent`,
-# `.low` and `.high` (95 %); `heat.bound_percent(record, columns)` the bound. A row has 8 bytes a column, and
-# the lengths are `own_step.COLUMNS`. `prediction_band(axes, prediction(cluster, "gain"))` draws what you
+# their intervals, and the bound. `lab.heat.gain(record, columns)` has equation 1 pass by pass, with `.percent`,
+# `.low` and `.high` (95 %); `lab.heat.bound_percent(record, columns)` the bound. A row has 8 bytes a column, and
+# the lengths are `lab.own_step.COLUMNS`. `lab.prediction_band(axes, prediction(cluster, "gain"))` draws what you
 # have sealed beside it.
 
 # %% nbgrader={"grade_id": "gain-plot-answer", "solution": true}
 gain_figure = None  # gain_figure, axes = plt.subplots()
 ### BEGIN SOLUTION
 gain_figure, axes = plt.subplots()
-row_bytes = [8 * columns for columns in own_step.COLUMNS]
+row_bytes = [8 * columns for columns in lab.own_step.COLUMNS]
 for name, record in kept.items():
-    seen = [heat.gain(record, columns) for columns in own_step.COLUMNS]
+    seen = [lab.heat.gain(record, columns) for columns in lab.own_step.COLUMNS]
     ends = [[each.percent - each.low for each in seen], [each.high - each.percent for each in seen]]
     axes.errorbar(row_bytes, [each.percent for each in seen], yerr=ends, capsize=3, label=name)
-bound = [heat.bound_percent(kept[own_step.WITH], columns) for columns in own_step.COLUMNS]
+bound = [
+    lab.heat.bound_percent(kept[lab.own_step.WITH], columns) for columns in lab.own_step.COLUMNS
+]
 axes.plot(row_bytes, bound, label="bound")
-prediction_band(axes, prediction(cluster, "gain"))
+lab.prediction_band(axes, prediction(cluster, "gain"))
 axes.set(xlabel="ghost row (bytes)", ylabel="improvement by equation 1 (%)")
 axes.set_title("What my overlapped step gains")
 axes.legend()
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "gain-plot", "grade": true, "points": 2, "locked": true}
-own_plot.keep(
+lab.own_plot.keep(
     cluster,
     gain_figure,
     "gain",
-    own_plot.Wants(x="row in bytes", y="change in %", lines=3, points=4),
+    lab.own_plot.Wants(x="row in bytes", y="change in %", lines=3, points=4),
 )
 
 # %% [markdown]
@@ -421,15 +419,15 @@ c_file.write_text(
 # clearly gains with rows of 160,000 bytes.
 
 # %%
-in_c = heat.overlap(cluster, "C")
-own_step.medians(in_c).round(2)
+in_c = lab.heat.overlap(cluster, "C")
+lab.own_step.medians(in_c).round(2)
 
 # %% nbgrader={"grade_id": "overlap-c", "grade": true, "points": 3, "locked": true}
 assert in_c.variant == "c", "Run the cell above: it measures your heat_overlap.c."
-print(*heat.lines(in_c), sep="\n")
+print(*lab.heat.lines(in_c), sep="\n")
 
 # %% [markdown]
-# `heat.picture(in_c)` draws the four parts and what could be gained at best; `heat.picture(tested)` the same
+# `lab.heat.picture(in_c)` draws the four parts and what could be gained at best; `lab.heat.picture(tested)` the same
 # of your step in Python.
 
 # %%
@@ -465,19 +463,19 @@ assert d2.complete, "The measurement was cut short; run the cell above again."
 # again.)
 
 # %%
-print(f"limit {drawn.limit_kb()} KB")
+print(f"limit {lab.by_lot.limit_kb()} KB")
 
 # %% nbgrader={"grade_id": "eager-limit-answer", "solution": true}
 last_by_itself_kb = None
 first_that_waits_kb = None
 ### BEGIN SOLUTION
-last_by_itself_kb = 10 if drawn.limit_kb() == 16 else 60
+last_by_itself_kb = 10 if lab.by_lot.limit_kb() == 16 else 60
 first_that_waits_kb = last_by_itself_kb + 10
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "eager-limit", "grade": true, "points": 1.5, "locked": true}
-form(last_by_itself_kb, "number")
-form(first_that_waits_kb, "number")
+lab.form(last_by_itself_kb, "number")
+lab.form(first_that_waits_kb, "number")
 
 # %%
 claims(d2)
@@ -562,7 +560,7 @@ claims(d4)
 
 # %%
 d5 = study("D5", cluster, quick=True)
-times_d5 = d5_improvement.formulas(d5)
+times_d5 = lab.d5_improvement.formulas(d5)
 columns = ["library", "t_comm_s", "t_comp_s", "t_nonoverlap_s", "t_both_s"]
 times_d5[times_d5["size_kb"] == 70][columns]
 
@@ -584,8 +582,8 @@ tested_percent = gains["limit 16 KB, MPI_Test"]
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "lost-gain", "grade": true, "points": 1, "locked": true}
-form(plain_percent, "number")
-form(tested_percent, "number")
+lab.form(plain_percent, "number")
+lab.form(tested_percent, "number")
 
 # %%
 picture(d5)
@@ -635,8 +633,8 @@ picture(a9)
 # launches:
 
 # %%
-mine = exchange.measure(cluster, "exchange.c")
-exchange.picture(mine)
+mine = lab.exchange.measure(cluster, "exchange.c")
+lab.exchange.picture(mine)
 
 # %% [markdown]
 # **Question `exchange`** (3 points). All of them when your exchange takes at least 15 % less
@@ -646,7 +644,7 @@ exchange.picture(mine)
 
 # %% nbgrader={"grade_id": "exchange", "grade": true, "points": 3, "locked": true}
 assert mine.variant == "exchange", "Run the cell above: it measures your exchange.c."
-print(exchange.gain(mine).says)
+print(lab.exchange.gain(mine).says)
 
 # %% [markdown]
 # ## 13 Compare with paper D
@@ -660,18 +658,18 @@ print(exchange.gain(mine).says)
 # personal code)? In percent. Section 13 of the handout has all four minima, without and with overlap.
 
 # %%
-print(f"table {drawn.table_number()}")
+print(f"table {lab.by_lot.table_number()}")
 
 # %% nbgrader={"grade_id": "table-minima-answer", "solution": true}
 table_minima_percent = None
 ### BEGIN SOLUTION
 minima = {9: (5.28, 5.23), 10: (12.4, 9.6), 11: (12.5, 12.3), 12: (7.07, 6.79)}
-without, overlapped = minima[drawn.table_number()]
+without, overlapped = minima[lab.by_lot.table_number()]
 table_minima_percent = (overlapped - without) / without * 100
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "table-minima", "grade": true, "points": 1, "locked": true}
-form(table_minima_percent, "number")
+lab.form(table_minima_percent, "number")
 
 # %% [markdown]
 # ## 14 The questions

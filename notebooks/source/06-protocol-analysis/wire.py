@@ -36,27 +36,9 @@ import matplotlib.pyplot as plt
 import pyshark
 
 from beowulf import check, claims, connect, picture, predict, study
-from beowulf.exercises import heat, own_plot, timelines
-from beowulf.figures import course_style
-from beowulf.labs.lab_06 import (
-    capture_run,
-    collectives,
-    drawn,
-    one_message,
-    own_loop,
-    postcard,
-    wire_picture,
-)
-from beowulf.notebook import form
-from beowulf.packets import dissector, pictures, report
-from beowulf.packets.analysis import analyse
-from beowulf.packets.costs import costs
-from beowulf.packets.ladder import ladder
-from beowulf.packets.mpi_messages import messages
-from beowulf.packets.table import read
-from beowulf.predictions import outcome
+from beowulf.labs import lab_06 as lab
 
-course_style()
+lab.course_style()
 cluster = connect("records")
 cluster.heal()  # does nothing to a cluster that is whole
 names = {cluster.address(node): node for node in cluster.nodes}
@@ -91,7 +73,7 @@ predict(cluster, "card", value=card_guess, low=card_low, high=card_high)
 # the acknowledgements? (A packet carries at most 1448 bytes of a message.)
 
 # %%
-print(f"{drawn.columns()} columns, so that a row has {8 * drawn.columns()} bytes")
+print(f"{lab.by_lot.columns()} columns, so that a row has {8 * lab.by_lot.columns()} bytes")
 
 # %% nbgrader={"grade_id": "predict-packets-answer", "solution": true}
 packets_guess = None
@@ -130,16 +112,16 @@ predict(cluster, "overhead", value=overhead_guess, low=overhead_low, high=overhe
 # empty message. A capture at the switch takes every packet whole while the program starts, runs and ends.
 
 # %%
-card = postcard.send(cluster, "Greetings from node00")
-card_file = capture_run.capture(cluster, card)
-print(f"{len(read(card_file))} packets are in {card_file}")
+card = lab.postcard.send(cluster, "Greetings from node00")
+card_file = lab.capture_run.capture(cluster, card)
+print(f"{len(lab.read(card_file))} packets are in {card_file}")
 
 # %% [markdown]
 # *What to look at:* that many packets, for one postcard? Most of them are of ssh and `mpiexec`, which start the
 # program, and acknowledgements. Two MPI messages are among them:
 
 # %%
-messages(card_file)[["from_rank", "to_rank", "tag", "kind", "first_packet", "last_packet"]]
+lab.messages(card_file)[["from_rank", "to_rank", "tag", "kind", "first_packet", "last_packet"]]
 
 # %% [markdown]
 # Open the file in Wireshark or with tshark, as the handout shows it, find your card, and read it.
@@ -157,11 +139,11 @@ card_frame_bytes = sent["frame_bytes"]
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "postcard", "grade": true, "points": 1, "locked": true}
-form(card_message_bytes, "number")
-form(card_frame_bytes, "number")
+lab.form(card_message_bytes, "number")
+lab.form(card_frame_bytes, "number")
 
 # %%
-print(outcome(cluster, "card", card.select(from_rank=0)[0].facts["frame_bytes"]))
+print(lab.outcome(cluster, "card", card.select(from_rank=0)[0].facts["frame_bytes"]))
 
 # %% [markdown]
 # ## 3 Four envelopes
@@ -173,7 +155,7 @@ print(outcome(cluster, "card", card.select(from_rank=0)[0].facts["frame_bytes"])
 
 # %%
 packets = pyshark.FileCapture(
-    str(card_file), display_filter="mpich.tag == 1", custom_parameters=dissector.options()
+    str(card_file), display_filter="mpich.tag == 1", custom_parameters=lab.dissector.options()
 )
 packet = packets[0]
 packets.close()
@@ -205,10 +187,10 @@ mpich_bytes = int(packet.tcp.len) - card_message_bytes
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "headers", "grade": true, "points": 1, "locked": true}
-form(ethernet_bytes, "number")
-form(ip_bytes, "number")
-form(tcp_bytes, "number")
-form(mpich_bytes, "number")
+lab.form(ethernet_bytes, "number")
+lab.form(ip_bytes, "number")
+lab.form(tcp_bytes, "number")
+lab.form(mpich_bytes, "number")
 
 # %% [markdown]
 # ## 4 Your plate on the wire
@@ -216,10 +198,10 @@ form(mpich_bytes, "number")
 # *Core, 8 minutes*
 #
 # Now your own program. `work/heat/heat.py` has your functions of labs 02 to 05; what is missing there is
-# written for you. (`heat.start(6, given=True)` writes right ones for all, and keeps your file.)
+# written for you. (`lab.heat.start(6, given=True)` writes right ones for all, and keeps your file.)
 
 # %%
-heat.start(6)
+lab.heat.start(6)
 
 # %% [markdown]
 # **Question `plate-record`** (0.5 points). Nothing to write: the point is for the Record. Four ranks do 20
@@ -227,10 +209,10 @@ heat.start(6)
 # end.
 
 # %%
-plate = heat.capture(cluster, columns=drawn.columns())
-file = capture_run.capture(cluster, plate)
+plate = lab.heat.capture(cluster, columns=lab.by_lot.columns())
+file = lab.capture_run.capture(cluster, plate)
 ROW_BYTES = 8 * plate.sweep["columns"]
-print(f"{len(read(file))} packets are in {file}; a ghost row has {ROW_BYTES} bytes")
+print(f"{len(lab.read(file))} packets are in {file}; a ghost row has {ROW_BYTES} bytes")
 
 # %% nbgrader={"grade_id": "plate-record", "grade": true, "points": 0.5, "locked": true}
 assert plate.study == "H6", "Run the cell above: it captures your heat program."
@@ -242,7 +224,7 @@ assert plate.complete, "The measurement was cut short; run the cell above again.
 # hand the bytes to its program at once.)
 
 # %%
-table, sent = read(file), messages(file)
+table, sent = lab.read(file), lab.messages(file)
 first_row = sent[sent["bytes"] == ROW_BYTES].iloc[0]
 ports = {first_row["src_port"], first_row["dst_port"]}
 talk = table[table["src_port"].isin(ports) & table["dst_port"].isin(ports)]
@@ -254,7 +236,7 @@ talk[["time_s", "src", "dst", "flags", "seq", "ack", "wire_bytes", "payload_byte
 # filter `tcp.port ==` and one of the ports. And the same in time, what each direction has sent so far:
 
 # %%
-pictures.bytes_over_time(file, names=names)
+lab.pictures.bytes_over_time(file, names=names)
 
 # %% [markdown]
 # ## 5 Your packet loop
@@ -266,7 +248,7 @@ pictures.bytes_over_time(file, names=names)
 # ssh among them:
 
 # %%
-for name, what in own_loop.COUNTS.items():
+for name, what in lab.own_loop.COUNTS.items():
     print(f"{name:<14} {what}")
 print(f"{'ghost_rows':<14} MPI messages of {ROW_BYTES} bytes, each counted once")
 
@@ -278,7 +260,7 @@ print(f"{'ghost_rows':<14} MPI messages of {ROW_BYTES} bytes, each counted once"
 # %% nbgrader={"grade_id": "packet-loop-answer", "solution": true}
 def count(packets):
     """How many packets, bytes and ghost rows there are of each kind."""
-    found = dict.fromkeys([*own_loop.COUNTS, "ghost_rows"], 0)
+    found = dict.fromkeys([*lab.own_loop.COUNTS, "ghost_rows"], 0)
     for packet in packets:
         if "tcp" not in packet:
             continue
@@ -300,7 +282,7 @@ def count(packets):
 # Try it on your postcard, which has few packets (and no ghost row):
 
 # %%
-with pyshark.FileCapture(str(card_file), custom_parameters=dissector.options()) as packets:
+with pyshark.FileCapture(str(card_file), custom_parameters=lab.dissector.options()) as packets:
     print(count(packets))
 
 # %% [markdown]
@@ -308,8 +290,8 @@ with pyshark.FileCapture(str(card_file), custom_parameters=dissector.options()) 
 # them, and compares each count with what our reader finds. It takes about ten seconds.
 
 # %%
-loop = own_loop.measure(cluster, count, plate, row_bytes=ROW_BYTES)
-print(*own_loop.lines(loop.points), sep="\n")
+loop = lab.own_loop.measure(cluster, count, plate, row_bytes=ROW_BYTES)
+print(*lab.own_loop.lines(loop.points), sep="\n")
 
 # %% nbgrader={"grade_id": "packet-loop", "grade": true, "points": 8, "locked": true}
 assert loop.variant == "loop", "Run the cell above: it calls your function."
@@ -319,7 +301,7 @@ assert loop.variant == "loop", "Run the cell above: it calls your function."
 # shares of yours, and why has it fewer ACKs than you?
 
 # %%
-print(*report.lines(analyse(file)), sep="\n")
+print(*lab.report.lines(lab.analyse(file)), sep="\n")
 
 # %% [markdown]
 # ## 6 What a row costs
@@ -330,7 +312,7 @@ print(*report.lines(analyse(file)), sep="\n")
 # acknowledge them.
 
 # %%
-own = costs(file)
+own = lab.costs(file)
 own[["from_rank", "to_rank", "bytes", "kind", "packets", "ack_packets", "wire_bytes"]].head(12)
 
 # %% [markdown]
@@ -353,17 +335,17 @@ row_overhead_percent = 100 * (1 - ROW_BYTES / wire_bytes_a_row)
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "row-cost", "grade": true, "points": 2, "locked": true}
-form(packets_a_step, "number")
-form(wire_bytes_a_row, "number")
-form(row_overhead_percent, "number")
+lab.form(packets_a_step, "number")
+lab.form(wire_bytes_a_row, "number")
+lab.form(row_overhead_percent, "number")
 
 # %% [markdown]
 # Your prediction, and one of your rows as a ladder. How many data segments come for one ACK?
 
 # %%
 step = plate.select(capture="steps")[0].facts
-print(outcome(cluster, "packets", round(step["ghost_packets"] / step["steps"], 1)))
-ladder(file, int(sent.index.get_loc(first_row.name)), names=names)
+print(lab.outcome(cluster, "packets", round(step["ghost_packets"] / step["steps"], 1)))
+lab.ladder(file, int(sent.index.get_loc(first_row.name)), names=names)
 
 # %% [markdown]
 # **Question `length-plot`** (2 points). How long are the packets of your plate? Draw, for each length that
@@ -382,11 +364,11 @@ axes.set_title("How long the packets of my plate are")
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "length-plot", "grade": true, "points": 2, "locked": true}
-own_plot.keep(
+lab.own_plot.keep(
     cluster,
     length_figure,
     "lengths",
-    own_plot.Wants(x="length in bytes", y="packets", log_y=True, points=4),
+    lab.own_plot.Wants(x="length in bytes", y="packets", log_y=True, points=4),
 )
 
 # %% [markdown]
@@ -408,8 +390,8 @@ card_sizes = [2, 64, 512, 1024, 1400, 4096, 8192, 32_768, 200_000]
 ### END SOLUTION
 
 # %%
-sizes = postcard.send(cluster, "x", *(card_sizes or (2, 200_000)), name="sizes")
-cards = postcard.table(sizes)
+sizes = lab.postcard.send(cluster, "x", *(card_sizes or (2, 200_000)), name="sizes")
+cards = lab.postcard.table(sizes)
 cards[["from_rank", "bytes", "segments", "packets", "ack_packets", "wire_bytes"]].head(8)
 
 # %% [markdown]
@@ -432,11 +414,11 @@ axes.legend()
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "cost-plot", "grade": true, "points": 3, "locked": true}
-own_plot.keep(
+lab.own_plot.keep(
     cluster,
     cost_figure,
     "costs",
-    own_plot.Wants(x="size in bytes", y="share in %", log_x=True, lines=2, points=6),
+    lab.own_plot.Wants(x="size in bytes", y="share in %", log_x=True, lines=2, points=6),
 )
 
 # %% [markdown]
@@ -468,7 +450,7 @@ assert a11.complete, "The measurement was cut short; run the cell above again."
 # which sees four cables, each in both directions; and the limit of our cables lets short bursts pass.
 
 # %%
-long = wire_picture.table(a11)
+long = lab.wire_picture.table(a11)
 long = long[long["protocol"] == "nonblocking"]
 long[
     ["message_bytes", "overlap_bytes", "data_percent", "tcp_overhead_percent", "talking_mbit_per_s"]
@@ -492,9 +474,9 @@ rate_with_mbit_per_s = by_overlap["talking_mbit_per_s"][8192]
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "overlap-gain", "grade": true, "points": 2, "locked": true}
-form(overhead_with_percent, "number")
-form(overhead_change_points, "number")
-form(rate_with_mbit_per_s, "number")
+lab.form(overhead_with_percent, "number")
+lab.form(overhead_change_points, "number")
+lab.form(rate_with_mbit_per_s, "number")
 
 # %% [markdown]
 # Your prediction, and what the paper claims, held against your Record. A claim is `inconclusive` when the
@@ -503,7 +485,7 @@ form(rate_with_mbit_per_s, "number")
 
 # %%
 compared = long[long["message_bytes"] == 8192].set_index("overlap_bytes")["tcp_overhead_percent"]
-print(outcome(cluster, "overhead", round(float(compared[8192] - compared[0]), 2)))
+print(lab.outcome(cluster, "overhead", round(float(compared[8192] - compared[0]), 2)))
 
 # %%
 claims(a11)
@@ -547,12 +529,12 @@ claims(a11)
 # These are two cards, one below it and one that has as many bytes:
 
 # %%
-near = postcard.send(cluster, "x", 100_000, 131_072, name="limit")
-found = postcard.table(near)
+near = lab.postcard.send(cluster, "x", 100_000, 131_072, name="limit")
+found = lab.postcard.table(near)
 found[found["from_rank"] == 0][["bytes", "protocol", "segments", "control_packets"]]
 
 # %%
-ladder(capture_run.capture(cluster, near), tag=2, names=names)
+lab.ladder(lab.capture_run.capture(cluster, near), tag=2, names=names)
 
 # %% [markdown]
 # *What to look at:* the first two arrows. Who asks, who answers, and how long does it take until the
@@ -567,14 +549,14 @@ ladder(capture_run.capture(cluster, near), tag=2, names=names)
 largest_eager_bytes = None
 smallest_rendezvous_bytes = None
 ### BEGIN SOLUTION
-postcard.send(cluster, "x", 131_040, 131_041, name="limit")
+lab.postcard.send(cluster, "x", 131_040, 131_041, name="limit")
 largest_eager_bytes = 131_040  # 32 bytes of MPICH's own count against the limit
 smallest_rendezvous_bytes = 131_041
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "eager-limit", "grade": true, "points": 1, "locked": true}
-form(largest_eager_bytes, "number")
-form(smallest_rendezvous_bytes, "number")
+lab.form(largest_eager_bytes, "number")
+lab.form(smallest_rendezvous_bytes, "number")
 
 # %% [markdown]
 # Whose are the bytes that are missing? Section 10 of the handout has the answer.
@@ -583,8 +565,8 @@ form(smallest_rendezvous_bytes, "number")
 # for a while after `MPI_Isend`, and records calls and packets.
 
 # %%
-shown = one_message.traced(cluster)
-timelines.timeline(cluster, shown, "one message")
+shown = lab.one_message.traced(cluster)
+lab.timelines.timeline(cluster, shown, "one message")
 
 # %% [markdown]
 # A row is a rank: grey is computing, other colours are calls of MPI. Below are the packets between the nodes, each
@@ -600,15 +582,15 @@ request_ms = None
 data_ms = None
 data_in = None
 ### BEGIN SOLUTION
-moments = one_message.moments(shown)
+moments = lab.one_message.moments(shown)
 request_ms, data_ms = moments["request_at_ms"], moments["data_at_ms"]
 data_in = moments["data_in"]
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "timeline", "grade": true, "points": 1, "locked": true}
-form(request_ms, "number")
-form(data_ms, "number")
-form(data_in, "text")
+lab.form(request_ms, "number")
+lab.form(data_ms, "number")
+lab.form(data_in, "text")
 
 # %% [markdown]
 # ## 11 A message for a mobile phone
@@ -648,8 +630,8 @@ all_data_percent = 73.41 + 24.21
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "smpp", "grade": true, "points": 1, "locked": true}
-form(short_messages_are, "choice:sms,mpich,ssh,ack")
-form(all_data_percent, "number")
+lab.form(short_messages_are, "choice:sms,mpich,ssh,ack")
+lab.form(all_data_percent, "number")
 
 # %%
 claims(a10)
@@ -704,7 +686,7 @@ assert a13.complete, "The measurement was cut short; run the cell above again."
 # these are its columns.
 
 # %%
-operations = collectives.table(a13)
+operations = lab.collectives.table(a13)
 list(operations.columns)
 
 # %%
@@ -719,8 +701,8 @@ scatter_call_bytes = 4096
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "collectives", "grade": true, "points": 0.5, "locked": true}
-form(broadcast_messages, "number")
-form(scatter_call_bytes, "number")
+lab.form(broadcast_messages, "number")
+lab.form(scatter_call_bytes, "number")
 
 # %%
 claims(a13)
@@ -747,8 +729,8 @@ no_overlap_bytes_per_s = 255664.28
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "swapped", "grade": true, "points": 0.5, "locked": true}
-form(bytes_a_packet, "number")
-form(no_overlap_bytes_per_s, "number")
+lab.form(bytes_a_packet, "number")
+lab.form(no_overlap_bytes_per_s, "number")
 
 # %% [markdown]
 # ## 15 The questions

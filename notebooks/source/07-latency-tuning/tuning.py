@@ -34,25 +34,10 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from beowulf import check, claims, connect, papers, picture, predict, study
-from beowulf.exercises import heat, own_plot, timelines
-from beowulf.figures import course_style
-from beowulf.labs.lab_07 import (
-    differing_node,
-    drawn,
-    knob_gains,
-    l1_latency_budget,
-    null_knob,
-    own_interval,
-    own_knob,
-    rules_way,
-    small_writes,
-)
-from beowulf.notebook import form
-from beowulf.predictions import outcome
-from beowulf.tuning.knobs import ALL
+from beowulf import check, claims, connect, picture, predict, study
+from beowulf.labs import lab_07 as lab
 
-course_style()
+lab.course_style()
 cluster = connect("records")
 cluster.heal()  # does nothing to a cluster that is whole
 print(cluster.kind, *cluster.nodes)
@@ -107,7 +92,7 @@ assert l1.variant == "", "This is the Record of your letters; run the cell above
 assert l1.complete, "The measurement was cut short; run the cell above again."
 
 # %%
-ways = l1_latency_budget.ways(l1)
+ways = lab.l1_latency_budget.ways(l1)
 ways
 
 # %% [markdown]
@@ -135,17 +120,17 @@ mpi_us = us["mpi"] - us["nodes polling"]
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "budget", "grade": true, "points": 2, "locked": true}
-form(stack_us, "number")
-form(cable_us, "number")
-form(wake_up_us, "number")
-form(mpi_us, "number")
+lab.form(stack_us, "number")
+lab.form(cable_us, "number")
+lab.form(wake_up_us, "number")
+lab.form(mpi_us, "number")
 
 # %% [markdown]
 # Your prediction, and the budget as a picture. A step whose interval includes zero is *not distinguishable
 # from zero*, and is not drawn.
 
 # %%
-print(outcome(cluster, "byte", round(float(ways.set_index("way")["us"]["mpi"]), 1)))
+print(lab.outcome(cluster, "byte", round(float(ways.set_index("way")["us"]["mpi"]), 1)))
 
 # %%
 picture(l1)
@@ -167,8 +152,8 @@ claims(l1)
 # drawn by chance, asks all of them at once, and puts it back.
 
 # %%
-asked = differing_node.measure(cluster)
-differing_node.table(asked)
+asked = lab.differing_node.measure(cluster)
+lab.differing_node.table(asked)
 
 # %% [markdown]
 # **Question `unlike`** (1 point). Which node answers otherwise, and to which question (by its name
@@ -178,13 +163,13 @@ differing_node.table(asked)
 unlike_node = None
 unlike_question = None
 ### BEGIN SOLUTION
-unlike_node = differing_node.odd(asked)[0]  # it is drawn by chance
-unlike_question = differing_node.odd(asked)[1]
+unlike_node = lab.differing_node.odd(asked)[0]  # it is drawn by chance
+unlike_question = lab.differing_node.odd(asked)[1]
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "unlike", "grade": true, "points": 1, "locked": true}
-form(unlike_node, "node")
-form(unlike_question, "choice:moderation,firewall")
+lab.form(unlike_node, "node")
+lab.form(unlike_question, "choice:moderation,firewall")
 
 # %% [markdown]
 # ## 5 Measure nothing first
@@ -197,8 +182,8 @@ form(unlike_question, "choice:moderation,firewall")
 # both states are the same:
 
 # %%
-nothing = null_knob.measure(cluster)
-before, after = own_interval.pairs(nothing)
+nothing = lab.null_knob.measure(cluster)
+before, after = lab.own_interval.pairs(nothing)
 print(
     len(before), "pairs; the first of them:", round(before[0], 2), "and", round(after[0], 2), "µs"
 )
@@ -224,7 +209,7 @@ def change_percent(before, after):
 
 
 # %%
-interval = own_interval.measure(cluster, change_percent, nothing)
+interval = lab.own_interval.measure(cluster, change_percent, nothing)
 
 # %% nbgrader={"grade_id": "own-interval", "grade": true, "points": 3, "locked": true}
 assert interval.variant == "interval", "Run the cell above: it tries your function."
@@ -233,7 +218,7 @@ assert interval.variant == "interval", "Run the cell above: it tries your functi
 # The cycle of nothing as a picture, and the decision of the package in its title:
 
 # %%
-null_knob.picture(nothing)
+lab.null_knob.picture(nothing)
 
 # %% [markdown]
 # *What to look at:* do the two lines part, or do they wander together? The machine may get slower or
@@ -279,7 +264,7 @@ assert e6.complete, "The measurement was cut short; run the cell above again."
 # %% [markdown]
 # **Question `each-knob`** (2 points). By how many per cent does half a round trip change when each of these
 # is taken away? Call your `change_percent` with the pairs of your Record, such as
-# `own_interval.pairs(e6, "firewall")`. The other names are `"moderation"`, `"all together"` and
+# `lab.own_interval.pairs(e6, "firewall")`. The other names are `"moderation"`, `"all together"` and
 # `"firewall after the others"`. Type your numbers. (Where the moderation cannot be turned, three of the four
 # are `"not observable"`.)
 
@@ -293,25 +278,27 @@ together_percent = None
 firewall_later_percent = None
 ### BEGIN SOLUTION
 moderation_percent = together_percent = firewall_later_percent = "not observable"
-firewall_percent = change_percent(*own_interval.pairs(e6, "firewall"))[0]
-if "moderation" in [each.knob for each in knob_gains.gains(e6)]:  # every machine has its own
-    moderation_percent = change_percent(*own_interval.pairs(e6, "moderation"))[0]
-    together_percent = change_percent(*own_interval.pairs(e6, "all together"))[0]
-    firewall_later_percent = change_percent(*own_interval.pairs(e6, "firewall after the others"))[0]
+firewall_percent = change_percent(*lab.own_interval.pairs(e6, "firewall"))[0]
+if "moderation" in [each.knob for each in lab.knob_gains.gains(e6)]:  # every machine has its own
+    moderation_percent = change_percent(*lab.own_interval.pairs(e6, "moderation"))[0]
+    together_percent = change_percent(*lab.own_interval.pairs(e6, "all together"))[0]
+    firewall_later_percent = change_percent(
+        *lab.own_interval.pairs(e6, "firewall after the others")
+    )[0]
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "each-knob", "grade": true, "points": 2, "locked": true}
 for percent in (moderation_percent, firewall_percent, together_percent, firewall_later_percent):
-    form(percent, "text" if isinstance(percent, str) else "number")
+    lab.form(percent, "text" if isinstance(percent, str) else "number")
 
 # %% [markdown]
 # Your prediction, and paper E's table 3 with your numbers. `change_percent` in it is ours. Mean and deviation
 # are of all samples, disturbed ones too; the pairs decide.
 
 # %%
-table_3 = knob_gains.table(knob_gains.gains(e6)).set_index("knob")
+table_3 = lab.knob_gains.table(lab.knob_gains.gains(e6)).set_index("knob")
 whole = "all together" if "all together" in table_3.index else "firewall"
-print(outcome(cluster, "together", round(float(table_3.loc[whole, "change_percent"]), 1)))
+print(lab.outcome(cluster, "together", round(float(table_3.loc[whole, "change_percent"]), 1)))
 columns = ["mean_before_us", "deviation_before_us", "mean_after_us", "deviation_after_us"]
 table_3[[*columns, "change_percent", "low", "high", "decision", "means"]].round(1)
 
@@ -323,7 +310,7 @@ table_3[[*columns, "change_percent", "low", "high", "decision", "means"]].round(
 # **Question `quantile-plot`** (3 points). A mean hides what you feel: the slow messages. Draw how the half
 # round trips of one comparison are distributed: along x a share in per cent, along y the time within which
 # this share of the messages has arrived. One line before, one after; whole per cents, nine or more of them,
-# up to the slowest. `own_interval.samples(e6, "all together")` gives all times before and all after, in
+# up to the slowest. `lab.own_interval.samples(e6, "all together")` gives all times before and all after, in
 # microseconds, disturbed ones too.
 
 # %% nbgrader={"grade_id": "quantile-plot-answer", "solution": true}
@@ -331,7 +318,7 @@ quantile_figure = None  # quantile_figure, axes = plt.subplots()
 ### BEGIN SOLUTION
 quantile_figure, axes = plt.subplots()
 shares = range(1, 100)
-for name, times in zip(("before", "after"), own_interval.samples(e6, whole), strict=True):
+for name, times in zip(("before", "after"), lab.own_interval.samples(e6, whole), strict=True):
     axes.plot(shares, np.percentile(times, shares), marker="", label=f"{name}: {whole}")
 axes.set(xlabel="share of the messages (%)", ylabel="half round trip, at most (µs)", yscale="log")
 axes.set_title("How long do the messages take?")
@@ -339,11 +326,11 @@ axes.legend()
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "quantile-plot", "grade": true, "points": 3, "locked": true}
-own_plot.keep(
+lab.own_plot.keep(
     cluster,
     quantile_figure,
     "quantiles",
-    own_plot.Wants(x="share in %", y="time in µs", lines=2, points=9),
+    lab.own_plot.Wants(x="share in %", y="time in µs", lines=2, points=9),
 )
 
 # %% [markdown]
@@ -354,7 +341,7 @@ own_plot.keep(
 claims(e6)
 
 # %%
-papers.table("E-knobs")
+lab.papers.table("E-knobs")
 
 # %% [markdown]
 # ## 7 A knob of your own
@@ -368,12 +355,12 @@ papers.table("E-knobs")
 # the cell is killed, `beowulf tune revert` in a terminal puts it back.
 
 # %%
-print(drawn.setting())
+print(lab.by_lot.setting())
 
 # %%
-mine = own_knob.measure(cluster, "knob.py")
-turns = own_knob.turns(mine)
-print(*own_knob.lines(turns), f"found: {turns[0].facts['before']}", sep="\n")
+mine = lab.own_knob.measure(cluster, "knob.py")
+turns = lab.own_knob.turns(mine)
+print(*lab.own_knob.lines(turns), f"found: {turns[0].facts['before']}", sep="\n")
 
 # %% [markdown]
 # **Question `own-knob`** (4 points). One when both values take; one when the exact state of before comes
@@ -385,7 +372,7 @@ assert mine.variant == "own-knob", "Run the cell above: it turns and measures yo
 
 # %% [markdown]
 # **Question `kept-line`** (2 points). Paper E keeps what makes messages faster, and puts back everything
-# else. `own_interval.pairs(mine)` are the pairs of your knob's cycle: by your `change_percent` of them and the
+# else. `lab.own_interval.pairs(mine)` are the pairs of your knob's cycle: by your `change_percent` of them and the
 # table of decisions in section 5 of the handout, is it `"kept"` or `"reverted"`? And which line belongs into a
 # file in `/etc/sysctl.d/`, so that every node has the value that stays at its next boot, too? (In such a file
 # a line is `name = value`.)
@@ -397,16 +384,16 @@ assert mine.variant == "own-knob", "Run the cell above: it turns and measures yo
 knob_fate = None
 boot_line = None  # such as "net.core.somaxconn = 4096"
 ### BEGIN SOLUTION
-knob_fate, value = own_knob.stays(mine)
-boot_line = f"{own_knob.setting(mine)} = {value}"
+knob_fate, value = lab.own_knob.stays(mine)
+boot_line = f"{lab.own_knob.setting(mine)} = {value}"
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "kept-line", "grade": true, "points": 2, "locked": true}
-form(knob_fate, "choice:kept,reverted")
-form(boot_line, "text")
+lab.form(knob_fate, "choice:kept,reverted")
+lab.form(boot_line, "text")
 
 # %%
-null_knob.picture(mine)
+lab.null_knob.picture(mine)
 
 # %% [markdown]
 # ## 8 What a knob is worth to your plate
@@ -417,8 +404,8 @@ null_knob.picture(mine)
 # firewall cost a step of it, on four ranks, with rows of as many columns as the next cell prints?
 
 # %%
-print(drawn.columns(), "columns")
-heat.start(7)
+print(lab.by_lot.columns(), "columns")
+lab.heat.start(7)
 
 # %% [markdown]
 # **Question `predict-plate`** (0.5 points). By how many per cent does the time of a step change? Longer is
@@ -428,7 +415,7 @@ heat.start(7)
 
 # %%
 alone = "firewall after the others" if whole == "all together" else "firewall"
-with_100, without = own_interval.pairs(e6, alone)
+with_100, without = lab.own_interval.pairs(e6, alone)
 rules_us = np.median(with_100) - np.median(without)
 print(f"100 rules cost a message {rules_us:.2f} µs, and 1000 about ten times that")
 # Here is room for the rest of your sum.
@@ -445,12 +432,12 @@ plate_guess, plate_low, plate_high = 30, 5, 150
 predict(cluster, "plate", value=plate_guess, low=plate_low, high=plate_high)
 
 # %%
-plate = heat.tuned(cluster, "firewall", "1000", columns=drawn.columns())
+plate = lab.heat.tuned(cluster, "firewall", "1000", columns=lab.by_lot.columns())
 
 # %% [markdown]
 # **Question `plate`** (2 points). By how many per cent do a step, and an exchange of its ghost rows alone,
-# change with 1000 rules? Your `change_percent` and `own_interval.pairs(plate, "step")` give the one,
-# `own_interval.pairs(plate, "exchange")` the other.
+# change with 1000 rules? Your `change_percent` and `lab.own_interval.pairs(plate, "step")` give the one,
+# `lab.own_interval.pairs(plate, "exchange")` the other.
 
 # %%
 # Here is room for your calls.
@@ -459,20 +446,20 @@ plate = heat.tuned(cluster, "firewall", "1000", columns=drawn.columns())
 step_percent = None
 exchange_percent = None
 ### BEGIN SOLUTION
-step_percent = change_percent(*own_interval.pairs(plate, "step"))[0]
-exchange_percent = change_percent(*own_interval.pairs(plate, "exchange"))[0]
+step_percent = change_percent(*lab.own_interval.pairs(plate, "step"))[0]
+exchange_percent = change_percent(*lab.own_interval.pairs(plate, "exchange"))[0]
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "plate", "grade": true, "points": 2, "locked": true}
-form(step_percent, "number")
-form(exchange_percent, "number")
+lab.form(step_percent, "number")
+lab.form(exchange_percent, "number")
 
 # %%
-share, decision = heat.worth(plate)
-print(decision, outcome(cluster, "plate", round(100 * (share.median - 1), 1)), sep="\n")
+share, decision = lab.heat.worth(plate)
+print(decision, lab.outcome(cluster, "plate", round(100 * (share.median - 1), 1)), sep="\n")
 
 # %%
-heat.picture(plate)
+lab.heat.picture(plate)
 
 # %% [markdown]
 # *What to look at:* which of the two changes more, and how much of a step is its exchange? From your two
@@ -524,8 +511,8 @@ heat.picture(plate)
 # compiles it and runs it twice, the second time with the knob `delayed-ack` turned to `quick`:
 
 # %%
-posted = small_writes.measure(cluster, "letters.c")
-small_writes.picture(posted)
+posted = lab.small_writes.measure(cluster, "letters.c")
+lab.small_writes.picture(posted)
 
 # %% [markdown]
 # *What to look at:* `apart` is the given program. Below it the same program, unchanged, where the receiver
@@ -535,7 +522,7 @@ small_writes.picture(posted)
 # time of the given ones.
 
 # %% nbgrader={"grade_id": "letters", "grade": true, "points": 3, "locked": true}
-print(f"{small_writes.times(posted).median:.3g} times as long as the given ones")
+print(f"{lab.small_writes.times(posted).median:.3g} times as long as the given ones")
 
 # %% [markdown]
 # MPICH sets `TCP_NODELAY` on all of its connections: that is why you never met the forty milliseconds before.
@@ -560,7 +547,7 @@ assert e7.complete, "The measurement was cut short; run the cell above again."
 
 # %% [markdown]
 # **Question `fates`** (0.5 points). What became of each change, `"kept"` or `"reverted"`?
-# `own_interval.pairs(e7, "moderation")` and `own_interval.pairs(e7, "firewall")` are the pairs of both.
+# `lab.own_interval.pairs(e7, "moderation")` and `lab.own_interval.pairs(e7, "firewall")` are the pairs of both.
 
 # %%
 # Here is room for your calls.
@@ -569,16 +556,14 @@ assert e7.complete, "The measurement was cut short; run the cell above again."
 moderation_fate = None
 firewall_fate = None
 ### BEGIN SOLUTION
-from beowulf.labs.lab_07 import e7_procedure
-
-fates = e7_procedure.fates(e7)
+fates = lab.e7_procedure.fates(e7)
 moderation_fate = fates.get("moderation", "not observable")
 firewall_fate = fates.get("firewall", "not observable")
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "fates", "grade": true, "points": 0.5, "locked": true}
-form(moderation_fate, "choice:kept,reverted,not observable")
-form(firewall_fate, "choice:kept,reverted,not observable")
+lab.form(moderation_fate, "choice:kept,reverted,not observable")
+lab.form(firewall_fate, "choice:kept,reverted,not observable")
 
 # %%
 picture(e7)
@@ -591,8 +576,8 @@ claims(e7)
 # rules and with 1000 rules on node01 alone, and records calls and packets.
 
 # %%
-rules = rules_way.traced(cluster)
-timelines.timeline(cluster, rules, "1000 rules")
+rules = lab.rules_way.traced(cluster)
+lab.timelines.timeline(cluster, rules, "1000 rules")
 
 # %% [markdown]
 # Zoom in until you see one message there and one back: the call that sends it, its packet on the wire, which is seen at
@@ -600,7 +585,7 @@ timelines.timeline(cluster, rules, "1000 rules")
 # wire to the end of the receive, each the median of all messages.
 
 # %%
-rules_way.ways(rules).round(2)
+lab.rules_way.ways(rules).round(2)
 
 # %% [markdown]
 # **Question `timeline`** (1 point). Do the rules add time `"before"` or `"after"` the wire, to messages on their way to
@@ -611,16 +596,16 @@ rules_part = None
 rules_to_rank = None
 rules_us = None
 ### BEGIN SOLUTION
-added = rules_way.added(rules)
+added = lab.rules_way.added(rules)
 source, part = max(added, key=added.get)
 rules_part, rules_to_rank = part.removesuffix("_us"), 1 - source
 rules_us = added[source, part]
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "timeline", "grade": true, "points": 1, "locked": true}
-form(rules_part, "choice:before,after")
-form(rules_to_rank, "number")
-form(rules_us, "number")
+lab.form(rules_part, "choice:before,after")
+lab.form(rules_to_rank, "number")
+lab.form(rules_us, "number")
 
 # %% [markdown]
 # ## 12 What an application gets
@@ -661,9 +646,9 @@ best_kernel_percent = kernels.min()
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "limit", "grade": true, "points": 0.5, "locked": true}
-form(pingpong_percent, "number")
-form(best_kernel, "choice:IS,CG,MG,FT")
-form(best_kernel_percent, "number")
+lab.form(pingpong_percent, "number")
+lab.form(best_kernel, "choice:IS,CG,MG,FT")
+lab.form(best_kernel_percent, "number")
 
 # %%
 claims(l2)
@@ -679,7 +664,7 @@ claims(l2)
 
 # %%
 for name in ("irqbalance", "tcp-low-latency"):
-    knob = ALL[name]
+    knob = lab.knobs.ALL[name]
     print(f"{knob.title}. {knob.what}\n  Here: {knob.here}\n  {knob.paper}\n")
 
 # %% [markdown]
@@ -691,7 +676,7 @@ for name in ("irqbalance", "tcp-low-latency"):
 # a terminal, `beowulf tune compare search` measures the search on your cluster.
 
 # %%
-papers.table("E-applications")
+lab.papers.table("E-applications")
 
 # %% [markdown]
 # **Question `waiting-share`** (0.5 points). The ping-pong beside the applications took 42 % less time. If
@@ -700,16 +685,16 @@ papers.table("E-applications")
 # search; it is yours unless your course gave you a personal code.)
 
 # %%
-print(drawn.workload())
+print(lab.by_lot.workload())
 
 # %% nbgrader={"grade_id": "waiting-share-answer", "solution": true}
 waiting_percent = None
 ### BEGIN SOLUTION
-waiting_percent = {"mpiBLAST": 11, "HPCC": 29}[drawn.workload()] / 42 * 100
+waiting_percent = {"mpiBLAST": 11, "HPCC": 29}[lab.by_lot.workload()] / 42 * 100
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "waiting-share", "grade": true, "points": 0.5, "locked": true}
-form(waiting_percent, "number")
+lab.form(waiting_percent, "number")
 
 # %% [markdown]
 # ## 15 The questions

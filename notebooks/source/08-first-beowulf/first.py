@@ -32,13 +32,9 @@
 from pathlib import Path
 
 from beowulf import check, claims, connect, picture, predict, study
-from beowulf.exercises import gas
-from beowulf.figures import course_style
-from beowulf.labs.lab_08 import c7_barrier, first_beowulf, galaxy, tokens
-from beowulf.notebook import form
-from beowulf.predictions import outcome
+from beowulf.labs import lab_08 as lab
 
-course_style()
+lab.course_style()
 cluster = connect("records")
 cluster.heal()  # does nothing to a cluster that is whole
 print(cluster.kind, *cluster.nodes, "networks:", cluster.describe().get("networks", 1))
@@ -105,7 +101,7 @@ assert c1.study == "C1", "Run the cell above: it measures C1 on your cluster."
 assert c1.complete, "The measurement was cut short; run the cell above again."
 
 # %%
-rates = tokens.table(tokens.Tokens.of(c1))
+rates = lab.tokens.table(lab.tokens.Tokens.of(c1))
 rates.query("demand == 8").round(3)
 
 # %% [markdown]
@@ -117,13 +113,13 @@ rates.query("demand == 8").round(3)
 saturated_one_bytes = None
 saturated_two_bytes = None
 ### BEGIN SOLUTION
-saturated_one_bytes = tokens.Tokens.of(c1).saturated_at(1)
-saturated_two_bytes = tokens.Tokens.of(c1).saturated_at(2)
+saturated_one_bytes = lab.tokens.Tokens.of(c1).saturated_at(1)
+saturated_two_bytes = lab.tokens.Tokens.of(c1).saturated_at(2)
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "saturation", "grade": true, "points": 2, "locked": true}
-form(saturated_one_bytes, "number")
-form(saturated_two_bytes, "number")
+lab.form(saturated_one_bytes, "number")
+lab.form(saturated_two_bytes, "number")
 
 # %% [markdown]
 # **Question `second-network`** (1.5 points). With a demand of 8, how many times as much do two networks carry as
@@ -139,14 +135,14 @@ gain_256 = of[2, 256] / of[1, 256]
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "second-network", "grade": true, "points": 1.5, "locked": true}
-form(gain_8192, "number")
-form(gain_256, "number")
+lab.form(gain_8192, "number")
+lab.form(gain_256, "number")
 
 # %%
 two, one = (rates.query(f"demand == 8 and networks == {n} and size_bytes == 8192") for n in (2, 1))
 if len(two):
     measured = float(two["rate_mb_per_s"].iloc[0]) / float(one["rate_mb_per_s"].iloc[0])
-    print(outcome(cluster, "second", round(measured, 2)))
+    print(lab.outcome(cluster, "second", round(measured, 2)))
 
 # %%
 claims(c1)
@@ -163,7 +159,7 @@ c7 = study("C7", cluster, quick=True)
 picture(c7)
 
 # %%
-c7_barrier.table(c7_barrier.times(c7)).round(1)
+lab.c7_barrier.table(lab.c7_barrier.times(c7)).round(1)
 
 # %% [markdown]
 # **Question `barrier`** (1.5 points). How many microseconds does a barrier take on two nodes, and on all of yours?
@@ -172,13 +168,13 @@ c7_barrier.table(c7_barrier.times(c7)).round(1)
 barrier_two_us = None
 barrier_all_us = None
 ### BEGIN SOLUTION
-waits = c7_barrier.table(c7_barrier.times(c7))["barrier_us"]
+waits = lab.c7_barrier.table(lab.c7_barrier.times(c7))["barrier_us"]
 barrier_two_us, barrier_all_us = waits.iloc[0], waits.iloc[-1]
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "barrier", "grade": true, "points": 1.5, "locked": true}
-form(barrier_two_us, "number")
-form(barrier_all_us, "number")
+lab.form(barrier_two_us, "number")
+lab.form(barrier_all_us, "number")
 
 # %% [markdown]
 # *What to look at:* how many empty messages one after the other is that? Section 3 of the handout says how a barrier
@@ -198,7 +194,7 @@ claims(c7)
 # first:
 
 # %%
-gas.picture(cluster, "gas.c")
+lab.gas.picture(cluster, "gas.c")
 
 # %% [markdown]
 # *What to look at:* the third picture is where four ranks differ from one. The lines along the ranks' borders are the
@@ -240,22 +236,22 @@ file.write_text(
 # one rank and on four.
 
 # %%
-mine = gas.measure(cluster, "gas.c")
+mine = lab.gas.measure(cluster, "gas.c")
 
 # %% nbgrader={"grade_id": "ghosts", "grade": true, "points": 6, "locked": true}
-print(gas.says(mine))
+print(lab.gas.says(mine))
 
 # %%
-gas.picture(cluster, "gas.c")
+lab.gas.picture(cluster, "gas.c")
 
 # %% [markdown]
 # And as it moves:
 
 # %%
-gas.film(cluster, "gas.c")
+lab.gas.film(cluster, "gas.c")
 
 # %%
-gas.parts(mine).round(2) if gas.function(mine)["right"] else print("First the exchange.")
+lab.gas.parts(mine).round(2) if lab.gas.function(mine)["right"] else print("First the exchange.")
 
 # %% [markdown]
 # **Question `parts`** (1.5 points). On four ranks: which share of a step, in per cent, is computing, and which
@@ -265,14 +261,14 @@ gas.parts(mine).round(2) if gas.function(mine)["right"] else print("First the ex
 computing_percent = None
 communicating_percent = None
 ### BEGIN SOLUTION
-shares = gas.parts(mine).loc[4]
+shares = lab.gas.parts(mine).loc[4]
 computing_percent = shares["computing_percent"]
 communicating_percent = shares["communicating_percent"]
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "parts", "grade": true, "points": 1.5, "locked": true}
-form(computing_percent, "number")
-form(communicating_percent, "number")
+lab.form(computing_percent, "number")
+lab.form(communicating_percent, "number")
 
 # %% [markdown]
 # ## 5 The machine of 1995
@@ -283,11 +279,11 @@ form(communicating_percent, "number")
 # 10 Mbit/s, the time that its software took for a message, and processors of 4.5 MFLOPS that compute *your* gas.
 
 # %%
-machine = first_beowulf.measure(cluster, "gas.c")
-first_beowulf.tokens(machine).round(3)
+machine = lab.first_beowulf.measure(cluster, "gas.c")
+lab.first_beowulf.tokens(machine).round(3)
 
 # %%
-first_beowulf.gas(machine).round(2)
+lab.first_beowulf.gas(machine).round(2)
 
 # %% [markdown]
 # *What to look at:* in the first table, where does one network saturate, and what does the paper have for it? In the
@@ -299,20 +295,20 @@ first_beowulf.gas(machine).round(2)
 speed_up_one = None
 speed_up_two = None
 ### BEGIN SOLUTION
-on_16 = first_beowulf.gas(machine).loc[16]
+on_16 = lab.first_beowulf.gas(machine).loc[16]
 speed_up_one, speed_up_two = on_16["one_speed_up"], on_16["two_speed_up"]
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "speed-up", "grade": true, "points": 2, "locked": true}
-form(speed_up_one, "number")
-form(speed_up_two, "number")
+lab.form(speed_up_one, "number")
+lab.form(speed_up_two, "number")
 
 # %%
 print(
-    outcome(
+    lab.outcome(
         cluster,
         "speed-up",
-        round(float(first_beowulf.gas(machine).loc[16, "one_speed_up"]), 1),
+        round(float(lab.first_beowulf.gas(machine).loc[16, "one_speed_up"]), 1),
         way="simulated",
     )
 )
@@ -388,16 +384,16 @@ file.write_text(
 # mean, half to 1.12. (As it is handed out, each rank has as many particles.)
 
 # %%
-balanced = galaxy.measure(cluster, "galaxy.c")
+balanced = lab.galaxy.measure(cluster, "galaxy.c")
 
 # %% nbgrader={"grade_id": "galaxy", "grade": true, "points": 3, "locked": true}
-print(galaxy.says(balanced))
+print(lab.galaxy.says(balanced))
 
 # %% [markdown]
 # Two galaxies that meet, by your own program:
 
 # %%
-galaxy.film(cluster, "galaxy.c")
+lab.galaxy.film(cluster, "galaxy.c")
 
 # %% [markdown]
 # ## 8 Tokens a second
@@ -442,8 +438,8 @@ overhead_percent = (1 - 31 / (16 * 4.5)) * 100
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "slips", "grade": true, "points": 2, "locked": true}
-form(below_percent, "number")
-form(overhead_percent, "number")
+lab.form(below_percent, "number")
+lab.form(overhead_percent, "number")
 
 # %% [markdown]
 # **Studies C4 to C6** are for anyone who wants to see more: section 9 of the handout says what each does, and how it is

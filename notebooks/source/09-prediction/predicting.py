@@ -33,14 +33,9 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 
 from beowulf import check, connect, predict, study
-from beowulf.exercises import own_plot
-from beowulf.figures import course_style
-from beowulf.labs.lab_09 import collectives, replays, scaling, stairs
-from beowulf.measure import calibration
-from beowulf.notebook import form
-from beowulf.predictions import outcome
+from beowulf.labs import lab_09 as lab
 
-course_style()
+lab.course_style()
 cluster = connect("records")
 cluster.heal()  # does nothing to a cluster that is whole
 print(cluster.kind, *cluster.nodes)
@@ -93,8 +88,8 @@ predict(cluster, "plate", value=plate_guess, low=plate_low, high=plate_high)
 
 # %%
 e1 = study("E1", cluster, quick=True)
-made = calibration.of(e1)
-calibration.table(made).round(1)
+made = lab.calibration.of(e1)
+lab.calibration.table(made).round(1)
 
 # %% [markdown]
 # *What to look at:* `median_us` is what you measured, and `between_us` what the two neighbours of a size give for it
@@ -116,16 +111,16 @@ alpha_us = None
 longest_us = None
 worst_percent = None
 ### BEGIN SOLUTION
-times = calibration.table(made)
+times = lab.calibration.table(made)
 alpha_us = times["median_us"].iloc[0]
 longest_us = times["median_us"].iloc[-1]
 worst_percent = times["error_percent"].abs().max()
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "calibration", "grade": true, "points": 2, "locked": true}
-form(alpha_us, "number")
-form(longest_us, "number")
-form(worst_percent, "number")
+lab.form(alpha_us, "number")
+lab.form(longest_us, "number")
+lab.form(worst_percent, "number")
 
 # %% [markdown]
 # ## 3 The least time
@@ -148,8 +143,8 @@ bound_ring_ms = (6 * 50 + 0.085 * 262144) / 1000
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "lower-bound", "grade": true, "points": 1, "locked": true}
-form(bound_tree_ms, "number")
-form(bound_ring_ms, "number")
+lab.form(bound_tree_ms, "number")
+lab.form(bound_ring_ms, "number")
 
 # %% [markdown]
 # ## 4 The staircase
@@ -242,8 +237,8 @@ void halo_step(struct halo *halo, int rank, int ranks) {
 
 # %%
 mine = None  # so that what is below is not of an older file, if this one does not compile
-mine = stairs.measure(cluster, "stairs.c")
-stairs.table(mine)
+mine = lab.stairs.measure(cluster, "stairs.c")
+lab.stairs.table(mine)
 
 # %% [markdown]
 # *What to look at:* `simulated_ms` beside `target_ms`; and for the two broadcasts of section 3, how many times your own
@@ -251,7 +246,7 @@ stairs.table(mine)
 # on the timeline of a simulated run, here of 16 ranks:
 
 # %%
-stairs.timeline("ring", "stairs.c")
+lab.stairs.timeline("ring", "stairs.c")
 
 # %% [markdown]
 # Try it with another step, and look who waits. While you work on one function, `beowulf run` in a terminal shows what
@@ -260,28 +255,28 @@ stairs.timeline("ring", "stairs.c")
 # collects the times.
 
 # %% nbgrader={"grade_id": "tree", "grade": true, "points": 2, "locked": true}
-print(stairs.says(mine, "tree"))
+print(lab.stairs.says(mine, "tree"))
 
 # %% nbgrader={"grade_id": "ring", "grade": true, "points": 2, "locked": true}
-print(stairs.says(mine, "ring"))
+print(lab.stairs.says(mine, "ring"))
 
 # %% nbgrader={"grade_id": "pipelined", "grade": true, "points": 3, "locked": true}
-print(stairs.says(mine, "pipelined"))
+print(lab.stairs.says(mine, "pipelined"))
 
 # %% nbgrader={"grade_id": "reduce", "grade": true, "points": 2, "locked": true}
-print(stairs.says(mine, "reduce"))
+print(lab.stairs.says(mine, "reduce"))
 
 # %% nbgrader={"grade_id": "halo", "grade": true, "points": 2, "locked": true}
-print(stairs.says(mine, "halo"))
+print(lab.stairs.says(mine, "halo"))
 
 # %% [markdown]
 # Was your first prediction right?
 
 # %%
-taken = stairs.found(mine)
+taken = lab.stairs.found(mine)
 if not taken["tree"].why:
     times = round(taken["naive"].ms / taken["tree"].ms, 1)
-    print(outcome(cluster, "broadcast", times, way="simulated"))
+    print(lab.outcome(cluster, "broadcast", times, way="simulated"))
 
 # %% [markdown]
 # ## 5 More nodes
@@ -293,12 +288,12 @@ if not taken["tree"].why:
 # it: on a network like yours, by your calibration, and on one whose links have 1 Gbit/s.
 
 # %%
-plate = scaling.measure(cluster, e1)
-scaling.table(plate).round(2)
+plate = lab.scaling.measure(cluster, e1)
+lab.scaling.table(plate).round(2)
 
 # %%
-print(f"a row takes {scaling.row_us(plate):.2f} µs")
-scaling.errors_percent(plate)  # by nodes: how far the simulation is from what you measured
+print(f"a row takes {lab.scaling.row_us(plate):.2f} µs")
+lab.scaling.errors_percent(plate)  # by nodes: how far the simulation is from what you measured
 
 # %% [markdown]
 # *What to look at:* first the measured times beside the simulated ones: how far would you trust 64 nodes? Then
@@ -310,18 +305,18 @@ scaling.errors_percent(plate)  # by nodes: how far the simulation is from what y
 speed_up_64 = None
 speed_up_64_gigabit = None
 ### BEGIN SOLUTION
-found = scaling.table(plate).set_index(["network", "nodes"])["speed_up"]
-speed_up_64 = found[scaling.OWN, 64]
-speed_up_64_gigabit = found[scaling.GIGABIT, 64]
+found = lab.scaling.table(plate).set_index(["network", "nodes"])["speed_up"]
+speed_up_64 = found[lab.scaling.OWN, 64]
+speed_up_64_gigabit = found[lab.scaling.GIGABIT, 64]
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "scaling", "grade": true, "points": 2, "locked": true}
-form(speed_up_64, "number")
-form(speed_up_64_gigabit, "number")
+lab.form(speed_up_64, "number")
+lab.form(speed_up_64_gigabit, "number")
 
 # %%
-on_64 = scaling.table(plate).query("nodes == 64").set_index("network")["speed_up"]
-print(outcome(cluster, "plate", round(float(on_64[scaling.OWN]), 1), way="simulated"))
+on_64 = lab.scaling.table(plate).query("nodes == 64").set_index("network")["speed_up"]
+print(lab.outcome(cluster, "plate", round(float(on_64[lab.scaling.OWN]), 1), way="simulated"))
 
 # %% [markdown]
 # ## 6 Explain
@@ -344,7 +339,7 @@ print(outcome(cluster, "plate", round(float(on_64[scaling.OWN]), 1), way="simula
 # 2 beta n, until the ring is so long that its latencies count. Then a tree in pieces, whose depth grows with the
 # logarithm. One point for each size with its reason in alpha and beta.
 #
-# **What is left out (1 point).** The own error of `scaling.errors_percent` and two of: cores that ranks share,
+# **What is left out (1 point).** The own error of `lab.scaling.errors_percent` and two of: cores that ranks share,
 # noise, packets that are lost and sent again, a switch whose buffers fill, the time that a call itself takes of a
 # core, progress only inside MPI calls, memory. Half a point with one.
 # ### END SOLUTION
@@ -361,7 +356,7 @@ print(outcome(cluster, "plate", round(float(on_64[scaling.OWN]), 1), way="simula
 scaling_figure = None  # scaling_figure, axes = plt.subplots()
 ### BEGIN SOLUTION
 scaling_figure, axes = plt.subplots()
-for name, rows in scaling.table(plate).groupby("network"):
+for name, rows in lab.scaling.table(plate).groupby("network"):
     axes.loglog(rows["nodes"], rows["speed_up"], marker="o", label=name)
 axes.set(xlabel="nodes", ylabel="speed-up")
 axes.set_title("A step of the plate on more nodes")
@@ -369,11 +364,11 @@ axes.legend()
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "scaling-plot", "grade": true, "points": 2, "locked": true}
-own_plot.keep(
+lab.own_plot.keep(
     cluster,
     scaling_figure,
     "scaling",
-    own_plot.Wants(x="nodes", y="speed-up", log_x=True, log_y=True, lines=2, points=5),
+    lab.own_plot.Wants(x="nodes", y="speed-up", log_x=True, log_y=True, lines=2, points=5),
 )
 
 # %% [markdown]
@@ -386,7 +381,7 @@ own_plot.keep(
 
 # %%
 predicted = made.at_rate("10mbit")
-calibration.table(predicted).round(1)
+lab.calibration.table(predicted).round(1)
 
 # %% [markdown]
 # Now measure it: `beowulf up --rate 10mbit` in a terminal, then the next cell without its two `#`, then `beowulf up
@@ -394,8 +389,8 @@ calibration.table(predicted).round(1)
 # network.) No points here.
 
 # %%
-# slow = calibration.of(study("E1", cluster, quick=True))
-# calibration.compared(predicted, slow).round(1)
+# slow = lab.calibration.of(study("E1", cluster, quick=True))
+# lab.calibration.compared(predicted, slow).round(1)
 
 # %% [markdown]
 # *What to look at:* is what you measured inside of the range, and for which sizes not? Short messages have a wide
@@ -411,9 +406,9 @@ calibration.table(predicted).round(1)
 # simulated exactly:
 
 # %%
-own_row_us = scaling.row_us(plate)
+own_row_us = lab.scaling.row_us(plate)
 for network in ("paper-e-before", "paper-e-after", "ten-gigabit"):
-    print(f"{network}: {scaling.on_network(network, own_row_us):.3f} ms")
+    print(f"{network}: {lab.scaling.on_network(network, own_row_us):.3f} ms")
 
 # %% [markdown]
 # *What to look at:* 30 µs of latency are 60 % of a message without bytes. Which share of a step are they?
@@ -422,7 +417,7 @@ for network in ("paper-e-before", "paper-e-after", "ten-gigabit"):
 # and these are replayed on your calibration and on paper E's networks, with the times between them as they were.
 
 # %%
-replays.table(replays.measure(cluster, made)).round(2)
+lab.replays.table(lab.replays.measure(cluster, made)).round(2)
 
 # %% [markdown]
 # *What to look at:* `off_percent` is how far a replay on your own network is from what was recorded, and so how far you
@@ -434,7 +429,7 @@ replays.table(replays.measure(cluster, made)).round(2)
 # `#`: it needs some minutes.
 
 # %%
-# replays.table(replays.on_64_nodes(cluster, made)).round(2)
+# lab.replays.table(lab.replays.on_64_nodes(cluster, made)).round(2)
 
 # %% [markdown]
 # *What to look at:* which program would gain most on 64 nodes? Compare it with its row on four.
@@ -443,18 +438,18 @@ replays.table(replays.measure(cluster, made)).round(2)
 # formula from the simulation of section 5?
 
 # %%
-scaling.sliders(own_row_us)
+lab.scaling.sliders(own_row_us)
 
 # %% [markdown]
 # A broadcast and an all-reduce in several ways, none of them yours, on 4, 16 and 64 nodes of a network like yours. From
 # which size on does it pay to cut the data into pieces? Does that size depend on the number of nodes?
 
 # %%
-ways = collectives.measure(cluster, made)
-collectives.table(ways).round(2)
+ways = lab.collectives.measure(cluster, made)
+lab.collectives.table(ways).round(2)
 
 # %%
-collectives.table(ways, "allreduce").round(2)
+lab.collectives.table(ways, "allreduce").round(2)
 
 # %% [markdown]
 # ## 10 A purchase memo
@@ -470,18 +465,18 @@ memo_one_ms = None
 memo_own_ms = None
 memo_gigabit_ms = None
 ### BEGIN SOLUTION
-steps = scaling.table(plate).set_index(["network", "nodes"])["simulated_ms"]
-memo_row_us = scaling.row_us(plate)
-memo_one_ms = steps[scaling.OWN, 1]
-memo_own_ms = steps[scaling.OWN, 16]
-memo_gigabit_ms = steps[scaling.GIGABIT, 16]
+steps = lab.scaling.table(plate).set_index(["network", "nodes"])["simulated_ms"]
+memo_row_us = lab.scaling.row_us(plate)
+memo_one_ms = steps[lab.scaling.OWN, 1]
+memo_own_ms = steps[lab.scaling.OWN, 16]
+memo_gigabit_ms = steps[lab.scaling.GIGABIT, 16]
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "memo-numbers", "grade": true, "points": 1, "locked": true}
-form(memo_row_us, "number")
-form(memo_one_ms, "number")
-form(memo_own_ms, "number")
-form(memo_gigabit_ms, "number")
+lab.form(memo_row_us, "number")
+lab.form(memo_one_ms, "number")
+lab.form(memo_own_ms, "number")
+lab.form(memo_gigabit_ms, "number")
 
 # %% [markdown]
 # **Question `memo`** (2 points, read by a person). Your institute has 20,000 euros for a cluster that runs the heat
