@@ -20,5 +20,5 @@ def test_each_name_is_there_and_says_what_it_is(number: str) -> None:
 
 
 def test_a_name_that_is_not_there_is_answered_with_those_that_are() -> None:
-    with pytest.raises(AttributeError, match="lab_05 offers no 'rates'; it has .*exchange"):
+    with pytest.raises(AttributeError, match=r"lab_05 offers no 'rates'; it has .*exchange"):
         _ = import_module("beowulf.labs.lab_05").rates
