@@ -19,7 +19,7 @@ from autograder.rubrics.submission import Submission, is_number
 from beowulf.exercises.own_plot import Wants
 from beowulf.labs.lab_01 import a2_validation, a5_no_load, broken_ring, own_ring, own_trips
 from beowulf.labs.lab_01.a2_validation import Diagnosis
-from beowulf.labs.lab_01.begun import STUDY
+from beowulf.labs.lab_01.own_ring import STUDY
 from beowulf.record import Record
 
 HOSTS_NODE = "node01"

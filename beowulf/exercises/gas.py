@@ -18,9 +18,9 @@ import numpy as np
 from beowulf import mpi, paths
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError, UsageError
+from beowulf.exercises.exercise import Exercise
 from beowulf.measure.measurement import Measurement
 from beowulf.record import Point, Record
-from beowulf.user import learner
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from beowulf.figures import Figure
 
 STUDY, VARIANT, SOURCE, FUNCTION = "S8", "gas", "gas.c", "exchange_ghosts"
+EXERCISE = Exercise(STUDY, VARIANT)
 RANKS, TILES = 4, "4,4"
 STEPS, PASSES = 20, 6
 PARTS = ("computing", "communicating", "waiting")
@@ -63,10 +64,8 @@ def measure(cluster: Cluster, source: Path | str = SOURCE) -> Record:
         facts = {"text": text, "right": not why, "why": why}
         session.points.append(Point({"function": FUNCTION}, facts=facts))
         record = session.record()
-    record.learner, record.variant = learner(), VARIANT
-    record.save_in(folder)
     print(says(record))
-    return record
+    return EXERCISE.keep(record, folder, half=True)
 
 
 @contextmanager

@@ -3,12 +3,29 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
+from beowulf.cluster import Cluster
 from beowulf.engines import Engines
 from beowulf.errors import LabError
+from beowulf.exercises.exercise import Exercise
+from beowulf.measure.watched import Watched
+from beowulf.record import Point, Record
 
 MOST_BYTES = 20_000
+
+
+@contextmanager
+def record(
+    exercise: Exercise, cluster: Cluster, about: Mapping[str, Any], watched: Watched
+) -> Iterator[Record]:
+    """The exercise's Record, with the learner's function as its first Point."""
+    program = {"name": about["name"], "arguments": [], "sha256": about["sha256"]}
+    with exercise.record(cluster, program=program, watched=watched) as made:
+        made.points.append(Point({"own": True}, facts=dict(about)))
+        yield made
 
 
 def about(engines: Engines, name: str) -> dict[str, Any]:

@@ -14,12 +14,14 @@ from typing import Any
 from beowulf.cluster import Cluster, connections
 from beowulf.engines import Engines
 from beowulf.errors import LabError
+from beowulf.exercises import own_function
+from beowulf.exercises.exercise import Exercise
 from beowulf.labs.lab_01 import own_ring
-from beowulf.labs.lab_01.begun import STUDY, begun, kept
 from beowulf.measure.watched import Watched
 from beowulf.record import Point, Record, readable
 
-VARIANT = "broken-d"
+STUDY, VARIANT = "A2", "broken-d"
+EXERCISE = Exercise(STUDY, VARIANT)
 LIMIT_S = 5.0  # of the token's way round; on a whole cluster it takes some milliseconds
 # As engines report it, such as: node01 (rank 1) waits in line 8 of pass_token: world.send(token, after)
 WAITS = re.compile(r"^(\S+) \(rank (\d+)\) (waits|is) in line (\d+)(?: of \w+)?(?:: (.*))?$", re.M)
@@ -39,15 +41,16 @@ def measure(cluster: Cluster, *, chance: random.Random | None = None) -> Record:
     """
     ring = _newest(cluster.records or Path("records"))
     about = next(dict(point.facts) for point in ring.points if "own" in point.at)
-    with Watched(cluster, STUDY) as watched:
-        made = begun(cluster, VARIANT, about)
+    with (
+        Watched(cluster, STUDY) as watched,
+        own_function.record(EXERCISE, cluster, about, watched) as made,
+    ):
         with Engines(cluster, LIMIT_S) as engines:
             engines.run(str(about["source"]))
             made.points.append(
                 own_ring.called(engines, about["name"], 1, chance or random.Random())
             )
         made.points += [*_waiting(made), *_doors(cluster)]
-        kept(made, watched)
     print(*lines(made), sep="\n")
     return made
 

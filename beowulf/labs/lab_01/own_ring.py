@@ -13,11 +13,12 @@ from typing import Any
 from beowulf.engines import Engines
 from beowulf.errors import LabError
 from beowulf.exercises import own_function
-from beowulf.labs.lab_01.begun import STUDY, begun, kept
+from beowulf.exercises.exercise import Exercise
 from beowulf.measure.watched import Watched
 from beowulf.record import Point, Record
 
-VARIANT = "own-ring"
+STUDY, VARIANT = "A2", "own-ring"
+EXERCISE = Exercise(STUDY, VARIANT)
 CALLS = 3
 
 
@@ -31,12 +32,12 @@ def measure(
     cluster = engines.cluster
     chance = chance or random.Random()
     with Watched(cluster, STUDY) as watched:
-        made = begun(cluster, VARIANT, own_function.about(engines, name))
-        for number in range(1, CALLS + 1):
-            made.points.append(called(engines, name, number, chance))
-            if not engines.alive:
-                break
-        kept(made, watched)
+        about = own_function.about(engines, name)
+        with own_function.record(EXERCISE, cluster, about, watched) as made:
+            for number in range(1, CALLS + 1):
+                made.points.append(called(engines, name, number, chance))
+                if not engines.alive:
+                    break
     print(*lines(made), sep="\n")
     return made
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from beowulf.engines import Engines
 from beowulf.errors import LabError
 from beowulf.exercises import own_function
-from beowulf.labs.lab_01.begun import STUDY, begun, kept
+from beowulf.exercises.exercise import Exercise
 from beowulf.measure.line import joined
 from beowulf.measure.table import summarised
 from beowulf.measure.watched import Watched
@@ -24,7 +24,8 @@ from beowulf.record import Point, Record
 if TYPE_CHECKING:
     import pandas as pd
 
-VARIANT = "own-trips"
+STUDY, VARIANT = "A2", "own-trips"
+EXERCISE = Exercise(STUDY, VARIANT)
 NAME, TRIP = "round_trip_us", "trip_us"
 BYTES, PASSES = 8, 10
 TOO_SHORT = 20  # times shorter than each trip of ours is another unit
@@ -42,8 +43,11 @@ def measure(engines: Engines, name: str = NAME, *, chance: random.Random | None 
     pairs = list(permutations(range(len(nodes)), 2))
     samples: dict[tuple[int, int], list[float]] = {pair: [] for pair in pairs}
     faults: dict[str, tuple[str, int]] = {}  # by kind: the first sentence, how often
-    with Watched(cluster, STUDY) as watched, joined(cluster, print) as warnings:
-        made = begun(cluster, VARIANT, own_function.about(engines, name))
+    with (
+        Watched(cluster, STUDY) as watched,
+        joined(cluster, print) as warnings,
+        own_function.record(EXERCISE, cluster, own_function.about(engines, name), watched) as made,
+    ):
         made.warnings += warnings
         calls: list[tuple[int, int, int, dict[int, dict[str, Any]]]] = []
         stopped = ""
@@ -77,7 +81,6 @@ def measure(engines: Engines, name: str = NAME, *, chance: random.Random | None 
         for (one, other), times_us in samples.items():
             at = {"rank": one, "other": other, "node": nodes[one], "peer": nodes[other]}
             made.points.append(Point({**at, "size_bytes": BYTES}, TRIP, times_us))
-        kept(made, watched)
     print(*lines(made), sep="\n")
     return made
 

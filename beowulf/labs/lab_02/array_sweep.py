@@ -17,8 +17,9 @@ import numpy as np
 
 from beowulf.cluster import Cluster
 from beowulf.exercises import own_plot
+from beowulf.exercises.exercise import Exercise
 from beowulf.labs.lab_02 import on_node
-from beowulf.labs.lab_02.kept import about, keep, tried
+from beowulf.labs.lab_02.on_first_node import about, tried
 from beowulf.measure.measurement import Measurement
 from beowulf.record import Point, Record
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from beowulf.engines import Engines
 
 STUDY, VARIANT = "A3", "sweep"
+EXERCISE = Exercise(STUDY, VARIANT)
 NAME = "copy_us"
 QUANTITY = "copy_us"
 OWN, OURS = "own", "numpy"
@@ -88,9 +90,10 @@ def measure(engines: Engines, sizes: Any, name: str = NAME) -> Record:
             program = about(name, found)
             session.sweep |= {"sizes": ordered, "seed": seed, "why": found["why"]}
             session.points += _points(found, node)
-    record = keep(session, VARIANT, program)
+    record = session.record()
+    record.program = program
     print(*lines(record), sep="\n")
-    return record
+    return EXERCISE.keep(record, folder, half=True)
 
 
 def _points(found: Mapping[str, Any], node: str) -> list[Point]:

@@ -9,12 +9,12 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from beowulf import paths, variant
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
+from beowulf.exercises.exercise import Exercise
 from beowulf.labs.lab_02 import a3_node_benchmarks as a3
 from beowulf.labs.lab_02.node_comparison import slow_over_ip
 from beowulf.labs.lab_02.node_rows import RESULT, rows
@@ -22,12 +22,12 @@ from beowulf.measure.measurement import Measurement
 from beowulf.record import Point, Record
 from beowulf.tuning.change import changing
 from beowulf.tuning.knobs.unwanted_senders import UnwantedSenders
-from beowulf.user import learner
 
 if TYPE_CHECKING:
     import pandas as pd
 
 STUDY, VARIANT = "A3", "odd"
+EXERCISE = Exercise(STUDY, VARIANT, "Four nodes, one of them odd")
 # Some 14 ns a rule: a round trip over the loopback, of two packets, takes several times as long.
 RULES = 5000
 # The programs, and the rows of each that tell. Little is enough: the difference is large.
@@ -45,9 +45,6 @@ def measure(cluster: Cluster, chance: random.Random | None = None) -> Record:
     Without `chance`, a learner who has a word of their course always draws the same node. LabError where
     nodes cannot be made to differ.
     """
-    from beowulf.progress import bar
-
-    folder = cluster.records or Path("records")
     node = (chance or variant.chance(f"{STUDY} {VARIANT}")).choice(
         cluster.nodes[1:] or cluster.nodes
     )
@@ -57,29 +54,25 @@ def measure(cluster: Cluster, chance: random.Random | None = None) -> Record:
         "nodes": list(cluster.nodes),
         "unlike": "one node, drawn by chance",
     }
-    with (
-        bar("Four nodes, one of them odd") as progress,
-        cluster.holding("lab 02's odd node"),
-        made_odd(cluster, node),
-        Measurement(
-            STUDY, cluster, folder, quick=True, progress=progress, launches=planned, sweep=sweep
-        ) as session,
-    ):
+
+    def steps(session: Measurement) -> None:
         for number in range(ROUNDS):
             _round(session, cluster.nodes, number)
             if _shows_one(session.record()):
                 break
         else:
             session.warnings.append("The machine was too busy to tell one node from the others.")
-    record = session.record()
-    if not record.complete:
-        raise LabError(
-            f"The nodes were not measured to the end. {' '.join(record.warnings)}",
-            "Run this cell again.",
+
+    with cluster.holding("lab 02's odd node"), made_odd(cluster, node):
+        return EXERCISE.measure(
+            cluster,
+            steps,
+            of="One of the nodes",
+            hint="Run this cell again.",
+            quick=True,
+            launches=planned,
+            sweep=sweep,
         )
-    record.learner, record.variant = learner(), VARIANT
-    record.save_in(folder)
-    return record
 
 
 def _round(session: Measurement, nodes: Sequence[str], number: int) -> None:

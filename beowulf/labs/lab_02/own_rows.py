@@ -12,13 +12,15 @@ import numpy as np
 
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
+from beowulf.exercises.exercise import Exercise
+from beowulf.measure.measurement import Measurement
 from beowulf.record import Record
-from beowulf.user import learner
 
 if TYPE_CHECKING:
     import pandas as pd
 
 STUDY, VARIANT = "A3", "own"
+EXERCISE = Exercise(STUDY, VARIANT, "Your own rows")
 QUANTITY = "operation_us"
 EXAMPLE = "null call"
 LIBRARY, SYSTEM_CALL, PIPE = "clock, library", "clock, system call", "pipe to oneself"
@@ -31,26 +33,14 @@ def measure(cluster: Cluster, source: Path | str = "own_rows.c") -> Record:
 
     LabError when it does not compile, does not end, or a row is wrong.
     """
-    from beowulf.measure.measurement import Measurement
-    from beowulf.progress import bar
+    file, node = Path(source), cluster.nodes[0]
 
-    folder = cluster.records or Path("records")
-    node = cluster.nodes[0]
-    sweep = {"exercise": Path(source).name, "nodes": [node]}
-    with (
-        bar("Your own rows") as progress,
-        Measurement(STUDY, cluster, folder, progress=progress, sweep=sweep) as session,
-    ):
-        session.launch(Path(source), 1, at={"node": node}, hosts=(node,), timeout_s=LONGEST_S)
-    record = session.record()
-    if not record.complete:
-        raise LabError(
-            f"{Path(source).name} was not measured to its end. {' '.join(record.warnings)}",
-            "Fix it, save it, and run this cell again.",
-        )
-    record.learner, record.variant = learner(), VARIANT
-    record.save_in(folder)
-    return record
+    def steps(session: Measurement) -> None:
+        session.launch(file, 1, at={"node": node}, hosts=(node,), timeout_s=LONGEST_S)
+
+    return EXERCISE.measure(
+        cluster, steps, of=file.name, sweep={"exercise": file.name, "nodes": [node]}
+    )
 
 
 def best_us(record: Record) -> dict[str, float]:

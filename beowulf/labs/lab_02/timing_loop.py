@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from beowulf import variant
+from beowulf.exercises.exercise import Exercise
 from beowulf.labs.lab_02 import on_node
-from beowulf.labs.lab_02.kept import about, keep, tried
+from beowulf.labs.lab_02.on_first_node import about, tried
 from beowulf.measure.measurement import Measurement
 from beowulf.record import Point, Record
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from beowulf.engines import Engines
 
 STUDY, VARIANT = "A3", "timing"
+EXERCISE = Exercise(STUDY, VARIANT)
 NAME = "time_per_call_us"
 QUANTITY = "call_us"
 TRIALS = 3  # calls of known length
@@ -66,9 +68,10 @@ def measure(engines: Engines, name: str = NAME, chance: random.Random | None = N
     with Measurement(STUDY, cluster, folder, sweep={"exercise": name, "nodes": [node]}) as session:
         found = tried(engines, on_node.looked_at.__name__, name, calls, timeout_s=LONGEST_S)
         session.points += _points(found, node)
-    record = keep(session, VARIANT, about(name, found))
+    record = session.record()
+    record.program = about(name, found)
     print(*lines(record), sep="\n")
-    return record
+    return EXERCISE.keep(record, folder, half=True)
 
 
 def _points(found: Mapping[str, Any], node: str) -> list[Point]:

@@ -12,15 +12,16 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from beowulf import host_state, mpi, paths
+from beowulf import mpi, paths
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
 from beowulf.exercises import own_functions
+from beowulf.exercises.exercise import Exercise
 from beowulf.measure.watched import Watched
-from beowulf.record import Point, Record, moment
-from beowulf.user import learner
+from beowulf.record import Point, Record
 
 STUDY, VARIANT = "A4", "sizes"
+EXERCISE = Exercise(STUDY, VARIANT)
 LAB, PROGRAM = "03-parallel-benchmarks", "sizes.c"
 COUNTS = ("one_packet", "several_packets", "bytes")
 # From these a run is drawn each time, so that no number of an earlier one fits it.
@@ -50,30 +51,21 @@ def measure(
     with Watched(cluster, STUDY) as watched:
         chance = chance or random.Random()
         size, ranks = chance.choice(CLASSES), chance.choice(RANKS)
-        made = Record(
-            STUDY,
-            variant=VARIANT,
-            program=own_functions.about(Path(source), [size]),
-            sweep={"exercise": Path(source).name},
-            cluster=dict(cluster.describe()),
-            circumstances={"before": host_state.now(), "after": {}},
-            versions=host_state.versions(),
-            learner=learner(),
-            started=moment(),
-        )
+        program = own_functions.about(Path(source), [size])
+        sweep = {"exercise": Path(source).name}
         # Below /tmp, which the nodes of a local cluster share with this machine.
-        with tempfile.TemporaryDirectory(prefix="beowulf-") as scratch:
+        with (
+            EXERCISE.record(cluster, sweep=sweep, program=program, watched=watched) as made,
+            tempfile.TemporaryDirectory(prefix="beowulf-") as scratch,
+        ):
             yours = counted(cluster, Path(source), size, ranks, Path(scratch))
             ours = counted(cluster, _done(Path(scratch)), size, ranks, Path(scratch))
-        at = {"class": size, "ranks": ranks}
-        made.points = [
-            Point({"count": name, **at}, facts={"yours": yours[name], "ours": ours[name]})
-            for name in COUNTS
-        ]
-        made.circumstances["after"] = host_state.now()
-        made.ended = moment()
-        watched.end(made).save_in(cluster.records or Path("records"))
-        return made
+            at = {"class": size, "ranks": ranks}
+            made.points = [
+                Point({"count": name, **at}, facts={"yours": yours[name], "ours": ours[name]})
+                for name in COUNTS
+            ]
+    return made
 
 
 def counted(

@@ -11,15 +11,15 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from beowulf import host_state
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError, UsageError
 from beowulf.exercises import own_functions
+from beowulf.exercises.exercise import Exercise
 from beowulf.measure import speedup
-from beowulf.record import Point, Record, moment
-from beowulf.user import learner
+from beowulf.record import Point, Record
 
 STUDY, VARIANT = "A4", "laws"
+EXERCISE = Exercise(STUDY, VARIANT)
 TIMES = 5  # each law is asked, with other numbers each time
 CLOSE = 1e-6  # of our own answer: what the order of a sum may change
 
@@ -79,21 +79,9 @@ def measure(
 
     LabError when `source` is no Python.
     """
-    made = Record(
-        STUDY,
-        variant=VARIANT,
-        program=own_functions.about(Path(source)),
-        sweep={"exercise": Path(source).name},
-        cluster=dict(cluster.describe()),
-        circumstances={"before": host_state.now(), "after": {}},
-        versions=host_state.versions(),
-        learner=learner(),
-        started=moment(),
-    )
-    made.points = asked(own_functions.functions(Path(source)), chance or random.Random())
-    made.circumstances["after"] = host_state.now()
-    made.ended = moment()
-    made.save_in(cluster.records or Path("records"))
+    program, sweep = own_functions.about(Path(source)), {"exercise": Path(source).name}
+    with EXERCISE.record(cluster, sweep=sweep, program=program) as made:
+        made.points = asked(own_functions.functions(Path(source)), chance or random.Random())
     return made
 
 

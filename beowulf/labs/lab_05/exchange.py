@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING
 from beowulf import paths
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError, UsageError
+from beowulf.exercises.exercise import Exercise
 from beowulf.measure.improvement import Improvement, improvement
+from beowulf.measure.measurement import Measurement
 from beowulf.record import Point, Record
-from beowulf.user import learner
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from beowulf.figures import Figure
 
 STUDY, VARIANT = "D4", "exchange"
+EXERCISE = Exercise(STUDY, VARIANT, "Your own exchange")
 PARTS = {
     "comm": "the messages alone",
     "comp": "the work alone",
@@ -54,31 +56,16 @@ def measure(cluster: Cluster, source: Path | str = "exchange.c") -> Record:
 
 
 def _measured(cluster: Cluster, program: Path) -> Record:
-    from beowulf.measure.measurement import Measurement
-    from beowulf.progress import bar
+    name = program.name
 
-    folder, name = cluster.records or Path("records"), program.name
-    sweep = {"exercise": name, "launches": LAUNCHES}
-    with (
-        bar("Your own exchange") as progress,
-        Measurement(
-            STUDY, cluster, folder, progress=progress, launches=LAUNCHES, sweep=sweep
-        ) as session,
-    ):
+    def steps(session: Measurement) -> None:
         for number in range(LAUNCHES):
             session.launch(program, 2, ["--lines"], launch=number, timeout_s=60)
         text = program.read_text(encoding="utf-8", errors="replace")[:LONGEST_SOURCE]
         session.points.append(Point({"source": name}, facts={"text": text}))
-    record = session.record()
-    if not record.complete:
-        # Half an exercise is none: what went wrong is reported, and nothing is saved.
-        raise LabError(
-            f"{name} was not measured to its end. {' '.join(record.warnings)}",
-            "Fix it, save it, and run this cell again.",
-        )
-    record.learner, record.variant = learner(), VARIANT
-    record.save_in(folder)
-    return record
+
+    sweep = {"exercise": name, "launches": LAUNCHES}
+    return EXERCISE.measure(cluster, steps, of=name, launches=LAUNCHES, sweep=sweep)
 
 
 def _beside_our_headers(source: Path, folder: Path) -> Path:

@@ -6,12 +6,12 @@ import hashlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from beowulf import host_state, mpi
+from beowulf import mpi
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
+from beowulf.exercises.exercise import Exercise
 from beowulf.measure.watched import Watched
-from beowulf.record import Point, Record, moment, reserve
-from beowulf.user import learner
+from beowulf.record import Point, Record, reserve
 
 LONGEST_S = 60.0
 # What a capture tells, as Points.
@@ -61,34 +61,24 @@ def _record(
     folder = cluster.records or Path("records")
     words = mpi.prepare(program, library=str(cluster.describe().get("mpi", "classic")))
     said = [str(word) for word in arguments]
-    made = Record(
-        study,
-        variant=variant,
-        program={
-            "name": program.name,
-            "arguments": said,
-            "sha256": hashlib.sha256(program.read_bytes()).hexdigest(),
-        },
-        sweep={"exercise": variant},
-        cluster=dict(cluster.describe()),
-        circumstances={"before": host_state.now(), "after": {}},
-        versions=host_state.versions(),
-        learner=learner(),
-        started=moment(),
-    )
-    file = reserve((folder / made.file_name).with_suffix(".pcapng"))
+    what = {
+        "name": program.name,
+        "arguments": said,
+        "sha256": hashlib.sha256(program.read_bytes()).hexdigest(),
+    }
+    file: Path | None = None
     try:
-        with cluster.capture(file, snap_bytes=snap_bytes) as wire:
-            done = mpi.launch(cluster, words, ranks, said, timeout_s=LONGEST_S)
-        if failed := mpi.failure(done, program.name):
-            raise LabError(failed, done.stderr.strip() or "In a terminal it says more.")
-        made.points = look(file)
-        made.captures, made.warnings = [wire.facts()], list(wire.warnings)
-        made.circumstances["after"] = host_state.now()
-        made.ended = moment()
-        watched.end(made).save_in(folder)
+        with Exercise(study, variant).record(cluster, program=what, watched=watched) as made:
+            file = reserve((folder / made.file_name).with_suffix(".pcapng"))
+            with cluster.capture(file, snap_bytes=snap_bytes) as wire:
+                done = mpi.launch(cluster, words, ranks, said, timeout_s=LONGEST_S)
+            if failed := mpi.failure(done, program.name):
+                raise LabError(failed, done.stderr.strip() or "In a terminal it says more.")
+            made.points = look(file)
+            made.captures, made.warnings = [wire.facts()], list(wire.warnings)
     except BaseException:
-        file.unlink(missing_ok=True)  # without its Record it says nothing
+        if file:
+            file.unlink(missing_ok=True)  # without its Record it says nothing
         raise
     return made
 

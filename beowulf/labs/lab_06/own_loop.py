@@ -18,19 +18,19 @@ from typing import Any, cast
 
 import numpy as np
 
-from beowulf import host_state
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
 from beowulf.exercises import own_functions
+from beowulf.exercises.exercise import Exercise
 from beowulf.labs.lab_06 import capture_run
 from beowulf.packets import dissector
 from beowulf.packets.headers import FIN, RST, SYN, TCP
 from beowulf.packets.mpi_messages import messages
 from beowulf.packets.table import Packets
-from beowulf.record import Point, Record, moment
-from beowulf.user import learner
+from beowulf.record import Point, Record
 
 STUDY, VARIANT = "A12", "loop"
+EXERCISE = Exercise(STUDY, VARIANT)
 # What is counted of TCP's packets, ssh's and all others' among them; and of MPI's messages.
 COUNTS = {
     "handshake": "packets with SYN, with which the two ends open a connection",
@@ -55,36 +55,19 @@ def measure(
     capture, and for one that is still being written.
     """
     file = capture_run.capture(cluster, capture) if isinstance(capture, Record) else Path(capture)
-    before, started = host_state.now(), moment()
-    facts = _finished(file)
-    points = counts(file, count, row_bytes)
-    if _digest(file) != facts["sha256"]:
-        raise LabError(f"{file} changed while it was counted.", "Wait until it is written.")
     source = _source(count)
-    record = Record(
-        STUDY,
-        variant=VARIANT,
-        program={
-            "name": str(getattr(count, "__name__", count)),
-            "arguments": [],
-            "sha256": hashlib.sha256(source.encode()).hexdigest(),
-        },
-        sweep={
-            "exercise": VARIANT,
-            "source": source[:LONGEST_SOURCE],
-            "row_bytes": row_bytes,
-        },
-        points=points,
-        cluster=dict(cluster.describe()),
-        circumstances={"before": before, "after": host_state.now()},
-        versions=host_state.versions(),
-        learner=learner(),
-        started=started,
-        ended=moment(),
-        captures=[facts],
-    )
-    record.save_in(cluster.records or Path("records"))
-    return record
+    program = {
+        "name": str(getattr(count, "__name__", count)),
+        "arguments": [],
+        "sha256": hashlib.sha256(source.encode()).hexdigest(),
+    }
+    sweep = {"source": source[:LONGEST_SOURCE], "row_bytes": row_bytes}
+    with EXERCISE.record(cluster, sweep=sweep, program=program) as made:
+        facts = _finished(file)
+        made.points, made.captures = counts(file, count, row_bytes), [facts]
+        if _digest(file) != facts["sha256"]:
+            raise LabError(f"{file} changed while it was counted.", "Wait until it is written.")
+    return made
 
 
 def counts(file: Path, count: Count, row_bytes: int = 0) -> list[Point]:

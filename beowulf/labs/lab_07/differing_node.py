@@ -6,23 +6,23 @@ It is a Record of E7 with the variant `unlike`: paper E's procedure begins with 
 from __future__ import annotations
 
 import random
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from beowulf import host_state, variant
+from beowulf import variant
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
+from beowulf.exercises.exercise import Exercise
 from beowulf.measure.watched import Watched
-from beowulf.record import Point, Record, moment
+from beowulf.record import Point, Record
 from beowulf.tuning import checklist, paper_e_baseline
 from beowulf.tuning.change import changing
 from beowulf.tuning.knobs import ALL
-from beowulf.user import learner
 
 if TYPE_CHECKING:
     import pandas as pd
 
 STUDY, VARIANT = "E7", "unlike"
+EXERCISE = Exercise(STUDY, VARIANT)
 ASKED = "asked"
 
 
@@ -41,23 +41,13 @@ def measure(cluster: Cluster, chance: random.Random | None = None) -> Record:
                 "`beowulf tune` says which knobs cannot be turned, and why.",
             )
         name, node = chance.choice(sorted(here)), chance.choice(cluster.nodes)
-        made = Record(
-            STUDY,
-            variant=VARIANT,
-            sweep={
-                "exercise": VARIANT,
-                "nodes": list(cluster.nodes),
-                "unlike": "one node, drawn by chance",
-            },
-            cluster=dict(cluster.describe()),
-            circumstances={"before": host_state.now(), "after": {}},
-            versions=host_state.versions(),
-            learner=learner(),
-            started=moment(),
-        )
+        sweep = {"nodes": list(cluster.nodes), "unlike": "one node, drawn by chance"}
         # All that may be drawn is given: what is shown beforehand on separate machines reveals nothing.
         turns = [(ALL[each], value) for each, value in sorted(here.items())]
-        with changing(cluster, turns, nodes=[node]) as changes:
+        with (
+            EXERCISE.record(cluster, sweep=sweep, watched=watched) as made,
+            changing(cluster, turns, nodes=[node]) as changes,
+        ):
             next(each for each in changes.each if each.knob.name == name)(True)
             made.points = [
                 Point(
@@ -70,10 +60,7 @@ def measure(cluster: Cluster, chance: random.Random | None = None) -> Record:
                 )
                 for each in checklist.ask(cluster)
             ]
-        made.circumstances["after"] = host_state.now()
-        made.ended = moment()
-        watched.end(made).save_in(cluster.records or Path("records"))
-        return made
+    return made
 
 
 def table(record: Record) -> pd.DataFrame:

@@ -5,16 +5,16 @@ It is a Record of E7 with the variant `null`. A cycle that finds an effect of no
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
+from beowulf.exercises.exercise import Exercise
+from beowulf.measure.measurement import Measurement
 from beowulf.measure.roundtrips import HALF
 from beowulf.record import Point, Record
 from beowulf.tuning import ab_comparison
 from beowulf.tuning.ab_comparison import AFTER, BEFORE, Comparison, Length
-from beowulf.user import learner
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,40 +22,24 @@ if TYPE_CHECKING:
     from beowulf.figures import Figure
 
 STUDY, VARIANT = "E7", "null"
+EXERCISE = Exercise(STUDY, VARIANT, "Nothing, before and after")
 NOTHING = "nothing"
 WIDE = 20
 
 
 def measure(cluster: Cluster, *, length: Length | None = None) -> Record:
     """One cycle of which both states are the same, and keep the Record."""
-    from beowulf.measure.measurement import Measurement
-    from beowulf.progress import bar
 
-    folder = cluster.records or Path("records")
-    with (
-        bar("Nothing, before and after") as progress,
-        Measurement(
-            STUDY, cluster, folder, progress=progress, sweep={"exercise": VARIANT}
-        ) as session,
-    ):
+    def steps(session: Measurement) -> None:
         ab_comparison.compare(session, _nothing, at={"knob": NOTHING}, length=length)
-    return kept(session.record(), VARIANT, folder)
+
+    return EXERCISE.measure(
+        cluster, steps, of="The cycle", hint="Run this cell again.", sweep={"exercise": VARIANT}
+    )
 
 
 def _nothing(on: bool) -> None:
     """Neither state is any different."""
-
-
-def kept(record: Record, variant: str, folder: Path) -> Record:
-    """The Record of a whole cycle, saved; LabError when it was cut short: half a cycle decides nothing."""
-    if not record.complete:
-        raise LabError(
-            f"The cycle was not measured to its end. {' '.join(record.warnings)}",
-            "Run this cell again.",
-        )
-    record.learner, record.variant = learner(), variant
-    record.save_in(folder)
-    return record
 
 
 def comparison(record: Record) -> Comparison:

@@ -11,27 +11,26 @@ import inspect
 import random
 import re
 from collections.abc import Callable, Collection, Sequence
-from pathlib import Path
 from statistics import mean, median
 from typing import Any
 
 import numpy as np
 
-from beowulf import host_state
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
 from beowulf.exercises import own_functions
+from beowulf.exercises.exercise import Exercise
 from beowulf.exercises.heat import knob_worth
 from beowulf.labs.lab_07.e7_procedure import STEP
 from beowulf.labs.lab_07.knob_gains import ALONE
 from beowulf.measure.roundtrips import HALF
 from beowulf.measure.statistics import ratio
-from beowulf.record import Point, Record, moment
+from beowulf.record import Point, Record
 from beowulf.tuning import ab_comparison
 from beowulf.tuning.ab_comparison import AFTER, BEFORE
-from beowulf.user import learner
 
 STUDY, VARIANT = "E7", "interval"
+EXERCISE = Exercise(STUDY, VARIANT)
 YOURS, MADE_UP = "your cycle of nothing", "made up"
 CASES, PAIRS = 4, 40  # that are made up, and the pairs of each
 LEAST_PAIRS = 20  # of a cycle whose interval can be compared with ours
@@ -104,32 +103,18 @@ def measure(
 
     LabError while the function is not written.
     """
-    started, now = moment(), host_state.now()
-    points = tried(function, pairs(cycle), chance or random.Random())
-    if all(point.facts["why"] == UNWRITTEN for point in points):
-        name = getattr(function, "__name__", "your function")
-        raise LabError(f"{name}: {UNWRITTEN}.", "Write it, and run its cell first.")
-    text = _source(function)
-    record = Record(
-        STUDY,
-        variant=VARIANT,
-        program={
-            "name": str(getattr(function, "__name__", function)),
-            "arguments": [],
-            "sha256": hashlib.sha256(text.encode()).hexdigest(),
-        },
-        sweep={"exercise": VARIANT, "source": text},
-        points=points,
-        cluster=dict(cluster.describe()),
-        circumstances={"before": now, "after": host_state.now()},
-        versions=host_state.versions(),
-        learner=learner(),
-        started=started,
-        ended=moment(),
-    )
-    record.save_in(cluster.records or Path("records"))
-    print("\n".join(lines(record)))
-    return record
+    text, name = _source(function), str(getattr(function, "__name__", function))
+    program = {
+        "name": name,
+        "arguments": [],
+        "sha256": hashlib.sha256(text.encode()).hexdigest(),
+    }
+    with EXERCISE.record(cluster, sweep={"source": text}, program=program) as made:
+        made.points = tried(function, pairs(cycle), chance or random.Random())
+        if all(point.facts["why"] == UNWRITTEN for point in made.points):
+            raise LabError(f"{name}: {UNWRITTEN}.", "Write it, and run its cell first.")
+    print("\n".join(lines(made)))
+    return made
 
 
 def tried(function: Change, own: Both, chance: random.Random) -> list[Point]:

@@ -20,9 +20,9 @@ from beowulf.cluster import Cluster
 from beowulf.cluster.shells import SHELL
 from beowulf.errors import LabError, UsageError
 from beowulf.exercises import own_functions
+from beowulf.exercises.exercise import Exercise
 from beowulf.labs.lab_07 import null_knob
 from beowulf.labs.lab_07.e7_procedure import KEPT, REVERTED
-from beowulf.labs.lab_07.null_knob import kept
 from beowulf.measure.measurement import Measurement
 from beowulf.record import Point, Record
 from beowulf.tuning import ab_comparison, change, change_preview, log, machines
@@ -30,6 +30,7 @@ from beowulf.tuning.ab_comparison import Length
 from beowulf.tuning.knob import Reading
 
 STUDY, VARIANT = "E7", "own-knob"
+EXERCISE = Exercise(STUDY, VARIANT)
 NODES = 2  # those that measure
 AS_FOUND = "as found"
 LENGTH = Length(blocks=6, most_blocks=6, samples=20)
@@ -143,7 +144,7 @@ def measure(
         )
     record = session.record()
     record.program = own_functions.about(file)
-    return kept(record, VARIANT, folder)
+    return EXERCISE.keep(record, folder, of="The cycle", hint="Run this cell again.")
 
 
 def turned(cluster: Cluster, mine: Mine, found: States) -> list[Point]:

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 from beowulf import paths
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError, UsageError
+from beowulf.exercises.exercise import Exercise
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.statistics import Ratio, ratio
 from beowulf.record import Record
 from beowulf.tuning.change import changing
 from beowulf.tuning.knobs import ALL
-from beowulf.user import learner
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from beowulf.figures import Figure
 
 STUDY, VARIANT = "L1", "letters"
+EXERCISE = Exercise(STUDY, VARIANT, "Your own letters")
 QUANTITY = "letter_ms"
 KNOB, LATE, AT_ONCE = "delayed-ack", "delayed", "quick"
 GIVEN, YOURS = "given", "yours"
@@ -66,29 +67,18 @@ def _beside_our_harness(source: Path, folder: Path) -> Path:
 
 
 def _measured(cluster: Cluster, program: Path) -> Record:
-    from beowulf.progress import bar
+    knob = [(ALL[KNOB], AT_ONCE)]
+    with changing(cluster, knob, nodes=cluster.nodes[:2]) as acknowledged_at_once:
 
-    folder = cluster.records or Path("records")
-    sweep = {"exercise": program.name, "states": [LATE, AT_ONCE]}
-    with (
-        bar("Your own letters") as progress,
-        changing(cluster, [(ALL[KNOB], AT_ONCE)], nodes=cluster.nodes[:2]) as acknowledged_at_once,
-        Measurement(STUDY, cluster, folder, progress=progress, launches=2, sweep=sweep) as session,
-    ):
-        for number, state in enumerate((LATE, AT_ONCE)):
-            acknowledged_at_once(state == AT_ONCE)
-            at = {"acks": state}
-            words: list[str | int] = ["--lines", "--passes", PASSES]
-            session.launch(program, 2, words, launch=number, at=at, timeout_s=LONGEST_S)
-    record = session.record()
-    if not record.complete:
-        raise LabError(
-            f"{program.name} was not measured to its end. {' '.join(record.warnings)}",
-            "Fix it, save it, and run this cell again.",
-        )
-    record.learner, record.variant = learner(), VARIANT
-    record.save_in(folder)
-    return record
+        def steps(session: Measurement) -> None:
+            for number, state in enumerate((LATE, AT_ONCE)):
+                acknowledged_at_once(state == AT_ONCE)
+                at = {"acks": state}
+                words: list[str | int] = ["--lines", "--passes", PASSES]
+                session.launch(program, 2, words, launch=number, at=at, timeout_s=LONGEST_S)
+
+        sweep = {"exercise": program.name, "states": [LATE, AT_ONCE]}
+        return EXERCISE.measure(cluster, steps, of=program.name, launches=2, sweep=sweep)
 
 
 def samples(record: Record, way: str, acks: str) -> list[float]:

@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING
 from beowulf import paths
 from beowulf.cluster import Cluster, simulated
 from beowulf.errors import LabError, UsageError
+from beowulf.exercises.exercise import Exercise
 from beowulf.labs.lab_08 import machine_1995
 from beowulf.measure.measurement import Measurement
 from beowulf.record import Point, Record
-from beowulf.user import learner
 
 if TYPE_CHECKING:
     import pandas as pd
 
 STUDY, VARIANT = "S8", "first-beowulf"
+EXERCISE = Exercise(STUDY, VARIANT)
 NODES = machine_1995.NODES
 SIZES, DEMANDS = (4, 64, 256, 1024, 4096, 8192), (1, 2, 4, 8)
 # Paper C: 16 processors make 31 MFLOPS on a grid of the same size.
@@ -67,9 +68,7 @@ def measure(cluster: Cluster, source: Path | str = GAS) -> Record:
             points += session.points
         record = session.record()
         record.points = points
-    record.learner, record.variant = learner(), VARIANT
-    record.save_in(folder)
-    return record
+    return EXERCISE.keep(record, folder, half=True)
 
 
 def tokens(record: Record) -> pd.DataFrame:

@@ -14,12 +14,13 @@ import numpy as np
 from beowulf import mpi
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
+from beowulf.exercises.exercise import Exercise
 from beowulf.exercises.gas import LONGEST_SOURCE, beside_headers, shown_film
 from beowulf.measure.measurement import Measurement
 from beowulf.record import Point, Record
-from beowulf.user import learner
 
 STUDY, VARIANT, SOURCE, FUNCTION = "S8", "galaxy", "galaxy.c", "partition"
+EXERCISE = Exercise(STUDY, VARIANT)
 RANKS, PARTICLES, STEPS = 4, 3000, 4
 FILM_PARTICLES, FILM_STEPS, FILM_EVERY, FILM_SQUARES = 5000, 240, 6, 120
 
@@ -56,10 +57,8 @@ def measure(cluster: Cluster, source: Path | str = SOURCE) -> Record:
         text = program.read_text(encoding="utf-8", errors="replace")[:LONGEST_SOURCE]
         session.points.append(Point({"function": FUNCTION}, facts={"text": text, **facts}))
         record = session.record()
-    record.learner, record.variant = learner(), VARIANT
-    record.save_in(folder)
     print(says(record))
-    return record
+    return EXERCISE.keep(record, folder, half=True)
 
 
 def film(cluster: Cluster, source: Path | str = SOURCE, *, steps: int = FILM_STEPS) -> Any:

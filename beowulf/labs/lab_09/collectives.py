@@ -16,15 +16,16 @@ from typing import TYPE_CHECKING
 from beowulf import paths
 from beowulf.cluster import Cluster, simulated
 from beowulf.errors import LabError, UsageError
+from beowulf.exercises.exercise import Exercise
 from beowulf.measure.calibration import Calibration
 from beowulf.measure.measurement import Measurement
 from beowulf.record import Record
-from beowulf.user import learner
 
 if TYPE_CHECKING:
     import pandas as pd
 
 STUDY, VARIANT = "S9", "collectives"
+EXERCISE = Exercise(STUDY, VARIANT)
 SOURCE = ("06", "collectives.c")
 NODES, LARGE = (4, 16, 64), (256, 1024)
 SIZES = (64, 1024, 16_384, 262_144)
@@ -95,9 +96,7 @@ def measure(cluster: Cluster, made: Calibration, *, large: bool = False) -> Reco
                     timeout_s=900,
                 )
         record = session.record()
-    record.learner, record.variant = learner(), VARIANT
-    record.save_in(folder)
-    return record
+    return EXERCISE.keep(record, folder, half=True)
 
 
 def table(record: Record, operation: str = BROADCAST) -> pd.DataFrame:

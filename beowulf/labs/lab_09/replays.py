@@ -20,18 +20,19 @@ from beowulf.cluster import Cluster, simulated
 from beowulf.cluster.platform import Platform, read
 from beowulf.errors import LabError
 from beowulf.exercises import gas as lab_08_gas
+from beowulf.exercises.exercise import Exercise
 from beowulf.labs.lab_09.scaling import PROGRAM
 from beowulf.labs.lab_09.stairs import CLOCK, CLOCK_OPTIONS
 from beowulf.measure.calibration import Calibration
 from beowulf.measure.measurement import Measurement
 from beowulf.record import Point, Record
 from beowulf.suites import npb
-from beowulf.user import learner
 
 if TYPE_CHECKING:
     import pandas as pd
 
 STUDY, VARIANT, VARIANT_64 = "S9", "replay", "replay-64"
+EXERCISE, EXERCISE_64 = Exercise(STUDY, VARIANT), Exercise(STUDY, VARIANT_64)
 MOST_RANKS, MANY = 4, 64
 OWN, BEFORE, AFTER = "own network", "paper E, before", "paper E, after"
 FILES = {BEFORE: "paper-e-before", AFTER: "paper-e-after"}
@@ -118,9 +119,7 @@ def measure(cluster: Cluster, made: Calibration, source: Path | str = GAS) -> Re
                 facts |= {"recorded_ms": there.recorded_ms, f"{label} ms": there.ms}
             session.points.append(Point({"replayed": name, "ranks": ranks}, facts=facts))
         record = session.record()
-    record.learner, record.variant = learner(), VARIANT
-    record.save_in(folder)
-    return record
+    return EXERCISE.keep(record, folder, half=True)
 
 
 def on_64_nodes(cluster: Cluster, made: Calibration, source: Path | str = GAS) -> Record:
@@ -156,9 +155,7 @@ def on_64_nodes(cluster: Cluster, made: Calibration, source: Path | str = GAS) -
                 session.points.append(Point(at, facts=facts))
                 session.done += 1
             record = session.record()
-    record.learner, record.variant = learner(), VARIANT_64
-    record.save_in(folder)
-    return record
+    return EXERCISE_64.keep(record, folder, half=True)
 
 
 def _networks(made: Calibration, ranks: int) -> dict[str, Platform]:

@@ -18,16 +18,17 @@ from beowulf.cluster import Cluster, simulated
 from beowulf.cluster.config import SIMULATED as SIMULATED_MPI
 from beowulf.cluster.platform import read
 from beowulf.errors import LabError, UsageError
+from beowulf.exercises.exercise import Exercise
 from beowulf.measure import calibration
 from beowulf.measure.calibration import Calibration
 from beowulf.measure.measurement import Measurement
 from beowulf.record import Record
-from beowulf.user import learner
 
 if TYPE_CHECKING:
     import pandas as pd
 
 STUDY, VARIANT, PROGRAM = "S9", "plate", "plate.c"
+EXERCISE = Exercise(STUDY, VARIANT)
 ROWS, COLUMNS, STEPS, PASSES = 4096, 4096, 10, 5
 NODES, LARGEST = (1, 2, 4, 16, 64, 256), 1024
 OWN, GIGABIT = "your network", "1 Gbit/s"
@@ -65,12 +66,7 @@ def measure(cluster: Cluster, times: Record, *, large: bool = False) -> Record:
             session.launch(program, count, [*words, "--passes", PASSES], at=at)
         for name, each in networks.items():
             _simulate(session, each, name, nodes, words, Path(scratch))
-    record = session.record()
-    if not record.complete:
-        raise LabError(f"The plate was not measured to its end. {' '.join(record.warnings)}")
-    record.learner, record.variant = learner(), VARIANT
-    record.save_in(folder)
-    return record
+    return EXERCISE.keep(session.record(), folder, of="The plate")
 
 
 def _simulate(

@@ -24,9 +24,9 @@ from beowulf.cluster import Cluster, simulated
 from beowulf.cluster.config import SIMULATED
 from beowulf.cluster.platform import Platform, read
 from beowulf.errors import LabError, UsageError
+from beowulf.exercises.exercise import Exercise
 from beowulf.labs.lab_09 import plain_c, tokens
 from beowulf.record import Point, Record
-from beowulf.user import learner
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from beowulf.timeline.page import Page
 
 STUDY, VARIANT = "S9", "stairs"
+EXERCISE = Exercise(STUDY, VARIANT)
 LAB, SOURCE, HARNESS, NETWORK = "09", "stairs.c", "climb.c", "network.toml"
 HEADERS = ("stairs.h", "sent.h")
 # What sent.h counts: the linker puts its functions before MPI's.
@@ -200,9 +201,7 @@ def measure(cluster: Cluster, source: Path | str = SOURCE) -> Record:
                     session.points.append(Point(at, "duration_s", [outcome.ms / 1e3]))
             session.points.append(Point({"source": file.name}, facts={"text": text}))
         record = session.record()
-    record.learner, record.variant = learner(), VARIANT
-    record.save_in(folder)
-    return record
+    return EXERCISE.keep(record, folder, half=True)
 
 
 def timeline(name: str, source: Path | str = SOURCE, *, ranks: int = 16) -> Page:

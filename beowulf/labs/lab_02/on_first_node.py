@@ -1,4 +1,4 @@
-"""What lab 02 tries of a learner's functions on the first node, and the Record in which it is kept."""
+"""What lab 02 tries of a learner's functions on the first node."""
 
 from __future__ import annotations
 
@@ -8,22 +8,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from beowulf.labs.lab_02 import on_node
-from beowulf.measure.measurement import Measurement
-from beowulf.record import Record
-from beowulf.user import learner
 
 if TYPE_CHECKING:
     from beowulf.engines import Engines
 
 LONGEST_SOURCE = 20_000
-
-
-def keep(session: Measurement, variant: str, program: Mapping[str, Any]) -> Record:
-    """Save what a session has found out about a learner's function, as a Record with this variant."""
-    record = session.record()
-    record.program, record.variant, record.learner = dict(program), variant, learner()
-    record.save_in(session.folder)
-    return record
 
 
 def tried(
