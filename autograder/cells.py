@@ -57,10 +57,18 @@ def new_cell(cell_type: str, source: str, **parts: Any) -> NotebookNode:
 
 
 def identify(notebook: NotebookNode) -> None:
-    """Give every cell an ID that stays: its grade_id, or its place in the notebook."""
+    """Give every cell an ID that stays: its grade_id, or how far it is behind the last cell that has one.
+
+    So a cell that is added elsewhere changes the ID of no other one.
+    """
     taken: set[str] = set()
+    last, behind = "top", 0
     for place, cell in enumerate(notebook.cells):
-        name = cell.metadata.get("nbgrader", {}).get("grade_id") or f"cell-{place:02}"
+        if name := cell.metadata.get("nbgrader", {}).get("grade_id"):
+            last, behind = name, 0
+        else:
+            behind += 1
+            name = f"{last}-{behind}"
         cell_id = unique = _NOT_IN_AN_ID.sub("-", str(name))[:56]
         while unique in taken:
             unique = f"{cell_id}-{place:02}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from nbformat import NotebookNode
 from traitlets.config import Config
 
 from autograder.cells import identify, node
+from autograder.course import points_in_texts
 from autograder.rubrics import questions
 from beowulf import paths
 from beowulf.errors import LabError
@@ -110,12 +111,13 @@ def as_text(notebook: NotebookNode) -> str:
 
 
 def build(check: bool = False) -> list[str]:
-    """Write the released notebooks, or with `check` only compare; what differs, in sentences.
+    """Write the released notebooks and what texts say of points, or with `check` compare; what differs, in sentences.
 
     LabError when a source is wrong, or a lab.toml that contradicts it.
     """
-    messages = []
-    wanted = {}
+    messages: list[str] = []
+    wanted: dict[Path, str] = {}
+    _put(points_in_texts.texts(sources()), check, messages)
     for slug, source in sources().items():
         notebook = student_version(source)
         questions.check(slug, [cell.metadata.get("nbgrader", {}) for cell in notebook.cells])
@@ -123,6 +125,15 @@ def build(check: bool = False) -> list[str]:
     for source in pages():
         path = _notebooks() / "release" / source.with_suffix(".ipynb").name
         wanted[path] = as_text(instructor_version(source))
+    _put(wanted, check, messages)
+    for path in sorted(_notebooks().glob("release/*/*.ipynb")):
+        if path not in wanted:
+            messages.append(f"{path.relative_to(paths.root())} has no source.")
+    return messages
+
+
+def _put(wanted: Mapping[Path, str], check: bool, messages: list[str]) -> None:
+    """Write these files where they differ, or only say which do."""
     for path, text in wanted.items():
         there = path.read_text(encoding="utf-8") if path.exists() else None
         if there == text:
@@ -136,10 +147,6 @@ def build(check: bool = False) -> list[str]:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
         messages.append(f"{name} is written.")
-    for path in sorted(_notebooks().glob("release/*/*.ipynb")):
-        if path not in wanted:
-            messages.append(f"{path.relative_to(paths.root())} has no source.")
-    return messages
 
 
 def main(arguments: list[str] | None = None) -> int:
