@@ -55,5 +55,5 @@ def test_a_record_without_a_cycle_is_refused(tmp_path: Path) -> None:
         null_knob.comparison(Record("E7", points=made(1.0).points[:1]))
     cut = Record("E7", points=made(1.0).points, complete=False, warnings=["It was stopped."])
     with pytest.raises(LabError, match=r"not measured to its end. It was stopped"):
-        null_knob.kept(cut, "null", tmp_path)
+        null_knob.EXERCISE.keep(cut, tmp_path, of="The cycle")
     assert not list(tmp_path.iterdir())

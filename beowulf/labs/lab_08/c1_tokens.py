@@ -23,7 +23,8 @@ from beowulf.labs.lab_08.tokens import (
     points,
     troubles,
 )
-from beowulf.measure.judgement import below, quotient, within
+from beowulf.measure.statistics import Summary
+from beowulf.studies.quantity import TIMES, Quantity
 from beowulf.studies.study import CABLE, Claim, Judgement, Study, undecided
 
 ONE_AT, TWO_AT = 1024, 4096  # bytes from which one network and two are saturated in the paper
@@ -47,31 +48,26 @@ def saturates(networks: int, at: int) -> Claim:
     return Claim(f"saturates-{networks}", says, judge, needs="quiet samples")
 
 
-def _two(facts: Tokens) -> Judgement:
-    facts.need_two()
-    one, two = (facts.highest(networks) for networks in (1, 2))
-    seen = quotient(two, one)
-    evidence = (
-        f"at most {one.median:.2f} MB/s on one network and {two.median:.2f} on two, {seen.low:.2f} to {seen.high:.2f}"
-        f" times as much, with a demand of {MOST_DEMAND}"
-    )
-    return Judgement(within(seen, *GAINS), evidence, {"times": two.median / one.median})
+def rate(networks: int, demand: int, size: int) -> Quantity:
+    """What all pairs carry together."""
+    pairs = f"{demand} pair{'s' * (demand > 1)}"
+    says = f"tokens of {size:,} bytes with {pairs} on {networks} network{'s' * (networks > 1)}"
+    return Quantity(says, lambda facts: facts.rate(networks, demand, size), "MB/s")
 
 
-def _alone(facts: Tokens) -> Judgement:
-    seen = facts.gain(1, LARGEST)
-    evidence = f"{seen.median:.2f} ({seen.low:.2f} to {seen.high:.2f}) times as much; n = {seen.n}"
-    return Judgement(within(seen, *ALONE), evidence, {"times": seen.median, "n": seen.n})
+def highest(networks: int) -> Quantity:
+    """The highest rate of any size of token."""
+
+    def of(facts: Tokens) -> Summary:
+        facts.need_two()
+        return facts.highest(networks)
+
+    return Quantity(f"the highest rate of {networks} network{'s' * (networks > 1)}", of, "MB/s")
 
 
-def _size_matters(facts: Tokens) -> Judgement:
-    by_size = quotient(facts.rate(1, 1, LARGEST), facts.rate(1, 1, SIZES[0]))
-    by_demand = quotient(facts.rate(1, MOST_DEMAND, ONE_AT), facts.rate(1, 1, ONE_AT))
-    evidence = (
-        f"from {SIZES[0]} bytes to {LARGEST:,} the rate is {by_size.low:.1f} times or more, from one pair to"
-        f" {MOST_DEMAND} at {ONE_AT:,} bytes {by_demand.high:.2f} times or less"
-    )
-    return Judgement(below(by_demand, by_size), evidence)
+GAIN_ALONE = Quantity(
+    "one pair on two networks over one", lambda facts: facts.gain(1, LARGEST), TIMES
+)
 
 
 def _figure(facts: Tokens) -> Judgement:
@@ -116,12 +112,21 @@ STUDY = Study(
         saturates(1, ONE_AT),
         saturates(2, TWO_AT),
         Claim(
-            "two-networks", f"two networks carry {PRINTED_GAIN:g} times as much at saturation", _two
+            "two-networks",
+            f"two networks carry {PRINTED_GAIN:g} times as much at saturation",
+            (highest(2) / highest(1)).within(*GAINS),
         ),
         Claim(
-            "alone", f"two networks gain 50 % for one pair with tokens of {LARGEST:,} bytes", _alone
+            "alone",
+            f"two networks gain 50 % for one pair with tokens of {LARGEST:,} bytes",
+            GAIN_ALONE.within(*ALONE),
         ),
-        Claim("size-matters", "the size of a token matters more than the demand", _size_matters),
+        Claim(
+            "size-matters",
+            "the size of a token matters more than the demand",
+            rate(1, 1, LARGEST) / rate(1, 1, SIZES[0])
+            > rate(1, MOST_DEMAND, ONE_AT) / rate(1, 1, ONE_AT),
+        ),
         Claim(
             "figure-1",
             f"each point of figure 1 that the text names is there within {NEAR:.0%}",

@@ -17,7 +17,7 @@ from beowulf.labs.lab_08.tokens import (
     plan,
     troubles,
 )
-from beowulf.measure.judgement import Span, below, quotient
+from beowulf.studies.quantity import Quantity, scaled
 from beowulf.studies.study import CABLE, Claim, Judgement, Study, undecided
 
 SMALL, ODD_BELOW = 16, 256
@@ -25,27 +25,17 @@ ADVICE = (
     "A program that sends each frame by the other network, whatever token it is of, could show it."
 )
 FLAT = 0.25  # by so much the rate of small tokens may fall
+FALLEN = 0.5  # to less than this share the rate of the largest has to
 
 
-def _flat(facts: Tokens) -> Judgement:
-    first, last = facts.rate(1, 1, SIZES[0]), facts.rate(1, 1, SMALL)
-    span = quotient(last, first)
-    share = SMALL / SIZES[0]  # of MB/s to tokens a second
-    times = Span(span.low / share, span.high / share)
-    evidence = (
-        f"with {SMALL} bytes {times.low:.2f} to {times.high:.2f} times as many tokens a second as"
-        f" with {SIZES[0]}"
+def tokens_a_second(size: int) -> Quantity:
+    """Of one pair on one network."""
+    return Quantity(
+        f"tokens of {size:,} bytes", lambda facts: scaled(facts.rate(1, 1, size), 1e6 / size), "1/s"
     )
-    return Judgement(below(1 - FLAT, times), evidence)
 
 
-def _falls(facts: Tokens) -> Judgement:
-    few, many = facts.rate(1, 1, LARGEST), facts.rate(1, 1, SIZES[0])
-    share = LARGEST / SIZES[0]
-    span = quotient(few, many)
-    times = Span(span.low / share, span.high / share)
-    evidence = f"with {LARGEST:,} bytes {times.low:.4f} to {times.high:.4f} times as many as with {SIZES[0]}"
-    return Judgement(below(times, 0.5), evidence)
+SMALLEST = tokens_a_second(SIZES[0])
 
 
 def _odd(facts: Tokens) -> Judgement:
@@ -85,9 +75,13 @@ STUDY = Study(
         Claim(
             "flat",
             f"to {SMALL} bytes the number of tokens a second hardly depends on their size",
-            _flat,
+            tokens_a_second(SMALL) / SMALLEST > 1 - FLAT,
         ),
-        Claim("falls", "with large tokens it falls as their bytes grow", _falls),
+        Claim(
+            "falls",
+            "with large tokens it falls as their bytes grow",
+            tokens_a_second(LARGEST) / SMALLEST < FALLEN,
+        ),
         Claim(
             "oddity",
             f"below {ODD_BELOW} bytes two networks do little better than one at a demand of 2",

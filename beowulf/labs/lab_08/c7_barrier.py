@@ -7,6 +7,7 @@ end of a step, not communication; its other code's load balancing is limited by 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,11 +16,11 @@ from beowulf.cluster import Cluster
 from beowulf.errors import LabError
 from beowulf.figures import Figure
 from beowulf.labs.lab_08.tokens import LAB, PROGRAM
-from beowulf.measure.judgement import below
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import trouble
 from beowulf.measure.statistics import Summary, summary
 from beowulf.record import Record
+from beowulf.studies.quantity import Quantity
 from beowulf.studies.study import CABLE, Claim, Judgement, Plan, Study
 
 if TYPE_CHECKING:
@@ -71,20 +72,18 @@ def table(facts: dict[int, Summary]) -> pd.DataFrame:
     )
 
 
-def _grows(facts: dict[int, Summary]) -> Judgement:
-    first, last = min(facts), max(facts)
-    evidence = (
-        f"{facts[first].median:.1f} µs on {first} nodes, {facts[last].median:.1f} µs on {last}"
-    )
-    return Judgement(below(facts[first], facts[last]), evidence, {"us": facts[last].median})
+def barrier(of: Callable[[Iterable[int]], int], says: str) -> Quantity:
+    """The time of a barrier of so many nodes as there are at one end of the sweep."""
+    return Quantity(f"a barrier of the {says} nodes", lambda facts: facts[of(facts)], "µs")
 
 
-def _logarithm(facts: dict[int, Summary]) -> Judgement:
-    first, last = min(facts), max(facts)
-    times_as_long = facts[last].median / facts[first].median
-    evidence = f"{last // first} times as many nodes, {times_as_long:.1f} times as long"
-    grown = last / first
-    return Judgement("holds" if times_as_long < grown else "contradicted", evidence)
+FEWEST, MOST = barrier(min, "fewest"), barrier(max, "most")
+
+
+def less_than_in_proportion(facts: dict[int, Summary]) -> Judgement:
+    """Four times as many nodes may take less than four times as long."""
+    grown = max(facts) / min(facts)
+    return (grown > MOST / FEWEST)(facts)
 
 
 def picture(facts: dict[int, Summary]) -> Figure:
@@ -109,12 +108,11 @@ STUDY = Study(
     plan=plan,
     facts=times,
     judged=[
-        Claim("grows", "a barrier takes longer as nodes are added", _grows),
+        Claim("grows", "a barrier takes longer as nodes are added", MOST > FEWEST),
         Claim(
             "less-than-proportional",
             "but less than in proportion to the nodes",
-            _logarithm,
-            needs="quiet samples",
+            less_than_in_proportion,
         ),
     ],
     draw=picture,

@@ -1,0 +1,47 @@
+"""A claim as an expression: do outcome, evidence and numbers come from the intervals that it compares?"""
+
+from __future__ import annotations
+
+import pytest
+
+from beowulf.measure.judgement import Span
+from beowulf.measure.statistics import summary
+from beowulf.studies.quantity import Quantity
+
+SHORT = Quantity("a short message", lambda facts: facts["short"], "µs")
+LONG = Quantity("a long message", lambda facts: facts["long"], "µs")
+RATE = Quantity("the rate", lambda facts: Span(10, 12), "MB/s")
+APART = {"short": summary([1.0, 1.1, 1.2]), "long": Span(2.2, 3.3)}
+TOUCHING = {**APART, "long": Span(1.1, 3.3)}
+
+
+@pytest.mark.parametrize(
+    ("judge", "facts", "outcome"),
+    [
+        (SHORT < LONG, APART, "holds"),
+        (SHORT > LONG, APART, "contradicted"),
+        (SHORT < LONG, TOUCHING, "inconclusive"),
+        (SHORT < 2, APART, "holds"),
+        (LONG / SHORT > 1.5, APART, "holds"),
+        (LONG - SHORT < 0.5, APART, "contradicted"),
+        (RATE.within(9, 13), APART, "holds"),
+        (RATE.within(11, 13), APART, "inconclusive"),
+    ],
+)
+def test_an_expression_judges(judge: object, facts: object, outcome: str) -> None:
+    assert judge(facts).outcome == outcome  # type: ignore[operator]
+
+
+def test_evidence_and_numbers_are_those_of_what_is_compared() -> None:
+    seen = (SHORT < LONG)(APART)
+    assert seen.evidence == (
+        "a short message: 1.1 µs (1 to 1.2); n = 3; a long message: 2.2 to 3.3 µs"
+    )
+    assert seen.numbers == {"median": 1.1, "n": 3, "low": 1.0, "high": 1.2}
+
+
+def test_what_has_different_units_is_not_compared() -> None:
+    with pytest.raises(TypeError, match="a short message is in µs and the rate in MB/s"):
+        _ = SHORT < RATE
+    with pytest.raises(TypeError, match="cannot be compared"):
+        _ = SHORT / RATE
