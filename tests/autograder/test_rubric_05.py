@@ -145,6 +145,8 @@ def test_a_version_is_recognized_by_what_its_text_calls() -> None:
     comment = source(False) + "    # MPI.Request.Testall(requests) would help\n"
     assert own_step.version(step(text=comment)) == own_step.WITHOUT
     assert own_step.version(step(text="no Python (")) == own_step.WITHOUT
+    longer_than_kept = source(True) + "# x" * 10_000
+    assert own_step.version(step(text=longer_than_kept)) == own_step.WITHOUT
     assert own_step.version(step(language="c")) == own_step.WITH
     plain = heat_solutions.OVERLAP.replace("MPI_Testall(4", "/* MPI_Testall */ nothing(4")
     assert own_step.version(step(language="c", text=plain)) == own_step.WITHOUT
