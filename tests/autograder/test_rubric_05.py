@@ -9,7 +9,8 @@ import pytest
 from marked import Marked, earned
 
 from autograder.evidence.variants import Own
-from autograder.rubrics import record_facts
+from autograder.rubrics import facts_05, record_facts
+from beowulf.errors import LabError
 from beowulf.exercises.heat import program
 from beowulf.exercises.lab_05 import drawn, own_step
 from beowulf.record import Record
@@ -242,6 +243,19 @@ def test_the_best_of_several_exchanges_counts() -> None:
 def test_an_exchange_that_cannot_be_what_was_asked_earns_nothing(mine: Record, said: str) -> None:
     found = scores(instead(mine))["exchange"]
     assert (found.points, said in found.found) == (0, True)
+
+
+def test_a_record_with_rows_of_far_too_many_lengths_is_no_data_of_a_plot() -> None:
+    huge = step(tests=False)
+    parts = huge.points[-4:]
+    for more in range(1, 200):
+        huge.points += [
+            replace(p, at=p.at | {"columns": p.at["columns"] + more})
+            for p in parts
+            if "columns" in p.at
+        ]
+    with pytest.raises(LabError, match="more than 20 lengths"):
+        facts_05._lines(huge)
 
 
 def test_a_record_with_far_too_many_samples_is_refused_and_not_worked_on() -> None:
