@@ -8,6 +8,8 @@ import math
 import os
 import subprocess
 import sys
+import time
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, cast
@@ -220,6 +222,23 @@ def test_a_file_that_is_not_a_record_is_refused_by_a_sentence(
     path = small().save(tmp_path / "A2.json")
     path.write_bytes(spoil(json.loads(path.read_text())))
     assert says in refusal(path)
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda c: damaged(c, sweep={"x" * 10_000_000: [0] * 100_000}),
+        lambda c: damaged(c, points=[{**c["points"][0], "quantity": "x_" * 5_000_000}]),
+    ],
+    ids=["a value's name", "a quantity"],
+)
+def test_a_very_long_name_costs_neither_seconds_nor_memory(spoil: Any, tmp_path: Path) -> None:
+    path = small().save(tmp_path / "A2.json")
+    path.write_bytes(spoil(json.loads(path.read_text())))
+    began = time.process_time()
+    with suppress(RecordError):
+        Record.load(path)
+    assert time.process_time() - began < 3
 
 
 def test_a_truncated_record_is_never_half_read(tmp_path: Path) -> None:

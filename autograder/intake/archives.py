@@ -132,7 +132,7 @@ def in_zip(archive: zipfile.ZipFile) -> list[Entry]:
     for member in archive.infolist():
         name = member.filename.replace("\\", "/") if member.create_system == 0 else member.filename
         path = PurePosixPath(name)
-        if member.is_dir() and not _wrong_name(path):
+        if member.filename.endswith("/") and not _wrong_name(path):
             entries.append((path, ""))
         elif any(map(is_left_out, path.parts)) and ".." not in path.parts:
             continue

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Collection
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -182,7 +182,7 @@ def record_notes(folder: Path, slug: str, student: str, course: Path | None) -> 
         elif not shared_records.is_given(record, given):
             doubts = [
                 *evidence.made_up(record, place, accepted),
-                *variants.findings(record, own),
+                *evidence.guarded(partial(variants.findings, record, own)),
             ]
             if doubts:
                 made_up.append(f"{path.name}: {' '.join(each.says for each in doubts)}")

@@ -9,6 +9,7 @@ from statistics import median
 import numpy as np
 import pandas as pd
 
+from autograder.evidence import invented
 from autograder.rubrics.own_plots import Curves
 from autograder.rubrics.record_facts import Facts, each_read
 from autograder.rubrics.submission import Submission
@@ -104,7 +105,9 @@ def impatience(record: Record) -> Facts:
 
 
 def calls(source: str) -> set[str]:
-    """The names of the methods that a function calls, in small letters; none of what is no Python."""
+    """The names of the methods that a function calls, in small letters; none of what is no Python, or too long."""
+    if len(source) > invented.LONGEST_SOURCE:  # a megabyte of it takes a gigabyte of memory
+        return set()
     try:
         tree = ast.parse(source)
     except (

@@ -23,6 +23,8 @@ Data = Callable[[Submission], Iterator[tuple[str, Curves]]]
 OF_NUMBERS = 3  # points, beside one for each of the parts that `remarks` looks at
 MOSTLY = 0.9  # of what is drawn at measured places has to be what was measured
 SAME_X = 1e-3
+# Lines that are drawn, times points that were measured: 10 lines beside 20 full Records have a third of it.
+MOST_COMPARED = 300_000
 
 
 def of_records(study: str, *reads: Callable[[Record], Curves], variant: str = "") -> Data:
@@ -104,6 +106,8 @@ def _best_share(
     """Which share of the lines that should be there is drawn, by the Record that fits best; and that in words."""
     if not data:
         return 0.0, "There is no whole Record that its numbers could be of."
+    if len(drawn) * sum(len(curve) for _, curves in data for curve in curves) > MOST_COMPARED:
+        return 0.0, "It has more lines, or your Records have more points, than can be compared."
 
     def is_drawn(curve: Curve) -> bool:
         return any(_shows(line, curve, min(points, len(curve)), room) for line in drawn)

@@ -15,8 +15,8 @@ from beowulf.errors import LabError
 from beowulf.record import Record
 
 T = TypeVar("T")
-# A full Record of D4 has 64,000; the intervals of far more would only take the grader's time.
-MOST_SAMPLES = 200_000
+# A full Record of D4 has 64,000, and one of A3 of four nodes 900 Points; far more would only take the grader's time.
+MOST_SAMPLES, MOST_POINTS = 200_000, 5_000
 MOST_RECORDS = 20  # of one study, the newest
 _log = logging.getLogger(__name__)
 
@@ -34,6 +34,8 @@ def attempt(read: Callable[[Record], T], record: Record) -> tuple[T | None, str]
     that was edited: it is logged with its traceback, and costs no other Record anything.
     """
     try:
+        if len(record.points) > MOST_POINTS:
+            raise LabError(f"it has more than {MOST_POINTS:,} Points")
         if sum(len(point.samples) for point in record.points) > MOST_SAMPLES:
             raise LabError(f"it has more than {MOST_SAMPLES:,} samples")
         return read(record), ""

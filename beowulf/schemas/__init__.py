@@ -81,28 +81,37 @@ def fault(kind: str, version: int, content: object) -> str:
 
 def plain(value: object, where: str = "") -> Any:
     """`value` as JSON knows it (tuples become lists); ValueError for what JSON cannot keep."""
+    return _plain(value, [where])
+
+
+def _plain(value: object, steps: list[str]) -> Any:
+    """The same, `steps` from the top: they become one text only where something is wrong, for they may be long."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
         return str.__str__(value)
     if isinstance(value, int):
         if abs(value) >= _LONGEST_INTEGER:
-            raise ValueError(f"at {where}: an integer of thousands of digits")
+            raise _wrong_at(steps, "an integer of thousands of digits")
         return int(value)
     if isinstance(value, float):
         if not math.isfinite(value):
-            raise ValueError(f"at {where}: {float(value)} is not a finite number")
+            raise _wrong_at(steps, f"{float(value)} is not a finite number")
         return float(value)
     if isinstance(value, Mapping):
         for key in value:
             if not isinstance(key, str):
-                raise ValueError(f"at {where}: the key {key!r} is not text")
-        return {key: plain(item, f"{where}/{key}") for key, item in value.items()}
+                raise _wrong_at(steps, f"the key {key!r} is not text")
+        return {key: _plain(item, [*steps, key]) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(item, f"{where}/{place}") for place, item in enumerate(value)]
+        return [_plain(item, [*steps, str(place)]) for place, item in enumerate(value)]
     if hasattr(value, "tolist"):  # numpy's arrays and scalars, without importing numpy
-        return plain(value.tolist(), where)
-    raise ValueError(f"at {where}: {_short(repr(value))} cannot be kept in JSON")
+        return _plain(value.tolist(), steps)
+    raise _wrong_at(steps, f"{_short(repr(value))} cannot be kept in JSON")
+
+
+def _wrong_at(steps: list[str], why: str) -> ValueError:
+    return ValueError(f"at {'/'.join(steps)}: {why}")
 
 
 def canonical(content: Plain) -> bytes:

@@ -237,6 +237,20 @@ def test_a_damaged_or_locked_zip_costs_only_its_own_files(tmp_path: Path) -> Non
         collect(place / "cd34" / "work.zip", tmp_path / "to")
 
 
+def test_a_file_without_a_name_in_a_zip_is_left_out_and_ends_no_collection(tmp_path: Path) -> None:
+    good = zipped(tmp_path / "good.zip", [(NAME, notebook()), ("x", b"")])
+    nameless = bytearray(good.read_bytes())
+    entry = nameless.rindex(room.ENTRY)
+    nameless[entry + 28], nameless[entry + 30] = 0, 1  # the name's one letter is an extra field
+    for student, made in {"ab12": bytes(nameless), "cd34": good.read_bytes()}.items():
+        (tmp_path / "in" / student).mkdir(parents=True)
+        (tmp_path / "in" / student / "work.zip").write_bytes(made)
+    found = collect(tmp_path / "in", tmp_path / "to")
+    assert [each.outcome for each in found.values()] == ["new", "new"]
+    assert "is left out" in " ".join(found["ab12"].notes)
+    assert set(taken(tmp_path / "to", "ab12")) == {NAME}
+
+
 def test_zips_of_very_many_folders_are_refused_before_they_are_looked_through(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -45,6 +45,16 @@ def without(check: str, **at: str) -> Record:
     return record
 
 
+def with_routes(routes: list[str]) -> Record:
+    """A well cluster with these routes in the table of each node."""
+    record = fabricated.validation()
+    points = [
+        replace(p, facts=p.facts | {"routes": routes}) if p.at["check"] == "routes" else p
+        for p in record.points
+    ]
+    return replace(record, points=points)
+
+
 @pytest.mark.parametrize(
     "record",
     [
@@ -57,6 +67,8 @@ def without(check: str, **at: str) -> Record:
         replace(fabricated.validation(), cluster={}),
         replace(fabricated.validation(), cluster={"nodes": ["node00"]}),
         replace(fabricated.validation(), cluster={"nodes": ["x"] * 100_000}),
+        replace(fabricated.validation(), points=fabricated.validation().points * 40),
+        with_routes(["10.0.0.0/24 dev eth0"] * 100_000),
         replace(
             fabricated.validation(), points=[Point(p.at) for p in fabricated.validation().points]
         ),

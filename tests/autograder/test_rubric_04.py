@@ -150,6 +150,7 @@ def silent(record: Record) -> Record:
         (times(own(), "own", 8), 0.5, "times as long as C"),
         (replace(own(), complete=False), 0.5, "cut short"),
         (own(source="no Python ("), 0.5, "does not call"),
+        (own(source=BLOCKING + "# longer than a Record keeps" * 1_000), 0.5, "does not call"),
     ],
 )
 def test_a_round_trip_that_is_not_right_says_why(record: Record, share: float, said: str) -> None:

@@ -9,7 +9,8 @@ import pytest
 from marked import Marked, earned
 
 from autograder.evidence.variants import Own
-from autograder.rubrics import record_facts
+from autograder.rubrics import facts_05, record_facts
+from beowulf.errors import LabError
 from beowulf.exercises.heat import program
 from beowulf.labs.lab_05 import by_lot, own_step
 from beowulf.record import Record
@@ -145,6 +146,8 @@ def test_a_version_is_recognized_by_what_its_text_calls() -> None:
     comment = source(False) + "    # MPI.Request.Testall(requests) would help\n"
     assert own_step.version(step(text=comment)) == own_step.WITHOUT
     assert own_step.version(step(text="no Python (")) == own_step.WITHOUT
+    longer_than_kept = source(True) + "# x" * 10_000
+    assert own_step.version(step(text=longer_than_kept)) == own_step.WITHOUT
     assert own_step.version(step(language="c")) == own_step.WITH
     plain = heat_solutions.OVERLAP.replace("MPI_Testall(4", "/* MPI_Testall */ nothing(4")
     assert own_step.version(step(language="c", text=plain)) == own_step.WITHOUT
@@ -240,6 +243,19 @@ def test_the_best_of_several_exchanges_counts() -> None:
 def test_an_exchange_that_cannot_be_what_was_asked_earns_nothing(mine: Record, said: str) -> None:
     found = scores(instead(mine))["exchange"]
     assert (found.points, said in found.found) == (0, True)
+
+
+def test_a_record_with_rows_of_far_too_many_lengths_is_no_data_of_a_plot() -> None:
+    huge = step(tests=False)
+    parts = huge.points[-4:]
+    for more in range(1, 200):
+        huge.points += [
+            replace(p, at=p.at | {"columns": p.at["columns"] + more})
+            for p in parts
+            if "columns" in p.at
+        ]
+    with pytest.raises(LabError, match="more than 20 lengths"):
+        facts_05._lines(huge)
 
 
 def test_a_record_with_far_too_many_samples_is_refused_and_not_worked_on() -> None:

@@ -12,6 +12,7 @@ import pytest
 from autograder.evidence import shared_records, variants
 from autograder.evidence.finding import IMPOSSIBLE
 from autograder.evidence.variants import Own
+from autograder.intake import inspection
 from beowulf import variant
 from beowulf.cluster import faults, state
 from beowulf.cluster.faults import PUZZLES, solution
@@ -301,6 +302,16 @@ def test_a_foreign_record_is_named_to_the_instructor(course: Path) -> None:
     assert "with the personal code of ada" in variants.foreign(record, "grace", course)
     assert variants.foreign(as_handed_in(lab_04.e1()), "grace", course) == ""
     assert variants.foreign(record, "grace", None) == ""
+
+
+def test_a_program_that_is_no_name_is_a_note_and_ends_no_collection(
+    course: Path, tmp_path: Path
+) -> None:
+    record = marked(lab_01.validation(), "ada")
+    about = Point({"about": True}, facts={"program": ["roundtrip"]})
+    replace(record, points=[*record.points, about]).save_in(tmp_path / "records")
+    (note,) = inspection.record_notes(tmp_path, lab_01.SLUG, "ada", course)
+    assert "what our measurements never leave" in note
 
 
 def test_whose_a_mark_is_costs_no_more_in_a_large_class(
