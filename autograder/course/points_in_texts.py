@@ -24,8 +24,9 @@ ROW = r"(?<=\]\(\.\./labs/{}/README\.md\) \| )(\S+) \| (\S+) \| \S+ \| \S+(?= \|
 def texts(sources: Mapping[str, Path]) -> dict[Path, str]:
     """Each text that names points, as it should be; `sources` are the sources of the labs' notebooks."""
     syllabus = paths.root() / "docs" / "syllabus.md"
-    found = {syllabus: syllabus.read_text(encoding="utf-8")}
-    for slug, source in sources.items():
+    labs = {slug: source for slug, source in sources.items() if slug in paths.labs()}
+    found = {syllabus: syllabus.read_text(encoding="utf-8")} if labs else {}
+    for slug, source in labs.items():
         asked = lab_file.read(slug).questions
         total = f"{sum(each.points for each in asked.values()):g}"
         notebook = source.read_text(encoding="utf-8")

@@ -117,11 +117,12 @@ def build(check: bool = False) -> list[str]:
     """
     messages: list[str] = []
     wanted: dict[Path, str] = {}
+    for slug, source in sources().items():
+        notebook = instructor_version(source)
+        questions.check(slug, [cell.metadata.get("nbgrader", {}) for cell in notebook.cells])
     _put(points_in_texts.texts(sources()), check, messages)
     for slug, source in sources().items():
-        notebook = student_version(source)
-        questions.check(slug, [cell.metadata.get("nbgrader", {}) for cell in notebook.cells])
-        wanted[released(slug, source)] = as_text(notebook)
+        wanted[released(slug, source)] = as_text(student_version(source))
     for source in pages():
         path = _notebooks() / "release" / source.with_suffix(".ipynb").name
         wanted[path] = as_text(instructor_version(source))

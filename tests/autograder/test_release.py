@@ -52,9 +52,9 @@ def test_a_learner_gets_no_answer_and_no_hidden_test(tmp_path: Path) -> None:
         assert secret not in text
 
 
-def test_cells_are_named_by_their_question_or_their_place(tmp_path: Path) -> None:
+def test_cells_are_named_by_their_question_or_the_one_before_them(tmp_path: Path) -> None:
     notebook = release.student_version(tiny(tmp_path))
-    assert [cell.id for cell in notebook.cells] == ["cell-00", "cell-01", "two-answer", "two"]
+    assert [cell.id for cell in notebook.cells] == ["top-1", "top-2", "two-answer", "two"]
     nbformat.validate(notebook)
 
 
