@@ -26,7 +26,7 @@ from tests.gold.lab_04 import (
 )
 
 LAB = Marked(lab_04)
-one, instead, scores = LAB.one, LAB.instead, LAB.scores
+one, instead = LAB.one, LAB.instead
 
 
 def test_the_notebook_asks_for_the_size_that_the_rubric_computes_with() -> None:
