@@ -33,22 +33,19 @@ class Marked:
         values = dict(self.gold.RIGHT if answers is None else answers)
         return Submission(found, [], values, {}, new_notebook())
 
-    def score(self, submission: Submission) -> dict[str, Score]:
-        """Every question's Score of a hand-in."""
-        return rubrics.ask(self.questions, submission)
+    def score(self, submission: Submission, *only: str) -> dict[str, Score]:
+        """Every question's Score of a hand-in; of these alone where some are named."""
+        asked = {name: self.questions[name] for name in only or self.questions}
+        return rubrics.ask(asked, submission)
 
     def scores(self, kept: list[Record] | None = None, **answers: Any) -> dict[str, Score]:
         """Every question's Score, with these answers in place of the right ones."""
         return self.score(self.submission(kept, {**self.gold.RIGHT, **answers}))
 
-    def unanswered(self) -> dict[str, Score]:
-        """Every question's Score for a learner who measured all and answered nothing."""
-        return self.score(self.submission(answers={}))
-
     def one(self, question: str, kept: list[Record] | None = None, **answers: Any) -> Score:
         """The Score of one question, because each reads the Records again."""
-        asked = {question: self.questions[question]}
-        return rubrics.ask(asked, self.submission(kept, {**self.gold.RIGHT, **answers}))[question]
+        found = self.submission(kept, {**self.gold.RIGHT, **answers})
+        return self.score(found, question)[question]
 
     def instead(self, *others: Record) -> list[Record]:
         """All Records of a whole hand-in, with these in place of their like."""

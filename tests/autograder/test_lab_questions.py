@@ -55,44 +55,33 @@ def marks(released: Any) -> list[dict[str, Any]]:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        (
-            IDLE,
-            IDLE.replace("2", "3"),
-            "idle-mbit has 3 points here, and 2 in its cell of the notebook.",
-        ),
+        (IDLE, IDLE.replace("2", "3"), "idle-mbit has 3 points here, and 2 in its cell"),
         (
             "[questions.idle-mbit]",
             "[questions.idle-mbits]",
             "no cell of the notebook has the question idle-mbits. Perhaps you mean 'idle-mbit'.",
         ),
         (
-            "[questions.ring-messages]",
-            "[questions.ring-mesages]",
-            "no cell of the notebook has the question ring-mesages. Perhaps you mean 'ring-messages'.",
-        ),
-        (
             table("ring-messages", 1, "Do: one program on four nodes")
             + 'asks = "messages until the token is home"\n',
             "",
-            "labs/01-validation/lab.toml has no table [questions.ring-messages],"
-            " and the notebook has such a cell.",
+            "has no table [questions.ring-messages]",
         ),
         (
             "tolerance_percent = 1",
             "limits = { tolerance_percents = 1 }",
-            "the question idle-mbit takes no `tolerance_percents`. Perhaps you mean 'tolerance_percent'.",
+            "idle-mbit takes no `tolerance_percents`. Perhaps you mean 'tolerance_percent'.",
         ),
         ("tolerance_percent = 1", "", "the question idle-mbit has no `tolerance_percent`."),
         (
             IDLE,
             IDLE.replace("the idle", "an idle"),
-            "sends to 'Do: an idle wire', a heading that labs/01-validation/README.md does not"
-            " have. Perhaps you mean 'Do: the idle wire'.",
+            "a heading that labs/01-validation/README.md does not have. Perhaps you mean 'Do: the",
         ),
     ],
 )
 def test_a_lab_file_that_contradicts_something_is_refused(
-    edit: Edit, released: Any, course: Course, old: str, new: str, message: str
+    edit: Edit, released: Any, old: str, new: str, message: str
 ) -> None:
     questions.check(SLUG, marks(released))
     edit(old, new)
@@ -100,13 +89,16 @@ def test_a_lab_file_that_contradicts_something_is_refused(
         questions.check(SLUG, marks(released))
     assert message in str(refused.value)
     assert str(refused.value).startswith("labs/01-validation/lab.toml")
+
+
+def test_neither_release_nor_grading_go_on_with_such_a_lab_file(edit: Edit, course: Course) -> None:
+    edit(IDLE, IDLE.replace("2", "3"))
     for refuses in (
         lambda: release.build(check=True),
         lambda: driver.assess(course, "01", "nobody"),
     ):
-        with pytest.raises(LabError) as again:
+        with pytest.raises(LabError, match="idle-mbit has 3 points here"):
             refuses()
-        assert str(again.value) == str(refused.value)
 
 
 def test_a_question_that_neither_rubric_nor_person_scores_is_refused(

@@ -94,7 +94,7 @@ def test_every_answer_is_shown_beside_the_authors_and_takes_points_and_a_comment
 @pytest.mark.parametrize(
     ("typed", "said"),
     first(
-        2,
+        1,
         [
             ("5\n3\nq\n", "explain has 0 to 4 points, not 5."),
             ("-1\n3\nq\n", "explain has 0 to 4 points, not -1."),

@@ -114,13 +114,3 @@ def test_check_says_what_is_missing_changed_or_left_over(
     assert "tiny.ipynb is not what its source gives" in printed.out
     assert "old.ipynb has no source" in printed.out
     assert "python -m autograder.course.release" in printed.err
-
-
-def test_a_wrong_source_ends_the_command_without_a_traceback(
-    checkout: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    tiny(checkout / "notebooks" / "source" / "99-tiny", TINY.replace("### END SOLUTION\n", ""))
-    assert release.main([]) == 1
-    printed = capsys.readouterr().err
-    assert "ClearSolutions refuses it" in printed
-    assert "Traceback" not in printed

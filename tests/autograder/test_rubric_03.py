@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from dataclasses import replace
 from typing import Any
 
@@ -10,32 +9,21 @@ import pytest
 from marked import Marked, earned, points
 
 from autograder.evidence.variants import Own
-from beowulf.exercises.heat import program
 from beowulf.labs.lab_03 import by_lot
 from beowulf.record import Record
-from beowulf.suites import npb
-from tests import heat_solutions
 from tests.gold import lab_03
 from tests.gold.lab_03 import (
     MEASURED,
     RIGHT,
-    TIMES,
     WORTH,
     asked,
-    counted,
     eight,
     plate,
     records,
-    suite,
 )
 
 LAB = Marked(lab_03)
-instead, scores = LAB.instead, LAB.scores
-OF_THE_PAPERS = {"paper-hpl", "cable-bound"}
-
-
-def test_answers_without_records_earn_only_what_the_papers_tell() -> None:
-    assert earned(scores([])) == OF_THE_PAPERS
+one, instead, scores = LAB.one, LAB.instead, LAB.scores
 
 
 def test_another_machine_has_other_answers() -> None:
@@ -55,20 +43,15 @@ def test_another_machine_has_other_answers() -> None:
 
 
 def test_nodes_that_are_machines_of_their_own_are_all_workers() -> None:
-    found = LAB.one("cores-bound", instead(plate(cluster={"kind": "pcs"})), most_times=4)
-    assert found.points == WORTH["cores-bound"] / 2
-    found = LAB.one(
-        "cores-bound",
-        instead(plate(cluster={"kind": "pcs"})),
-        most_times=4,
-        reached_percent=45.0,
-    )
+    kept = instead(plate(cluster={"kind": "pcs"}))
+    assert one("cores-bound", kept, most_times=4).points == WORTH["cores-bound"] / 2
+    found = one("cores-bound", kept, most_times=4, reached_percent=45.0)
     assert found.points == WORTH["cores-bound"]
 
 
 def test_class_w_has_its_own_sizes() -> None:
     mine = instead(eight(letter="W"))
-    assert LAB.one("ep-count", mine).points == 0
+    assert one("ep-count", mine).points == 0
     other = {"ep_mops": 2**26 / 0.2e6, "ft_predicted_s": 0.02 + 7 * 1_572_864 / 12.5e6}
     assert points(scores(mine, **other)) == LAB.worth
 
@@ -79,38 +62,29 @@ def test_class_w_has_its_own_sizes() -> None:
         ("karp-flatt", {"serial_share_2": 0.6}, 1 / 2),  # the time, and not the share
         ("karp-flatt", {"serial_share_2": 0.265, "serial_share_4": 0.42}, 1),
         ("karp-flatt", {"serial_share_4": 0.45}, 1 / 2),  # the efficiency
-        ("karp-flatt", {"serial_share_4": "0.41"}, 1 / 2),
         ("cores-bound", {"most_times": 4, "reached_percent": 45.0}, 0),
         ("cores-bound", {"reached_percent": 0.9}, 1 / 2),
         ("ep-count", {"ep_mops": 84.0}, 0),  # pairs for numbers
-        ("ep-count", {"ep_mops": 167.8e6}, 0),
-        ("four-from-one", {"ep_predicted_s": 0.05}, 1 / 2),  # four workers, on two cores
         ("four-from-one", {"ft_predicted_s": 0.45}, 1),
         ("four-from-one", {"ft_predicted_s": 0.02 + 7 * 1_048_576 / 12.5e6}, 1 / 2),
         ("shares", {"largest_share_has": "FT"}, 1 / 2),
         ("shares", {"computing_s": 0.049}, 1 / 2),  # what is spent in MPI
         ("message-length", {"bytes_a_call": 960}, 1 / 2),
-        ("message-length", {"paid_by": "byte"}, 1 / 2),
         ("cable-bound", {"ft_cable_s": 18.8}, 1 / 2),
-        ("hpl-percent", {"hpl_percent_of_dgemm": 50}, 0),  # one rank's DGEMM
         ("paper-hpl", {"hpl_matrix_gb": 1.39}, 1 / 2),
         ("paper-hpl", {"hpl_times_the_performance": 2.5}, 1 / 2),
-        ("paper-hpl", {"hpl_times_the_performance": True}, 1 / 2),
     ],
 )
 def test_what_is_half_right_earns_half(
     question: str, answers: dict[str, Any], share: float
 ) -> None:
-    assert LAB.one(question, **answers).points == share * WORTH[question]
+    assert one(question, **answers).points == share * WORTH[question]
 
 
-@pytest.mark.parametrize("blind", [0, 1, float("nan"), float("inf")])
+@pytest.mark.parametrize("blind", [0, 1, float("nan")])
 def test_one_number_everywhere_earns_nothing_beside_the_records(blind: float) -> None:
     answers = {name: blind for name, value in RIGHT.items() if not isinstance(value, str)}
     assert earned(scores(**answers)) <= {*MEASURED, "shares", "message-length", "timeline"}
-
-
-# ------------------------------------------------------------ what is drawn for a learner
 
 
 def word_for(draw: Any, wanted: object) -> str:
@@ -127,10 +101,11 @@ def test_the_serial_share_is_of_the_plate_that_is_drawn(rows: int) -> None:
         "serial_share_2": (1 / two - 1 / 2) / (1 - 1 / 2),
         "serial_share_4": (1 / four - 1 / 4) / (1 - 1 / 4),
     }
-    found = LAB.score(replace(LAB.submission(answers=right), own=own))["karp-flatt"]
+    asked_for = replace(LAB.submission(answers=right), own=own)
+    found = LAB.score(asked_for, "karp-flatt")["karp-flatt"]
     assert found.points == WORTH["karp-flatt"]
     assert f"the plate of {rows} rows" in found.expected
-    usual = LAB.score(replace(LAB.submission(), own=own))["karp-flatt"]
+    usual = LAB.score(replace(LAB.submission(), own=own), "karp-flatt")["karp-flatt"]
     assert (usual.points > 0) is (rows == by_lot.USUAL_PLATE)
 
 
@@ -140,66 +115,24 @@ def test_the_length_of_a_message_is_of_the_benchmark_that_is_drawn(
 ) -> None:
     own = Own("ada", word_for(by_lot.sender, name), {})
     answers = {"bytes_a_call": size, "paid_by": paid}
-    found = LAB.score(replace(LAB.submission(answers=answers), own=own))["message-length"]
+    asked_for = replace(LAB.submission(answers=answers), own=own)
+    found = LAB.score(asked_for, "message-length")["message-length"]
     assert found.points == WORTH["message-length"]
     assert f"{name}'s {by_lot.CALLS[name]}" in found.expected
-
-
-# ------------------------------------------------------------ programs
-
-
-@pytest.mark.parametrize(
-    "mistake", [name for name, wrong in heat_solutions.WRONG.items() if wrong.lab == 3]
-)
-def test_a_plate_with_a_usual_mistake_says_which_and_rows_that_are_right_keep_their_points(
-    mistake: str,
-) -> None:
-    wrong = heat_solutions.WRONG[mistake]
-    made = plate(faults={wrong.name: wrong.said}, sources={wrong.name: wrong.function})
-    found = LAB.one("heat-run", instead(made))
-    assert found.points == (2 if wrong.name == "run" else 0)
-    assert wrong.said in found.found
-
-
-@pytest.mark.parametrize(("name", "left"), [("my_rows", 3), ("run", 2)])
-def test_a_function_that_the_course_gave_earns_nothing(name: str, left: float) -> None:
-    given = program.sections((program.ORIGINALS / "given.py").read_text())[3]
-    text = next(
-        str(ast.get_source_segment(given, each))
-        for each in ast.parse(given).body
-        if isinstance(each, ast.FunctionDef) and each.name == name
-    )
-    found = LAB.one("heat-run", instead(plate(sources={name: text})))
-    assert found.points == left
-    assert f"{name}: it is as it was given" in found.found
 
 
 def test_a_plate_that_was_hardly_measured_earns_nothing_for_its_steps() -> None:
     few = plate()
     few.points = [replace(p, samples=p.samples[:1]) for p in few.points]
-    found = LAB.one("heat-run", instead(few))
+    found = one("heat-run", instead(few))
     assert found.points == 2
     assert "is not measured" in found.found
-
-
-def test_each_right_law_is_a_point_and_one_wrong_answer_loses_it() -> None:
-    found = LAB.one("laws", instead(asked(amdahl=1.0)))
-    assert found.points == 2
-    assert "amdahl: 4 of 5 right" in found.found
-    assert LAB.one("laws", [*instead(asked(amdahl=1.0)), asked()]).points == 3
 
 
 def test_a_law_is_worked_out_again_and_the_record_not_believed() -> None:
     easy = asked()
     easy.points[0].facts.update(asked=[], yours=[])
-    assert LAB.one("laws", instead(easy)).points == 2
-
-
-def test_each_right_count_is_a_point() -> None:
-    assert LAB.one("sizes", instead(counted(one_packet=0, bytes=1))).points == 1
-
-
-# ------------------------------------------------------------ predictions and the plot
+    assert one("laws", instead(easy)).points == 2
 
 
 def test_laws_and_counts_are_no_measurement_that_makes_a_prediction_late() -> None:
@@ -209,49 +142,18 @@ def test_laws_and_counts_are_no_measurement_that_makes_a_prediction_late() -> No
         else each
         for each in records()
     ]
-    assert LAB.one("predict-ft", early).points == WORTH["predict-ft"]
-
-
-@pytest.mark.parametrize(
-    ("changes", "left", "said"),
-    [
-        ({"kind": "line"}, 5 / 6, "drawn with intervals; 2 have some"),
-        ({"kind": "line", "bands": 2}, 1, "2 of 2 lines"),
-        ({"x_label": ""}, 5 / 6, "The x axis has no label"),
-        ({"legend": []}, 5 / 6, "no legend"),
-        ({"lines": []}, 0, "nothing is drawn"),
-    ],
-)
-def test_a_plot_says_what_it_lacks(changes: dict[str, Any], left: float, said: str) -> None:
-    found = LAB.one("speed-up-plot", instead(lab_03.drawn(**changes)))
-    assert found.points == pytest.approx(left * WORTH["speed-up-plot"])
-    assert said in found.found
-
-
-def test_a_plot_of_other_numbers_than_ones_own_is_hardly_one() -> None:
-    faster = plate()
-    for point in faster.points:
-        if point.at.get("ranks") != 1:
-            point.samples[:] = [sample / 2 for sample in point.samples]
-    found = LAB.one("speed-up-plot", instead(faster))
-    assert found.points == pytest.approx(WORTH["speed-up-plot"] / 4)
-    assert "0 of 2 lines show what was measured" in found.found
-
-
-# ------------------------------------------------------------ Records that cannot be used
+    assert one("predict-ft", early).points == WORTH["predict-ft"]
 
 
 @pytest.mark.parametrize(
     ("other", "said"),
     [
-        (replace(eight(), complete=False), "it was cut short"),
-        (replace(eight(), points=[]), "no samples"),
         (replace(eight(), points=[p for p in eight().points if p.at["benchmark"] != "CG"]), "CG"),
         (replace(eight(), points=[p for p in eight().points if p.at["ranks"] == 1]), "EP"),
         (eight(verified=False), "not verified"),
         (eight(letter="Z"), "unless it was edited"),
     ],
-    ids=["cut short", "emptied", "one missing", "one node", "wrong", "no such class"],
+    ids=["one missing", "one node", "wrong", "no such class"],
 )
 def test_an_a4_that_is_not_whole_or_not_verified_counts_for_nothing(
     other: Record, said: str
@@ -263,17 +165,8 @@ def test_an_a4_that_is_not_whole_or_not_verified_counts_for_nothing(
 
 
 def test_a_plate_of_one_size_has_no_serial_share() -> None:
-    one = plate()
-    one.points = [p for p in one.points if p.at.get("rows") != 400]
-    found = LAB.one("karp-flatt", instead(one))
+    small = plate()
+    small.points = [p for p in small.points if p.at.get("rows") != 400]
+    found = one("karp-flatt", instead(small))
     assert found.points == 0
     assert "the plate of 400 rows was not measured" in found.found
-
-
-def test_the_exercises_are_not_taken_for_a_measurement() -> None:
-    assert "a4-record" not in earned(scores([asked(), counted(), suite()]))
-
-
-def test_every_benchmark_is_one_that_the_suite_has() -> None:
-    assert set(TIMES) == set(npb.BENCHMARKS)
-    assert set(by_lot.CALLS) < set(npb.BENCHMARKS)

@@ -98,9 +98,7 @@ def test_an_instructor_who_is_an_ordinary_user_has_the_same_box(boxed: None, ord
     assert 0 < found["forks"] <= sandbox.PROCESSES
 
 
-@pytest.mark.parametrize(
-    "answer", ["", "[1, 2]", '{"naive": 3}', "[" * 100_000, '{"naive": ["x", ""]}']
-)
+@pytest.mark.parametrize("answer", ["", '{"naive": 3}', "[" * 100_000, '{"naive": ["x", ""]}'])
 def test_what_comes_out_of_the_box_may_be_anything(
     answer: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
