@@ -74,7 +74,7 @@ def medians(*records: Record) -> pd.DataFrame:
 def _tests(source: str, *, in_c: bool) -> bool:
     if (
         len(source) > MOST_SOURCE
-    ):  # a Record that was edited: a megabyte of Python takes a gigabyte of memory
+    ):  # of an edited Record: a megabyte of Python takes a gigabyte of memory
         return False
     if in_c:
         return bool(TEST_IN_C.search(COMMENT_IN_C.sub(" ", source)))
