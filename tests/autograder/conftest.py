@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,17 @@ def course(one_course: Course) -> Iterator[Course]:
     """The course for the learners of one file of tests, whom the next file does not meet."""
     with guests(one_course) as found:
         yield found
+
+
+@pytest.fixture(scope="module")
+def own_course(course: Course, tmp_path_factory: pytest.TempPathFactory) -> Course:
+    """A copy of the course for one file of tests alone, with nobody in it."""
+    made = Course(tmp_path_factory.mktemp("own") / "spring")
+    shutil.copytree(course.folder, made.folder)
+    with made.gradebook() as book:
+        for student in list(book.students):
+            book.remove_student(student.id)
+    return made
 
 
 @pytest.fixture

@@ -54,9 +54,8 @@ def test_a_kit_has_every_lab_and_no_solution(made: Path) -> None:
         assert {f"labs/{slug}/lab.toml", f"labs/{slug}/README.md"} <= there
         assert any(name.startswith(f"notebooks/release/{slug}/") for name in there)
     assert {"Makefile", "LICENSE", "pyproject.toml", "cluster_setup/bootstrap.sh"} <= there
-    assert not {
-        name for name in there if name.startswith(("tests/", "slides/", "notebooks/source"))
-    }
+    ours = ("tests/", "slides/", "notebooks/source")
+    assert not [name for name in there if name.startswith(ours)]
     rubrics = {path.name for path in (made / "autograder" / "rubrics").iterdir()}
     assert not {name for name in rubrics if any(letter.isdigit() for letter in name)}
     texts = [path for path in made.rglob("*") if path.suffix in {".ipynb", ".md", ".toml"}]
@@ -110,26 +109,16 @@ def test_in_a_kit_a_check_finds_what_is_missing_and_knows_no_answer(
     assert found["level"] == "form"
     states = {line["question"]: line["state"] for line in found["lines"]}
     wanted = {name for name, need in needs.of_lab(slug).items() if need}
-    assert {states[name] for name in wanted} <= {
-        *("Record missing", "plot missing", "prediction not sealed", "empty"),
-    }
+    open_states = {"Record missing", "plot missing", "prediction not sealed", "empty"}
+    assert {states[name] for name in wanted} <= open_states
     question = found["lines"][0]["question"]
     done = run(made, tmp_path, "check", slug, "--solution", question)
     assert done.returncode == 1
-    assert "beowulf: Your course's file course.toml says that solutions are closed." in done.stderr
-    (made / limits.FILE).rename(made / "aside")
-    try:
-        done, hint = (
-            run(made, tmp_path, "check", slug, what, question) for what in ("--solution", "--hint")
-        )
-    finally:
-        (made / "aside").rename(made / limits.FILE)
-    assert "This copy of the labs has no solutions." in done.stderr
-    assert "This copy of the labs has no hints." in hint.stderr
+    assert "solutions are closed" in done.stderr
 
 
 def hints_of(kit_folder: Path) -> set[str]:
-    """The labs that have hints there, of which the project's have nine."""
+    """The labs that have hints there."""
     labs = (kit_folder / "labs").glob("*/lab.toml")
     tables = {path.parent.name: tomllib.loads(path.read_text())["questions"] for path in labs}
     assert set(tables) == set(paths.labs())
