@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import shutil
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import nbgrader.api
 import pytest
 from small_class import guests
 
@@ -17,11 +21,26 @@ from autograder.course.create import make_course
 SLUG = "01-validation"
 
 
+@pytest.fixture(scope="session", autouse=True)
+def alembic_is_asked_once() -> Iterator[None]:
+    """For the version of each new gradebook, nbgrader starts a process that takes seconds."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(nbgrader.api, "get_alembic_version", cache(nbgrader.api.get_alembic_version))
+        yield
+
+
 @pytest.fixture(scope="session")
 def one_course(tmp_path_factory: pytest.TempPathFactory) -> Course:
-    made = make_course(tmp_path_factory.mktemp("class") / "course")
-    made.release("01")
-    return made
+    """A copy for this process of tests; the first of them has made it for all."""
+    base = tmp_path_factory.getbasetemp()
+    original = (base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base) / "course"
+    with Path(f"{original}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not original.exists():
+            made = make_course(original.with_name("course.new"))
+            made.release("01")
+            made.folder.rename(original)
+    return Course(shutil.copytree(original, tmp_path_factory.mktemp("class") / "course"))
 
 
 @pytest.fixture(scope="module")

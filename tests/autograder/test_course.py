@@ -15,6 +15,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
+from autograder.course import release
 from autograder.course.course import Course, Graded
 from autograder.course.create import make_course
 from autograder.grading import driver
@@ -179,8 +180,11 @@ def test_of_a_course_git_takes_what_its_instructor_wrote(course: Course, tmp_pat
 
 
 def test_a_full_disk_is_reported_and_init_goes_on_where_it_stopped(
-    course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    two = dict(sorted(release.sources().items())[:2])
+    monkeypatch.setattr(release, "sources", lambda: two)
+
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
@@ -194,7 +198,7 @@ def test_a_full_disk_is_reported_and_init_goes_on_where_it_stopped(
         patched.setattr(Path, "write_bytes", full)
         with pytest.raises(OSError, match="No space left"):
             make_course(fresh)
-    assert make_course(fresh).labs == course.labs
+    assert make_course(fresh).labs == list(two)
     assert (fresh / "source" / SLUG / "hello.c").stat().st_size > 0
 
 
