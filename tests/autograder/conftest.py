@@ -6,11 +6,9 @@ import fcntl
 import os
 import shutil
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-import nbgrader.api
 import pytest
 from small_class import guests
 
@@ -19,14 +17,6 @@ from autograder.course.course import Course
 from autograder.course.create import make_course
 
 SLUG = "01-validation"
-
-
-@pytest.fixture(scope="session", autouse=True)
-def alembic_is_asked_once() -> Iterator[None]:
-    """For the version of each new gradebook, nbgrader starts a process that takes seconds."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(nbgrader.api, "get_alembic_version", cache(nbgrader.api.get_alembic_version))
-        yield
 
 
 @pytest.fixture(scope="session")
