@@ -187,7 +187,7 @@ def test_a_page_says_for_each_question_what_was_found_expected_and_where_to_read
     lines = [re.sub(r"<[^>]+>", "|", line) for line in summary.split("</tr>")]
     by_name = {line.strip("|").split("|")[0]: line for line in lines[1:] if line.strip("|")}
     assert "`" not in summary
-    said = ["0 of 1", "ordered_pairs = 11", "12, because the Record has 4 nodes"]
+    said = ["0 of 1", "ordered_pairs = 11", "12 (the Record has 4 nodes)"]
     for part in (*said, "labs/01-validation/README.md"):
         assert part in by_name["ordered-pairs"]
     assert "3 of 4" in by_name["explain"]

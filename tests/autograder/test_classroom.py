@@ -18,7 +18,7 @@ from typer.testing import CliRunner, Result
 from autograder.commands import app, grading
 from autograder.course.course import Graded
 from autograder.text import counted
-from beowulf import paths
+from beowulf import paths, variant
 from beowulf.errors import LabError, UsageError
 
 
@@ -35,30 +35,35 @@ BLOCKS = re.findall(r"^```text\n((?:beowulf|nbgrader) .*?)^```$", GUIDE, re.MULT
 def test_the_guides_commands_lead_from_a_new_course_to_grades(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, released: Any
 ) -> None:
-    answered = fabricated.answered(released, {"ring_messages": 4, "ordered_pairs": 11})
-    fabricated.hand_in(tmp_path / "hand-ins" / "ab12", answered, [fabricated.validation()])
-    (tmp_path / "hand-ins" / "cd34").mkdir()
+    (tmp_path / "hand-ins" / "cd34").mkdir(parents=True)
     (tmp_path / "hand-ins" / "cd34" / "validation.ipynb").write_text("not a notebook")
     (tmp_path / "roster.csv").write_text(ROSTER)
     here = f"PATH={Path(sys.executable).parent}:$PATH\n"
 
-    lines = [line for block in BLOCKS for line in block.splitlines() if " class " in line]
-    commands = "init release collect grade report feedback export kit".split()
+    *blocks, kit = BLOCKS  # the last one says how else a kit may be made
+    lines = [line for block in blocks for line in block.splitlines() if " class " in line]
+    commands = "init release kit collect grade report feedback export".split()
     assert [line.split()[2] for line in lines] == commands
-    result = [_shell(here + "set -e\n" + BLOCKS[0], tmp_path)]
-    result += [_shell(here + block, tmp_path / "spring") for block in BLOCKS[1:]]
+    assert " kit " in kit
+    result = [_shell(here + "set -e\n" + blocks[0], tmp_path)]
+    codes = (tmp_path / "spring" / "words.csv").read_text().splitlines()
+    assert [line.partition(",")[0] for line in codes] == ["student", "ab12", "cd34", "ef56"]
+    # Of a class with codes, a Record counts that was made with its learner's own.
+    record = fabricated.validation()
+    record.cluster = {**record.cluster, "mark": variant.mark(codes[1].partition(",")[2])}
+    answered = fabricated.answered(released, {"ring_messages": 4, "ordered_pairs": 11})
+    fabricated.hand_in(tmp_path / "hand-ins" / "ab12", answered, [record])
+    result += [_shell(here + block, tmp_path / "spring") for block in blocks[1:]]
 
     assert "its labs: 01-validation" in result[0].stdout
     assert "Learners: 3." in result[0].stdout
     assert "Personal codes: " in result[0].stdout
-    codes = (tmp_path / "spring" / "words.csv").read_text().splitlines()
-    assert [line.partition(",")[0] for line in codes] == ["student", "ab12", "cd34", "ef56"]
     assert "ab12: new" in result[1].stdout
     assert "2 of 26, 4 by hand" in result[1].stdout
     assert "note" in result[1].stdout
     assert "Formgrader" in result[1].stdout
     assert result[1].returncode == 1  # because of cd34
-    assert [done.returncode for done in result[2:]] == [0, 0, 0], result[2:]
+    assert [done.returncode for done in result[2:]] == [0] * (len(blocks) - 2), result[2:]
     assert (tmp_path / "spring" / "labs.zip").is_file()
     waiting = [line.split()[0] for done in result[:2] for line in done.stderr.splitlines()]
     assert waiting == ["Building", "Making", "Collecting", "Grading"]
