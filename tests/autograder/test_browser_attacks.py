@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -23,25 +22,19 @@ NAME = "mallory"
 
 
 @pytest.fixture(scope="module")
-def attacked(course: Course, released: Any, tmp_path_factory: pytest.TempPathFactory) -> Course:
+def attacked(own_course: Course, released: Any) -> Course:
     """A course in which one hand-in holds every attack and is graded, with feedback and report."""
-    folder = tmp_path_factory.mktemp("attacked") / "spring"
-    shutil.copytree(course.folder, folder)
-    for left in ("submitted", "autograded", "feedback", "reports"):
-        shutil.rmtree(folder / left, ignore_errors=True)
-    made = Course(folder)
     notebook = fabricated.answered(released, fabricated.RIGHT)
     attacks.put_into(notebook)
-    place = folder / "submitted" / NAME / SLUG
+    place = own_course.folder / "submitted" / NAME / SLUG
     fabricated.hand_in(place, notebook, fabricated.records(), student=NAME)
     for name, text in attacks.FILES.items():
         (place / name).write_text(text)
-    (found,) = driver.grade(made, SLUG, jobs=1)
+    (found,) = driver.grade(own_course, SLUG, jobs=1)
     assert found.awaiting == ["explain"], found
-    pages = list(feedback.generate(made, SLUG))
-    assert [page.problem for page in pages] == [""]
-    report.write(made, SLUG)
-    return made
+    assert [page.problem for page in feedback.generate(own_course, SLUG)] == [""]
+    report.write(own_course, SLUG)
+    return own_course
 
 
 class Watched:
@@ -137,10 +130,8 @@ def test_nothing_of_a_hand_in_acts_in_formgrader_and_jupyterlab(
             there = page.request.get(f"{url}/formgrader/submissions/{submission}/{name}")
             assert there.status == 404, name
         assert page.request.get(f"{url}/formgrader/submissions/{submission}/records/").status != 200
-        shown = [
-            f"autograded/{NAME}/{SLUG}/validation.ipynb",
-            f"feedback/{NAME}/{SLUG}/validation.html",
-        ]
+        place = f"{NAME}/{SLUG}/validation"
+        shown = [f"autograded/{place}.ipynb", f"feedback/{place}.html"]
         for path in shown:
             page = watched.open(f"{url}/lab/tree/{path}?token={token}&reset")
             page.locator(

@@ -29,14 +29,20 @@ KNOWN = {
 }
 
 
-def as_released(name: str, source: str | None = None) -> Any:
+def as_released(name: str, source: str | None = None, kind: str = "") -> Any:
     cell = KNOWN[name]
     text = cell.source if source is None else source
-    return new_cell(cell.cell_type, text, metadata={"nbgrader": cell.marks()})
+    return new_cell(kind or cell.cell_type, text, metadata={"nbgrader": cell.marks()})
 
 
 def names(cells: list[Any]) -> list[str]:
     return [cell.metadata.get("nbgrader", {}).get("grade_id", "") for cell in cells]
+
+
+def restored_as(name: str, *cells: Any) -> Any:
+    """The one cell of this name in what becomes of these cells."""
+    (found,) = [each for each in restored(list(cells), KNOWN) if names([each]) == [name]]
+    return found
 
 
 def test_an_untouched_notebook_stays_as_it_is() -> None:
@@ -47,27 +53,19 @@ def test_an_untouched_notebook_stays_as_it_is() -> None:
 
 
 def test_a_copied_test_cell_counts_once() -> None:
-    found = restored([*map(as_released, KNOWN), as_released("test")], KNOWN)
-    assert names(found).count("test") == 1
+    assert restored_as("test", *map(as_released, KNOWN), as_released("test"))
 
 
 @pytest.mark.parametrize("order", [("answer = 1", "stub"), ("stub", "answer = 1")])
 def test_of_a_copied_answer_cell_the_one_with_an_answer_counts(order: tuple[str, str]) -> None:
     cells = [as_released("answer", source) for source in order]
-    found = restored([*cells, as_released("test")], KNOWN)
-    (kept,) = [
-        cell for cell in found if cell.metadata.get("nbgrader", {}).get("grade_id") == "answer"
-    ]
-    assert kept.source == "answer = 1"
+    assert restored_as("answer", *cells, as_released("test")).source == "answer = 1"
 
 
 def test_missing_questions_come_back_where_they_stood() -> None:
     found = restored([as_released("answer"), new_markdown_cell("mine")], KNOWN)
     assert names(found) == ["answer", "test", "explain", ""]
     assert found[1].source == "assert answer"
-
-
-def test_an_empty_notebook_gets_its_questions() -> None:
     assert names(restored([], KNOWN)) == ["test", "explain"]
 
 
@@ -75,26 +73,20 @@ def test_an_empty_notebook_gets_its_questions() -> None:
     "changes",
     [
         {"points": 100},
-        {"grade": False},
-        {"solution": True},
-        {"locked": False},
+        {"grade": False, "solution": True, "locked": False},
         {"schema_version": 1},
-        {"schema_version": 99},
-        {"checksum": "0"},
+        {"schema_version": 99, "checksum": "0"},
     ],
 )
 def test_changed_marks_are_what_they_were(changes: dict[str, Any]) -> None:
     cell = as_released("test")
     cell.metadata["nbgrader"].update(changes)
     cell.metadata["tags"] = ["skip-execution", "raises-exception"]
-    (found,) = [each for each in restored([cell], KNOWN) if names([each]) == ["test"]]
-    assert found.metadata == {"nbgrader": KNOWN["test"].marks()}
+    assert restored_as("test", cell).metadata == {"nbgrader": KNOWN["test"].marks()}
 
 
 def test_a_changed_cell_type_is_what_it_was() -> None:
-    cell = new_markdown_cell("assert answer", metadata={"nbgrader": KNOWN["test"].marks()})
-    found = restored([cell], KNOWN)
-    assert [each.cell_type for each in found if names([each]) == ["test"]] == ["code"]
+    assert restored_as("test", as_released("test", kind="markdown")).cell_type == "code"
 
 
 @pytest.mark.parametrize("marks", [{"grade_id": "unknown", "grade": True}, {}, [], "text", None])
@@ -112,8 +104,7 @@ def test_cells_that_are_hardly_cells_do_no_harm() -> None:
 def test_pictures_in_an_explanation_stay() -> None:
     cell = as_released("explain", "![](attachment:a.png)")
     cell["attachments"] = {"a.png": {"image/png": "aGVsbG8="}}
-    found = restored([cell], KNOWN)
-    assert [c.attachments for c in found if names([c]) == ["explain"]] == [cell.attachments]
+    assert restored_as("explain", cell).attachments == cell.attachments
 
 
 def test_ids_of_cells_are_unique_and_stay() -> None:

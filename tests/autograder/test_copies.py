@@ -20,15 +20,20 @@ from tests.gold.measured import as_handed_in
 from tests.gold.real_records import of_study
 
 
-@pytest.fixture
-def hand_ins(tmp_path: Path) -> dict[str, Path]:
-    """Three students, each with measurements of their own."""
-    found = {}
+@pytest.fixture(scope="module")
+def originals(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("originals")
+    notebook = released(lab_04.SLUG)
     for name in ("ada", "grace", "linus"):
-        found[name] = hand_in(
-            tmp_path / name, released(lab_04.SLUG), lab_04.records(), "sending", student=name
-        )
-    return found
+        hand_in(place / name, notebook, lab_04.records(), "sending", student=name)
+    return place
+
+
+@pytest.fixture
+def hand_ins(originals: Path, tmp_path: Path) -> dict[str, Path]:
+    """Three students, each with measurements of their own."""
+    shutil.copytree(originals, tmp_path, dirs_exist_ok=True)
+    return {path.name: tmp_path / path.name for path in sorted(originals.iterdir())}
 
 
 def records(folder: Path, study: str) -> list[Path]:

@@ -90,7 +90,7 @@ def test_a_section_of_less_than_a_second_is_believed_and_one_of_less_than_none_i
     assert 0 in [point.samples[0] for point in sections]
     assert says(measured) == ""
     sections[0].samples[0] = -1.0
-    assert "A sample of section_s is no time that passed." in says(measured)
+    assert "section_s is no time that passed" in says(measured)
 
 
 @pytest.mark.parametrize(
@@ -131,14 +131,6 @@ def test_a_capture_is_counted_again(tmp_path: Path) -> None:
     loud = replace(as_handed_in(lab_01.idle()), captures=[facts | times])
     assert says(quiet, tmp_path) == ""
     assert "counted again gives another packets" in says(loud, tmp_path)
-
-
-def test_an_edited_capture_is_another_one(tmp_path: Path) -> None:
-    (tmp_path / "cards.pcapng").write_bytes(b"edited")
-    facts = {"file": "cards.pcapng", "sha256": hashlib.sha256(b"captured").hexdigest()}
-    record = replace(as_handed_in(lab_06.cards("postcard", 21)), captures=[facts])
-    assert "not the capture that it names" in says(record, tmp_path)
-    assert says(record) == ""  # what was not handed in tells nothing
 
 
 TALK = {"packets": 2, "bytes": 120, "elapsed_s": 1.5}
@@ -235,12 +227,6 @@ def test_a_question_that_rests_on_a_doubtful_record_says_so(
     assert (score.points, score.outcome) == (points, outcome)
     assert all(each.says in score.found for each in found)
     assert ("Measure it again." in score.expected) == bool(outcome)
-
-
-def test_a_doubtful_record_costs_nothing_where_nothing_rests_on_it() -> None:
-    submission = doubted(evidence.Finding(IMPOSSIBLE, "It cannot be."))
-    score = rubrics.ask(question("A7"), submission)["q"]
-    assert (score.points, score.found, score.outcome) == (2, "well", "")
 
 
 def test_a_capture_is_read_once_and_counted_only_so_often(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -24,27 +23,16 @@ SLUG = "01-validation"
 
 
 @pytest.fixture(scope="module")
-def graded(course: Course, released: Any, tmp_path_factory: pytest.TempPathFactory) -> Course:
+def graded(own_course: Course, released: Any) -> Course:
     """Two learners handed in lab 01 and were graded; what they explain waits for a person."""
-    folder = tmp_path_factory.mktemp("formgraded") / "spring"
-    shutil.copytree(course.folder, folder)
-    for left in ("submitted", "autograded", "reports"):
-        shutil.rmtree(folder / left, ignore_errors=True)
-    made = Course(folder)
-    with made.gradebook() as book:
-        for student in list(book.students):
-            book.remove_student(student.id)
+    hand_ins = own_course.folder.parent / "in"
     notebook = fabricated.answered(released, fabricated.RIGHT)
     for student in ("ada", "grace"):
-        fabricated.hand_in(
-            folder.parent / "in" / student, notebook, fabricated.records(), student=student
-        )
-    collection.collect(made, "01", folder.parent / "in")
-    found = {each.student: each for each in driver.grade(made, SLUG, jobs=2)}
-    assert {name: each.awaiting for name, each in found.items()} == {
-        name: ["explain"] for name in ("ada", "grace")
-    }
-    return made
+        fabricated.hand_in(hand_ins / student, notebook, fabricated.records(), student=student)
+    collection.collect(own_course, "01", hand_ins)
+    found = list(driver.grade(own_course, SLUG, jobs=2))
+    assert [each.awaiting for each in found] == [["explain"], ["explain"]]
+    return own_course
 
 
 def in_a_course(own: Path) -> Path:
@@ -80,9 +68,21 @@ def test_a_person_grades_in_formgrader_and_it_stays_when_the_class_is_graded_aga
     from playwright.sync_api import expect
 
     monkeypatch.chdir(graded.folder)
+
+    def open_formgrader() -> None:
+        page.get_by_role("menuitem", name="Nbgrader").click()
+        page.get_by_role("menuitem", name="Formgrader").click()
+
+    def open_answer() -> None:
+        shown.get_by_role("link", name="Manual Grading").click()
+        shown.get_by_role("link", name=SLUG).click()
+        shown.get_by_role("link", name="validation", exact=True).click()
+        shown.locator(f"a.name-hidden[href$='{quote(submission)}']").click()
+
+    with graded.gradebook() as book:
+        submission = book.find_submission_notebook("validation", SLUG, "ada").id
     page.goto(lab)
-    page.get_by_role("menuitem", name="Nbgrader").click()
-    page.get_by_role("menuitem", name="Formgrader").click()
+    open_formgrader()
     shown = page.frame_locator("#jp-main-dock-panel iframe")
 
     # Every lab of the course, and how many handed it in.
@@ -103,12 +103,7 @@ def test_a_person_grades_in_formgrader_and_it_stays_when_the_class_is_graded_aga
     expect(line.locator("td.score")).to_have_text(re.compile(r"26\s*/\s*30"))
 
     # A person reads an answer, and gives points and a comment.
-    shown.get_by_role("link", name="Manual Grading").click()
-    shown.get_by_role("link", name=SLUG).click()
-    shown.get_by_role("link", name="validation", exact=True).click()
-    with graded.gradebook() as book:
-        submission = book.find_submission_notebook("validation", SLUG, "ada").id
-    shown.locator(f"a.name-hidden[href$='{quote(submission)}']").click()
+    open_answer()
     score = shown.locator("input.score#explain")
     # It is on top of the page, before all that the rubric has graded.
     expect(shown.locator("input.score").first).to_have_id("explain")
@@ -129,12 +124,8 @@ def test_a_person_grades_in_formgrader_and_it_stays_when_the_class_is_graded_aga
     assert explained(graded, "ada") == (2.5, True, "Say why, too.")
     assert graded.graded("ada", SLUG).points == 26 + 2.5
     page.reload()
-    page.get_by_role("menuitem", name="Nbgrader").click()
-    page.get_by_role("menuitem", name="Formgrader").click()
-    shown.get_by_role("link", name="Manual Grading").click()
-    shown.get_by_role("link", name=SLUG).click()
-    shown.get_by_role("link", name="validation", exact=True).click()
-    shown.locator(f"a.name-hidden[href$='{quote(submission)}']").click()
+    open_formgrader()
+    open_answer()
     expect(score).to_have_value("2.5")
     expect(comment).to_have_value("Say why, too.")
     # It is to be looked at once more: a click says that it was.
