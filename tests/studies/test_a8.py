@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import mpptest_records
 import pytest
-from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcome_of
+from null_records import Noise, assert_told_apart
 from overlap_records import record, samples
 
 from beowulf.cluster.namespaces import NamespaceCluster
@@ -16,7 +16,6 @@ from beowulf.measure import mpptest
 from beowulf.measure.roundtrips import HALF
 from beowulf.measure.sweep import PAPER_A_SMALL
 from beowulf.record import Record
-from beowulf.verdict import Outcome
 
 OURS = ["alike", "rate-rises", "rate-saturates"]
 AS_MPPTEST = ["mpptest-similar-calls", "mpptest-rate-rises", "mpptest-rate-saturates"]
@@ -53,14 +52,20 @@ def test_equal_and_rising_holds_and_a_flat_time_means_that_the_rate_goes_on_risi
     )
 
 
-def test_a_time_in_proportion_to_the_size_saturates_the_rate() -> None:
-    found = outcomes(measured(us_a_byte=10))
-    assert (found["rate-saturates"], found["mpptest-rate-saturates"]) == ("holds", "holds")
-
-
-def test_half_as_long_again_is_not_equal() -> None:
-    found = outcomes(measured(1.5))
-    assert (found["alike"], found["mpptest-similar-calls"]) == ("contradicted", "contradicted")
+@pytest.mark.parametrize(
+    ("changes", "claims", "outcome"),
+    [
+        ({"us_a_byte": 10}, ("rate-saturates", "mpptest-rate-saturates"), "holds"),
+        ({"times": 1.5}, ("alike", "mpptest-similar-calls"), "contradicted"),
+        ({"us_a_byte": 1000}, ("rate-rises", "mpptest-rate-rises"), "contradicted"),
+    ],
+    ids=["in proportion to the size", "half as long again", "a rate that stays"],
+)
+def test_other_times_have_other_outcomes(
+    changes: dict[str, float], claims: tuple[str, ...], outcome: str
+) -> None:
+    found = outcomes(measured(**changes))
+    assert {found[claim] for claim in claims} == {outcome}
 
 
 def test_what_is_undecided_is_not_similar() -> None:
@@ -115,14 +120,10 @@ def test_noise_alone_rarely_holds_and_the_effect_mostly(
 ) -> None:
     judged_claim = AS_MPPTEST[OURS.index(claim)] if as_mpptest else claim
 
-    def judged(effect: dict[str, float]) -> Callable[[Noise], Outcome]:
-        sizes = (1, 512, 1024)
-        return lambda noise: outcome_of(
-            a8.STUDY, measured(**effect, noise=noise, sizes=sizes), judged_claim
-        )
+    def of(effect: dict[str, float], noise: Noise) -> Record:
+        return measured(**effect, noise=noise, sizes=(1, 512, 1024))
 
-    assert_rarely_holds(judged(without))
-    assert_mostly_holds(judged(with_effect))
+    assert_told_apart(a8.STUDY, judged_claim, of, without, with_effect)
 
 
 def test_a_rate_that_falls_contradicts() -> None:

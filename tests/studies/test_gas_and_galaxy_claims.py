@@ -87,21 +87,14 @@ def gas(
 @pytest.mark.parametrize(
     ("claim", "record", "outcome"),
     [
-        ("shock", gas(), "holds"),
         ("shock", gas(shock=0.4), "contradicted"),
-        ("smooth", gas(), "holds"),
         ("smooth", gas(smooth=2.3), "contradicted"),
-        ("conserved", gas(), "holds"),
         ("conserved", gas(drift=-1e-9), "contradicted"),
-        ("same-bits", gas(), "holds"),
         ("same-bits", gas(bits=("a", "b")), "contradicted"),
-        ("one-processor", gas(step_s=2.716), "holds"),
         ("one-processor", gas(step_s=0.01), "contradicted"),
         ("fixed-size", gas(), "inconclusive"),
-        ("fixed-size", gas(cluster=PCS), "holds"),
         ("fixed-size", gas(cluster=PCS, fixed=14), "contradicted"),
         ("scaled-size", gas(), "inconclusive"),
-        ("scaled-size", gas(cluster=PCS), "holds"),
         ("scaled-size", gas(cluster=PCS, scaled=7), "contradicted"),
     ],
 )
@@ -130,9 +123,6 @@ def test_the_roofline_has_the_time_of_each_kind_of_work_beside_a_step() -> None:
         rel=1e-3,
     )
     assert found["percent"]["a step"] == 100
-
-
-def test_the_roofline_of_a_record_without_it_is_refused() -> None:
     with pytest.raises(LabError, match="no such time"):
         c4_gas.roofline(gas())
 
@@ -189,19 +179,12 @@ def galaxy(
 @pytest.mark.parametrize(
     ("claim", "record", "outcome"),
     [
-        ("small-error", galaxy(), "holds"),
         ("small-error", galaxy(errors=(1e-4, 1e-3, 2e-2, 3e-2)), "contradicted"),
-        ("angle", galaxy(), "holds"),
         ("angle", galaxy(errors=(1e-3, 1e-4, 5e-3, 2e-2)), "contradicted"),
-        ("n-log-n", galaxy(), "holds"),
         ("n-log-n", galaxy(power=1.0), "contradicted"),
-        ("energy", galaxy(), "holds"),
         ("energy", galaxy(drift=0.01), "contradicted"),
-        ("same-bits", galaxy(), "holds"),
         ("same-bits", galaxy(bits=("a", "b")), "contradicted"),
-        ("one-processor", galaxy(), "holds"),
         ("fixed-size", galaxy(), "inconclusive"),
-        ("fixed-size", galaxy(cluster=PCS), "holds"),
         ("fixed-size", galaxy(cluster=PCS, times=15), "contradicted"),
     ],
 )
@@ -215,7 +198,7 @@ def test_each_claim_of_the_galaxy_has_each_outcome(
 
 
 def machine(
-    fixed: Mapping[int, float] = {1: 4.5, 8: 28.2, 16: 28.0},
+    fixed: Mapping[int, float] = {1: 4.5, 8: 25, 16: 27},
     scaled: float = 60.5,
     galaxies: Iterable[float] = (18.0, 19.0, 20.0),
     eight: float = 17.5,
@@ -262,38 +245,27 @@ def machine(
     return measured("C6", points, MACHINE)
 
 
+SUMS = {"sum-scaled": "contradicted", "sum-fixed": "contradicted"}
+
+
 @pytest.mark.parametrize(
     ("claim", "record", "outcome"),
     [
-        ("gas-fixed", machine(), "holds"),
         ("gas-fixed", machine({1: 4.5, 8: 28, 16: 50}), "contradicted"),
-        ("gas-scaled", machine(), "holds"),
         ("gas-scaled", machine(scaled=40), "contradicted"),
-        ("galaxy", machine(), "holds"),
         ("galaxy", machine(galaxies=(30, 31, 32)), "contradicted"),
         ("galaxy", machine(galaxies=(18, 19, 30)), "inconclusive"),
-        ("gas-fixed-overhead", machine({1: 4.5, 8: 25, 16: 27}), "holds"),
         ("gas-fixed-overhead", machine({1: 4.5, 8: 28, 16: 50}), "contradicted"),
-        ("gas-scaled-overhead", machine(), "holds"),
         ("gas-scaled-overhead", machine(scaled=71), "contradicted"),
-        ("galaxy-overhead", machine(), "holds"),
         ("galaxy-overhead", machine(galaxies=(40, 41, 42)), "contradicted"),
         ("galaxy-overhead", machine(galaxies=(19, 20, 40)), "inconclusive"),
-        ("gas-doubling", machine({1: 4.5, 8: 28.2, 16: 31}), "holds"),
         ("gas-doubling", machine({1: 4.5, 8: 20, 16: 31}), "contradicted"),
-        ("galaxy-doubling", machine(), "holds"),
         ("galaxy-doubling", machine(eight=12), "contradicted"),
         ("galaxy-doubling", machine(galaxies=(18, 19, 30)), "inconclusive"),
-        ("gas-communicating", machine(), "holds"),
         ("gas-communicating", machine(communicating=0.5), "contradicted"),
-        ("second-gas", machine(), "holds"),
         ("second-gas", machine(second=1.3), "contradicted"),
-        ("second-galaxy", machine(), "holds"),
         ("second-galaxy", machine(second_galaxy=1.3), "contradicted"),
-        ("second-balancing", machine(), "holds"),
         ("second-balancing", machine(balancing=1.0), "contradicted"),
-        ("sum-scaled", machine(), "contradicted"),
-        ("sum-fixed", machine(), "contradicted"),
     ],
 )
 def test_each_claim_of_the_machine_of_1995_has_each_outcome(
@@ -302,12 +274,21 @@ def test_each_claim_of_the_machine_of_1995_has_each_outcome(
     assert outcomes(record)[claim] == outcome
 
 
+@pytest.mark.parametrize(
+    ("record", "others"),
+    [(gas(cluster=PCS), {}), (galaxy(cluster=PCS), {}), (machine(), SUMS)],
+    ids=["gas", "galaxy", "the machine of 1995"],
+)
+def test_every_claim_of_a_record_as_in_the_paper_holds(
+    record: Record, others: dict[str, str]
+) -> None:
+    found = outcomes(record)
+    assert {name: each for name, each in found.items() if each != "holds"} == others
+
+
 def test_the_papers_sums_are_listed_as_arithmetic_and_the_rest_as_simulated() -> None:
     found = {verdict.claim: verdict for verdict in judge(machine())}
-    assert {name for name, each in found.items() if each.rests_on == "arithmetic"} == {
-        "sum-scaled",
-        "sum-fixed",
-    }
+    assert {name for name, each in found.items() if each.rests_on == "arithmetic"} == SUMS.keys()
     assert "13.9 %" in found["sum-scaled"].evidence
     assert "simulated by SimGrid, not measured" in found["gas-fixed"].evidence
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made import left_open, outcomes
-from overlap_records import around, busy, record
+from made import outcomes
+from overlap_records import around, record
 
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.labs.lab_07 import l2_applications
@@ -55,10 +55,6 @@ def test_a_kernel_that_was_not_measured_in_both_states_is_not_decided() -> None:
     assert found["ft-gains"] == "inconclusive"
     assert found["is-gains"] == "holds"
     assert "FT" not in draw(made).alt
-
-
-def test_a_busy_machine_turns_no_claim_round() -> None:
-    left_open(outcomes(judge(usual())), outcomes(judge(busy(usual()))))
 
 
 def test_the_picture_has_the_ping_pong_and_every_kernel() -> None:
