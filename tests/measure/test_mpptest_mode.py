@@ -118,7 +118,7 @@ def test_blocking_calls_take_turns_and_sendrecv_does_not(
 @pytest.mark.parametrize(
     ("words", "message"),
     first(
-        2,
+        1,
         [
             (["--bisect"], "--bisect is a way of mpptest"),
             (["--mode", "mpptest", "--overlap-bytes", "8", "--bisect"], "leave out --bisect or"),

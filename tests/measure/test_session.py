@@ -147,7 +147,7 @@ def test_the_same_program_in_python_prints_the_same_lines(
 @pytest.mark.parametrize(
     ("words", "said"),
     first(
-        2,
+        1,
         [
             (["--sizes", "8,-1"], "--sizes takes numbers from 0 to 2147483647, not -1."),
             (["--protocol", "smoke"], "--protocol is one of blocking, nonblocking"),

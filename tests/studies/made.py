@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from beowulf.record import Point, Record
-from beowulf.studies import find
+from beowulf.studies import find, judge
 from beowulf.verdict import Verdict
 
 QUIET = {"load_1min": 0.1, "cores": 2, "waiting_for_a_core_percent_10s": 0.0}
@@ -55,6 +55,11 @@ def record(
 def outcomes(verdicts: Iterable[Any]) -> dict[str, str]:
     """By claim, its outcome."""
     return {verdict.claim: verdict.outcome for verdict in verdicts}
+
+
+def decided(record: Record) -> dict[str, str]:
+    """By claim, what judging the Record comes to."""
+    return outcomes(judge(record))
 
 
 def named(record: Record, name: str) -> Verdict:

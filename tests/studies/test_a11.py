@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from made import outcomes
+from made import decided
 from null_records import Noise, assert_told_apart
 from wire_records import record
 
@@ -28,7 +28,7 @@ def measured(protocols: tuple[str, ...] = a11.PROTOCOLS, **with_overlap: float) 
 
 
 def test_a_wire_on_which_work_changes_nothing_contradicts_the_paper() -> None:
-    assert outcomes(a11.STUDY.claims(measured())) == {
+    assert decided(measured()) == {
         "every-message-seen": "holds",
         "data-share-level": "contradicted",
         "data-share-alike": "holds",
@@ -42,7 +42,7 @@ def test_a_wire_on_which_work_changes_nothing_contradicts_the_paper() -> None:
 
 def test_a_rate_that_rises_as_in_the_paper_holds() -> None:
     fast = {"packets_per_s": 20_000.0, "talking_packets_per_s": 100_000.0}
-    found = outcomes(a11.STUDY.claims(measured(("nonblocking",), **fast)))
+    found = decided(measured(("nonblocking",), **fast))
     rates = ("overlap-raises-rate", "overlap-raises-rate-talking", "nonblocking-beats-blocking")
     assert {found[claim] for claim in rates} == {"holds"}
 
@@ -75,12 +75,12 @@ def test_noise_alone_rarely_holds_and_the_papers_effect_mostly(claim: str) -> No
 )
 def test_the_papers_shares_are_held_against_ours(data: float, outcome: str) -> None:
     made = record("A11", a11.talks(a11.OVERLAPS), lambda _: {"data": data}, noise=0.01)
-    assert outcomes(a11.STUDY.claims(made))["data-share-level"] == outcome
+    assert decided(made)["data-share-level"] == outcome
 
 
 def test_overhead_and_data_share_are_judged_separately() -> None:
     """Fewer bytes of headers and fewer frames with data: our measure falls, the paper's says the opposite."""
-    found = outcomes(a11.STUDY.claims(measured(overhead=0.40, data=0.93)))
+    found = decided(measured(overhead=0.40, data=0.93))
     assert found["overlap-lowers-overhead"] == "holds"
     assert found["overlap-raises-data-share"] == "contradicted"
     assert found["data-share-alike"] == "contradicted"

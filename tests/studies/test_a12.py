@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from made import outcomes
+from made import decided
 from wire_records import record
 
 from beowulf.cluster.namespaces import NamespaceCluster
@@ -37,12 +37,12 @@ RISES = ("size-raises-data-share", "size-raises-overhead", "rate-peaks-at-1024")
 
 
 def test_the_papers_figures_hold() -> None:
-    found = outcomes(a12.STUDY.claims(measured(PAPER)))
+    found = decided(measured(PAPER))
     assert {found[claim] for claim in (*RISES, "calls-alike")} == {"holds"}
 
 
 def test_headers_that_stay_contradict_the_paper() -> None:
-    found = outcomes(a12.STUDY.claims(measured(HEADERS)))
+    found = decided(measured(HEADERS))
     assert {found[claim] for claim in RISES} == {"contradicted"}
 
 
@@ -50,7 +50,7 @@ def test_calls_that_send_other_shares_are_not_equal() -> None:
     made = measured(PAPER)
     for point in made.select(protocol="blocking", message_bytes=2):
         point.facts["talking"]["data_share"] += 0.04
-    assert outcomes(a12.STUDY.claims(made))["calls-alike"] == "contradicted"
+    assert decided(made)["calls-alike"] == "contradicted"
 
 
 def test_the_picture_has_figure_23s_shares_and_turns_bytes_into_mbit() -> None:

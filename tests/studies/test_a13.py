@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from made import named, outcomes
+from made import decided, named, outcomes
 from null_records import Noise, assert_told_apart
 from overlap_records import around, record
 from running import first, warned
@@ -49,13 +49,7 @@ def counts(size: float, messages: float = 1, **others: float) -> dict[str, float
     segments = others.get("segments", max(1.0, size // 1448 + 1))
     seen = dict.fromkeys(COUNTS, segments) | dict.fromkeys(RARE, 0.0)
     wire_bytes = size + 132 * segments
-    return {
-        **seen,
-        "messages": messages,
-        "message_bytes": size,
-        "wire_bytes": wire_bytes,
-        **others,
-    }
+    return {**seen, "messages": messages, "message_bytes": size, "wire_bytes": wire_bytes, **others}
 
 
 def conversation(setting: Setting, size: int, **changes: float) -> Point:
@@ -109,7 +103,7 @@ def changed(found: Point, **where: Any) -> Record:
 
 
 def test_each_claim_holds_where_the_record_shows_it() -> None:
-    found = outcomes(judge(usual()))
+    found = decided(usual())
     assert set(found.values()) == {"holds"}
     assert len(found) == 10 + 1 + len(OPERATIONS) * (len(collectives.QUICK_SIZES) + 1)
 
@@ -138,7 +132,7 @@ def test_each_claim_holds_where_the_record_shows_it() -> None:
 def test_a_claim_is_contradicted_where_the_record_shows_the_opposite(
     point: Point, claim: str
 ) -> None:
-    found = outcomes(judge(changed(point)))
+    found = decided(changed(point))
     assert {name for name, outcome in found.items() if outcome == "contradicted"} == {claim}
 
 
@@ -171,7 +165,7 @@ def test_noise_alone_rarely_raises_the_overhead_and_twice_the_segments_mostly() 
 
 def test_a_broadcast_that_sends_more_bytes_saves_none() -> None:
     made = changed(operation("broadcast", "call", 16 * KB, times=0.7, message_bytes=65_536))
-    found = outcomes(judge(made))
+    found = decided(made)
     assert found["broadcast-16kb-saves-time-not-bytes"] == "contradicted"
     assert found["broadcast-no-more-bytes"] == "contradicted"
     assert found["broadcast-16kb-not-slower"] == "holds"
@@ -189,7 +183,7 @@ def test_a_capture_that_lost_packets_decides_nothing_that_is_counted() -> None:
     made = usual()
     for point in made.points:
         point.facts["capture"] = {**CAPTURE, "dropped": 3}
-    found = outcomes(judge(made))
+    found = decided(made)
     assert found["scatter-no-more-bytes"] == "inconclusive"
     assert found["limit-decides-control-messages"] == "inconclusive"
     assert found["scatter-1kb-not-slower"] == "holds"
@@ -282,10 +276,7 @@ def test_the_program_notices_wrong_data(
 def test_the_program_refuses_what_it_cannot_do(
     cluster: NamespaceCluster, tmp_path: Path, words: list[str], why: str
 ) -> None:
-    with (
-        pytest.raises(UsageError, match=why),
-        Measurement("A13", cluster, tmp_path) as session,
-    ):
+    with pytest.raises(UsageError, match=why), Measurement("A13", cluster, tmp_path) as session:
         session.launch(PROGRAM, 2, words)
 
 

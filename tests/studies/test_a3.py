@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import cast
 
 import pytest
-from made import named
+from made import decided, named
 from node_records import LEVELS, made, printed
 from null_records import Noise, assert_told_apart
 
@@ -19,20 +19,11 @@ from beowulf.cluster import Cluster, Completed
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError, UsageError
 from beowulf.labs.lab_02 import a3_node_benchmarks as a3
-from beowulf.labs.lab_02.node_comparison import (
-    OVER_IP,
-    compared,
-    neighbours,
-    odd_nodes,
-)
+from beowulf.labs.lab_02.node_comparison import OVER_IP, compared, neighbours, odd_nodes
 from beowulf.labs.lab_02.node_neighbours import PERF
 from beowulf.labs.lab_02.node_rows import beside_paper_a, printed_rows, rows
 from beowulf.record import Record
 from beowulf.verdict import Verdict
-
-
-def outcomes(record: Record) -> dict[str, str]:
-    return {verdict.claim: verdict.outcome for verdict in a3.STUDY.claims(record)}
 
 
 def test_paper_as_own_figures_come_back_from_samples_that_have_them() -> None:
@@ -45,7 +36,7 @@ def test_paper_as_own_figures_come_back_from_samples_that_have_them() -> None:
 
 def test_on_figures_like_the_papers_all_holds_but_that_each_row_beats_grendel() -> None:
     """The paper's own tables 1 and 2 have rows in which Grendel is the better one."""
-    found = outcomes(made("node00", "node01", "node02"))
+    found = decided(made("node00", "node01", "node02"))
     worse = [claim for claim, outcome in found.items() if outcome != "holds"]
     assert worse == ["processes-better-than-grendel", "latencies-better-than-grendel"]
     assert {found[claim] for claim in worse} == {"contradicted"}
@@ -91,7 +82,7 @@ def test_as_fast_as_grendel_is_rarely_better_and_twice_as_fast_mostly_is() -> No
 def test_a_row_that_is_out_of_order_contradicts_its_claim_alone(
     row: str, factor: float, claim: str
 ) -> None:
-    found = outcomes(made("node00", factors={("node00", row): factor}))
+    found = decided(made("node00", factors={("node00", row): factor}))
     assert found[claim] == "contradicted"
     contradicted = [name for name, outcome in found.items() if outcome == "contradicted"]
     assert [name for name in contradicted if "grendel" not in name] == [claim]
@@ -209,7 +200,7 @@ def test_the_tools_of_others_stand_beside_ours_as_a_ratio_of_pairs() -> None:
     assert (line["ours"], line["theirs"], line["ratio"]) == (2.0, 4.0, 0.5)
     assert (line["low"], line["high"], line["launches"]) == (0.5, 1.5, 3)
     assert line["unit"] == "MB/s"
-    assert outcomes(record)["nodes-alike"] == "inconclusive"
+    assert decided(record)["nodes-alike"] == "inconclusive"
 
 
 # ---- Where it runs ------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from made import QUIET, outcomes
+from made import QUIET, decided
 
 from beowulf.cluster import Cluster
 from beowulf.cluster.namespaces import NamespaceCluster
@@ -90,7 +90,7 @@ def made(
 
 
 def test_a_record_in_which_every_claim_holds() -> None:
-    assert outcomes(judge(made())) == dict.fromkeys(HOLDS, "holds")
+    assert decided(made()) == dict.fromkeys(HOLDS, "holds")
 
 
 @pytest.mark.parametrize("name", ["EP", "BT"])
@@ -145,20 +145,20 @@ MIXED = {name: (one, times, mops, share) for (name, (one, _, mops, share)), time
     ],
 )
 def test_other_records_have_other_outcomes(record: Record, claim: str, outcome: str) -> None:
-    assert outcomes(judge(record))[claim] == outcome
+    assert decided(record)[claim] == outcome
 
 
 def test_wide_launches_and_too_few_decide_nothing() -> None:
-    wide = outcomes(judge(made(noise=(1.0, 6.0, 0.2))))
+    wide = decided(made(noise=(1.0, 6.0, 0.2)))
     assert wide["lu-faster-on-4"] == wide["table-5-order"] == "inconclusive"
-    few = outcomes(judge(made(launches=2)))
+    few = decided(made(launches=2))
     assert set(few.values()) == {"holds", "inconclusive"}
     assert [claim for claim, outcome in few.items() if outcome == "holds"] == ["all-verified"]
 
 
 @pytest.mark.parametrize("name", ["EP", "BT"])
 def test_a_benchmark_that_was_not_measured_leaves_its_claims_open(name: str) -> None:
-    found = outcomes(judge(made(without=name)))
+    found = decided(made(without=name))
     assert set(found) == HOLDS
     assert found["all-verified"] == found[f"{name.lower()}-faster-on-4"] == "inconclusive"
     assert found["share-slows"] == "inconclusive"
@@ -249,5 +249,6 @@ def test_too_few_nodes_are_refused_before_anything_is_measured(tmp_path: Path) -
     class Small:
         nodes = ("node00", "node01")
 
-    with pytest.raises(UsageError, match="needs 4 nodes, and the cluster has 2"):
+    with pytest.raises(UsageError, match="needs 4 nodes, and the cluster has 2") as refused:
         a4.STUDY.measure(cast("Cluster", Small()), tmp_path, quick=True)
+    assert "`beowulf up --nodes 4`" in (refused.value.hint or "")

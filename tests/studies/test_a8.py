@@ -7,6 +7,7 @@ from pathlib import Path
 
 import mpptest_records
 import pytest
+from made import decided
 from null_records import Noise, assert_told_apart
 from overlap_records import record, samples
 
@@ -42,12 +43,8 @@ def measured(
     return record("A8", points)
 
 
-def outcomes(made: Record) -> dict[str, str]:
-    return {verdict.claim: verdict.outcome for verdict in a8.STUDY.claims(made)}
-
-
 def test_equal_and_rising_holds_and_a_flat_time_means_that_the_rate_goes_on_rising() -> None:
-    assert list(outcomes(measured()).items()) == list(
+    assert list(decided(measured()).items()) == list(
         zip(CLAIMS, 2 * ("holds", "holds", "contradicted"), strict=True)
     )
 
@@ -64,7 +61,7 @@ def test_equal_and_rising_holds_and_a_flat_time_means_that_the_rate_goes_on_risi
 def test_other_times_have_other_outcomes(
     changes: dict[str, float], claims: tuple[str, ...], outcome: str
 ) -> None:
-    found = outcomes(measured(**changes))
+    found = decided(measured(**changes))
     assert {found[claim] for claim in claims} == {outcome}
 
 
@@ -82,7 +79,7 @@ def test_what_is_undecided_is_not_similar() -> None:
 
 
 def test_a_rate_that_stays_does_not_rise() -> None:
-    found = outcomes(measured(us_a_byte=1000))
+    found = decided(measured(us_a_byte=1000))
     assert (found["rate-rises"], found["mpptest-rate-rises"]) == ("contradicted", "contradicted")
 
 
@@ -99,9 +96,9 @@ def wide(made: Record, share: float) -> Record:
 
 def test_wide_intervals_leave_rise_and_saturation_open() -> None:
     for way in ("", "mpptest-"):
-        found = outcomes(wide(measured(us_a_byte=10), 0.3))
+        found = decided(wide(measured(us_a_byte=10), 0.3))
         assert found[f"{way}rate-saturates"] == "inconclusive"
-        found = outcomes(wide(measured(us_a_byte=1000), 0.3))
+        found = decided(wide(measured(us_a_byte=1000), 0.3))
         assert found[f"{way}rate-rises"] == "inconclusive"
 
 
@@ -131,7 +128,7 @@ def test_a_rate_that_falls_contradicts() -> None:
     for point in made.points:
         if point.at["size_bytes"] == 1024:
             point.samples[:] = [5 * each for each in point.samples]
-    assert outcomes(made)["rate-rises"] == "contradicted"
+    assert decided(made)["rate-rises"] == "contradicted"
 
 
 def test_the_picture_shows_half_round_trips_of_both_ways() -> None:
@@ -142,10 +139,11 @@ def test_the_picture_shows_half_round_trips_of_both_ways() -> None:
     assert set(found["way"]) == {"message", "mpptest"}
 
 
+@pytest.mark.nightly  # A7 sweeps as it does, in every run
 @pytest.mark.cluster
 def test_the_study_runs_from_measure_to_picture(cluster: NamespaceCluster, tmp_path: Path) -> None:
     made = a8.STUDY.measure(cluster, tmp_path, quick=True, sizes=(0, 1, 1024))
-    assert list(outcomes(made)) == CLAIMS
+    assert list(decided(made)) == CLAIMS
     found = a8.half_round_trips(made)
     assert set(found["protocol"]) == set(a8.PROTOCOLS)
     assert found.loc[found["size_bytes"] == 0, "rate_mbit_per_s"].eq(0).all()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import mpptest_records
 import pytest
-from made import named
+from made import decided, named
 from null_records import Noise, assert_told_apart
 from overlap_records import record, samples
 
@@ -63,12 +63,8 @@ def link(ranks: int, protocol: str, size: int, work_us: float) -> float:
     return max(wire_us, work_us) if protocol == "overlap" else wire_us + work_us
 
 
-def outcomes(made: Record) -> dict[str, str]:
-    return {verdict.claim: verdict.outcome for verdict in a9.STUDY.claims(made)}
-
-
 def test_long_work_keeps_the_rates_together_below_100000_bytes() -> None:
-    assert outcomes(measured(link)) == dict.fromkeys(CLAIMS, "holds")
+    assert decided(measured(link)) == dict.fromkeys(CLAIMS, "holds")
 
 
 def shared(ranks: int, protocol: str, size: int, work_us: float) -> float:
@@ -112,9 +108,9 @@ def wide(made: Record, share: float, **at: object) -> Record:
 
 
 def test_wide_intervals_leave_the_claims_open() -> None:
-    seen = outcomes(wide(measured(shared), 0.2, protocol="overlap"))
+    seen = decided(wide(measured(shared), 0.2, protocol="overlap"))
     assert seen["more-nodes"] == "inconclusive"
-    seen = outcomes(wide(measured(link), 0.7, size_bytes=10_000))
+    seen = decided(wide(measured(link), 0.7, size_bytes=10_000))
     assert seen["differences-from-100000"] == "inconclusive"
 
 
@@ -125,14 +121,14 @@ def test_the_size_that_gains_most_is_judged_by_other_launches() -> None:
         point.samples[:] = [0.8 * each for each in point.samples]
     verdict = a9.STUDY.claims(made)[2]
     assert (verdict.outcome, verdict.numbers["size_bytes"]) == ("contradicted", 100)
-    assert outcomes(measured(link, launches=1))["hides"] == "inconclusive"
+    assert decided(measured(link, launches=1))["hides"] == "inconclusive"
 
 
 def test_a_gain_around_what_counts_as_hidden_is_open() -> None:
     made = measured(in_the_open)
     for point in made.select(size_bytes=100, protocol="overlap"):
         point.samples[:] = [each * (0.97, 0.9)[n % 2] for n, each in enumerate(point.samples)]
-    assert outcomes(made)["hides"] == "inconclusive"
+    assert decided(made)["hides"] == "inconclusive"
 
 
 @pytest.mark.nightly
@@ -172,12 +168,12 @@ def test_the_lines_of_mpptests_way_part_where_the_message_is_long(
     alone_us: Callable[[mpptest_records.At], float], outcome: str
 ) -> None:
     made = measured(link, sizes=(1,), overlaps=(1,), alone_us=alone_us)
-    assert outcomes(made)["mpptest-differences-from-100000"] == outcome
+    assert decided(made)["mpptest-differences-from-100000"] == outcome
 
 
 def test_a_wide_interval_of_mpptests_way_is_open() -> None:
     made = wide(measured(link, sizes=(1,), overlaps=(1,)), 0.8, bisect=True, size_bytes=10_000)
-    assert outcomes(made)["mpptest-differences-from-100000"] == "inconclusive"
+    assert decided(made)["mpptest-differences-from-100000"] == "inconclusive"
 
 
 @pytest.mark.nightly
@@ -207,5 +203,5 @@ def test_the_study_runs_from_measure_to_picture(
     made = a9.STUDY.measure(
         cluster, tmp_path, quick=True, sizes=(1, 1000), overlap_bytes=(1, 100_000)
     )
-    assert list(outcomes(made)) == CLAIMS
+    assert list(decided(made)) == CLAIMS
     assert a9.STUDY.picture(made).alt

@@ -55,10 +55,7 @@ def test_a_record_without_samples_decides_nothing_says_what_to_do_and_is_not_dra
 @pytest.mark.parametrize("program", PROGRAMS)
 @pytest.mark.parametrize(
     ("sizes", "sentence"),
-    [
-        ("many", "many"),
-        ("2147483648", "from 0 to 2147483647"),
-    ],
+    [("many", "many"), ("2147483648", "from 0 to 2147483647")],
     ids=["not a number", "too large for MPI"],
 )
 def test_a_program_refuses_sizes_that_no_message_has(

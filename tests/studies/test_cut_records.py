@@ -24,7 +24,7 @@ import test_e4
 import test_e7
 import test_gas_and_galaxy_claims
 import test_striping
-from made import QUIET, left_open, outcomes
+from made import QUIET, decided, left_open
 from running import first
 
 from beowulf.errors import LabError
@@ -128,7 +128,7 @@ def test_a_busy_machine_turns_no_claim_round_and_nothing_is_decided_without_an_i
 ) -> None:
     quiet = replace(GOOD[study], circumstances={"before": QUIET, "after": QUIET})
     busy = replace(GOOD[study], circumstances=LOADED)
-    left_open(outcomes(judge(quiet)), outcomes(judge(busy)))
+    left_open(decided(quiet), decided(busy))
     monkeypatch.setattr(statistics, "WIDER", 1e6)
     monkeypatch.setattr(statistics, "LEAST_WIDE", 1e6)
     for verdict in judge(busy):
@@ -149,7 +149,7 @@ COUNTED = {
 @pytest.mark.parametrize("study", COUNTED)
 def test_what_is_counted_or_read_is_decided_on_a_busy_machine_too(study: str) -> None:
     record, claims = COUNTED[study]
-    found = outcomes(judge(replace(record, circumstances=LOADED)))
+    found = decided(replace(record, circumstances=LOADED))
     assert "inconclusive" not in {found[claim] for claim in claims}
 
 

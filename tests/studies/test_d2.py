@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from made import decided
 from null_records import Noise, assert_told_apart, quieter
 from overlap_records import connected, record, timed
 from running import first
@@ -69,12 +70,8 @@ SMALL, LARGE = {20, 30, 40, 50, 60, 70, 80}, {70, 80}
 PAPER = {ONE_USER: SMALL, SOLARIS: LARGE, ONE_USER_SOCKET: SMALL, SOLARIS_SOCKET: LARGE}
 
 
-def outcomes(made: Record) -> dict[str, str]:
-    return {verdict.claim: verdict.outcome for verdict in d2.STUDY.claims(made)}
-
-
 def test_the_steps_of_the_paper_hold() -> None:
-    assert outcomes(swept(PAPER)) == dict.fromkeys(CLAIMS, "holds")
+    assert decided(swept(PAPER)) == dict.fromkeys(CLAIMS, "holds")
 
 
 def test_the_papers_own_table_has_these_steps() -> None:
@@ -101,7 +98,7 @@ def test_the_papers_own_table_has_these_steps() -> None:
 def test_another_step_decides_its_claim_alone(
     late: dict[Way, set[int]], claim: str, outcome: str
 ) -> None:
-    found = outcomes(swept(PAPER | late))
+    found = decided(swept(PAPER | late))
     assert found.pop(claim) == outcome
     assert set(found.values()) == {"holds"}
 
@@ -135,7 +132,7 @@ def test_the_buffer_that_the_kernel_says_is_in_the_evidence() -> None:
 def test_what_leaves_while_the_sender_works_tells_the_causes_apart(
     way: Way, left: list[int], asks: bool, outcome: str
 ) -> None:
-    found = outcomes(swept(PAPER, {way: on_the_wire(way, left, asks)}))
+    found = decided(swept(PAPER, {way: on_the_wire(way, left, asks)}))
     assert found.pop(f"{way.mpich}-on-the-wire") == outcome
     assert set(found.values()) == {"holds"}
 
@@ -203,7 +200,7 @@ def in_launches(made: Record, *times: float) -> Record:
 
 def test_messages_that_take_twice_as_long_in_one_launch_do_not_hide_the_step() -> None:
     made = in_launches(swept(PAPER), 1.0, 2.0)
-    assert outcomes(made) == dict.fromkeys(CLAIMS, "holds")
+    assert decided(made) == dict.fromkeys(CLAIMS, "holds")
 
 
 def test_launches_that_do_not_agree_where_the_step_is_give_no_verdict() -> None:
@@ -211,7 +208,7 @@ def test_launches_that_do_not_agree_where_the_step_is_give_no_verdict() -> None:
     for point in other.points:
         point.at["launch"] = 1
     made.points += other.points
-    assert outcomes(made)["one-user-step"] == "inconclusive"
+    assert decided(made)["one-user-step"] == "inconclusive"
 
 
 def test_the_table_has_the_papers_rows() -> None:
@@ -264,7 +261,7 @@ def test_a_capture_tells_a_send_buffer_from_a_rendezvous(
         way: {way.buffer_bytes} for way in SOCKETS
     }
     for way in CAUSES:
-        assert outcomes(made)[f"{way.mpich}-on-the-wire"] == "holds"
+        assert decided(made)[f"{way.mpich}-on-the-wire"] == "holds"
     assert not list(tmp_path.iterdir()), "the capture is read and thrown away"
 
 

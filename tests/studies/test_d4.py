@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from made import decided
 from null_records import Noise, assert_told_apart, quieter
-from overlap_records import record, timed
+from overlap_records import exchanged, record
 
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.labs.lab_05 import d4_both_sides as d4
@@ -28,25 +29,18 @@ def measured(percent: dict[tuple[int, int], float], noise: Noise | None = None) 
     points = []
     for (size, rank), each in percent.items():
         comm, comp = 1e-4 + size * 8e-8, 4e-4
-        before = comm + comp
-        times = {"comm": comm, "comp": comp, "before": before, "during": before * (1 + each / 100)}
-        for part, seconds in times.items():
-            at = {"size_bytes": size, "rank": rank, "part": part}
-            points += timed(ONE_USER, "duration_s", seconds, noise, **at)
+        during = (comm + comp) * (1 + each / 100)
+        points += exchanged(ONE_USER, comm, comp, during, noise, size_bytes=size, rank=rank)
     return record("D4", points)
 
 
-def outcomes(made: Record) -> dict[str, str]:
-    return {verdict.claim: verdict.outcome for verdict in d4.STUDY.claims(made)}
-
-
 def test_the_papers_percentages_hold() -> None:
-    assert outcomes(measured(d4.PAPER_PERCENT)) == dict.fromkeys(CLAIMS, "holds")
+    assert decided(measured(d4.PAPER_PERCENT)) == dict.fromkeys(CLAIMS, "holds")
 
 
 @pytest.mark.parametrize(("percent", "claim"), [(4.0, "gain-70kb-p0"), (-40.0, "less-at-70kb-p0")])
 def test_a_longer_time_and_a_larger_gain_at_70_kb_contradict(percent: float, claim: str) -> None:
-    found = outcomes(measured({**d4.PAPER_PERCENT, (d4.LARGE, 0): percent}))
+    found = decided(measured({**d4.PAPER_PERCENT, (d4.LARGE, 0): percent}))
     assert found[claim] == "contradicted"
     assert found["gain-70kb-p1"] == "holds"
 
@@ -69,7 +63,7 @@ def test_less_at_70_kb_is_half_of_the_papers_difference() -> None:
     small = d4.PAPER_PERCENT[d4.SMALL, 0]
     for more, outcome in ((18.0, "holds"), (11.15, "inconclusive"), (5.0, "contradicted")):
         made = measured({**d4.PAPER_PERCENT, (d4.LARGE, 0): small + more})
-        assert outcomes(made)["less-at-70kb-p0"] == outcome
+        assert decided(made)["less-at-70kb-p0"] == outcome
 
 
 @pytest.mark.nightly
@@ -119,6 +113,7 @@ def test_a_long_work_hides_an_eager_exchange_and_not_a_rendezvous(
     assert fastest[DEFAULT]["comp"] > 0.99 * WORK_S
 
 
+@pytest.mark.nightly  # D5 runs its program in every run
 @pytest.mark.cluster
 def test_the_study_runs_from_measure_to_picture(
     cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -126,5 +121,5 @@ def test_the_study_runs_from_measure_to_picture(
     monkeypatch.setattr(d4, "WAYS", (ONE_USER,))
     monkeypatch.setattr(d4, "QUICK", overlap.Amount(launches=1, passes=5))
     made = d4.STUDY.measure(cluster, tmp_path, quick=True)
-    assert list(outcomes(made)) == CLAIMS
+    assert list(decided(made)) == CLAIMS
     assert len(d4.STUDY.picture(made).table) == 4

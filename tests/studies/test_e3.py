@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from lab_04_records import noisy
-from made import outcomes
+from made import decided, outcomes
 from null_records import assert_told_apart
 from overlap_records import record
 
@@ -68,7 +68,7 @@ def test_one_solution_that_fails_is_enough() -> None:
     ],
 )
 def test_both_states_decide(times: float, time: str, rate: str) -> None:
-    results = outcomes(judge(before_after(times)))
+    results = decided(before_after(times))
     assert (results["tuned-time"], results["tuned-rate"]) == (time, rate)
 
 
@@ -85,12 +85,12 @@ def test_a_gain_around_half_of_the_papers_is_open() -> None:
     record = before_after(1 / 0.72)
     for point in record.select(state="after"):
         point.samples[:] = [s * (1 + 0.2 * (-1) ** n) for n, s in enumerate(point.samples)]
-    assert outcomes(judge(record))["tuned-time"] == "inconclusive"
+    assert decided(record)["tuned-time"] == "inconclusive"
 
 
 @pytest.mark.parametrize(("gflops", "outcome"), [(5.9, "contradicted"), (0.9 * 6, "inconclusive")])
 def test_hpl_as_fast_as_dgemm_does_not_lean_on_the_network(gflops: float, outcome: str) -> None:
-    assert outcomes(judge(made(solved(gflops=gflops))))["below-dgemm"] == outcome
+    assert decided(made(solved(gflops=gflops)))["below-dgemm"] == outcome
 
 
 @pytest.mark.nightly

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from lab_04_records import noisy
-from made import outcomes
+from made import decided, outcomes
 from null_records import assert_told_apart
 from overlap_records import record
 
@@ -66,7 +66,7 @@ def before_after(**changes: float) -> Record:
 
 
 def test_as_found_what_can_be_judged_is() -> None:
-    assert outcomes(judge(as_found())) == {
+    assert decided(as_found()) == {
         "checks": "holds",
         "nodes-alike": "holds",
         "latency-agrees": "holds",
@@ -98,7 +98,7 @@ def test_different_nodes_are_seen_where_each_has_a_core(
 
 
 def test_a_latency_that_is_three_times_ours_does_not_agree() -> None:
-    assert outcomes(judge(as_found(ours=30.0)))["latency-agrees"] == "contradicted"
+    assert decided(as_found(ours=30.0))["latency-agrees"] == "contradicted"
 
 
 BETTER = {"latency_us": 10.0, "bandwidth_gb_per_s": 0.02, "ptrans_gb_per_s": 0.03}
@@ -120,7 +120,7 @@ def test_what_talks_moves_and_what_is_local_does_not() -> None:
 def test_what_is_local_may_not_move_and_what_talks_has_to(name: str) -> None:
     local = name in e4_hpcc.LOCAL
     changed = BETTER | {name: USUAL[name] * (1.5 if local else 1.01)}
-    found = outcomes(judge(before_after(**changed)))
+    found = decided(before_after(**changed))
     assert found["local-unmoved" if local else "network-moved"] == "contradicted"
 
 
@@ -137,7 +137,7 @@ def test_results_around_a_margin_are_open() -> None:
     record = before_after(**BETTER)
     for point in record.select(result="hpl_gflops", state="after"):
         point.samples[0] *= 1.3 if point.at["launch"] % 2 else 1.0
-    assert outcomes(judge(record))["local-unmoved"] == "inconclusive"
+    assert decided(record)["local-unmoved"] == "inconclusive"
 
 
 @pytest.mark.nightly
@@ -155,10 +155,7 @@ def test_results_around_a_margin_are_open() -> None:
     ],
 )
 def test_noise_alone_rarely_holds(
-    claim: str,
-    keys: tuple[str, ...],
-    without: dict[str, float],
-    with_effect: dict[str, float],
+    claim: str, keys: tuple[str, ...], without: dict[str, float], with_effect: dict[str, float]
 ) -> None:
     def of(changes: dict[str, float]) -> Record:
         record = made(("before", {}), ("after", changes), launches=30)
@@ -169,7 +166,7 @@ def test_noise_alone_rarely_holds(
 
 
 def test_what_moved_the_other_way_is_reported() -> None:
-    results = outcomes(judge(before_after(launch_s=120.0, latency_us=40.0, dgemm_gflops=3.0)))
+    results = decided(before_after(launch_s=120.0, latency_us=40.0, dgemm_gflops=3.0))
     assert results["tuned-time"] == "contradicted"
     assert results["local-unmoved"] == "contradicted"
     assert results["network-moved"] == "contradicted"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from lab_04_records import noisy
-from made import outcomes
+from made import decided
 from null_records import assert_told_apart
 from overlap_records import record
 
@@ -51,7 +51,7 @@ def made(
 
 
 def test_as_found_only_the_result_is_judged() -> None:
-    assert outcomes(judge(made(("as found", 4.0, 10.0)))) == {
+    assert decided(made(("as found", 4.0, 10.0))) == {
         "identical": "holds",
         "tuned-time": "inconclusive",
         "synthetic-is-the-limit": "inconclusive",
@@ -69,8 +69,7 @@ def test_a_gain_names_what_the_state_before_was_made_of() -> None:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize(
-    ("claim", "none"),
-    [("tuned-time", (4.0, 4.6)), ("synthetic-is-the-limit", (3.56, 8.9))],
+    ("claim", "none"), [("tuned-time", (4.0, 4.6)), ("synthetic-is-the-limit", (3.56, 8.9))]
 )
 def test_without_its_effect_a_claim_rarely_holds_and_with_the_papers_it_mostly_does(
     claim: str, none: tuple[float, float]
@@ -103,7 +102,7 @@ def test_without_the_whole_and_a_part_nothing_is_identical(parts: tuple[int, ...
     ],
 )
 def test_both_states_decide(seconds: float, half_us: float, time: str, limit: str) -> None:
-    found = outcomes(judge(made(("before", 4.0, 10.0), ("after", seconds, half_us))))
+    found = decided(made(("before", 4.0, 10.0), ("after", seconds, half_us)))
     assert (found["tuned-time"], found["synthetic-is-the-limit"]) == (time, limit)
 
 

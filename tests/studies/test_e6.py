@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from knob_records import compared
 from lab_04_records import noisy
-from made import named, outcomes
+from made import decided, named
 from null_records import Noise, assert_told_apart, quieter
 from overlap_records import record
 
@@ -18,7 +18,7 @@ from beowulf.errors import LabError
 from beowulf.labs.lab_07 import e6_knobs
 from beowulf.labs.lab_07.knob_gains import ALONE, LATER, TOGETHER
 from beowulf.record import Point, Record
-from beowulf.studies import draw, judge
+from beowulf.studies import draw
 from beowulf.tuning import machines
 from beowulf.tuning.ab_comparison import AFTER, Length
 from beowulf.tuning.change import changing
@@ -44,7 +44,7 @@ def usual(**changes: list[Point]) -> Record:
 
 
 def test_each_claim_holds_where_the_record_shows_it() -> None:
-    found = outcomes(judge(usual()))
+    found = decided(usual())
     assert set(found) == {each.name for each in e6_knobs.CLAIMS}
     assert set(found.values()) == {"holds"}
 
@@ -116,7 +116,7 @@ def test_the_firewall_may_matter_only_when_moderation_is_gone() -> None:
 def test_without_a_card_the_size_of_a_stand_in_decides_nothing() -> None:
     made = usual()
     made.cluster["kind"] = "namespaces"
-    found = outcomes(judge(made))
+    found = decided(made)
     assert found["together-54-percent"] == "inconclusive"
     assert found["deviation-halved"] == "inconclusive"
     assert found["not-additive"] == "holds"
@@ -145,7 +145,7 @@ def test_a_knob_that_is_absent_is_not_observable_and_says_where_it_is() -> None:
 def test_where_no_knob_can_be_turned_nothing_is_decided_and_drawn() -> None:
     made = usual()
     made.points = [Point({"knob": MODERATION}, facts={"absent": "not observable here: no root."})]
-    assert set(outcomes(judge(made)).values()) == {"inconclusive"}
+    assert set(decided(made).values()) == {"inconclusive"}
     with pytest.raises(LabError, match="compares no knob"):
         draw(made)
 
@@ -172,6 +172,7 @@ def test_means_that_say_otherwise_than_the_pairs_are_named_in_the_table() -> Non
 # Measured
 
 
+@pytest.mark.nightly  # L2 does it in every run
 @pytest.mark.cluster
 def test_the_study_makes_the_testbed_measures_and_puts_everything_back(
     cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -187,7 +188,7 @@ def test_the_study_makes_the_testbed_measures_and_puts_everything_back(
     assert machines.read(cluster, knobs) == before
     assert made.complete, made.warnings
     assert reported == sorted(reported)
-    assert set(outcomes(judge(made))) == {each.name for each in e6_knobs.CLAIMS}
+    assert set(decided(made)) == {each.name for each in e6_knobs.CLAIMS}
     compared_here = {(p.at["knob"], p.at["way"]) for p in made.points if "way" in p.at}
     assert (FIREWALL, ALONE) in compared_here
     if made.sweep["testbed"].keys() == {MODERATION, FIREWALL}:

@@ -6,18 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from made import decided
 
 from beowulf.labs.lab_08 import c1_tokens, c7_barrier, tokens
 from beowulf.record import Point, Record
-from beowulf.studies import judge
 from tests.gold import lab_08
 from tests.gold.measured import as_measured
 
 Change = Callable[[dict[str, Any], float], float]
-
-
-def outcomes(record: Record) -> dict[str, str]:
-    return {verdict.claim: verdict.outcome for verdict in judge(record)}
 
 
 def tokens_with(change: Change, study: str = "C1", noise: float = 0.0) -> Record:
@@ -78,7 +74,7 @@ def barriers(us: dict[int, float], noise: float = 0.0) -> Record:
     ids=["C1", "C2", "C7"],
 )
 def test_what_the_record_shows_holds(record: Record, claims: tuple[str, ...]) -> None:
-    found = outcomes(record)
+    found = decided(record)
     assert {found[claim] for claim in claims} == {"holds"}
 
 
@@ -103,11 +99,11 @@ def test_what_the_record_shows_holds(record: Record, claims: tuple[str, ...]) ->
     ],
 )  # fmt: skip
 def test_each_claim_has_each_outcome(claim: str, record: Record, outcome: str) -> None:
-    assert outcomes(record)[claim] == outcome
+    assert decided(record)[claim] == outcome
 
 
 def test_a_record_of_one_network_leaves_open_what_needs_two() -> None:
-    found = outcomes(as_measured(lab_08.c1(networks=(1,))))
+    found = decided(as_measured(lab_08.c1(networks=(1,))))
     assert {found[name] for name in ("saturates-2", "two-networks", "alone")} == {"inconclusive"}
     assert found["saturates-1"] == "holds"
 
@@ -115,7 +111,7 @@ def test_a_record_of_one_network_leaves_open_what_needs_two() -> None:
 def test_a_busy_machine_decides_nothing_that_its_noise_could_turn_round() -> None:
     record = tokens_with(two_times(1.7))
     record.circumstances["before"]["load_1min"] = 9.0
-    assert outcomes(record)["saturates-1"] == "inconclusive"
+    assert decided(record)["saturates-1"] == "inconclusive"
 
 
 def test_the_pictures_have_a_line_for_each_network_and_demand() -> None:

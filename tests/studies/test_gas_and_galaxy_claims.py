@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pytest
+from made import decided
 
 from beowulf import papers
 from beowulf.errors import LabError
@@ -21,10 +22,6 @@ MACHINE = {**SIMULATED, "platform": machine_1995.ethernet().as_dict()}
 ONE_MACHINE = {"kind": "namespaces", "nodes": list(NODES), "node_cores": dict.fromkeys(NODES, 2)}
 SIXTEEN = [f"node{n:02}" for n in range(16)]
 PCS = {"kind": "ssh", "nodes": SIXTEEN, "node_cores": dict.fromkeys(SIXTEEN, 1)}
-
-
-def outcomes(record: Record) -> dict[str, str]:
-    return {verdict.claim: verdict.outcome for verdict in judge(record)}
 
 
 def evidence(record: Record, claim: str) -> str:
@@ -99,7 +96,7 @@ def gas(
     ],
 )
 def test_each_claim_of_the_gas_has_each_outcome(claim: str, record: Record, outcome: str) -> None:
-    assert outcomes(record)[claim] == outcome
+    assert decided(record)[claim] == outcome
 
 
 def test_the_roofline_has_the_time_of_each_kind_of_work_beside_a_step() -> None:
@@ -134,7 +131,7 @@ def test_cores_that_ranks_share_are_the_reason_that_no_speed_up_is_judged() -> N
 def test_a_load_leaves_open_how_fast_the_gas_is_and_not_whether_it_is_right() -> None:
     record = gas(step_s=2.4)
     record.circumstances["before"]["load_1min"] = 9.0
-    found = outcomes(record)
+    found = decided(record)
     assert found["one-processor"] == "inconclusive"
     assert found["shock"] == found["same-bits"] == "holds"
 
@@ -191,7 +188,7 @@ def galaxy(
 def test_each_claim_of_the_galaxy_has_each_outcome(
     claim: str, record: Record, outcome: str
 ) -> None:
-    assert outcomes(record)[claim] == outcome
+    assert decided(record)[claim] == outcome
 
 
 # --- C6
@@ -271,7 +268,7 @@ SUMS = {"sum-scaled": "contradicted", "sum-fixed": "contradicted"}
 def test_each_claim_of_the_machine_of_1995_has_each_outcome(
     claim: str, record: Record, outcome: str
 ) -> None:
-    assert outcomes(record)[claim] == outcome
+    assert decided(record)[claim] == outcome
 
 
 @pytest.mark.parametrize(
@@ -282,7 +279,7 @@ def test_each_claim_of_the_machine_of_1995_has_each_outcome(
 def test_every_claim_of_a_record_as_in_the_paper_holds(
     record: Record, others: dict[str, str]
 ) -> None:
-    found = outcomes(record)
+    found = decided(record)
     assert {name: each for name, each in found.items() if each != "holds"} == others
 
 
@@ -335,7 +332,7 @@ def as_published(factor: float, cluster: Mapping[str, Any] = MACHINE) -> Record:
 def test_the_points_of_figure_1_are_held_against_the_machine_of_1995_alone(
     record: Record, outcome: str
 ) -> None:
-    assert outcomes(record)["figure-1"] == outcome
+    assert decided(record)["figure-1"] == outcome
 
 
 def test_the_points_have_their_tokens_a_second_as_well() -> None:

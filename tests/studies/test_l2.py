@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made import outcomes
+from made import decided
 from overlap_records import around, record
 
 from beowulf.cluster.namespaces import NamespaceCluster
@@ -14,7 +14,7 @@ from beowulf.labs.lab_07 import l2_applications
 from beowulf.labs.lab_07.l2_applications import KERNELS, LAUNCHES, TIME
 from beowulf.measure.roundtrips import HALF
 from beowulf.record import Point, Record
-from beowulf.studies import draw, judge
+from beowulf.studies import draw
 from beowulf.studies.states import AFTER, BEFORE
 from beowulf.tuning import machines, paper_e_baseline
 from beowulf.tuning.knobs import ALL
@@ -38,20 +38,20 @@ def usual(**times: float) -> Record:
 
 
 def test_each_claim_holds_where_the_record_shows_it() -> None:
-    found = outcomes(judge(usual()))
+    found = decided(usual())
     assert set(found.values()) == {"holds"}
     assert len(found) == len(KERNELS) + 1
 
 
 def test_a_kernel_that_gets_slower_or_gains_more_than_the_ping_pong_is_a_contradiction() -> None:
-    assert outcomes(judge(usual(MG=1.1)))["mg-gains"] == "contradicted"
-    assert outcomes(judge(usual(CG=0.1)))["synthetic-is-the-limit"] == "contradicted"
+    assert decided(usual(MG=1.1))["mg-gains"] == "contradicted"
+    assert decided(usual(CG=0.1))["synthetic-is-the-limit"] == "contradicted"
 
 
 def test_a_kernel_that_was_not_measured_in_both_states_is_not_decided() -> None:
     made = usual()
     made.points = [p for p in made.points if (p.at.get("kernel"), p.at["state"]) != ("FT", AFTER)]
-    found = outcomes(judge(made))
+    found = decided(made)
     assert found["ft-gains"] == "inconclusive"
     assert found["is-gains"] == "holds"
     assert "FT" not in draw(made).alt

@@ -7,21 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from lab_04_records import (
-    US_PER_BYTE,
-    At,
-    a6,
-    a7,
-    b1,
-    b4,
-    b5,
-    e1,
-    e2,
-    message_us,
-    noisy,
-    rings,
-)
-from made import CLUSTER, named, outcomes
+from lab_04_records import US_PER_BYTE, At, a6, a7, b1, b4, b5, e1, e2, message_us, noisy, rings
+from made import CLUSTER, decided, named, outcomes
 from null_records import assert_told_apart
 
 from beowulf.errors import LabError
@@ -98,7 +85,7 @@ HOLDS: dict[str, Callable[[], Record]] = {
 
 @pytest.mark.parametrize("study", HOLDS)
 def test_every_claim_holds_where_the_record_shows_it(study: str) -> None:
-    assert set(outcomes(judge(HOLDS[study]())).values()) == {"holds"}
+    assert set(decided(HOLDS[study]()).values()) == {"holds"}
 
 
 B2, B4 = "falls-with-nodes jumps-at-100000", "nonblocking-uses-more nonblocking-peaks-higher"
@@ -345,7 +332,7 @@ def test_b4_medians_and_peaks_may_differ() -> None:
     record = b4(lambda at: 50.0, launches=3, noise=0.001)
     for point in record.select(protocol="nonblocking"):
         point.samples[3] = 90.0
-    found = outcomes(judge(record))
+    found = decided(record)
     assert found["nonblocking-uses-more"] == "contradicted"
     assert found["nonblocking-peaks-higher"] == "holds"
 
@@ -381,7 +368,7 @@ def test_e2_without_a_card_a_busy_machine_is_not_asked_to_measure_again() -> Non
 
 def test_e2_a_request_without_mpi_is_shown_beside_and_decides_nothing() -> None:
     record = HOLDS["E2"]()
-    before = outcomes(judge(record))
+    before = decided(record)
     for transport, us in (("tcp", 80.0), ("udp", 60.0)):
         at = {"transport": transport, "size_bytes": 1, "launch": 0}
         record.points.append(Point(at, e2_pingpong.REQUEST, [us] * 6, {"repetitions": [10] * 6}))

@@ -61,7 +61,7 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
             (e2_pingpong.STUDY, [0, 64]),
         ],
     ),
-    ids=lambda value: getattr(value, "ID", ""),
+    ids=["A7", "A6", "B1", "B2", "B3", "E2"],
 )
 def test_a_study_measures_judges_and_draws(
     cluster: NamespaceCluster, tmp_path: Path, tiny: None, study: Any, sizes: list[int]
@@ -138,7 +138,7 @@ def test_e1_measures_a_wide_sweep_and_one_around_each_limit(
 
 
 def test_e2_measures_requests_over_tcp_and_udp_without_mpi(
-    cluster: NamespaceCluster, tmp_path: Path
+    cluster: NamespaceCluster, tmp_path: Path, tiny: None
 ) -> None:
     record = e2_pingpong.STUDY.measure(cluster, tmp_path, quick=True, sizes=[0, 64])
     assert record.complete, record.warnings
@@ -149,9 +149,7 @@ def test_e2_measures_requests_over_tcp_and_udp_without_mpi(
 
 
 @pytest.mark.nightly
-def test_datagrams_that_never_arrive_end_the_program_with_a_sentence(
-    beowulf: Beowulf,
-) -> None:
+def test_datagrams_that_never_arrive_end_the_program_with_a_sentence(beowulf: Beowulf) -> None:
     beowulf("up")
     rules = (
         "table inet t { chain input { type filter hook input priority 0; ip protocol udp drop; }; }"
@@ -188,13 +186,7 @@ def test_b5_measures_like_and_different_nodes_or_refuses(
     assert judge(record)[0].evidence
 
 
-@pytest.mark.parametrize(
-    ("sizes", "said"),
-    [
-        ([-1], "cannot have -1 bytes"),
-        ([2**40], "at most"),
-    ],
-)
+@pytest.mark.parametrize(("sizes", "said"), [([-1], "cannot have -1 bytes"), ([2**40], "at most")])
 def test_sizes_that_cannot_be_are_refused_before_anything_runs(
     cluster: NamespaceCluster, tmp_path: Path, sizes: list[Any], said: str
 ) -> None:
@@ -202,6 +194,7 @@ def test_sizes_that_cannot_be_are_refused_before_anything_runs(
         a7_rate_by_nodes.STUDY.measure(cluster, tmp_path, quick=True, sizes=sizes)
 
 
+@pytest.mark.nightly  # test_a4.py asks the same of a study in every run
 def test_a_cluster_with_too_few_nodes_is_refused_at_the_command_line(beowulf: Beowulf) -> None:
     beowulf("up", "--nodes", "2")
     said = beowulf("study", "A7", "--quick", code=2)
