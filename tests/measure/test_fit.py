@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -28,7 +30,7 @@ def made(
     return times
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(st.floats(1.0, 500.0), st.floats(1e6, 1e10))
 def test_known_alpha_and_beta_are_found_back(alpha: float, bandwidth: float) -> None:
     found = alpha_beta(made(powers_of_two(0, 2**22), alpha, bandwidth))
@@ -42,7 +44,7 @@ def test_known_alpha_and_beta_are_found_back(alpha: float, bandwidth: float) -> 
     assert max(map(abs, found.residuals.values())) < 0.05
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(st.integers(20_000, 140_000), st.floats(40.0, 2000.0))
 def test_a_step_is_found_between_the_sizes_around_the_limit(limit: int, jump: float) -> None:
     sizes = steps(8192, 163_840, 8192)
@@ -68,16 +70,16 @@ def test_a_residual_says_how_far_a_size_is_off_the_line() -> None:
     assert found.time_us(0) == found.alpha_us.value
 
 
-def test_one_size_alone_is_refused() -> None:
-    with pytest.raises(LabError, match="two sizes"):
-        alpha_beta({1024: [1.0, 2.0]})
-
-
-def test_times_that_fall_have_no_rate() -> None:
-    with pytest.raises(LabError, match="do not rise"):
-        alpha_beta({0: [100.0] * 5, 1000: [50.0] * 5, 100_000: [10.0] * 5})
-
-
-def test_too_few_sizes_for_a_step_are_refused() -> None:
-    with pytest.raises(LabError, match="8 sizes are needed"):
-        eager_limit({1: [1.0], 2: [2.0]})
+@pytest.mark.parametrize(
+    ("look", "times", "said"),
+    [
+        (alpha_beta, {1024: [1.0, 2.0]}, "two sizes"),
+        (alpha_beta, {0: [100.0] * 5, 1000: [50.0] * 5, 100_000: [10.0] * 5}, "do not rise"),
+        (eager_limit, {1: [1.0], 2: [2.0]}, "8 sizes are needed"),
+    ],
+)
+def test_times_of_which_nothing_can_be_fitted_are_refused(
+    look: Callable[[dict[int, list[float]]], object], times: dict[int, list[float]], said: str
+) -> None:
+    with pytest.raises(LabError, match=said):
+        look(times)

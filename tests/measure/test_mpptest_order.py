@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -20,20 +21,21 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return mpi.build(Path(__file__).with_name("order_of_calls.c"), output=output)
 
 
+def run(program: Path, folder: Path, ranks: int, *words: str) -> str:
+    mpiexec = paths.mpi_prefix("classic") / "bin" / "mpiexec"
+    words = ("-n", str(ranks), str(program), "--passes", "1", *words)
+    done = subprocess.run(
+        [str(mpiexec), *words], cwd=folder, capture_output=True, text=True, check=True
+    )
+    return done.stdout
+
+
 def orders(
     program: Path, folder: Path, ranks: int, *words: str
 ) -> tuple[list[list[str]], dict[str, Any]]:
     """By rank, what it did in the one run that is timed, on this machine alone; and what the program says of itself."""
-    mpiexec = paths.mpi_prefix("classic") / "bin" / "mpiexec"
-    asked = ["--mode", "mpptest", "--passes", "1", *words]
-    done = subprocess.run(
-        [str(mpiexec), "-n", str(ranks), str(program), *asked],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    about = next(line for line in map(json.loads, done.stdout.splitlines()) if "looks_on" in line)
+    said = run(program, folder, ranks, "--mode", "mpptest", *words)
+    about = next(line for line in map(json.loads, said.splitlines()) if "looks_on" in line)
     whole = [(folder / f"order-{rank}").read_text().split("\n") for rank in range(ranks)]
     return [each.split() for each in (" ".join(one).split("Barrier")[-1] for one in whole)], about
 
@@ -72,6 +74,8 @@ def test_a_plain_pair_is_ranks_0_and_1_and_does_not_work(program: Path, tmp_path
     blocking = [words_of("Send 1 Recv 1", TRIPS), words_of("Recv 0 Send 0", TRIPS)]
     assert seen == [*blocking, [], []]
     assert about["looks_on"] == "every rank but 0 and 1"
+    seen, _ = orders(program, tmp_path, 2, "--overlap-bytes", "2")  # less than a number is no work
+    assert seen[0] == words_of("Send 1 Recv 1", TRIPS)
     seen, _ = orders(program, tmp_path, 2, "--sizes", "8", "--protocol", "async")
     assert seen[0] == words_of("Irecv 1 Send 1 Wait", TRIPS)
     assert seen[1] == [
@@ -93,6 +97,40 @@ def test_bisect_pairs_neighbours_and_counts_the_rank_that_looks_on_as_half_a_pai
     assert about["rate_times"] == times
 
 
-def test_work_of_less_than_a_number_is_none(program: Path, tmp_path: Path) -> None:
-    seen, _ = orders(program, tmp_path, 2, "--overlap-bytes", "2")
-    assert seen[0] == words_of("Send 1 Recv 1", TRIPS)
+NONBLOCKING = "Irecv 1 Isend 1 {} Waitall"
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (
+            "--compute-us 5 --protocol blocking,synchronous,async,nonblocking,persistent",
+            {
+                *("Send 1 Recv 1 us 5", "Ssend 1 Recv 1 us 5", "Irecv 1 Send 1 us 5 Wait"),
+                *(NONBLOCKING.format("us 5"), "Start Start us 5 Waitall"),
+            },
+        ),
+        (
+            "--pattern headtohead --compute-us 5 --protocol blocking,sendrecv,nonblocking,persistent",
+            {
+                *("Send 1 Recv 1 us 5", "Sendrecv 1 us 5"),
+                *(NONBLOCKING.format("us 5"), "Startall us 5 Waitall"),
+            },
+        ),
+        (
+            "--overlap-bytes 0,200 --protocol overlap",
+            {"Irecv 1 Isend 1 Waitall", NONBLOCKING.format("bytes 200")},
+        ),
+    ],
+    ids=["round trips", "exchanges", "bytes"],
+)
+def test_blocking_calls_work_after_the_message_and_others_while_it_travels(
+    program: Path, tmp_path: Path, words: str, expected: set[str]
+) -> None:
+    run(program, tmp_path, 2, *words.split(), "--sizes", "8", "--chunk-us", "100")
+    did = " ".join((tmp_path / "order-0").read_text().split())
+    # A loop is measured between two barriers; of what it repeats, once.
+    loops = {each.strip() for each in did.split("Barrier")} - {""}
+    units = {re.sub(r"^(.+?)(?: \1)+$", r"\1", loop) for loop in loops}
+    working = {each for each in units if "us" in each.split() or "bytes" in each.split()}
+    assert working <= expected <= units

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from beowulf import mpi, paths
 from beowulf.errors import LabError
 from beowulf.measure import profile
-from beowulf.measure.profile import BEGINS, Profile, Sieve
+from beowulf.measure.profile import BEGINS, Sieve
 
 PATIENCE_S = 400.0
 INT, RANKS = 4, 4
@@ -144,7 +144,3 @@ def test_a_run_without_a_profile_and_a_broken_one_are_sentences() -> None:
         profile.printed("words\n")
     with pytest.raises(LabError, match="A profile is not whole"):
         profile.printed(BEGINS + ', "rank": 0, "sec\n')
-
-
-def test_nothing_counted_is_no_share() -> None:
-    assert Profile(({"rank": 0, "seconds": 0.0, "communicating_s": 0.0, "calls": {}},)).share == 0

@@ -63,21 +63,25 @@ def drawn(seed: int, middle: float, spread: float, n: int = 20) -> list[float]:
     return list(np.random.default_rng(seed).normal(middle, spread, n))
 
 
-def test_launches_that_lie_within_their_own_spread_do_not_differ() -> None:
-    assert not differ(drawn(1, 10.0, 3.0), drawn(2, 12.0, 3.0))
-
-
-def test_a_third_launch_that_is_noisy_does_not_hide_that_two_differ() -> None:
-    quiet, other = drawn(1, 10.0, 0.05), drawn(2, 12.0, 0.05)
-    assert differ(quiet, other, drawn(3, 11.0, 5.0))
-
-
-def test_a_few_samples_far_away_do_not_move_a_launch() -> None:
-    assert not differ(drawn(1, 10.0, 0.1), [*drawn(2, 10.0, 0.1), 90.0, 95.0, 99.0])
-
-
-def test_launches_of_single_samples_have_no_spread_to_be_held_against() -> None:
-    assert not differ(*([10.0 + number % 2] for number in range(30)))
+@pytest.mark.parametrize(
+    ("launches", "apart"),
+    [
+        ([drawn(1, 10.0, 3.0), drawn(2, 12.0, 3.0)], False),
+        ([drawn(1, 10.0, 0.05), drawn(2, 12.0, 0.05), drawn(3, 11.0, 5.0)], True),
+        ([drawn(1, 10.0, 0.1), [*drawn(2, 10.0, 0.1), 90.0, 95.0, 99.0]], False),
+        ([[10.0 + number % 2] for number in range(30)], False),
+    ],
+    ids=[
+        "within their spread",
+        "a noisy third hides nothing",
+        "samples far away",
+        "single samples",
+    ],
+)
+def test_launches_differ_where_their_own_spread_does_not_explain_it(
+    launches: list[list[float]], apart: bool
+) -> None:
+    assert differ(*launches) == apart
 
 
 def test_a_difference_that_changes_no_claim_does_not_matter() -> None:

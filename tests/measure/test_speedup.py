@@ -18,15 +18,6 @@ def test_karp_flatt_finds_the_part_that_amdahl_was_given(serial: float, count: i
     assert karp_flatt(amdahl(serial, count), count) == pytest.approx(serial, abs=1e-9)
 
 
-@given(times, processors)
-def test_a_measured_speed_up_comes_back_from_its_serial_part(measured: float, count: int) -> None:
-    serial = karp_flatt(measured, count)
-    assert (serial > 1) == (measured < 1) or measured == pytest.approx(1)
-    assert (serial < 0) == (measured > count) or measured == pytest.approx(count)
-    if 0 <= serial <= 1:
-        assert amdahl(serial, count) == pytest.approx(measured)
-
-
 @given(parts, processors)
 def test_no_number_of_processors_exceeds_the_limit_or_itself(serial: float, count: int) -> None:
     found = amdahl(serial, count)

@@ -5,20 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from beowulf.errors import UsageError
-from beowulf.measure.sweep import PAPER_D, adaptive, checked, powers_of_two, refine, steps
+from beowulf.measure.sweep import adaptive, checked, powers_of_two, refine, steps
 
 ALPHA_US, US_PER_BYTE = 50.0, 0.08
 
 
 def line(size: int) -> float:
     return ALPHA_US + US_PER_BYTE * size
-
-
-def test_powers_of_two_begin_and_end_where_asked() -> None:
-    assert powers_of_two(0, 8) == [0, 1, 2, 4, 8]
-    assert powers_of_two(4, 20) == [4, 8, 16]
-    assert powers_of_two(3, 8) == [3, 4, 8]
-    assert powers_of_two(0, 0) == [0]
 
 
 @given(st.integers(0, 10_000), st.integers(0, 10_000))
@@ -35,18 +28,11 @@ def test_steps_are_paper_as_first_last_and_increment() -> None:
     assert steps(5, 5, 1) == [5]
 
 
-def test_paper_ds_sizes_are_kilobytes_of_1024_bytes() -> None:
-    assert PAPER_D[0] == 10_240
-    assert PAPER_D[-1] == 81_920
-    assert len(PAPER_D) == 8
-
-
 @pytest.mark.parametrize(
     ("sizes", "said"),
     [
         ([], "no size"),
         ([-1], "cannot have -1 bytes"),
-        ([1.5], "whole number"),
         (["many"], "whole number of bytes, not 'many'"),
         ([True], "whole number"),
         ([2**31], "at most 2,147,483,647"),
@@ -64,29 +50,22 @@ def test_messages_larger_than_the_memory_are_refused() -> None:
     assert checked([300_000]) == [300_000]  # the program on its nodes will say
 
 
-def test_nothing_is_refined_on_a_straight_line() -> None:
-    sizes = [0, 100, 1000, 5000, 10_000]
-    found = refine(sizes, [line(size) for size in sizes])
-    assert found.between == []
-    assert found.again == []
+EVENLY = [0, 1000, 2000, 3000, 4000]
 
 
-def test_a_size_that_leaves_the_line_gets_midpoints_on_both_sides() -> None:
-    sizes = [0, 1000, 2000, 3000, 4000]
-    times = [line(size) * (1.05 if size == 2000 else 1) for size in sizes]
-    found = refine(sizes, times)
-    assert {1500, 2500} <= set(found.between)
-    assert found.again == []
-
-
-def test_what_stands_ten_percent_above_its_neighbours_is_measured_again() -> None:
-    sizes = [0, 1000, 2000, 3000, 4000]
-    times = [line(size) * (1.2 if size == 2000 else 1) for size in sizes]
-    assert refine(sizes, times).again == [2000]
-
-
-def test_sizes_close_to_each_other_are_not_divided() -> None:
-    assert refine([0, 8, 16], [10, 20, 10], closest=8).between == []
+@pytest.mark.parametrize(
+    ("times_as_long", "between", "again"),
+    [(1, set(), []), (1.05, {1500, 2500}, []), (1.2, {1500, 2500}, [2000])],
+    ids=["a straight line", "off the line", "ten per cent above its neighbours"],
+)
+def test_a_size_that_leaves_the_line_gets_midpoints_on_both_sides_or_is_measured_again(
+    times_as_long: float, between: set[int], again: list[int]
+) -> None:
+    found = refine(EVENLY, [line(n) * (times_as_long if n == 2000 else 1) for n in EVENLY])
+    assert between <= set(found.between)
+    assert bool(between) == bool(found.between)
+    assert found.again == again
+    assert refine([0, 8, 16], [10, 20, 10], closest=8).between == [], "close to each other"
 
 
 def test_an_adaptive_sweep_forgets_a_burst_of_noise() -> None:
@@ -96,7 +75,7 @@ def test_an_adaptive_sweep_forgets_a_burst_of_noise() -> None:
         asked.append(sizes)
         return {"": {s: line(s) * (1.5 if len(asked) == 1 and s == 2000 else 1) for s in sizes}}
 
-    found = adaptive([0, 1000, 2000, 3000, 4000], measured)[""]
+    found = adaptive(EVENLY, measured)[""]
     assert found[2000] == pytest.approx(line(2000))
     assert 2000 in asked[1]
 
@@ -118,7 +97,7 @@ def test_a_size_that_one_curve_asks_for_is_measured_for_all() -> None:
         straight = {s: line(s) for s in sizes}
         return {"straight": straight, "bent": {s: line(s) + max(0, s - 2_000) for s in sizes}}
 
-    found = adaptive([0, 1000, 2000, 3000, 4000], measured, rounds=1)
+    found = adaptive(EVENLY, measured, rounds=1)
     assert list(found["straight"]) == list(found["bent"])
     assert {1500, 2500} <= set(found["straight"])
 
@@ -130,7 +109,7 @@ def test_an_adaptive_sweep_ends_when_there_are_enough_sizes() -> None:
         asked.append(sizes)
         return {"": {s: line(s) * (1.05 if s % 2000 else 1) for s in sizes}}
 
-    found = adaptive([0, 1000, 2000, 3000, 4000], noisy, rounds=50, most=12)[""]
+    found = adaptive(EVENLY, noisy, rounds=50, most=12)[""]
     assert len(found) <= 12
     assert len(asked) == 2
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from beowulf.record import Point, Record
+from beowulf.studies import find, judge
+from beowulf.verdict import Verdict
 
 QUIET = {"load_1min": 0.1, "cores": 2, "waiting_for_a_core_percent_10s": 0.0}
 CLUSTER = {"kind": "namespaces", "nodes": ["node00", "node01"], "rate": "100mbit", "mtu": "1500"}
@@ -52,6 +55,21 @@ def record(
 def outcomes(verdicts: Iterable[Any]) -> dict[str, str]:
     """By claim, its outcome."""
     return {verdict.claim: verdict.outcome for verdict in verdicts}
+
+
+def decided(record: Record) -> dict[str, str]:
+    """By claim, what judging the Record comes to."""
+    return outcomes(judge(record))
+
+
+def named(record: Record, name: str) -> Verdict:
+    """The Verdict on one claim, without judging the others."""
+    study = find(record.study)
+    claims = study.judged(record) if callable(study.judged) else study.judged
+    (verdict,) = replace(study, judged=[each for each in claims if each.name == name]).claims(
+        record
+    )
+    return verdict
 
 
 def left_open(quiet: dict[str, str], busy: dict[str, str]) -> set[str]:

@@ -4,27 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from unittest.mock import patch
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from beowulf.measure import statistics
 from beowulf.record import Record
 from beowulf.studies.study import Study
 from beowulf.verdict import Outcome
 
-WITHOUT_EFFECT, MOST_BY_CHANCE = (
-    200,
-    0.05,
-)  # so many Records without the effect, and the share of them that may hold
-WITH_EFFECT, FEWEST_SEEN = (
-    60,
-    0.9,
-)  # with the paper's effect, and the share of them that has to hold
+# So many Records without the effect, and the share of them that may hold; and with the paper's, that has to hold.
+WITHOUT_EFFECT, MOST_BY_CHANCE = 200, 0.05
+WITH_EFFECT, FEWEST_SEEN = 60, 0.9
 
-FEW = 200  # draws of a bootstrap are enough here
-
+T = TypeVar("T")
 Factors = NDArray[np.float64]
 Noise = Callable[[int], Factors]  # so many factors around 1
 
@@ -71,17 +64,14 @@ def outcomes_of(judged: Callable[[Noise], Outcome], records: int) -> Counter[Out
         shape = SHAPES[number % len(SHAPES)]
         return judged(lambda count: shape(draw, count))
 
-    with patch.object(statistics, "RESAMPLES", FEW):
-        return Counter(one(number) for number in range(records))
+    return Counter(one(number) for number in range(records))
 
 
-def assert_rarely_holds(judged: Callable[[Noise], Outcome]) -> None:
-    """Without the effect, at most one Record in twenty holds."""
-    seen = outcomes_of(judged, WITHOUT_EFFECT)
+def assert_told_apart(
+    study: Study, claim: str, of: Callable[[T, Noise], Record], without: T, effect: T
+) -> None:
+    """Of what `of` makes without the effect at most one Record in twenty holds, and with it at least eighteen."""
+    seen = outcomes_of(lambda noise: outcome_of(study, of(without, noise), claim), WITHOUT_EFFECT)
     assert seen["holds"] <= MOST_BY_CHANCE * WITHOUT_EFFECT, seen
-
-
-def assert_mostly_holds(judged: Callable[[Noise], Outcome]) -> None:
-    """With the paper's effect, at least eighteen Records in twenty hold."""
-    seen = outcomes_of(judged, WITH_EFFECT)
+    seen = outcomes_of(lambda noise: outcome_of(study, of(effect, noise), claim), WITH_EFFECT)
     assert seen["holds"] >= FEWEST_SEEN * WITH_EFFECT, seen

@@ -61,6 +61,15 @@ def connected(way: Way, buffer_bytes: int | None = None) -> Point:
     return Point(at, "first_message_s", [0.001])
 
 
+def exchanged(
+    way: Way, comm: float, work: float, during: float, noise: Noise | None = None, **at: Any
+) -> list[Point]:
+    """The four parts of an exchange that paper D times: alone, the work alone, one after the other, and together."""
+    times = {"comm": comm, "comp": work, "before": comm + work, "during": during}
+    parts = times.items()
+    return [p for part, s in parts for p in timed(way, "duration_s", s, noise, **at, part=part)]
+
+
 def timed(
     way: Way, quantity: str, seconds: float, noise: Noise | None = None, **at: Any
 ) -> list[Point]:

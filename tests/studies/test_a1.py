@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made import outcomes
+from made import decided, outcomes
 
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.labs.lab_01 import a1_building
@@ -17,7 +17,7 @@ from tests.gold.lab_01 import NODES, building
 
 
 def test_each_claim_holds_of_the_papers_own_cluster() -> None:
-    assert set(outcomes(judge(building())).values()) == {"holds"}
+    assert set(decided(building()).values()) == {"holds"}
     assert draw(building()).alt
     assert len(draw(building()).table) == len(NODES)
 
@@ -56,7 +56,7 @@ def test_a_cluster_that_differs_from_the_papers_contradicts_and_names_the_node(
 
 
 def test_three_nodes_are_not_the_papers_cluster() -> None:
-    seen = outcomes(judge(building(NODES[:3])))
+    seen = decided(building(NODES[:3]))
     assert seen.pop("four-nodes") == "contradicted"
     assert set(seen.values()) == {"holds"}
 

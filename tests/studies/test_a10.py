@@ -1,23 +1,29 @@
-"""A10: are messages of two bytes all on the wire, and what does work beside them change?"""
+"""A10: are messages of two bytes all on the wire, what does work beside them change, and what does Ctrl-C keep?"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+import os
+import signal
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from made import outcomes
-from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcome_of
-from wire_records import busy, record
+from made import decided, outcomes
+from null_records import Noise, assert_told_apart
+from running import PATIENCE_S, Beowulf, wait_until
+from wire_records import record
 
 from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.errors import LabError
+from beowulf.labs.lab_01 import a5_no_load
 from beowulf.labs.lab_06 import a10_short_messages as a10
 from beowulf.measure.roundtrips import HALF
-from beowulf.record import Record
+from beowulf.record import Record, newest
 from beowulf.studies import wire_shares
+from beowulf.studies.study import Study
 from beowulf.studies.wire_shares import LAUNCHES, Talk
-from beowulf.verdict import Outcome
 
 RATES = ("overlap-lowers-packet-rate", "overlap-lowers-packet-rate-talking")
 
@@ -32,7 +38,7 @@ def measured(noise: float = 0.001, launches: int = 7, **with_overlap: float) -> 
 
 
 def test_a_wire_on_which_work_on_two_bytes_changes_nothing_contradicts_the_paper() -> None:
-    assert outcomes(a10.STUDY.claims(measured(noise=0.0001))) == {
+    assert decided(measured(noise=0.0001)) == {
         "every-message-seen": "holds",
         "nearly-all-tcp": "holds",
         "data-share-level": "holds",
@@ -47,48 +53,31 @@ def test_a_wire_on_which_work_on_two_bytes_changes_nothing_contradicts_the_paper
 def test_the_papers_own_figures_hold() -> None:
     """With the paper's shares and rates the claims hold that the paper draws from them."""
     made = measured(0.0001, data=0.9454, packets_per_s=5000 * 658.81 / 2650.53)
-    found = outcomes(a10.STUDY.claims(made))
-    assert found["overlap-lowers-data-share"] == "holds"
-    assert found["data-share-alike"] == "holds"
+    found = decided(made)
+    assert found["overlap-lowers-data-share"] == found["data-share-alike"] == "holds"
     assert found["overlap-lowers-packet-rate"] == "holds"
     assert found["overlap-lowers-packet-rate-talking"] == "contradicted"
 
 
-def test_half_of_the_papers_fall_decides() -> None:
-    """A rate that falls by a fifth, where the paper's falls by three quarters and by two fifths, and one that rises."""
-    for times in (0.8, 2.0):
-        found = outcomes(a10.STUDY.claims(measured(packets_per_s=5000 * times)))
-        assert found["overlap-lowers-packet-rate"] == "contradicted"
-    for change in (-0.0008, 0.02):
-        found = outcomes(a10.STUDY.claims(measured(0.00001, data=0.95 + change)))
-        assert found["overlap-lowers-data-share"] == "contradicted"
-
-
-def as_in_the_paper(noise: Noise, quantity: str, effect: bool) -> Record:
-    """A Record with the paper's figures for one quantity of each conversation, or with no effect of the work."""
-    column, name, unit = {
-        "rate": ("packets_per_s", "packets_per_s", 1.0),
-        "share": ("data_percent", "data", 0.01),
-    }[quantity]
-
-    def of(talk: Talk) -> Mapping[str, float]:
-        without, with_work = a10.papers(column, talk.protocol)
-        return {name: unit * (with_work if effect and talk.overlap_bytes else without)}
-
-    return record("A10", a10.TALKS, of, noise=noise, launches=LAUNCHES)
-
-
 @pytest.mark.nightly
 @pytest.mark.parametrize(
-    ("claim", "quantity"),
-    [("overlap-lowers-packet-rate", "rate"), ("overlap-lowers-data-share", "share")],
+    ("claim", "column", "name", "unit"),
+    [
+        ("overlap-lowers-packet-rate", "packets_per_s", "packets_per_s", 1.0),
+        ("overlap-lowers-data-share", "data_percent", "data", 0.01),
+    ],
 )
-def test_noise_alone_rarely_holds_and_the_papers_effect_mostly(claim: str, quantity: str) -> None:
-    def judged(effect: bool) -> Callable[[Noise], Outcome]:
-        return lambda noise: outcome_of(a10.STUDY, as_in_the_paper(noise, quantity, effect), claim)
+def test_noise_alone_rarely_holds_and_the_papers_effect_mostly(
+    claim: str, column: str, name: str, unit: float
+) -> None:
+    def of(effect: bool, noise: Noise) -> Record:
+        def figures(talk: Talk) -> Mapping[str, float]:
+            without, with_work = a10.papers(column, talk.protocol)
+            return {name: unit * (with_work if effect and talk.overlap_bytes else without)}
 
-    assert_rarely_holds(judged(effect=False))
-    assert_mostly_holds(judged(effect=True))
+        return record("A10", a10.TALKS, figures, noise=noise, launches=LAUNCHES)
+
+    assert_told_apart(a10.STUDY, claim, of, without=False, effect=True)
 
 
 @pytest.mark.parametrize(
@@ -96,11 +85,7 @@ def test_noise_alone_rarely_holds_and_the_papers_effect_mostly(claim: str, quant
 )
 def test_the_papers_shares_are_held_against_ours(data: float, outcome: str) -> None:
     made = record("A10", a10.TALKS, lambda _: {"data": data}, noise=0.003)
-    assert outcomes(a10.STUDY.claims(made))["data-share-level"] == outcome
-
-
-def test_a_share_that_moves_by_five_points_is_not_equal() -> None:
-    assert outcomes(a10.STUDY.claims(measured(data=0.90)))["data-share-alike"] == "contradicted"
+    assert decided(made)["data-share-level"] == outcome
 
 
 def test_an_interval_that_holds_the_threshold_is_inconclusive() -> None:
@@ -116,17 +101,11 @@ def test_an_interval_that_holds_the_threshold_is_inconclusive() -> None:
             assert "interval" in verdict.advice
 
 
-def test_a_busy_machine_leaves_what_is_counted() -> None:
-    found = outcomes(a10.STUDY.claims(busy(measured())))
-    assert found["every-message-seen"] == "holds"
-    assert found["data-share-alike"] == "holds"
-
-
 def test_frames_that_a_card_cuts_itself_leave_shares_and_rates_open() -> None:
     made = measured()
     made.cluster["mtu"] = "1500"
     made.points[0].facts["capture"]["longest_frame_bytes"] = 1518
-    assert outcomes(a10.STUDY.claims(made))["data-share-alike"] == "holds"
+    assert decided(made)["data-share-alike"] == "holds"
     made.points[0].facts["capture"]["longest_frame_bytes"] = 65_226
     found = {verdict.claim: verdict for verdict in a10.STUDY.claims(made)}
     assert found["every-message-seen"].outcome == "holds"
@@ -135,8 +114,11 @@ def test_frames_that_a_card_cuts_itself_leave_shares_and_rates_open() -> None:
         assert "the cards cut them" in found[claim].evidence
 
 
-def test_four_launches_are_too_few_for_an_interval() -> None:
-    found = outcomes(a10.STUDY.claims(measured(launches=4)))
+def test_a_share_that_moves_by_five_points_is_not_equal_and_four_launches_have_no_interval() -> (
+    None
+):
+    assert decided(measured(data=0.90))["data-share-alike"] == "contradicted"
+    found = decided(measured(launches=4))
     assert found["every-message-seen"] == "holds"
     assert {found[claim] for claim in (*RATES, "data-share-alike")} == {"inconclusive"}
 
@@ -144,9 +126,9 @@ def test_four_launches_are_too_few_for_an_interval() -> None:
 def test_a_message_that_is_missing_contradicts_unless_packets_were_dropped() -> None:
     made = measured()
     made.points[0].facts["matched"] = False
-    assert outcomes(a10.STUDY.claims(made))["every-message-seen"] == "contradicted"
+    assert decided(made)["every-message-seen"] == "contradicted"
     made.points[0].facts["capture"]["dropped"] = 3
-    assert outcomes(a10.STUDY.claims(made))["every-message-seen"] == "inconclusive"
+    assert decided(made)["every-message-seen"] == "inconclusive"
 
 
 def test_another_library_whose_messages_cannot_be_read_leaves_everything_open() -> None:
@@ -189,3 +171,45 @@ def test_every_message_of_a_real_conversation_is_found_on_the_wire(
     )
     assert len(again.captures) == 2  # those without overlap
     assert a10.STUDY.picture(again).alt
+
+
+@pytest.mark.nightly
+@pytest.mark.cluster
+def test_ctrl_c_keeps_the_launches_that_were_captured_whole_and_their_captures(
+    at_cluster: Beowulf,
+) -> None:
+    running = at_cluster.start("study", "A10", "--quick")
+    kept = at_cluster.here / "records"
+    # The second launch has begun when a second capture is there, or the first is gone again.
+    seen: set[str] = set()
+
+    def second_launch() -> bool:
+        seen.update(path.name for path in kept.glob("*.pcapng"))
+        return len(seen) >= 2
+
+    wait_until(second_launch, "a second capture")
+    os.kill(running.pid, signal.SIGINT)
+    said, _ = running.communicate(timeout=PATIENCE_S)
+    assert "Traceback" not in said, said
+    made = newest(kept, "A10")
+    assert made is not None, said
+    assert not made.complete
+    assert [p.facts["matched"] for p in made.points if "matched" in p.facts] != []
+    named = {each["file"] for each in made.captures}
+    assert named == {path.name for path in kept.glob("*.pcapng")}
+    verdicts = json.loads(at_cluster("claims", "A10", "--json"))
+    assert {verdict["outcome"] for verdict in verdicts} == {"inconclusive"}
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("study", [a5_no_load.STUDY, a10.STUDY])
+def test_a_capture_that_is_refused_leaves_no_file(
+    cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, study: Study
+) -> None:
+    def refused(*words: object, **more: object) -> None:
+        raise LabError("No packets here.")
+
+    monkeypatch.setattr(NamespaceCluster, "capture", refused)
+    with pytest.raises(LabError, match="No packets here"):
+        study.measure(cluster, tmp_path, quick=True)
+    assert list(tmp_path.iterdir()) == []

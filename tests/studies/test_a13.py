@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from made import outcomes
-from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcome_of
-from overlap_records import around, busy, record
+from made import decided, named, outcomes
+from null_records import Noise, assert_told_apart
+from overlap_records import around, record
 from running import first, warned
 
 from beowulf import paths
@@ -36,7 +36,6 @@ from beowulf.measure.measurement import Measurement
 from beowulf.measure.roundtrips import HALF
 from beowulf.record import Point, Record
 from beowulf.studies import draw, judge
-from beowulf.verdict import Outcome
 
 PROGRAM = paths.root() / "labs" / "06-protocol-analysis" / "collectives.c"
 LOOP_MESSAGES = dict.fromkeys(OPERATIONS, 3) | {"alltoall": 12, "allreduce": 6}
@@ -50,13 +49,7 @@ def counts(size: float, messages: float = 1, **others: float) -> dict[str, float
     segments = others.get("segments", max(1.0, size // 1448 + 1))
     seen = dict.fromkeys(COUNTS, segments) | dict.fromkeys(RARE, 0.0)
     wire_bytes = size + 132 * segments
-    return {
-        **seen,
-        "messages": messages,
-        "message_bytes": size,
-        "wire_bytes": wire_bytes,
-        **others,
-    }
+    return {**seen, "messages": messages, "message_bytes": size, "wire_bytes": wire_bytes, **others}
 
 
 def conversation(setting: Setting, size: int, **changes: float) -> Point:
@@ -109,16 +102,8 @@ def changed(found: Point, **where: Any) -> Record:
 # Claims
 
 
-@pytest.mark.parametrize(
-    ("times", "outcome"), [(1.0, "holds"), (1.2, "contradicted"), (0.8, "contradicted")]
-)
-def test_a_copy_that_changes_the_time_contradicts(times: float, outcome: str) -> None:
-    made = changed(conversation(COPIED, 256 * KB, times=times))
-    assert judge(made).named("copy-no-difference-256kb").outcome == outcome
-
-
 def test_each_claim_holds_where_the_record_shows_it() -> None:
-    found = outcomes(judge(usual()))
+    found = decided(usual())
     assert set(found.values()) == {"holds"}
     assert len(found) == 10 + 1 + len(OPERATIONS) * (len(collectives.QUICK_SIZES) + 1)
 
@@ -126,6 +111,8 @@ def test_each_claim_holds_where_the_record_shows_it() -> None:
 @pytest.mark.parametrize(
     ("point", "claim"),
     [
+        (conversation(COPIED, 256 * KB, times=1.2), "copy-no-difference-256kb"),
+        (conversation(COPIED, 256 * KB, times=0.8), "copy-no-difference-256kb"),
         (conversation(SMALL, 256 * KB, segments=400), "small-buffers-slow-256kb"),
         (conversation(SMALL, KB, times=0.9, segments=2), "small-buffers-slow-1kb"),
         (conversation(EARLY, 64 * KB, times=1.01), "asking-first-slow-64kb"),
@@ -145,7 +132,7 @@ def test_each_claim_holds_where_the_record_shows_it() -> None:
 def test_a_claim_is_contradicted_where_the_record_shows_the_opposite(
     point: Point, claim: str
 ) -> None:
-    found = outcomes(judge(changed(point)))
+    found = decided(changed(point))
     assert {name for name, outcome in found.items() if outcome == "contradicted"} == {claim}
 
 
@@ -166,25 +153,19 @@ OVERHEAD = "4kb-buffers-more-overhead"
 
 def test_rounds_that_disagree_leave_the_overhead_open() -> None:
     made = buffers_of(2.0)
-    each = next(
-        p for p in made.select(**SMALL.at, message_bytes=64 * KB) if p.at["launch"] == 1
-    ).facts["each"]
-    each["wire_bytes"] = counts(64 * KB)["wire_bytes"]
-    assert outcomes(judge(made))[OVERHEAD] == "inconclusive"
+    (at_launch_1,) = made.select(**SMALL.at, message_bytes=64 * KB, launch=1)
+    at_launch_1.facts["each"]["wire_bytes"] = counts(64 * KB)["wire_bytes"]
+    assert named(made, OVERHEAD).outcome == "inconclusive"
 
 
 @pytest.mark.nightly
 def test_noise_alone_rarely_raises_the_overhead_and_twice_the_segments_mostly() -> None:
-    def judged(segments: float) -> Callable[[Noise], Outcome]:
-        return lambda noise: outcome_of(a13.STUDY, buffers_of(segments, noise), OVERHEAD)
-
-    assert_rarely_holds(judged(1.0))
-    assert_mostly_holds(judged(2.0))
+    assert_told_apart(a13.STUDY, OVERHEAD, buffers_of, 1.0, 2.0)
 
 
 def test_a_broadcast_that_sends_more_bytes_saves_none() -> None:
     made = changed(operation("broadcast", "call", 16 * KB, times=0.7, message_bytes=65_536))
-    found = outcomes(judge(made))
+    found = decided(made)
     assert found["broadcast-16kb-saves-time-not-bytes"] == "contradicted"
     assert found["broadcast-no-more-bytes"] == "contradicted"
     assert found["broadcast-16kb-not-slower"] == "holds"
@@ -195,23 +176,17 @@ def test_a_ratio_around_the_tolerance_is_not_decided() -> None:
     loop = operation("reduce", "loop", KB)
     factors = [1.0, 1.1] * (len(loop.samples) // 2)
     point.samples[:] = [a * b for a, b in zip(loop.samples, factors, strict=True)]
-    assert outcomes(judge(changed(point)))["reduce-1kb-not-slower"] == "inconclusive"
+    assert named(changed(point), "reduce-1kb-not-slower").outcome == "inconclusive"
 
 
 def test_a_capture_that_lost_packets_decides_nothing_that_is_counted() -> None:
     made = usual()
     for point in made.points:
         point.facts["capture"] = {**CAPTURE, "dropped": 3}
-    found = outcomes(judge(made))
+    found = decided(made)
     assert found["scatter-no-more-bytes"] == "inconclusive"
     assert found["limit-decides-control-messages"] == "inconclusive"
     assert found["scatter-1kb-not-slower"] == "holds"
-
-
-def test_a_busy_machine_leaves_what_is_counted() -> None:
-    found = outcomes(judge(busy(usual())))
-    assert found["broadcast-no-more-bytes"] == "holds"
-    assert found["small-buffers-more-segments"] == "holds"
 
 
 def test_another_library_has_no_such_limit_and_messages_that_are_not_known() -> None:
@@ -239,20 +214,11 @@ def test_half_a_record_is_drawn_as_far_as_it_goes() -> None:
     assert "Messages between two ranks" not in figure.alt
 
 
-def test_the_picture_has_each_setting_and_operation() -> None:
-    figure = draw(usual())
-    for name in (*(setting.says for setting in SETTINGS), *OPERATIONS.values()):
-        assert name in figure.alt
-    assert "control messages, each) 64 KB: as it is 0, socket 4 KB 0" in figure.alt
-    assert "eager limit 4 KB 2, eager limit 512 KB 0" in figure.alt
-    assert "MPI's call: broadcast 3, scatter 3" in figure.alt
-
-
 # The program
 
 
 @pytest.mark.cluster
-@pytest.mark.parametrize("ranks", [2, 3, 4])
+@pytest.mark.parametrize("ranks", first(1, [3, 2, 4]))
 def test_the_program_verifies_every_operation_for_any_number_of_ranks(
     cluster: NamespaceCluster, tmp_path: Path, ranks: int
 ) -> None:
@@ -304,18 +270,13 @@ def test_the_program_notices_wrong_data(
         [
             (["--operations", "broadcast,bcast"], "reduce, alltoall, allreduce, not"),
             (["--operations", ",".join([*OPERATIONS, "gather"])], "takes at most 6 words"),
-            (["--sizes", "-1"], "--sizes takes numbers from 0"),
-            (["--bytes", "1"], "There is no argument --bytes"),
         ],
     ),
 )
 def test_the_program_refuses_what_it_cannot_do(
     cluster: NamespaceCluster, tmp_path: Path, words: list[str], why: str
 ) -> None:
-    with (
-        pytest.raises(UsageError, match=why),
-        Measurement("A13", cluster, tmp_path) as session,
-    ):
+    with pytest.raises(UsageError, match=why), Measurement("A13", cluster, tmp_path) as session:
         session.launch(PROGRAM, 2, words)
 
 
@@ -340,43 +301,40 @@ def measured(
 @pytest.mark.nightly
 @pytest.mark.cluster
 def test_the_study_measures_judges_and_draws(measured: tuple[Record, Path]) -> None:
-    made, _ = measured
+    made, folder = measured
     assert made.complete, made.warnings
     assert warned(made) == []
-    assert all(verdict.evidence for verdict in judge(made))
     assert draw(made).alt
+    assert [path.suffix for path in folder.iterdir()] == [".json"], "no capture stays behind"
+    verdicts = judge(made)
+    assert all(verdict.evidence for verdict in verdicts)
+    for counted in (
+        *("every-message-captured", "limit-decides-control-messages"),
+        *("small-buffers-more-segments", "alltoall-no-more-bytes"),
+    ):
+        assert verdicts.named(counted).outcome == "holds", "a busy machine changes no count"
 
 
-@pytest.mark.cluster
 @pytest.mark.nightly
-def test_no_capture_stays_behind(measured: tuple[Record, Path]) -> None:
-    _, folder = measured
-    assert [path.suffix for path in folder.iterdir()] == [".json"]
-
-
 @pytest.mark.cluster
-@pytest.mark.nightly
-def test_what_is_counted_decides_its_claims_also_on_a_busy_machine(
+def test_each_message_is_whole_on_the_wire_also_where_it_is_copied(
     measured: tuple[Record, Path],
 ) -> None:
-    found = outcomes(judge(measured[0]))
-    assert found["every-message-captured"] == "holds"
-    assert found["limit-decides-control-messages"] == "holds"
-    assert found["small-buffers-more-segments"] == "holds"
-    assert found["alltoall-no-more-bytes"] == "holds"
-
-
-@pytest.mark.nightly
-@pytest.mark.cluster
-@pytest.mark.parametrize("name", OPERATIONS)
-@pytest.mark.parametrize("size", collectives.QUICK_SIZES)
-def test_a_loop_sends_what_it_says(measured: tuple[Record, Path], name: str, size: int) -> None:
     made, _ = measured
-    messages = LOOP_MESSAGES[name]
-    assert collectives.counted(made, name, "loop", size, "messages") == messages
-    assert collectives.counted(made, name, "loop", size, "message_bytes") == messages * size
-    # Every byte of a message is in some frame, with headers.
-    assert collectives.counted(made, name, "loop", size, "wire_bytes") > messages * size
+    for size in buffer_sizes.sizes(made):
+        assert buffer_sizes.counted(made, COPIED, size, "message_bytes") == size
+        asked = 2.0 if COPIED.asks_first(size) else 0.0
+        assert buffer_sizes.counted(made, COPIED, size, "control_packets") == asked
+    # 1448 bytes fit into a full frame; MPICH's own header of 80 comes with the first. On a busy machine there may be
+    # more: frames that are not full where the sender's buffer was, and retransmissions.
+    needed = (256 * KB + 80) / 1448
+    assert buffer_sizes.counted(made, LATE, 256 * KB, "segments") >= needed
+    for name, messages in LOOP_MESSAGES.items():
+        for size in collectives.QUICK_SIZES:
+            assert collectives.counted(made, name, "loop", size, "messages") == messages
+            assert collectives.counted(made, name, "loop", size, "message_bytes") == messages * size
+            # Every byte of a message is in some frame, with headers.
+            assert collectives.counted(made, name, "loop", size, "wire_bytes") > messages * size
 
 
 @pytest.mark.nightly
@@ -391,27 +349,6 @@ def test_a_call_sends_at_least_what_has_to_arrive(measured: tuple[Record, Path],
     assert collectives.counted(made, "broadcast", "call", size, "message_bytes") == 3 * size
     for name in ("scatter", "gather"):
         assert collectives.counted(made, name, "call", size, "message_bytes") == 4 * size
-
-
-@pytest.mark.cluster
-def test_a_copied_message_is_the_same_on_the_wire(measured: tuple[Record, Path]) -> None:
-    made, _ = measured
-    for size in buffer_sizes.sizes(made):
-        assert buffer_sizes.counted(made, COPIED, size, "message_bytes") == size
-        asked = 2.0 if COPIED.asks_first(size) else 0.0
-        assert buffer_sizes.counted(made, COPIED, size, "control_packets") == asked
-
-
-@pytest.mark.cluster
-def test_each_message_has_at_least_the_segments_that_its_size_needs(
-    measured: tuple[Record, Path],
-) -> None:
-    made, _ = measured
-    # On a busy machine there may be more: frames that are not full where the sender's buffer was, and retransmissions.
-    assert buffer_sizes.counted(made, OWN, KB, "segments") >= 1
-    # 1448 bytes fit into a full frame; MPICH's own header of 80 comes with the first.
-    needed = (256 * KB + 80) / 1448
-    assert buffer_sizes.counted(made, LATE, 256 * KB, "segments") >= needed
 
 
 @pytest.mark.cluster

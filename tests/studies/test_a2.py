@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from made import outcomes
+from made import decided
 
 from beowulf.labs.lab_01 import a2_validation
 from beowulf.record import Record
@@ -19,7 +19,7 @@ def routed(*routes: str) -> Record:
 
 
 def test_a_whole_cluster_fulfils_every_claim() -> None:
-    assert set(outcomes(judge(validation())).values()) == {"holds"}
+    assert set(decided(validation()).values()) == {"holds"}
     assert a2_validation.diagnose(validation()).fault == "none"
 
 
@@ -53,7 +53,7 @@ def test_a_node_whose_memory_is_used_up_has_no_performance_left_and_is_no_broken
 
 
 def test_a_node_that_does_not_answer_to_ping_is_not_reachable() -> None:
-    results = outcomes(judge(validation("node-down", "node02")))
+    results = decided(validation("node-down", "node02"))
     assert results["every-node-reachable"] == "contradicted"
     assert results["routes-to-every-node"] == results["memory-free"] == "inconclusive"
 
@@ -63,6 +63,6 @@ def test_a_record_without_these_checks_leaves_them_open() -> None:
     for check in ("routes", "performance", "ping"):
         for point in record.select(check=check):
             record.points.remove(point)
-    results = outcomes(judge(record))
+    results = decided(record)
     open_ = {claim for claim, outcome in results.items() if outcome == "inconclusive"}
     assert open_ == {"routes-to-every-node", "memory-free", "every-node-reachable"}

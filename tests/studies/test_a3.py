@@ -3,36 +3,27 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterable
 from dataclasses import replace
-from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import cast
 
 import pytest
+from made import decided, named
 from node_records import LEVELS, made, printed
-from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcome_of
+from null_records import Noise, assert_told_apart
 
 from beowulf import mpi
 from beowulf.cluster import Cluster, Completed
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError, UsageError
 from beowulf.labs.lab_02 import a3_node_benchmarks as a3
-from beowulf.labs.lab_02.node_comparison import (
-    OVER_IP,
-    Off,
-    compared,
-    neighbours,
-    odd_nodes,
-    off_rows,
-)
+from beowulf.labs.lab_02.node_comparison import OVER_IP, compared, neighbours, odd_nodes
 from beowulf.labs.lab_02.node_neighbours import PERF
 from beowulf.labs.lab_02.node_rows import beside_paper_a, printed_rows, rows
 from beowulf.record import Record
-from beowulf.verdict import Outcome, Verdict
-
-
-def outcomes(record: Record) -> dict[str, str]:
-    return {verdict.claim: verdict.outcome for verdict in a3.STUDY.claims(record)}
+from beowulf.verdict import Verdict
 
 
 def test_paper_as_own_figures_come_back_from_samples_that_have_them() -> None:
@@ -45,7 +36,7 @@ def test_paper_as_own_figures_come_back_from_samples_that_have_them() -> None:
 
 def test_on_figures_like_the_papers_all_holds_but_that_each_row_beats_grendel() -> None:
     """The paper's own tables 1 and 2 have rows in which Grendel is the better one."""
-    found = outcomes(made("node00", "node01", "node02"))
+    found = decided(made("node00", "node01", "node02"))
     worse = [claim for claim, outcome in found.items() if outcome != "holds"]
     assert worse == ["processes-better-than-grendel", "latencies-better-than-grendel"]
     assert {found[claim] for claim in worse} == {"contradicted"}
@@ -55,19 +46,13 @@ def test_better_than_grendel_is_judged_row_by_row() -> None:
     def verdict(factor: float, spread: float) -> Verdict:
         slower = {("node00", "TCP"): factor}
         factors = {("node00", name): 0.5 for name in printed()["latencies"]} | slower
-        verdicts = a3.STUDY.claims(made("node00", factors=factors, spread=spread))
-        return next(each for each in verdicts if each.claim == "latencies-better-than-grendel")
+        record = made("node00", factors=factors, spread=spread)
+        return named(record, "latencies-better-than-grendel")
 
     assert (verdict(0.5, 0.01).outcome, verdict(2.0, 0.01).outcome) == ("holds", "contradicted")
     assert verdict(16.4 / 14.1 / 1.15, 0.3).outcome == "inconclusive"
     evidence = verdict(2.0, 0.01).evidence
     assert "in 5 of 6 rows; not in these, ours and Grendel's: TCP 28.4 and 16.4 µs" in evidence
-
-
-def test_a_record_with_rows_of_ones_own_only_says_nothing_of_grendel() -> None:
-    record = made("node00")
-    record.points = [p for p in record.points if p.at["program"] != "memory"]
-    assert outcomes(record)["memory-better-than-grendel"] == "inconclusive"
 
 
 @pytest.mark.nightly
@@ -76,15 +61,14 @@ def test_as_fast_as_grendel_is_rarely_better_and_twice_as_fast_mostly_is() -> No
     record.points = [p for p in record.points if "TCP" in p.at.values()]
     record.points = [p for p in record.points if p.at["program"] == "latencies"]
 
-    def judged(times: float, noise: Noise) -> Outcome:
+    def of(times: float, noise: Noise) -> Record:
         for point in record.points:
             if point.quantity:
                 grendel = printed_rows()[point.at["row"]][1]
                 point.samples[:] = list(grendel / times * noise(len(point.samples)))
-        return outcome_of(a3.STUDY, record, "latencies-better-than-grendel")
+        return record
 
-    assert_rarely_holds(partial(judged, 1.0))
-    assert_mostly_holds(partial(judged, 2.0))
+    assert_told_apart(a3.STUDY, "latencies-better-than-grendel", of, 1.0, 2.0)
 
 
 @pytest.mark.parametrize(
@@ -98,7 +82,7 @@ def test_as_fast_as_grendel_is_rarely_better_and_twice_as_fast_mostly_is() -> No
 def test_a_row_that_is_out_of_order_contradicts_its_claim_alone(
     row: str, factor: float, claim: str
 ) -> None:
-    found = outcomes(made("node00", factors={("node00", row): factor}))
+    found = decided(made("node00", factors={("node00", row): factor}))
     assert found[claim] == "contradicted"
     contradicted = [name for name, outcome in found.items() if outcome == "contradicted"]
     assert [name for name in contradicted if "grendel" not in name] == [claim]
@@ -110,51 +94,59 @@ MEMORY = (*COPIED, "Main memory")
 
 
 def alike(record: Record) -> Verdict:
-    return next(verdict for verdict in a3.STUDY.claims(record) if verdict.claim == "nodes-alike")
+    return named(record, "nodes-alike")
 
 
-def test_a_node_that_is_off_in_several_rows_is_the_odd_one_and_named_with_them() -> None:
-    found = alike(made(*FOUR, factors={("node02", row): 1.5 for row in MEMORY}))
-    assert found.outcome == "contradicted"
-    assert found.evidence.startswith(
-        "the odd one out is node02 in 7 rows: file reread (0.67 times the middle)"
-    )
-    assert "and 2 more" in found.evidence
-    assert not [node for node in FOUR if node in found.evidence.replace("node02", "")]
-    assert found.numbers["odd"] == 1
+def slower(node: str, rows: Iterable[str], times: float = 1.5) -> dict[tuple[str, str], float]:
+    return {(node, row): times for row in rows}
 
 
-def test_a_node_that_is_slow_in_all_is_odd() -> None:
-    slow = [row for program in printed().values() for row in program]
-    found = odd_nodes(made(*FOUR, factors={("node01", row): 1.3 for row in slow}))
-    assert list(found) == ["node01"]
+WAKING = {("node00", "pipe"): 1.88, ("node01", "pipe"): 0.2, ("node02", "pipe"): 0.19} | slower(
+    "node03", ("pipe", "AF UNIX", "UDP", "TCP", "RPC/UDP"), 3.0
+)
+SINGLE = {("node00", "stat"): 1.27, ("node03", "stat"): 0.5, ("node03", "mem read"): 1.5}
 
 
-def test_single_rows_differ_and_no_node_is_odd() -> None:
-    factors = {("node00", "stat"): 1.27, ("node03", "stat"): 0.5, ("node03", "mem read"): 1.5}
-    found = alike(made(*FOUR, factors=factors))
-    assert (found.outcome, found.numbers) == ("holds", {"odd": 0, "off": 3})
-    assert "none is odd; single rows differ: node00 in stat (1.27 times" in found.evidence
-    assert "odd one out" not in found.evidence
-
-
-def test_rows_in_which_one_process_wakes_another_are_no_sign() -> None:
-    factors = {("node00", "pipe"): 1.88, ("node01", "pipe"): 0.2, ("node02", "pipe"): 0.19}
-    factors |= {("node03", row): 3.0 for row in ("pipe", "AF UNIX", "UDP", "TCP", "RPC/UDP")}
-    record = made(*FOUR, factors=factors)
-    assert off_rows(record) == []
-    assert alike(record).outcome == "holds"
-    assert "rows in which one process wakes another are no sign" in alike(record).evidence
-
-
-def test_a_node_whose_way_through_ip_is_slow_is_odd_all_the_same() -> None:
-    found = alike(made(*FOUR, factors={("node01", row): 5.0 for row in OVER_IP}))
-    assert found.outcome == "contradicted"
-    assert "the odd one out is node01 in 4 rows: UDP (5.00 times the middle)" in found.evidence
+@pytest.mark.parametrize(
+    ("nodes", "factors", "outcome", "says"),
+    [
+        (
+            *(FOUR, slower("node02", MEMORY), "contradicted"),
+            "the odd one out is node02 in 7 rows: file reread (0.67 times the middle)",
+        ),
+        (
+            *(FOUR, slower("node01", chain(*printed().values()), 1.3), "contradicted"),
+            "the odd one out is node01",
+        ),
+        (FOUR, SINGLE, "holds", "none is odd; single rows differ: node00 in stat (1.27 times"),
+        (FOUR, WAKING, "holds", "rows in which one process wakes another are no sign"),
+        (
+            *(FOUR, slower("node01", OVER_IP, 5.0), "contradicted"),
+            "the odd one out is node01 in 4 rows: UDP (5.00 times the middle)",
+        ),
+        (
+            *(FOUR[:2], slower("node01", MEMORY), "contradicted"),
+            "differ from the others: node00 in 7 rows",
+        ),
+        (FOUR[:2], slower("node01", MEMORY), "contradicted", "of two nobody can say which"),
+        (FOUR[:1], {}, "inconclusive", ""),
+    ],
+    ids=[
+        *("several rows", "all rows", "single rows", "rows that wake", "the way through IP"),
+        *("two differ", "of two", "one alone"),
+    ],
+)
+def test_a_node_that_is_off_in_several_rows_is_the_odd_one_and_named_with_them(
+    nodes: tuple[str, ...], factors: dict[tuple[str, str], float], outcome: str, says: str
+) -> None:
+    found = alike(made(*nodes, factors=factors))
+    assert found.outcome == outcome
+    assert says in found.evidence
+    assert ("odd one out" in found.evidence) == ("odd one out" in says)
 
 
 def test_a_node_that_waited_for_a_core_has_a_good_best_and_is_not_odd() -> None:
-    record = made(*FOUR, factors={("node02", row): 1.5 for row in MEMORY})
+    record = made(*FOUR, factors=slower("node02", MEMORY))
     for point in record.select(node="node02"):
         if point.at.get("row") in COPIED or point.at.get("size_bytes") == LEVELS["Main memory"][1]:
             point.samples[0] /= 1.5
@@ -162,13 +154,10 @@ def test_a_node_that_waited_for_a_core_has_a_good_best_and_is_not_odd() -> None:
 
 
 def test_a_single_run_of_one_program_does_not_tell_an_odd_node() -> None:
-    record = made(*FOUR, factors={("node02", row): 1.5 for row in COPIED})
+    record = made(*FOUR[:3], factors=slower("node02", COPIED))
     found = alike(record)
     assert found.outcome == "inconclusive"
-    assert (
-        "node02 is off in 6 rows, all from one run of bandwidths.c: file reread" in found.evidence
-    )
-    assert "odd one out" not in found.evidence
+    assert "node02 is off in 6 rows, all from one run of bandwidths.c" in found.evidence
     # When later runs say the same, it is the node.
     later = [replace(p, at={**p.at, "launch": 1}) for p in record.points]
     record.points += later
@@ -177,37 +166,16 @@ def test_a_single_run_of_one_program_does_not_tell_an_odd_node() -> None:
     assert "the odd one out is node02 in 6 rows" in found.evidence
 
 
-def test_of_two_nodes_that_differ_nobody_knows_which_is_odd() -> None:
-    found = alike(made("node00", "node01", factors={("node01", row): 1.5 for row in MEMORY}))
-    assert found.outcome == "contradicted"
-    assert "these differ from the others: node00 in 7 rows" in found.evidence
-    assert found.evidence.endswith("of two nobody can say which is the odd one")
-
-
-def test_one_node_cannot_be_equal() -> None:
-    assert outcomes(made("node00"))["nodes-alike"] == "inconclusive"
-
-
-def test_rows_that_overlap_decide_nothing() -> None:
-    near = {("node00", "RPC/UDP"): 11.9 / 21.4}
-    assert outcomes(made("node00", factors=near))["calls-cost-more"] != "holds"
-
-
 def test_a_node_that_was_not_measured_is_named() -> None:
     with pytest.raises(LabError, match="no results of node07"):
         rows(made("node00"), "node07")
-
-
-def test_the_picture_says_how_many_times_as_fast() -> None:
-    shown = a3.STUDY.picture(made("node00", factors={("node00", "fork proc"): 0.5}))
-    assert "fork proc 1.9" in shown.alt or "fork proc 2" in shown.alt
-    assert shown.drawing.axes[0].get_xscale() == "log"
 
 
 def test_the_picture_of_four_nodes_has_room_for_every_row() -> None:
     nodes = [f"node0{number}" for number in range(4)]
     shown = a3.STUDY.picture(made(*nodes, factors={("node02", "stat"): 0.25}))
     assert "node02: null call 0.99" in shown.alt
+    assert shown.drawing.axes[0].get_xscale() == "log"
     names = shown.drawing.axes[0].get_yticklabels()
     assert len(names) == shown.table["name"].nunique() > 25
     points = 72 * shown.drawing.get_size_inches()[1] / len(names)
@@ -225,25 +193,6 @@ def test_nodes_stand_beside_each_other_and_the_first_beside_paper_a() -> None:
     assert found.loc["pipe", "Grendel"] == 4.021
 
 
-def test_a_row_that_one_node_lacks_is_left_out_of_the_comparison() -> None:
-    record = made("node00", "node01", "node02")
-    for point in record.select(node="node01", result="L2 cache"):
-        record.points.remove(point)
-    assert compared(record).set_index("row")["node01"].isna().sum() == 1
-    assert off_rows(record) == []
-
-
-def test_all_rows_that_are_off_are_reported_in_the_order_of_the_rows() -> None:
-    factors = {("node01", "mem write"): 2.0, ("node02", "stat"): 3.0}
-    found = off_rows(made("node00", "node01", "node02", factors=factors))
-    assert [(each.node, each.row) for each in found] == [
-        ("node02", "stat"),
-        ("node01", "mem write"),
-    ]
-    assert [round(each.ratio, 1) for each in found] == [3.0, 0.5]
-    assert str(Off("node01", "stat", "processes", 1.234)) == "stat (1.23 times the middle)"
-
-
 def test_the_tools_of_others_stand_beside_ours_as_a_ratio_of_pairs() -> None:
     pairs = [(1.0, 2.0), (2.0, 4.0), (30.0, 20.0)]
     record = made("node00", beside={("node00", "pipe bandwidth", "lmbench"): pairs})
@@ -251,11 +200,7 @@ def test_the_tools_of_others_stand_beside_ours_as_a_ratio_of_pairs() -> None:
     assert (line["ours"], line["theirs"], line["ratio"]) == (2.0, 4.0, 0.5)
     assert (line["low"], line["high"], line["launches"]) == (0.5, 1.5, 3)
     assert line["unit"] == "MB/s"
-    assert outcomes(record)["nodes-alike"] == "inconclusive"
-
-
-def test_without_other_tools_nothing_stands_beside() -> None:
-    assert neighbours(made("node00")).empty
+    assert decided(record)["nodes-alike"] == "inconclusive"
 
 
 # ---- Where it runs ------------------------------------------------------------------------------
@@ -282,7 +227,6 @@ class Machines:
         ({"a": "x", "b": "x", "c": "x"}, [["a"], ["b"], ["c"]]),
         ({"a": "x", "b": "y", "c": "z"}, [["a", "b", "c"]]),
         ({"a": "x", "b": "y", "c": "x"}, [["a", "b"], ["c"]]),
-        ({"a": "x"}, [["a"]]),
     ],
 )
 def test_nodes_of_one_machine_take_turns(machines: dict[str, str], turns: list[list[str]]) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import mpptest_records
 import pytest
-from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcome_of
+from made import decided
+from null_records import Noise, assert_told_apart
 from overlap_records import record, samples
 
 from beowulf.cluster.namespaces import NamespaceCluster
@@ -16,7 +17,6 @@ from beowulf.measure import mpptest
 from beowulf.measure.roundtrips import HALF
 from beowulf.measure.sweep import PAPER_A_SMALL
 from beowulf.record import Record
-from beowulf.verdict import Outcome
 
 OURS = ["alike", "rate-rises", "rate-saturates"]
 AS_MPPTEST = ["mpptest-similar-calls", "mpptest-rate-rises", "mpptest-rate-saturates"]
@@ -43,24 +43,26 @@ def measured(
     return record("A8", points)
 
 
-def outcomes(made: Record) -> dict[str, str]:
-    return {verdict.claim: verdict.outcome for verdict in a8.STUDY.claims(made)}
-
-
 def test_equal_and_rising_holds_and_a_flat_time_means_that_the_rate_goes_on_rising() -> None:
-    assert list(outcomes(measured()).items()) == list(
+    assert list(decided(measured()).items()) == list(
         zip(CLAIMS, 2 * ("holds", "holds", "contradicted"), strict=True)
     )
 
 
-def test_a_time_in_proportion_to_the_size_saturates_the_rate() -> None:
-    found = outcomes(measured(us_a_byte=10))
-    assert (found["rate-saturates"], found["mpptest-rate-saturates"]) == ("holds", "holds")
-
-
-def test_half_as_long_again_is_not_equal() -> None:
-    found = outcomes(measured(1.5))
-    assert (found["alike"], found["mpptest-similar-calls"]) == ("contradicted", "contradicted")
+@pytest.mark.parametrize(
+    ("changes", "claims", "outcome"),
+    [
+        ({"us_a_byte": 10}, ("rate-saturates", "mpptest-rate-saturates"), "holds"),
+        ({"times": 1.5}, ("alike", "mpptest-similar-calls"), "contradicted"),
+        ({"us_a_byte": 1000}, ("rate-rises", "mpptest-rate-rises"), "contradicted"),
+    ],
+    ids=["in proportion to the size", "half as long again", "a rate that stays"],
+)
+def test_other_times_have_other_outcomes(
+    changes: dict[str, float], claims: tuple[str, ...], outcome: str
+) -> None:
+    found = decided(measured(**changes))
+    assert {found[claim] for claim in claims} == {outcome}
 
 
 def test_what_is_undecided_is_not_similar() -> None:
@@ -77,7 +79,7 @@ def test_what_is_undecided_is_not_similar() -> None:
 
 
 def test_a_rate_that_stays_does_not_rise() -> None:
-    found = outcomes(measured(us_a_byte=1000))
+    found = decided(measured(us_a_byte=1000))
     assert (found["rate-rises"], found["mpptest-rate-rises"]) == ("contradicted", "contradicted")
 
 
@@ -94,9 +96,9 @@ def wide(made: Record, share: float) -> Record:
 
 def test_wide_intervals_leave_rise_and_saturation_open() -> None:
     for way in ("", "mpptest-"):
-        found = outcomes(wide(measured(us_a_byte=10), 0.3))
+        found = decided(wide(measured(us_a_byte=10), 0.3))
         assert found[f"{way}rate-saturates"] == "inconclusive"
-        found = outcomes(wide(measured(us_a_byte=1000), 0.3))
+        found = decided(wide(measured(us_a_byte=1000), 0.3))
         assert found[f"{way}rate-rises"] == "inconclusive"
 
 
@@ -115,14 +117,10 @@ def test_noise_alone_rarely_holds_and_the_effect_mostly(
 ) -> None:
     judged_claim = AS_MPPTEST[OURS.index(claim)] if as_mpptest else claim
 
-    def judged(effect: dict[str, float]) -> Callable[[Noise], Outcome]:
-        sizes = (1, 512, 1024)
-        return lambda noise: outcome_of(
-            a8.STUDY, measured(**effect, noise=noise, sizes=sizes), judged_claim
-        )
+    def of(effect: dict[str, float], noise: Noise) -> Record:
+        return measured(**effect, noise=noise, sizes=(1, 512, 1024))
 
-    assert_rarely_holds(judged(without))
-    assert_mostly_holds(judged(with_effect))
+    assert_told_apart(a8.STUDY, judged_claim, of, without, with_effect)
 
 
 def test_a_rate_that_falls_contradicts() -> None:
@@ -130,7 +128,7 @@ def test_a_rate_that_falls_contradicts() -> None:
     for point in made.points:
         if point.at["size_bytes"] == 1024:
             point.samples[:] = [5 * each for each in point.samples]
-    assert outcomes(made)["rate-rises"] == "contradicted"
+    assert decided(made)["rate-rises"] == "contradicted"
 
 
 def test_the_picture_shows_half_round_trips_of_both_ways() -> None:
@@ -141,10 +139,11 @@ def test_the_picture_shows_half_round_trips_of_both_ways() -> None:
     assert set(found["way"]) == {"message", "mpptest"}
 
 
+@pytest.mark.nightly  # A7 sweeps as it does, in every run
 @pytest.mark.cluster
 def test_the_study_runs_from_measure_to_picture(cluster: NamespaceCluster, tmp_path: Path) -> None:
     made = a8.STUDY.measure(cluster, tmp_path, quick=True, sizes=(0, 1, 1024))
-    assert list(outcomes(made)) == CLAIMS
+    assert list(decided(made)) == CLAIMS
     found = a8.half_round_trips(made)
     assert set(found["protocol"]) == set(a8.PROTOCOLS)
     assert found.loc[found["size_bytes"] == 0, "rate_mbit_per_s"].eq(0).all()

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import mpptest_records
 import pytest
-from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcome_of
+from made import decided, named
+from null_records import Noise, assert_told_apart
 from overlap_records import record, samples
 
 from beowulf.cluster.namespaces import NamespaceCluster
@@ -15,9 +16,9 @@ from beowulf.labs.lab_05 import a9_overlap_sizes as a9
 from beowulf.measure import mpptest
 from beowulf.measure.roundtrips import EXCHANGE
 from beowulf.record import Record
-from beowulf.verdict import Outcome
 
 OURS = ["differences-from-100000", "more-nodes", "hides"]
+ENDS = (min(a9.OVERLAPS), max(a9.OVERLAPS))
 CLAIMS = [*OURS, "mpptest-differences-from-100000", "mpptest-more-nodes"]
 
 
@@ -31,7 +32,7 @@ def measured(
     noise: Noise | None = None,
     launches: int = 2,
     sizes: Sequence[int] = a9.SIZES,
-    overlaps: Sequence[int] = a9.OVERLAPS,
+    overlaps: Sequence[int] = ENDS,
     alone: Sequence[int] = a9.SIZES,
     alone_us: Callable[[mpptest_records.At], float] = from_100000,
 ) -> Record:
@@ -62,22 +63,8 @@ def link(ranks: int, protocol: str, size: int, work_us: float) -> float:
     return max(wire_us, work_us) if protocol == "overlap" else wire_us + work_us
 
 
-def outcomes(made: Record) -> dict[str, str]:
-    return {verdict.claim: verdict.outcome for verdict in a9.STUDY.claims(made)}
-
-
 def test_long_work_keeps_the_rates_together_below_100000_bytes() -> None:
-    assert outcomes(measured(link)) == dict.fromkeys(CLAIMS, "holds")
-
-
-def test_short_work_lets_them_part_before() -> None:
-    found = outcomes(measured(lambda r, p, size, w: link(r, p, size, w / 20)))
-    assert found["differences-from-100000"] == "contradicted"
-
-
-def test_one_wire_for_all_is_no_more_rate() -> None:
-    found = outcomes(measured(lambda ranks, p, size, w: ranks**2 * link(ranks, p, size, w)))
-    assert found["more-nodes"] == "contradicted"
+    assert decided(measured(link)) == dict.fromkeys(CLAIMS, "holds")
 
 
 def shared(ranks: int, protocol: str, size: int, work_us: float) -> float:
@@ -85,8 +72,32 @@ def shared(ranks: int, protocol: str, size: int, work_us: float) -> float:
     return ranks * link(ranks, protocol, size, work_us)
 
 
-def test_the_same_rate_is_no_higher_one() -> None:
-    assert outcomes(measured(shared))["more-nodes"] == "contradicted"
+def in_the_open(ranks: int, protocol: str, size: int, work_us: float) -> float:
+    """No call hides the work."""
+    return link(ranks, "blocking", size, work_us)
+
+
+def in_turns(ranks: int, protocol: str, size: int, work_us: float) -> float:
+    """Blocking ranks take turns: they are slower, and nothing is hidden."""
+    turns = 2 if protocol == "blocking" else 1
+    return turns * link(ranks, "blocking", size, 0) + work_us
+
+
+@pytest.mark.parametrize(
+    ("exchange_us", "claim"),
+    [
+        (lambda ranks, p, size, w: link(ranks, p, size, w / 20), "differences-from-100000"),
+        (lambda ranks, p, size, w: ranks**2 * link(ranks, p, size, w), "more-nodes"),
+        (shared, "more-nodes"),
+        (in_the_open, "hides"),
+        (in_turns, "hides"),
+    ],
+    ids=["short work", "a lower rate", "the same rate", "not hidden", "in turns"],
+)
+def test_other_times_contradict(
+    exchange_us: Callable[[int, str, int, float], float], claim: str
+) -> None:
+    assert named(measured(exchange_us), claim).outcome == "contradicted"
 
 
 def wide(made: Record, share: float, **at: object) -> Record:
@@ -97,27 +108,27 @@ def wide(made: Record, share: float, **at: object) -> Record:
 
 
 def test_wide_intervals_leave_the_claims_open() -> None:
-    seen = outcomes(wide(measured(shared), 0.2, protocol="overlap"))
+    seen = decided(wide(measured(shared), 0.2, protocol="overlap"))
     assert seen["more-nodes"] == "inconclusive"
-    seen = outcomes(wide(measured(link), 0.7, size_bytes=10_000))
+    seen = decided(wide(measured(link), 0.7, size_bytes=10_000))
     assert seen["differences-from-100000"] == "inconclusive"
 
 
 def test_the_size_that_gains_most_is_judged_by_other_launches() -> None:
     """A gain at one size in the even launches alone is chance, and one launch judges nothing."""
-    made = measured(lambda ranks, _, size, w: link(ranks, "blocking", size, w))
+    made = measured(in_the_open)
     for point in made.select(size_bytes=100, protocol="overlap", launch=0):
         point.samples[:] = [0.8 * each for each in point.samples]
     verdict = a9.STUDY.claims(made)[2]
     assert (verdict.outcome, verdict.numbers["size_bytes"]) == ("contradicted", 100)
-    assert outcomes(measured(link, launches=1))["hides"] == "inconclusive"
+    assert decided(measured(link, launches=1))["hides"] == "inconclusive"
 
 
 def test_a_gain_around_what_counts_as_hidden_is_open() -> None:
-    made = measured(lambda ranks, _, size, w: link(ranks, "blocking", size, w))
+    made = measured(in_the_open)
     for point in made.select(size_bytes=100, protocol="overlap"):
         point.samples[:] = [each * (0.97, 0.9)[n % 2] for n, each in enumerate(point.samples)]
-    assert outcomes(made)["hides"] == "inconclusive"
+    assert decided(made)["hides"] == "inconclusive"
 
 
 @pytest.mark.nightly
@@ -126,18 +137,16 @@ def test_a_gain_around_what_counts_as_hidden_is_open() -> None:
     [
         ("differences-from-100000", lambda ranks, _, size, __: ranks * size),
         ("more-nodes", shared),
-        ("hides", lambda ranks, _, size, work: link(ranks, "blocking", size, work)),
+        ("hides", in_the_open),
     ],
 )
 def test_noise_alone_rarely_holds_and_the_effect_mostly(
     claim: str, without: Callable[[int, str, int, float], float]
 ) -> None:
-    def judged(effect: Callable[[int, str, int, float], float]) -> Callable[[Noise], Outcome]:
-        few = {"sizes": (10_000, 1_000_000), "overlaps": (1, 1_000_000)}
-        return lambda noise: outcome_of(a9.STUDY, measured(effect, noise, **few), claim)
+    def of(effect: Callable[[int, str, int, float], float], noise: Noise) -> Record:
+        return measured(effect, noise, sizes=(10_000, 1_000_000))
 
-    assert_rarely_holds(judged(without))
-    assert_mostly_holds(judged(link))
+    assert_told_apart(a9.STUDY, claim, of, without, link)
 
 
 def on_a_wire(at: mpptest_records.At) -> float:
@@ -159,36 +168,21 @@ def test_the_lines_of_mpptests_way_part_where_the_message_is_long(
     alone_us: Callable[[mpptest_records.At], float], outcome: str
 ) -> None:
     made = measured(link, sizes=(1,), overlaps=(1,), alone_us=alone_us)
-    assert outcomes(made)["mpptest-differences-from-100000"] == outcome
+    assert decided(made)["mpptest-differences-from-100000"] == outcome
 
 
 def test_a_wide_interval_of_mpptests_way_is_open() -> None:
     made = wide(measured(link, sizes=(1,), overlaps=(1,)), 0.8, bisect=True, size_bytes=10_000)
-    assert outcomes(made)["mpptest-differences-from-100000"] == "inconclusive"
+    assert decided(made)["mpptest-differences-from-100000"] == "inconclusive"
 
 
 @pytest.mark.nightly
 def test_noise_alone_rarely_parts_the_lines_of_mpptests_way() -> None:
-    def judged(alone_us: Callable[[mpptest_records.At], float]) -> Callable[[Noise], Outcome]:
-        few = {"sizes": (1,), "overlaps": (1,), "alone": (1_000, 1_000_000), "alone_us": alone_us}
-        claim = "mpptest-differences-from-100000"
-        return lambda noise: outcome_of(a9.STUDY, measured(link, noise, **few), claim)
+    def of(alone_us: Callable[[mpptest_records.At], float], noise: Noise) -> Record:
+        few = {"sizes": (1,), "overlaps": (1,), "alone": (1_000, 1_000_000)}
+        return measured(link, noise, **few, alone_us=alone_us)
 
-    assert_rarely_holds(judged(one_line))
-    assert_mostly_holds(judged(from_100000))
-
-
-def test_work_that_is_not_hidden_contradicts() -> None:
-    found = outcomes(measured(lambda ranks, _, size, w: link(ranks, "blocking", size, w)))
-    assert found["hides"] == "contradicted"
-
-
-def test_blocking_ranks_that_take_turns_are_slower_and_nothing_is_hidden() -> None:
-    def in_turns(ranks: int, protocol: str, size: int, work_us: float) -> float:
-        turns = 2 if protocol == "blocking" else 1
-        return turns * link(ranks, "blocking", size, 0) + work_us
-
-    assert outcomes(measured(in_turns))["hides"] == "contradicted"
+    assert_told_apart(a9.STUDY, "mpptest-differences-from-100000", of, one_line, from_100000)
 
 
 def test_the_picture_has_a_line_for_each_number_of_nodes_and_kind_of_call() -> None:
@@ -209,5 +203,5 @@ def test_the_study_runs_from_measure_to_picture(
     made = a9.STUDY.measure(
         cluster, tmp_path, quick=True, sizes=(1, 1000), overlap_bytes=(1, 100_000)
     )
-    assert list(outcomes(made)) == CLAIMS
+    assert list(decided(made)) == CLAIMS
     assert a9.STUDY.picture(made).alt

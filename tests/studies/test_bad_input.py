@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from running import first
 
 from beowulf import mpi, paths, studies
 from beowulf.cluster.namespaces import NamespaceCluster
@@ -33,8 +32,12 @@ def empty(name: str) -> Iterator[Record]:
 
 
 @pytest.mark.parametrize("name", studies.STUDIES)
-def test_a_record_without_samples_decides_nothing_and_says_what_to_do(name: str) -> None:
+def test_a_record_without_samples_decides_nothing_says_what_to_do_and_is_not_drawn(
+    name: str,
+) -> None:
     for record in empty(name):
+        with contextlib.suppress(LabError):  # the sentence is the rule
+            assert studies.draw(record).table.empty
         try:
             verdicts = studies.judge(record)
         except LabError:  # of one that says that it is complete
@@ -47,28 +50,16 @@ def test_a_record_without_samples_decides_nothing_and_says_what_to_do(name: str)
                 assert found.advice
 
 
-@pytest.mark.parametrize("name", studies.STUDIES)
-def test_a_record_without_samples_is_not_drawn_as_if_it_were_something(name: str) -> None:
-    for record in empty(name):
-        with contextlib.suppress(LabError):  # the sentence is the rule
-            assert studies.draw(record).table.empty
-
-
 @pytest.mark.nightly
 @pytest.mark.cluster
-@pytest.mark.parametrize("program", first(2, PROGRAMS))
+@pytest.mark.parametrize("program", PROGRAMS)
 @pytest.mark.parametrize(
     ("sizes", "sentence"),
-    [
-        ("8,-1", "from 0 to 2147483647"),
-        ("many", "many"),
-        ("2147483648", "from 0 to 2147483647"),
-        ("", None),
-    ],
-    ids=["negative", "not a number", "too large for MPI", "none"],
+    [("many", "many"), ("2147483648", "from 0 to 2147483647")],
+    ids=["not a number", "too large for MPI"],
 )
 def test_a_program_refuses_sizes_that_no_message_has(
-    cluster: NamespaceCluster, tmp_path: Path, program: str, sizes: str, sentence: str | None
+    cluster: NamespaceCluster, tmp_path: Path, program: str, sizes: str, sentence: str
 ) -> None:
     with pytest.raises(UsageError, match=sentence), Measurement("A7", cluster, tmp_path) as session:
         session.launch(paths.root() / "labs" / program, 2, ["--sizes", sizes])

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcome_of, quieter
-from overlap_records import busy, connected, record, timed
+from made import decided
+from null_records import Noise, assert_told_apart, quieter
+from overlap_records import connected, record, timed
 from running import first
 
 from beowulf import papers
@@ -28,7 +28,6 @@ from beowulf.measure.measurement import Measurement
 from beowulf.measure.statistics import summary
 from beowulf.measure.sweep import PAPER_D
 from beowulf.record import Point, Record
-from beowulf.verdict import Outcome
 
 WORK = 0.1
 CLAIMS = [
@@ -71,12 +70,8 @@ SMALL, LARGE = {20, 30, 40, 50, 60, 70, 80}, {70, 80}
 PAPER = {ONE_USER: SMALL, SOLARIS: LARGE, ONE_USER_SOCKET: SMALL, SOLARIS_SOCKET: LARGE}
 
 
-def outcomes(made: Record) -> dict[str, str]:
-    return {verdict.claim: verdict.outcome for verdict in d2.STUDY.claims(made)}
-
-
 def test_the_steps_of_the_paper_hold() -> None:
-    assert outcomes(swept(PAPER)) == dict.fromkeys(CLAIMS, "holds")
+    assert decided(swept(PAPER)) == dict.fromkeys(CLAIMS, "holds")
 
 
 def test_the_papers_own_table_has_these_steps() -> None:
@@ -89,13 +84,23 @@ def test_the_papers_own_table_has_these_steps() -> None:
         assert below <= way.limit_bytes < above
 
 
-def test_a_step_elsewhere_contradicts() -> None:
-    found = outcomes(swept({**PAPER, SOLARIS: {60, *LARGE}}))
-    assert found.pop("solaris-step") == "contradicted"
+@pytest.mark.parametrize(
+    ("late", "claim", "outcome"),
+    [
+        ({SOLARIS: {60, *LARGE}}, "solaris-step", "contradicted"),
+        ({SOLARIS_SOCKET: SMALL}, "solaris-socket-step", "contradicted"),
+        ({ONE_USER: set()}, "one-user-step", "contradicted"),
+        ({ONE_USER: {20, 30, 60, 70, 80}}, "one-user-step", "inconclusive"),
+        ({TESTED: {70, 80}}, "one-user-tests-no-step", "contradicted"),
+    ],
+    ids=["elsewhere", "elsewhere, by a buffer", "none", "two", "in spite of MPI_Test"],
+)
+def test_another_step_decides_its_claim_alone(
+    late: dict[Way, set[int]], claim: str, outcome: str
+) -> None:
+    found = decided(swept(PAPER | late))
+    assert found.pop(claim) == outcome
     assert set(found.values()) == {"holds"}
-    assert (
-        outcomes(swept({**PAPER, SOLARIS_SOCKET: SMALL}))["solaris-socket-step"] == "contradicted"
-    )
 
 
 def test_the_buffer_that_the_kernel_says_is_in_the_evidence() -> None:
@@ -127,7 +132,7 @@ def test_the_buffer_that_the_kernel_says_is_in_the_evidence() -> None:
 def test_what_leaves_while_the_sender_works_tells_the_causes_apart(
     way: Way, left: list[int], asks: bool, outcome: str
 ) -> None:
-    found = outcomes(swept(PAPER, {way: on_the_wire(way, left, asks)}))
+    found = decided(swept(PAPER, {way: on_the_wire(way, left, asks)}))
     assert found.pop(f"{way.mpich}-on-the-wire") == outcome
     assert set(found.values()) == {"holds"}
 
@@ -143,29 +148,20 @@ def test_without_a_capture_the_cause_is_open_and_a_reason_given() -> None:
         assert "beowulf doctor" in verdict.advice
 
 
-def test_a_busy_machine_does_not_matter_on_the_wire() -> None:
-    found = outcomes(busy(swept(PAPER)))
-    assert {found[f"{way.mpich}-on-the-wire"] for way in CAUSES} == {"holds"}
-
-
 @pytest.mark.nightly
 @pytest.mark.parametrize("way", SOCKETS, ids=lambda way: way.mpich)
 def test_a_step_without_the_cause_never_holds_and_with_it_mostly(way: Way) -> None:
     """Noise may be large: what is judged lies at 0 or at 1."""
 
-    def judged(late: set[int]) -> Callable[[Noise], Outcome]:
-        def outcome(noise: Noise) -> Outcome:
-            points = [connected(way)]
-            for size in PAPER_D:
-                ended = 2e-4 + size * 8 / 1e8 + (WORK if size // KB in late else 0.0)
-                points += timed(way, "duration_s", WORK, noise, size_bytes=size, rank=0)
-                points += timed(way, "duration_s", ended, noise, size_bytes=size, rank=1)
-            return outcome_of(d2.STUDY, record("D2", points), f"{way.mpich}-step")
+    def of(late: set[int], noise: Noise) -> Record:
+        points = [connected(way)]
+        for size in PAPER_D:
+            ended = 2e-4 + size * 8 / 1e8 + (WORK if size // KB in late else 0.0)
+            points += timed(way, "duration_s", WORK, noise, size_bytes=size, rank=0)
+            points += timed(way, "duration_s", ended, noise, size_bytes=size, rank=1)
+        return record("D2", points)
 
-        return outcome
-
-    assert_rarely_holds(judged(set()))
-    assert_mostly_holds(judged(PAPER[way]))
+    assert_told_apart(d2.STUDY, f"{way.mpich}-step", of, set(), PAPER[way])
 
 
 @pytest.mark.nightly
@@ -173,28 +169,11 @@ def test_a_step_without_the_cause_never_holds_and_with_it_mostly(way: Way) -> No
 def test_the_other_cause_rarely_passes_for_this_one_on_the_wire(way: Way) -> None:
     other = LEFT[EAGER[0]] if way in SOCKETS else LEFT[SOLARIS_SOCKET]
 
-    def judged(left: int) -> Callable[[Noise], Outcome]:
-        def outcome(noise: Noise) -> Outcome:
-            point = on_the_wire(
-                way, [int(left * each) for each in quieter(noise(10))], way in EAGER
-            )
-            return outcome_of(d2.STUDY, record("D2", [point, connected(way)]), point_claim)
+    def of(left: int, noise: Noise) -> Record:
+        bytes_left = [int(left * each) for each in quieter(noise(10))]
+        return record("D2", [on_the_wire(way, bytes_left, way in EAGER), connected(way)])
 
-        return outcome
-
-    point_claim = f"{way.mpich}-on-the-wire"
-    assert_rarely_holds(judged(other))
-    assert_mostly_holds(judged(LEFT[way]))
-
-
-def test_no_step_at_all_contradicts_and_a_message_says_so() -> None:
-    verdict = d2.STUDY.claims(swept({SOLARIS: LARGE}))[0]
-    assert verdict.outcome == "contradicted"
-    assert "no step at any size" in verdict.evidence
-
-
-def test_waiting_in_spite_of_mpi_test_contradicts() -> None:
-    assert outcomes(swept({**PAPER, TESTED: {70, 80}}))["one-user-tests-no-step"] == "contradicted"
+    assert_told_apart(d2.STUDY, f"{way.mpich}-on-the-wire", of, other, LEFT[way])
 
 
 def test_what_progress_costs_the_sender_is_reported() -> None:
@@ -204,12 +183,6 @@ def test_what_progress_costs_the_sender_is_reported() -> None:
     tests, thread = d2.STUDY.claims(made)[-2:]
     assert "T_P0 is 1.00 times that with limit 16 KB" in tests.evidence
     assert "T_P0 is 2.00 times that with limit 16 KB" in thread.evidence
-
-
-def test_two_steps_are_none_that_is_visible() -> None:
-    verdict = d2.STUDY.claims(swept({**PAPER, ONE_USER: {20, 30, 60, 70, 80}}))[0]
-    assert verdict.outcome == "inconclusive"
-    assert verdict.advice
 
 
 def in_launches(made: Record, *times: float) -> Record:
@@ -227,7 +200,7 @@ def in_launches(made: Record, *times: float) -> Record:
 
 def test_messages_that_take_twice_as_long_in_one_launch_do_not_hide_the_step() -> None:
     made = in_launches(swept(PAPER), 1.0, 2.0)
-    assert outcomes(made) == dict.fromkeys(CLAIMS, "holds")
+    assert decided(made) == dict.fromkeys(CLAIMS, "holds")
 
 
 def test_launches_that_do_not_agree_where_the_step_is_give_no_verdict() -> None:
@@ -235,13 +208,7 @@ def test_launches_that_do_not_agree_where_the_step_is_give_no_verdict() -> None:
     for point in other.points:
         point.at["launch"] = 1
     made.points += other.points
-    assert outcomes(made)["one-user-step"] == "inconclusive"
-
-
-def test_a_library_that_was_not_measured_is_reported() -> None:
-    made = swept(PAPER)
-    made.points = [p for p in made.points if p.at["mpich"] != "solaris"]
-    assert outcomes(made)["solaris-step"] == "inconclusive"
+    assert decided(made)["one-user-step"] == "inconclusive"
 
 
 def test_the_table_has_the_papers_rows() -> None:
@@ -294,25 +261,8 @@ def test_a_capture_tells_a_send_buffer_from_a_rendezvous(
         way: {way.buffer_bytes} for way in SOCKETS
     }
     for way in CAUSES:
-        assert outcomes(made)[f"{way.mpich}-on-the-wire"] == "holds"
+        assert decided(made)[f"{way.mpich}-on-the-wire"] == "holds"
     assert not list(tmp_path.iterdir()), "the capture is read and thrown away"
-
-
-@pytest.mark.nightly
-@pytest.mark.cluster
-def test_a_message_of_eight_limits_comes_after_the_work_and_one_of_half_a_limit_before(
-    cluster: NamespaceCluster, tmp_path: Path
-) -> None:
-    small, large = ONE_USER.limit_bytes // 2, ONE_USER.limit_bytes * 8
-    with Measurement("D2", cluster, tmp_path) as session:
-        for way in (ONE_USER, TESTED):
-            words = [*overlap.sweep_arguments(0.1, [small, large], 5, 0), "--work", "delay"]
-            overlap.launch(session, way, "message_sweep.c", words, number=0)
-    made = session.record()
-    plain, tested = d2.shares(made, ONE_USER), d2.shares(made, TESTED)
-    assert plain[large].median > d2.MIDDLE
-    assert plain[small].min < d2.MIDDLE
-    assert tested[large].min < 0.7, "MPI_Test lets the rendezvous happen during the work"
 
 
 @pytest.mark.cluster

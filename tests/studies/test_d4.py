@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from null_records import (
-    Noise,
-    assert_mostly_holds,
-    assert_rarely_holds,
-    outcome_of,
-    quieter,
-)
-from overlap_records import record, timed
+from made import decided
+from null_records import Noise, assert_told_apart, quieter
+from overlap_records import exchanged, record
 
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.labs.lab_05 import d4_both_sides as d4
@@ -22,7 +16,6 @@ from beowulf.labs.lab_05.d5_improvement import exchanges
 from beowulf.labs.lab_05.overlap import DEFAULT, ONE_USER
 from beowulf.measure.measurement import Measurement
 from beowulf.record import Record
-from beowulf.verdict import Outcome
 
 WORK_S = 0.02
 CLAIMS = [
@@ -36,31 +29,20 @@ def measured(percent: dict[tuple[int, int], float], noise: Noise | None = None) 
     points = []
     for (size, rank), each in percent.items():
         comm, comp = 1e-4 + size * 8e-8, 4e-4
-        before = comm + comp
-        times = {"comm": comm, "comp": comp, "before": before, "during": before * (1 + each / 100)}
-        for part, seconds in times.items():
-            at = {"size_bytes": size, "rank": rank, "part": part}
-            points += timed(ONE_USER, "duration_s", seconds, noise, **at)
+        during = (comm + comp) * (1 + each / 100)
+        points += exchanged(ONE_USER, comm, comp, during, noise, size_bytes=size, rank=rank)
     return record("D4", points)
 
 
-def outcomes(made: Record) -> dict[str, str]:
-    return {verdict.claim: verdict.outcome for verdict in d4.STUDY.claims(made)}
-
-
 def test_the_papers_percentages_hold() -> None:
-    assert outcomes(measured(d4.PAPER_PERCENT)) == dict.fromkeys(CLAIMS, "holds")
+    assert decided(measured(d4.PAPER_PERCENT)) == dict.fromkeys(CLAIMS, "holds")
 
 
-def test_a_longer_time_contradicts() -> None:
-    found = outcomes(measured({**d4.PAPER_PERCENT, (d4.LARGE, 1): 4.0}))
-    assert found["gain-70kb-p1"] == "contradicted"
-    assert found["gain-70kb-p0"] == "holds"
-
-
-def test_a_larger_gain_at_70_kb_contradicts_that_it_is_less() -> None:
-    found = outcomes(measured({**d4.PAPER_PERCENT, (d4.LARGE, 0): -40.0}))
-    assert found["less-at-70kb-p0"] == "contradicted"
+@pytest.mark.parametrize(("percent", "claim"), [(4.0, "gain-70kb-p0"), (-40.0, "less-at-70kb-p0")])
+def test_a_longer_time_and_a_larger_gain_at_70_kb_contradict(percent: float, claim: str) -> None:
+    found = decided(measured({**d4.PAPER_PERCENT, (d4.LARGE, 0): percent}))
+    assert found[claim] == "contradicted"
+    assert found["gain-70kb-p1"] == "holds"
 
 
 def test_no_change_is_not_called_a_gain_and_a_wide_interval_leaves_it_open() -> None:
@@ -81,28 +63,21 @@ def test_less_at_70_kb_is_half_of_the_papers_difference() -> None:
     small = d4.PAPER_PERCENT[d4.SMALL, 0]
     for more, outcome in ((18.0, "holds"), (11.15, "inconclusive"), (5.0, "contradicted")):
         made = measured({**d4.PAPER_PERCENT, (d4.LARGE, 0): small + more})
-        assert outcomes(made)["less-at-70kb-p0"] == outcome
+        assert decided(made)["less-at-70kb-p0"] == outcome
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("claim", ["gain-7kb-p0", "gain-70kb-p0", "less-at-70kb-p0"])
 def test_noise_alone_rarely_holds_and_the_papers_effect_mostly(claim: str) -> None:
-    def judged(percent: dict[tuple[int, int], float]) -> Callable[[Noise], Outcome]:
-        return lambda noise: outcome_of(
-            d4.STUDY, measured(percent, lambda n: quieter(noise(n))), claim
-        )
+    def of(percent: dict[tuple[int, int], float], noise: Noise) -> Record:
+        return measured(percent, lambda n: quieter(noise(n)))
 
-    assert_rarely_holds(judged(dict.fromkeys(d4.PAPER_PERCENT, 0.0)))
-    assert_mostly_holds(judged(d4.PAPER_PERCENT))
+    none = dict.fromkeys(d4.PAPER_PERCENT, 0.0)
+    assert_told_apart(d4.STUDY, claim, of, none, d4.PAPER_PERCENT)
 
 
-def test_the_evidence_has_the_sign_of_equation_1() -> None:
-    verdict = d4.STUDY.claims(measured(d4.PAPER_PERCENT))[0]
-    assert verdict.numbers["percent"] == pytest.approx(-26.27, abs=1.5)
-    assert "negative being better" in verdict.evidence
-
-
-def test_the_table_is_made_as_the_papers() -> None:
+def test_the_table_is_made_as_the_papers_with_the_sign_of_equation_1() -> None:
+    assert "negative being better" in d4.STUDY.claims(measured(d4.PAPER_PERCENT))[0].evidence
     table = d4.paper_table(measured(d4.PAPER_PERCENT))
     assert len(table) == 4 * 5
     means = table[table.statistic == "mean"].set_index(["message_kb", "process"])
@@ -138,6 +113,7 @@ def test_a_long_work_hides_an_eager_exchange_and_not_a_rendezvous(
     assert fastest[DEFAULT]["comp"] > 0.99 * WORK_S
 
 
+@pytest.mark.nightly  # D5 runs its program in every run
 @pytest.mark.cluster
 def test_the_study_runs_from_measure_to_picture(
     cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -145,5 +121,5 @@ def test_the_study_runs_from_measure_to_picture(
     monkeypatch.setattr(d4, "WAYS", (ONE_USER,))
     monkeypatch.setattr(d4, "QUICK", overlap.Amount(launches=1, passes=5))
     made = d4.STUDY.measure(cluster, tmp_path, quick=True)
-    assert list(outcomes(made)) == CLAIMS
+    assert list(decided(made)) == CLAIMS
     assert len(d4.STUDY.picture(made).table) == 4

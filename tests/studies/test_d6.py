@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcome_of, quieter
-from overlap_records import connected, record, timed
+from made import decided
+from null_records import Noise, assert_told_apart, quieter
+from overlap_records import connected, exchanged, record
 
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.labs.lab_05 import d6_cumulative_and_processes as d6
 from beowulf.labs.lab_05.overlap import DEFAULT, KB, ONE_USER, ONE_USER_SOCKET, Amount, Way
 from beowulf.record import Point, Record
-from beowulf.verdict import Outcome
 
 CLAIMS = [
     *("one-user-socket-1-messages", "one-user-socket-8-messages"),
@@ -27,17 +26,10 @@ def exchange(
     way: Way, ranks: int, messages: int, size: int, shown: float, noise: Noise | None
 ) -> list[Point]:
     comm, work = size * messages * (ranks - 1) * 8.5e-8, d6.SECONDS
-    before = comm + work
-    times = {"comm": comm, "comp": work, "before": before, "during": work + shown * comm}
-    at = {
-        "messages": messages,
-        "total_bytes": size * messages * (ranks - 1),
-        "size_bytes": size,
-    }
+    at = {"messages": messages, "total_bytes": size * messages * (ranks - 1), "size_bytes": size}
     points = []
     for rank in range(ranks):
-        for part, seconds in times.items():
-            points += timed(way, "duration_s", seconds, noise, **at, rank=rank, part=part)
+        points += exchanged(way, comm, work, work + shown * comm, noise, **at, rank=rank)
     for point in points:
         point.at["ranks"] = ranks
     return points
@@ -58,12 +50,8 @@ def measured(
     return record("D6", points)
 
 
-def outcomes(made: Record) -> dict[str, str]:
-    return {verdict.claim: verdict.outcome for verdict in d6.STUDY.claims(made)}
-
-
 def test_what_the_paper_concludes_holds() -> None:
-    assert outcomes(measured()) == dict.fromkeys(CLAIMS, "holds")
+    assert decided(measured()) == dict.fromkeys(CLAIMS, "holds")
 
 
 @pytest.mark.parametrize(
@@ -79,7 +67,7 @@ def test_what_the_paper_concludes_holds() -> None:
 def test_the_opposite_contradicts_one_claim_only(
     shown: dict[tuple[Way, int] | int, float], claim: str
 ) -> None:
-    found = outcomes(measured(USUAL | shown))
+    found = decided(measured(USUAL | shown))
     assert found.pop(claim) == "contradicted"
     assert set(found.values()) == {"holds"}
 
@@ -103,7 +91,7 @@ def test_a_wide_interval_around_the_margin_is_open(case: tuple[Way, int] | int) 
 def test_a_cluster_of_two_nodes_leaves_the_processes_open() -> None:
     made = measured()
     made.points = [p for p in made.points if p.at.get("ranks", 2) == 2]
-    found = outcomes(made)
+    found = decided(made)
     assert found.pop("more-processes-gain-less") == "inconclusive"
     assert set(found.values()) == {"holds"}
 
@@ -112,7 +100,7 @@ def test_a_buffer_that_is_not_as_set_leaves_its_claims_open() -> None:
     made = measured()
     made.points = [p for p in made.points if p.quantity != "first_message_s"]
     made.points.append(connected(ONE_USER_SOCKET, 2 * ONE_USER_SOCKET.buffer_bytes))
-    found = outcomes(made)
+    found = decided(made)
     assert {claim for claim, outcome in found.items() if outcome == "inconclusive"} == set(
         CLAIMS[:2]
     )
@@ -120,26 +108,21 @@ def test_a_buffer_that_is_not_as_set_leaves_its_claims_open() -> None:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize(
-    ("claim", "null", "effect"),
+    ("claim", "null"),
     [
-        ("one-user-socket-8-messages", {}, USUAL),
-        ("more-processes-gain-less", {}, USUAL),
-        ("one-user-8-messages", {(ONE_USER, 8): 0.8}, USUAL),
-        ("one-user-socket-1-messages", {(ONE_USER_SOCKET, 1): 0.8}, USUAL),
+        ("one-user-socket-8-messages", {}),
+        ("more-processes-gain-less", {}),
+        ("one-user-8-messages", {(ONE_USER, 8): 0.8}),
+        ("one-user-socket-1-messages", {(ONE_USER_SOCKET, 1): 0.8}),
     ],
 )
 def test_noise_alone_rarely_holds_and_the_effect_mostly(
-    claim: str,
-    null: dict[tuple[Way, int] | int, float],
-    effect: dict[tuple[Way, int] | int, float],
+    claim: str, null: dict[tuple[Way, int] | int, float]
 ) -> None:
-    def judged(shown: dict[tuple[Way, int] | int, float]) -> Callable[[Noise], Outcome]:
-        return lambda noise: outcome_of(
-            d6.STUDY, measured(shown, lambda count: quieter(noise(count))), claim
-        )
+    def of(shown: dict[tuple[Way, int] | int, float], noise: Noise) -> Record:
+        return measured(shown, lambda count: quieter(noise(count)))
 
-    assert_rarely_holds(judged(null))
-    assert_mostly_holds(judged(effect))
+    assert_told_apart(d6.STUDY, claim, of, null, USUAL)
 
 
 def test_the_picture_has_each_number_of_messages_and_of_ranks() -> None:
@@ -157,7 +140,7 @@ def test_the_study_runs_from_measure_to_picture(
     monkeypatch.setattr(d6, "COUNTS", (1, 8))
     monkeypatch.setattr(d6, "QUICK", Amount(launches=1, passes=3))
     made = d6.STUDY.measure(cluster, tmp_path, quick=True)
-    assert list(outcomes(made)) == CLAIMS
+    assert list(decided(made)) == CLAIMS
     timed_points = [p for p in made.select(total_bytes=d6.TOTAL) if p.quantity == "duration_s"]
     sizes = {(p.at["ranks"], p.at["size_bytes"]) for p in timed_points}
     assert sizes == {(2, 42 * KB), (3, 21 * KB), (4, 14 * KB)}

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from lab_04_records import noisy
-from made import outcomes
-from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcome_of
-from overlap_records import busy, record
+from made import decided, outcomes
+from null_records import assert_told_apart
+from overlap_records import record
 
 from beowulf.labs.lab_03 import e3_hpl
 from beowulf.record import Point, Record
 from beowulf.studies import draw, judge
-from beowulf.verdict import Outcome
 
 SWEEP = {"quick": False, "n": 960, "nb": 80, "p": 2, "q": 2, "runs": 8, "launches": 1}
 
@@ -61,15 +58,6 @@ def test_one_solution_that_fails_is_enough() -> None:
     assert "1.2e+02" in verdict.evidence
 
 
-def test_a_check_is_believed_on_a_busy_machine() -> None:
-    results = outcomes(judge(busy(made(solved()))))
-    assert results["residual"] == "holds"
-
-
-def test_hpl_as_fast_as_dgemm_does_not_lean_on_the_network() -> None:
-    assert outcomes(judge(made(solved(gflops=5.9))))["below-dgemm"] == "contradicted"
-
-
 @pytest.mark.parametrize(
     ("times", "time", "rate"),
     [
@@ -80,7 +68,7 @@ def test_hpl_as_fast_as_dgemm_does_not_lean_on_the_network() -> None:
     ],
 )
 def test_both_states_decide(times: float, time: str, rate: str) -> None:
-    results = outcomes(judge(before_after(times)))
+    results = decided(before_after(times))
     assert (results["tuned-time"], results["tuned-rate"]) == (time, rate)
 
 
@@ -97,37 +85,25 @@ def test_a_gain_around_half_of_the_papers_is_open() -> None:
     record = before_after(1 / 0.72)
     for point in record.select(state="after"):
         point.samples[:] = [s * (1 + 0.2 * (-1) ** n) for n, s in enumerate(point.samples)]
-    assert outcomes(judge(record))["tuned-time"] == "inconclusive"
+    assert decided(record)["tuned-time"] == "inconclusive"
 
 
-def test_a_share_of_dgemm_around_the_threshold_is_open() -> None:
-    record = made(solved(gflops=0.9 * 6))
-    assert outcomes(judge(record))["below-dgemm"] == "inconclusive"
+@pytest.mark.parametrize(("gflops", "outcome"), [(5.9, "contradicted"), (0.9 * 6, "inconclusive")])
+def test_hpl_as_fast_as_dgemm_does_not_lean_on_the_network(gflops: float, outcome: str) -> None:
+    assert decided(made(solved(gflops=gflops)))["below-dgemm"] == outcome
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("claim", ["tuned-time", "tuned-rate", "below-dgemm"])
-def test_noise_alone_rarely_holds(claim: str) -> None:
-    def judged(record: Record) -> Callable[[Noise], Outcome]:
-        return lambda noise: outcome_of(e3_hpl.STUDY, noisy(record, noise), claim)
-
-    below = claim == "below-dgemm"
-    assert_rarely_holds(judged(made(solved(gflops=6.0)) if below else before_after(1.0)))
-    assert_mostly_holds(judged(made(solved()) if below else before_after(e3_hpl.RATE_AFTER)))
-
-
-def test_two_pairs_are_too_few() -> None:
-    both = ("before", "after")
-    points = [
-        Point(
-            {"state": s, "ranks": 4, "launch": 0}, q, [v] * 2, {"passed": [True], "residual": [0.1]}
-        )
-        for s, v in (("before", 1.0), ("after", 2.0))
-        for q in ("hpl_gflops", "hpl_s", "dgemm_gflops")
-    ]
-    verdict = judge(made(points, states=both)).named("tuned-time")
-    assert verdict.outcome == "inconclusive"
-    assert "2 pairs" in verdict.evidence
+@pytest.mark.parametrize(
+    ("claim", "without", "effect"),
+    [
+        ("tuned-time", before_after(1.0), before_after(e3_hpl.RATE_AFTER)),
+        ("tuned-rate", before_after(1.0), before_after(e3_hpl.RATE_AFTER)),
+        ("below-dgemm", made(solved(gflops=6.0)), made(solved())),
+    ],
+)
+def test_noise_alone_rarely_holds(claim: str, without: Record, effect: Record) -> None:
+    assert_told_apart(e3_hpl.STUDY, claim, noisy, without, effect)
 
 
 def test_table_and_picture_have_each_state() -> None:

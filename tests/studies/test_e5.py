@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from lab_04_records import noisy
-from made import outcomes
-from null_records import Noise, assert_mostly_holds, assert_rarely_holds, outcome_of
+from made import decided
+from null_records import assert_told_apart
 from overlap_records import record
 
 from beowulf.labs.lab_07 import e5_application
 from beowulf.record import Point, Record
 from beowulf.studies import draw, judge
 from beowulf.suites.blast import STEPS
-from beowulf.verdict import Outcome
 
 LAUNCHES = e5_application.LAUNCHES
 SHARES = {"scatter": 0.1, "format": 0.2, "search": 0.6, "merge": 0.1, "total": 1.0}
@@ -54,7 +51,7 @@ def made(
 
 
 def test_as_found_only_the_result_is_judged() -> None:
-    assert outcomes(judge(made(("as found", 4.0, 10.0)))) == {
+    assert decided(made(("as found", 4.0, 10.0))) == {
         "identical": "holds",
         "tuned-time": "inconclusive",
         "synthetic-is-the-limit": "inconclusive",
@@ -72,18 +69,14 @@ def test_a_gain_names_what_the_state_before_was_made_of() -> None:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize(
-    ("claim", "none"),
-    [("tuned-time", (4.0, 4.6)), ("synthetic-is-the-limit", (3.56, 8.9))],
+    ("claim", "none"), [("tuned-time", (4.0, 4.6)), ("synthetic-is-the-limit", (3.56, 8.9))]
 )
 def test_without_its_effect_a_claim_rarely_holds_and_with_the_papers_it_mostly_does(
     claim: str, none: tuple[float, float]
 ) -> None:
-    def judged(after: tuple[float, float]) -> Callable[[Noise], Outcome]:
-        of = made(("before", 4.0, 10.0), ("after", *after))
-        return lambda noise: outcome_of(e5_application.STUDY, noisy(of, noise), claim)
-
-    assert_rarely_holds(judged(none))
-    assert_mostly_holds(judged((3.56, 4.6)))
+    without = made(("before", 4.0, 10.0), ("after", *none))
+    with_effect = made(("before", 4.0, 10.0), ("after", 3.56, 4.6))
+    assert_told_apart(e5_application.STUDY, claim, noisy, without, with_effect)
 
 
 def test_another_result_contradicts() -> None:
@@ -109,7 +102,7 @@ def test_without_the_whole_and_a_part_nothing_is_identical(parts: tuple[int, ...
     ],
 )
 def test_both_states_decide(seconds: float, half_us: float, time: str, limit: str) -> None:
-    found = outcomes(judge(made(("before", 4.0, 10.0), ("after", seconds, half_us))))
+    found = decided(made(("before", 4.0, 10.0), ("after", seconds, half_us)))
     assert (found["tuned-time"], found["synthetic-is-the-limit"]) == (time, limit)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pytest
+from made import decided
 
 from beowulf import papers
 from beowulf.errors import LabError
@@ -21,10 +22,6 @@ MACHINE = {**SIMULATED, "platform": machine_1995.ethernet().as_dict()}
 ONE_MACHINE = {"kind": "namespaces", "nodes": list(NODES), "node_cores": dict.fromkeys(NODES, 2)}
 SIXTEEN = [f"node{n:02}" for n in range(16)]
 PCS = {"kind": "ssh", "nodes": SIXTEEN, "node_cores": dict.fromkeys(SIXTEEN, 1)}
-
-
-def outcomes(record: Record) -> dict[str, str]:
-    return {verdict.claim: verdict.outcome for verdict in judge(record)}
 
 
 def evidence(record: Record, claim: str) -> str:
@@ -87,26 +84,19 @@ def gas(
 @pytest.mark.parametrize(
     ("claim", "record", "outcome"),
     [
-        ("shock", gas(), "holds"),
         ("shock", gas(shock=0.4), "contradicted"),
-        ("smooth", gas(), "holds"),
         ("smooth", gas(smooth=2.3), "contradicted"),
-        ("conserved", gas(), "holds"),
         ("conserved", gas(drift=-1e-9), "contradicted"),
-        ("same-bits", gas(), "holds"),
         ("same-bits", gas(bits=("a", "b")), "contradicted"),
-        ("one-processor", gas(step_s=2.716), "holds"),
         ("one-processor", gas(step_s=0.01), "contradicted"),
         ("fixed-size", gas(), "inconclusive"),
-        ("fixed-size", gas(cluster=PCS), "holds"),
         ("fixed-size", gas(cluster=PCS, fixed=14), "contradicted"),
         ("scaled-size", gas(), "inconclusive"),
-        ("scaled-size", gas(cluster=PCS), "holds"),
         ("scaled-size", gas(cluster=PCS, scaled=7), "contradicted"),
     ],
 )
 def test_each_claim_of_the_gas_has_each_outcome(claim: str, record: Record, outcome: str) -> None:
-    assert outcomes(record)[claim] == outcome
+    assert decided(record)[claim] == outcome
 
 
 def test_the_roofline_has_the_time_of_each_kind_of_work_beside_a_step() -> None:
@@ -130,9 +120,6 @@ def test_the_roofline_has_the_time_of_each_kind_of_work_beside_a_step() -> None:
         rel=1e-3,
     )
     assert found["percent"]["a step"] == 100
-
-
-def test_the_roofline_of_a_record_without_it_is_refused() -> None:
     with pytest.raises(LabError, match="no such time"):
         c4_gas.roofline(gas())
 
@@ -144,7 +131,7 @@ def test_cores_that_ranks_share_are_the_reason_that_no_speed_up_is_judged() -> N
 def test_a_load_leaves_open_how_fast_the_gas_is_and_not_whether_it_is_right() -> None:
     record = gas(step_s=2.4)
     record.circumstances["before"]["load_1min"] = 9.0
-    found = outcomes(record)
+    found = decided(record)
     assert found["one-processor"] == "inconclusive"
     assert found["shock"] == found["same-bits"] == "holds"
 
@@ -189,33 +176,26 @@ def galaxy(
 @pytest.mark.parametrize(
     ("claim", "record", "outcome"),
     [
-        ("small-error", galaxy(), "holds"),
         ("small-error", galaxy(errors=(1e-4, 1e-3, 2e-2, 3e-2)), "contradicted"),
-        ("angle", galaxy(), "holds"),
         ("angle", galaxy(errors=(1e-3, 1e-4, 5e-3, 2e-2)), "contradicted"),
-        ("n-log-n", galaxy(), "holds"),
         ("n-log-n", galaxy(power=1.0), "contradicted"),
-        ("energy", galaxy(), "holds"),
         ("energy", galaxy(drift=0.01), "contradicted"),
-        ("same-bits", galaxy(), "holds"),
         ("same-bits", galaxy(bits=("a", "b")), "contradicted"),
-        ("one-processor", galaxy(), "holds"),
         ("fixed-size", galaxy(), "inconclusive"),
-        ("fixed-size", galaxy(cluster=PCS), "holds"),
         ("fixed-size", galaxy(cluster=PCS, times=15), "contradicted"),
     ],
 )
 def test_each_claim_of_the_galaxy_has_each_outcome(
     claim: str, record: Record, outcome: str
 ) -> None:
-    assert outcomes(record)[claim] == outcome
+    assert decided(record)[claim] == outcome
 
 
 # --- C6
 
 
 def machine(
-    fixed: Mapping[int, float] = {1: 4.5, 8: 28.2, 16: 28.0},
+    fixed: Mapping[int, float] = {1: 4.5, 8: 25, 16: 27},
     scaled: float = 60.5,
     galaxies: Iterable[float] = (18.0, 19.0, 20.0),
     eight: float = 17.5,
@@ -262,52 +242,50 @@ def machine(
     return measured("C6", points, MACHINE)
 
 
+SUMS = {"sum-scaled": "contradicted", "sum-fixed": "contradicted"}
+
+
 @pytest.mark.parametrize(
     ("claim", "record", "outcome"),
     [
-        ("gas-fixed", machine(), "holds"),
         ("gas-fixed", machine({1: 4.5, 8: 28, 16: 50}), "contradicted"),
-        ("gas-scaled", machine(), "holds"),
         ("gas-scaled", machine(scaled=40), "contradicted"),
-        ("galaxy", machine(), "holds"),
         ("galaxy", machine(galaxies=(30, 31, 32)), "contradicted"),
         ("galaxy", machine(galaxies=(18, 19, 30)), "inconclusive"),
-        ("gas-fixed-overhead", machine({1: 4.5, 8: 25, 16: 27}), "holds"),
         ("gas-fixed-overhead", machine({1: 4.5, 8: 28, 16: 50}), "contradicted"),
-        ("gas-scaled-overhead", machine(), "holds"),
         ("gas-scaled-overhead", machine(scaled=71), "contradicted"),
-        ("galaxy-overhead", machine(), "holds"),
         ("galaxy-overhead", machine(galaxies=(40, 41, 42)), "contradicted"),
         ("galaxy-overhead", machine(galaxies=(19, 20, 40)), "inconclusive"),
-        ("gas-doubling", machine({1: 4.5, 8: 28.2, 16: 31}), "holds"),
         ("gas-doubling", machine({1: 4.5, 8: 20, 16: 31}), "contradicted"),
-        ("galaxy-doubling", machine(), "holds"),
         ("galaxy-doubling", machine(eight=12), "contradicted"),
         ("galaxy-doubling", machine(galaxies=(18, 19, 30)), "inconclusive"),
-        ("gas-communicating", machine(), "holds"),
         ("gas-communicating", machine(communicating=0.5), "contradicted"),
-        ("second-gas", machine(), "holds"),
         ("second-gas", machine(second=1.3), "contradicted"),
-        ("second-galaxy", machine(), "holds"),
         ("second-galaxy", machine(second_galaxy=1.3), "contradicted"),
-        ("second-balancing", machine(), "holds"),
         ("second-balancing", machine(balancing=1.0), "contradicted"),
-        ("sum-scaled", machine(), "contradicted"),
-        ("sum-fixed", machine(), "contradicted"),
     ],
 )
 def test_each_claim_of_the_machine_of_1995_has_each_outcome(
     claim: str, record: Record, outcome: str
 ) -> None:
-    assert outcomes(record)[claim] == outcome
+    assert decided(record)[claim] == outcome
+
+
+@pytest.mark.parametrize(
+    ("record", "others"),
+    [(gas(cluster=PCS), {}), (galaxy(cluster=PCS), {}), (machine(), SUMS)],
+    ids=["gas", "galaxy", "the machine of 1995"],
+)
+def test_every_claim_of_a_record_as_in_the_paper_holds(
+    record: Record, others: dict[str, str]
+) -> None:
+    found = decided(record)
+    assert {name: each for name, each in found.items() if each != "holds"} == others
 
 
 def test_the_papers_sums_are_listed_as_arithmetic_and_the_rest_as_simulated() -> None:
     found = {verdict.claim: verdict for verdict in judge(machine())}
-    assert {name for name, each in found.items() if each.rests_on == "arithmetic"} == {
-        "sum-scaled",
-        "sum-fixed",
-    }
+    assert {name for name, each in found.items() if each.rests_on == "arithmetic"} == SUMS.keys()
     assert "13.9 %" in found["sum-scaled"].evidence
     assert "simulated by SimGrid, not measured" in found["gas-fixed"].evidence
 
@@ -354,7 +332,7 @@ def as_published(factor: float, cluster: Mapping[str, Any] = MACHINE) -> Record:
 def test_the_points_of_figure_1_are_held_against_the_machine_of_1995_alone(
     record: Record, outcome: str
 ) -> None:
-    assert outcomes(record)["figure-1"] == outcome
+    assert decided(record)["figure-1"] == outcome
 
 
 def test_the_points_have_their_tokens_a_second_as_well() -> None:

@@ -11,25 +11,16 @@ import pytest
 import test_a8
 import test_a9
 from lab_04_records import At, a7, message_us, noisy
-from null_records import (
-    Noise,
-    assert_mostly_holds,
-    assert_rarely_holds,
-    outcome_of,
-    quieter,
-)
+from made import named
+from null_records import Noise, assert_told_apart, quieter
 
 from beowulf.labs.lab_04 import a7_rate_by_nodes
 from beowulf.measure import mpptest
 from beowulf.record import Point, Record
-from beowulf.studies import judge
-from beowulf.verdict import Outcome, Verdict
+from beowulf.studies import draw
 
 A7 = a7_rate_by_nodes.STUDY
-
-
-def claim(record: Record, name: str) -> Verdict:
-    return next(each for each in judge(record) if each.claim == name)
+SLOWER = {"blocking": 1.0, "async": 1.5}
 
 
 def pair(times: Callable[[At], float], **how: object) -> Record:
@@ -62,64 +53,34 @@ def test_the_factor_of_bisect_is_one_pair_for_two_ranks_and_two_for_four() -> No
 def test_a_record_of_the_older_loops_beside_work_is_not_judged() -> None:
     record = lab_04.b1(lambda at: 500.0)
     record.points.append(asked(work="both ranks"))
-    assert claim(record, "mpptest-similar-calls").outcome == "holds"
+    assert named(record, "mpptest-similar-calls").outcome == "holds"
     record.points.append(asked())
-    verdict = claim(record, "mpptest-similar-calls")
+    verdict = named(record, "mpptest-similar-calls")
     assert verdict.outcome == "inconclusive"
     assert "both ranks sent first" in verdict.evidence
 
 
-def test_no_work_has_the_rate_0_and_without_bisect_no_rank_is_counted_twice() -> None:
-    at = mpptest_records.places((4,), work=(0, 8), bisect=False)
-    record = Record("A8", points=mpptest_records.points(lambda _: 100.0, at, noise=0.0))
-    rows = mpptest.printed(record).set_index(["protocol", "length_bytes"])
-    assert rows.loc[("async", 0), ["rate_mbit_per_s", "low", "high", "best_mbit_per_s"]].eq(0).all()
-    assert rows.loc[("async", 8), "rate_mbit_per_s"] == pytest.approx(8 * 8 / 100)
-
-
 @pytest.mark.parametrize(
-    ("times", "noise", "outcome"),
+    ("name", "times", "noise", "outcome"),
     [
-        (lambda at: 1.0, 0.001, "holds"),
-        (lambda at: at["ranks"] / 2, 0.001, "contradicted"),  # one network for all
-        (lambda at: at["ranks"], 0.001, "contradicted"),
-        (lambda at: (at["ranks"] / 2) ** 0.75, 0.2, "inconclusive"),
+        # The factor np/2 makes the rate of more nodes higher.
+        ("more-nodes", lambda at: 1.0, 0.001, "holds"),
+        ("more-nodes", lambda at: at["ranks"] / 2, 0.001, "contradicted"),  # one network for all
+        ("more-nodes", lambda at: at["ranks"], 0.001, "contradicted"),
+        ("more-nodes", lambda at: (at["ranks"] / 2) ** 0.75, 0.2, "inconclusive"),
+        # Without it a pair is as fast as before.
+        ("same-pair", lambda at: 1.0, 0.001, "holds"),
+        ("same-pair", lambda at: 1.3 if at["ranks"] == 4 else 1.0, 0.001, "contradicted"),
+        ("same-pair", lambda at: 1.1 if at["ranks"] == 3 else 1.0, 0.05, "inconclusive"),
+        ("similar-calls", lambda at: 1.0, 0.001, "holds"),
+        ("similar-calls", lambda at: SLOWER[at["protocol"]], 0.001, "contradicted"),
+        ("similar-calls", lambda at: 1.0, 0.5, "inconclusive"),
     ],
 )
-def test_the_factor_np_over_2_makes_the_rate_of_more_nodes_higher(
-    times: Callable[[At], float], noise: float, outcome: str
+def test_each_claim_in_mpptests_way_has_each_outcome(
+    name: str, times: Callable[[At], float], noise: float, outcome: str
 ) -> None:
-    assert claim(pair(times, noise=noise), "mpptest-more-nodes").outcome == outcome
-
-
-@pytest.mark.parametrize(
-    ("times", "noise", "outcome"),
-    [
-        (lambda at: 1.0, 0.001, "holds"),
-        (lambda at: 1.3 if at["ranks"] == 4 else 1.0, 0.001, "contradicted"),
-        (lambda at: 1.1 if at["ranks"] == 3 else 1.0, 0.05, "inconclusive"),
-    ],
-)
-def test_without_the_factor_a_pair_is_as_fast_as_before(
-    times: Callable[[At], float], noise: float, outcome: str
-) -> None:
-    verdict = claim(pair(times, noise=noise), "mpptest-same-pair")
-    assert verdict.outcome == outcome
-    assert "with np 2: np 3, blocking," in verdict.evidence
-
-
-@pytest.mark.parametrize(
-    ("times", "noise", "outcome"),
-    [
-        (lambda at: 1.0, 0.001, "holds"),
-        (lambda at: 1.5 if at["protocol"] == "async" else 1.0, 0.001, "contradicted"),
-        (lambda at: 1.0, 0.5, "inconclusive"),
-    ],
-)
-def test_both_kinds_of_calls_are_compared_in_mpptests_way(
-    times: Callable[[At], float], noise: float, outcome: str
-) -> None:
-    assert claim(pair(times, noise=noise), "mpptest-similar-calls").outcome == outcome
+    assert named(pair(times, noise=noise), f"mpptest-{name}").outcome == outcome
 
 
 @pytest.mark.nightly
@@ -134,16 +95,19 @@ def test_both_kinds_of_calls_are_compared_in_mpptests_way(
 def test_noise_alone_rarely_holds_and_the_effect_mostly(
     name: str, without: Callable[[At], float]
 ) -> None:
-    def judged(times: Callable[[At], float]) -> Callable[[Noise], Outcome]:
+    def at_the_longest(times: Callable[[At], float]) -> Record:
         record = pair(times, noise=0)
         most = max(a7_rate_by_nodes.MPPTEST_SIZES)
         record.points = [p for p in record.points if p.at["size_bytes"] == most]
-        return lambda noise: outcome_of(A7, noisy(record, noise), name)
+        return record
 
-    assert_rarely_holds(judged(without))
-    same = judged(lambda at: 1.0)
-    # Four intervals have to lie within 10 %: that needs a quieter machine.
-    assert_mostly_holds(lambda noise: same(lambda count: quieter(noise(count))))
+    same = at_the_longest(lambda at: 1.0)
+
+    def of(record: Record, noise: Noise) -> Record:
+        # Four intervals have to lie within 10 %: that needs a quieter machine.
+        return noisy(record, (lambda n: quieter(noise(n))) if record is same else noise)
+
+    assert_told_apart(A7, name, of, at_the_longest(without), same)
 
 
 def asked(**facts: object) -> Point:
@@ -155,9 +119,9 @@ def asked(**facts: object) -> Point:
 def test_pairs_that_take_each_others_cores_contradict_nothing(name: str) -> None:
     record = pair(lambda at: at["ranks"])
     record.points.append(asked(patient_ranks=0))
-    assert claim(record, name).outcome == "contradicted"
+    assert named(record, name).outcome == "contradicted"
     record.points.append(asked(patient_ranks=4))
-    verdict = claim(record, name)
+    verdict = named(record, name)
     assert verdict.outcome == "inconclusive"
     assert "the ranks share cores" in verdict.evidence
     assert "a core for each rank" in verdict.advice
@@ -175,38 +139,19 @@ OLD_RECORDS = {
     "A8": test_a8.measured,
     "A9": lambda: test_a9.measured(test_a9.link),
     "B1": lambda: lab_04.b1(lambda at: 500.0),
-    "B2": lambda: lab_04.rings("B2", lambda at: 1.0),
-    "B3": lambda: lab_04.rings("B3", lambda at: 1.0),
 }
 
 
-@pytest.mark.parametrize("study", ["A7", "A8", "A9", "B1"])
+@pytest.mark.parametrize("study", OLD_RECORDS)
 def test_an_older_record_is_drawn_in_the_way_that_it_has(study: str) -> None:
     record = older(OLD_RECORDS[study]())
-    from beowulf.studies import draw
-
     assert draw(record).table["way"].nunique() == 1
-
-
-def test_the_paper_prints_what_the_factor_makes() -> None:
-    """Three nodes lie between two and four, though their third only looks on."""
-    numbers = claim(a7(), "mpptest-more-nodes").numbers
-    two, three, four = (numbers[f"blocking_np_{ranks}_mbit_per_s"] for ranks in (2, 3, 4))
-    assert (three / two, four / two) == pytest.approx((1.5, 2.0), rel=0.01)
-
-
-def test_every_claim_says_which_reading_it_judges() -> None:
-    for study in ("A7", "A8", "A9", "B1"):
-        for verdict in judge(OLD_RECORDS[study]()):
-            assert verdict.claim.startswith("mpptest") == (
-                "mpptest" in verdict.says or "factor" in verdict.says
-            )
 
 
 def test_a_record_that_was_cut_short_is_not_called_older() -> None:
     record = older(a7())
     record.complete = False
-    verdict = claim(record, "mpptest-more-nodes")
+    verdict = named(record, "mpptest-more-nodes")
     assert "cut short" in verdict.evidence
     assert "before this way" not in verdict.evidence
     assert made.outcomes([verdict]) == {"mpptest-more-nodes": "inconclusive"}

@@ -62,7 +62,6 @@ def of(tool: str, row: str) -> Neighbour:
         (PERF, "Bcopy (libc)", PERF_COPIES.format("10.105747", "GB"), 10.105747 * 1073.741824),
         (PERF, "Bcopy (libc)", PERF_COPIES.format("512.5", "MB"), 512.5 * 1.048576),
         (LMBENCH, "null call", "Simple syscall: 0.1045 microseconds\n", 0.1045),
-        (LMBENCH, "stat", "Simple stat: 0.3900 microseconds\n", 0.39),
         (
             LMBENCH,
             "null I/O",
@@ -70,7 +69,6 @@ def of(tool: str, row: str) -> Neighbour:
             0.3,
         ),
         (LMBENCH, "select", "Select on 100 tcp fd's: 4.7000 microseconds\n", 4.7),
-        (LMBENCH, "pipe", "Pipe latency: 2.8012 microseconds\n", 2.8012),
         (LMBENCH, "UDP", "UDP latency using localhost: 11.9 microseconds\n", 11.9),
         (LMBENCH, "pipe bandwidth", "Pipe bandwidth: 6605.32 MB/sec\n", 6605.32),
         (LMBENCH, "mem read", "67.11 19894.52\n", 19894.52),
@@ -108,13 +106,6 @@ def test_every_command_is_one_that_a_shell_takes(quick: bool) -> None:
         line = command(each, "/a folder", 64 << 20, quick=quick)
         assert "{" not in line
         assert subprocess.run(["sh", "-n", "-c", line]).returncode == 0
-
-
-def test_as_much_is_copied_in_blocks_of_any_size() -> None:
-    """A hundred copies of a small block would be over before the clock has seen them."""
-    small, large = (command(of(PERF, "Bcopy (libc)"), "", mib << 20).split() for mib in (1, 64))
-    of_small, of_large = (int(words[words.index("-l") + 1]) for words in (small, large))
-    assert of_small == 64 * of_large
 
 
 def test_a_mean_is_over_all_repetitions_and_a_rate_over_all_bytes() -> None:

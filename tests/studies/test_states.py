@@ -23,19 +23,6 @@ def test_states_take_turns_and_every_other_launch_goes_the_other_way() -> None:
     assert went == [*(state for _, state in given), "after"]
 
 
-def test_the_cluster_is_left_in_the_last_state_as_it_was_found() -> None:
-    went: list[str] = []
-    states = {"before": lambda: went.append("before"), "after": lambda: went.append("after")}
-    assert [*turns(states, 2)][-1] == (1, "before")
-    assert went[-1] == "after"
-
-
-def test_a_state_is_there_before_it_is_given() -> None:
-    went: list[str] = []
-    first = next(turns({"before": lambda: went.append("before")}, 1))
-    assert (first, went) == ((0, "before"), ["before"])
-
-
 def test_as_found_nothing_is_changed() -> None:
     assert list(turns(AS_FOUND, 2)) == [(0, "as found"), (1, "as found")]
 
