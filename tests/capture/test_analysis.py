@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -19,7 +18,6 @@ from written import Packet, arp, ethernet, fields, frames, ip, pcap, pcapng, tim
 from beowulf.cli.commands import app
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError
-from beowulf.packets import dissector
 from beowulf.packets.analysis import SHARES, analyse
 from beowulf.packets.protocols import summary
 
@@ -69,7 +67,7 @@ def adds_up(path: Path) -> dict[str, object]:
     return found
 
 
-@with_tshark
+@settings(with_tshark, max_examples=3)
 @given(written=st.lists(st.builds(Packet, frames, times_ns), max_size=60))
 def test_the_parts_add_up_for_anything(
     written: list[Packet], tmp_path_factory: pytest.TempPathFactory
@@ -87,15 +85,17 @@ def test_the_parts_add_up_for_anything(
 def test_overhead_is_what_is_not_payload_seen_for_the_first_time(tmp_path: Path) -> None:
     talk = opened()  # three frames of 60 bytes: 54 of headers and 6 of padding
     talk.send(A, B, 1001, b"x" * 946).send(B, A, 5001, ack=1947, flags=ACK)
-    talk.send(A, B, 1001, b"x" * 946, after_ms=300)
+    talk.send(A, B, 1001, b"x" * 946, after_ms=300).send(A, B, 1947, flags=FIN, ack=5001)
+    talk.packets.append(Packet(ethernet(0x0806, arp("10.0.0.1", "10.0.0.2")), talk.now_ns))
     found = adds_up(talk.write(tmp_path))
-    assert found["bytes"] == 4 * 60 + 2 * 1000
-    assert found["overhead"]["tcp"] == pytest.approx(1 - 946 / 2240)
-    assert found["overhead"]["paper_a_data_share"] == pytest.approx(2 / 6)
-    assert found["tcp"]["padding_bytes"] == 24
-    assert found["tcp"]["header_bytes"] == {"ethernet": 84, "ip": 120, "tcp": 120}
-    assert found["tcp"]["retransmissions"] == {"packets": 1, "bytes": 946, "share": 1 / 6}
-    assert found["shares"]["ack_only"] == pytest.approx(2 / 6)
+    assert found["bytes"] == 6 * 60 + 2 * 1000
+    assert found["overhead"]["tcp"] == pytest.approx(1 - 946 / 2300)
+    assert found["overhead"]["paper_a_data_share"] == pytest.approx(2 / 7)
+    assert found["tcp"]["padding_bytes"] == 30
+    assert found["tcp"]["header_bytes"] == {"ethernet": 98, "ip": 140, "tcp": 140}
+    assert found["tcp"]["retransmissions"] == {"packets": 1, "bytes": 946, "share": 1 / 7}
+    shares = {name: found["shares"][name] for name in ("ack_only", "connection", "other")}
+    assert shares == pytest.approx({"ack_only": 2 / 8, "connection": 3 / 8, "other": 1 / 8})
     assert found["overhead"]["mpi"] is None
 
 
@@ -146,24 +146,16 @@ def test_a_login_is_seen_by_its_new_keys(behind: bytes, tmp_path: Path) -> None:
     assert setup["syn_to_keys_s"] == pytest.approx(0.005)
 
 
-def test_a_program_that_fails_is_reported_and_its_packets_are_kept(
+def test_a_program_keeps_its_own_options_and_one_that_fails_its_packets(
     cluster: NamespaceCluster, tmp_path: Path, beowulf: Command
 ) -> None:
-    (tmp_path / "fails.py").write_text("raise SystemExit(3)")
-    words = ["-o", "wire.pcapng", "-n", "2", "--", "fails.py"]
+    (tmp_path / "fails.py").write_text("import sys; print(sys.argv[1:]); raise SystemExit(3)")
+    words = ["-o", "wire.pcapng", "-n", "2", "fails.py", "--seconds", "-o"]
     done = beowulf("capture", *words, cluster=cluster)
+    assert "['--seconds', '-o']" in done.stdout
     assert done.returncode == 1
     assert "exit code 3" in done.stderr
     assert summary(tmp_path / "wire.pcapng")["packets"] > 0
-
-
-def test_a_program_keeps_its_own_options(
-    cluster: NamespaceCluster, tmp_path: Path, beowulf: Command
-) -> None:
-    (tmp_path / "says.py").write_text("import sys; print(sys.argv[1:])")
-    words = ["-o", "wire.pcapng", "-n", "1", "says.py", "--seconds", "-o"]
-    done = beowulf("capture", *words, cluster=cluster)
-    assert "['--seconds', '-o']" in done.stdout
 
 
 def one_frame(folder: Path, **how: int) -> Path:
@@ -178,15 +170,15 @@ def test_what_is_no_capture_is_a_sentence(
     tmp_path: Path, beowulf: Command, more: list[str]
 ) -> None:
     (tmp_path / "letter.txt").write_text("Dear wire,\n" * 10)
+    radio = one_frame(tmp_path, link=127)
     for name, said in (
         ("letter.txt", "letter.txt is not a capture. "),
         ("nothing.pcap", "There is no capture nothing.pcap. "),
+        (radio, "wireless (radiotap), not Ethernet"),
     ):
         done = beowulf("packets", name, *more)
-        assert done.returncode == 1
+        assert (done.returncode, done.stdout) == (1, "")
         assert said in done.stderr
-        assert "Traceback" not in done.stderr
-        assert not done.stdout
 
 
 def test_a_truncated_capture_is_reported_and_what_is_whole_counts(
@@ -212,12 +204,6 @@ def test_no_packets_are_reported_and_divide_nothing(tmp_path: Path, beowulf: Com
     assert "No MPI message" in beowulf("packets", path, "--messages").stdout
 
 
-def test_another_kind_of_link_is_a_sentence(tmp_path: Path, beowulf: Command) -> None:
-    done = beowulf("packets", one_frame(tmp_path, link=127))
-    assert done.returncode == 1
-    assert "wireless (radiotap), not Ethernet" in done.stderr
-
-
 def test_rates_can_be_over_a_given_time(tmp_path: Path, beowulf: Command) -> None:
     path = one_frame(tmp_path)
     found = json.loads(beowulf("packets", path, "--json", "--elapsed", "6").stdout)
@@ -237,7 +223,6 @@ def test_rates_can_be_over_a_given_time(tmp_path: Path, beowulf: Command) -> Non
         ),
         (["-o", "w.pcapng", "--snap", "-1"], 2, "`--snap` is at least 0"),
         (["-o", "w.pcapng", "--", "absent.c"], 2, "There is no"),
-        (["-o", "/dev/full", "--seconds", "0.5"], 1, "The disk is full"),
         (["-o", "/proc/version/w.pcapng", "--seconds", "0.5"], 1, "cannot be written"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
@@ -252,59 +237,20 @@ def test_a_capture_that_cannot_be_is_a_sentence(
     assert "Traceback" not in done.stderr
 
 
-def test_no_cluster_is_a_sentence(beowulf: Command) -> None:
-    done = beowulf("capture", "-o", "w.pcapng")
-    assert done.returncode == 1
-    assert "No cluster runs." in done.stderr
-
-
-def test_an_interface_that_is_not_there_and_no_permission_are_sentences(
+def test_an_interface_that_is_not_there_is_a_sentence(
     cluster: NamespaceCluster, tmp_path: Path
 ) -> None:
     wire = cluster.capture(tmp_path / "w.pcapng")
     (taker,) = wire.dumpcaps
     taker.words = [word.replace("br0", "br7") for word in taker.words]
-    with pytest.raises(
-        LabError, match=r"dumpcap at the switch could not start: There is no device named .br7"
-    ):
+    with pytest.raises(LabError, match=r"switch could not start: There is no device .*br7"):
         wire.__enter__()
-    wire = cluster.capture(tmp_path / "w.pcapng")
-    says = "print('You do not have permission to capture on that device', file=sys.stderr)"
-    wire.dumpcaps[0].words = [sys.executable, "-c", f"import sys; {says}; sys.exit(1)"]
-    with pytest.raises(LabError, match="You may not capture at the switch"):
-        wire.__enter__()
-
-
-def test_packets_at_a_node_are_those_of_its_own_cable(
-    cluster: NamespaceCluster, tmp_path: Path
-) -> None:
-    file = tmp_path / "node02.pcapng"
-    with cluster.capture(file, where="node02", packet_filter="icmp"):
-        cluster.run("node00", ["ping", "-c", "1", "-q", "node02"])
-        cluster.run("node00", ["ping", "-c", "1", "-q", "node01"])
-    assert summary(file)["protocols"]["icmp"]["packets"] == 2
-
-
-def test_arp_is_other_than_tcp(tmp_path: Path) -> None:
-    path = tmp_path / "wire.pcap"
-    path.write_bytes(pcap([Packet(ethernet(0x0806, arp("10.0.0.1", "10.0.0.2")))]))
-    assert adds_up(path)["shares"]["other"] == 1
-
-
-def test_opening_and_closing_is_a_share_of_its_own(tmp_path: Path) -> None:
-    talk = opened().send(A, B, 1001, flags=FIN, ack=5001)
-    assert adds_up(talk.write(tmp_path))["shares"]["connection"] == pytest.approx(3 / 4)
 
 
 @settings(max_examples=60, deadline=None)
 @given(
     written=st.lists(
-        st.builds(
-            Packet,
-            frames,
-            times_ns,
-            snap_bytes=st.sampled_from([0, 13, 14, 20, 34, 40, 54, 60, 70]),
-        ),
+        st.builds(Packet, frames, times_ns, snap_bytes=st.sampled_from([0, 13, 14, 34, 54, 70])),
         max_size=40,
     ),
     write=st.sampled_from([pcap, pcapng]),
@@ -322,14 +268,3 @@ def test_whatever_was_captured_of_a_packet_it_can_be_analysed(
     found = analyse(path)
     assert found["packets"] <= len(written)
     json.dumps(found)
-
-
-def test_the_dissector_is_installed_by_one_command(
-    tmp_path: Path, beowulf: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HOME", str(tmp_path))
-    done = beowulf("packets", "--install-dissector")
-    assert done.returncode == 0
-    said = re.search(r"The dissector is in (.+/mpich_ch3\.lua)\.$", done.stdout, re.M)
-    assert said
-    assert Path(said[1]).read_bytes() == dissector.SCRIPT.read_bytes()

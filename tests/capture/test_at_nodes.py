@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from running import PATIENCE_S, Beowulf, at_switch, wait_until
 
+from beowulf import mpi
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError
 from beowulf.packets.analysis import analyse
@@ -23,8 +24,6 @@ def files(
     cluster: NamespaceCluster, sends: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, Path]:
     """The same run at the switch, at one node and at all nodes."""
-    from beowulf import mpi
-
     folder = tmp_path_factory.mktemp("nodes")
     found = {where: folder / f"{where}.pcapng" for where in ("switch", "node02", "nodes")}
     wires = {where: cluster.capture(path, where=where) for where, path in found.items()}
@@ -102,32 +101,16 @@ def test_what_counts_twice_is_reported_and_a_place_can_be_chosen(
     assert "taken at 4 places" in at_cluster("packets", str(files["nodes"]), "--messages")
     listed = at_cluster("packets", str(files["nodes"]), "--messages", "--at", "node01")
     assert "places" not in listed
-
-
-def test_a_place_that_is_not_in_the_file_is_a_sentence(
-    files: dict[str, Path], at_cluster: Beowulf
-) -> None:
     said = at_cluster("packets", str(files["nodes"]), "--at", "node07", code=1)
     assert "was taken at 'node07'. Its interfaces: node00, node01, node02, node03." in said
 
 
-def test_the_command_captures_at_all_nodes(at_cluster: Beowulf) -> None:
-    said = at_cluster("capture", "-o", "w.pcapng", "--where", "nodes", "--seconds", "0.5")
+def test_the_command_captures_at_all_nodes_and_keeps_to_a_size(at_cluster: Beowulf) -> None:
+    words = ["capture", "-o", "w.pcapng", "--where", "nodes", "--most"]
+    said = at_cluster(*words, "5", "--seconds", "0.5")
     assert "packets are in w.pcapng" in said
     assert "--at node00" in said
-
-
-def test_the_command_keeps_to_a_size(at_cluster: Beowulf) -> None:
-    words = ["capture", "-o", "w.pcapng", "--seconds", "0.5", "--most", "5"]
-    assert "packets are in w.pcapng" in at_cluster(*words)
-    assert "holds nothing" in at_cluster("capture", "-o", "w.pcapng", "--most", "0", code=2)
-
-
-def test_a_node_that_is_down_is_a_sentence(beowulf: Beowulf, tmp_path: Path) -> None:
-    beowulf("up", "--nodes", "2")
-    beowulf.cluster.kill("node01")
-    with pytest.raises(LabError, match="node01 is down"):
-        beowulf.cluster.capture(tmp_path / "w.pcapng", where="nodes")
+    assert "holds nothing" in at_cluster(*words, "0", code=2)
 
 
 def test_what_the_other_nodes_saw_is_kept_when_one_dies(beowulf: Beowulf, tmp_path: Path) -> None:
@@ -145,6 +128,8 @@ def test_what_the_other_nodes_saw_is_kept_when_one_dies(beowulf: Beowulf, tmp_pa
 
     with pytest.raises(LabError, match="port node02 ended before it was to"):
         while_one_dies()
+    with pytest.raises(LabError, match="node02 is down"):
+        beowulf.cluster.capture(tmp_path / "late.pcapng", where="nodes")
     assert len(read(file, "node00")) == 6
     assert len(read(file, "node01")) == 4
     assert len(list(tmp_path.glob("*.parts-*"))) == 0

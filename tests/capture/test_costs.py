@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import pytest
 from runs import Run
 
@@ -15,29 +16,34 @@ pytestmark = pytest.mark.cluster
 FRAME_HEADERS = 14 + 20 + 32  # Ethernet, IP, TCP with time stamps
 
 
-def test_the_messages_are_those_of_the_capture_in_their_order(whole: Run) -> None:
-    known = messages(whole.file)
-    assert costs(whole.file).drop(columns=list(COLUMNS)).equals(known)
+@pytest.fixture(scope="module")
+def found(whole: Run) -> pd.DataFrame:
+    return costs(whole.file)
 
 
-def test_no_frame_counts_twice(whole: Run) -> None:
-    found, all_of_it = costs(whole.file), analyse(whole.file)
+def test_the_messages_are_those_of_the_capture_in_their_order(
+    found: pd.DataFrame, whole: Run
+) -> None:
+    assert found.drop(columns=list(COLUMNS)).equals(messages(whole.file))
+
+
+def test_no_frame_counts_twice_and_all_bytes_of_messages_are_in_their_frames(
+    found: pd.DataFrame, whole: Run
+) -> None:
+    all_of_it = analyse(whole.file)
     assert found["packets"].sum() <= all_of_it["mpi"]["packets"]
     assert found["wire_bytes"].sum() <= all_of_it["mpi"]["bytes"]
     # Only what opens and closes connections belongs to no message: some dozen frames each, of thousands.
     rest = all_of_it["mpi"]["packets"] - found["packets"].sum()
     assert 0 < rest < 0.2 * all_of_it["mpi"]["packets"]
-
-
-def test_all_bytes_of_messages_are_in_their_frames(whole: Run) -> None:
-    found = costs(whole.file)
     # A segment that two messages share counts for the later one, so this holds for the sum only.
     least = found["bytes"].sum() + FRAME_HEADERS * found["packets"].sum()
     assert found["wire_bytes"].sum() >= least
 
 
-def test_a_message_that_stands_alone_has_a_frame_for_each_of_its_segments(whole: Run) -> None:
-    found = costs(whole.file)
+def test_a_message_that_stands_alone_has_a_frame_for_each_of_its_segments(
+    found: pd.DataFrame,
+) -> None:
     short = found[(found["protocol"] == "eager") & (found["bytes"] <= 1000)]
     alone = short[(short["packets"] - short["ack_packets"] == 1) & (short["segments"] == 1)]
     assert len(alone) > 0
@@ -47,8 +53,9 @@ def test_a_message_that_stands_alone_has_a_frame_for_each_of_its_segments(whole:
     assert least <= first["wire_bytes"] <= least + 3 * HEADER_BYTES
 
 
-def test_a_rendezvous_takes_two_control_packets_and_an_eager_message_none(whole: Run) -> None:
-    found = costs(whole.file)
+def test_a_rendezvous_takes_two_control_packets_and_an_eager_message_none(
+    found: pd.DataFrame,
+) -> None:
     assert set(found[found["protocol"] == "rendezvous"]["control_packets"]) == {2}
     assert set(found[found["protocol"] == "eager"]["control_packets"]) == {0}
 

@@ -11,18 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_protocols import with_tshark
-from written import (
-    START_S,
-    Packet,
-    Segment,
-    ethernet,
-    fields,
-    frames,
-    ip,
-    pcapng,
-    times_ns,
-    tshark,
-)
+from written import START_S, Packet, Segment, ethernet, fields, frames, ip, pcapng, times_ns, tshark
 
 from beowulf.packets import flows
 from beowulf.packets.flows import Conversations, conversations
@@ -115,9 +104,7 @@ def without_syn(packet: Packet) -> bool:
 
 @pytest.mark.nightly
 @with_tshark
-@given(
-    written=st.lists(st.builds(Packet, frames, times_ns), min_size=1, max_size=80),
-)
+@given(written=st.lists(st.builds(Packet, frames, times_ns), min_size=1, max_size=80))
 def test_conversations_of_anything_agree_with_tshark(
     written: list[Packet], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -265,8 +252,3 @@ def test_pieces_and_the_whole_tell_the_same(tmp_path: Path) -> None:
         tables.append(flows.table(found, packets.addresses, 0))
     assert tables[0].equals(tables[1])
     assert tables[0]["a_retransmitted_packets"][0] == 40
-
-
-def test_a_capture_without_packets_has_no_conversations(tmp_path: Path) -> None:
-    path = Talk().write(tmp_path)
-    assert conversations(path).empty

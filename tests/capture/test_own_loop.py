@@ -124,7 +124,6 @@ def broken(packets: Iterable[Any]) -> dict[str, int]:
     ("function", "says"),
     [
         (lambda packets: None, "it is not written yet"),
-        (lambda packets: ..., "it is not written yet"),
         (lambda packets: 12, "it gives no dict, but int"),
         (lambda packets: {"data": 4}, "it is not in the dict"),
         (lambda packets: {"handshake": "2"}, "it is no number, but str"),
@@ -132,7 +131,6 @@ def broken(packets: Iterable[Any]) -> dict[str, int]:
         (lambda packets: {"handshake": 1.5}, "nothing is counted 1.5 times"),
         (lambda packets: {"handshake": -2}, "nothing is counted -2 times"),
         (lambda packets: {"handshake": 1}, "too few"),
-        (lambda packets: {"handshake": 3}, "too many"),
         (broken, "IndexError in line"),
         ("count", "count is no function, but str"),
     ],
@@ -229,6 +227,7 @@ await asyncio.sleep(0)
 """
 
 
+@pytest.mark.nightly
 def test_pyshark_works_in_a_notebook_as_its_documentation_shows(file: Path) -> None:
     cells = [nbformat.v4.new_code_cell(IN_A_NOTEBOOK.format(file=str(file)))]
     cells.append(nbformat.v4.new_code_cell("print('and the next cell')"))

@@ -71,27 +71,19 @@ def test_a_ladder_of_no_such_message_is_a_sentence(whole: Run) -> None:
         ladder(whole.file)
 
 
-def test_what_was_retransmitted_is_marked(tmp_path: Path) -> None:
+def test_what_was_retransmitted_is_marked_and_in_the_legend_whichever_direction_it_went(
+    tmp_path: Path,
+) -> None:
     talk = opened()
     for number in range(20):
         talk.send(A, B, 1001 + number * 100, b"x" * 100)
-    talk.send(A, B, 1301, b"x" * 100, after_ms=200)
+    talk.send(B, A, 5001, b"y" * 50).send(B, A, 5001, b"y" * 50, after_ms=200)
     path = talk.write(tmp_path)
     figure = bytes_over_time(path, names={A[0]: "node00"})
     is_drawn(figure, tmp_path)
     assert figure.table["again"].sum() == 1
-    assert figure.table["sent_bytes"].iloc[-1] == 2000
-    assert "node00:40001 to 10.0.0.2:40002: 2,000 bytes, 1 segments retransmitted." in figure.alt
-
-
-def test_the_legend_names_the_crosses_of_any_direction(tmp_path: Path) -> None:
-    talk = opened()
-    for number in range(20):
-        talk.send(A, B, 1001 + number * 100, b"x" * 100)
-    talk.send(B, A, 5001, b"y" * 50)
-    talk.send(B, A, 5001, b"y" * 50, after_ms=200)
-    figure = bytes_over_time(talk.write(tmp_path))
-    assert figure.table["again"].sum() == 1
+    assert "node00:40001 to 10.0.0.2:40002: 2,000 bytes, nothing retransmitted." in figure.alt
+    assert "10.0.0.2:40002 to node00:40001: 50 bytes, 1 segments retransmitted." in figure.alt
     (legend,) = figure.drawing.legends
     assert [text.get_text() for text in legend.get_texts()].count("retransmitted") == 1
 

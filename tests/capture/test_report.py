@@ -73,8 +73,3 @@ def test_the_tshark_command_works_when_it_is_pasted(tmp_path: Path) -> None:
     )
     assert "eager, tag 6, source 1, context 0, 3 bytes" in pasted.stdout
     assert len(pasted.stdout.splitlines()) == 3
-
-
-def test_a_capture_has_to_be_named() -> None:
-    done = CliRunner().invoke(app, ["packets"])
-    assert "Which capture?" in str(done.exception)

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from running import first
 from runs import Run
-from test_flows import ACK, SYN, SYN_ACK, A, B, Talk, opened
+from test_flows import ACK, SYN, SYN_ACK, A, B, Talk
 from written import fields, pcapng, tshark
 
 from beowulf.cluster.namespaces import NamespaceCluster
@@ -122,12 +123,7 @@ def test_a_window_that_is_full_is_seen_where_tshark_sees_it(tmp_path: Path) -> N
 
 @pytest.mark.parametrize(
     ("ack_after_ms", "next_after_ms", "size", "behind", "held"),
-    [
-        (40, 0.05, 100, 1, 1),
-        (0.2, 0.05, 100, 1, 0),
-        (40, 20, 100, 0, 0),
-        (40, 0.05, 1000, 0, 0),
-    ],
+    [(40, 0.05, 100, 1, 1), (0.2, 0.05, 100, 1, 0), (40, 20, 100, 0, 0), (40, 0.05, 1000, 0, 0)],
     ids=["both waited", "a prompt ACK", "sent later", "a full segment"],
 )
 def test_a_short_segment_at_once_behind_a_late_ack_waited_for_it(
@@ -166,10 +162,10 @@ turns = st.lists(
 
 
 @settings(max_examples=50, deadline=None)
-@given(turns=turns, first=st.sampled_from([1000, 2**32 - 700]), chunk_bytes=st.integers(64, 1024))
+@given(turns=turns, begin=st.sampled_from([1000, 2**32 - 700]), chunk_bytes=st.integers(64, 1024))
 def test_pieces_and_the_whole_and_numbers_that_go_round_tell_the_same(
     turns: list[tuple[bool, int, float]],
-    first: int,
+    begin: int,
     chunk_bytes: int,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
@@ -188,7 +184,7 @@ def test_pieces_and_the_whole_and_numbers_that_go_round_tell_the_same(
     folder = tmp_path_factory.mktemp("turns")
     plain = found(written(1000).write(folder))
     path = folder / "other.pcapng"
-    path.write_bytes(pcapng(written(first).packets))
+    path.write_bytes(pcapng(written(begin).packets))
     assert found(path, chunk_bytes) == plain
 
 
@@ -205,16 +201,7 @@ def test_options_behind_the_end_do_not_count() -> None:
     assert syn_options(b"\x08\x0a" + b"\xff" * 8 + says(536)) == (536, None)
 
 
-def test_what_is_analysed_has_windows_and_waits_for_each_kind_of_connection(
-    tmp_path: Path,
-) -> None:
-    analysis = analyse(opened().send(A, B, 1001, b"x").write(tmp_path))
-    for kind in ("tcp", "mpi", "ssh", "other_tcp"):
-        assert {"windows", "waits"} <= set(analysis[kind])
-    assert analysis["tcp"]["waits"] == analysis["other_tcp"]["waits"]
-    assert analysis["mpi"]["windows"]["smallest_bytes"] is None
-
-
+@pytest.mark.nightly
 @pytest.mark.cluster
 def test_real_windows_are_those_of_tshark(whole: Run) -> None:
     windows = analyse(whole.file)["tcp"]["windows"]
@@ -249,7 +236,7 @@ with socket.create_connection(("node01", 40001)) as peer:
 
 
 @pytest.mark.cluster
-@pytest.mark.parametrize("at_once", [False, True], ids=["with Nagle", "without"])
+@pytest.mark.parametrize("at_once", first(1, [False, True]))
 def test_nagle_and_delayed_acks_are_seen_on_a_real_wire(
     at_once: bool, cluster: NamespaceCluster, tmp_path: Path
 ) -> None:

@@ -18,7 +18,7 @@ from written import agrees, capinfos
 
 from beowulf.cluster import dumpcap
 from beowulf.cluster.capture import Capture
-from beowulf.cluster.dumpcap import Start, arguments
+from beowulf.cluster.dumpcap import Start
 from beowulf.errors import LabError, UsageError
 from beowulf.packets.batches import CaptureError
 from beowulf.packets.table import read
@@ -26,14 +26,10 @@ from beowulf.packets.table import read
 pytestmark = pytest.mark.cluster
 
 ROOT = Path(__file__).parents[2]
-UNSHARE = (
-    ["unshare", "--net"] if os.geteuid() == 0 else ["unshare", "--net", "--user", "--map-root-user"]
-)
-ENTER = (
-    ["nsenter", "--net"]
-    if os.geteuid() == 0
-    else ["nsenter", "--net", "--user", "--preserve-credentials"]
-)
+UNSHARE, ENTER = ["unshare", "--net"], ["nsenter", "--net"]
+if os.geteuid() != 0:
+    UNSHARE += ["--user", "--map-root-user"]
+    ENTER += ["--user", "--preserve-credentials"]
 
 # Lives in a network of its own and sends at once what it reads.
 SENDER = """
@@ -117,6 +113,17 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "wire.pcapng"
 
 
+def noted(network: Network) -> tuple[Start, list[subprocess.Popen[bytes]]]:
+    """What starts processes in the network, and those that it started."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start(words: list[str], output: IO[bytes]) -> subprocess.Popen[bytes]:
+        started.append(network.start(words, output))
+        return started[-1]
+
+    return start, started
+
+
 def fake(script: str) -> Start:
     """A process that is not dumpcap."""
 
@@ -135,24 +142,23 @@ IS_READY = "print('File: -', file=sys.stderr, flush=True)\n"
 def test_what_is_sent_right_after_the_start_and_right_before_the_end_is_taken(
     network: Network, file: Path
 ) -> None:
-    for _ in range(3):
+    for _ in range(2):
         with Capture(network.start, file, ["lo"], stop=interrupt) as wire:
             network.send(count=10)
         assert len(read(file)) == 10
-        assert (wire.packets, wire.dropped) == (10, 0)
-        assert wire.warnings == []
+        assert (wire.packets, wire.dropped, wire.warnings) == (10, 0, [])
 
 
-def test_packets_count_only_from_the_start_to_the_end_of_the_block(
+def test_packets_count_only_from_the_start_to_the_end_of_the_block_and_only_of_the_filter(
     network: Network, file: Path
 ) -> None:
-    with Capture(network.start, file, ["lo"], stop=interrupt) as wire:
+    with Capture(network.start, file, ["lo"], filter="udp port 9", stop=interrupt) as wire:
         network.send(count=6)
-        time.sleep(0.3)
+        network.send("tcp", 4)
         network.send(count=6)
     found = wire.summary()
-    assert found["packets"] == 12
-    assert found["elapsed_s"] == wire.elapsed_s >= 0.3
+    assert found["packets"] == found["protocols"]["udp"]["packets"] == 12
+    assert found["elapsed_s"] == wire.elapsed_s
     assert found["packets_per_s"] == pytest.approx(12 / wire.elapsed_s)
     assert wire.elapsed_s == pytest.approx(wire.ended - wire.began)
     times = read(file)["time_ns"] / 1e9
@@ -174,15 +180,6 @@ def test_a_real_capture_agrees_with_capinfos_and_tshark(network: Network, file: 
     assert facts["packets"] == capinfos(file).packets == len(table)
     assert facts["sha256"] == hashlib.sha256(file.read_bytes()).hexdigest()
     assert (facts["file"], facts["snap_bytes"], facts["dropped"]) == (file.name, 96, 0)
-
-
-def test_a_filter_takes_only_what_it_names(network: Network, file: Path) -> None:
-    with Capture(network.start, file, ["lo"], filter="udp port 9", stop=interrupt) as wire:
-        network.send("udp", 4)
-        network.send("tcp", 4)
-    assert set(wire.summary()["protocols"]) >= {"udp"}
-    assert wire.summary()["protocols"]["tcp"]["packets"] == 0
-    assert wire.summary()["protocols"]["udp"]["packets"] == 4
 
 
 def test_several_interfaces_are_taken_at_once(network: Network, file: Path) -> None:
@@ -218,12 +215,6 @@ def refusal(capture: Capture) -> LabError:
     return caught.value
 
 
-def test_a_filter_that_is_none_is_a_usage_error(network: Network, file: Path) -> None:
-    error = refusal(Capture(network.start, file, ["lo"], filter="tcp prt 9", stop=interrupt))
-    assert isinstance(error, UsageError)
-    assert "'tcp prt 9'" in error.message
-
-
 def test_no_permission_is_a_sentence(network: Network, file: Path) -> None:
     drop = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"]
     if os.geteuid() == 0:
@@ -241,14 +232,6 @@ def test_no_dumpcap_is_a_sentence(network: Network, file: Path) -> None:
     error = refusal(capture)
     assert "There is no dumpcap" in error.message
     assert "doctor" in error.hint
-
-
-def test_a_folder_that_cannot_be_written_is_a_sentence(network: Network, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("in the way")
-    error = refusal(
-        Capture(network.start, tmp_path / "file" / "wire.pcapng", ["lo"], stop=interrupt)
-    )
-    assert "cannot be written" in error.message
 
 
 @pytest.mark.parametrize("interfaces", [["lo"], ["lo", "v0"]], ids=["one", "two"])
@@ -306,19 +289,10 @@ def test_a_capture_ends_at_a_size_and_keeps_what_came_before(network: Network, f
     assert capinfos(file).packets == len(read(file))
 
 
-def test_a_capture_of_no_size_is_a_usage_error(file: Path) -> None:
-    with pytest.raises(UsageError, match="at most 0 MB"):
-        Capture(start_here, file, ["lo"], most_mb=0, stop=interrupt)
-
-
 def test_what_goes_wrong_in_the_block_is_not_hidden_and_the_capture_ends(
     network: Network, file: Path
 ) -> None:
-    started = []
-
-    def start(words: list[str], output: IO[bytes]) -> subprocess.Popen[bytes]:
-        started.append(network.start(words, output))
-        return started[0]
+    start, started = noted(network)
 
     def block() -> None:
         with Capture(start, file, ["lo"], stop=interrupt):
@@ -334,11 +308,7 @@ def test_what_goes_wrong_in_the_block_is_not_hidden_and_the_capture_ends(
 def test_a_capture_that_is_killed_says_so_and_keeps_what_it_had(
     network: Network, file: Path
 ) -> None:
-    started = []
-
-    def start(words: list[str], output: IO[bytes]) -> subprocess.Popen[bytes]:
-        started.append(network.start(words, output))
-        return started[0]
+    start, started = noted(network)
 
     wire = Capture(start, file, ["lo"], where="node01", stop=interrupt)
     with wire:
@@ -418,8 +388,3 @@ def test_dropped_packets_are_counted_and_reported(file: Path) -> None:
     assert (wire.packets, wire.dropped) == (95, 12)
     assert wire.dropped_by_interface == {"eth0": 10, "lo": 2}
     assert "12 of 107 packets were dropped" in wire.warnings[-1]
-
-
-def test_the_command_is_one_that_a_learner_could_type() -> None:
-    words = arguments("eth0", snap_bytes=64, filter="tcp", most_mb=0.1, buffer_mib=64)
-    assert " ".join(words) == ("dumpcap -q -s 64 -B 64 -a filesize:100 -f tcp -i eth0 -w -")

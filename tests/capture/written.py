@@ -24,23 +24,16 @@ def ethernet(ethertype: int, payload: bytes) -> bytes:
     return (head + struct.pack(">H", ethertype) + payload).ljust(60, b"\0")
 
 
+def packed(address: str) -> bytes:
+    return ipaddress.ip_address(address).packed
+
+
 def ip(protocol: int, payload: bytes, src: str, dst: str, options: bytes = b"") -> bytes:
     """An IPv4 packet; the options are filled up to a multiple of four."""
     options += b"\0" * (-len(options) % 4)
     length = 20 + len(options)
-    head = struct.pack(
-        ">BBHHHBBH4s4s",
-        0x40 | length // 4,
-        0,
-        length + len(payload),
-        7,
-        0x4000,
-        64,
-        protocol,
-        0,
-        ipaddress.IPv4Address(src).packed,
-        ipaddress.IPv4Address(dst).packed,
-    )
+    numbers = (0x40 | length // 4, 0, length + len(payload), 7, 0x4000, 64, protocol, 0)
+    head = struct.pack(">BBHHHBBH", *numbers) + packed(src) + packed(dst)
     return head + options + payload
 
 
@@ -56,16 +49,8 @@ def ipv6(
     kinds = [*extensions, protocol]
     # Each is filled with one padding option of four bytes.
     between = b"".join(struct.pack(">BB", kind, 0) + b"\x01\x04\0\0\0\0" for kind in kinds[1:])
-    head = struct.pack(
-        ">IHBB16s16s",
-        6 << 28,
-        len(between) + len(payload),
-        kinds[0],
-        64,
-        ipaddress.IPv6Address(src).packed,
-        ipaddress.IPv6Address(dst).packed,
-    )
-    return head + between + payload
+    head = struct.pack(">IHBB", 6 << 28, len(between) + len(payload), kinds[0], 64)
+    return head + packed(src) + packed(dst) + between + payload
 
 
 @dataclass(frozen=True)
@@ -84,18 +69,9 @@ class Segment:
 
     def __bytes__(self) -> bytes:
         words = len(self.options) // 4 + self.option_words
+        ends = (self.src_port, self.dst_port, self.seq, self.ack)
         offset_and_flags = (5 + words) << 12 | self.flags
-        head = struct.pack(
-            ">HHIIHHHH",
-            self.src_port,
-            self.dst_port,
-            self.seq,
-            self.ack,
-            offset_and_flags,
-            self.window,
-            0,
-            0,
-        )
+        head = struct.pack(">HHIIHHHH", *ends, offset_and_flags, self.window, 0, 0)
         return head + self.options + b"\x01" * 4 * self.option_words + self.payload
 
 
@@ -104,18 +80,8 @@ def udp(src_port: int, dst_port: int, payload: bytes) -> bytes:
 
 
 def arp(sender: str, target: str) -> bytes:
-    return struct.pack(
-        ">HHBBH6s4s6s4s",
-        1,
-        0x0800,
-        6,
-        4,
-        1,
-        b"\x02\0\0\0\0\x01",
-        ipaddress.IPv4Address(sender).packed,
-        b"",
-        ipaddress.IPv4Address(target).packed,
-    )
+    head = struct.pack(">HHBBH6s", 1, 0x0800, 6, 4, 1, b"\x02\0\0\0\0\x01")
+    return head + packed(sender) + bytes(6) + packed(target)
 
 
 ECHO = struct.pack(">BBHHH", 8, 0, 0, 1, 1) + b"ping"
@@ -183,14 +149,8 @@ class Section:
 
     def packet(self, packet: Packet) -> None:
         ticks = self.ticks(packet)
-        head = struct.pack(
-            "<IIIII",
-            packet.interface,
-            ticks >> 32,
-            ticks & 0xFFFFFFFF,
-            len(packet.taken),
-            len(packet.frame),
-        )
+        lengths = len(packet.taken), len(packet.frame)
+        head = struct.pack("<IIIII", packet.interface, ticks >> 32, ticks & 0xFFFFFFFF, *lengths)
         self.block(6, head + packet.taken)
 
 

@@ -20,55 +20,40 @@ pytestmark = pytest.mark.cluster
 
 
 def state_of(beowulf: Beowulf) -> dict[str, str]:
-    found = json.loads(beowulf("status", "--json"))
-    return {row["node"]: row["state"] for row in found["nodes"]}
+    return {row["node"]: row["state"] for row in json.loads(beowulf("status", "--json"))["nodes"]}
 
 
-@pytest.mark.parametrize("nodes", first(1, [16, 2]))
-def test_the_fewest_and_the_most_nodes_boot(beowulf: Beowulf, nodes: int) -> None:
-    assert f"{nodes} nodes are up" in beowulf("up", "--nodes", str(nodes))
-    assert state_of(beowulf) == {f"node{i:02}": "up" for i in range(nodes)}
-    last = f"node{nodes - 1:02}"
-    assert beowulf("ssh", "node00", f"ssh {last} hostname").strip() == last
-
-
-def test_a_second_up_changes_nothing(beowulf: Beowulf) -> None:
-    beowulf("up")
+def test_a_second_up_changes_only_what_is_asked_for(beowulf: Beowulf) -> None:
+    beowulf("up", "--nodes", "5", "--rate", "10mbit")
     beowulf("ssh", "node00", "echo here > /dev/shm/mark")
     before = beowulf.cluster.supervisor.nodes()
-    assert "4 nodes are up" in beowulf("up")
-    assert beowulf.cluster.supervisor.nodes() == before
-    assert beowulf("ssh", "node00", "cat /dev/shm/mark").strip() == "here"
-
-
-def test_up_keeps_what_is_not_asked_for(beowulf: Beowulf) -> None:
-    beowulf("up", "--nodes", "5", "--rate", "10mbit")
-    before = beowulf.cluster.supervisor.nodes()
+    assert len(before) == 5
     assert "5 nodes are up" in beowulf("up")
     assert "(1gbit, 1 network" in beowulf("up", "--rate", "1gbit")
     assert beowulf.cluster.supervisor.nodes() == before, "a new rate restarted the nodes"
-    assert len(before) == 5
-
-
-def test_a_cluster_can_be_replaced_by_one_of_another_size(beowulf: Beowulf) -> None:
-    beowulf("up", "--nodes", "3")
+    assert beowulf("ssh", "node00", "cat /dev/shm/mark").strip() == "here"
     assert "2 nodes are up" in beowulf("up", "--nodes", "2")
     assert state_of(beowulf) == {"node00": "up", "node01": "up"}
     assert "node02" not in beowulf("ssh", "node00", "cat /etc/hosts")
 
 
-@pytest.mark.parametrize(
-    ("rate", "shaped"), [("10mbit", "rate 10Mbit"), ("1gbit", "rate 1Gbit"), ("off", "")]
-)
-def test_each_rate_stands_on_both_ends(beowulf: Beowulf, rate: str, shaped: str) -> None:
-    beowulf("up", "--nodes", "2", "--rate", rate)
-    ends = (
-        beowulf.cluster.administer("node01", "tc qdisc show dev eth0").stdout,
-        at_switch(beowulf.cluster, "tc qdisc show dev node01"),
-    )
-    for end in ends:
-        assert ("tbf" in end) == bool(shaped)
-        assert shaped in end
+def test_each_rate_stands_on_both_ends_and_is_known_to_who_has_the_cluster_in_hand(
+    beowulf: Beowulf,
+) -> None:
+    beowulf("up", "--nodes", "2", "--rate", "off")
+    cluster = beowulf.cluster
+    for rate, shaped in (("off", ""), ("10mbit", "rate 10Mbit"), ("1gbit", "rate 1Gbit")):
+        beowulf("up", "--rate", rate)
+        for end in (
+            cluster.administer("node01", "tc qdisc show dev eth0").stdout,
+            at_switch(cluster, "tc qdisc show dev node01"),
+        ):
+            assert ("tbf" in end) == bool(shaped)
+            assert shaped in end
+        assert cluster.describe()["rate"] == rate
+    # `cluster` was made at another rate; healing does not bring that one back.
+    cluster.heal()
+    assert "1Gbit" in cluster.as_found()["queue of eth0 on node00"]
 
 
 def test_two_networks_are_two_switches(beowulf: Beowulf) -> None:
@@ -199,7 +184,7 @@ def test_a_checkout_may_have_most_marks_in_its_name(
     assert said.split() == ["heard", "heard"]
 
 
-@pytest.mark.parametrize("name", first(2, ["My Labs", "my$labs", 'my"labs', "my`labs"]))
+@pytest.mark.parametrize("name", first(1, ["My Labs", "my$labs", "my`labs"]))
 def test_a_checkout_whose_name_mpich_does_not_quote_is_refused(
     beowulf: Beowulf, private_mounts: tuple[str, ...], name: str
 ) -> None:
@@ -231,12 +216,15 @@ def test_a_state_folder_has_the_same_cluster_under_each_of_its_names(
         assert "node01" in beowulf("status", BEOWULF_STATE=str(tmp_path) + "/" + name)
 
 
-@pytest.mark.parametrize("name", first(1, ["with:colon", "with${brace}", "with\nline"]))
-def test_a_state_folder_that_ssh_could_not_name_is_refused(
+@pytest.mark.parametrize(
+    "name", first(2, ["/proc/nowhere/state", "with:colon", "with${brace}", "with\nline"])
+)
+def test_a_state_folder_that_cannot_be_written_or_named_to_ssh_is_refused(
     beowulf: Beowulf, tmp_path: Path, name: str
 ) -> None:
     said = beowulf("up", code=1, BEOWULF_STATE=str(tmp_path / name))
     assert "BEOWULF_STATE" in said
+    assert name.partition("\n")[0] in said
 
 
 def test_a_folder_that_holds_something_else_is_neither_used_nor_removed(
@@ -261,13 +249,7 @@ def test_what_somebody_puts_beside_a_clusters_files_outlives_the_cluster(beowulf
     nothing_runs(beowulf)
 
 
-def test_a_folder_that_may_not_be_written_is_reported(beowulf: Beowulf) -> None:
-    said = beowulf("up", code=1, BEOWULF_STATE="/proc/nowhere/state")
-    assert "/proc/nowhere/state" in said
-    assert "BEOWULF_STATE" in said
-
-
-@pytest.mark.parametrize("size", first(1, ["40k", "4k", "64k"]))
+@pytest.mark.parametrize("size", first(1, ["40k", "4k"]))
 def test_a_full_disk_ends_up_with_a_sentence_and_nothing_left(
     beowulf: Beowulf, tmp_path: Path, private_mounts: tuple[str, ...], size: str
 ) -> None:
@@ -289,6 +271,8 @@ def test_sixteen_nodes_fit_into_a_machine_of_1_gb_and_not_into_one_with_20_mb_le
     assert not beowulf.state.exists()
     meminfo.write_text("MemTotal: 1000000 kB\nMemAvailable: 900000 kB\n")
     assert "16 nodes are up" in beowulf("up", "--nodes", "16", "--networks", "2")
+    assert state_of(beowulf) == {f"node{number:02}": "up" for number in range(16)}
+    assert beowulf("ssh", "node00", "ssh node15-eth1 hostname").strip() == "node15"
     kb = 0
     for pid in beowulf.pids():
         with suppress(OSError):  # it ended
@@ -301,7 +285,7 @@ def test_sixteen_nodes_fit_into_a_machine_of_1_gb_and_not_into_one_with_20_mb_le
 
 @pytest.mark.parametrize(
     "tool",
-    first(2, "tc sshd ethtool ssh-keygen ssh setsid unshare nsenter setpriv".split()),
+    first(1, "tc sshd ethtool ssh-keygen ssh setsid unshare nsenter setpriv".split()),
 )
 def test_a_missing_tool_is_reported_before_anything_is_made(
     beowulf: Beowulf, private_mounts: tuple[str, ...], tool: str

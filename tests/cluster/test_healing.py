@@ -106,15 +106,16 @@ def test_a_dead_supervisor_is_built_again(sick: Beowulf) -> None:
 
 @pytest.mark.parametrize(
     "damage",
-    first(5, [
+    first(3, [
         "ip link delete eth0",
+        "tc qdisc del dev eth0 root; ethtool -K eth0 tso on gso on gro on; ip link set eth0 mtu 576",
+        "ip link set lo down; ip address flush dev eth0; echo 127.0.0.1 localhost > /etc/hosts",
         "ip link set eth0 down",
         "ip address flush dev eth0",
         "ip link set lo down",
         "ip link set eth0 mtu 576",
         "tc qdisc del dev eth0 root",
         "ethtool -K eth0 tso on gso on gro on",
-        "echo 127.0.0.1 localhost > /etc/hosts",
         ": > /etc/hosts",
         "rm -rf /run/beowulf /run/sshd /run/sshd.pid",
         f"{END_SSHD}; echo 1 > /run/sshd.pid",
@@ -129,15 +130,17 @@ def test_a_damaged_node_is_as_it_was(sick: Beowulf, damage: str) -> None:
 
 @pytest.mark.parametrize(
     "damage",
-    first(3, [
-        "set node01 down",
-        "set node01 nomaster",
-        "set node01 mtu 576",
-        "delete node01",
-        "set br0 down",
-        "delete br0",
-    ]),
-)  # fmt: skip
+    first(
+        2,
+        [
+            "delete br0",
+            "set node01 nomaster",
+            "set node01 down",
+            "set node01 mtu 576",
+            "set br0 down",
+        ],
+    ),
+)
 def test_a_damaged_switch_is_whole_again(sick: Beowulf, damage: str) -> None:
     at_switch(sick.cluster, f"ip link {damage}")
     healed(sick)
@@ -167,23 +170,11 @@ def test_a_spoiled_authorized_keys_is_put_back(sick: Beowulf) -> None:
     healed(sick)
 
 
-@pytest.mark.parametrize(
-    "file",
-    first(
-        1,
-        [
-            "etc/user_key",
-            "nodes/node01/sshd_config",
-            "cluster.json",
-            "etc/user_key.pub",
-            "etc/known_hosts",
-            "nodes/node01/host_key.pub",
-            "bin/mpiexec",
-            "bin/shell",
-            "rack.log",
-        ],
-    ),
-)
+FILES = "etc/user_key nodes/node01/sshd_config cluster.json etc/user_key.pub etc/known_hosts"
+FILES += " nodes/node01/host_key.pub bin/mpiexec bin/shell rack.log"
+
+
+@pytest.mark.parametrize("file", first(1, FILES.split()))
 def test_a_deleted_file_of_the_cluster_is_made_again(sick: Beowulf, file: str) -> None:
     (sick.state / file).unlink()
     namespaces.up(PLAN, folder=sick.state)
@@ -196,7 +187,7 @@ def test_a_deleted_file_of_the_cluster_is_made_again(sick: Beowulf, file: str) -
 
 @pytest.mark.parametrize(
     "text",
-    first(1, ['{"plan": {"nodes": 99}, "rack_pid": 1}', "{", "", "[]", '{"version": 0}', "\0\xff"]),
+    first(1, ['{"plan": {"nodes": 99}, "rack_pid": 1}', "{", "[]", "\0\xff"]),
 )
 def test_a_spoiled_or_foreign_cluster_json_is_no_cluster_and_hides_none(
     sick: Beowulf, text: str

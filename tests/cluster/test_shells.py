@@ -28,30 +28,20 @@ def shell(at_cluster: Beowulf) -> Beowulf:
     return at_cluster
 
 
-@pytest.mark.parametrize("node", ["node00", "node03"])
-def test_mpicc_and_mpiexec_work_on_any_node_with_no_option(shell: Beowulf, node: str) -> None:
-    said = shell("ssh", node, "mpicc hello.c && mpiexec -n 4 ./a.out")
-    assert sorted(said.splitlines()) == [f"rank {i} of 4 on node0{i}" for i in range(4)]
-
-
-def test_more_ranks_than_nodes_go_round_the_nodes(shell: Beowulf) -> None:
-    said = shell("ssh", "node00", f"mpiexec -n 6 {HOSTNAME}").split()
-    assert sorted(said) == ["node00"] * 2 + ["node01"] * 2 + ["node02", "node03"]
-
-
-def test_a_command_runs_in_the_folder_that_one_is_in(shell: Beowulf) -> None:
-    assert shell("ssh", "node02", "pwd").strip() == str(shell.here)
+def test_mpicc_and_mpiexec_work_on_any_node_and_ranks_go_round_the_nodes(shell: Beowulf) -> None:
+    said = shell("ssh", "node03", "mpicc hello.c && mpiexec -n 6 ./a.out")
+    assert sorted(said.splitlines()) == [f"rank {i} of 6 on node0{i % 4}" for i in range(6)]
 
 
 def test_one_word_is_a_line_of_shell_and_several_are_kept_separate(shell: Beowulf) -> None:
-    assert shell("ssh", "node01", "echo a  b; echo $((1+1))") == "a b\n2\n"
+    assert shell("ssh", "node01", "echo a  b; echo $((1+1)); pwd") == f"a b\n2\n{shell.here}\n"
     assert shell("ssh", "node01", "printf", "%s|", "a  b", "it's", '"$HOME"', "*") == (
         'a  b|it\'s|"$HOME"|*|'
     )
     assert shell("ssh", "node01", "echo", "--help", "-n") == "--help -n\n"
 
 
-@pytest.mark.parametrize("code", first(2, [0, 1, 7, 255]))
+@pytest.mark.parametrize("code", first(1, [7, 255]))
 def test_the_exit_code_is_the_commands_own(shell: Beowulf, code: int) -> None:
     shell("ssh", "node01", f"exit {code}", code=code)
 
@@ -82,8 +72,7 @@ def test_a_closed_stdin_is_no_stdin(shell: Beowulf) -> None:
 
 
 def test_a_node_that_does_not_exist_is_reported(shell: Beowulf) -> None:
-    said = shell("ssh", "node07", code=2)
-    assert "There is no 'node07'. The nodes are node00, node01, node02, node03." in said
+    assert "There is no 'node07'. The nodes are node00," in shell("ssh", "node07", code=2)
 
 
 @pytest.mark.nightly

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
+import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -51,7 +53,6 @@ MACHINE = Machine("node02", "192.168.1.12", user="ada")
         ("ada@x: Permission denied (publickey).", "does not let ada in"),
         ("ssh: Could not resolve hostname pc7: Name or service", "Nobody knows the address"),
         ("ssh: connect to host x port 22: Connection refused", "no ssh server answers"),
-        ("ssh: connect to host x port 22: Connection timed out", "does not answer"),
         ("ssh: connect to host x port 22: No route to host", "does not answer"),
         ("kex_exchange_identification: Connection closed by remote host", "does not answer"),
     ],
@@ -69,8 +70,8 @@ def test_what_a_command_says_is_no_trouble_of_the_connection() -> None:
     assert connections.trouble(MACHINE, "make: *** No targets.") is None
 
 
-@pytest.mark.parametrize("before", [b"", b"Welcome!\n", b"no line's end: ", b"--- beowulf asks"])
-@pytest.mark.parametrize("after", [b"", b"\x00\xff\n--- beowulf asks ---\n", b"42\n"])
+@pytest.mark.parametrize("before", [b"", b"no line's end: ", b"--- beowulf asks"])
+@pytest.mark.parametrize("after", [b"", b"\x00\xff\n--- beowulf asks ---\n"])
 def test_an_answer_is_what_follows_its_mark_however_it_arrives(before: bytes, after: bytes) -> None:
     printed = before + f"{shells.ANSWER}\n".encode() + after
     assert shells.answer(printed) == after
@@ -97,9 +98,6 @@ def test_files_that_words_name_travel_and_system_programs_do_not(tmp_path: Path)
 def test_an_archive_writes_nowhere_but_into_the_folder(tmp_path: Path) -> None:
     inside = tmp_path / "in"
     inside.mkdir()
-    import io
-    import tarfile
-
     kept = io.BytesIO()
     with tarfile.open(fileobj=kept, mode="w") as archive:
         for name in ("../escaped", "/tmp/beowulf-escaped", "sub/fine"):

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import pytest
 from running import Beowulf, unfulfilled
 
-from beowulf import paths, variant
+from beowulf import paths
 from beowulf.cluster import ssh
 from beowulf.cluster.ssh import ASKED_TOO, SshCluster
 from beowulf.record import Record
@@ -21,6 +21,7 @@ from tests.simulated_pcs import CARD, Hall, hall
 
 pytestmark = [
     pytest.mark.cluster,
+    pytest.mark.nightly,
     pytest.mark.skipif(os.geteuid() != 0, reason="a PC with a root of its own needs root"),
 ]
 LABS = paths.root() / "labs"
@@ -71,7 +72,6 @@ def cluster(learner: Beowulf) -> SshCluster:
     return found
 
 
-@pytest.mark.nightly
 def test_what_a_bashrc_prints_is_no_part_of_an_answer(cluster: SshCluster) -> None:
     for node in cluster.nodes:
         assert cluster.run(node, "hostname").stdout == f"{node}\n"
@@ -81,36 +81,17 @@ def test_what_a_bashrc_prints_is_no_part_of_an_answer(cluster: SshCluster) -> No
     assert cluster.describe()["congestion_control"].isalpha()
 
 
-def test_a_record_of_machines_carries_the_mark_of_the_learners_code(
-    cluster: SshCluster, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    word = variant.of("a key", "ada")
-    monkeypatch.setenv(variant.VARIABLE, word)
-    assert cluster.describe()["mark"] == variant.mark(word)
-
-
-@pytest.mark.nightly
-def test_what_a_bashrc_prints_is_no_part_of_a_programs_output(learner: Beowulf) -> None:
+def test_what_a_bashrc_prints_is_no_part_of_programs_packets_and_verdicts(learner: Beowulf) -> None:
     said = learner("run", "-n", "2", LABS / "01-validation" / "hello.c")
     assert sorted(said.splitlines()) == ["rank 0 of 2 on node00", "rank 1 of 2 on node01"]
-
-
-@pytest.mark.nightly
-def test_packets_are_fetched_past_a_bashrc_that_prints(learner: Beowulf) -> None:
     ring = LABS / "01-validation" / "ring.c"
     for place in ("nodes", ODD):
         words = ("capture", "-o", f"{place}.pcapng", "--where", place, "-n", "2", "--", ring)
         assert "(0 dropped" in learner(*words)
         assert json.loads(learner("packets", f"{place}.pcapng", "--json"))["packets"] > 0
+    assert not unfulfilled(json.loads(learner("validate", "--json")))
 
 
-@pytest.mark.nightly
-def test_the_validation_holds_where_a_bashrc_prints(learner: Beowulf) -> None:
-    verdicts = json.loads(learner("validate", "--json"))
-    assert not unfulfilled(verdicts)
-
-
-@pytest.mark.nightly
 def test_a_study_measures_on_different_machines_and_says_in_what_they_differ(
     learner: Beowulf, cluster: SshCluster
 ) -> None:

@@ -13,11 +13,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from running import Beowulf, first
+from running import Beowulf
 
 from beowulf import paths
 from beowulf.cluster import connections, vagrant
 from beowulf.cluster.inventory import Machine
+from beowulf.cluster.links import BURST_BYTES
 from beowulf.errors import LabError
 from tests.simulated_pcs import CARD, NETWORK, hall
 
@@ -77,19 +78,15 @@ def _settings(file: Path = FILE) -> dict[str, set[str]]:
     return found
 
 
-def test_each_provider_in_the_vagrantfile_knows_each_setting_that_it_is_given() -> None:
+def test_each_provider_knows_each_setting_that_it_is_given() -> None:
     found = _settings()
     assert set(found) == set(KNOWN)
     for provider, settings in found.items():
         assert {"memory", "cpus"} <= settings
         assert settings <= KNOWN[provider], provider
-
-
-def test_libvirt_knows_each_setting_that_lies_in_our_box() -> None:
-    found = _settings(BOX / "Vagrantfile")
-    assert set(found) == {"libvirt"}
-    assert "kernel" in found["libvirt"]
-    assert found["libvirt"] <= KNOWN["libvirt"]
+    in_box = _settings(BOX / "Vagrantfile")
+    assert set(in_box) == {"libvirt"}
+    assert {"kernel"} <= in_box["libvirt"] <= KNOWN["libvirt"]
 
 
 def test_our_box_holds_every_package_that_the_setting_up_of_node00_names() -> None:
@@ -120,8 +117,6 @@ def test_every_variable_of_the_vagrantfile_is_explained_with_its_default() -> No
 
 
 def test_the_rates_and_bursts_are_those_of_a_cluster_on_one_machine() -> None:
-    from beowulf.cluster.links import BURST_BYTES
-
     bursts = dict(re.findall(r'"(\w+)" => (\d+)', FILE.read_text()))
     assert {name: int(text) for name, text in bursts.items() if name != "off"} == BURST_BYTES
 
@@ -130,7 +125,8 @@ def test_the_rates_and_bursts_are_those_of_a_cluster_on_one_machine() -> None:
 VBOXMANAGE = "#!/bin/sh\necho 7.0.20r163906\n"
 
 
-@pytest.mark.parametrize("provider", first(1, KNOWN))
+@pytest.mark.nightly
+@pytest.mark.parametrize("provider", KNOWN)
 def test_vagrant_takes_the_file_for_each_provider_that_is_installed(
     provider: str, tmp_path: Path
 ) -> None:
@@ -159,7 +155,7 @@ def test_vagrant_takes_the_file_for_each_provider_that_is_installed(
     assert "validated successfully" in done.stdout
 
 
-def _play(folder: Path, states: dict[str, str], end: str = "", config: str = CONFIG) -> None:
+def _play(folder: Path, states: dict[str, str], *, end: str = "", config: str = CONFIG) -> None:
     """Write a `vagrant` that knows these VMs into a folder."""
     rows = "".join(f"1700000000,{name},state,{state}\n" for name, state in states.items())
     (folder / "status").write_text(rows)
@@ -175,20 +171,10 @@ esac
     (folder / "vagrant").chmod(0o755)
 
 
-def _plays(folder: Path, monkeypatch: pytest.MonkeyPatch, states: dict[str, str], end: str) -> None:
-    """Put a `vagrant` into PATH that knows these VMs."""
-    _play(folder, states, end)
-    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
-
-
 def test_the_vms_are_those_of_vagrants_own_ssh_config() -> None:
     first, second = vagrant.parse(CONFIG)
-    assert (first.name, first.host, first.port, first.user) == (
-        "node00",
-        "127.0.0.1",
-        2222,
-        "vagrant",
-    )
+    found = (first.name, first.host, first.port, first.user)
+    assert found == ("node00", "127.0.0.1", 2222, "vagrant")
     assert first.key.endswith("beowulf labs/.vagrant/machines/node00/virtualbox/private_key")
     assert "StrictHostKeyChecking=no" in first.options
     assert "LogLevel=FATAL" not in first.options  # else nobody would say why a login fails
@@ -198,8 +184,8 @@ def test_the_vms_are_those_of_vagrants_own_ssh_config() -> None:
 def test_a_vm_that_was_destroyed_by_hand_is_named_and_the_others_are_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    states = {"node02": "not_created", "node01": "running", "node00": "running"}
-    _plays(tmp_path, monkeypatch, states, "")
+    _play(tmp_path, {"node02": "not_created", "node01": "running", "node00": "running"})
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     machines, troubles = vagrant.read()
     assert [machine.name for machine in machines] == ["node00", "node01"]
     assert (tmp_path / "asked").read_text().split() == ["node00", "node01"]
@@ -208,25 +194,30 @@ def test_a_vm_that_was_destroyed_by_hand_is_named_and_the_others_are_used(
     assert "vagrant up node02" in troubles["node02"]
 
 
-def test_vms_that_are_all_off_are_each_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("states", "end", "said"),
+    [
+        (
+            {"node01": "poweroff", "node00": "poweroff"},
+            "",
+            "node00 is poweroff.*node01 is poweroff",
+        ),
+        ({}, "echo 'No usable default provider' >&2; exit 1", "No usable default provider"),
+        (None, "", "vagrant is not installed"),
+    ],
+    ids=["all off", "it complains", "none"],
+)
+def test_where_vagrant_has_no_vms_the_reason_is_named(
+    states: dict[str, str] | None,
+    end: str,
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    _plays(tmp_path, monkeypatch, {"node01": "poweroff", "node00": "poweroff"}, "")
-    with pytest.raises(LabError, match=r"node00 is poweroff.*node01 is poweroff"):
-        vagrant.read()
-
-
-def test_what_vagrant_complains_of_is_passed_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    _plays(tmp_path, monkeypatch, {}, "echo 'No usable default provider' >&2; exit 1")
-    with pytest.raises(LabError, match="No usable default provider"):
-        vagrant.read()
-
-
-def test_a_machine_without_vagrant_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(LabError, match="vagrant is not installed"):
+    if states is not None:
+        _play(tmp_path, states, end=end)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin" if states is not None else str(tmp_path))
+    with pytest.raises(LabError, match=said):
         vagrant.read()
 
 

@@ -108,10 +108,10 @@ def paused(learner: Beowulf, phase: str, name: str = "whole") -> subprocess.Pope
 
 
 def main(variant: str, launches: str, *rest: str) -> None:
-    module = types.ModuleType("beowulf.studies.tiny")
+    module = types.ModuleType("beowulf.labs.tiny")
     counted = partial(plan, launches=int(launches))
     module.__dict__.update(STUDY=replace(STUDY, plan=counted))
-    sys.modules["beowulf.studies.tiny"] = module
+    sys.modules["beowulf.labs.tiny"] = module
     STUDIES[ID] = "tiny"
     folder = Path("records")
     folder.mkdir(exist_ok=True)

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -34,18 +35,18 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     return build
 
 
-@pytest.fixture
-def record(built: Callable[[str], Path], tmp_path: Path) -> Recorded:
+@pytest.fixture(scope="session")
+def record_into(built: Callable[[str], Path]) -> Recorded:
     """Run a program of this folder, or any words, with some ranks; the folder with their traces."""
 
     def run(
+        folder: Path,
         program: str | list[str],
         ranks: int,
         *arguments: str,
         code: int | None = 0,
         environment: Mapping[str, str] | None = None,
     ) -> Path:
-        folder = tmp_path / "trace"
         folder.mkdir(exist_ok=True)
         words = [str(built(program))] if isinstance(program, str) else program
         preload = f"{paths.native('patient_poll.so')}:{built('recorder')}"
@@ -69,3 +70,16 @@ def record(built: Callable[[str], Path], tmp_path: Path) -> Recorded:
         return folder
 
     return run
+
+
+@pytest.fixture
+def record(record_into: Recorded, tmp_path: Path) -> Recorded:
+    """The same, into a folder of the test's own."""
+    return partial(record_into, tmp_path / "trace")
+
+
+@pytest.fixture(scope="session")
+def everything(record_into: Recorded, tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
+    """Traces of everything.c by their number of ranks; who changes one takes a copy."""
+    folder = tmp_path_factory.mktemp("everything")
+    return {ranks: record_into(folder / str(ranks), "everything.c", ranks) for ranks in (2, 4)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +17,12 @@ if TYPE_CHECKING:
 
 
 SECOND = 1_000_000_000
+
+
+@pytest.fixture
+def true(everything: dict[int, Path]) -> Trace:
+    """Of two ranks on this machine, whose clock both have."""
+    return trace.read(everything[2])
 
 
 def moved(rank: RankTrace, ahead_ns: int, drift: float, ties: bool = True) -> RankTrace:
@@ -44,8 +51,7 @@ def moved(rank: RankTrace, ahead_ns: int, drift: float, ties: bool = True) -> Ra
     )
 
 
-def test_clocks_that_differ_and_drift_are_brought_together(record: Recorded) -> None:
-    true = trace.read(record("everything.c", 2))
+def test_clocks_that_differ_and_drift_are_brought_together(true: Trace) -> None:
     wrong = Trace((true.ranks[0], moved(true.ranks[1], 90 * SECOND, 1e-3)), true.folder)
     right = clock.aligned(wrong)
     for name in ("began_ns", "ended_ns"):
@@ -56,8 +62,7 @@ def test_clocks_that_differ_and_drift_are_brought_together(record: Recorded) -> 
     assert clock.impossible(right, found.events, found.messages) == ""
 
 
-def test_messages_that_arrive_before_they_were_sent_are_counted(record: Recorded) -> None:
-    true = trace.read(record("everything.c", 2))
+def test_messages_that_arrive_before_they_were_sent_are_counted(true: Trace) -> None:
     wrong = Trace(
         (true.ranks[0], moved(true.ranks[1], -1000 * SECOND, 0.0, ties=False)), true.folder
     )
@@ -70,8 +75,7 @@ def test_messages_that_arrive_before_they_were_sent_are_counted(record: Recorded
     )
 
 
-def test_a_clock_that_was_set_is_named(record: Recorded) -> None:
-    true = trace.read(record("everything.c", 2))
+def test_a_clock_that_was_set_is_named(true: Trace) -> None:
     stepped = true.ranks[1].clocks.copy()
     stepped["real_ns"][-1] += 250_000_000
     found = clock.aligned(Trace((true.ranks[0], replace(true.ranks[1], clocks=stepped))))
@@ -84,22 +88,21 @@ def called(rank: RankTrace) -> list[str]:
     return [rank.calls[call] for call in rank.events["call"]]
 
 
-def test_ranks_ask_rank_0_what_time_it_is(record: Recorded) -> None:
-    found = trace.read(record("everything.c", 3, environment={"BEOWULF_TRACE_CLOCKS": "1"}))
+def test_ranks_ask_rank_0_what_time_it_is(record: Recorded, everything: dict[int, Path]) -> None:
+    found = trace.read(record("everything.c", 4, environment={"BEOWULF_TRACE_CLOCKS": "1"}))
     for each in found.ranks:
         assert len(each.ties) == 2
         for _, behind, error in each.ties:
             # They share this machine's clock, so the truth is known: it lies within the error.
             assert abs(behind) <= error
     # What they asked is none of the program's calls.
-    once = trace.read(record("everything.c", 3))
+    once = trace.read(everything[4])
     assert [set(called(each)) for each in found.ranks] == [set(called(each)) for each in once.ranks]
     assert called(found.ranks[0]).count("MPI_Comm_dup") == 1
 
 
 @pytest.mark.parametrize("ties", [0, 1])
-def test_a_rank_that_was_killed_asked_once_or_never(record: Recorded, ties: int) -> None:
-    true = trace.read(record("everything.c", 2))
+def test_a_rank_that_was_killed_asked_once_or_never(true: Trace, ties: int) -> None:
     rank = moved(true.ranks[1], 7 * SECOND, 0.0)
     found = clock.aligned(Trace((true.ranks[0], replace(rank, ties=rank.ties[:ties]))))
     expected = true.ranks[1].began_ns + (0 if ties else 7 * SECOND)

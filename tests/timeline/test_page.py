@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ import pandas as pd
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from IPython.lib.pretty import pretty
+from PIL import Image
 from running import wait_until
 
 pytest.importorskip("bokeh")
@@ -91,10 +93,6 @@ def opened(browser: Any, file: Path) -> Iterator[Any]:
 
 def seen(view: Any, rank: int) -> set[tuple[int, ...]]:
     """The colours of the screen in a rank's row, below the strip of its waits."""
-    import io
-
-    from PIL import Image
-
     x, y, width = view.evaluate(f"""(() => {{
   const plot = timeline.view(), box = plot.canvas_view.el.getBoundingClientRect(), frame = plot.frame;
   return [box.left + frame.bbox.left, box.top + frame.y_scale.compute({rank} + 0.75), frame.bbox.width];

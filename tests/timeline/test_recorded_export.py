@@ -5,17 +5,15 @@ from __future__ import annotations
 import json
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from beowulf.timeline import analysis, export
 from beowulf.timeline.trace import PART
 
-if TYPE_CHECKING:
-    from tests.timeline.conftest import Recorded
 
-
-def test_chromes_format_has_each_call_mark_and_message(record: Recorded, tmp_path: Path) -> None:
-    found = analysis.read(record("everything.c", 2))
+def test_chromes_format_has_each_call_mark_and_message(
+    everything: dict[int, Path], tmp_path: Path
+) -> None:
+    found = analysis.read(everything[2])
     export.chrome(found, tmp_path / "run.json")
     events = json.loads((tmp_path / "run.json").read_text())["traceEvents"]
     phases = Counter(event["ph"] for event in events)

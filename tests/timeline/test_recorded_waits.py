@@ -7,8 +7,10 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 from test_replay import event, run
 
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from tests.timeline.conftest import Recorded
 
 
-TIMES = 50
+SOME, MANY = 12, 50
 LATE_NS = 5_000_000
 EXPECTED = {  # kind, the rank that waits, in which call, for which rank
     "late-sender": (reasons.LATE_SENDER, 1, "MPI_Recv", 0),
@@ -46,16 +48,14 @@ def busy(processes: int) -> Iterator[None]:
             each.wait()
 
 
-def named(found: Analysis, case: str) -> int:
+def named(found: Analysis, case: str, times: int) -> int:
     """How many of the times a case is named as it should be: the longest wait within its marks."""
-    import numpy as np
-
     kind, rank, call, cause = EXPECTED[case]
     events, waits = found.events, found.waits
     marks = events[(events["rank"] == rank) & (events["flags"] & 32 != 0)]
     begins = marks[marks["bytes"] == 10]["ended_ns"].to_numpy()
     ends = marks[marks["bytes"] == 11]["began_ns"].to_numpy()
-    assert len(begins) == len(ends) == TIMES
+    assert len(begins) == len(ends) == times
     right = 0
     mine = waits[waits["rank"] == rank]
     for begin, end in zip(begins, ends, strict=True):
@@ -78,7 +78,7 @@ def named(found: Analysis, case: str) -> int:
 @pytest.mark.parametrize("case", EXPECTED)
 def test_a_known_wait_is_named(record: Recorded, case: str) -> None:
     # The rank that waits may have no core when it is to begin to wait; of so many times that is not so in all.
-    assert named(analysis.read(record("cases.c", 2, case, str(TIMES))), case) > 0
+    assert named(analysis.read(record("cases.c", 2, case, str(SOME))), case, SOME) > 0
 
 
 @pytest.mark.nightly
@@ -86,8 +86,8 @@ def test_a_known_wait_is_named(record: Recorded, case: str) -> None:
 @pytest.mark.parametrize("case", EXPECTED)
 def test_a_known_wait_is_named_each_time(record: Recorded, case: str, load: int) -> None:
     with busy(load):
-        found = analysis.read(record("cases.c", 2, case, str(TIMES)))
-    assert named(found, case) == TIMES
+        found = analysis.read(record("cases.c", 2, case, str(MANY)))
+    assert named(found, case, MANY) == MANY
 
 
 def test_the_critical_path_goes_through_the_rank_that_was_late() -> None:
@@ -117,8 +117,8 @@ def test_the_steps_of_a_real_runs_critical_path_follow_each_other(record: Record
     assert all(a.ended_ns == b.began_ns for a, b in itertools.pairwise(path.steps))
 
 
-def test_a_run_replayed_without_a_change_takes_as_long(record: Recorded) -> None:
-    found = analysis.read(record("everything.c", 4))
+def test_a_run_replayed_without_a_change_takes_as_long(everything: dict[int, Path]) -> None:
+    found = analysis.read(everything[4])
     assert found.replay.length_ns() == pytest.approx(found.length_ns, rel=0.001)
 
 

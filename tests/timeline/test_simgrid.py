@@ -41,6 +41,7 @@ def test_a_ring_is_four_messages_and_three_late_senders() -> None:
     assert (found.parts["computing"] + found.parts["in_mpi"] == found.parts["run"]).all()
 
 
+@pytest.mark.nightly
 def test_what_smpirun_writes_now_is_read(tmp_path: Path) -> None:
     if not shutil.which("smpirun"):
         pytest.skip("SimGrid is not installed here")
