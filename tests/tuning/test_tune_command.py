@@ -9,14 +9,13 @@ from pathlib import Path
 
 import pytest
 import typer
-from lively import Lively
 from ordinary import ada
 from running import PATIENCE_S, Beowulf, first
 from turned import rules, set_
+from typer.testing import CliRunner
 
-from beowulf import paths
 from beowulf.cli import tune, tune_trial
-from beowulf.errors import LabError
+from beowulf.cli.commands import app
 from beowulf.measure.roundtrips import HALF
 from beowulf.record import Point
 from beowulf.tuning import log, trial
@@ -47,10 +46,8 @@ with change.changing(running(), [(find("firewall"), "100")]) as changes:
 """
 
 
-def killed(learner: Beowulf, when: str) -> None:
-    python = str(paths.python_bin() / "python")
-    done = subprocess.run([python, "-c", KILLED, when], env=learner.environment, timeout=PATIENCE_S)
-    assert done.returncode == -9
+def killed(learner: Beowulf, when: str, script: str = KILLED) -> None:
+    learner.python(script.replace("sys.argv[1]", repr(when)), code=-9)
 
 
 @pytest.mark.parametrize(
@@ -89,11 +86,7 @@ def test_a_change_that_is_killed_while_it_is_put_back_is_put_back_once_more(
         "cluster = running()\nits = change.log.of_cluster(cluster)\n"
         "change.put_all_back(cluster, its, its.open())\n"
     )
-    python = str(paths.python_bin() / "python")
-    done = subprocess.run(
-        [python, "-c", script, "between"], env=learner.environment, timeout=PATIENCE_S
-    )
-    assert done.returncode == -9
+    killed(learner, "between", script)
     assert sorted(rules(learner)) == ["10", "100"]
     learner("tune", "revert")
     assert rules(learner) == ["none", "none"]
@@ -165,28 +158,29 @@ def test_two_at_a_time_are_refused(learner: Beowulf) -> None:
     ("words", "code", "sentence"),
     [
         (("apply", "firewal"), 2, "There is no knob 'firewal'. There are: moderation"),
-        (("show", "latency"), 2, "There is no knob 'latency'."),
         (("apply", "firewall", "77"), 2, "firewall is one of none, 10, 100, 1000, conntrack"),
         (("apply", "moderation", "99999"), 2, "from 0 to 10,000 microseconds, not '99999'"),
         (("apply", "nagle"), 1, "not observable here: each program sets it for itself"),
-        (("apply", "rings", "512"), 1, "not observable here: a cable between namespaces"),
+        (("apply", "tcp-low-latency", "1"), 2, "/proc/sys/net/ipv4/tcp_low_latency"),
         (("apply", "tcp-low-latency", "1"), 2, "belongs to this machine and not to the cluster"),
         (("apply", "firewall", "10", "--keep", "--revert"), 2, "exclude each other"),
         (("apply", "firewall"), 0, "firewall is none already; nothing was changed."),
     ],
 )
 def test_what_cannot_be_done_is_a_sentence_and_changes_nothing(
-    learner: Beowulf, words: tuple[str, ...], code: int, sentence: str
+    learner: Beowulf,
+    monkeypatch: pytest.MonkeyPatch,
+    words: tuple[str, ...],
+    code: int,
+    sentence: str,
 ) -> None:
+    monkeypatch.setenv("BEOWULF_STATE", str(learner.state))
     before = log.of_cluster(learner.cluster).entries()
-    said = learner("tune", *words, code=code)
+    done = CliRunner().invoke(app, ["tune", *words])
+    said = f"{done.output} {done.exception or ''}"
     assert sentence in " ".join(said.split())
+    assert getattr(done.exception, "exit_code", done.exit_code) == code
     assert log.of_cluster(learner.cluster).entries() == before
-
-
-def test_what_a_knob_of_this_machine_would_change_is_listed(learner: Beowulf) -> None:
-    said = learner("tune", "apply", "tcp-low-latency", "1", code=2)
-    assert "/proc/sys/net/ipv4/tcp_low_latency" in said
     assert not (learner.here / "state-tuned.jsonl").exists()
 
 
@@ -208,21 +202,9 @@ def test_a_person_who_says_no_has_changed_nothing(
     assert not (learner.here / "state-tuned.jsonl").exists()
 
 
-@pytest.mark.parametrize("knob", ["firewall", "moderation"])
-def test_the_knobs_of_another_kind_of_cluster_are_not_turned(tmp_path: Path, knob: str) -> None:
-    with (
-        pytest.raises(LabError, match="kind lively"),
-        changing(Lively(tmp_path), [(find(knob), find(knob).shows)]),
-    ):
-        pass
-    assert not list(tmp_path.iterdir())
-
-
 def test_without_a_cluster_that_is_reported(tmp_path: Path) -> None:
     nobody = Beowulf(tmp_path / "none", tmp_path)
-    commands = (("apply", "firewall", "10"), ("compare",))
-    for words in (("tune",), *(("tune", *each) for each in commands)):
-        assert "No cluster runs." in nobody(*words, code=1)
+    assert "No cluster runs." in nobody("tune", "apply", "firewall", "10", code=1)
     assert nobody("tune", "revert") == "Nothing was to be put back.\n"
     assert "Paper E" in nobody("tune", "show", "moderation")
 
