@@ -35,8 +35,7 @@ def test_what_waits_is_read_from_the_ranks_and_the_doors() -> None:
 @pytest.mark.nightly
 @pytest.mark.cluster
 @pytest.mark.parametrize(
-    ("node", "sender", "receivers"),
-    [("node02", 1, 3), ("node01", 0, 3), ("node03", 2, 2)],
+    ("node", "sender", "receivers"), [("node02", 1, 3), ("node01", 0, 3), ("node03", 2, 2)]
 )
 def test_the_rank_before_the_closed_node_waits_in_its_send_and_others_in_a_receive(
     victim: NamespaceCluster,

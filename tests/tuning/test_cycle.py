@@ -128,12 +128,7 @@ def test_an_effect_is_to_be_surer_than_that_there_is_none() -> None:
 
 
 @settings(max_examples=30)
-@given(
-    st.floats(0.2, 5.0),
-    st.floats(0.0, 0.2),
-    st.integers(2, 6),
-    st.floats(0.001, 1000.0),
-)
+@given(st.floats(0.2, 5.0), st.floats(0.0, 0.2), st.integers(2, 6), st.floats(0.001, 1000.0))
 def test_the_other_way_round_is_the_opposite(
     effect: float, noise: float, count: int, unit: float
 ) -> None:

@@ -245,9 +245,7 @@ def test_a_knob_of_this_machine_is_turned_with_host_and_put_back(learner: Beowul
 
 @pytest.mark.rootless
 @pytest.mark.nightly
-def test_an_ordinary_user_turns_what_is_theirs_and_hears_what_is_not(
-    namespaces_work: None,
-) -> None:
+def test_an_ordinary_user_turns_what_is_theirs_and_hears_what_is_not(namespaces_work: None) -> None:
     with ada() as learner:
         learner("up", "--nodes", "2")
         now = {each["name"]: each["now"] for each in json.loads(learner("tune", "--json"))["knobs"]}
