@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from lively import Lively
 from running import PATIENCE_S
 
 from beowulf.cluster import namespaces
@@ -63,12 +64,16 @@ def test_the_rank_before_the_closed_node_waits_in_its_send_and_others_in_a_recei
     assert newest(tmp_path, "A2", "broken-d") == record
 
 
+def test_without_a_ring_of_ones_own_nothing_is_measured(tmp_path: Path) -> None:
+    with pytest.raises(LabError, match="There is no ring of your own yet"):
+        broken_ring.measure(Lively(tmp_path))
+
+
+@pytest.mark.nightly
 @pytest.mark.cluster
 def test_on_a_whole_cluster_nobody_waits(
     cluster: NamespaceCluster, records: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(LabError, match="no ring of your own yet"):
-        broken_ring.measure(cluster)
     # A busy machine may be long about it.
     for limit in ("LIMIT_S", "LIMIT_OF_A_DOOR_S"):
         monkeypatch.setattr(broken_ring, limit, PATIENCE_S)

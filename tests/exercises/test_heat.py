@@ -31,7 +31,7 @@ from tests import heat_records, heat_solutions
 from tests.heat_solutions import RIGHT, WRONG, Wrong
 
 ALL = [name for names in program.FUNCTIONS.values() for name in names]
-HANGS_AFTER_S = 5.0
+HANGS_AFTER_S = 4.0
 
 
 @pytest.fixture(autouse=True)
@@ -66,17 +66,20 @@ def test_the_given_functions_have_the_signatures_and_docstrings_of_the_stubs() -
 
 
 @pytest.mark.parametrize("lab", [2, 3, 4, 5])
-def test_what_the_course_gives_is_right_and_so_is_what_a_learner_writes(
-    lab: int, tmp_path: Path
-) -> None:
-    given = tmp_path / "given.py"
-    given.write_text(program.composed(9))
-    mine = heat_solutions.write(tmp_path / "heat", lab)
-    for file in (given, mine):
-        assert quick_check.faults(lab, file) == dict.fromkeys(program.FUNCTIONS[lab], "")
+def test_what_a_learner_writes_is_right_and_their_own(lab: int, tmp_path: Path) -> None:
+    file = heat_solutions.write(tmp_path, lab)
+    assert quick_check.faults(lab, file) == dict.fromkeys(program.FUNCTIONS[lab], "")
     for name in program.FUNCTIONS[lab]:
         assert program.is_own(name, RIGHT[name])
-        assert not program.is_own(name, program.function(program.composed(9), name).source)
+
+
+@pytest.mark.parametrize("lab", first(1, [3, 2, 4, 5]))
+def test_what_the_course_gives_is_right_and_nobodys_own(lab: int, tmp_path: Path) -> None:
+    file, text = tmp_path / "given.py", program.composed(9)
+    file.write_text(text)
+    assert quick_check.faults(lab, file) == dict.fromkeys(program.FUNCTIONS[lab], "")
+    for name in program.FUNCTIONS[lab]:
+        assert not program.is_own(name, program.function(text, name).source)
 
 
 def test_the_check_works_where_nobody_knows_this_machines_name(
@@ -198,8 +201,9 @@ def test_another_lab_is_refused(lab: int | str, tmp_path: Path) -> None:
         ("def step_loops(old, new:\n", "line 1"),
         (None, "There is no heat.py"),
         ("\0", "heat.py"),
-        ("import os\nmissing()\n", "heat.py: NameError in line 2"),
+        (heat_solutions.heat(2) + "\nmissing()\n", r"heat.py: NameError in line \d+"),
     ],
+    ids=["no Python", "none", "a zero", "fails"],
 )
 def test_a_file_that_is_no_python_or_fails_is_refused_with_its_line(
     text: str | None, said: str, tmp_path: Path

@@ -50,22 +50,6 @@ def test_the_odd_node_is_the_one_that_was_made_so_and_is_put_back_afterwards(
     assert newest(records, "A3", "odd") == record
 
 
-@pytest.mark.cluster
-def test_an_odd_node_is_put_back_when_the_measurement_fails(cluster: NamespaceCluster) -> None:
-    before, during = tables(cluster), {}
-    node = cluster.nodes[1]
-
-    def fail() -> None:
-        with odd_node.made_odd(cluster, node):
-            during.update(tables(cluster))
-            raise LabError("This fails on purpose.")
-
-    with pytest.raises(LabError, match="on purpose"):
-        fail()
-    assert [each for each in during if "beowulf_unwanted" in during[each]] == [node]
-    assert tables(cluster) == before
-
-
 def test_nodes_of_another_kind_are_refused(tmp_path: Path) -> None:
     with (
         pytest.raises(LabError, match="kind lively, unwanted-senders is not ours to change"),

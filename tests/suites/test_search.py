@@ -156,6 +156,7 @@ def test_the_command_says_seconds_hits_and_parts(
     assert "2 parts find the same as the whole" in said
 
 
+@pytest.mark.nightly
 @pytest.mark.cluster
 @pytest.mark.usefixtures("blast_is_here")
 def test_the_study_searches_the_whole_and_its_parts(

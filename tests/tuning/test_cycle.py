@@ -263,6 +263,7 @@ def test_a_change_that_fails_half_way_is_taken_out(session: Measurement) -> None
     assert seen == [True, False]
 
 
+@pytest.mark.nightly
 @pytest.mark.cluster
 def test_a_quick_cycle_measures_both_states(cluster: NamespaceCluster, tmp_path: Path) -> None:
     seen: list[bool] = []

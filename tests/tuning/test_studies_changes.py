@@ -59,7 +59,7 @@ def odd(cluster: Cluster) -> AbstractContextManager[None]:
     return odd_node.made_odd(cluster, "node01")
 
 
-WAYS: tuple[Changing, ...] = (small_buffers, paper_d, slow_nodes, odd)
+WAYS: tuple[Changing, ...] = (small_buffers, odd, slow_nodes, paper_d)
 
 # What another process does that is to be ended in the middle.
 HOLDS = """
@@ -259,6 +259,7 @@ def test_nodes_that_cannot_be_changed_are_refused(tmp_path: Path) -> None:
             way(Lively(tmp_path)).__enter__()
 
 
+@pytest.mark.nightly
 @pytest.mark.cluster
 def test_a_node_gets_its_share_and_no_more_and_afterwards_all_is_as_before(
     cluster: NamespaceCluster, tmp_path: Path

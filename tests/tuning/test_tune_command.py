@@ -11,11 +11,9 @@ import pytest
 import typer
 from ordinary import ada
 from running import PATIENCE_S, Beowulf, first
-from turned import rules, set_
-from typer.testing import CliRunner
+from turned import rules, set_, tune
 
-from beowulf.cli import tune, tune_trial
-from beowulf.cli.commands import app
+from beowulf.cli import tune_trial
 from beowulf.measure.roundtrips import HALF
 from beowulf.record import Point
 from beowulf.tuning import log, trial
@@ -59,21 +57,21 @@ def killed(learner: Beowulf, when: str, script: str = KILLED) -> None:
 def test_what_a_killed_trial_left_is_put_back(learner: Beowulf, when: str, left: list[str]) -> None:
     killed(learner, when)
     assert rules(learner) == left
-    assert learner("tune", "revert") == "Put back: firewall 100.\n"
+    assert tune(learner, "revert") == "Put back: firewall 100.\n"
     assert rules(learner) == ["none", "none"]
-    assert learner("tune", "revert") == "Nothing was to be put back.\n"
+    assert tune(learner, "revert") == "Nothing was to be put back.\n"
 
 
 def test_the_next_change_begins_where_a_killed_one_began(learner: Beowulf) -> None:
     killed(learner, "between")
-    learner("tune", "apply", "firewall", "10", "--unmeasured")
+    tune(learner, "apply", "firewall", "10", "--unmeasured")
     assert rules(learner) == ["10", "10"]
     entry = log.of_cluster(learner.cluster).open()[-1]
     assert {place: was.value for place, was in entry.before.items()} == {
         "node00": "none",
         "node01": "none",
     }
-    learner("tune", "revert")
+    tune(learner, "revert")
     assert rules(learner) == ["none", "none"]
 
 
@@ -88,7 +86,7 @@ def test_a_change_that_is_killed_while_it_is_put_back_is_put_back_once_more(
     )
     killed(learner, "between", script)
     assert sorted(rules(learner)) == ["10", "100"]
-    learner("tune", "revert")
+    tune(learner, "revert")
     assert rules(learner) == ["none", "none"]
 
 
@@ -101,7 +99,7 @@ def test_a_line_of_the_log_that_was_cut_off_loses_no_other(learner: Beowulf) -> 
     assert its_log.entries() == known
     set_(learner, "firewall", "100")
     assert [entry.value for entry in its_log.open()] == ["10", "100"]
-    learner("tune", "revert")
+    tune(learner, "revert")
     assert rules(learner) == ["none", "none"]
     assert its_log.open() == []
 
@@ -119,6 +117,7 @@ def test_nothing_is_changed_that_cannot_be_written_down(learner: Beowulf, tmp_pa
         aside.rename(file)
 
 
+@pytest.mark.nightly
 def test_a_trial_is_measured_and_put_back_where_nobody_can_be_asked(learner: Beowulf) -> None:
     words = ("tune", "apply", "firewall", "1000", "--quick", "--json")
     with learner.start(*words) as trial_:
@@ -133,17 +132,22 @@ def test_a_trial_is_measured_and_put_back_where_nobody_can_be_asked(learner: Beo
     assert list((learner.here / "records").glob("E7-tune-firewall-*.json"))
 
 
-def test_what_is_kept_after_a_trial_is_on_every_node(
-    learner: Beowulf, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("words", "fate", "left"),
+    [(("--keep",), "kept", "100"), ((), "put back", "none")],
+    ids=["keep", "nobody to ask"],
+)
+def test_what_is_kept_after_a_trial_is_on_every_node_and_else_it_is_put_back(
+    learner: Beowulf, monkeypatch: pytest.MonkeyPatch, words: tuple[str], fate: str, left: str
 ) -> None:
-    """The measurement is replaced: that a change is measured, the test above has shown."""
+    """The measurement is replaced: that a change is measured, the test above shows."""
     points = [Point({}, HALF, [4.0, 4.1] * 4, {"visit": v}) for v in ([0, 3] * 4, [1, 2] * 4)]
-    monkeypatch.setenv("BEOWULF_STATE", str(learner.state))
     monkeypatch.setattr(trial, "measure", lambda *_, **__: compared(*points))
-    tune.apply("firewall", "100", keep=True, records=learner.here, as_json=True)
-    assert json.loads(capsys.readouterr().out)["fate"] == "kept"
-    assert rules(learner) == ["100", "100"]
-    learner("tune", "revert")
+    where = ("--records", str(learner.here))
+    said = json.loads(tune(learner, "apply", "firewall", "100", "--json", *where, *words))
+    assert said["fate"] == fate
+    assert rules(learner) == [left, left]
+    tune(learner, "revert")
     assert rules(learner) == ["none", "none"]
 
 
@@ -168,18 +172,10 @@ def test_two_at_a_time_are_refused(learner: Beowulf) -> None:
     ],
 )
 def test_what_cannot_be_done_is_a_sentence_and_changes_nothing(
-    learner: Beowulf,
-    monkeypatch: pytest.MonkeyPatch,
-    words: tuple[str, ...],
-    code: int,
-    sentence: str,
+    learner: Beowulf, words: tuple[str, ...], code: int, sentence: str
 ) -> None:
-    monkeypatch.setenv("BEOWULF_STATE", str(learner.state))
     before = log.of_cluster(learner.cluster).entries()
-    done = CliRunner().invoke(app, ["tune", *words])
-    said = f"{done.output} {done.exception or ''}"
-    assert sentence in " ".join(said.split())
-    assert getattr(done.exception, "exit_code", done.exit_code) == code
+    assert sentence in " ".join(tune(learner, *words, code=code).split())
     assert log.of_cluster(learner.cluster).entries() == before
     assert not (learner.here / "state-tuned.jsonl").exists()
 
@@ -204,9 +200,9 @@ def test_a_person_who_says_no_has_changed_nothing(
 
 def test_without_a_cluster_that_is_reported(tmp_path: Path) -> None:
     nobody = Beowulf(tmp_path / "none", tmp_path)
-    assert "No cluster runs." in nobody("tune", "apply", "firewall", "10", code=1)
-    assert nobody("tune", "revert") == "Nothing was to be put back.\n"
-    assert "Paper E" in nobody("tune", "show", "moderation")
+    assert "No cluster runs." in tune(nobody, "apply", "firewall", "10", code=1)
+    assert tune(nobody, "revert") == "Nothing was to be put back.\n"
+    assert "Paper E" in tune(nobody, "show", "moderation")
 
 
 # A machine whose processor has a frequency to choose, with mounts of its own.
