@@ -1,4 +1,4 @@
-"""What the tests of the exercises share: engines on the cluster that all tests use."""
+"""What the tests of the exercises share: Records and engines of the cluster that all tests use."""
 
 from __future__ import annotations
 
@@ -21,13 +21,19 @@ def shared_engines(cluster: NamespaceCluster) -> Iterator[Engines]:
 
 
 @pytest.fixture
-def engines(shared_engines: Engines, tmp_path: Path) -> Iterator[Engines]:
+def records(cluster: NamespaceCluster, tmp_path: Path) -> Iterator[Path]:
+    """Where the shared cluster keeps Records while a test runs."""
+    cluster.records = tmp_path / "records"
+    yield cluster.records
+    cluster.records = None
+
+
+@pytest.fixture
+def engines(shared_engines: Engines, records: Path) -> Engines:
     """The shared engines, started, with Records in a folder of the test's own.
 
     A cell that ends may take as long as a busy machine needs; one that never ends is waited for in vain, so its test
     sets `timeout_s` itself.
     """
-    shared_engines.cluster.records = tmp_path / "records"
     shared_engines.timeout_s = PATIENCE_S
-    yield shared_engines.start()
-    shared_engines.cluster.records = None
+    return shared_engines.start()

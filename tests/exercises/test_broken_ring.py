@@ -33,16 +33,10 @@ def test_what_waits_is_read_from_the_ranks_and_the_doors() -> None:
     assert facts == {"sender_rank": 2, "receiving_ranks": 2, "node_d": "node03"}
 
 
-def test_without_a_ring_of_ones_own_nothing_is_measured(tmp_path: Path) -> None:
-    with pytest.raises(LabError, match="There is no ring of your own yet"):
-        broken_ring.measure(Lively(tmp_path))
-
-
 @pytest.mark.nightly
 @pytest.mark.cluster
 @pytest.mark.parametrize(
-    ("node", "sender", "receivers"),
-    [("node02", 1, 3), ("node01", 0, 3), ("node03", 2, 2)],
+    ("node", "sender", "receivers"), [("node02", 1, 3), ("node01", 0, 3), ("node03", 2, 2)]
 )
 def test_the_rank_before_the_closed_node_waits_in_its_send_and_others_in_a_receive(
     victim: NamespaceCluster,
@@ -53,8 +47,6 @@ def test_the_rank_before_the_closed_node_waits_in_its_send_and_others_in_a_recei
     receivers: int,
 ) -> None:
     victim.records = tmp_path
-    with pytest.raises(LabError, match="no ring of your own yet"):
-        broken_ring.measure(victim)
     lab_01.ring().save_in(tmp_path)
     victim.break_it(CLOSED_PORTS, node)
     record = broken_ring.measure(victim)
@@ -72,17 +64,21 @@ def test_the_rank_before_the_closed_node_waits_in_its_send_and_others_in_a_recei
     assert newest(tmp_path, "A2", "broken-d") == record
 
 
+def test_without_a_ring_of_ones_own_nothing_is_measured(tmp_path: Path) -> None:
+    with pytest.raises(LabError, match="There is no ring of your own yet"):
+        broken_ring.measure(Lively(tmp_path))
+
+
+@pytest.mark.nightly
 @pytest.mark.cluster
 def test_on_a_whole_cluster_nobody_waits(
-    victim: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cluster: NamespaceCluster, records: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # A busy machine may be long about it.
     for limit in ("LIMIT_S", "LIMIT_OF_A_DOOR_S"):
         monkeypatch.setattr(broken_ring, limit, PATIENCE_S)
-    victim.heal()
-    victim.records = tmp_path
-    lab_01.ring().save_in(tmp_path)
-    record = broken_ring.measure(victim)
+    lab_01.ring().save_in(records)
+    record = broken_ring.measure(cluster)
     assert broken_ring.lines(record) == ["Call 1: right"]
     with pytest.raises(LabError, match="0 nodes take no connections"):
         broken_ring.waiting(record)

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
-
 import pytest
 
 from beowulf import paths
-from beowulf.cluster import simulated
 from beowulf.errors import LabError
 from beowulf.labs.lab_09 import stairs, tokens
-from tests.gold import lab_09
 
 HANDED_OUT = (paths.lab("09") / stairs.SOURCE).read_text(encoding="utf-8")
 LINE = HANDED_OUT.count("\n") + 2
@@ -96,10 +92,3 @@ def test_after_the_preprocessor_the_learners_lines_count_and_headers_do_not() ->
     for flags in ("", " 2", " 3 4"):
         with pytest.raises(LabError, match="has __asm__ in line 40"):
             tokens.check_preprocessed(text(f'# 40 "/tmp/x/stairs.c"{flags}'), stairs.SOURCE)
-
-
-@pytest.mark.skipif(not shutil.which(simulated.SMPIRUN), reason="SimGrid is not installed")
-def test_headers_that_the_lab_allows_are_there() -> None:
-    headers = "".join(f"#include <{name}>\n" for name in sorted(tokens.HEADERS - {"stairs.h"}))
-    found = stairs.outcomes(headers + lab_09.source(), ["tree"], quiet=True)
-    assert found["tree"].ms == pytest.approx(lab_09.TIMES_MS["tree"])

@@ -18,13 +18,26 @@ import pytest
 from running import first
 
 from beowulf import mpi, paths
-from beowulf.cluster import SWITCH
+from beowulf.cluster import SWITCH, namespaces, simulated
+from beowulf.cluster.config import ClusterConfig
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError, UsageError
 from beowulf.exercises import gas
-from beowulf.labs.lab_08 import c4_gas, c7_barrier, first_beowulf, galaxy, machine_1995, tokens
+from beowulf.labs.lab_08 import (
+    c1_tokens,
+    c2_token_rate,
+    c4_gas,
+    c5_galaxy,
+    c6_overhead,
+    c7_barrier,
+    first_beowulf,
+    galaxy,
+    machine_1995,
+    tokens,
+)
 from beowulf.record import newest
 from beowulf.studies import judge
+from tests.gold import lab_08
 
 pytestmark = pytest.mark.cluster
 LAB = paths.lab("08")
@@ -47,9 +60,7 @@ def solved(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Gas and galaxy with right functions, compiled, and the gas without tiles and MPI."""
-    folder = tmp_path_factory.mktemp("programs")
-    for header in LAB.glob("*.h"):
-        (folder / header.name).write_bytes(header.read_bytes())
+    folder = with_headers(tmp_path_factory.mktemp("programs"))
     made = {}
     with pytest.MonkeyPatch.context() as patch:
         for name in (gas.SOURCE, galaxy.SOURCE):
@@ -88,6 +99,19 @@ def result(rows: list[Row], quantity: str = "") -> Row:
     )
 
 
+def errors(run: Any, problem: str, *sizes: str) -> list[float]:
+    return [
+        result(run("serial", 1, "--problem", problem, "--zones", zones))["density_error"]
+        for zones in sizes
+    ]
+
+
+def order(run: Any, problem: str, *sizes: str) -> float:
+    """With which power of a zone's width the error falls, when there are twice as many along x."""
+    wide, narrow = errors(run, problem, *sizes)
+    return float(np.log2(wide / narrow))
+
+
 @pytest.mark.nightly
 def test_the_gas_has_the_same_bits_on_any_number_of_ranks_and_without_tiles(run: Any) -> None:
     words = ("--problem", "blast", "--steps", 12)
@@ -98,12 +122,8 @@ def test_the_gas_has_the_same_bits_on_any_number_of_ranks_and_without_tiles(run:
 
 
 def test_a_shock_tube_comes_nearer_to_the_exact_solution_with_its_order(run: Any) -> None:
-    errors = [
-        result(run("serial", 1, "--problem", "sod-x", "--zones", f"{zones},4"))["density_error"]
-        for zones in (100, 200)
-    ]
-    assert errors[0] < 3e-3
-    assert 0.6 < np.log2(errors[0] / errors[1]) < 1.3
+    assert errors(run, "sod-x", "100,4")[0] < 3e-3
+    assert 0.6 < order(run, "sod-x", "100,4", "200,4") < 1.3
 
 
 @pytest.mark.skipif(not shutil.which("g++"), reason="numbers that count need C++")
@@ -122,22 +142,13 @@ def test_a_sweep_has_as_many_operations_as_mflops_are_counted_with(tmp_path: Pat
     assert (2 * divisions + 4, 2 * roots + 1) == (c4_gas.ZONE_DIVISIONS, c4_gas.ZONE_ROOTS)
 
 
-def order(run: Any, problem: str, *sizes: str) -> float:
-    """With which power of a zone's width the error falls, when there are twice as many along x."""
-    errors = [
-        result(run("serial", 1, "--problem", problem, "--zones", zones))["density_error"]
-        for zones in sizes
-    ]
-    return float(np.log2(errors[0] / errors[1]))
-
-
 def test_smooth_gas_has_a_high_order_where_nothing_is_flattened(run: Any) -> None:
     assert order(run, "ramp", "60,4", "120,4") > 2.5
     # The method flattens each maximum in each step, which costs order.
     assert 2.1 < order(run, "smooth", "30,30", "60,60") < 2.6
 
 
-@pytest.mark.parametrize(("ranks", "tiles"), [(3, "3,4"), (2, "3,2"), (4, "2,6")])
+@pytest.mark.parametrize(("ranks", "tiles"), first(1, [(3, "3,4"), (2, "3,2"), (4, "2,6")]))
 def test_tiles_that_a_rank_sweeps_together_have_the_same_bits_as_alone(
     run: Any, ranks: int, tiles: str
 ) -> None:
@@ -145,12 +156,7 @@ def test_tiles_that_a_rank_sweeps_together_have_the_same_bits_as_alone(
     assert len({result(run(gas.SOURCE, each, *words))["bits"] for each in (1, ranks)}) == 1
 
 
-def test_a_grid_that_is_too_long_for_a_line_is_refused(run: Any) -> None:
-    run(gas.SOURCE, 1, "--tiles", "200,1", code=2)
-    assert "the grid has at most 4000 along an axis" in run.said
-
-
-@pytest.mark.parametrize("problem", ["blast", "smooth"])
+@pytest.mark.parametrize("problem", first(1, ["blast", "smooth"]))
 def test_nothing_is_lost_of_mass_momentum_and_energy(run: Any, problem: str) -> None:
     found = result(run(gas.SOURCE, 2, "--problem", problem, "--tiles", "2,2", "--steps", 20))
     for name in ("mass", "momentum_x", "momentum_y", "energy"):
@@ -164,6 +170,7 @@ def test_nothing_is_lost_of_mass_momentum_and_energy(run: Any, problem: str) -> 
         (1, ("--cfl", 2), "--cfl takes a number up to 1, not 2"),
         (1, ("--cfl", "nan"), "--cfl takes a number from 0.01"),
         (1, ("--check",), "--check needs 2 ranks or more"),
+        (1, ("--tiles", "200,1"), "the grid has at most 4000 along an axis"),
     ],
 )
 def test_the_gas_refuses_what_cannot_be(
@@ -189,18 +196,11 @@ def sending_less(source: Path, sent: str) -> Path:
     return source
 
 
-@pytest.fixture(scope="module")
-def wrong_exchanges(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Gas whose ranks send less than a neighbour needs, by how much they send."""
-    folder = tmp_path_factory.mktemp("wrong")
-    made = {}
+def with_headers(folder: Path) -> Path:
+    """The folder, with all headers of the lab in it."""
     for header in LAB.glob("*.h"):
         (folder / header.name).write_bytes(header.read_bytes())
-    for number, sent in enumerate((NO_ENERGY, NOTHING)):
-        with pytest.MonkeyPatch.context() as patch:
-            source = solved(gas.SOURCE, folder, patch).rename(folder / f"wrong{number}.c")
-        made[sent] = mpi.build(sending_less(source, sent))
-    return made
+    return folder
 
 
 @pytest.mark.nightly
@@ -215,13 +215,14 @@ def wrong_exchanges(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]
 def test_what_is_no_gas_after_a_wrong_exchange_is_named_with_its_zone_and_ranks(
     run: Any,
     programs: dict[str, Path],
-    wrong_exchanges: dict[str, Path],
+    tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     sent: str,
     problem: str,
     said: str,
 ) -> None:
-    monkeypatch.setitem(programs, gas.SOURCE, wrong_exchanges[sent])
+    source = sending_less(solved(gas.SOURCE, with_headers(tmp_path), monkeypatch), sent)
+    monkeypatch.setitem(programs, gas.SOURCE, mpi.build(source))
     run(gas.SOURCE, 4, "--problem", problem, "--tiles", "4,4", "--side", 30, code=3)
     found = WRONG_GAS.search(run.said)
     assert found, run.said
@@ -237,9 +238,7 @@ def test_what_is_no_gas_after_a_wrong_exchange_is_named_with_its_zone_and_ranks(
 def test_ghost_zones_that_nothing_fills_are_named_as_no_numbers(
     run: Any, programs: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for header in LAB.glob("*.h"):
-        (tmp_path / header.name).write_bytes(header.read_bytes())
-    source = tmp_path / gas.SOURCE
+    source = with_headers(tmp_path) / gas.SOURCE
     source.write_text(
         (LAB / gas.SOURCE).read_text().replace("end_at_borders(tiles);", "(void)tiles;")
     )
@@ -300,7 +299,7 @@ def test_more_particles_than_a_machine_has_memory_for_are_refused(run: Any) -> N
     assert "So many particles need too much memory" in run.said
 
 
-@pytest.mark.parametrize("ranks", [1, 3])
+@pytest.mark.parametrize("ranks", first(1, [3, 1]))
 def test_particles_at_one_place_move_together_where_forces_are_softened(
     run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ranks: int
 ) -> None:
@@ -319,12 +318,7 @@ def test_a_body_is_pulled_as_by_all_others_one_by_one_within_a_per_cent(run: Any
     rows = run(
         galaxy.SOURCE, 1, "--model", "plummer", "--particles", 2000, "--steps", 0, "--check", 300
     )
-    forces = next(
-        row for row in rows if "median_percent" in json.dumps(row) or "force" in json.dumps(row)
-    )
-    numbers = [v for k, v in forces.items() if "median" in k]
-    assert numbers
-    assert max(numbers) < 1
+    assert 0 < result(rows, "force_error")["median"] < 0.01
 
 
 def test_the_galaxy_has_the_same_bits_on_any_number_of_ranks(run: Any) -> None:
@@ -347,10 +341,9 @@ def test_equal_cost_balances_better_than_equal_numbers(run: Any) -> None:
 
 
 @pytest.fixture
-def kept(cluster: NamespaceCluster, tmp_path: Path) -> Any:
-    cluster.records = tmp_path / "records"
-    yield cluster
-    cluster.records = None
+def kept(cluster: NamespaceCluster, records: Path) -> NamespaceCluster:
+    """The shared cluster, which keeps Records in the test's folder."""
+    return cluster
 
 
 @pytest.mark.nightly
@@ -359,10 +352,7 @@ def test_a_right_exchange_is_measured_and_drawn_without_a_seam(
 ) -> None:
     source = solved(gas.SOURCE, tmp_path, monkeypatch)
     record = gas.measure(kept, source)
-    assert (
-        gas.says(record)
-        == "exchange_ghosts is right, and the gas has the same bits on 4 ranks as on one."
-    )
+    assert "exchange_ghosts is right" in gas.says(record)
     shares = gas.parts(record)
     assert list(shares.index) == [1, 4]
     assert shares.loc[4, "computing_percent"] < shares.loc[1, "computing_percent"]
@@ -372,15 +362,6 @@ def test_a_right_exchange_is_measured_and_drawn_without_a_seam(
     assert (tmp_path / "records" / "gas.gif").read_bytes() == shown.data
     assert len(shown.data) < 200_000
     assert newest(tmp_path / "records", "S8", "gas") == record
-
-
-@pytest.mark.nightly
-def test_a_film_of_what_is_no_gas_after_a_wrong_exchange_says_which_zone(
-    kept: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    source = sending_less(solved(gas.SOURCE, tmp_path, monkeypatch), NO_ENERGY)
-    with pytest.raises(LabError, match=r"wrong gas: rank \d, step 0: zone \(row \d+, column \d+\)"):
-        gas.film(kept, source, steps=4)
 
 
 @pytest.mark.nightly
@@ -468,9 +449,6 @@ def test_the_machine_of_1995_saturates_and_a_second_network_gains_less_than_twic
 
 @pytest.fixture(scope="module")
 def two_networks(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    from beowulf.cluster import namespaces
-    from beowulf.cluster.config import ClusterConfig
-
     folder = tmp_path_factory.mktemp("two")
     made = namespaces.up(ClusterConfig(nodes=2, networks=2, rate="10mbit"), folder=folder)
     yield made
@@ -481,8 +459,6 @@ def two_networks(tmp_path_factory: pytest.TempPathFactory) -> Any:
 def test_long_tokens_gain_from_a_second_network_and_short_ones_do_not(
     two_networks: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from beowulf.labs.lab_08 import c1_tokens, c2_token_rate
-
     monkeypatch.setattr(tokens, "QUICK", tokens.Amount(1, 10, 8))
     monkeypatch.setattr(tokens, "DEMANDS", (1, 8))
     monkeypatch.setattr(tokens, "SIZES", (4, 16, 256, 1024, 4096, 8192))
@@ -496,9 +472,7 @@ def test_long_tokens_gain_from_a_second_network_and_short_ones_do_not(
     assert c2_token_rate.STUDY.draw(facts).alt
 
 
-def test_on_one_network_what_needs_two_says_so(cluster: NamespaceCluster) -> None:
-    from tests.gold import lab_08
-
+def test_on_one_network_what_needs_two_says_so() -> None:
     facts = tokens.Tokens.of(lab_08.c1(networks=(1,)))
     with pytest.raises(LabError, match="beowulf up --networks 2"):
         facts.gain(1, 8192)
@@ -529,8 +503,6 @@ def test_a_network_that_is_pulled_ends_the_tokens_with_a_sentence(
 def test_gas_and_galaxy_are_verified_on_a_cluster(
     cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from beowulf.labs.lab_08 import c5_galaxy
-
     monkeypatch.setattr(c4_gas, "QUICK", c4_gas.Amount(1, 2))
     monkeypatch.setattr(c5_galaxy, "QUICK_SIZES", (600, 1250, 2500))
     monkeypatch.setattr(c5_galaxy, "OF_SPEED", 600)
@@ -556,9 +528,6 @@ def test_gas_and_galaxy_are_verified_on_a_cluster(
 def test_the_machine_of_1995_has_the_points_of_figure_1_and_a_step_in_its_parts(
     cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from beowulf.cluster import simulated
-    from beowulf.labs.lab_08 import c1_tokens, c6_overhead
-
     machine = simulated.beside(machine_1995.ethernet(), tmp_path / "machine")
     record = c1_tokens.STUDY.measure(machine, tmp_path, quick=True)
     assert {each.claim: each.outcome for each in judge(record)}["figure-1"] == "holds"

@@ -31,7 +31,7 @@ from tests import heat_records, heat_solutions
 from tests.heat_solutions import RIGHT, WRONG, Wrong
 
 ALL = [name for names in program.FUNCTIONS.values() for name in names]
-HANGS_AFTER_S = 5.0
+HANGS_AFTER_S = 4.0
 
 
 @pytest.fixture(autouse=True)
@@ -66,17 +66,20 @@ def test_the_given_functions_have_the_signatures_and_docstrings_of_the_stubs() -
 
 
 @pytest.mark.parametrize("lab", [2, 3, 4, 5])
-def test_what_the_course_gives_is_right_and_so_is_what_a_learner_writes(
-    lab: int, tmp_path: Path
-) -> None:
-    given = tmp_path / "given.py"
-    given.write_text(program.composed(9))
-    mine = heat_solutions.write(tmp_path / "heat", lab)
-    for file in (given, mine):
-        assert quick_check.faults(lab, file) == dict.fromkeys(program.FUNCTIONS[lab], "")
+def test_what_a_learner_writes_is_right_and_their_own(lab: int, tmp_path: Path) -> None:
+    file = heat_solutions.write(tmp_path, lab)
+    assert quick_check.faults(lab, file) == dict.fromkeys(program.FUNCTIONS[lab], "")
     for name in program.FUNCTIONS[lab]:
         assert program.is_own(name, RIGHT[name])
-        assert not program.is_own(name, program.function(program.composed(9), name).source)
+
+
+@pytest.mark.parametrize("lab", first(1, [3, 2, 4, 5]))
+def test_what_the_course_gives_is_right_and_nobodys_own(lab: int, tmp_path: Path) -> None:
+    file, text = tmp_path / "given.py", program.composed(9)
+    file.write_text(text)
+    assert quick_check.faults(lab, file) == dict.fromkeys(program.FUNCTIONS[lab], "")
+    for name in program.FUNCTIONS[lab]:
+        assert not program.is_own(name, program.function(text, name).source)
 
 
 def test_the_check_works_where_nobody_knows_this_machines_name(
@@ -186,7 +189,7 @@ def test_in_the_checkout_itself_nothing_is_written(monkeypatch: pytest.MonkeyPat
     assert (program.ORIGINALS / "heat.py").read_text() == before
 
 
-@pytest.mark.parametrize("lab", [1, 10, "x", "", -2])
+@pytest.mark.parametrize("lab", [1, 10, "x"])
 def test_another_lab_is_refused(lab: int | str, tmp_path: Path) -> None:
     with pytest.raises(LabError, match="labs 02 to 09"):
         heat.start(lab, folder=tmp_path)
@@ -196,12 +199,13 @@ def test_another_lab_is_refused(lab: int | str, tmp_path: Path) -> None:
     ("text", "said"),
     [
         ("def step_loops(old, new:\n", "line 1"),
-        ("def f():\n  x\n y\n", "line 3"),
         (None, "There is no heat.py"),
         ("\0", "heat.py"),
+        (heat_solutions.heat(2) + "\nmissing()\n", r"heat.py: NameError in line \d+"),
     ],
+    ids=["no Python", "none", "a zero", "fails"],
 )
-def test_a_file_that_is_no_python_is_refused_with_its_line(
+def test_a_file_that_is_no_python_or_fails_is_refused_with_its_line(
     text: str | None, said: str, tmp_path: Path
 ) -> None:
     if text is not None:
@@ -210,23 +214,18 @@ def test_a_file_that_is_no_python_is_refused_with_its_line(
         quick_check.faults(2, tmp_path / "heat.py")
 
 
-def test_a_file_that_fails_while_it_is_read_says_where(tmp_path: Path) -> None:
-    file = heat_solutions.write(tmp_path, 2)
-    file.write_text(file.read_text() + "\nmissing()\n")
-    with pytest.raises(LabError, match=r"heat.py: NameError in line \d+"):
-        quick_check.faults(2, file)
-
-
-def test_what_a_learner_prints_is_no_result(tmp_path: Path) -> None:
-    talkative = RIGHT["step_numpy"] + "    print('x' * 100_000, flush=True)\n"
-    file = heat_solutions.write(tmp_path, 2, step_numpy=talkative)
-    assert quick_check.faults(2, file)["step_numpy"] == ""
-
-
-def test_a_function_that_ends_the_program_is_named(tmp_path: Path) -> None:
-    leaving = RIGHT["step_numpy"] + "    raise SystemExit(0)\n"
-    file = heat_solutions.write(tmp_path, 2, step_numpy=leaving)
-    assert "SystemExit in line" in quick_check.faults(2, file)["step_numpy"]
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [("print('x' * 100_000, flush=True)", ""), ("raise SystemExit(0)", "SystemExit in line")],
+    ids=["prints much", "ends the program"],
+)
+def test_a_function_that_prints_is_right_and_one_that_ends_the_program_is_named(
+    line: str, said: str, tmp_path: Path
+) -> None:
+    file = heat_solutions.write(tmp_path, 2, step_numpy=f"{RIGHT['step_numpy']}    {line}\n")
+    found = quick_check.faults(2, file)["step_numpy"]
+    assert said in found
+    assert bool(said) == bool(found)
 
 
 def test_comments_docstrings_types_and_other_names_make_no_given_function_ones_own() -> None:
@@ -239,14 +238,9 @@ def test_comments_docstrings_types_and_other_names_make_no_given_function_ones_o
     assert program.function(text, "step_numpy").given
     assert not program.is_own("step_numpy", program.function(text, "step_numpy").source)
     assert program.function(text.replace("mine *= 0.25", "mine /= 4"), "step_numpy").given is False
-
-
-def test_a_variable_that_takes_the_place_of_another_makes_other_code() -> None:
-    text = program.composed(9)
-    assert (
-        program.function(text.replace("min(left, rank)", "min(each, rank)"), "my_rows").given
-        is False
-    )
+    # A variable in another one's place makes other code.
+    text = program.composed(9).replace("min(left, rank)", "min(each, rank)")
+    assert program.function(text, "my_rows").given is False
 
 
 def test_c_that_is_given_is_distinguished_from_ones_own() -> None:
@@ -258,6 +252,8 @@ def test_c_that_is_given_is_distinguished_from_ones_own() -> None:
     assert program.is_own("overlapped", heat_solutions.OVERLAP)
     assert program.is_own("heat_step", heat_solutions.heat_step())
     assert not program.is_own("heat_step", "int main(void) { return 0; }")
+    # A comment without an end is one to the end.
+    assert program.bare_c("int a; /* one */ b; /* two /* three") == "inta;b;"
 
 
 def test_a_way_that_is_wrong_is_left_out_and_the_others_go_on() -> None:
@@ -284,10 +280,9 @@ def test_of_several_ranks_the_first_one_speaks_and_all_that_wait_are_named() -> 
         row(1, hangs=True, line=7, text="world.Recv(a)"),
         row(0, hangs=True, line=0, text=""),
     ]
-    assert sentence(waiting) == (
-        "it does not come to its end: node00 (rank 0) waits for the others;"
-        " node01 (rank 1) is in line 7: world.Recv(a). What they wait for is not sent, or goes"
-        " elsewhere: compare neighbours, tags and numbers of messages on both sides"
+    said = sentence(waiting)
+    assert (
+        "node00 (rank 0) waits for the others; node01 (rank 1) is in line 7: world.Recv(a)" in said
     )
     gone = row(
         2, why="Exception in line 9: See the MPI_ERROR field in MPI_Status for the error code"
@@ -295,7 +290,9 @@ def test_of_several_ranks_the_first_one_speaks_and_all_that_wait_are_named() -> 
     assert sentence([*waiting, gone]) == sentence(waiting)
 
 
-def test_the_search_for_the_deadlock_ends_where_two_lengths_are_neighbours() -> None:
+def test_the_search_for_the_deadlock_ends_where_two_lengths_are_neighbours_and_pairs_are_enough() -> (
+    None
+):
     ends, hangs, launches = FIRST_COLUMNS * 8, FIRST_COLUMNS * 16, 0
     while columns := between(ends, hangs):
         launches += 1
@@ -303,9 +300,6 @@ def test_the_search_for_the_deadlock_ends_where_two_lengths_are_neighbours() -> 
         hangs = min([hangs, *(each for each in columns if each > 16_380)])
     assert (ends, hangs) == (16_380, 16_381)
     assert launches <= 3
-
-
-def test_an_interval_has_enough_pairs() -> None:
     assert EXCHANGE_LAUNCHES * EXCHANGE_PASSES >= LEAST_PAIRS
 
 
@@ -326,12 +320,6 @@ def test_a_record_is_drawn_tabled_and_said(record: Record) -> None:
     assert (table["median_ms"] <= table["high_ms"]).all()
     assert heat.picture(record).alt
     assert all(line.split()[1] == "right" for line in heat.lines(record)[:1])
-
-
-def test_a_record_of_a_capture_has_no_picture_and_says_what_to_do() -> None:
-    assert len(heat.table(heat_records.wire())) == 1
-    with pytest.raises(LabError, match="beowulf packets"):
-        heat.picture(heat_records.wire())
 
 
 def test_the_speed_up_is_that_of_the_same_passes() -> None:
@@ -364,11 +352,14 @@ def test_what_is_wrong_is_said_and_what_was_found_of_the_deadlock() -> None:
     assert "even with rows of 131,072" in heat.lines(heat_records.exchanges(131_072, 0))[-1]
 
 
-def test_a_record_without_samples_is_a_sentence() -> None:
+def test_a_record_without_samples_is_a_sentence_and_one_of_a_capture_has_no_picture() -> None:
     record = heat_records.exchanges(faults=dict.fromkeys(program.FUNCTIONS[4], "wrong"))
     for look in (heat.table, heat.picture):
         with pytest.raises(LabError, match="no samples"):
             look(record)
+    assert len(heat.table(heat_records.wire())) == 1
+    with pytest.raises(LabError, match="beowulf packets"):
+        heat.picture(heat_records.wire())
 
 
 def test_without_its_trace_a_timeline_is_the_table_of_its_waits(
@@ -384,7 +375,3 @@ def test_without_its_trace_a_timeline_is_the_table_of_its_waits(
     assert of_exercise("T4") == "runs on a timeline"
     with pytest.raises(LabError, match="no run 'backwards'"):
         timelines.timeline(cluster, record, "backwards")
-
-
-def test_a_comment_without_an_end_is_one_comment_to_the_end() -> None:
-    assert program.bare_c("int a; /* one */ b; /* two /* three") == "inta;b;"

@@ -28,18 +28,14 @@ CODE = variant.of("a course's key", "ada")
 
 
 @pytest.fixture
-def plate(
-    tmp_path: Path, cluster: NamespaceCluster, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Path]:
+def plate(tmp_path: Path, records: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A learner's heat program, all of it right, under a personal code; short measurements, kept beside it."""
     monkeypatch.setenv(variant.VARIABLE, CODE)
     for name in ("STEP_LAUNCHES", "RUN_LAUNCHES", "EXCHANGE_LAUNCHES", "OVERLAP_LAUNCHES"):
         monkeypatch.setattr(measurements, name, 1)
     monkeypatch.setattr(knob_worth, "PASSES", 3)
     heat_solutions.write(tmp_path)
-    cluster.records = tmp_path / "records"
     yield tmp_path
-    cluster.records = None
     wait_until(lambda: not _running(tmp_path), "nothing of the heat program runs any more")
 
 
@@ -61,6 +57,12 @@ def sound(record: Record, plate: Path) -> None:
 
 def rights(record: Record) -> dict[str, bool]:
     return {name: facts["right"] for name, facts in reading.functions(record).items()}
+
+
+def soon_ended(plate: Path) -> None:
+    """What never ends is given up after two seconds."""
+    header = plate / "run_heat.h"
+    header.write_text(header.read_text().replace("LIMIT_S = 20", "LIMIT_S = 2"))
 
 
 def test_the_steps_of_a_learner_are_measured_by_loops_numpy_and_in_c(
@@ -94,25 +96,18 @@ def test_a_wrong_step_is_named_and_the_others_are_measured(
 @pytest.mark.nightly
 @pytest.mark.parametrize(
     ("body", "said"),
-    first(1, [
-        (
-            "(void)old; for (volatile int i = rows; i > 0;) new[columns] = 0;",
-            "it does not come to its end",
-        ),
+    [
+        ("(void)old; for (volatile int i = rows; i > 0;) new[columns] = 0;", "it does not come to its end"),
         ("no C", "does not compile"),
         ("for (int i = 0; i < rows * columns; i++) new[i] = old[i] > 2;", "of `new`"),
-    ]),
+    ],
     ids=["endless", "no C", "edges"],
 )  # fmt: skip
 def test_a_wrong_step_in_c_is_named(
-    plate: Path,
-    cluster: NamespaceCluster,
-    body: str,
-    said: str,
+    plate: Path, cluster: NamespaceCluster, body: str, said: str
 ) -> None:
     if said == "it does not come to its end":
-        header = plate / "run_heat.h"
-        header.write_text(header.read_text().replace("LIMIT_S = 20", "LIMIT_S = 2"))
+        soon_ended(plate)
     head = "static void heat_step(int rows, int columns, const double *old, double *new)"
     (plate / "heat_step.c").write_text(heat_solutions.heat_step(f"{head} {{ {body} }}"))
     record = heat.steps(cluster, rows=(20,), folder=plate)
@@ -158,19 +153,7 @@ def test_a_whole_run_is_measured_on_one_to_four_ranks(
     assert heat.picture(record).alt
 
 
-@pytest.mark.nightly
-def test_a_run_that_is_wrong_on_several_ranks_only_is_named(
-    plate: Path, cluster: NamespaceCluster
-) -> None:
-    wrong = WRONG["no exchange"]
-    heat_solutions.write(plate, 9, run=wrong.function)
-    record = heat.speed_up(cluster, rows=(50,), folder=plate)
-    assert rights(record) == {"step_numpy": True, "my_rows": True, "run": False}
-    assert wrong.said in reading.functions(record)["run"]["why"]
-    with pytest.raises(LabError, match="no samples"):
-        heat.table(record)
-
-
+@pytest.mark.nightly  # the deadlock is searched for in several launches
 def test_three_exchanges_are_measured_and_the_deadlock_is_found(
     plate: Path, cluster: NamespaceCluster
 ) -> None:
@@ -219,58 +202,25 @@ def test_an_overlapped_step_is_measured_beside_its_parts(
     assert heat.picture(record).alt
 
 
-@pytest.mark.nightly
-def test_the_c_program_as_it_is_given_is_measured_and_is_not_ones_own(
-    plate: Path, cluster: NamespaceCluster
-) -> None:
-    (plate / "heat_overlap.c").write_bytes((program.ORIGINALS / "heat_overlap.c").read_bytes())
-    record = heat.overlap(cluster, "C", columns=(1000,), rows=42, folder=plate)
-    facts = reading.functions(record)["overlapped"]
-    assert (facts["right"], facts["given"]) == (True, True)
-    assert heat.lines(record)[0].endswith("right, as it was given")
-
-
 @pytest.mark.parametrize(
     ("parts", "said"),
-    [
+    first(1, [
         ((POSTED, INNER_ROWS, BORDER_ROWS, WAITED), "a border row, is computed without the neighbour's row"),
-        pytest.param((POSTED, INNER_ROWS, BORDER_ROWS), "without the neighbour's row", marks=pytest.mark.nightly),
-        pytest.param((POSTED, INNER_ROWS, WAITED), "a border row, is not filled", marks=pytest.mark.nightly),
-        pytest.param(
-            (POSTED.replace("TAG", "TAG + my_rank()"), INNER_ROWS, WAITED, BORDER_ROWS),
-            "MPI_Waitall",
-            marks=pytest.mark.nightly,
-        ),
-        pytest.param(
-            (POSTED.replace("row_of(plate, 1)", "row_of(plate, 2)"), INNER_ROWS, WAITED, BORDER_ROWS),
-            "row ",
-            marks=pytest.mark.nightly,
-        ),
-    ],
-    ids=["borders too early", "never waited", "borders forgotten", "wrong tag", "off by one"],
+        ((POSTED, INNER_ROWS, WAITED), "a border row, is not filled"),
+        ((POSTED.replace("TAG", "TAG + my_rank()"), INNER_ROWS, WAITED, BORDER_ROWS), "MPI_Waitall"),
+        ((POSTED.replace("row_of(plate, 1)", "row_of(plate, 2)"), INNER_ROWS, WAITED, BORDER_ROWS), "row "),
+    ]),
+    ids=["borders too early", "borders forgotten", "wrong tag", "off by one"],
 )  # fmt: skip
 def test_a_wrong_overlap_in_c_is_named_by_rank_and_row(
     plate: Path, cluster: NamespaceCluster, parts: tuple[str, ...], said: str
 ) -> None:
-    if said == "MPI_Waitall":  # it never ends
-        header = plate / "run_heat.h"
-        header.write_text(header.read_text().replace("LIMIT_S = 20", "LIMIT_S = 2"))
+    if said == "MPI_Waitall":
+        soon_ended(plate)
     (plate / "heat_overlap.c").write_text(overlapped(*parts))
     record = heat.overlap(cluster, "C", columns=(1000,), rows=42, folder=plate)
     why = reading.functions(record)["overlapped"]["why"]
     assert said in why
-    assert "(rank " in why
-
-
-@pytest.mark.nightly
-def test_a_wrong_overlap_in_python_is_named_by_rank_and_row(
-    plate: Path, cluster: NamespaceCluster
-) -> None:
-    wrong = WRONG["borders too early"]
-    heat_solutions.write(plate, 9, overlapped_step=wrong.function)
-    record = heat.overlap(cluster, columns=(1000,), rows=42, folder=plate)
-    why = reading.functions(record)["overlapped_step"]["why"]
-    assert wrong.said in why
     assert "(rank " in why
 
 
@@ -357,10 +307,12 @@ def test_what_a_knob_is_worth_is_measured_in_pairs_and_it_is_as_before(
 
 
 @pytest.mark.nightly
-def test_a_record_of_the_heat_program_is_shown_and_no_claim_judges_it(
+def test_the_c_program_as_it_is_given_is_measured_and_shown_and_no_claim_judges_it(
     plate: Path, cluster: NamespaceCluster, at_cluster: Beowulf
 ) -> None:
-    heat.overlap(cluster, "C", columns=(1000,), rows=42, folder=plate)
+    (plate / "heat_overlap.c").write_bytes((program.ORIGINALS / "heat_overlap.c").read_bytes())
+    record = heat.overlap(cluster, "C", columns=(1000,), rows=42, folder=plate)
+    assert heat.lines(record)[0].endswith("right, as it was given")
     folder = ("--records", plate / "records")
     assert "exchange_s" in at_cluster("show", "H5", *folder)
     assert "no claim judges it" in at_cluster("claims", "H5", *folder, code=2)

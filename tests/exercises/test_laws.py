@@ -7,6 +7,8 @@ import shutil
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from solutions import LAWS
 
 from beowulf import paths
@@ -75,7 +77,8 @@ def test_the_same_chance_asks_the_same_and_another_something_else() -> None:
     assert first == same != other
 
 
-@pytest.mark.parametrize("seed", range(20))
+@given(st.integers(0, 10_000))
+@settings(max_examples=20)
 def test_the_laws_agree_with_each_other(seed: int) -> None:
     chance = random.Random(seed)
     share, ranks = speedup_laws.drawn("amdahl", chance)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,16 +24,12 @@ BODY = "    send_all(line, letter->body, letter->size);\n"
 
 
 @pytest.fixture
-def lab_folder(
-    tmp_path: Path, cluster: NamespaceCluster, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Path]:
-    """A learner's copies of the exercise; what they measure is kept there."""
+def lab_folder(tmp_path: Path, records: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A learner's copies of the exercise, measured in a short time."""
     for source in (*LAB.glob("*.h"), LAB / "letters.c"):
         shutil.copy(source, tmp_path)
     monkeypatch.setattr(small_writes, "PASSES", 3)
-    cluster.records = tmp_path / "records"
-    yield tmp_path
-    cluster.records = None
+    return tmp_path
 
 
 def written(lab_folder: Path, body: str) -> Path:
@@ -46,9 +41,10 @@ def written(lab_folder: Path, body: str) -> Path:
 
 
 @pytest.mark.cluster
-def test_what_is_handed_out_runs_and_its_record_is_kept(
+def test_what_is_handed_out_runs_by_the_packages_own_harness_and_its_record_is_kept(
     lab_folder: Path, cluster: NamespaceCluster
 ) -> None:
+    (lab_folder / "letters.h").write_text("#error this one is not compiled\n")
     knob = [ALL[small_writes.KNOB]]
     before = machines.read(cluster, knob)
     record = small_writes.measure(cluster, lab_folder / "letters.c")
@@ -59,21 +55,14 @@ def test_what_is_handed_out_runs_and_its_record_is_kept(
     assert "times as long" in small_writes.picture(record).title
 
 
+@pytest.mark.nightly
 @pytest.mark.cluster
-@pytest.mark.parametrize("body", first(1, [AT_ONCE, TOGETHER]), ids=["at once", "together"])
+@pytest.mark.parametrize("body", [AT_ONCE, TOGETHER], ids=["at once", "together"])
 def test_both_ways_of_the_hints_carry_every_letter_whole(
     lab_folder: Path, cluster: NamespaceCluster, body: str
 ) -> None:
     record = small_writes.measure(cluster, written(lab_folder, body))
     assert small_writes.times(record).n == 3
-
-
-@pytest.mark.cluster
-def test_a_harness_of_the_learners_own_is_not_used(
-    lab_folder: Path, cluster: NamespaceCluster
-) -> None:
-    (lab_folder / "letters.h").write_text("#error this one is not compiled\n")
-    assert small_writes.measure(cluster, written(lab_folder, TOGETHER)).complete
 
 
 @pytest.mark.cluster
@@ -85,18 +74,14 @@ def test_a_file_that_is_not_there_is_named(cluster: NamespaceCluster, tmp_path: 
 @pytest.mark.cluster
 @pytest.mark.parametrize(
     ("body", "said"),
-    [
+    first(2, [
         (BODY + HEAD, "wrong data: byte 0"),
-        pytest.param(
-            HEAD + BODY.replace("letter->size", "letter->size - 1"),
-            "is not whole",
-            marks=pytest.mark.nightly,
-        ),
-        pytest.param(HEAD + BODY + BODY, "wrong data: byte 0", marks=pytest.mark.nightly),
         ("    put both into one envelope\n", "does not compile"),
-    ],
-    ids=["turned round", "cut short", "twice", "no C"],
-)
+        (HEAD + BODY.replace("letter->size", "letter->size - 1"), "is not whole"),
+        (HEAD + BODY + BODY, "wrong data: byte 0"),
+    ]),
+    ids=["turned round", "no C", "cut short", "twice"],
+)  # fmt: skip
 def test_what_is_wrong_is_reported_and_nothing_is_kept(
     lab_folder: Path,
     cluster: NamespaceCluster,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,13 +16,6 @@ from beowulf.timeline.page import Page
 from beowulf.tuning.knobs import ALL
 
 pytestmark = pytest.mark.cluster
-
-
-@pytest.fixture
-def records(tmp_path: Path, cluster: NamespaceCluster) -> Iterator[Path]:
-    cluster.records = tmp_path / "records"
-    yield cluster.records
-    cluster.records = None
 
 
 def test_the_data_of_a_long_message_leave_in_the_call_that_waits(

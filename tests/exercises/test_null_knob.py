@@ -27,14 +27,10 @@ def made(after: float) -> Record:
 
 
 @pytest.mark.cluster
-def test_a_cycle_of_nothing_is_kept(cluster: NamespaceCluster, tmp_path: Path) -> None:
-    cluster.records = tmp_path
-    try:
-        record = null_knob.measure(cluster, length=SHORT)
-    finally:
-        cluster.records = None
+def test_a_cycle_of_nothing_is_kept(cluster: NamespaceCluster, records: Path) -> None:
+    record = null_knob.measure(cluster, length=SHORT)
     assert (record.study, record.variant, record.complete) == ("E7", "null", True)
-    assert newest(tmp_path, "E7", "null") == record
+    assert newest(records, "E7", "null") == record
     assert list(null_knob.table(record)["n"]) == [16, 16]
     drawn = null_knob.picture(record)
     assert null_knob.comparison(record).decision in drawn.title

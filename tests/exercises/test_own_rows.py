@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -22,13 +21,11 @@ LAB = paths.root() / "labs" / "02-node-benchmarks"
 
 
 @pytest.fixture
-def lab_folder(tmp_path: Path, cluster: NamespaceCluster) -> Iterator[Path]:
-    """A learner's copies of the exercise; what they measure is kept there."""
+def lab_folder(tmp_path: Path, records: Path) -> Path:
+    """A learner's copies of the exercise."""
     for source in (*LAB.glob("*.h"), LAB / "own_rows.c"):
         shutil.copy(source, tmp_path)
-    cluster.records = tmp_path / "records"
-    yield tmp_path
-    cluster.records = None
+    return tmp_path
 
 
 def written(lab_folder: Path, *bodies: str) -> Path:

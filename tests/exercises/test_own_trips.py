@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import permutations
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,17 +27,11 @@ def call(**other: Any) -> dict[int, dict[str, Any]]:
     return {0: {**seen, "arrived": False}, 1: one, 2: dict(seen)}
 
 
-def test_bytes_that_come_back_and_a_time_that_fits_the_clock_are_right() -> None:
-    assert own_trips.fault(call(), 1, 2, NODES, SHORTEST_US) is None
-
-
 @pytest.mark.parametrize(
     ("other", "said"),
     [
         ({"value": None, "kind": "nothing"}, "returned nothing on rank 1, not a number"),
-        ({"value": None, "kind": "a str"}, "returned a str on rank 1"),
         ({"value": float("nan")}, "no time that passes"),
-        ({"value": -3.0}, "no time that passes"),
         ({"value": 0.0}, "no time that passes"),
         ({"arrived": False}, "what came back to rank 1 is not what it sent"),
         ({"value": 500.0}, "the whole call took 400.0"),
@@ -44,6 +39,7 @@ def test_bytes_that_come_back_and_a_time_that_fits_the_clock_are_right() -> None
     ],
 )
 def test_each_usual_mistake_has_its_sentence(other: dict[str, Any], said: str) -> None:
+    assert own_trips.fault(call(), 1, 2, NODES, SHORTEST_US) is None
     found = own_trips.fault(call(**other), 1, 2, NODES, SHORTEST_US)
     assert found
     assert said in found[1]
@@ -77,7 +73,7 @@ def test_a_table_has_a_row_for_each_ordered_pair_and_a_curve_for_each_rank() -> 
 
 
 @pytest.mark.cluster
-def test_a_right_ping_pong_is_kept_for_all_pairs(engines: Engines) -> None:
+def test_a_right_ping_pong_is_kept_for_all_pairs(engines: Engines, records: Path) -> None:
     engines.run(PING_PONG)
     record = own_trips.measure(engines)
     assert own_trips.own(record)["faults"] == []
@@ -90,8 +86,7 @@ def test_a_right_ping_pong_is_kept_for_all_pairs(engines: Engines) -> None:
         for point in record.points
         if point.quantity == own_trips.TRIP
     )
-    assert engines.cluster.records
-    assert newest(engines.cluster.records, record.study, record.variant) == record
+    assert newest(records, record.study, record.variant) == record
 
 
 @pytest.mark.cluster
@@ -109,7 +104,7 @@ def test_a_right_ping_pong_is_kept_for_all_pairs(engines: Engines) -> None:
     ids=["milliseconds", "no answer", "a copy", "an exception"],
 )  # fmt: skip
 def test_a_wrong_ping_pong_is_kept_with_the_reason(
-    engines: Engines, text: str, said: str, capsys: pytest.CaptureFixture[str]
+    engines: Engines, records: Path, text: str, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     engines.run(text)
     if said == "waits in line":
@@ -117,5 +112,4 @@ def test_a_wrong_ping_pong_is_kept_with_the_reason(
     record = own_trips.measure(engines)
     assert said in " ".join(own_trips.lines(record))
     assert said in capsys.readouterr().out
-    assert engines.cluster.records
-    assert list(engines.cluster.records.glob("A2-own-trips-*.json"))
+    assert list(records.glob("A2-own-trips-*.json"))

@@ -18,27 +18,25 @@ from beowulf.tuning.knobs import ALL
 
 
 @pytest.mark.cluster
-@pytest.mark.parametrize("seed", [1, 2])
 def test_the_different_node_is_the_one_that_was_drawn_and_is_put_back(
-    cluster: NamespaceCluster, tmp_path: Path, seed: int
+    cluster: NamespaceCluster, records: Path
 ) -> None:
     knobs = [ALL[name] for name in paper_e_baseline.TESTBED]
     before = machines.read(cluster, knobs)
-    cluster.records = tmp_path
-    try:
-        record = differing_node.measure(cluster, random.Random(seed))
-    finally:
-        cluster.records = None
+    record = differing_node.measure(cluster, random.Random(1))
     assert machines.read(cluster, knobs) == before
-    chance = random.Random(seed)
-    question = chance.choice(sorted(paper_e_baseline.parts(cluster)))
-    node = chance.choice(cluster.nodes)
+    node, question = drawn(cluster, random.Random(1))
     assert differing_node.odd(record) == (node, question)
     assert (record.study, record.variant, record.complete) == ("E7", "unlike", True)
     shown = differing_node.table(record).set_index("question")
     assert list(shown.columns) == ["wanted", *cluster.nodes]
     assert shown.loc[question, node] == paper_e_baseline.TESTBED[question]
-    assert newest(tmp_path, "E7", "unlike") == record
+    assert newest(records, "E7", "unlike") == record
+
+
+def drawn(cluster: NamespaceCluster, chance: random.Random) -> tuple[str, str]:
+    question = chance.choice(sorted(paper_e_baseline.parts(cluster)))
+    return chance.choice(cluster.nodes), question
 
 
 @pytest.mark.cluster
@@ -64,15 +62,8 @@ def test_answers_of_which_no_single_one_differs_are_no_puzzle(answers: tuple[str
 
 @pytest.mark.cluster
 def test_a_learner_with_a_word_always_draws_the_same(
-    cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cluster: NamespaceCluster, records: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(variant.VARIABLE, variant.of("a course's key", "ada"))
-    cluster.records = tmp_path
-    try:
-        first, second = (differing_node.odd(differing_node.measure(cluster)) for _ in range(2))
-    finally:
-        cluster.records = None
-    assert first == second
-    chance = variant.chance("E7 unlike")
-    question = chance.choice(sorted(paper_e_baseline.parts(cluster)))
-    assert first == (chance.choice(cluster.nodes), question)
+    record = differing_node.measure(cluster)
+    assert differing_node.odd(record) == drawn(cluster, variant.chance("E7 unlike"))

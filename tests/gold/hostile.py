@@ -234,12 +234,7 @@ def _answers() -> list[Case]:
         rate("a huge integer", "9" * 5000, "cannot be read as Python"),
         rate("a script", "'<script>alert(1)</script>'", "<script>"),
         _written("a sum", FULL, {}, ordered_pairs="4 * (4 - 1)"),
-        _written(
-            "an earlier answer",
-            FULL,
-            {},
-            ring_messages="ordered_pairs / 3",
-        ),
+        _written("an earlier answer", FULL, {}, ring_messages="ordered_pairs / 3"),
         pairs("a later answer", "ring_messages * 3"),
     ]
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import permutations
 from typing import Any
 
 from beowulf.labs.lab_01 import broken_ring, own_ring, own_trips
 from beowulf.record import Point, Record
+from tests.gold import measured
 from tests.gold.case import worth
-from tests.gold.measured import LABEL, NODES, WHEN
+from tests.gold.measured import NODES, record
 
 SLUG = "01-validation"
 ADDRESS = {node: f"192.168.0.{8 + place}" for place, node in enumerate(NODES)}
@@ -24,7 +26,7 @@ MEMORY_BYTES, ROUTE = 4 * 2**30, "192.168.0.0/24 dev eth0"
 WIRE_BYTES, WIRE_SECONDS = 1380, 60.25
 
 CLUSTER = {"kind": "namespaces", "nodes": list(NODES), "rate": "100mbit", "mpi": "classic"}
-BEFORE = {"started": "2024-01-05T09:50:00.000Z", "ended": "2024-01-05T09:50:00.000Z"}
+sealed = partial(measured.sealed, 1, cluster=CLUSTER)
 
 RING = """def pass_token(token):
     before, after = (rank - 1) % ranks, (rank + 1) % ranks
@@ -90,15 +92,9 @@ def building(nodes: Sequence[str] = NODES) -> Record:
             "ways": {each: f"{ADDRESS[each]} dev eth0" for each in nodes if each != node},
         }
         points.append(Point({"node": node}, facts=facts))
-    return Record(
-        study="A1",
-        points=points,
-        cluster={"kind": "pcs", "nodes": list(nodes), "addresses": ADDRESS},
-        learner="a test",
-        started="2024-01-05T09:55:00.000Z",
-        ended="2024-01-05T09:55:00.000Z",
-        warnings=[LABEL],
-    )
+    when = "2024-01-05T09:55:00.000Z"
+    cluster = {"kind": "pcs", "nodes": list(nodes), "addresses": ADDRESS}
+    return record("A1", points, cluster=cluster, started=when, ended=when)
 
 
 def validation(
@@ -113,16 +109,8 @@ def validation(
     for check in ("mpi-hello", "mpi-ring"):
         facts: dict[str, Any] = {"lines": hello, "ok": well, "said": said}
         points.append(Point({"check": check, "ranks": 4}, "launch_s", [0.7], facts))
-    return Record(
-        study="A2",
-        points=points,
-        cluster={"kind": "namespaces", "nodes": list(NODES), "addresses": ADDRESS},
-        learner="a test",
-        variant=variant,
-        started=started,
-        ended=started,
-        warnings=[LABEL],
-    )
+    cluster = {"kind": "namespaces", "nodes": list(NODES), "addresses": ADDRESS}
+    return record("A2", points, cluster=cluster, variant=variant, started=started, ended=started)
 
 
 def _node(node: str, fault: str, at: str) -> list[Point]:
@@ -197,15 +185,13 @@ def idle(**facts: Any) -> Record:
         "mbit_per_s": 8 * WIRE_BYTES / WIRE_SECONDS / 1e6,
         "protocols": {"eth": {"packets": 20, "bytes": WIRE_BYTES}},
     }
-    return Record(
-        study="A5",
-        points=[Point({"where": "switch"}, facts=known | facts)],
+    return record(
+        "A5",
+        [Point({"where": "switch"}, facts=known | facts)],
         cluster={"kind": "namespaces", "nodes": list(NODES), "rate": "100mbit"},
-        learner="a test",
         started="2024-01-05T10:05:00.000Z",
         ended="2024-01-05T10:06:00.000Z",
         captures=[{"file": "A5.pcapng", "sha256": ""}],
-        warnings=[LABEL],
     )
 
 
@@ -215,16 +201,7 @@ def _of_own(variant: str, source: str, points: list[Point], **facts: Any) -> Rec
     digest = hashlib.sha256(source.encode()).hexdigest()
     about = Point({"own": True}, facts={"name": name, "source": source, "sha256": digest, **facts})
     program = {"name": name, "arguments": [], "sha256": digest}
-    return Record(
-        "A2",
-        variant=variant,
-        points=[about, *points],
-        cluster=CLUSTER,
-        program=program,
-        learner="a test",
-        warnings=[LABEL],
-        **WHEN,
-    )
+    return record("A2", [about, *points], variant=variant, cluster=CLUSTER, program=program)
 
 
 def ring(source: str = RING, returned: Sequence[Any] | None = None, why: str = "") -> Record:
@@ -263,25 +240,13 @@ def trips(
 
 def trips_plot(**other: Any) -> Record:
     """A plot of those, with a line for each rank that begins."""
-    held = []
-    for rank, name in enumerate(NODES):
-        others = [each for each in range(len(NODES)) if each != rank]
-        times = [trip_us(rank, each) for each in others]
-        line = {"kind": "line", "label": f"from {name}", "points": len(others)}
-        held.append({**line, "x": [float(each) for each in others], "y": times})
-    facts: dict[str, Any] = {"x_scale": "linear", "y_scale": "linear", "title": ""}
-    facts |= {"x_label": "number of the other node", "y_label": "round trip (µs)"}
-    facts |= {"legend": [line["label"] for line in held], "lines": held}
-    points = [Point({"axes": 0}, facts={**facts, **other})]
-    return Record(
-        "F1",
-        variant="trips",
-        points=points,
-        cluster=CLUSTER,
-        learner="a test",
-        warnings=[LABEL],
-        **WHEN,
-    )
+    ranks = range(len(NODES))
+    lines = {
+        f"from {NODES[rank]}": {float(each): trip_us(rank, each) for each in ranks if each != rank}
+        for rank in ranks
+    }
+    labels = {"x_label": "number of the other node", "y_label": "round trip (µs)"}
+    return measured.plot("F1", "trips", lines, cluster=CLUSTER, **{**labels, **other})
 
 
 def stuck(closed: str = CLOSED) -> Record:
@@ -306,21 +271,6 @@ def stuck(closed: str = CLOSED) -> Record:
 def broken(name: str, fault: str, node: str) -> Record:
     """The Record of one of the four broken clusters."""
     return stuck(node) if name == "d" else validation(fault, node, variant=f"broken-{name}")
-
-
-def sealed(name: str, value: float, low: float, high: float, study: str, **other: Any) -> Record:
-    """A prediction that was sealed before anything was measured."""
-    facts = {"value": value, "low": low, "high": high, "study": study, "unit": "", "late": False}
-    points = [Point({"prediction": name}, facts=facts)]
-    return Record(
-        "P1",
-        variant=name,
-        points=points,
-        cluster=CLUSTER,
-        learner="a test",
-        warnings=[LABEL],
-        **{**BEFORE, **other},
-    )
 
 
 def records() -> list[Record]:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from beowulf.labs.lab_03 import message_sizes, speedup_laws
 from beowulf.record import Point, Record
 from tests import heat_records
+from tests.gold import measured
 from tests.gold.case import worth
-from tests.gold.measured import LABEL, WHEN
 
 SLUG = "03-parallel-benchmarks"
+record, sealed = measured.record, partial(measured.sealed, 3)
 # By benchmark: seconds on one rank and on four, and the share of MPI.
 TIMES = {
     "EP": (0.2, 0.1, 0.1),
@@ -28,7 +30,6 @@ TIMES = {
 SPEED_UPS = {1200: (1.0, 1.6, 1.75, 1.8), 400: (1.0, 0.8, 0.6, 0.5)}
 STEP_S = {1200: 8e-3, 400: 6e-4}  # on one rank
 ON_ONE_MACHINE = {"kind": "namespaces"}
-BEFORE = {"started": "2024-01-05T09:50:00.000Z", "ended": "2024-01-05T09:50:00.000Z"}
 RIGHT: dict[str, Any] = {
     "serial_share_2": (1 / 1.6 - 1 / 2) / (1 - 1 / 2),
     "serial_share_4": (1 / 1.8 - 1 / 4) / (1 - 1 / 4),
@@ -85,13 +86,6 @@ def plate(
     )
 
 
-def sealed(name: str, value: float, low: float, high: float, study: str, **other: Any) -> Record:
-    """A prediction that was sealed before anything was measured."""
-    facts = {"value": value, "low": low, "high": high, "study": study, "unit": "", "late": False}
-    point = Point({"prediction": name}, facts=facts)
-    return record("P3", [point], variant=name, **{**BEFORE, **other})
-
-
 def drawn(kind: str = "errorbar", **other: Any) -> Record:
     """A learner's plot of both plates, and the line of a program that loses nothing."""
     lines = [
@@ -124,10 +118,7 @@ def eight(cores: int = 2, letter: str = "S", verified: bool = True, **changes: A
             points.append(Point({**at, "launch": 0}, "duration_s", [seconds], facts))
     before = {"cores": cores, "load_1min": 0.1}
     return record(
-        "A4",
-        points,
-        cluster=ON_ONE_MACHINE,
-        circumstances={"before": before, "after": before},
+        "A4", points, cluster=ON_ONE_MACHINE, circumstances={"before": before, "after": before}
     )
 
 
@@ -175,11 +166,6 @@ def counted(**yours: float) -> Record:
         for name, value in ours.items()
     ]
     return record(message_sizes.STUDY, points, variant=message_sizes.VARIANT)
-
-
-def record(study: str, points: list[Point], **changes: Any) -> Record:
-    """A Record of lab 03."""
-    return Record(study, points=points, warnings=[LABEL], learner="a test", **{**WHEN, **changes})
 
 
 def mg() -> Record:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,9 @@ from beowulf.measure import mpptest
 from beowulf.measure.roundtrips import EXCHANGE, HALF
 from beowulf.record import Point, Record
 from tests import heat_records, heat_solutions
+from tests.gold import measured
 from tests.gold.case import worth
-from tests.gold.measured import LABEL, NODES, WHEN
+from tests.gold.measured import NODES
 
 SLUG = "04-blocking-nonblocking"
 SIZES = (1, 64, 1024, 16_384, 65_536, 262_144, 1_048_576)
@@ -24,7 +26,7 @@ SAVED_BYTES = (
     3200  # of credit that a long message has for nothing, so that a fit may begin below zero
 )
 CLUSTER = {"kind": "namespaces", "nodes": list(NODES), "rate": "100mbit", "mpi": "classic"}
-BEFORE = {"started": "2024-01-05T09:50:00.000Z", "ended": "2024-01-05T09:50:00.000Z"}
+sealed = partial(measured.sealed, 4, cluster=CLUSTER)
 
 BLOCKING = """def half_round_trip_us(buffer):
     began = MPI.Wtime()
@@ -98,15 +100,7 @@ MEASURED = worth(
 
 def record(study: str, points: list[Point], variant: str = "", **other: Any) -> Record:
     """A Record of lab 04."""
-    return Record(
-        study=study,
-        points=points,
-        cluster=CLUSTER,
-        learner="a test",
-        variant=variant,
-        warnings=[LABEL],
-        **{**WHEN, **other},
-    )
+    return measured.record(study, points, variant=variant, cluster=CLUSTER, **other)
 
 
 def a7() -> Record:
@@ -191,28 +185,15 @@ def patience() -> Record:
     return record("A7", points, "patience")
 
 
-def sealed(name: str, value: float, low: float, high: float, study: str, **other: Any) -> Record:
-    """A prediction that was sealed before anything was measured."""
-    facts = {"value": value, "low": low, "high": high, "study": study, "unit": "", "late": False}
-    return record("P4", [Point({"prediction": name}, facts=facts)], name, **{**BEFORE, **other})
-
-
 def drawn(name: str, y: str, numbers: Mapping[str, Mapping[int, float]], **other: Any) -> Record:
     """A plot over the size of a message, with a line for each name."""
-    held = [
-        {
-            "kind": "line",
-            "label": label,
-            "points": len(line),
-            "x": [*line],
-            # Few digits, because all learners of the gold class have the same.
-            "y": [float(f"{y:.5g}") for y in line.values()],
-        }
+    # Few digits, because all learners of the gold class have the same.
+    lines = {
+        label: {x: float(f"{number:.5g}") for x, number in line.items()}
         for label, line in numbers.items()
-    ]
-    facts: dict[str, Any] = {"x_scale": "log", "y_scale": "log", "title": "", "y_label": y}
-    facts |= {"x_label": "size of the message (bytes)", "legend": [*numbers], "lines": held}
-    return record("F4", [Point({"axes": 0}, facts={**facts, **other})], name)
+    }
+    labels = {"x_scale": "log", "y_scale": "log", "x_label": "size of the message (bytes)"}
+    return measured.plot("F4", name, lines, cluster=CLUSTER, **{**labels, "y_label": y, **other})
 
 
 def times_plot(**other: Any) -> Record:

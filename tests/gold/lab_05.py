@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from beowulf.labs.lab_05 import own_step
 from beowulf.labs.lab_05.overlap import KB, ONE_USER, SOLARIS, TESTED, THREADED, Way
 from beowulf.record import Point, Record
 from tests import heat_records, heat_solutions
+from tests.gold import measured
 from tests.gold.case import worth
-from tests.gold.measured import LABEL, WHEN
 
 SLUG = "05-overlap"
+record, sealed = measured.record, partial(measured.sealed, 5)
 PASSES = 12
 # A step of the plate: what its exchange and its rows take by the bytes of a row, at 100 Mbit/s, and what is hidden.
 US_A_BYTE = {"exchange": 0.08, "compute": 0.075}
@@ -21,7 +23,6 @@ QUANTITY = {"exchange": "exchange_s", "compute": "compute_s"}
 HIDDEN = 0.3  # of the one after the other
 EAGER_COLUMNS = 16_380
 C_COLUMNS = (8000, 20_000)
-BEFORE = {"started": "2024-01-05T09:50:00.000Z", "ended": "2024-01-05T09:50:00.000Z"}
 RIGHT: dict[str, Any] = {
     "limit_16_kb": "not supported",
     "limit_64_kb": "supported",
@@ -54,13 +55,6 @@ def point(quantity: str, at: Mapping[str, Any], value: float) -> Point:
     """A Point with a sample a pass, nearly alike."""
     samples = [value * (1 + 0.001 * (number % 3)) for number in range(PASSES)]
     return Point({**at, "ranks": 2, "launch": 0}, quantity, samples, {"pass": list(range(PASSES))})
-
-
-def record(study: str, points: Iterable[Point], **changes: Any) -> Record:
-    """A Record of lab 05."""
-    return Record(
-        study, points=list(points), warnings=[LABEL], learner="a test", **{**WHEN, **changes}
-    )
 
 
 def one_message(waits: bool = True) -> Record:
@@ -167,13 +161,6 @@ def step(
     return record("H5", points, variant=language, **other)
 
 
-def sealed(name: str, value: float, low: float, high: float, study: str, **other: Any) -> Record:
-    """A prediction that was sealed before anything was measured."""
-    facts = {"value": value, "low": low, "high": high, "study": study, "unit": "", "late": False}
-    points = [Point({"prediction": name}, facts=facts)]
-    return record("P5", points, variant=name, **{**BEFORE, **other})
-
-
 def gain_plot(**other: Any) -> Record:
     """The gains of both versions, and the bound."""
     sizes = [8 * columns for columns in own_step.COLUMNS]
@@ -183,14 +170,8 @@ def gain_plot(**other: Any) -> Record:
         "with": dict.fromkeys(sizes, -100 * HIDDEN),
         "bound": dict.fromkeys(sizes, RIGHT["bound_percent"]),
     }
-    held = [
-        {"kind": "line", "label": label, "points": len(line), "x": [*line], "y": [*line.values()]}
-        for label, line in lines.items()
-    ]
-    facts: dict[str, Any] = {"x_scale": "linear", "y_scale": "linear", "title": ""}
-    facts |= {"x_label": "ghost row (bytes)", "y_label": "improvement (%)", "legend": [*lines]}
-    points = [Point({"axes": 0}, facts={**facts, "lines": held, **other})]
-    return record("F5", points, variant="gain")
+    labels = {"x_label": "ghost row (bytes)", "y_label": "improvement (%)"}
+    return measured.plot("F5", "gain", lines, **{**labels, **other})
 
 
 def records() -> list[Record]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 from beowulf.labs.lab_06 import a10_short_messages as a10
@@ -14,13 +15,13 @@ from beowulf.measure.roundtrips import HALF
 from beowulf.record import Point, Record
 from beowulf.studies.wire_shares import Talk
 from tests import heat_records
+from tests.gold import measured
 from tests.gold.case import worth
-from tests.gold.measured import LABEL, WHEN
 
 SLUG = "06-protocol-analysis"
+record, sealed = measured.record, partial(measured.sealed, 6)
 LAUNCHES = 3
 SIZES = (2, 64, 512, 1024, 8192, 32_768, 200_000)
-BEFORE = {"started": "2024-01-05T09:50:00.000Z", "ended": "2024-01-05T09:50:00.000Z"}
 RIGHT: dict[str, Any] = {
     "card_message_bytes": 21,
     "card_frame_bytes": 167,
@@ -54,20 +55,6 @@ MEASURED = worth(
     *("predict-card", "predict-packets", "predict-overhead", "plate-record", "a10-record"),
     *("a11-record", "a12-record", "a13-record", "packet-loop", "length-plot", "cost-plot"),
 )
-
-
-def record(study: str, points: Iterable[Point], **changes: Any) -> Record:
-    """A Record of lab 06."""
-    return Record(
-        study, points=list(points), warnings=[LABEL], learner="a test", **{**WHEN, **changes}
-    )
-
-
-def sealed(name: str, value: float, low: float, high: float, study: str, **other: Any) -> Record:
-    """A prediction that was sealed before anything was measured."""
-    facts = {"value": value, "low": low, "high": high, "study": study, "unit": "", "late": False}
-    points = [Point({"prediction": name}, facts=facts)]
-    return record("P6", points, variant=name, **{**BEFORE, **other})
 
 
 def message(size: int, **changes: Any) -> list[Point]:
@@ -137,23 +124,12 @@ def loop(**yours: Any) -> Record:
     return record(own_loop.STUDY, points, variant=own_loop.VARIANT, sweep=sweep)
 
 
-def plot(name: str, drawn: Mapping[str, Mapping[float, float]], **facts: Any) -> Record:
-    """A plot with these lines."""
-    held = [
-        {"kind": "line", "label": label, "points": len(line), "x": [*line], "y": [*line.values()]}
-        for label, line in drawn.items()
-    ]
-    usual: dict[str, Any] = {"x_scale": "linear", "y_scale": "linear", "title": ""}
-    points = [Point({"axes": 0}, facts={**usual, "legend": [*drawn], "lines": held, **facts})]
-    return record("F6", points, variant=name)
-
-
 def length_plot(**facts: Any) -> Record:
     """How many packets of the plate have which length."""
     (point,) = plate().select(capture="steps")
     line = {float(length): float(number) for length, number in point.facts["lengths"]}
     labels = {"x_label": "length (bytes)", "y_label": "packets", "y_scale": "log"}
-    return plot("lengths", {"packets": line}, **{**labels, **facts})
+    return measured.plot("F6", "lengths", {"packets": line}, **{**labels, **facts})
 
 
 def cost_plot(**facts: Any) -> Record:
@@ -168,7 +144,7 @@ def cost_plot(**facts: Any) -> Record:
         },
     }
     labels = {"x_label": "size (bytes)", "y_label": "share (%)", "x_scale": "log"}
-    return plot("costs", lines, **{**labels, **facts})
+    return measured.plot("F6", "costs", lines, **{**labels, **facts})
 
 
 def launch(data: float, overhead: float, mbit: float) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,10 +28,13 @@ from beowulf.tuning.ab_comparison import AFTER, BEFORE, TURNS
 from beowulf.tuning.budget import CALL_US, LONG, SHORT, WAYS
 from beowulf.tuning.paper_e_baseline import FIREWALL, IRQBALANCE, LOW_LATENCY, MODERATION
 from tests import heat_records
+from tests.gold import measured
 from tests.gold.case import worth
-from tests.gold.measured import LABEL, NODES, WHEN
+from tests.gold.measured import NODES
 
 SLUG = "07-latency-tuning"
+CLUSTER = {"kind": "namespaces", "nodes": list(NODES)}
+sealed = partial(measured.sealed, 7, cluster=CLUSTER)
 
 BLOCKS, EACH = 6, 5  # blocks of four visits, samples of a visit
 ABSENT = "not observable here: no."
@@ -74,7 +78,6 @@ MEASURED = worth(
     *("predict-byte", "predict-together", "predict-plate", "l1-record", "e6-record", "e7-record"),
     *("l2-record", "own-interval", "quantile-plot", "own-knob", "letters"),
 )
-EARLY = {"started": "2024-01-05T09:50:00.000Z", "ended": "2024-01-05T09:50:00.000Z"}
 LOOK = "cat /proc/sys/net/ipv4/ip_early_demux"
 SOURCE = """def change_percent(before, after):
     ratios = np.array(after) / np.array(before)
@@ -86,9 +89,7 @@ SOURCE = """def change_percent(before, after):
 
 def record(study: str, points: Iterable[Point], variant: str = "", **changes: Any) -> Record:
     """A Record of a study with these points, labelled."""
-    cluster = {"kind": "namespaces", "nodes": list(NODES)}
-    about: dict[str, Any] = {"warnings": [LABEL], "learner": "a test", **WHEN, **changes}
-    return Record(study, points=list(points), variant=variant, cluster=cluster, **about)
+    return measured.record(study, points, variant=variant, cluster=CLUSTER, **changes)
 
 
 def steps(**ways: float) -> Record:
@@ -233,20 +234,13 @@ def quantiles(**other: Any) -> Record:
     """The distribution of all together, before and after, at every fifth per cent."""
     shares = list(range(5, 100, 5))
     before, after = own_interval.samples(knobs(), TOGETHER)
-    held = [
-        {
-            "kind": "line",
-            "label": name,
-            "points": len(shares),
-            "x": list(map(float, shares)),
-            "y": np.percentile(times, shares).tolist(),
-        }
+    lines = {
+        name: dict(zip(map(float, shares), np.percentile(times, shares).tolist(), strict=True))
         for name, times in (("before", before), ("after", after))
-    ]
-    facts: dict[str, Any] = {"x_scale": "linear", "y_scale": "log", "title": ""}
-    facts |= {"x_label": "share of the messages (%)", "y_label": "half round trip (µs)"}
-    facts |= {"legend": ["before", "after"], "lines": held, **other}
-    return record("F7", [Point({"axes": 0}, facts=facts)], "quantiles")
+    }
+    labels = {"y_scale": "log", "x_label": "share of the messages (%)"}
+    labels |= {"y_label": "half round trip (µs)"}
+    return measured.plot("F7", "quantiles", lines, cluster=CLUSTER, **{**labels, **other})
 
 
 def plate(columns: int = by_lot.USUAL_COLUMNS, step: float = 1.4, exchange: float = 1.75) -> Record:
@@ -260,12 +254,6 @@ def plate(columns: int = by_lot.USUAL_COLUMNS, step: float = 1.4, exchange: floa
             points.append(Point({**at, "ranks": 4, "launch": launch}, quantity, [seconds] * 25))
     sweep = {"knob": FIREWALL, "value": "1000", "columns": columns}
     return record("H7", points, FIREWALL, sweep=sweep)
-
-
-def sealed(name: str, value: float, low: float, high: float, study: str, **other: Any) -> Record:
-    """A prediction that was sealed before anything was measured."""
-    facts = {"value": value, "low": low, "high": high, "study": study, "unit": "", "late": False}
-    return record("P7", [Point({"prediction": name}, facts=facts)], name, **{**EARLY, **other})
 
 
 def on_a_timeline() -> Record:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from beowulf import paths
 from beowulf.exercises import gas
 from beowulf.labs.lab_08 import c7_barrier, first_beowulf, galaxy, tokens
 from beowulf.record import Point, Record
+from tests.gold import measured
 from tests.gold.case import worth
-from tests.gold.measured import LABEL, WHEN
 
 SLUG = "08-first-beowulf"
-BEFORE = {"started": "2024-01-05T09:50:00.000Z", "ended": "2024-01-05T09:50:00.000Z"}
+record, sealed = measured.record, partial(measured.sealed, 8)
 PASSES = 12
 PIECE, MOST_MB_PER_S, EMPTY_S = 1448, 2.4, 30e-6
 PARTS = {
@@ -29,13 +29,6 @@ def token_s(networks: int, size: int) -> float:
     """The seconds of a token, of all pairs together: what sending takes, and its bytes on the networks that it uses."""
     used = min(networks, -(-size // PIECE))
     return EMPTY_S + size / (MOST_MB_PER_S * 1e6 * used)
-
-
-def record(study: str, points: Iterable[Point], **changes: Any) -> Record:
-    """A Record of lab 08."""
-    return Record(
-        study, points=list(points), warnings=[LABEL], learner="a test", **{**WHEN, **changes}
-    )
 
 
 def point(quantity: str, at: dict[str, Any], value: float) -> list[Point]:
@@ -149,13 +142,6 @@ def machine(**changes: Any) -> Record:
     return record(
         first_beowulf.STUDY, points, variant=first_beowulf.VARIANT, program=program, **changes
     )
-
-
-def sealed(name: str, value: float, low: float, high: float, study: str, **other: Any) -> Record:
-    """A prediction that was sealed before anything was measured."""
-    facts = {"value": value, "low": low, "high": high, "study": study, "unit": "", "late": False}
-    points = [Point({"prediction": name}, facts=facts)]
-    return record("P8", points, variant=name, **{**BEFORE, **other})
 
 
 def records() -> list[Record]:

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from functools import cache
+from collections.abc import Mapping
+from functools import cache, partial
 from typing import Any
 
 from beowulf import paths
 from beowulf.labs.lab_09 import scaling, stairs
 from beowulf.measure import calibration
 from beowulf.record import Point, Record
+from tests.gold import measured
 from tests.gold.case import worth
-from tests.gold.measured import LABEL, WHEN
 
 SLUG = "09-prediction"
-BEFORE = {"started": "2024-01-05T09:50:00.000Z", "ended": "2024-01-05T09:50:00.000Z"}
+record, sealed = measured.record, partial(measured.sealed, 9)
 SIZES = (0, *(2**n for n in range(21)))
 ALPHA_US, US_A_BYTE = 25.0, 0.085
 # By network: the µs that the messages of a step take.
 MESSAGES_US = {scaling.OWN: 5600.0, scaling.GIGABIT: 600.0}
 ROWS_US = 20_000.0
-# Of the functions of stairs.c, whose times tests/autograder/test_rubric_09.py holds against the simulator.
+# Of the functions of stairs.c, whose times tests/exercises/test_stairs.py holds against the simulator.
 TIMES_MS = {
     **{"naive": 8.71921, "ring": 75.50929, "tree": 0.83041},
     **{"pipelined": 81.10257, "reduce": 52.541506, "halo": 12.251042},
@@ -46,13 +46,6 @@ def source() -> str:
     handed_out = (paths.lab("09") / stairs.SOURCE).read_text(encoding="utf-8")
     head, _, _ = handed_out.partition("/* TODO: each rank gets")
     return head + own
-
-
-def record(study: str, points: Iterable[Point], **changes: Any) -> Record:
-    """A Record of lab 09."""
-    return Record(
-        study, points=list(points), warnings=[LABEL], learner="a test", **{**WHEN, **changes}
-    )
 
 
 def times(**changes: Any) -> Record:
@@ -98,26 +91,11 @@ def plate(**changes: Any) -> Record:
     return record(scaling.STUDY, points, variant=scaling.VARIANT, **changes)
 
 
-def sealed(name: str, value: float, low: float, high: float, study: str, **other: Any) -> Record:
-    """A prediction that was sealed before anything was simulated."""
-    facts = {"value": value, "low": low, "high": high, "study": study, "unit": "", "late": False}
-    points = [Point({"prediction": name}, facts=facts)]
-    return record("P9", points, variant=name, **{**BEFORE, **other})
-
-
 def scaling_plot(**other: Any) -> Record:
     """The speed-ups on both networks."""
-    held = [
-        {
-            **{"kind": "line", "label": network, "points": len(scaling.NODES)},
-            **{"x": list(scaling.NODES), "y": [speed_up(network, n) for n in scaling.NODES]},
-        }
-        for network in MESSAGES_US
-    ]
-    facts: dict[str, Any] = {"x_scale": "log", "y_scale": "log", "title": ""}
-    facts |= {"x_label": "nodes", "y_label": "speed-up", "legend": [*MESSAGES_US]}
-    points = [Point({"axes": 0}, facts={**facts, "lines": held, **other})]
-    return record("F9", points, variant="scaling")
+    lines = {name: {n: speed_up(name, n) for n in scaling.NODES} for name in MESSAGES_US}
+    labels = {"x_scale": "log", "y_scale": "log", "x_label": "nodes", "y_label": "speed-up"}
+    return measured.plot("F9", "scaling", lines, **{**labels, **other})
 
 
 def records() -> list[Record]:

@@ -147,7 +147,7 @@ LABS = (
             **{"boot_line": "net.ipv4.ip_early_demux = 0", "step_percent": None},
         },
         lost={
-            **{"budget": 0.5, "each-knob": 0.5, "kept-line": 1, "plate": 1, "waiting-share": 0.5},
+            **{"budget": 0.5, "each-knob": 0.5, "kept-line": 1, "plate": 1, "waiting-share": 0.5}
         },
     ),
     Gold(

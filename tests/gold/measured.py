@@ -7,6 +7,7 @@ honest one. The medians stay what they were.
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -21,6 +22,7 @@ from beowulf.record import Point, Record
 LABEL = "fabricated for a test, nobody measured this"
 NODES = ("node00", "node01", "node02", "node03")
 WHEN = {"started": "2024-01-05T10:00:00.000Z", "ended": "2024-01-05T10:01:00.000Z"}
+SEALED = {"started": "2024-01-05T09:50:00.000Z", "ended": "2024-01-05T09:50:00.000Z"}
 KERNEL = "6.1.0"
 VERSIONS = {"beowulf-labs": "1.0", "python": "3.11.2", "kernel": KERNEL, "machine": "x86_64"}
 BEFORE = {
@@ -33,6 +35,39 @@ CHUNK_S = 5e-4  # repetitions are chosen so that they last so long together
 SPREAD = 1.234567e-5  # from one sample to the next, as a share
 PROGRAM = "message_sweep.c"  # of ours, that stands for any other and prints no seed
 LEAST_S = 90.0  # that a fabricated measurement takes, whatever its samples say
+
+
+def record(study: str, points: Iterable[Point], **changes: Any) -> Record:
+    """A Record that nobody measured, with the label that says so."""
+    about: dict[str, Any] = {"warnings": [LABEL], "learner": "a test", **WHEN}
+    return Record(study, points=list(points), **{**about, **changes})
+
+
+def sealed(
+    lab: int, name: str, value: float, low: float, high: float, study: str, **other: Any
+) -> Record:
+    """A prediction of a lab that was sealed before anything was measured."""
+    facts = {"value": value, "low": low, "high": high, "study": study, "unit": "", "late": False}
+    points = [Point({"prediction": name}, facts=facts)]
+    return record(f"P{lab}", points, variant=name, **{**SEALED, **other})
+
+
+def plot(
+    study: str,
+    name: str,
+    lines: Mapping[str, Mapping[Any, float]],
+    kind: str = "line",
+    cluster: dict[str, Any] | None = None,
+    **facts: Any,
+) -> Record:
+    """A learner's plot with these lines, as a Record keeps it."""
+    held = [
+        {"kind": kind, "label": label, "points": len(line), "x": [*line], "y": [*line.values()]}
+        for label, line in lines.items()
+    ]
+    usual: dict[str, Any] = {"x_scale": "linear", "y_scale": "linear", "title": ""}
+    points = [Point({"axes": 0}, facts={**usual, "legend": [*lines], "lines": held, **facts})]
+    return record(study, points, variant=name, cluster=cluster or {})
 
 
 def as_measured(record: Record, student: str = "") -> Record:

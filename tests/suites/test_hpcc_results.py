@@ -28,56 +28,29 @@ def test_all_seven_benchmarks_have_figures() -> None:
     assert found.failures == []
 
 
-def test_each_result_has_a_key_of_its_own_with_its_unit() -> None:
-    keys = [result.key for result in RESULTS]
-    assert len(set(keys)) == len(keys)
-    ends = ("_gflops", "_gb_per_s", "_gups", "_us")
-    assert all(key.endswith(ends) for key in keys)
-
-
-def test_every_solution_is_kept_with_the_time_that_its_rate_means() -> None:
+def test_every_solution_and_section_is_kept_with_its_time() -> None:
     found = hpcc_results.read(output(rates=[0.25, 0.5], n=1200))
     assert [solution.gflops for solution in found.solutions] == [0.25, 0.5]
     slow, fast = (solution.seconds for solution in found.solutions)
     assert slow == pytest.approx(2 * fast)
     assert fast == pytest.approx((2 / 3 * 1200**3 + 1.5 * 1200**2) / 0.5e9)
-
-
-def test_the_sections_have_the_seconds_of_hpccs_clock() -> None:
-    found = hpcc_results.read(output())
-    expected = {
-        "MPIRandomAccess": 7,
-        "PTRANS": 2,
-        "StarDGEMM": 1,
-        "LatencyBandwidth": 130,
-        "HPL": 10,
-    }
-    assert found.sections == expected
-
-
-def test_a_bandwidth_that_was_cut_short_is_left_out() -> None:
-    found = hpcc_results.read(output(), brief=True)
-    assert "latency_us" in found.figures
-    assert not {result.key for result in RESULTS if result.rings} & set(found.figures)
+    # By hpcc's own clock.
+    expected = {"MPIRandomAccess": 7, "PTRANS": 2, "StarDGEMM": 1, "LatencyBandwidth": 130}
+    assert found.sections == {**expected, "HPL": 10}
 
 
 def test_a_figure_that_is_not_there_says_why() -> None:
-    missing = [
-        line for line in figure_lines(hpcc_results.read(output(), brief=True)) if NOT in line
-    ]
+    brief = hpcc_results.read(output(), brief=True)
+    assert "latency_us" in brief.figures
+    assert not {result.key for result in RESULTS if result.rings} & set(brief.figures)
+    missing = [line for line in figure_lines(brief) if NOT in line]
     assert len(missing) == sum(result.rings for result in RESULTS)
-    assert all(line.endswith("(`--quick` cuts the long messages short)") for line in missing)
+    assert all("`--quick`" in line for line in missing)
     alone = output().replace("CommWorldProcs=4", "CommWorldProcs=1")
     missing = [line for line in figure_lines(hpcc_results.read(alone)) if NOT in line]
     assert len(missing) == sum(result.test == "b_eff" for result in RESULTS)
-    assert all(line.endswith("(one rank has nobody to talk to)") for line in missing)
+    assert all("one rank" in line for line in missing)
     assert not [line for line in figure_lines(hpcc_results.read(output())) if NOT in line]
-
-
-def test_microseconds_are_spelt_as_everywhere() -> None:
-    lines = [line for line in figure_lines(hpcc_results.read(output())) if "half round" in line]
-    assert lines
-    assert all(" µs " in line for line in lines)
 
 
 def test_one_rank_has_nobody_to_talk_to() -> None:
@@ -87,15 +60,14 @@ def test_one_rank_has_nobody_to_talk_to() -> None:
     assert "latency_us" not in found.figures
 
 
-def test_a_solution_that_fails_its_check_is_named_with_its_figures() -> None:
+def test_a_solution_that_fails_its_check_is_named_with_its_figures_and_another_failure_too() -> (
+    None
+):
     text = output(rates=[0.5, 0.6], words=["PASSED", "FAILED"], residual="123.4", Success="0")
     (said,) = hpcc_results.read(text).failures
     assert "solution 2 of 2" in said
     assert "123.4" in said
     assert "0.6 Gflop/s" in said
-
-
-def test_a_failure_of_another_test_is_reported() -> None:
     (said,) = hpcc_results.read(output(Success="0")).failures
     assert "hpcc calls the run a failure" in said
 

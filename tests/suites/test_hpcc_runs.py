@@ -7,13 +7,13 @@ import shlex
 from pathlib import Path
 
 import pytest
-from running import Beowulf, wait_until
+from running import wait_until
 from typer.testing import CliRunner
 
 from beowulf import paths
 from beowulf.cli.commands import app
 from beowulf.cluster.namespaces import NamespaceCluster
-from beowulf.errors import LabError
+from beowulf.errors import LabError, UsageError
 from beowulf.labs.lab_03 import e4_hpcc
 from beowulf.suites import hpcc, hpl, problem
 from beowulf.suites.hpcc_results import RESULTS, SECTIONS
@@ -29,13 +29,12 @@ def master(cluster: NamespaceCluster) -> str:
 
 def left(cluster: NamespaceCluster) -> list[str]:
     """Processes of hpcc and of its launcher on any node."""
-    found = []
-    for node in cluster.nodes:
-        names = cluster.run(node, "ps -e -o comm=").stdout.split()
-        found += [
-            f"{node}: {name}" for name in names if name in ("hpcc", "orted", "mpirun.openmpi")
-        ]
-    return found
+    return [
+        f"{node}: {name}"
+        for node in cluster.nodes
+        for name in cluster.run(node, "ps -e -o comm=").stdout.split()
+        if name in ("hpcc", "orted", "mpirun.openmpi")
+    ]
 
 
 @pytest.mark.usefixtures("hpcc_is_here")
@@ -44,17 +43,12 @@ def test_the_nodes_shells_still_have_our_mpi_first(cluster: NamespaceCluster, ma
         "Debian's alternatives are there, which could capture it"
     )
     ask = "for name in mpicc mpiexec mpirun; do command -v $name; done; mpicc -show"
-    own = (
-        str(paths.mpi_prefix("classic") / "bin" / "mpicc"),
-        str(cluster.folder / "bin" / "mpiexec"),
-    )
-    for words, stdin in (
-        (ask, ""),
-        ("", ask),
-    ):  # a command over ssh, and a login shell that is typed into
+    mpicc = str(paths.mpi_prefix("classic") / "bin" / "mpicc")
+    own = [mpicc, *(str(cluster.folder / "bin" / name) for name in ("mpiexec", "mpirun"))]
+    # A command over ssh, and a login shell that is typed into.
+    for words, stdin in ((ask, ""), ("", ask)):
         said = cluster.run(master, words, stdin=stdin).stdout.split("\n")
-        assert tuple(said[:2]) == own
-        assert said[2] == str(cluster.folder / "bin" / "mpirun")
+        assert said[:3] == own
         assert "openmpi" not in said[3]
 
 
@@ -153,17 +147,30 @@ def test_too_little_memory_is_refused_before_anything_starts(
     assert chosen.matrix_bytes <= 0.5 * small.memory_bytes
 
 
-def test_what_cannot_be_run_is_a_sentence(at_cluster: Beowulf) -> None:
-    refused = {
-        ("hpl", "-n", "0"): "at least 1 node, not 0",
-        ("hpl", "-n", "9"): "9 ranks need 9 nodes, and this cluster has 4",
-        ("hpl", "--size", "500", "--memory", "0.5"): "The problem has one size",
-        ("hpcc", "--size", "7"): "160 to 400,000 equations, not 7",
-    }
-    for words, sentence in refused.items():
-        assert sentence in at_cluster("suite", *words, code=2)
-    shown = at_cluster("suite", "hpl", "--show", "-n", "3", "--size", "960")
-    assert shown == problem.of_size(960, 3, runs=3).text
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("hpl -n 0", "at least 1 node, not 0"),
+        ("hpl -n 9", "9 ranks need 9 nodes, and this cluster has 4"),
+        ("hpl --size 500 --memory 0.5", "The problem has one size"),
+        ("hpcc --size 7", "160 to 400,000 equations, not 7"),
+    ],
+)
+def test_what_cannot_be_run_is_a_sentence(
+    cluster: NamespaceCluster, monkeypatch: pytest.MonkeyPatch, words: str, sentence: str
+) -> None:
+    monkeypatch.setenv("BEOWULF_STATE", str(cluster.folder))
+    done = CliRunner().invoke(app, ["suite", *words.split()])
+    assert isinstance(done.exception, UsageError)
+    assert sentence in str(done.exception)
+
+
+def test_the_problem_is_shown_as_hpl_reads_it(
+    cluster: NamespaceCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BEOWULF_STATE", str(cluster.folder))
+    words = ["suite", "hpl", "--show", "-n", "3", "--size", "960"]
+    assert CliRunner().invoke(app, words).stdout == problem.of_size(960, 3, runs=3).text
 
 
 def test_the_launcher_keeps_to_the_clusters_network() -> None:

@@ -35,11 +35,6 @@ def test_a_share_of_the_memory_is_filled_and_never_exceeded(
     assert 8 * (found.n + step) ** 2 > share * memory_bytes
 
 
-def test_more_nodes_with_the_same_memory_each_take_a_larger_problem() -> None:
-    sizes = [problem.of_memory(0.5, nodes * GIB, nodes).n for nodes in (1, 2, 4, 8)]
-    assert sizes == sorted(set(sizes))
-
-
 def test_a_large_problem_has_the_papers_block() -> None:
     assert problem.of_size(37326, 240).nb == 168
     assert (problem.of_size(37326, 240).p, problem.of_size(37326, 240).q) == (15, 16)
@@ -62,9 +57,7 @@ def test_the_input_has_its_values_in_the_lines_where_hpl_reads_them() -> None:
     ("call", "sentence"),
     [
         (lambda: problem.of_size(100, 4), "160 to 400,000 equations, not 100"),
-        (lambda: problem.of_size(10**9, 4), "not 1,000,000,000"),
         (lambda: problem.of_memory(0.0, GIB, 4), "above 0 and at most 0.8, not 0"),
-        (lambda: problem.of_memory(1.5, GIB, 4), "not 1.5"),
         (lambda: problem.of_memory(0.5, 1000, 4), "160 to 400,000 equations"),
     ],
 )

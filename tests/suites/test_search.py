@@ -39,9 +39,6 @@ def search() -> ModuleType:
     return module
 
 
-# ---------------------------------------------------------------- sequences
-
-
 def test_the_same_seed_makes_the_same_sequences(tmp_path: Path) -> None:
     texts = []
     for name, made in (("a", TINY), ("b", TINY), ("c", Collection(60_000, 15, seed=4))):
@@ -55,8 +52,6 @@ def test_the_same_seed_makes_the_same_sequences(tmp_path: Path) -> None:
     assert set(letters) == set("ACGT")
     assert len(letters) >= TINY.bases
 
-
-# ---------------------------------------------------------------- merging
 
 HITS = st.lists(
     st.tuples(
@@ -96,9 +91,6 @@ def test_dealing_loses_no_sequence(search: ModuleType, bodies: list[str], parts:
     assert max(map(len, dealt)) - min(map(len, dealt)) <= 1
 
 
-# ---------------------------------------------------------------- the real search
-
-
 def whole(folder: Path, database: Path, queries: Path) -> set[str]:
     """What blastn finds in the database as it is, without a program of ours."""
     made = ["makeblastdb", "-in", str(database), "-dbtype", "nucl", "-out", str(folder / "whole")]
@@ -116,12 +108,12 @@ def test_any_number_of_parts_finds_what_the_whole_has(at_cluster: Beowulf) -> No
     database, queries = at_cluster.here / "d.fa", at_cluster.here / "q.fa"
     TINY.write(database, queries)
     results = []
-    for parts in (1, 2, 4):
+    for parts in (1, 4):
         out = at_cluster.here / f"{parts}.tsv"
         words = ("--keep", "1000", "--out", str(out))
         at_cluster("run", "-n", str(parts), PROGRAM, database, queries, *words)
         results.append(out.read_text())
-    assert results[0] == results[1] == results[2]
+    assert results[0] == results[1]
     found = whole(at_cluster.here, database, queries)
     assert set(results[0].splitlines()) == found, "its E-values too"
     relatives = TINY.queries - TINY.queries // 5
@@ -164,6 +156,7 @@ def test_the_command_says_seconds_hits_and_parts(
     assert "2 parts find the same as the whole" in said
 
 
+@pytest.mark.nightly
 @pytest.mark.cluster
 @pytest.mark.usefixtures("blast_is_here")
 def test_the_study_searches_the_whole_and_its_parts(

@@ -14,7 +14,6 @@ from collections.abc import Iterator
 import pytest
 from running import PATIENCE_S, Beowulf, first, wait_until
 
-from beowulf import paths
 from beowulf.cluster import connections, ssh
 from beowulf.tuning import log
 from beowulf.tuning.log import Log
@@ -57,30 +56,23 @@ def its_log(learner: Beowulf) -> Log:
     return log.of_cluster(cluster)
 
 
-def python(learner: Beowulf, script: str, code: int) -> str:
-    """What a script says that runs at the learner's machine in the hall."""
-    words = [*learner.prefix, str(paths.python_bin() / "python"), "-c", script]
+def test_every_change_on_every_node_is_shown_once_and_put_back_and_what_a_script_reads_stays_plain(
+    pcs: Hall, learner: Beowulf
+) -> None:
     done = subprocess.run(
-        words,
+        learner.words(*SHORTER, "--json"),
         stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
+        capture_output=True,
         text=True,
         env=learner.environment,
         timeout=PATIENCE_S,
     )
-    assert done.returncode == code, done.stdout
-    return done.stdout
-
-
-def test_every_change_on_every_node_is_shown_and_put_back(pcs: Hall, learner: Beowulf) -> None:
-    said = learner(*SHORTER)
-    assert "On the nodes, root changes what follows" in said
+    assert json.loads(done.stdout)["fate"] == "kept"
     where = ", ".join(pcs.names)
-    assert f"{where}: mtu from 1500 to 1400\n    ip link set {CARD} mtu 1400\n" in said
+    shown = f"{where}: mtu from 1500 to 1400\n    ip link set {CARD} mtu 1400\n"
+    assert done.stderr.count(shown) == 1
     assert mtus(pcs) == ["1400"] * 4
-    said = learner("tune", "revert")
-    assert f"{where}: mtu 1500\n" in said
+    assert f"{where}: mtu 1500\n" in learner("tune", "revert")
     assert mtus(pcs) == ["1500"] * 4
 
 
@@ -119,11 +111,10 @@ def test_what_is_shown_has_not_been_done_and_what_is_begun_has_been_written_down
     pcs: Hall, learner: Beowulf
 ) -> None:
     known = its_log(learner).entries()
-    python(learner, ENDED.format(replaced="", agree="end"), -9)
+    learner.python(ENDED.format(replaced="", agree="end"), code=-9)
     assert its_log(learner).entries() == known
     assert mtus(pcs) == ["1500"] * 4
-    report = "lambda text: print(text)"
-    python(learner, ENDED.format(replaced="machines.turn = end", agree=report), -9)
+    learner.python(ENDED.format(replaced="machines.turn = end", agree="print"), code=-9)
     (entry,) = its_log(learner).open()
     assert {was.value for was in entry.before.values()} == {"1500"}
     assert list(entry.before) == list(pcs.names)
@@ -146,7 +137,7 @@ machines.turn = some
 def test_what_a_killed_trial_left_on_machines_is_put_back_by_up(
     pcs: Hall, learner: Beowulf
 ) -> None:
-    python(learner, ENDED.format(replaced=KILLED, agree="print"), -9)
+    learner.python(ENDED.format(replaced=KILLED, agree="print"), code=-9)
     assert mtus(pcs) == ["1400", "1400", "1500", "1500"]
     assert "Put back, left by a trial: mtu." in learner("up", code=1)
     assert mtus(pcs) == ["1500"] * 4
@@ -183,22 +174,6 @@ def test_at_a_terminal_somebody_is_asked_before_anything_is_changed(
     learner("tune", "revert")
 
 
-def test_a_change_is_shown_once_and_what_a_script_reads_stays_plain(
-    pcs: Hall, learner: Beowulf
-) -> None:
-    done = subprocess.run(
-        learner.words(*SHORTER, "--json"),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        env=learner.environment,
-        timeout=PATIENCE_S,
-    )
-    assert json.loads(done.stdout)["fate"] == "kept"
-    assert done.stderr.count("mtu from 1500 to 1400") == 1
-    learner("tune", "revert")
-
-
 @pytest.mark.nightly
 def test_a_node_that_goes_away_is_put_back_when_it_returns(pcs: Hall, learner: Beowulf) -> None:
     pcs.at("node02", "nft add table ip own")
@@ -232,7 +207,7 @@ def test_a_machine_that_vanishes_in_the_middle_keeps_no_other_from_being_put_bac
 ) -> None:
     pulled = "    os.system('ip link set node03 down')\n    raise SystemExit(3)\n"
     try:
-        python(learner, ENDED.format(replaced="", agree="print") + pulled, 3)
+        learner.python(ENDED.format(replaced="", agree="print") + pulled, code=3)
         assert mtus(pcs) == ["1500", "1500", "1500", "1400"]
         assert not connections.open_to(learner.state, "node03")
         (entry,) = its_log(learner).open()
@@ -292,26 +267,28 @@ def test_a_machines_own_knobs_are_each_pcs_and_need_no_leave_for_this_one(
 
 
 def test_a_pc_without_a_frequency_to_choose_says_so(pcs: Hall, learner: Beowulf) -> None:
-    pcs.at(
-        "node01", "mkdir -p /sys/devices/system/cpu; mount -t tmpfs tmpfs /sys/devices/system/cpu"
-    )
+    cores = "/sys/devices/system/cpu"
+    pcs.at("node01", f"mkdir -p {cores}; mount -t tmpfs tmpfs {cores}")
     try:
         said = learner("tune", "apply", "governor", "performance", "--unmeasured", code=1)
         assert "not observable here: the kernel of this machine does not choose" in said
     finally:
-        pcs.at("node01", "umount /sys/devices/system/cpu")
+        pcs.at("node01", f"umount {cores}")
 
 
-def test_what_nodes_of_one_machine_alone_have_is_not_turned_on_pcs(learner: Beowulf) -> None:
-    for name, value in {"pinning": "one", "patient-polling": "always"}.items():
-        said = learner("tune", "apply", name, value, "--unmeasured", code=1)
-        assert "not observable here: only nodes of this machine have it" in said
-
-
-def test_two_cards_are_not_bonded_where_there_is_one(learner: Beowulf) -> None:
-    said = learner("tune", "apply", "bonding", "on", "--unmeasured", code=1)
-    assert "not observable here: the node has no second network" in said
-    assert "beowulf_second" in said
+@pytest.mark.parametrize(
+    ("name", "value", "why"),
+    first(1, [
+        ("bonding", "on", "the node has no second network"),
+        ("pinning", "one", "only nodes of this machine have it"),
+        ("patient-polling", "always", "only nodes of this machine have it"),
+    ]),
+)  # fmt: skip
+def test_what_pcs_do_not_have_is_not_turned_on_them(
+    learner: Beowulf, name: str, value: str, why: str
+) -> None:
+    said = learner("tune", "apply", name, value, "--unmeasured", code=1)
+    assert f"not observable here: {why}" in said
 
 
 @pytest.mark.nightly

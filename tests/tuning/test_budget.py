@@ -96,10 +96,19 @@ def test_what_is_not_distinguishable_from_zero_is_reported_and_not_drawn() -> No
     assert found["mpi-1"].outcome == "inconclusive"
 
 
-def test_a_step_that_takes_less_than_nothing_is_contradicted() -> None:
-    found = {verdict.claim: verdict for verdict in judge(made(nodes_waiting=7.0))}
-    assert found["wake-up-1"].outcome == "contradicted"
-    assert "less than nothing" in found["wake-up-1"].evidence
+@pytest.mark.parametrize(
+    ("ways", "claim", "said"),
+    [
+        ({"nodes_waiting": 7.0}, "wake-up-1", "less than nothing"),
+        ({"shaped": 700.0}, "wire-16384", "its bits come to 1397"),
+    ],
+)
+def test_a_step_of_less_than_nothing_and_a_wire_that_is_not_as_computed_are_contradicted(
+    ways: dict[str, float], claim: str, said: str
+) -> None:
+    found = {verdict.claim: verdict for verdict in judge(made(**ways))}
+    assert found[claim].outcome == "contradicted"
+    assert said in found[claim].evidence
 
 
 def test_each_step_of_a_usual_budget_is_there() -> None:
@@ -109,12 +118,6 @@ def test_each_step_of_a_usual_budget_is_there() -> None:
     assert set(short.values()) == {"holds"}
     assert found["wire-16384"] == "holds"
     assert len(found) == 12
-
-
-def test_a_wire_that_is_not_as_computed_is_contradicted() -> None:
-    found = {verdict.claim: verdict for verdict in judge(made(shaped=700.0))}
-    assert found["wire-16384"].outcome == "contradicted"
-    assert "its bits come to 1397" in found["wire-16384"].evidence
 
 
 def test_where_links_have_no_rate_the_wire_is_not_observable() -> None:

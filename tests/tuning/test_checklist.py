@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from running import Beowulf
-from turned import set_
+from turned import set_, tune
 
 from beowulf.tuning import checklist
 
@@ -23,7 +23,7 @@ def test_the_checklist_finds_the_node_that_differs(learner: Beowulf) -> None:
     assert all(each.agree and each.as_wanted for each in found.values()), found
     set_(learner, "firewall", "10")
     learner.cluster.administer("node01", "nft flush ruleset")
-    plain = json.loads(learner("tune", "--json"))
+    plain = json.loads(tune(learner, "--json"))
     asked = {each["name"]: each for each in plain["checklist"]}
     assert asked["firewall"]["answers"] == {"node00": "10", "node01": "none"}
     assert not asked["firewall"]["alike"]
@@ -31,8 +31,8 @@ def test_the_checklist_finds_the_node_that_differs(learner: Beowulf) -> None:
     assert asked["kernel"]["alike"]
     assert set(asked["rebooted since"]["answers"].values()) == {"no"}
     assert [each["knob"] for each in plain["open"]] == ["firewall"]
-    assert "DIFFERS: 10, but node01 none" in learner("tune")
-    learner("tune", "revert")
+    assert "DIFFERS: 10, but node01 none" in tune(learner)
+    tune(learner, "revert")
 
 
 # A module's version, a kernel and what is installed of both, in the words of the tools that tell.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from running import Beowulf
-from turned import rules, set_
+from turned import rules, set_, tune
 
 from beowulf.tuning import log, machines
 from beowulf.tuning.change import changing
@@ -18,10 +18,10 @@ def test_a_node_that_goes_away_is_put_back_when_it_returns(learner: Beowulf) -> 
     learner.cluster.administer("node01", mine)
     set_(learner, "firewall", "10")
     learner.cluster.kill("node01")
-    assert "node01 is down" in learner("tune", "apply", "firewall", "none", code=1)
-    said = learner("tune", "revert")
+    assert "node01 is down" in tune(learner, "apply", "firewall", "none", code=1)
+    said = tune(learner, "revert")
     assert "node01 does not run: `beowulf up` starts it and puts it back too." in said
-    assert "asked back (not yet node01)" in learner("tune", "log")
+    assert "asked back (not yet node01)" in tune(learner, "log")
     assert rules(learner) == ["none"]
     assert "Put back, as `beowulf tune revert` was to: firewall." in learner("up")
     # Exactly what was there before: what the learner had set up there by hand too.
@@ -45,7 +45,7 @@ def test_what_was_kept_is_put_in_again_on_a_node_that_is_restarted_and_reverted_
     acks = machines.read(learner.cluster, [find("delayed-ack")])["delayed-ack"]
     assert {each.value for each in acks.values()} == {"quick"}
     assert "Put in again" not in learner("up")
-    assert learner("tune", "revert").startswith("Put back: ")
+    assert tune(learner, "revert").startswith("Put back: ")
     assert rules(learner) == ["none", "none"]
     assert "Put in again" not in learner("up")
 
@@ -59,7 +59,7 @@ def test_frames_that_were_kept_long_stay_long_when_the_cluster_is_healed(learner
     assert {each.value for each in lengths.values()} == {"3000"}
     said = " ".join(learner("up", "--rate", "10mbit").split())
     assert "mtu was kept and is not put in again: A cable of 10mbit lets packets of 1,586" in said
-    learner("tune", "revert")
+    tune(learner, "revert")
     lengths = machines.read(learner.cluster, [find("mtu")])["mtu"]
     assert {each.value for each in lengths.values()} == {"1500"}
     learner("up", "--rate", "100mbit")
@@ -95,5 +95,5 @@ def test_nodes_do_not_return_while_knobs_are_turned_but_afterwards(learner: Beow
     said = learner("up")
     assert "2 nodes are up" in said
     assert "Put in again on node01, as you kept it: firewall 10." in said
-    learner("tune", "revert")
+    tune(learner, "revert")
     assert rules(learner) == ["none", "none"]

@@ -9,14 +9,11 @@ from pathlib import Path
 
 import pytest
 import typer
-from lively import Lively
 from ordinary import ada
 from running import PATIENCE_S, Beowulf, first
-from turned import rules, set_
+from turned import rules, set_, tune
 
-from beowulf import paths
-from beowulf.cli import tune, tune_trial
-from beowulf.errors import LabError
+from beowulf.cli import tune_trial
 from beowulf.measure.roundtrips import HALF
 from beowulf.record import Point
 from beowulf.tuning import log, trial
@@ -47,10 +44,8 @@ with change.changing(running(), [(find("firewall"), "100")]) as changes:
 """
 
 
-def killed(learner: Beowulf, when: str) -> None:
-    python = str(paths.python_bin() / "python")
-    done = subprocess.run([python, "-c", KILLED, when], env=learner.environment, timeout=PATIENCE_S)
-    assert done.returncode == -9
+def killed(learner: Beowulf, when: str, script: str = KILLED) -> None:
+    learner.python(script.replace("sys.argv[1]", repr(when)), code=-9)
 
 
 @pytest.mark.parametrize(
@@ -62,21 +57,21 @@ def killed(learner: Beowulf, when: str) -> None:
 def test_what_a_killed_trial_left_is_put_back(learner: Beowulf, when: str, left: list[str]) -> None:
     killed(learner, when)
     assert rules(learner) == left
-    assert learner("tune", "revert") == "Put back: firewall 100.\n"
+    assert tune(learner, "revert") == "Put back: firewall 100.\n"
     assert rules(learner) == ["none", "none"]
-    assert learner("tune", "revert") == "Nothing was to be put back.\n"
+    assert tune(learner, "revert") == "Nothing was to be put back.\n"
 
 
 def test_the_next_change_begins_where_a_killed_one_began(learner: Beowulf) -> None:
     killed(learner, "between")
-    learner("tune", "apply", "firewall", "10", "--unmeasured")
+    tune(learner, "apply", "firewall", "10", "--unmeasured")
     assert rules(learner) == ["10", "10"]
     entry = log.of_cluster(learner.cluster).open()[-1]
     assert {place: was.value for place, was in entry.before.items()} == {
         "node00": "none",
         "node01": "none",
     }
-    learner("tune", "revert")
+    tune(learner, "revert")
     assert rules(learner) == ["none", "none"]
 
 
@@ -89,13 +84,9 @@ def test_a_change_that_is_killed_while_it_is_put_back_is_put_back_once_more(
         "cluster = running()\nits = change.log.of_cluster(cluster)\n"
         "change.put_all_back(cluster, its, its.open())\n"
     )
-    python = str(paths.python_bin() / "python")
-    done = subprocess.run(
-        [python, "-c", script, "between"], env=learner.environment, timeout=PATIENCE_S
-    )
-    assert done.returncode == -9
+    killed(learner, "between", script)
     assert sorted(rules(learner)) == ["10", "100"]
-    learner("tune", "revert")
+    tune(learner, "revert")
     assert rules(learner) == ["none", "none"]
 
 
@@ -108,7 +99,7 @@ def test_a_line_of_the_log_that_was_cut_off_loses_no_other(learner: Beowulf) -> 
     assert its_log.entries() == known
     set_(learner, "firewall", "100")
     assert [entry.value for entry in its_log.open()] == ["10", "100"]
-    learner("tune", "revert")
+    tune(learner, "revert")
     assert rules(learner) == ["none", "none"]
     assert its_log.open() == []
 
@@ -126,6 +117,7 @@ def test_nothing_is_changed_that_cannot_be_written_down(learner: Beowulf, tmp_pa
         aside.rename(file)
 
 
+@pytest.mark.nightly
 def test_a_trial_is_measured_and_put_back_where_nobody_can_be_asked(learner: Beowulf) -> None:
     words = ("tune", "apply", "firewall", "1000", "--quick", "--json")
     with learner.start(*words) as trial_:
@@ -140,17 +132,22 @@ def test_a_trial_is_measured_and_put_back_where_nobody_can_be_asked(learner: Beo
     assert list((learner.here / "records").glob("E7-tune-firewall-*.json"))
 
 
-def test_what_is_kept_after_a_trial_is_on_every_node(
-    learner: Beowulf, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("words", "fate", "left"),
+    [(("--keep",), "kept", "100"), ((), "put back", "none")],
+    ids=["keep", "nobody to ask"],
+)
+def test_what_is_kept_after_a_trial_is_on_every_node_and_else_it_is_put_back(
+    learner: Beowulf, monkeypatch: pytest.MonkeyPatch, words: tuple[str], fate: str, left: str
 ) -> None:
-    """The measurement is replaced: that a change is measured, the test above has shown."""
+    """The measurement is replaced: that a change is measured, the test above shows."""
     points = [Point({}, HALF, [4.0, 4.1] * 4, {"visit": v}) for v in ([0, 3] * 4, [1, 2] * 4)]
-    monkeypatch.setenv("BEOWULF_STATE", str(learner.state))
     monkeypatch.setattr(trial, "measure", lambda *_, **__: compared(*points))
-    tune.apply("firewall", "100", keep=True, records=learner.here, as_json=True)
-    assert json.loads(capsys.readouterr().out)["fate"] == "kept"
-    assert rules(learner) == ["100", "100"]
-    learner("tune", "revert")
+    where = ("--records", str(learner.here))
+    said = json.loads(tune(learner, "apply", "firewall", "100", "--json", *where, *words))
+    assert said["fate"] == fate
+    assert rules(learner) == [left, left]
+    tune(learner, "revert")
     assert rules(learner) == ["none", "none"]
 
 
@@ -165,11 +162,10 @@ def test_two_at_a_time_are_refused(learner: Beowulf) -> None:
     ("words", "code", "sentence"),
     [
         (("apply", "firewal"), 2, "There is no knob 'firewal'. There are: moderation"),
-        (("show", "latency"), 2, "There is no knob 'latency'."),
         (("apply", "firewall", "77"), 2, "firewall is one of none, 10, 100, 1000, conntrack"),
         (("apply", "moderation", "99999"), 2, "from 0 to 10,000 microseconds, not '99999'"),
         (("apply", "nagle"), 1, "not observable here: each program sets it for itself"),
-        (("apply", "rings", "512"), 1, "not observable here: a cable between namespaces"),
+        (("apply", "tcp-low-latency", "1"), 2, "/proc/sys/net/ipv4/tcp_low_latency"),
         (("apply", "tcp-low-latency", "1"), 2, "belongs to this machine and not to the cluster"),
         (("apply", "firewall", "10", "--keep", "--revert"), 2, "exclude each other"),
         (("apply", "firewall"), 0, "firewall is none already; nothing was changed."),
@@ -179,14 +175,8 @@ def test_what_cannot_be_done_is_a_sentence_and_changes_nothing(
     learner: Beowulf, words: tuple[str, ...], code: int, sentence: str
 ) -> None:
     before = log.of_cluster(learner.cluster).entries()
-    said = learner("tune", *words, code=code)
-    assert sentence in " ".join(said.split())
+    assert sentence in " ".join(tune(learner, *words, code=code).split())
     assert log.of_cluster(learner.cluster).entries() == before
-
-
-def test_what_a_knob_of_this_machine_would_change_is_listed(learner: Beowulf) -> None:
-    said = learner("tune", "apply", "tcp-low-latency", "1", code=2)
-    assert "/proc/sys/net/ipv4/tcp_low_latency" in said
     assert not (learner.here / "state-tuned.jsonl").exists()
 
 
@@ -208,23 +198,11 @@ def test_a_person_who_says_no_has_changed_nothing(
     assert not (learner.here / "state-tuned.jsonl").exists()
 
 
-@pytest.mark.parametrize("knob", ["firewall", "moderation"])
-def test_the_knobs_of_another_kind_of_cluster_are_not_turned(tmp_path: Path, knob: str) -> None:
-    with (
-        pytest.raises(LabError, match="kind lively"),
-        changing(Lively(tmp_path), [(find(knob), find(knob).shows)]),
-    ):
-        pass
-    assert not list(tmp_path.iterdir())
-
-
 def test_without_a_cluster_that_is_reported(tmp_path: Path) -> None:
     nobody = Beowulf(tmp_path / "none", tmp_path)
-    commands = (("apply", "firewall", "10"), ("compare",))
-    for words in (("tune",), *(("tune", *each) for each in commands)):
-        assert "No cluster runs." in nobody(*words, code=1)
-    assert nobody("tune", "revert") == "Nothing was to be put back.\n"
-    assert "Paper E" in nobody("tune", "show", "moderation")
+    assert "No cluster runs." in tune(nobody, "apply", "firewall", "10", code=1)
+    assert tune(nobody, "revert") == "Nothing was to be put back.\n"
+    assert "Paper E" in tune(nobody, "show", "moderation")
 
 
 # A machine whose processor has a frequency to choose, with mounts of its own.
@@ -263,9 +241,7 @@ def test_a_knob_of_this_machine_is_turned_with_host_and_put_back(learner: Beowul
 
 @pytest.mark.rootless
 @pytest.mark.nightly
-def test_an_ordinary_user_turns_what_is_theirs_and_hears_what_is_not(
-    namespaces_work: None,
-) -> None:
+def test_an_ordinary_user_turns_what_is_theirs_and_hears_what_is_not(namespaces_work: None) -> None:
     with ada() as learner:
         learner("up", "--nodes", "2")
         now = {each["name"]: each["now"] for each in json.loads(learner("tune", "--json"))["knobs"]}
