@@ -20,15 +20,8 @@ from pathlib import Path
 USAGE = "python tests/forbidden.py [--kill|--no-mount] COMMAND..."
 # What Docker's documentation lists as the capabilities that a container has, by their numbers in linux/capability.h.
 CAPABILITIES = {
-    **{
-        "chown": 0,
-        "dac_override": 1,
-        "fowner": 3,
-        "fsetid": 4,
-        "kill": 5,
-        "setgid": 6,
-        "setuid": 7,
-    },
+    **{"chown": 0, "dac_override": 1, "fowner": 3, "fsetid": 4, "kill": 5},
+    **{"setgid": 6, "setuid": 7},
     **{"setpcap": 8, "net_bind_service": 10, "net_raw": 13, "sys_chroot": 18, "mknod": 27},
     **{"audit_write": 29, "setfcap": 31},
 }
@@ -36,20 +29,13 @@ CAPABILITIES = {
 PROCESSORS = {
     "x86_64": (
         0xC000003E,
-        {
-            "mount": 165,
-            "umount2": 166,
-            "pivot_root": 155,
-            "unshare": 272,
-            "setns": 308,
-            "clone": 56,
-        },
+        {"mount": 165, "umount2": 166, "pivot_root": 155, "unshare": 272, "setns": 308, "clone": 56},
     ),
     "aarch64": (
         0xC00000B7,
         {"mount": 40, "umount2": 39, "pivot_root": 41, "unshare": 97, "setns": 268, "clone": 220},
     ),
-}
+}  # fmt: skip
 CLONE3 = 435
 # open_tree, move_mount, fsopen, fsconfig, fsmount, fspick, mount_setattr
 NEW_MOUNTS = (428, 429, 430, 431, 432, 433, 442)

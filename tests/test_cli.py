@@ -42,9 +42,6 @@ def learner(tmp_path: Path) -> Beowulf:
     return Beowulf(tmp_path / "state", tmp_path)
 
 
-# Help
-
-
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
 def test_a_command_explains_itself_with_an_example_that_is_one(words: tuple[str, ...]) -> None:
     said = CliRunner().invoke(app, [*words, "--help"], env={"COLUMNS": "200"})
@@ -69,12 +66,10 @@ def names(words: list[str]) -> set[tuple[str, ...]]:
 
 def test_help_is_there_under_both_its_names(learner: Beowulf) -> None:
     assert learner("--help") == learner("-h")
-    assert "Boot the cluster" in learner("up", "-h")
-    assert "A folder or a zip" in learner("class", "collect", "--help")  # what an argument is
     assert "Usage" in learner(code=None)
 
 
-@pytest.mark.parametrize("words", [("study",), ("study", "-h"), ("study", "Z9")])
+@pytest.mark.parametrize("words", [("study",), ("study", "-h")])
 def test_the_studies_are_listed_by_lab_with_their_titles(
     learner: Beowulf, words: tuple[str, ...]
 ) -> None:
@@ -87,63 +82,50 @@ def test_the_studies_are_listed_by_lab_with_their_titles(
         "  A5  The idle wire: what it carries when nothing runs",
     ]
     assert {line.split()[0] for line in lines} == {"Lab", *STUDIES}
-    assert [line for line in lines if line.startswith("Lab")] == sorted(
-        line for line in lines if line.startswith("Lab")
-    )
+    labs = [line for line in lines if line.startswith("Lab")]
+    assert labs == sorted(labs)
 
 
 def test_every_study_is_listed_by_the_title_that_it_has() -> None:
     assert titles() == {name: find(name).title for name in STUDIES}
 
 
-def test_no_command_loads_what_only_others_need() -> None:
-    heavy = "numpy pandas matplotlib nbgrader nbformat jupyter_server IPython jsonschema mpi4py"
-    script = (
-        f"import sys, beowulf.cli.commands; print([m for m in {heavy.split()} if m in sys.modules])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    )
-    assert done.stdout == "[]\n"
-
-
-# Mistakes
+@pytest.mark.parametrize(
+    ("module", "heavy"),
+    [
+        ("beowulf.cli.commands", "numpy pandas matplotlib nbgrader nbformat jupyter_server IPython jsonschema mpi4py"),
+        ("beowulf.cluster.namespaces", "yaml importlib.metadata"),
+    ],
+)  # fmt: skip
+def test_no_command_loads_what_only_others_need(module: str, heavy: str) -> None:
+    code = f"import sys, {module}; print([m for m in {heavy.split()} if m in sys.modules])"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert said.stdout == "[]\n"
 
 
 @pytest.mark.parametrize(
     ("words", "sentence"),
-    first(
-        8,
-        [
-            (("nonsense",), "nonsense"),
-            (("up", "--speed", "9"), "--speed"),
-            (("up", "--nodes"), "--nodes"),
-            (("up", "--nodes", "many"), "--nodes"),
-            (("up", "--nodes", "1"), "A local cluster has 2 to 16 nodes, not 1."),
-            (("up", "--nodes", "17"), "2 to 16 nodes, not 17"),
-            (
-                ("up", "--rate", "fast"),
-                "The rate is one of 10mbit, 100mbit, 1gbit, off, not 'fast'.",
-            ),
-            (("up", "--networks", "3"), "1 or 2 networks, not 3"),
-            (("up", "--mpi", "open"), "The MPI library is one of classic, modern, not 'open'."),
-            (("down", "everything"), "everything"),
-            (("ssh",), "NODE"),
-            (("study",), "NAME"),
-            (("study", "Z9"), "There is no study 'Z9'."),
-            (("claims", "Z9"), "There is no study 'Z9'."),
-            (("run",), "PROGRAM"),
-            (("run", "hello.c", "-n", "2"), "`-n 2` after hello.c would go to the program"),
-            (("suite", "linpack"), "There is no suite 'linpack'."),
-            (("suite", "search", "--class", "A"), "`--class` is for NPB."),
-            (("suite", "EP", "--size", "960"), "`--size` is for hpl and hpcc."),
-        ],
-    ),
-)
+    first(8, [
+        ("nonsense", "nonsense"),
+        ("up --speed 9", "--speed"),
+        ("up --nodes many", "--nodes"),
+        ("up --nodes 17", "A local cluster has 2 to 16 nodes, not 17."),
+        ("up --rate fast", "The rate is one of 10mbit, 100mbit, 1gbit, off, not 'fast'."),
+        ("down everything", "everything"),
+        ("claims Z9", "There is no study 'Z9'."),
+        ("run", "PROGRAM"),
+        ("up --nodes 1", "2 to 16 nodes, not 1"),
+        ("up --networks 3", "1 or 2 networks, not 3"),
+        ("up --mpi open", "The MPI library is one of classic, modern, not 'open'."),
+        ("study Z9", "There is no study 'Z9'."),
+        ("suite search --class A", "`--class` is for NPB."),
+        ("suite EP --size 960", "`--size` is for hpl and hpcc."),
+    ]),
+)  # fmt: skip
 def test_a_wrong_argument_is_answered_with_exit_code_2(
-    learner: Beowulf, words: tuple[str, ...], sentence: str
+    learner: Beowulf, words: str, sentence: str
 ) -> None:
-    said = learner(*words, code=2)
+    said = learner(*words.split(), code=2)
     assert sentence.lower() in said.lower()
     assert "env var" not in said, "no option is read from the environment"
     assert not learner.state.exists(), "something was booted"
@@ -156,29 +138,17 @@ def test_the_list_of_commands_fits_on_a_screen() -> None:
 
 
 @pytest.mark.parametrize(
-    "words",
-    first(
-        3,
-        [
-            ["status"],
-            ["validate"],
-            ["ssh", "node00", "true"],
-            ["run", "/bin/true"],
-            ["break", "a"],
-            ["study", "A2"],
-        ],
-    ),
+    "words", first(2, ["run /bin/true", "status", "validate", "ssh node00 true", "study A2"])
 )
-def test_without_a_cluster_a_command_says_what_boots_one(
-    learner: Beowulf, words: list[str]
-) -> None:
-    said = learner(*words, code=1)
+def test_without_a_cluster_a_command_says_what_boots_one(learner: Beowulf, words: str) -> None:
+    said = learner(*words.split(), code=1)
     assert said == "beowulf: No cluster runs. `beowulf up` boots one.\n"
     assert list(learner.here.iterdir()) == [learner.temporary]
 
 
-def test_down_without_a_cluster_is_no_mistake(learner: Beowulf) -> None:
+def test_without_a_cluster_there_is_nothing_to_take_down_or_to_list(learner: Beowulf) -> None:
     assert learner("down") == "No cluster was running.\n"
+    assert json.loads(learner("status", "--json", code=1)) == {"running": False, "nodes": []}
 
 
 def test_claims_and_show_without_a_record_say_what_measures_one(learner: Beowulf) -> None:
@@ -188,38 +158,12 @@ def test_claims_and_show_without_a_record_say_what_measures_one(learner: Beowulf
         assert "`beowulf study A2` measures one" in said
 
 
-@pytest.mark.parametrize(
-    "text",
-    first(
-        3,
-        [
-            '{"kind": "record", "schema": 1, "study": "A2", "poi',
-            '{"kind": "record", "schema": 99}',
-            "{" * 100_000,
-            "",
-            '{"kind": "verdict", "schema": 1}',
-            "[1, 2]",
-            "\0\0\0",
-        ],
-    ),
-)
-def test_a_spoiled_record_is_refused_by_its_name(learner: Beowulf, text: str) -> None:
+def test_a_spoiled_record_is_refused_by_its_name(learner: Beowulf) -> None:
     folder = learner.here / "records"
     folder.mkdir()
-    (folder / "A2-20260101T000000Z.json").write_text(text)
+    (folder / "A2-20260101T000000Z.json").write_text('{"kind": "record", "schema": 1, "poi')
     for command in ("claims", "show"):
-        said = learner(command, "A2", code=1)
-        assert "A2-20260101T000000Z.json" in said
-
-
-@pytest.mark.parametrize("study", ["A2", "A5"])
-def test_a_record_with_nothing_in_it_does_not_hold(learner: Beowulf, study: str) -> None:
-    folder = learner.here / "records"
-    folder.mkdir()
-    Record(study).save_in(folder)
-    said = learner("claims", study, code=None)
-    assert "✓" not in said
-    assert f"beowulf study {study}" in said or "inconclusive" in said
+        assert "A2-20260101T000000Z.json" in learner(command, "A2", code=1)
 
 
 def test_neither_show_nor_claims_prints_the_rate_that_lab_01_lets_the_learner_compute(
@@ -237,9 +181,6 @@ def test_neither_show_nor_claims_prints_the_rate_that_lab_01_lets_the_learner_co
     assert "mbit_per_s" in learner("show", "A5", "--json")
 
 
-# For scripts
-
-
 @pytest.mark.cluster
 def test_plain_data_are_plain_data(at_cluster: Beowulf) -> None:
     status = json.loads(at_cluster("status", "--json"))
@@ -247,10 +188,6 @@ def test_plain_data_are_plain_data(at_cluster: Beowulf) -> None:
     assert [node["state"] for node in status["nodes"]] == ["up"] * 4
     assert (status["rate"], status["networks"], status["mpi"]) == ("100mbit", 1, "classic")
     assert {check["name"] for check in json.loads(at_cluster("doctor", "--json", code=None))}
-
-
-def test_plain_data_of_no_cluster_are_plain_data_too(learner: Beowulf) -> None:
-    assert json.loads(learner("status", "--json", code=1)) == {"running": False, "nodes": []}
 
 
 @pytest.mark.nightly
@@ -267,17 +204,11 @@ def test_exit_codes_tell_a_whole_cluster_from_a_broken_one(beowulf: Beowulf) -> 
     assert "`beowulf up` heals" in said
 
 
-# Where output goes
-
-
 @pytest.mark.cluster
-@pytest.mark.parametrize("words", [("status",), ("up",)])
-def test_output_that_a_full_disk_refuses_is_a_sentence(
-    at_cluster: Beowulf, words: tuple[str, ...]
-) -> None:
+def test_output_that_a_full_disk_refuses_is_a_sentence(at_cluster: Beowulf) -> None:
     with open("/dev/full", "w") as full:
         done = subprocess.run(
-            at_cluster.words(*words),
+            at_cluster.words("status"),
             stdout=full,
             stderr=subprocess.PIPE,
             text=True,
@@ -289,23 +220,23 @@ def test_output_that_a_full_disk_refuses_is_a_sentence(
 
 
 @pytest.mark.cluster
-@pytest.mark.parametrize("words", [("status",), ("doctor",), ("--help",)])
-def test_a_reader_that_has_seen_enough_hears_no_complaint(
-    at_cluster: Beowulf, words: tuple[str, ...]
+def test_a_reader_that_has_seen_enough_or_is_not_there_hears_no_complaint(
+    at_cluster: Beowulf,
 ) -> None:
     reading, writing = os.pipe()
     os.close(reading)
-    done = subprocess.run(
-        at_cluster.words(*words),
-        stdout=writing,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=at_cluster.environment,
-        timeout=PATIENCE_S,
-    )
+    for words, output in (
+        (at_cluster.words("status"), writing),
+        (at_cluster.words("--help"), writing),
+        (["bash", "-c", 'exec "$@" >&-', "x", *at_cluster.words("status")], None),
+    ):
+        done = subprocess.run(
+            words, stdout=output, stderr=subprocess.PIPE, text=True, env=at_cluster.environment
+        )
+        assert done.stderr == ""
+        assert done.returncode in (0, 1)
     os.close(writing)
-    assert done.stderr == ""
-    assert done.returncode in (0, 1)
+    assert done.returncode == 0
 
 
 def test_a_pipe_of_our_own_that_breaks_does_not_end_a_command_without_a_word() -> None:
@@ -334,21 +265,6 @@ def test_a_measurement_that_was_cut_short_says_why_and_ends_with_1(
         studies.report_incomplete(Record("A4", warnings=[why], complete=False))
     assert end.value.exit_code == 1
     assert capsys.readouterr().err == f"beowulf: {why}\n"
-
-
-@pytest.mark.cluster
-def test_a_closed_output_is_no_reason_to_fail(at_cluster: Beowulf) -> None:
-    done = subprocess.run(
-        ["bash", "-c", 'exec "$@" >&-', "x", *at_cluster.words("status")],
-        stderr=subprocess.PIPE,
-        text=True,
-        env=at_cluster.environment,
-        timeout=PATIENCE_S,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-
-
-# Where things are
 
 
 def test_a_user_without_home_and_name_hears_no_traceback(learner: Beowulf) -> None:
@@ -386,9 +302,3 @@ def test_the_state_folder_is_where_other_programs_keep_theirs(beowulf: Beowulf) 
     assert str(beowulf.state) in beowulf("status")
     assert (beowulf.state / "cluster.json").exists()
     assert beowulf.state.stat().st_mode & 0o077 == 0, "others may look at the cluster's keys"
-
-
-def test_a_boot_loads_nothing_that_only_other_kinds_of_cluster_need() -> None:
-    code = "import sys, beowulf.cluster.namespaces; print({'yaml', 'importlib.metadata'} & {*sys.modules})"
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert said.stdout == "set()\n"

@@ -1,4 +1,4 @@
-"""Does `beowulf doctor` look at what the other commands use, and say for each thing that is missing how to fix it?"""
+"""Does `beowulf doctor` look at all that commands use and say how to fix what is missing? And a container?"""
 
 from __future__ import annotations
 
@@ -32,15 +32,12 @@ def checks(learner: Beowulf, code: int | None = None) -> dict[str, dict[str, obj
 @pytest.mark.cluster
 def test_this_machine_can_run_the_labs(learner: Beowulf) -> None:
     said = learner("doctor", code=None)
-    ill = [line for line in said.splitlines() if line.startswith("MISSING")]
-    assert ill == [], "\n".join(ill)
-    assert "This machine can run the labs" in said
-
-
-def test_each_check_is_one_line(learner: Beowulf) -> None:
-    lines = learner("doctor", code=None).splitlines()
+    lines = said.splitlines()
     assert all(re.match(r"(ok|MISSING|absent) +\S", line) for line in lines[:-1])
     assert len(lines) > 20
+    ill = [line for line in lines if line.startswith("MISSING")]
+    assert ill == [], "\n".join(ill)
+    assert "This machine can run the labs" in said
 
 
 def test_every_tool_of_the_table_is_looked_at(learner: Beowulf) -> None:
@@ -53,38 +50,24 @@ def test_every_tool_of_the_table_is_looked_at(learner: Beowulf) -> None:
 
 def test_every_tool_that_boot_calls_is_in_the_table() -> None:
     known = {Path(tool.name).name for tool in doctor.tools()}
-    for name in ("unshare", "nsenter", "setsid", "ip", "tc", "ethtool", "mount", "hostname"):
-        assert name in known
-    for name in ("ssh", "ssh-keygen", "sshd", "setpriv", "dumpcap", "ping", "ps"):
-        assert name in known
+    called = (
+        "unshare nsenter setsid ip tc ethtool mount hostname ssh ssh-keygen sshd setpriv dumpcap"
+    )
+    assert {*called.split(), "ping", "ps"} <= known
 
 
 @pytest.mark.cluster
-@pytest.mark.parametrize(
-    ("tool", "package"),
-    [
-        ("/usr/sbin/ethtool", "ethtool"),
-        ("/usr/sbin/sshd", "openssh-server"),
-        ("/usr/bin/dumpcap", "wireshark-common"),
-    ],
-)
-def test_a_missing_tool_is_named_with_the_package_that_brings_it(
-    learner: Beowulf, private_mounts: tuple[str, ...], tool: str, package: str
+def test_a_missing_tool_or_header_is_named_with_the_package_that_brings_it(
+    learner: Beowulf, private_mounts: tuple[str, ...]
 ) -> None:
-    without = Beowulf(learner.state, learner.here, (*private_mounts, f"hide:{tool}"))
-    said = without("doctor", code=1)
-    line = next(line for line in said.splitlines() if f"  {package}: missing" in line)
+    gone = ("hide:/usr/sbin/sshd", "tmpfs:4k:/usr/include")
+    said = Beowulf(learner.state, learner.here, (*private_mounts, *gone))("doctor", code=1)
+    line = next(line for line in said.splitlines() if "  openssh-server: missing" in line)
     assert line.startswith("MISSING")
-    assert Path(tool).name in line
-    assert f"`sudo apt-get install {package}`" in line
+    assert "sshd" in line
+    assert "`sudo apt-get install openssh-server`" in line
+    assert "libc6-dev: missing: /usr/include/stdio.h" in said
     assert "can run the labs" not in said
-
-
-@pytest.mark.cluster
-def test_a_missing_header_is_named(learner: Beowulf, private_mounts: tuple[str, ...]) -> None:
-    gone = "tmpfs:4k:/usr/include"
-    without = Beowulf(learner.state, learner.here, (*private_mounts, gone))
-    assert "libc6-dev: missing: /usr/include/stdio.h" in without("doctor", code=1)
 
 
 @pytest.mark.parametrize(
@@ -114,7 +97,7 @@ def test_root_is_not_told_to_use_sudo_where_namespaces_are_forbidden(
 ) -> None:
     monkeypatch.setattr(doctor.os, "geteuid", lambda: 0)
     assert "sudo" not in doctor._why_not()
-    assert "--privileged" in doctor._why_not()
+    assert doctor.CONTAINER_OPTIONS in doctor._why_not()
 
 
 @pytest.fixture
@@ -209,3 +192,32 @@ def test_fix_runs_the_bootstrap_only_for_what_it_can_fix(
     assert called == []
     assert not doctor.fix([well, doctor.Check("c", False, "", "", doctor.BOOTSTRAP)])
     assert called[0][1].endswith("cluster_setup/bootstrap.sh")
+
+
+RECIPE = (paths.root() / "Containerfile").read_text()
+DEV_CONTAINER = paths.root() / ".devcontainer" / "devcontainer.json"
+
+
+def test_the_image_has_the_packages_of_the_table_and_names_none_itself() -> None:
+    groups = set(re.findall(r'\$3 == "(\w+)"', RECIPE))
+    packages = {tool.package for tool in doctor.tools() if tool.group in groups}
+    assert groups == {"lab", doctor.SUITES}
+    assert {"openssh-server", "iproute2", "tshark"} <= packages
+    assert not [package for package in packages if re.search(rf"\s{package}\s", RECIPE)]
+
+
+def test_the_containers_first_process_is_the_one_that_ctrl_c_ends() -> None:
+    """Without a terminal the signal reaches that process alone, and make would not pass it on."""
+    assert RECIPE.rpartition("\nCMD ")[2] == '[".venv/bin/beowulf", "lab"]\n'
+
+
+def test_an_editors_container_is_built_of_the_recipe_and_started_as_doctor_says() -> None:
+    made = json.loads(DEV_CONTAINER.read_text())
+    recipe = (DEV_CONTAINER.parent / made["build"]["dockerfile"]).resolve()
+    assert recipe == paths.root() / "Containerfile"
+    assert f"AS {made['build']['target']}\n" in RECIPE
+    assert f"useradd --create-home --shell /bin/bash {made['remoteUser']}" in RECIPE
+    assert " ".join(made["runArgs"]) == doctor.CONTAINER_OPTIONS
+    assert doctor.CONTAINER_OPTIONS in (paths.root() / "docs" / "learner.md").read_text()
+    for text in (RECIPE, DEV_CONTAINER.read_text()):
+        assert not re.search("://|index", text)

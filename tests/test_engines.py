@@ -17,12 +17,12 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 from running import PATIENCE_S, Beowulf, first, wait_until
+from whole_lab import run
 
-from beowulf import paths
 from beowulf.cluster import namespaces
 from beowulf.cluster.config import ClusterConfig
 from beowulf.cluster.namespaces import NamespaceCluster
-from beowulf.engines import CellError, Engines, places, px, start_engines
+from beowulf.engines import CellError, Engines, places, px
 from beowulf.engines.learner_engines import Asked
 from beowulf.engines.screen import CUT, MOST_SHOWN
 from beowulf.errors import LabError, UsageError
@@ -82,9 +82,6 @@ def mpi_works(engines: Engines) -> bool:
     return engines.gather("total") == [3, 3, 3]
 
 
-# ------------------------------------------------------------ one world
-
-
 @cluster_test
 def test_engines_are_one_world_with_one_rank_a_node_and_come_back_after_a_hang_and_a_death(
     engines: Engines,
@@ -116,28 +113,6 @@ def test_engines_on_a_cluster_with_a_dead_node_are_refused_by_its_name(tmp_path:
             Engines(cluster).start()
     finally:
         namespaces.down(folder=tmp_path / "state")
-
-
-@cluster_test
-@pytest.mark.nightly
-def test_a_second_start_gives_the_same_engines_as_long_as_they_live(
-    trio: NamespaceCluster, capsys: pytest.CaptureFixture[str]
-) -> None:
-    first = start_engines(trio, timeout_s=5)
-    try:
-        assert start_engines(trio, timeout_s=7) is first
-        assert first.timeout_s == 7
-        assert "node00 is rank 0, node01 is rank 1" in capsys.readouterr().out
-        first.stop()
-        second = start_engines(trio)
-        assert second is not first
-        assert mpi_works(second)
-        second.stop()
-    finally:
-        first.stop()
-
-
-# ------------------------------------------------------------ what a cell shows
 
 
 @cluster_test
@@ -191,9 +166,6 @@ def test_a_cell_that_prints_ten_megabytes_is_cut_and_the_next_one_is_not(
     assert capsys.readouterr().out == "node01 │ short\n"
 
 
-# ------------------------------------------------------------ what goes wrong
-
-
 @cluster_test
 def test_an_exception_on_one_rank_is_shown_with_its_line_and_the_engines_live(
     engines: Engines, capsys: pytest.CaptureFixture[str]
@@ -213,15 +185,12 @@ def test_an_exception_on_one_rank_is_shown_with_its_line_and_the_engines_live(
     ("cell", "said"),
     [
         ("print(1\n", "SyntaxError: .*, in line 1: print"),
-        (
-            "def half(x):\n    return x / unknown\n\nhalf(1)",
-            "NameError: .* in line 2 of half: return x / unknown",
-        ),
+        ("def half(x):\n    return x / unknown\n\nhalf(1)", "NameError: .* in line 2 of half: return x / unknown"),
         ("%nothing", "UsageError"),
         ("raise ValueError", r"\(rank 0\): ValueError, in line 1: raise ValueError"),
         ("import sys; sys.exit(3)", "SystemExit"),
     ],
-)
+)  # fmt: skip
 def test_every_kind_of_mistake_is_a_sentence(engines: Engines, cell: str, said: str) -> None:
     with pytest.raises(CellError, match=said):
         engines.run(cell)
@@ -277,29 +246,18 @@ def test_a_deadlock_ends_after_the_time_out_and_each_rank_is_found_in_its_line(
 
 @cluster_test
 @pytest.mark.parametrize(
-    ("cell", "said"),
-    first(
-        1,
-        [
-            ("import os\nrank == 1 and os._exit(3)\nworld.Barrier()", r"node01 \(rank 1\).* 3"),
-            ("rank == 2 and world.Abort(7)\nworld.Barrier()", r"exit code 7, as `Abort` does"),
-            (
-                "import os, signal\nrank == 1 and os.kill(os.getpid(), signal.SIGSEGV)\nworld.Barrier()",
-                r"node01 \(rank 1\).*Segmentation fault",
-            ),
-        ],
-    ),
-)
-def test_a_rank_that_ends_is_named_with_how_it_ended(
-    engines: Engines, cell: str, said: str
-) -> None:
+    ("end", "said"),
+    first(1, [
+        ("import os\nrank == 1 and os.kill(os.getpid(), 11)", r"node01 \(rank 1\).*Segmentation fault"),
+        ("rank == 2 and world.Abort(7)", r"exit code 7, as `Abort` does"),
+        ("import os\nrank == 1 and os._exit(3)", r"node01 \(rank 1\).* 3"),  # noticed after a minute
+    ]),
+)  # fmt: skip
+def test_a_rank_that_ends_is_named_with_how_it_ended(engines: Engines, end: str, said: str) -> None:
     with pytest.raises(CellError, match=said):
-        engines.run(cell)
+        engines.run(f"{end}\nworld.Barrier()")
     with pytest.raises(LabError, match="restart"):
         engines.run("1")
-
-
-# ------------------------------------------------------------ functions and values
 
 
 @cluster_test
@@ -321,9 +279,6 @@ def test_functions_are_called_on_all_ranks_and_their_answers_come_by_rank(
         engines.run("times()")
     with pytest.raises(CellError, match="TypeError"):
         engines.call("times", "a", "b")
-
-
-# ------------------------------------------------------------ in a notebook
 
 
 @pytest.fixture
@@ -377,28 +332,17 @@ def test_px_knows_targets_time_outs_and_the_background(
 
 
 @pytest.mark.parametrize(
-    ("text", "chosen"),
-    [
-        ("", ()),
-        ("all", ()),
-        ("2", (2,)),
-        ("0,2", (0, 2)),
-        ("1:", (1, 2, 3)),
-        ("::2", (0, 2)),
-        ("-1", (3,)),
-    ],
+    ("text", "chosen"), [("all", ()), ("0,2", (0, 2)), ("::2", (0, 2)), ("-1", (3,))]
 )
 def test_targets_are_ranks_as_in_ipyparallel(text: str, chosen: tuple[int, ...]) -> None:
     assert px.ranks(text, 4) == chosen
 
 
-@pytest.mark.parametrize("text", ["4", "a", "1.5", "4:", "1:2:3:4", ","])
+@pytest.mark.parametrize("text", ["4", "a", "4:", "1:2:3:4", ","])
 def test_targets_that_are_no_ranks_are_refused(text: str) -> None:
     with pytest.raises(UsageError, match="names no ranks; there are 0 to 3"):
         px.ranks(text, 4)
 
-
-# ------------------------------------------------------------ where a rank is
 
 DUMP = """\
 Thread 0x00007f0000000002 (most recent call first):
@@ -424,20 +368,15 @@ def test_the_innermost_line_of_a_cell_is_found_in_what_python_prints() -> None:
 @pytest.mark.parametrize(
     ("text", "waits"),
     [
-        ("world.Recv(buffer)", True),
         ("request.wait()", True),
         ("MPI.Request.Waitall([a, b])", True),
         ("x = world.allreduce(1)", True),
-        ("world.Sendrecv(a, 1, 0, b)", True),
-        ("while True: pass", False),
         ("np.sum(received)", False),
     ],
 )
 def test_a_call_that_waits_is_distinguished_from_one_that_computes(text: str, waits: bool) -> None:
     assert places.Place(1, "", text).sentence.startswith("waits") == waits
 
-
-# ------------------------------------------------------------ nothing stays behind
 
 SCRIPT = """
 import sys, time
@@ -447,8 +386,6 @@ engines = start_engines(running())
 print("started", flush=True)
 {rest}
 """
-
-
 FOLDER = re.compile(r"/tmp/beowulf-engines-\w+")
 
 
@@ -552,28 +489,23 @@ def test_a_notebook_shows_drawings_by_node_and_mistakes_as_sentences(
     cells = [
         "from beowulf import connect, start_engines\ncluster = connect()",
         "%%px\n1",
-        "engines = start_engines(cluster)",
+        "engines = start_engines(cluster)\nassert start_engines(cluster, timeout_s=7) is engines",
         "%%px --targets 2\nimport matplotlib.pyplot as plt\nplt.plot([rank, 1])\nplt.show()",
         "%%px\nif rank == 3:\n    1 / 0",
         "%%px --timeout 1\nif rank == 0:\n    world.recv()",
         "%%px\n1",
-        "engines.restart()",
-        '%%px\nprint("back")',
     ]
     notebook = tmp_path / "cells.ipynb"
-    written = new_notebook(cells=[new_code_cell(cell) for cell in cells])
-    nbformat.write(written, notebook)
-    words = [str(paths.python_bin() / "jupyter-execute"), "--inplace", "--allow-errors"]
-    environment = at_cluster.environment
-    subprocess.run([*words, str(notebook)], cwd=tmp_path, env=environment, check=True)
+    nbformat.write(new_notebook(cells=[new_code_cell(cell) for cell in cells]), notebook)
+    run(at_cluster, notebook, "--allow-errors")
     read: Any = nbformat.read(notebook, as_version=4)
-    _, none, start, drawn, one, stuck, ended, again, back = [list(c.outputs) for c in read.cells]
+    _, none, start, drawn, one, stuck, ended = [list(cell.outputs) for cell in read.cells]
 
     def said(outputs: list[Any]) -> str:
         texts = [out.get("text", "") or "\n".join(out.get("traceback", [])) for out in outputs]
         return "\n".join(map(str, texts))
 
-    assert "No engines run. `engines = start_engines(cluster)`" in said(none)
+    assert "No engines run" in said(none)
     assert "node03 is rank 3" in said(start)
     assert any("image/png" in out.get("data", {}) for out in drawn)
     assert "node02 │" in said(drawn)
@@ -582,6 +514,4 @@ def test_a_notebook_shows_drawings_by_node_and_mistakes_as_sentences(
     assert "1 of 4 ranks raised an exception." in said(one)
     assert "node00 (rank 0) waits in line 3: world.recv()" in said(stuck)
     assert "The engines were ended: it did not end within 1 s" in said(ended)
-    assert "node03 is rank 3" in said(again)
-    assert said(back).count("│ back") == 4
     assert not any("beowulf/engines" in said(out) for out in (none, one, stuck, ended))

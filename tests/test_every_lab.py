@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from running import Beowulf
 from school import School, opened
-from whole_lab import Graded, keep, table, unanswered, with_codes, worked_through
+from whole_lab import keep, unanswered, with_codes, worked_through
 
 from benchmarks import full_studies
 from beowulf import paths
@@ -86,19 +86,6 @@ def test_a_lab_gets_all_points_that_the_kind_allows(
         graded = worked_through(learner, slug, kind, tmp_path / "work", allowed, course)
     print(keep(graded, KEPT))
     assert set(graded.lost) <= set(allowed), graded.lost
-
-
-def test_the_table_has_a_row_for_each_lab_and_a_column_for_each_kind() -> None:
-    def of(lab: str, kind: str, points: float, runs: int = 1) -> Graded:
-        return Graded(lab, kind, points, 16, 2.25, {}, "2026-11-23", "2 cores", runs)
-
-    text = table([of("02", "pcs", 15.5), of("01", "pcs", 16), of("01", "slurm", 10, 2)])
-    assert text.splitlines() == [
-        "| lab | pcs | slurm |",
-        "| --- | --- | --- |",
-        "| 01 | 16 of 16, 2.2 min | 10 of 16, 2.2 min (2 runs) |",
-        "| 02 | 15.5 of 16, 2.2 min |  |",
-    ]
 
 
 # What a cell of ours says where an answer or a function is missing, and what follows from that in the next ones.

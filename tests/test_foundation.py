@@ -81,12 +81,10 @@ class Machine:
         line = f"{tool}\t{tool}-package\t{group}\tproves a point\n"
         (self.checkout / "cluster_setup" / "packages.tsv").write_text(line)
 
-    def bootstrap(
-        self, group: str = "lab", **circumstances: str
-    ) -> subprocess.CompletedProcess[str]:
-        """Run it, with new notes of what it calls; stdout and stderr come together."""
+    def bootstrap(self, group: str = "lab", *, code: int = 0, **circumstances: str) -> str:
+        """Run it, with new notes of what it calls; what it says."""
         self.calls_file.write_text("")
-        return subprocess.run(
+        done = subprocess.run(
             [self.bin / "bash", self.checkout / "cluster_setup" / "bootstrap.sh", group],
             env={
                 "PATH": str(self.bin),
@@ -99,6 +97,8 @@ class Machine:
             stderr=subprocess.STDOUT,
             text=True,
         )
+        assert done.returncode == code, done.stdout
+        return done.stdout
 
     @property
     def calls(self) -> str:
@@ -125,9 +125,6 @@ def wanted(name: str) -> set[str]:
     lines = (ROOT / "requirements" / f"{name}.in").read_text().splitlines()
     found = (re.match(r"[A-Za-z][\w.-]*", line) for line in lines)
     return {match[0].lower().replace("_", "-") for match in found if match}
-
-
-# ---------------------------------------------------------------- what is written down
 
 
 @pytest.mark.parametrize("name", LOCKS)
@@ -165,34 +162,12 @@ def test_make_help_names_every_target_that_a_person_calls() -> None:
     } - {"ready"}
 
 
-@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="only a clone has a history")
-def test_what_python_compiles_is_in_no_commit() -> None:
-    def git(*words: str) -> str:
-        return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True).stdout
-
-    assert git("ls-files", "*.pyc") == ""
-    compiled = "labs/03-parallel-benchmarks/__pycache__/search.cpython-311.pyc"
-    assert git("check-ignore", compiled).strip() == compiled
-
-
-def test_a_commit_is_checked_as_make_lint_checks() -> None:
-    hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"][0]["hooks"]
-    entries = " ".join(hook["entry"] for hook in hooks)
-    lint = (ROOT / "Makefile").read_text().partition("\nlint:")[2].partition("\n\n")[0]
-    for check in ("ruff format --check", "ruff check", "mypy --strict", "--dry-run -Werror"):
-        assert check in lint
-        assert check in entries
-
-
 def test_the_five_papers_can_be_cited() -> None:
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     papers = [reference["notes"] for reference in citation["references"]]
     assert papers == [f"Paper {letter}" for letter in "ABCDE"]
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert (citation["version"], citation["license"]) == (project["version"], project["license"])
-
-
-# ---------------------------------------------------------------- what the bootstrap does
 
 
 @pytest.mark.parametrize(
@@ -202,10 +177,7 @@ def test_the_five_papers_can_be_cited() -> None:
         ({"TOO_OLD": "1", "VERSION": "3.9.2"}, "python3 is 3.9.2"),
         ({"NO_VENV": "1"}, "without its venv module"),
         ({"group": "everything"}, "Say lab, setup, hub, site, test or vm."),
-        (
-            {"PIP_SAYS": "Failed to establish a new connection"},
-            "Check that this machine reaches its Python package index",
-        ),
+        ({"PIP_SAYS": "Failed to establish a new connection"}, "Check that this machine reaches its Python package"),
         ({"PIP_SAYS": "[Errno 28] No space left on device", "UV_FAILS": "1"}, "The disk is full"),
         ({"UV_SAYS": "No space left on device (os error 28)"}, "The disk is full"),
         (
@@ -214,34 +186,30 @@ def test_the_five_papers_can_be_cited() -> None:
         ),
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
-)
+)  # fmt: skip
 def test_what_is_in_the_way_is_a_sentence_and_the_next_run_repairs(
     machine: Machine, circumstances: dict[str, str], sentence: str
 ) -> None:
-    failed = machine.bootstrap(**circumstances)
-    assert failed.returncode == 1
-    assert sentence in failed.stdout
-    assert "pip tries" not in failed.stdout or "UV_FAILS" in circumstances
-    assert "secret" not in failed.stdout
-    assert "'vagrant up'" in failed.stdout or "SYSTEM" not in circumstances
-    assert machine.bootstrap().returncode == 0
+    said = machine.bootstrap(code=1, **circumstances)
+    assert sentence in said
+    assert "pip tries" not in said or "UV_FAILS" in circumstances
+    assert "secret" not in said
+    assert "'vagrant up'" in said or "SYSTEM" not in circumstances
+    machine.bootstrap()
 
 
-@pytest.mark.parametrize("name", ["my labs", "my$labs", 'my"labs', "my`labs", "my:labs"])
+@pytest.mark.parametrize("name", ["my labs", "my$labs", "my:labs"])
 def test_a_folder_in_which_mpich_cannot_work_is_refused_before_anything_is_installed(
     machine: Machine, name: str
 ) -> None:
     machine.checkout = machine.checkout.rename(machine.checkout.with_name(name))
-    done = machine.bootstrap()
-    assert done.returncode == 1
-    assert f"because there is '{name[2]}' in that name." in done.stdout
+    assert f"because there is '{name[2]}' in that name." in machine.bootstrap(code=1)
     assert machine.calls == ""
 
 
 def test_other_marks_in_the_name_of_a_folder_are_no_hindrance(machine: Machine) -> None:
     machine.checkout = machine.checkout.rename(machine.checkout.with_name("it's-[ä]*?&;#%d(1)\\x"))
-    done = machine.bootstrap()
-    assert done.returncode == 0, done.stdout
+    machine.bootstrap()
 
 
 def test_python_finds_the_checkout_in_a_locale_without_the_letters_of_its_name() -> None:
@@ -253,22 +221,18 @@ def test_python_finds_the_checkout_in_a_locale_without_the_letters_of_its_name()
     assert str(ROOT) not in files[0].read_text()
 
 
-def test_a_bare_machine_becomes_ready(machine: Machine) -> None:
-    done = machine.bootstrap()
-    assert done.returncode == 0, done.stdout
-    assert "uv pip install" in machine.calls
-    assert (
-        "--require-hashes --no-deps --only-binary :all: -r requirements/lab.lock" in machine.calls
-    )
-    assert "--no-deps --no-build-isolation -e ." in machine.calls
-    assert "requirements/modern.lock" in machine.calls
-    assert "make -s programs" in machine.calls
-
-
-def test_a_second_run_installs_nothing(machine: Machine) -> None:
-    machine.bootstrap()
-    done = machine.bootstrap()
-    assert done.stdout == ""
+def test_a_bare_machine_becomes_ready_and_a_second_run_installs_nothing(machine: Machine) -> None:
+    machine.command("unshare", "#!/bin/bash\nexit 0\n")
+    assert "namespaces" not in machine.bootstrap()  # which are allowed
+    for called in (
+        "uv pip install",
+        "--require-hashes --no-deps --only-binary :all: -r requirements/lab.lock",
+        "--no-deps --no-build-isolation -e .",
+        "requirements/modern.lock",
+        "make -s programs",
+    ):
+        assert called in machine.calls
+    assert machine.bootstrap() == ""
     assert not re.search("venv|pip|uv", machine.calls.replace("sys.prefix", ""))
 
 
@@ -283,35 +247,25 @@ def test_where_namespaces_are_forbidden_a_learner_hears_so_before_anything_is_in
     machine: Machine, unshare: str, said: str
 ) -> None:
     machine.command("unshare", f'#!/bin/bash\necho unshare >>"$CALLS"\n{unshare}\n')
-    done = machine.bootstrap()
-    assert done.returncode == 0, done.stdout
-    assert f"forbids the namespaces that nodes are made of ({said})" in done.stdout
-    assert "The labs open on the kind 'local' instead" in done.stdout
-    assert "sudo" not in done.stdout
+    heard = machine.bootstrap()
+    assert f"forbids the namespaces that nodes are made of ({said})" in heard
+    assert "sudo" not in heard
     assert machine.calls.startswith("unshare\n")
     assert "uv pip install" in machine.calls
-    assert done.stdout.index("'local'") < done.stdout.index("installing")
+    assert heard.index("'local'") < heard.index("installing")
 
 
-def test_where_namespaces_are_allowed_nothing_is_said_of_them(machine: Machine) -> None:
-    machine.command("unshare", "#!/bin/bash\nexit 0\n")
-    assert "namespaces" not in machine.bootstrap().stdout
-
-
-@pytest.mark.parametrize("ready", ["setup", "test"])
-@pytest.mark.parametrize("wanted", ["lab", "setup"])
-def test_a_machine_that_is_ready_for_more_is_ready_for_less(
-    machine: Machine, ready: str, wanted: str
+def test_a_machine_that_is_ready_for_more_is_ready_for_less_and_not_the_other_way(
+    machine: Machine,
 ) -> None:
-    machine.bootstrap(ready)
-    machine.bootstrap(wanted)
-    assert "pip install" not in machine.calls
-
-
-def test_a_machine_that_is_ready_for_labs_is_made_ready_to_set_others_up(machine: Machine) -> None:
     machine.bootstrap("lab")
     machine.bootstrap("setup")
     assert "requirements/setup.lock" in machine.calls
+    machine.bootstrap("lab")
+    assert "pip install" not in machine.calls
+    machine.bootstrap("test")
+    machine.bootstrap("setup")
+    assert "pip install" not in machine.calls
 
 
 def test_the_pip_that_comes_with_python_installs_uv_without_being_installed_first(
@@ -329,19 +283,17 @@ def test_a_changed_lock_is_installed_into_the_environment_that_stands(machine: M
     machine.bootstrap()
     with (machine.checkout / "requirements" / "lab.lock").open("a") as lock:
         lock.write("# changed\n")
-    assert machine.bootstrap().returncode == 0
+    machine.bootstrap()
     assert "requirements/lab.lock" in machine.calls
     assert "-m venv" not in machine.calls
 
 
 def test_a_disk_without_room_is_named_before_anything_is_installed(machine: Machine) -> None:
-    failed = machine.bootstrap(FREE_MB="300")
-    assert failed.returncode == 1
-    assert "the Python packages need 1000 MB, and 300 MB are free in" in failed.stdout
+    said = machine.bootstrap(code=1, FREE_MB="300")
+    assert "the Python packages need 1000 MB, and 300 MB are free in" in said
     assert "venv" not in machine.calls
-    assert machine.bootstrap().returncode == 0
-    # What is installed already needs no room.
-    assert machine.bootstrap(FREE_MB="300").returncode == 0
+    machine.bootstrap()
+    machine.bootstrap(FREE_MB="300")  # what is installed already needs no room
 
 
 @pytest.mark.parametrize("home", ["mine", "not a folder", ""])
@@ -350,8 +302,7 @@ def test_what_is_downloaded_is_kept_at_home_if_that_can_be_written(
 ) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "not a folder").touch()
-    done = machine.bootstrap(**({"HOME": str(tmp_path / home)} if home else {}))
-    assert done.returncode == 0, done.stdout
+    machine.bootstrap(**({"HOME": str(tmp_path / home)} if home else {}))
     kept = tmp_path / "mine" / ".cache" / "beowulf" if home == "mine" else "build/cache"
     assert re.search(rf"cache=\S*{kept}/uv$", machine.calls, re.MULTILINE)
 
@@ -359,7 +310,7 @@ def test_what_is_downloaded_is_kept_at_home_if_that_can_be_written(
 def test_a_python_path_of_others_is_not_for_the_bootstrap(machine: Machine) -> None:
     seen = '"python $* path=$PYTHONPATH home=$PYTHONHOME"'
     machine.command("python3", FAKE_PYTHON.replace('"python $*"', seen))
-    assert machine.bootstrap(PYTHONPATH="/foreign", PYTHONHOME="/foreign").returncode == 0
+    machine.bootstrap(PYTHONPATH="/foreign", PYTHONHOME="/foreign")
     assert "path= home=" in machine.calls
     assert "foreign" not in machine.calls
     command = (machine.checkout / ".venv" / "bin" / "beowulf").read_text()
@@ -386,20 +337,16 @@ def test_why_apt_get_could_not_install_is_a_sentence(
 ) -> None:
     machine.needs("lab", "no-such-tool")
     machine.command("apt-get", FAKE_APT)
-    failed = machine.bootstrap(APT_SAYS=says)
-    assert failed.returncode == 1
-    assert sentence in failed.stdout
-    assert "then run the same command again" in failed.stdout
+    said = machine.bootstrap(code=1, APT_SAYS=says)
+    assert sentence in said
+    assert "then run the same command again" in said
     assert "venv" not in machine.calls
 
 
 def test_where_uv_cannot_install_pip_does(machine: Machine) -> None:
-    assert machine.bootstrap(UV_FAILS="1").returncode == 0
-    for installed in (
-        "--require-hashes --no-deps .*requirements/lab.lock",
-        "-e .",
-        "requirements/modern.lock",
-    ):
+    machine.bootstrap(UV_FAILS="1")
+    hashed = "--require-hashes --no-deps .*requirements/lab.lock"
+    for installed in (hashed, "-e .", "requirements/modern.lock"):
         assert re.search(rf"python -m pip .*{installed}", machine.calls)
 
 
@@ -408,18 +355,16 @@ def test_an_index_that_pip_was_configured_with_is_used(machine: Machine) -> None
     assert "index=https://index.invalid/simple" in machine.calls
 
 
-def test_a_checkout_that_was_moved_gets_a_new_environment(machine: Machine) -> None:
+def test_a_checkout_that_was_moved_or_whose_python_is_gone_gets_a_new_environment(
+    machine: Machine,
+) -> None:
     machine.bootstrap()
     machine.checkout = machine.checkout.rename(machine.checkout.with_name("elsewhere"))
-    assert machine.bootstrap().returncode == 0
+    machine.bootstrap()
     assert "-m venv .venv" in machine.calls
     assert "-e ." in machine.calls
-
-
-def test_an_environment_whose_python_is_gone_is_made_again(machine: Machine) -> None:
-    machine.bootstrap()
     (machine.checkout / ".venv" / "bin" / "python").unlink()
-    assert machine.bootstrap().returncode == 0
+    machine.bootstrap()
     assert "-m venv .venv" in machine.calls
 
 
@@ -427,35 +372,30 @@ def test_an_environment_of_somebody_else_is_left_alone(machine: Machine) -> None
     mine = machine.checkout / ".venv" / "precious"
     mine.parent.mkdir()
     mine.touch()
-    refused = machine.bootstrap()
-    assert refused.returncode == 1
-    assert "mv .venv" in refused.stdout
+    assert "mv .venv" in machine.bootstrap(code=1)
     assert mine.exists()
 
 
 def test_a_newer_python_beside_an_old_one_is_found(machine: Machine) -> None:
     machine.command("python3.12", FAKE_PYTHON)
     machine.command("python3", FAKE_PYTHON.replace("${TOO_OLD:-0}", "1"))
-    done = machine.bootstrap()
-    assert done.returncode == 0, done.stdout
+    machine.bootstrap()
 
 
 def test_without_privileges_the_administrators_line_is_given(machine: Machine) -> None:
     machine.needs("lab", "no-such-tool")
     machine.command("apt-get", FAKE_APT)
-    refused = machine.bootstrap(FAKE_UID="1000")
-    assert refused.returncode == 1
-    assert "no-such-tool (proves a point)" in refused.stdout
-    assert "apt-get install --no-install-recommends no-such-tool-package" in refused.stdout
+    said = machine.bootstrap(code=1, FAKE_UID="1000")
+    assert "no-such-tool (proves a point)" in said
+    assert "apt-get install --no-install-recommends no-such-tool-package" in said
     assert "apt-get" not in machine.calls
 
 
 def test_another_distribution_gets_the_list_of_tools(machine: Machine) -> None:
     machine.needs("lab", "no-such-tool")
-    refused = machine.bootstrap()
-    assert refused.returncode == 1
-    assert "no-such-tool (proves a point)" in refused.stdout
-    assert "not a Debian or Ubuntu machine" in refused.stdout
+    said = machine.bootstrap(code=1)
+    assert "no-such-tool (proves a point)" in said
+    assert "not a Debian or Ubuntu machine" in said
 
 
 @pytest.mark.parametrize(("group", "needed"), [("test", "test"), ("lab", "suites")])
@@ -464,9 +404,7 @@ def test_without_a_tool_that_only_some_need_it_goes_on_and_asks_once(
 ) -> None:
     machine.needs(needed, "no-such-tool")
     machine.command("apt-get", FAKE_APT)
-    done = machine.bootstrap(group)
-    assert done.returncode == 0, done.stdout
-    assert "going on without no-such-tool-package" in done.stdout
+    assert "going on without no-such-tool-package" in machine.bootstrap(group)
     assert "apt-get install" in machine.calls
     machine.bootstrap(group)
     assert "apt-get" not in machine.calls
@@ -482,13 +420,12 @@ def test_a_first_make_lab_leaves_the_suites_for_when_jupyterlab_answers(machine:
     brings = f'[[ $1 == install ]] && printf "#!/bin/sh\\n" >{machine.bin}/new-tool\nchmod +x {machine.bin}/new-tool\n'
     machine.command("apt-get", FAKE_APT.replace("exit 100\n", brings))
     later = machine.checkout / "build" / "suites-later"
-    done = machine.bootstrap("first")
-    assert done.returncode == 0, done.stdout
+    machine.bootstrap("first")
     assert "package-b" not in machine.calls
     assert later.exists()
     # `beowulf lab` then does this; what was not had in the background is asked for once more, by the next run.
     machine.command("apt-get", FAKE_APT)
-    assert "going on without package-b" in machine.bootstrap("suites").stdout
+    assert "going on without package-b" in machine.bootstrap("suites")
     assert not later.exists()
     assert "uv" not in machine.calls
     machine.bootstrap("first")
@@ -501,9 +438,7 @@ def test_a_first_make_lab_leaves_the_suites_for_when_jupyterlab_answers(machine:
 def test_an_ordinary_user_gets_the_labs_without_the_suites(machine: Machine) -> None:
     machine.needs("suites", "no-such-tool")
     machine.command("apt-get", FAKE_APT)
-    done = machine.bootstrap(FAKE_UID="1000")
-    assert done.returncode == 0, done.stdout
-    assert "going on without no-such-tool-package" in done.stdout
+    assert "going on without no-such-tool-package" in machine.bootstrap(FAKE_UID="1000")
     assert "apt-get" not in machine.calls
 
 
@@ -511,12 +446,12 @@ def test_the_list_of_packages_is_read_once_in_a_run(machine: Machine) -> None:
     table = machine.checkout / "cluster_setup" / "packages.tsv"
     table.write_text("no-a\tpackage-a\tsuites\twhy\nno-b\tpackage-b\ttest\twhy\n")
     machine.command("apt-get", FAKE_APT)
-    assert machine.bootstrap("test").returncode == 0
+    machine.bootstrap("test")
     assert machine.calls.count("apt-get update") == 1
     assert machine.calls.count("apt-get install") == 2
 
 
-@pytest.mark.parametrize(("answer", "removed"), [("n\n", False), ("", False), ("y\n", True)])
+@pytest.mark.parametrize(("answer", "removed"), [("", False), ("y\n", True)])
 def test_uninstall_lists_what_is_outside_of_the_checkout_and_removes_it_if_it_may(
     tmp_path: Path, answer: str, removed: bool
 ) -> None:
@@ -530,11 +465,10 @@ def test_uninstall_lists_what_is_outside_of_the_checkout_and_removes_it_if_it_ma
     copy = tmp_path / "checkout" / "cluster_setup" / "uninstall.sh"
     copy.parent.mkdir(parents=True)
     copy.write_text(script)
-    words = {"HOME": str(tmp_path), "PATH": os.environ["PATH"]}
     done = subprocess.run(
         ["bash", copy],
         input=answer,
-        env=words,
+        env={"HOME": str(tmp_path), "PATH": os.environ["PATH"]},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

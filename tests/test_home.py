@@ -1,4 +1,4 @@
-"""Does the home page in JupyterLab show the labs and the cluster as they are, and do its buttons and links work?"""
+"""Does the home page in JupyterLab show the labs and the cluster as they are, and do its buttons and Check work?"""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import re
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from http.client import HTTPConnection
 from pathlib import Path
@@ -20,7 +19,7 @@ from jupyter import Jupyter
 from jupyter import served as serve
 from running import PATIENCE_S, Beowulf, first, wait_until
 
-from beowulf import jupyter, lab_file, papers, paths
+from beowulf import jupyter, lab_file, papers, paths, variant
 from beowulf.cluster import namespaces, state
 from beowulf.cluster.config import ClusterConfig
 from beowulf.cluster.namespaces import NamespaceCluster
@@ -47,15 +46,21 @@ class Served:
         with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
             return str(answer.read().decode(errors="replace"))
 
-    def cluster(self) -> dict[str, Any]:
+    def cluster(self) -> Any:
         """What the page gets of the cluster."""
-        seen: dict[str, Any] = self.jupyter.ask("beowulf/home/cluster")
-        return seen
+        return self.jupyter.ask("beowulf/home/cluster")
 
-    def post(self, place: str, **fields: object) -> dict[str, Any]:
+    def check(self, path: str) -> Any:
+        """The answer to the button Check of the notebook at `path`."""
+        return self.jupyter.ask("beowulf/check", "POST", path=path)
+
+    def address(self, place: str) -> str:
+        """Where a browser opens a page."""
+        return f"{self.jupyter.url}/{place}?token={self.jupyter.token}"
+
+    def post(self, place: str, **fields: object) -> Any:
         """The answer to a button or link of the page."""
-        answer: dict[str, Any] = self.jupyter.ask(f"beowulf/home/{place}", "POST", **fields)
-        return answer
+        return self.jupyter.ask(f"beowulf/home/{place}", "POST", **fields)
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +72,8 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         patch.setenv("BEOWULF_WORK", str(own / "work"))
         jupyter.lay_out(SLUG)
     settings = jupyter.settings(own / "runtime")
-    with serve(own, settings, BEOWULF_STATE=str(own / "state")) as server:
+    surroundings = {"BEOWULF_STATE": str(own / "state"), variant.VARIABLE: ""}
+    with serve(own, settings, **surroundings) as server:
         yield Served(learner, server, own / "work")
     learner.end()
 
@@ -108,42 +114,32 @@ def test_every_page_that_the_home_page_links_to_is_there_with_its_pictures(serve
             assert "<svg" in shown or shown[1:4] == "PNG", (link, picture)
 
 
-@pytest.mark.parametrize("slug", paths.labs())
-def test_links_within_a_handout_reach_a_heading(slug: str) -> None:
-    page = documents.html(paths.labs()[slug] / "README.md")
-    names = set(re.findall(r' id="([^"]+)"', page))
-    assert {link[1:] for link in LINK.findall(page) if link.startswith("#")} <= names
-    assert names
+def test_links_within_a_handout_reach_a_heading() -> None:
+    for folder in paths.labs().values():
+        page = documents.html(folder / "README.md")
+        names = set(re.findall(r' id="([^"]+)"', page))
+        assert {link[1:] for link in LINK.findall(page) if link.startswith("#")} <= names, folder
+        assert names
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "labs/01-validation/lab.toml",
-        "notebooks/source/01-validation/validation.py",
-        "labs/../beowulf/user.py",
-        "labs/%2e%2e/%2e%2e/etc/passwd",
-        "docs/none.md",
-        "docs",
-    ],
-)
-def test_nothing_but_texts_and_what_they_show_is_served(served: Served, name: str) -> None:
-    with pytest.raises(urllib.error.HTTPError, match="404"):
-        served.page(f"beowulf/text/{name}")
+def test_nothing_but_texts_and_what_they_show_is_served(served: Served) -> None:
+    hidden = "labs/01-validation/lab.toml notebooks/source/01-validation/validation.py"
+    climbing = "labs/../beowulf/user.py labs/%2e%2e/%2e%2e/etc/passwd"
+    for name in f"{hidden} {climbing} docs/none.md docs".split():
+        assert served.jupyter.code(f"beowulf/text/{name}") == 404, name
 
 
-@pytest.mark.parametrize("place", ["home", "handout/01", "text/docs/glossary.md", "report"])
-def test_without_the_token_a_page_asks_for_it(served: Served, place: str) -> None:
-    with urllib.request.urlopen(f"{served.jupyter.url}/beowulf/{place}") as answer:
-        assert "/login?next=" in answer.url
-
-
-@pytest.mark.parametrize("place", ["cluster", "progress", "open", "report"])
-def test_without_the_token_nothing_is_read_or_done(served: Served, place: str) -> None:
+def test_without_the_token_a_page_asks_for_it_and_nothing_is_read_or_done(served: Served) -> None:
+    for place in ("home", "handout/01", "text/docs/glossary.md", "report"):
+        with urllib.request.urlopen(f"{served.jupyter.url}/beowulf/{place}") as answer:
+            assert "/login?next=" in answer.url, place
     stranger = Jupyter(served.jupyter.url, "wrong")
-    assert stranger.code(f"beowulf/home/{place}") in (403, 405)
-    with pytest.raises(urllib.error.HTTPError, match=r"403|405"):
-        stranger.ask(f"beowulf/home/{place}", "POST", command="down", lab="01")
+    for place in ("home/cluster", "home/progress", "home/open", "home/report", "check"):
+        assert stranger.code(f"beowulf/{place}") in (403, 405), place
+        with pytest.raises(urllib.error.HTTPError, match=r"403|405"):
+            stranger.ask(
+                f"beowulf/{place}", "POST", command="down", lab="01", path=f"{SLUG}/{NAME}"
+            )
 
 
 def test_a_page_of_another_site_cannot_stop_the_cluster(served: Served) -> None:
@@ -183,10 +179,11 @@ def test_a_notebook_is_laid_out_before_it_is_opened(served: Served) -> None:
 
 
 def test_a_folder_that_cannot_be_written_is_reported(served: Served) -> None:
-    (served.work / "06-protocol-analysis").write_text("")
+    folder = served.work / "06-protocol-analysis"
+    folder.write_text("")
     said = served.post("open", lab="06")["problem"]
-    assert f"The lab cannot be copied to {served.work / '06-protocol-analysis'}" in said
-    (served.work / "06-protocol-analysis").unlink()
+    assert f"The lab cannot be copied to {folder}" in said
+    folder.unlink()
 
 
 @pytest.mark.nightly
@@ -248,23 +245,9 @@ def test_it_boots_heals_changes_the_rate_and_stops(served: Served) -> None:
 
 
 @pytest.mark.cluster
-def test_two_pages_do_not_change_the_cluster_at_once(served: Served) -> None:
-    try:
-        with ThreadPoolExecutor() as pool:
-            # As long as another command changes the cluster, the boot waits.
-            with state.locked(served.learner.state):
-                first = pool.submit(served.post, "cluster", command="up")
-                wait_until(lambda: served.cluster()["under_way"], "the boot is seen")
-                second = served.post("cluster", command="down")
-            assert second == {"problem": "`beowulf up` is under way: wait until it is done."}
-            assert "4 nodes are up" in first.result()["done"]
-        assert served.cluster()["under_way"] == ""
-    finally:
-        served.learner.down()
-
-
-@pytest.mark.cluster
-def test_a_boot_goes_on_when_the_browser_is_closed(served: Served, namespaces_work: None) -> None:
+def test_a_boot_goes_on_when_the_browser_is_closed_and_two_pages_do_not_change_it_at_once(
+    served: Served, namespaces_work: None
+) -> None:
     browser = HTTPConnection(urlsplit(served.jupyter.url).netloc)
     try:
         # As long as another command changes the cluster, the boot waits.
@@ -274,7 +257,9 @@ def test_a_boot_goes_on_when_the_browser_is_closed(served: Served, namespaces_wo
                 {"Authorization": f"token {served.jupyter.token}"},
             )
             wait_until(lambda: served.cluster()["under_way"], "the boot is seen")
+            second = served.post("cluster", command="down")
             browser.close()
+        assert second == {"problem": "`beowulf up` is under way: wait until it is done."}
         wait_until(lambda: len(served.cluster()["nodes"]) == 4, "the cluster is there")
         wait_until(lambda: not served.cluster()["under_way"], "the boot is at its end")
         assert served.cluster()["sentence"].startswith("4 of 4 nodes are up")
@@ -322,6 +307,7 @@ def test_cores_in_use_and_bytes_are_counted_where_they_are(
 
 
 @pytest.mark.cluster
+@pytest.mark.nightly
 def test_two_networks_are_two_links_of_each_node(served: Served, namespaces_work: None) -> None:
     try:
         namespaces.up(ClusterConfig(nodes=2, networks=2), folder=served.learner.state)
@@ -332,9 +318,7 @@ def test_two_networks_are_two_links_of_each_node(served: Served, namespaces_work
 
 def test_a_state_folder_that_cannot_be_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BEOWULF_STATE", "/tmp/a:b")
-    seen = live.look()
-    assert "has ':' in its name" in seen["sentence"]
-    assert seen["nodes"] == []
+    assert "has ':' in its name" in live.look()["sentence"]
 
 
 def _open(browser: Any, address: str, faults: list[str], **size: int) -> Any:
@@ -363,7 +347,7 @@ def test_in_a_browser_everything_is_reached_by_keys(
     from playwright.sync_api import expect
 
     faults: list[str] = []
-    page = _open(browser, f"{served.jupyter.url}/lab?token={served.jupyter.token}", faults)
+    page = _open(browser, served.address("lab"), faults)
     home = page.frame_locator('iframe[title="Beowulf Labs"]')
     message, sentence = home.locator("#message"), home.locator("#sentence")
     try:
@@ -420,45 +404,101 @@ def test_in_a_browser_a_notebook_that_was_asked_for_is_in_front(
 ) -> None:
     from playwright.sync_api import expect
 
-    address = f"{served.jupyter.url}/lab/tree/{SLUG}/{NAME}?token={served.jupyter.token}"
-    page = _open(browser, address, [])
+    page = _open(browser, served.address(f"lab/tree/{SLUG}/{NAME}"), [])
     expect(page.locator(".lm-TabBar-tab", has_text="Beowulf Labs")).to_have_count(1)
     expect(page.locator(".jp-NotebookPanel")).to_be_visible()
     expect(page.locator('iframe[title="Beowulf Labs"]')).to_be_hidden()
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [800, 1280])
-def test_the_page_fits_a_window(served: Served, browser: Any, width: int) -> None:
-    page = _open(
-        browser,
-        f"{served.jupyter.url}/beowulf/home?token={served.jupyter.token}",
-        [],
-        width=width - 330,  # what JupyterLab leaves beside its list of files
-    )
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-
-
-@pytest.mark.browser
-@pytest.mark.parametrize(
-    "place", first(1, ["home", "handout/06", "handout/01", "text/docs/results.md"])
-)
-def test_axe_finds_nothing(served: Served, browser: Any, place: str) -> None:
-    page = _open(browser, f"{served.jupyter.url}/beowulf/{place}?token={served.jupyter.token}", [])
+@pytest.mark.parametrize("place", first(1, ["home", "handout/06", "text/docs/results.md"]))
+def test_the_home_page_fits_a_small_window_and_axe_finds_nothing_on_any(
+    served: Served, browser: Any, place: str
+) -> None:
+    address = served.address(f"beowulf/{place}")
+    # What JupyterLab leaves of 800 pixels beside its list of files.
+    page = _open(browser, address, [], width=470 if place == "home" else 1280)
+    fits = page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert fits or place != "home"
     results = Axe().run(page)
     assert results.violations_count == 0, results.generate_report()
 
 
+def test_the_server_answers_with_the_checklist_of_a_notebook(served: Served) -> None:
+    found = served.check(f"{SLUG}/{NAME}")
+    assert found["lab"] == SLUG
+    assert {line["state"] for line in found["lines"]} >= {"Record missing", "empty"}
+    assert "<table>" in found["html"]
+
+
+@pytest.mark.parametrize(
+    ("path", "problem"),
+    [
+        (f"{SLUG}/other.ipynb", "other.ipynb is no lab's notebook."),
+        (f"../{NAME}", "This notebook is not below the server's folder."),
+        (NAME, f"There is no notebook {NAME} in"),
+    ],
+)
+def test_what_cannot_be_checked_is_answered_with_a_sentence(
+    served: Served, path: str, problem: str
+) -> None:
+    assert problem in served.check(path)["problem"]
+
+
 @pytest.mark.browser
-@pytest.mark.cluster
 @pytest.mark.nightly
-def test_axe_finds_nothing_while_a_cluster_is_shown(
-    served: Served, browser: Any, running: NamespaceCluster
+def test_in_a_browser_the_button_saves_the_notebook_and_shows_what_is_open(
+    served: Served, page: Any, tmp_path: Path
 ) -> None:
     from playwright.sync_api import expect
 
-    page = _open(browser, f"{served.jupyter.url}/beowulf/home?token={served.jupyter.token}", [])
-    page.locator("summary").click()
-    expect(page.locator("#nodes tr")).to_have_count(len(running.nodes))
-    results = Axe().run(page)
-    assert results.violations_count == 0, results.generate_report()
+    faults: list[str] = []
+    page.on("pageerror", lambda fault: faults.append(str(fault)))
+    file = served.work / SLUG / NAME
+    page.goto(served.address(f"lab/tree/{SLUG}/{NAME}"))
+    button = page.locator(".jp-NotebookPanel-toolbar").get_by_text("Check", exact=True)
+    expect(button).to_be_visible()
+    expect(page.get_by_text("Validate", exact=True)).to_have_count(0)
+    # What is typed is in the file by the time of the check.
+    cell = page.locator(".jp-CodeCell").first
+    cell.locator(".cm-content").click()
+    page.keyboard.press("Control+Home")
+    page.keyboard.type("# typed and not saved\n")
+    assert "typed and not saved" not in file.read_text()
+    button.click()
+    dialog = page.locator(".jp-Dialog")
+    expect(dialog).to_contain_text("Before you hand it in")
+    expect(dialog.locator("table")).to_contain_text("a2-record")
+    expect(dialog.locator("table")).to_contain_text("Record missing")
+    assert "typed and not saved" in file.read_text()
+    page.screenshot(path=str(tmp_path / "check.png"))
+    table = dialog.get_by_role("region", name="Before you hand it in")
+    expect(table).to_be_visible()
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("End")
+    expect(table.locator("tr").last).to_be_in_viewport()
+    dialog.get_by_text("Close").click()
+    expect(dialog).to_have_count(0)
+    assert faults == []
+
+
+@pytest.mark.browser
+@pytest.mark.nightly
+def test_in_a_browser_a_cell_that_checks_finds_the_notebook_saved(
+    served: Served, page: Any
+) -> None:
+    from playwright.sync_api import expect
+
+    file = served.work / SLUG / NAME
+    page.goto(served.address(f"lab/tree/{SLUG}/{NAME}"))
+    idle = page.locator(".jp-Notebook-ExecutionIndicator[data-status='idle']").first
+    expect(idle).to_be_visible()
+    cell = page.locator(".jp-CodeCell").first
+    cell.locator(".cm-content").click()
+    page.keyboard.press("Control+A")
+    page.keyboard.type('from beowulf import check\ncheck("01")')
+    page.keyboard.press("Control+Enter")
+    output = cell.locator(".jp-OutputArea-output").first
+    expect(output).to_contain_text("before you hand it in")
+    expect(output).to_contain_text("a2-record")
+    wait_until(lambda: 'check(\\"01\\")' in file.read_text(), "the cell is saved")

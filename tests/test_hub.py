@@ -47,7 +47,6 @@ pytestmark = [
 ]
 LEARNERS, TEACHER, STRANGER = ("ab12", "cd34"), "kit", "eve"
 LAB = "01-validation"
-CHROMIUM = Path("/usr/bin/chromium")
 
 # Arguments: a folder; folders that others may not enter; those in them that are needed.
 MACHINE = r"""
@@ -286,7 +285,6 @@ def _passwords(machine: Machine) -> dict[str, str]:
     return {row["id"]: row["password"] for row in csv.DictReader(io.StringIO(text))}
 
 
-@pytest.mark.nightly
 def test_a_second_run_changes_nothing(machine: Machine, made: list[str]) -> None:
     assert "make the course, or add who is new" in made
     assert machine.play() == []
@@ -296,12 +294,8 @@ def test_who_is_on_the_roster_has_an_account_and_a_password_that_only_root_reads
     machine: Machine, made: list[str]
 ) -> None:
     assert set(_passwords(machine)) == set(LEARNERS)
-    assert machine.at(
-        "stat -c '%a %U' /var/lib/beowulf-hub /var/lib/beowulf-hub/*.csv"
-    ).split() == [
-        *("700", "root"),
-        *("600", "root"),
-    ]
+    owned = machine.at("stat -c '%a %U' /var/lib/beowulf-hub /var/lib/beowulf-hub/*.csv")
+    assert owned.split() == ["700", "root", "600", "root"]
     for name in LEARNERS:
         assert "beowulf-class" in machine.at(f"id -nG {name}").split()
         assert machine.at(f"stat -c %a /home/{name}").strip() == "700"
@@ -312,10 +306,8 @@ def test_a_roster_makes_nobody_of_the_machines_own_a_learner(
 ) -> None:
     (machine.folder / "wrong.csv").write_text("id\ndaemon\nfine1\n")
     accounts = paths.root() / "cluster_setup" / "roles" / "hub" / "files" / "accounts.py"
-    words = (
-        f"{paths.python_bin()}/python {accounts} {machine.folder}/wrong.csv beowulf-class /dev/null"
-    )
-    said = machine.at(words, code=1)
+    words = f"{paths.python_bin()}/python {accounts} {machine.folder}/wrong.csv"
+    said = machine.at(f"{words} beowulf-class /dev/null", code=1)
     assert "daemon cannot have an account" in said
     assert "beowulf-class" not in machine.at("id -nG daemon").split()
     machine.at("id fine1", code=1)
@@ -336,7 +328,6 @@ def test_only_who_is_of_the_class_and_knows_the_password_comes_in(hub: Machine) 
     assert Person(hub, "ab12").log_in(passwords["ab12"]) == 200
 
 
-@pytest.mark.nightly
 def test_a_class_has_clusters_fetches_a_lab_hands_it_in_and_it_is_collected(hub: Machine) -> None:
     words = {**_passwords(hub), TEACHER: f"{TEACHER} comes in"}
     people = {name: Person(hub, name) for name in words}
@@ -378,37 +369,27 @@ def test_a_class_has_clusters_fetches_a_lab_hands_it_in_and_it_is_collected(hub:
 
 @pytest.mark.browser
 def test_who_logs_in_with_a_browser_sees_the_home_page_with_a_cluster_of_their_own(
-    hub: Machine,
+    hub: Machine, page: Any
 ) -> None:
-    if not CHROMIUM.exists():
-        pytest.skip(f"There is no {CHROMIUM}: `make test` installs it on Debian.")
-    from playwright.sync_api import expect, sync_playwright
+    from playwright.sync_api import expect
 
     name, faults = LEARNERS[1], []
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=str(CHROMIUM), args=["--no-sandbox"], timeout=PATIENCE_S * 1000
-        )
-        page = browser.new_page(viewport={"width": 1400, "height": 1000})
-        page.set_default_timeout(PATIENCE_S * 1000)
-        page.on("pageerror", lambda fault: faults.append(str(fault)))
-        page.goto(hub.url)
-        page.fill("#username_input", name)
-        page.fill("#password_input", _passwords(hub)[name])
-        page.click("#login_submit")
-        expect.set_options(timeout=PATIENCE_S * 1000)
-        home = page.frame_locator('iframe[title="Beowulf Labs"]')
-        expect(home.locator("h1")).to_be_visible()
-        expect(home.locator("#sentence")).to_contain_text("4 of 4 nodes are up")
-        expect(home.locator("#next")).to_contain_text("Next: Lab 01")
-        # A button is a request that a page of another site could not send.
-        home.locator("#rate").select_option("10mbit")
-        home.get_by_role("button", name="Set rate").click()
-        expect(home.locator("#sentence")).to_contain_text("cables with 10 Mbit/s")
-        home.get_by_role("link", name="Handout of lab 01").click()
-        handout = page.frame_locator('iframe[title="Handout 01"]')
-        expect(handout.get_by_role("heading", level=1)).to_contain_text("Lab 01")
-        browser.close()
+    page.on("pageerror", lambda fault: faults.append(str(fault)))
+    page.goto(hub.url)
+    page.fill("#username_input", name)
+    page.fill("#password_input", _passwords(hub)[name])
+    page.click("#login_submit")
+    home = page.frame_locator('iframe[title="Beowulf Labs"]')
+    expect(home.locator("h1")).to_be_visible()
+    expect(home.locator("#sentence")).to_contain_text("4 of 4 nodes are up")
+    expect(home.locator("#next")).to_contain_text("Next: Lab 01")
+    # A button is a request that a page of another site could not send.
+    home.locator("#rate").select_option("10mbit")
+    home.get_by_role("button", name="Set rate").click()
+    expect(home.locator("#sentence")).to_contain_text("cables with 10 Mbit/s")
+    home.get_by_role("link", name="Handout of lab 01").click()
+    handout = page.frame_locator('iframe[title="Handout 01"]')
+    expect(handout.get_by_role("heading", level=1)).to_contain_text("Lab 01")
     assert faults == []
 
 
@@ -419,7 +400,5 @@ def test_undo_ends_the_hub_and_leaves_peoples_work(hub: Machine) -> None:
     assert machine.at("pgrep -f bin/jupyterhub", code=1) == ""
     left = "ls -d /opt/beowulf/hub /opt/beowulf/bin/hub /etc/pam.d/beowulf-hub 2>/dev/null; true"
     assert machine.at(left) == ""
-    assert (
-        machine.at(f"ls /home/{TEACHER}/spring/gradebook.db; id -un ab12").splitlines()[-1]
-        == "ab12"
-    )
+    kept = machine.at(f"ls /home/{TEACHER}/spring/gradebook.db; id -un ab12")
+    assert kept.splitlines()[-1] == "ab12"

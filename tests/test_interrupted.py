@@ -1,15 +1,21 @@
-"""Does an interrupted measurement, in a notebook or at the command line, say what it kept and what to do next?"""
+"""Does an interrupted measurement say what it kept and what to do next, and does it go on after a machine's sleep?"""
 
 from __future__ import annotations
 
+import os
 import re
+import signal
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 
 import pytest
 from jupyter_client.manager import KernelManager
 from running import PATIENCE_S, Beowulf, wait_until
 
 from beowulf import paths
+from beowulf.cluster import processes
+from beowulf.cluster.processes import command_line
 from beowulf.record import Record
 
 pytestmark = pytest.mark.cluster
@@ -71,9 +77,7 @@ def test_an_interrupted_cell_says_what_it_kept_and_what_to_do_next(
     assert "False inconclusive" in kernel.until(ENDED)
 
 
-def test_a_cell_that_is_interrupted_before_its_first_sample_says_so(
-    kernel: Kernel, at_cluster: Beowulf
-) -> None:
+def test_a_cell_that_is_interrupted_before_its_first_sample_says_so(kernel: Kernel) -> None:
     # A study that has not measured anything yet, whatever the machine is doing.
     kernel.client.execute(
         "import beowulf, beowulf.notebook as n, time\n"
@@ -84,7 +88,6 @@ def test_a_cell_that_is_interrupted_before_its_first_sample_says_so(
     kernel.manager.interrupt_kernel()
     said = kernel.until(ENDED)
     assert "Study B1 was stopped before it had measured anything" in said
-    assert "Run this cell again" in said
     assert "measure_and_save" not in said, "none of our code is shown"
 
 
@@ -116,3 +119,44 @@ def test_ctrl_c_says_what_a_study_has_kept(at_cluster: Beowulf) -> None:
     assert "beowulf: The measurement was cut short: it was stopped" in said
     assert re.search(r"beowulf: Kept: \d+ samples of study B1, in records/B1-.*json", said)
     assert "Run this command again" in said
+
+
+ASLEEP_S = 2.0  # longer than any sample of the study
+
+
+def _below(pid: int) -> list[int]:
+    """A process and all that it has started, from the first one on."""
+    return [pid, *(each for child in processes.children(pid) for each in _below(child))]
+
+
+def _all(pids: list[int], number: signal.Signals) -> None:
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, number)
+
+
+@pytest.mark.nightly
+def test_a_study_in_whose_middle_the_machine_slept_is_whole(at_cluster: Beowulf) -> None:
+    """All processes of the cluster and of the command that measures on it stand still for a moment, and go on."""
+    supervisor = at_cluster.cluster.supervisor.process.pid
+    study = at_cluster.start("study", "B1", "--quick")
+    wait_until(
+        lambda: any("pingpong" in command_line(each) for each in _below(supervisor)),
+        "a program of the study runs",
+    )
+    frozen = [*_below(study.pid), *_below(supervisor)]
+    _all(frozen, signal.SIGSTOP)
+    try:
+        time.sleep(ASLEEP_S)
+        assert study.poll() is None
+        assert not list((at_cluster.here / "records").glob("B1-*.json"))
+    finally:
+        _all(frozen, signal.SIGCONT)
+    said, _ = study.communicate(timeout=PATIENCE_S)
+    assert study.returncode in (0, 1), said  # 1: a claim does not hold, or cannot be judged
+    assert "Traceback" not in said
+    (path,) = (at_cluster.here / "records").glob("B1-*.json")
+    record = Record.load(path)
+    assert record.complete, said
+    assert any(point.samples for point in record.points)
+    assert at_cluster("status")  # its exit code says that the cluster is whole

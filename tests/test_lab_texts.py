@@ -71,22 +71,24 @@ def test_a_notebook_gives_each_cell_a_name_of_its_own_and_no_test_can_be_edited(
 @pytest.mark.parametrize("slug", SLUGS)
 def test_an_answer_cell_is_empty_for_the_learner_and_solved_for_the_author(slug: str) -> None:
     for cell in notebook_cells(slug):
-        if marks(cell).get("solution"):
-            before, begin, rest = cell.source.partition("### BEGIN SOLUTION\n")
-            assert begin, marks(cell)["grade_id"]
-            assert "### END SOLUTION" in rest
-            if cell.cell_type == "code":
-                # The learner finds the name, and `form` a value that it can say something about; or the first line of
-                # a function to write.
-                names = set(re.findall(r"^(\w+) = None", before, re.MULTILINE))
-                if not names:
-                    assert re.search(r"^def \w+\(", before, re.MULTILINE)
-                    continue
-                # What the author computes from the Records may take more names.
-                nodes = list(ast.walk(ast.parse(textwrap.dedent(rest))))
-                stored = [n for n in nodes if isinstance(n, ast.Name)]
-                known = {n.id for n in stored if isinstance(n.ctx, ast.Store)}
-                assert names <= known | {n.name for n in nodes if isinstance(n, ast.FunctionDef)}
+        if not marks(cell).get("solution"):
+            continue
+        before, begin, rest = cell.source.partition("### BEGIN SOLUTION\n")
+        assert begin, marks(cell)["grade_id"]
+        assert "### END SOLUTION" in rest
+        if cell.cell_type == "code":
+            # The learner finds the name, and `form` a value that it can say something about; or the first line of a
+            # function to write.
+            names = set(re.findall(r"^(\w+) = None", before, re.MULTILINE))
+            if not names:
+                assert re.search(r"^def \w+\(", before, re.MULTILINE)
+                continue
+            # What the author computes from the Records may take more names.
+            nodes = list(ast.walk(ast.parse(textwrap.dedent(rest))))
+            stored = {
+                n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+            }
+            assert names <= stored | {n.name for n in nodes if isinstance(n, ast.FunctionDef)}
 
 
 @pytest.mark.parametrize("slug", SLUGS)
@@ -141,9 +143,8 @@ def test_handout_and_notebook_are_one_path_whose_core_has_the_minutes_of_the_lab
     path = sections(handout(slug))
     assert sections("\n".join(texts)) == path
     assert all(kind for heading, kind, _ in path if not heading.endswith("The questions"))
-    assert (
-        sum(minutes for _, kind, minutes in path if kind == "Core") == lab_file.read(slug).minutes
-    )
+    core = sum(minutes for _, kind, minutes in path if kind == "Core")
+    assert core == lab_file.read(slug).minutes
 
 
 def prose(slug: str) -> str:

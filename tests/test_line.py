@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from ordinary import ada
-from running import PATIENCE_S, Beowulf, wait_until
+from running import PATIENCE_S, Beowulf, first, wait_until
 
 from beowulf import paths, progress
 from beowulf.cluster import queue
@@ -109,22 +109,23 @@ def in_line(folder: Path, number: int) -> None:
     wait_until(lambda: len(queue.places(folder)) == number, f"{number} are in the line")
 
 
-def test_twenty_at_once_have_the_machine_alone_one_after_the_other_and_see_their_place(
-    folder: Path, start: Start, tmp_path: Path
+@pytest.mark.parametrize("many", first(1, [5, TWENTY]))
+def test_learners_have_the_machine_alone_one_after_the_other_and_see_their_place(
+    folder: Path, start: Start, tmp_path: Path, many: int
 ) -> None:
-    first = start(STAYS)
-    assert said(first) == "measures"
+    begun = start(STAYS)
+    assert said(begun) == "measures"
     log = tmp_path / "log"
     learners = []
-    for number in range(1, TWENTY + 1):
+    for number in range(1, many + 1):
         learners.append(start(MEASURES, str(number), str(log)))
         in_line(folder, number + 1)
     for number, learner in enumerate(learners, start=1):
         assert said(learner).startswith(f"You are number {number} in line for this machine")
-    first.communicate("", timeout=PATIENCE_S)
+    begun.communicate("", timeout=PATIENCE_S)
     sentences = [learner.communicate(timeout=PATIENCE_S)[0] for learner in learners]
     assert log.read_text().split("\n")[:-1] == [
-        f"{word} {number}" for number in range(1, TWENTY + 1) for word in ("begins", "ends")
+        f"{word} {number}" for number in range(1, many + 1) for word in ("begins", "ends")
     ]
     for number, text in enumerate(sentences, start=1):
         places = [int(each.split()[3]) for each in text.splitlines()[:-1]]
@@ -148,20 +149,20 @@ def test_twenty_who_come_at_the_same_moment_never_overlap(
     assert {name for _, name in noted} == {str(number) for number in range(TWENTY)}
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", first(1, [signal.SIGKILL, signal.SIGINT, signal.SIGTERM]))
 def test_who_is_killed_or_interrupted_is_no_longer_in_the_line(
     folder: Path, start: Start, tmp_path: Path, number: signal.Signals
 ) -> None:
-    first = start(STAYS)
-    said(first)
-    gone, last = start(STAYS), None
+    one = start(STAYS)
+    said(one)
+    gone = start(STAYS)
     assert said(gone).startswith("You are number 1 ")
     last = start(MEASURES, "last", str(tmp_path / "log"))
     assert said(last).startswith("You are number 2 ")
     gone.send_signal(number)
     gone.communicate(timeout=PATIENCE_S)
     assert said(last).startswith("You are number 1 ")
-    first.kill()
+    one.kill()
     assert said(last) == "measures"
     last.communicate(timeout=PATIENCE_S)
     with line.entered(print):
@@ -180,12 +181,12 @@ def test_a_process_has_one_place_however_often_it_measures_within(folder: Path) 
 def test_a_process_that_was_forked_off_does_not_keep_the_place_of_one_that_is_killed(
     folder: Path, start: Start
 ) -> None:
-    first = start(FORKS)
-    child = int(said(first))
+    one = start(FORKS)
+    child = int(said(one))
     try:
         assert len(queue.places(folder)) == 1
-        first.kill()
-        first.wait(PATIENCE_S)
+        one.kill()
+        one.wait(PATIENCE_S)
         # The child forgets the place as soon as it gets a core.
         wait_until(lambda: not queue.places(folder), "the place to be free")
     finally:
@@ -216,9 +217,8 @@ def test_another_users_place_counts_and_what_they_left_cannot_block(
         open_folder.chmod(0o1777)
         monkeypatch.setenv(line.VARIABLE, str(open_folder))
         other.environment[line.VARIABLE] = str(open_folder)
-        words = [*other.prefix, str(paths.python_bin() / "python"), "-c", STAYS]
         hers = subprocess.Popen(
-            words,
+            [*other.prefix, str(paths.python_bin() / "python"), "-c", STAYS],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -276,8 +276,8 @@ def test_a_folder_that_somebody_has_locked_holds_nobody_up_for_long(
 def test_a_measurement_shows_its_place_in_its_progress_and_leaves_when_interrupted(
     cluster: NamespaceCluster, folder: Path, start: Start, tmp_path: Path
 ) -> None:
-    first = start(STAYS)
-    said(first)
+    one = start(STAYS)
+    said(one)
     shown: list[str] = []
 
     def show(_done: float, _of: float, what: str) -> None:

@@ -26,7 +26,7 @@ TEXTS = [
     for file in sorted(ROOT.glob(pattern))
     if file.name != "CHANGELOG.md"  # which names what went, too
 ]
-NAMED = re.compile(r"`(?:sudo )?beowulf ([^`\n]+)`")
+NAMED = re.compile(r"(?:`(?:sudo )?|^\$ )beowulf ([^`\n]+)", re.MULTILINE)
 ANYTHING = "VALUE"  # what is in a message where its code puts something in
 
 
@@ -61,7 +61,8 @@ def group() -> click.Group:
 def wrong(words: str) -> str:
     """What of a named command there is not; nothing where all of it exists."""
     command: click.Command = group()
-    for word in words.partition(" -- ")[0].rstrip("\\").split():
+    ours = re.sub("'.*'", "", re.split(r" --(?= |$)", words)[0])  # what a node is to run is not
+    for word in ours.rstrip("\\").split():
         if word.endswith((".c", ".py")):
             break  # what comes after a program is its own
         if isinstance(command, click.Group):

@@ -161,7 +161,7 @@ def test_a_planted_error_is_caught(planted: Planted, tmp_path: Path) -> None:
 
 
 @pytest.mark.cluster
-@pytest.mark.parametrize("name", first(4, NAMES))
+@pytest.mark.parametrize("name", first(2, [*LIGHT, *(n for n in NAMES if n not in LIGHT)]))
 def test_four_nodes_give_the_published_result(
     cluster: NamespaceCluster, programs: dict[str, Path], name: str
 ) -> None:
@@ -172,7 +172,7 @@ def test_four_nodes_give_the_published_result(
     assert about["hosts"] == list(cluster.nodes)
 
 
-@pytest.mark.parametrize("name", SEEDED)
+@pytest.mark.parametrize("name", first(2, SEEDED))
 def test_other_random_numbers_fail_with_the_figures(programs: dict[str, Path], name: str) -> None:
     done = run(programs[name], 2, "S", "--seed", "12345")
     assert done.returncode == 1
@@ -181,10 +181,7 @@ def test_other_random_numbers_fail_with_the_figures(programs: dict[str, Path], n
     assert result(done.stdout)["verified"] is False
 
 
-@pytest.mark.parametrize(
-    ("name", "word"),
-    [*((name, "X") for name in NAMES), ("ep", "SS"), ("is", ""), ("cg", "3")],
-)
+@pytest.mark.parametrize(("name", "word"), [("bt", "X"), ("ep", "SS"), ("is", "")])
 def test_a_class_that_does_not_exist_is_refused(
     programs: dict[str, Path], name: str, word: str
 ) -> None:
@@ -194,7 +191,7 @@ def test_a_class_that_does_not_exist_is_refused(
     assert f"not '{word}'" in done.stderr
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "ep"])
+@pytest.mark.parametrize("name", first(3, ["cg", *SQUARE, "ft", "is", "lu", "mg"]))
 def test_a_number_of_ranks_that_does_not_fit_is_refused(
     programs: dict[str, Path], name: str
 ) -> None:
@@ -210,18 +207,18 @@ def test_ep_takes_any_number_of_ranks(programs: dict[str, Path]) -> None:
     assert result(run(programs["ep"], 3, "S").stdout)["verified"] is True
 
 
-@pytest.mark.parametrize("name", SQUARE)
+@pytest.mark.parametrize("name", first(1, ["sp", "bt"]))
 def test_cells_of_different_sizes_give_the_published_result(
     programs: dict[str, Path], name: str
 ) -> None:
     assert result(run(programs[name], 9, "S").stdout)["verified"] is True
 
 
-@pytest.mark.parametrize(("name", "ranks"), [("cg", 8), ("mg", 8), ("lu", 8), ("is", 8), ("ft", 8)])
+@pytest.mark.parametrize("name", first(2, ["cg", "mg", "lu", "is", "ft"]))
 def test_a_grid_of_eight_ranks_gives_the_published_result(
-    programs: dict[str, Path], name: str, ranks: int
+    programs: dict[str, Path], name: str
 ) -> None:
-    assert result(run(programs[name], ranks, "S").stdout)["verified"] is True
+    assert result(run(programs[name], 8, "S").stdout)["verified"] is True
 
 
 @pytest.fixture(scope="module")
@@ -256,8 +253,7 @@ def test_more_ranks_than_there_is_work_for_are_refused(
     assert f"refused: {sentence}" in done.stderr
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_misspelt_argument_is_refused(programs: dict[str, Path], name: str) -> None:
-    done = run(programs[name], 1, "S", "--sede", "1")
+def test_a_misspelt_argument_is_refused(programs: dict[str, Path]) -> None:
+    done = run(programs["ep"], 1, "S", "--sede", "1")
     assert done.returncode == 2
     assert "There is no argument --sede" in done.stderr

@@ -18,7 +18,7 @@ FEW = ["--passes", "2", "--repetitions", "3", "--window", "5"]
 pytestmark = pytest.mark.cluster
 
 
-@pytest.mark.parametrize("ranks", first(1, [2, 3, 4]))
+@pytest.mark.parametrize("ranks", first(1, [3, 2]))
 def test_both_patterns_run_on_any_number_of_ranks_and_verify_their_data(
     cluster: NamespaceCluster, tmp_path: Path, ranks: int
 ) -> None:
@@ -46,23 +46,12 @@ def test_a_stream_is_no_faster_than_its_cable(cluster: NamespaceCluster, tmp_pat
 
 @pytest.mark.parametrize(
     ("right", "wrong", "pattern"),
-    first(
-        1,
-        [
-            (
-                "MPI_Isend(outgoing, size, MPI_BYTE, 1,",
-                "MPI_Isend(from_upper, size, MPI_BYTE, 1,",
-                0,
-            ),
-            (
-                "MPI_BYTE, lower, TO_LOWER, COMM, &requests[1]",
-                "MPI_BYTE, upper, TO_LOWER, COMM, &requests[1]",
-                1,
-            ),
-        ],
-    ),
+    first(1, [
+        ("MPI_Isend(outgoing, size, MPI_BYTE, 1,", "MPI_Isend(from_upper, size, MPI_BYTE, 1,", 0),
+        ("MPI_BYTE, lower, TO_LOWER, COMM, &requests[1]", "MPI_BYTE, upper, TO_LOWER, COMM, &requests[1]", 1),
+    ]),
     ids=["stream", "exchange"],
-)
+)  # fmt: skip
 def test_wrong_data_are_noticed(
     cluster: NamespaceCluster, tmp_path: Path, right: str, wrong: str, pattern: int
 ) -> None:
@@ -83,16 +72,10 @@ def test_wrong_data_are_noticed(
 
 @pytest.mark.parametrize(
     ("ranks", "words", "why"),
-    first(
-        2,
-        [
-            (1, [], "runs on 2 ranks or more"),
-            (2, ["--patterns", "streams"], "stream, exchange, not"),
-            (2, ["--window", "0"], "--window takes numbers from 1 to 1024"),
-            (2, ["--sizes", "-1"], "--sizes takes numbers from 0"),
-            (2, ["--bytes", "1"], "There is no argument --bytes"),
-        ],
-    ),
+    [
+        (1, [], "runs on 2 ranks or more"),
+        (2, ["--patterns", "streams"], "stream, exchange, not"),
+    ],
 )
 def test_what_it_cannot_do_is_refused(
     cluster: NamespaceCluster, tmp_path: Path, ranks: int, words: list[str], why: str

@@ -23,9 +23,6 @@ def test_it_is_laid_out_beside_every_lab_and_what_was_changed_stays(notebook: Pa
     notebook.write_text("mine")
     assert jupyter.lay_out("01-validation").parent.parent == notebook.parent.parent
     assert notebook.read_text() == "mine"
-
-
-def test_its_name_is_that_of_no_lab() -> None:
     assert jupyter.PLAY not in paths.labs()
 
 

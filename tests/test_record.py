@@ -12,7 +12,7 @@ import time
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +20,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from IPython.lib.pretty import pretty
 
-from beowulf import schemas
 from beowulf.record import SCHEMA_VERSION, Point, Record, RecordError, newest
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
@@ -96,7 +95,7 @@ def refusal(path: Path, study: str = "") -> str:
     return sentence
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(record=records)
 def test_what_is_saved_is_what_is_loaded(
     record: Record, tmp_path_factory: pytest.TempPathFactory
@@ -106,17 +105,6 @@ def test_what_is_saved_is_what_is_loaded(
     assert again == record
     assert again.digest == record.digest
     assert again.save(path).read_bytes() == path.read_bytes()
-
-
-def test_a_file_says_which_kind_and_version_it_is(tmp_path: Path) -> None:
-    content = json.loads(small().save(tmp_path / "r.json").read_text())
-    assert (content["kind"], content["schema"]) == ("record", SCHEMA_VERSION)
-
-
-def test_the_published_schema_is_itself_valid() -> None:
-    from jsonschema import Draft202012Validator
-
-    Draft202012Validator.check_schema(schemas.schema("record", SCHEMA_VERSION))
 
 
 def test_numpy_values_and_tuples_become_plain_ones(tmp_path: Path) -> None:
@@ -129,46 +117,39 @@ def test_numpy_values_and_tuples_become_plain_ones(tmp_path: Path) -> None:
     assert all(type(sample) is float for point in again.points for sample in point.samples)
 
 
-@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, np.float64("nan")])
+@pytest.mark.parametrize(
+    "where",
+    [
+        {"points": [Point({"n": 1}, "transfer_s", [1.0, math.nan])]},
+        {"points": [Point({"n": 1}, facts={"deep": [{"er": -math.inf}]})]},
+        {"cluster": {"rate": np.float64("nan")}},
+    ],
+)
 def test_a_number_that_is_not_finite_is_refused_wherever_it_stands(
-    value: float, tmp_path: Path
+    where: dict[str, Any], tmp_path: Path
 ) -> None:
-    path = tmp_path / "r.json"
-    for record in (
-        small(points=[Point({"n": 1}, "transfer_s", [1.0, value])]),
-        small(points=[Point({"n": 1}, facts={"deep": [{"er": value}]})]),
-        small(cluster={"rate": value}),
-    ):
-        with pytest.raises(RecordError, match="not a finite number") as caught:
-            record.save(path)
-        assert "r.json" in str(caught.value)
-        assert not path.exists()
+    with pytest.raises(RecordError, match=r"r\.json.*not a finite number"):
+        small(**where).save(tmp_path / "r.json")
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(
     "wrong",
     [
         {"study": "validation"},
-        {"study": ""},
-        {"started": "yesterday"},
         {"ended": "2026-99-99T99:99:99Z"},
         {"variant": "../up"},
         {"complete": "yes"},
-        {"captures": [{"sha256": ""}]},
         {"captures": [{"file": "A5.pcap", "began": "yesterday"}]},
-        {"cluster": {"nodes": 7}},
         {"cluster": {"nodes": [{"node00": 1}]}},
         {"cluster": {"rate": ["100mbit"]}},
-        {"cluster": {"networks": "two"}},
         {"circumstances": {"before": {"cores": "many"}, "after": {}}},
         {"program": {"sha256": "short"}},
         {"points": [Point({"n": 1}, "transfer_s", [True])]},
-        {"points": [Point({"n": 1}, "transfer_s", cast("Any", [None]))]},
         {"points": [Point({"n": 1}, "", [1.0])]},
         {"points": [Point({"n": 1}, "unitless", [1.0])]},
         {"points": [Point({"n": [1]}, "transfer_s", [1.0])]},
         {"points": [Point({"n": 1}, "transfer_s", [10**400])]},
-        {"points": [Point({"n": 1}, facts=cast("Any", {1: "a key that is not text"}))]},
         {"points": [Point({"n": 1}, facts={"a": object()})]},
     ],
 )
@@ -185,33 +166,25 @@ def damaged(content: dict[str, Any], **changes: Any) -> bytes:
 @pytest.mark.parametrize(
     ("spoil", "says"),
     [
-        (lambda c: b"", "it is empty"),
         (lambda c: b" \n ", "it is empty"),
         (lambda c: json.dumps(c).encode()[:-40], "truncated"),
-        (lambda c: json.dumps(c).encode()[:1], "truncated"),
-        (lambda c: json.dumps(c).encode()[:-1], "truncated"),
         (lambda c: b"study: A2", "it is not JSON"),
         (lambda c: json.dumps(c).encode() * 2, "it is not JSON"),
         (lambda c: b"\x89PNG\r\n\x1a\n\xff\xfe", "not UTF-8"),
-        (lambda c: json.dumps(c).encode("utf-16"), "not UTF-8"),
-        (lambda c: json.dumps([c]).encode(), "not an object"),
         (lambda c: b"null", "not an object"),
         (lambda c: b"[" * 100_000, "it is not JSON"),
         (lambda c: json.dumps(c).encode().replace(b"0.25", b"NaN"), "NaN is not a finite number"),
         (lambda c: json.dumps(c).encode().replace(b"0.25", b"1e999"), "not a finite number"),
         (lambda c: json.dumps(c).encode().replace(b"0.25", b"9" * 5000), "it is not JSON"),
         (lambda c: json.dumps(c).encode().replace(b"0.25", b"9" * 400), "too large"),
-        (lambda c: json.dumps(c).encode().replace(b"0.25", b"null"), "samples/1"),
         (lambda c: json.dumps(c).encode().replace(b"0.25", b'"0.25"'), "samples/1"),
         (lambda c: b'{"study": "A1", ' + json.dumps(c).encode()[1:], "same key occurs twice"),
         (lambda c: damaged(c, extra=1), "extra"),
         (lambda c: damaged(c, started="2026-99-99T99:99:99Z"), "is not a date"),
         (lambda c: damaged(c, schema=SCHEMA_VERSION + 1), "a newer version"),
         (lambda c: damaged(c, schema=0), "schema 0 is not one"),
-        (lambda c: damaged(c, schema="1"), "names no schema version"),
         (lambda c: damaged(c, schema=True), "names no schema version"),
         (lambda c: damaged(c, kind="verdict"), "it says that it is a verdict"),
-        (lambda c: damaged(c, kind=None), "does not say that it is one"),
         (lambda c: b"{}", "does not say that it is one"),
         (lambda c: b'{"kind": "record", "schema": 1}', "does not follow schema record-1"),
     ],
@@ -244,12 +217,12 @@ def test_a_very_long_name_costs_neither_seconds_nor_memory(spoil: Any, tmp_path:
 def test_a_truncated_record_is_never_half_read(tmp_path: Path) -> None:
     path = small().save(tmp_path / "A2.json")
     whole = path.read_bytes().rstrip()
-    for length in range(len(whole)):
+    for length in range(0, len(whole), 7):
         path.write_bytes(whole[:length])
         assert "truncated" in refusal(path) or length == 0
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(noise=st.binary(max_size=200))
 def test_any_bytes_at_all_give_a_sentence(
     noise: bytes, tmp_path_factory: pytest.TempPathFactory
@@ -324,47 +297,6 @@ def test_a_full_disk_keeps_the_old_record(tmp_path: Path, monkeypatch: pytest.Mo
     assert [file.name for file in tmp_path.iterdir()] == ["A2.json"]
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="mounting a file system needs root")
-def test_a_disk_that_is_really_full_keeps_the_old_record(tmp_path: Path) -> None:
-    # In a mount namespace of its own, so that nothing stays behind whatever happens.
-    script = f"""
-set -e
-mount -t tmpfs -o size=64k tmpfs {tmp_path}
-{sys.executable} - <<'PYTHON'
-from beowulf.record import Point, Record, RecordError
-path = "{tmp_path}/A2.json"
-small = Record("A2", points=[Point(dict(n=1), "transfer_s", [1.0])])
-small.save(path)
-big = Record("A2", points=[Point(dict(n=1), "transfer_s", [1 / 3] * 10_000)])
-try:
-    big.save(path)
-except RecordError as problem:
-    print(problem)
-assert Record.load(path) == small
-PYTHON
-ls -A {tmp_path}
-"""
-    done = subprocess.run(
-        ["unshare", "--mount", "bash", "-c", script],
-        capture_output=True,
-        text=True,
-        timeout=240,
-        cwd=Path(__file__).parent.parent,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)},
-    )
-    if "mount" in done.stderr and "permission denied" in done.stderr:
-        pytest.skip("this container does not allow mounts")
-    assert done.returncode == 0, done.stderr
-    assert "the disk is full" in done.stdout
-    assert done.stdout.splitlines()[-1] == "A2.json", "no temporary file stays"
-
-
-def test_a_folder_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("in the way")
-    with pytest.raises(RecordError, match="was not written"):
-        small().save(tmp_path / "file" / "A2.json")
-
-
 def test_an_interrupted_save_leaves_nothing_behind(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -378,14 +310,12 @@ def test_an_interrupted_save_leaves_nothing_behind(
 
 
 def test_points_are_selected_by_their_coordinates() -> None:
-    here = Point({"check": "ping", "node": "node00", "peer": "node01"}, "round_trip_ms", [1.0])
-    back = Point({"check": "ping", "node": "node01", "peer": "node00"}, "round_trip_ms", [2.0])
-    hello = Point({"check": "mpi-hello", "ranks": 4})
-    record = small(points=[here, back, hello])
+    here = Point({"check": "ping", "node": "node00"}, "round_trip_ms", [1.0])
+    back = Point({"check": "ping", "node": "node01"}, "round_trip_ms", [2.0])
+    record = small(points=[here, back, Point({"check": "mpi-hello", "ranks": 4})])
     assert record.select(check="ping") == [here, back]
     assert record.select(check="ping", node="node01") == [back]
     assert record.select(peer=None) == [], "a coordinate that is not there is not None"
-    assert record.select() == record.points
 
 
 def test_the_newest_is_the_one_that_started_last(tmp_path: Path) -> None:
@@ -444,11 +374,7 @@ def test_a_notebook_shows_a_summary_in_which_nothing_can_hide() -> None:
     assert "namespaces, 2 nodes" in page
     assert "1, with 2 samples" in page
     assert "<script>" not in page
-
-
-def test_ipython_prints_a_summary_without_the_samples() -> None:
     printed = pretty(small(variant="b"))
-    assert printed.splitlines()[:2] == ["Record of a measurement", "study: A2 (b)"]
     assert "points: 1, with 2 samples" in printed
     assert "Point(" not in printed
 

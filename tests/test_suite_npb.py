@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
@@ -33,23 +32,14 @@ def four(free_mib: int, ours: str = "") -> Cluster:
     return machines({f"node0{i}": free_mib for i in range(4)}, ours)
 
 
-@pytest.mark.parametrize(
-    ("name", "counts"),
-    [
-        *((name, list(range(1, 17))) for name in ["EP"]),
-        *((name, [1, 2, 4, 8, 16]) for name in ["IS", "CG", "FT", "LU"]),
-        ("MG", [1, 2, 4, 8]),
-        *((name, [1, 4, 9, 16]) for name in ["SP", "BT"]),
-    ],
-)
-def test_each_benchmark_takes_the_published_numbers_of_ranks(name: str, counts: list[int]) -> None:
-    assert BENCHMARKS[name].counts(16) == counts
-    assert not BENCHMARKS[name].takes(0)
-    assert not BENCHMARKS[name].takes(-4)
-
-
-def test_every_benchmark_has_a_program() -> None:
+def test_each_benchmark_takes_the_published_numbers_of_ranks() -> None:
     assert {path.stem.upper() for path in npb.FOLDER.glob("*.c")} == set(BENCHMARKS)
+    powers, squares = [1, 2, 4, 8, 16], [1, 4, 9, 16]
+    counts = {"EP": list(range(1, 17)), "MG": [1, 2, 4, 8], "SP": squares, "BT": squares}
+    for name, benchmark in BENCHMARKS.items():
+        assert benchmark.counts(16) == counts.get(name, powers)
+        assert not benchmark.takes(0)
+        assert not benchmark.takes(-4)
 
 
 def test_a_number_of_ranks_is_refused_with_those_that_there_are() -> None:
@@ -61,7 +51,7 @@ def test_a_number_of_ranks_is_refused_with_those_that_there_are() -> None:
         npb.refuse(four(10_000), ["EP"], "S", 5)
 
 
-@pytest.mark.parametrize("letter", ["X", "", "SS", "s"])
+@pytest.mark.parametrize("letter", ["X", ""])
 def test_a_class_that_there_is_not_is_refused(letter: str) -> None:
     with pytest.raises(UsageError, match="There are: S, W, A, B, C"):
         npb.refuse(four(10_000), ["EP"], letter, 4)
@@ -79,34 +69,24 @@ def test_too_little_memory_is_reported_before_anything_starts() -> None:
         npb.refuse(four(200, ours="this"), ["FT"], "A", 4)
     npb.refuse(four(800, ours="this"), ["FT"], "A", 4)
     with pytest.raises(LabError, match="on node02"):
-        npb.refuse(
-            machines({"node00": 900, "node01": 900, "node02": 10, "node03": 900}), ["EP"], "S", 4
-        )
+        npb.refuse(machines({"node00": 900, "node02": 10}), ["EP"], "S", 2)
 
 
 def test_the_whole_of_a4_has_paper_as_class_but_for_two_that_take_too_long() -> None:
     whole, quick = (a4.plan(four(10_000), quick=quick).sweep["classes"] for quick in (False, True))
-    assert {name for name, letter in whole.items() if letter == "A"} == set(BENCHMARKS) - {
-        "SP",
-        "BT",
-    }
-    assert whole["SP"] == whole["BT"] == "W"
+    assert whole == {name: "W" if name in ("SP", "BT") else "A" for name in BENCHMARKS}
     assert set(quick.values()) == {"S"}
     assert in_words(whole) == "class A (SP W, BT W)"
     assert in_words(quick) == "class S"
 
 
-@pytest.mark.parametrize("name", BENCHMARKS)
-def test_a_larger_class_and_more_ranks_need_more_memory(name: str) -> None:
-    benchmark = BENCHMARKS[name]
-    for ranks in benchmark.counts(16):
-        needs = [benchmark.memory_bytes(letter, ranks) for letter in CLASSES]
-        assert needs == sorted(needs)
-    of_ranks = [benchmark.memory_bytes("A", ranks) for ranks in benchmark.counts(16)]
-    assert of_ranks == sorted(of_ranks)
-
-
-# The command
+def test_a_larger_class_and_more_ranks_need_more_memory() -> None:
+    for name, benchmark in BENCHMARKS.items():
+        for ranks in benchmark.counts(16):
+            needs = [benchmark.memory_bytes(letter, ranks) for letter in CLASSES]
+            assert needs == sorted(needs), name
+        of_ranks = [benchmark.memory_bytes("A", ranks) for ranks in benchmark.counts(16)]
+        assert of_ranks == sorted(of_ranks), name
 
 
 @pytest.mark.nightly
@@ -120,9 +100,6 @@ def test_the_table_shows_what_ran_beside_paper_a(at_cluster: Beowulf) -> None:
     assert "7.03" in row
     assert "1.31" in row
     assert "MPI_Waitall" in said
-    assert "Paper A compares class A on its own cluster with class B on Grendel" in " ".join(
-        said.split()
-    )
 
 
 def test_what_does_not_take_so_many_ranks_is_skipped_with_a_sentence() -> None:
@@ -136,15 +113,6 @@ def test_what_does_not_take_so_many_ranks_is_skipped_with_a_sentence() -> None:
     assert npb.fitting(["SP"], 2) == (["SP"], [])
 
 
-@pytest.mark.cluster
-@pytest.mark.nightly
-def test_all_of_them_on_two_nodes_are_those_that_take_two_ranks(at_cluster: Beowulf) -> None:
-    said = at_cluster("suite", "npb", "-n", "2")
-    assert "beowulf: SP and BT are skipped" in said
-    ran = re.findall(r"│ (\w\w) ", said)
-    assert ran == ["EP", "IS", "CG", "MG", "FT", "LU"]
-
-
 @pytest.mark.parametrize(("letter", "reported"), [("S", False), ("W", True), ("A", False)])
 def test_the_other_sizes_of_npb_2_3_are_reported_of_class_w_alone(
     letter: str, reported: bool
@@ -154,42 +122,19 @@ def test_the_other_sizes_of_npb_2_3_are_reported_of_class_w_alone(
 
 
 @pytest.mark.cluster
-@pytest.mark.nightly
-def test_a_wrong_result_ends_with_its_figures(at_cluster: Beowulf) -> None:
-    said = at_cluster("run", "-n", "4", npb.FOLDER / "mg.c", "S", "--seed", "7", code=1)
-    assert "MG class S is wrong: residual_norm is " in said
-    assert "5.307707005734e-05 is published" in said
-    assert "ended with exit code 1" in said
-
-
-@pytest.mark.cluster
 @pytest.mark.parametrize(
     ("words", "sentence"),
-    first(
-        3,
-        [
-            (
-                ["EPP"],
-                "There is no suite 'EPP'. There are: EP, IS, CG, MG, FT, LU, SP, BT, npb, hpl, hpcc, search.",
-            ),
-            (["SP", "-n", "2"], "SP takes a square number of ranks, not 2"),
-            (["npb", "-n", "8"], "8 ranks need 8 nodes, and this cluster has 4"),
-            (["EP", "--class", "D"], "There is no class 'D'"),
-            (["SP", "-n", "8"], "This cluster has only 4 nodes, and there that is 1 or 4."),
-            (["npb", "-n", "0"], "EP takes any number of ranks, not 0"),
-            (
-                ["CG", "-n", "3"],
-                "CG takes a power of two of ranks, not 3. On 4 nodes that is 1, 2 or 4.",
-            ),
-            (["EP", "-n", "0"], "EP takes any number of ranks, not 0"),
-            (["EP", "-n", "5"], "`beowulf up --nodes 5` boots so many"),
-        ],
-    ),
-)
+    first(2, [
+        ("EPP", "There is no suite 'EPP'. There are: EP, IS, CG, MG, FT, LU, SP, BT, npb, hpl, hpcc, search."),
+        ("SP -n 8", "This cluster has only 4 nodes, and there that is 1 or 4."),
+        ("npb -n 0", "EP takes any number of ranks, not 0"),
+        ("EP -n 5", "`beowulf up --nodes 5` boots so many"),
+    ]),
+)  # fmt: skip
 def test_what_cannot_be_asked_for_is_a_sentence(
-    at_cluster: Beowulf, words: list[str], sentence: str
+    at_cluster: Beowulf, words: str, sentence: str
 ) -> None:
-    assert sentence in at_cluster("suite", *words, code=2)
+    assert sentence in at_cluster("suite", *words.split(), code=2)
 
 
 @pytest.mark.cluster

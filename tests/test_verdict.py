@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from IPython.core.formatters import PlainTextFormatter
 from rich.console import Console
 
-from beowulf import paths, schemas
+from beowulf import paths
 from beowulf.notebook import fitted, print_whole
 from beowulf.record import Record, RecordError
 from beowulf.studies import judge
-from beowulf.verdict import ARITHMETIC, SCHEMA_VERSION, SYMBOLS, Verdict, VerdictError, Verdicts
+from beowulf.verdict import ARITHMETIC, SYMBOLS, Verdict, VerdictError, Verdicts
 
 text = st.text(min_size=1)
 verdicts = st.builds(
@@ -48,19 +48,13 @@ def small(**changes: Any) -> Verdict:
     return Verdict(**{**given, **changes})
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(verdict=verdicts)
 def test_what_is_saved_is_what_is_loaded(
     verdict: Verdict, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     path = verdict.save(tmp_path_factory.mktemp("verdicts") / "v.json")
     assert Verdict.load(path) == verdict
-
-
-def test_the_published_schema_is_itself_valid() -> None:
-    from jsonschema import Draft202012Validator
-
-    Draft202012Validator.check_schema(schemas.schema("verdict", SCHEMA_VERSION))
 
 
 def test_only_three_outcomes_exist_and_the_third_comes_with_advice() -> None:
@@ -183,7 +177,6 @@ def test_plain_text_shows_the_same_without_control_characters() -> None:
 
 def test_a_part_of_several_verdicts_is_shown_in_the_same_way() -> None:
     assert isinstance(several[1:], Verdicts)
-    assert several[0] == small()
     assert several.named("c").outcome == "inconclusive"
     with pytest.raises(KeyError):
         several.named("d")
