@@ -90,7 +90,7 @@ def lay_out_play() -> Path:
 
 
 def lay_out_heat() -> None:
-    """Copy what is given of the heat program beside the labs; heat.start(LAB) writes the learner's own file there."""
+    """Copy what is given of the heat program beside the labs; `lab.heat.start` writes the learner's own file there."""
     from beowulf.exercises.heat import program
 
     program.lay_out(paths.work(program.ORIGINALS.name))

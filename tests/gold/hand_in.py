@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from copy import deepcopy
 from functools import cache
 from pathlib import Path
@@ -31,6 +33,23 @@ def released(slug: str) -> Any:
 def file_name(slug: str) -> str:
     """What the notebook of a lab is called."""
     return release.sources()[slug].with_suffix(".ipynb").name
+
+
+@cache
+def plain_answers(slug: str) -> Mapping[str, Any]:
+    """The answers of the author's own notebook that are plain values, and need no Record."""
+    found: dict[str, Any] = {}
+    for cell in release.instructor_version(release.sources()[slug]).cells:
+        _, begin, rest = cell.source.partition("### BEGIN SOLUTION\n")
+        text = rest.partition("### END SOLUTION")[0]
+        if (
+            begin and cell.cell_type == "code" and not text[0].isspace()
+        ):  # else inside of a function
+            for line in ast.parse(text).body:
+                if isinstance(line, ast.Assign) and isinstance(line.targets[0], ast.Name):
+                    with suppress(ValueError):
+                        found[line.targets[0].id] = ast.literal_eval(line.value)
+    return {name: value for name, value in found.items() if isinstance(value, float | int | str)}
 
 
 def answered(notebook: Any, answers: Mapping[str, Any], explanation: str = EXPLANATION) -> Any:

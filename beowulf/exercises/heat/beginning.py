@@ -55,7 +55,9 @@ def _go_on(file: Path, lab: int) -> None:
     for name, why in wrong.items():
         print(f"{name}: {why}.")
     if wrong:
-        print(f"heat.start({lab}, given=True) writes right ones, and keeps yours as {BEFORE}.py.")
+        print(
+            f"lab.heat.start({lab}, given=True) writes right ones, and keeps yours as {BEFORE}.py."
+        )
 
 
 def _yours(lab: int) -> str:

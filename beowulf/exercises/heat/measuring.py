@@ -42,7 +42,7 @@ class Heat:
             name = missing[0]
             raise LabError(
                 f"{self.file.name}: {name}: {self.faults[name]}, and this needs it.",
-                "`heat.start(LAB, given=True)` writes the earlier labs' functions, and keeps your file.",
+                "`lab.heat.start(LAB, given=True)` writes the earlier labs' functions, and keeps your file.",
             )
 
     def note(self, function: Function) -> None:

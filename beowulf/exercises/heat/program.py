@@ -98,7 +98,7 @@ def read(file: Path) -> str:
     except OSError:
         raise LabError(
             f"There is no {file.name} in {file.parent}.",
-            "`heat.start(LAB)` writes one, such as heat.start(3).",
+            "`lab.heat.start(LAB)` writes one, such as lab.heat.start(3).",
         ) from None
     except SyntaxError as problem:
         raise LabError(

@@ -91,7 +91,7 @@ def _newest(folder: Path) -> Record:
     if not mine:
         raise LabError(
             "There is no ring of your own yet.",
-            "`own_ring.measure(engines)` keeps it; do the section about it first.",
+            "`lab.own_ring.measure(engines)` keeps it; do the section about it first.",
         )
     return max(mine, key=lambda record: (own_ring.right(record), record.started))
 
