@@ -56,6 +56,7 @@ def plot(
     study: str,
     name: str,
     lines: Mapping[str, Mapping[Any, float]],
+    /,
     kind: str = "line",
     cluster: dict[str, Any] | None = None,
     **facts: Any,
