@@ -18,7 +18,7 @@ from beowulf.studies import by_kind
 from beowulf.tuning import log, machines
 from beowulf.tuning.change import changing
 from beowulf.tuning.knob import Knob
-from beowulf.tuning.knobs import ALL, find
+from beowulf.tuning.knobs import ALL, EACH, find
 
 pytestmark = pytest.mark.cluster
 
@@ -132,7 +132,9 @@ def test_a_thousand_rules_are_shown_by_the_first_and_the_last(learner: Beowulf) 
     assert knob.preview("conntrack", "node00") == knob.set("conntrack", "node00")
 
 
-@pytest.mark.parametrize("names", first(1, [UNLIKE, NODES_OWN]), ids=["of each kind", "all"])
+@pytest.mark.parametrize(
+    "names", first(1, [UNLIKE, [knob.name for knob in EACH]]), ids=["of each kind", "all"]
+)
 def test_knobs_together_are_put_back_by_one_command(
     learner: Beowulf, cluster: NamespaceCluster, names: Sequence[str]
 ) -> None:
