@@ -1,4 +1,4 @@
-"""What MPICH and its launcher Hydra need to be told, and what Hydra does to a program's streams."""
+"""What MPICH and its launcher Hydra read, and what Hydra does to a program's streams."""
 
 from __future__ import annotations
 
