@@ -19,7 +19,7 @@ import numpy as np
 from benchmarks.result import Findings, Question, kept
 from beowulf import paths
 from beowulf.lab_file import read
-from beowulf.measure.line import LONGEST_REST_S
+from beowulf.measure.machine_queue import LONGEST_REST_S
 from beowulf.progress import Progress
 from beowulf.studies import find
 

@@ -25,7 +25,7 @@ from beowulf import doctor, mpi, paths
 from beowulf.cluster import namespaces, supervisor
 from beowulf.cluster.config import ClusterConfig
 from beowulf.cluster.namespaces import NamespaceCluster
-from beowulf.measure import line
+from beowulf.measure import machine_queue
 
 
 def pytest_configure() -> None:
@@ -128,7 +128,7 @@ def own_line() -> Iterator[None]:
     folder = tempfile.mkdtemp(prefix="beowulf-line-")
     Path(folder).chmod(0o1777)  # some tests are other users
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(line.VARIABLE, folder)
+        patch.setenv(machine_queue.VARIABLE, folder)
         yield
     shutil.rmtree(folder)
 

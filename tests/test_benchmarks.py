@@ -11,7 +11,7 @@ from benchmarks import deadline
 from benchmarks.deadline import DAY_S, DAYS
 from benchmarks.result import Bar, Question, answer
 from benchmarks.turns import noise
-from beowulf.measure.line import LONGEST_REST_S
+from beowulf.measure.machine_queue import LONGEST_REST_S
 
 FAST = Question("it", "ours", "other", Bar(1.0))
 NOT_SLOWER = Question("it", "ours", "other", Bar(1.0, "ratio"))

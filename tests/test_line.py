@@ -17,7 +17,7 @@ from running import PATIENCE_S, Beowulf, first, wait_until
 from beowulf import paths, progress
 from beowulf.cluster import queue
 from beowulf.cluster.namespaces import NamespaceCluster
-from beowulf.measure import line
+from beowulf.measure import machine_queue
 from beowulf.measure.measurement import Measurement
 from beowulf.record import newest
 
@@ -25,14 +25,14 @@ TWENTY = 20
 # Prints its place whenever that changes; with the turn it notes begin and end in the file of the first argument.
 MEASURES = """
 import os, sys, time
-from beowulf.measure import line
+from beowulf.measure import machine_queue
 name, log = sys.argv[1:]
 def show(sentence):
     print(sentence, flush=True)
 def note(word):
     with open(log, "a") as file:
         file.write(f"{word} {name}\\n")
-with line.entered(show):
+with machine_queue.entered(show):
     note("begins")
     show("measures")
     until = time.monotonic() + 0.05
@@ -43,8 +43,8 @@ with line.entered(show):
 # Has the turn until its input ends.
 STAYS = """
 import sys
-from beowulf.measure import line
-with line.entered(lambda sentence: print(sentence, flush=True)):
+from beowulf.measure import machine_queue
+with machine_queue.entered(lambda sentence: print(sentence, flush=True)):
     print("measures", flush=True)
     sys.stdin.read()
 """
@@ -52,8 +52,8 @@ with line.entered(lambda sentence: print(sentence, flush=True)):
 # Has the turn, and forks off a process that lives on.
 FORKS = """
 import os, time
-from beowulf.measure import line
-with line.entered(print):
+from beowulf.measure import machine_queue
+with machine_queue.entered(print):
     if child := os.fork():
         print(child, flush=True)
     time.sleep(600)
@@ -63,8 +63,8 @@ TINY = """
 import sys
 sys.path.insert(0, sys.argv.pop(1))
 import tiny_study
-from beowulf.measure import line
-line.LONGEST_REST_S = 0
+from beowulf.measure import machine_queue
+machine_queue.LONGEST_REST_S = 0
 tiny_study.main(*sys.argv[1:])
 """
 
@@ -76,7 +76,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A line that nobody else knows."""
     own = tmp_path / "line"
     own.mkdir()
-    monkeypatch.setenv(line.VARIABLE, str(own))
+    monkeypatch.setenv(machine_queue.VARIABLE, str(own))
     return own
 
 
@@ -165,14 +165,14 @@ def test_who_is_killed_or_interrupted_is_no_longer_in_the_line(
     one.kill()
     assert said(last) == "measures"
     last.communicate(timeout=PATIENCE_S)
-    with line.entered(print):
+    with machine_queue.entered(print):
         pass  # who joins clears away what killed processes of the same user left
     assert list(folder.iterdir()) == []
 
 
 def test_a_process_has_one_place_however_often_it_measures_within(folder: Path) -> None:
     shown: list[str] = []
-    with line.entered(shown.append), line.entered(shown.append):
+    with machine_queue.entered(shown.append), machine_queue.entered(shown.append):
         assert len(queue.places(folder)) == 1
     assert queue.places(folder) == []
     assert shown == []
@@ -201,7 +201,7 @@ def test_a_link_or_another_file_in_the_folder_is_no_place_and_is_not_touched(
     (folder / queue.NAME.format(2)).mkdir()
     os.mkfifo(folder / queue.NAME.format(3))
     (folder / "beowulf-line-first").touch()
-    with line.entered(print) as waited:
+    with machine_queue.entered(print) as waited:
         assert not waited
     assert not target.exists()
 
@@ -215,8 +215,8 @@ def test_another_users_place_counts_and_what_they_left_cannot_block(
         open_folder = other.here.parent / "line"
         open_folder.mkdir()
         open_folder.chmod(0o1777)
-        monkeypatch.setenv(line.VARIABLE, str(open_folder))
-        other.environment[line.VARIABLE] = str(open_folder)
+        monkeypatch.setenv(machine_queue.VARIABLE, str(open_folder))
+        other.environment[machine_queue.VARIABLE] = str(open_folder)
         hers = subprocess.Popen(
             [*other.prefix, str(paths.python_bin() / "python"), "-c", STAYS],
             stdin=subprocess.PIPE,
@@ -252,8 +252,8 @@ def _of_user(uid: int) -> list[tuple[int, str]]:
 def test_without_a_usable_folder_it_is_measured_and_the_record_says_so(
     cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(line.VARIABLE, str(tmp_path / "none"))
-    with line.joined(cluster, print) as [warning]:
+    monkeypatch.setenv(machine_queue.VARIABLE, str(tmp_path / "none"))
+    with machine_queue.joined(cluster, print) as [warning]:
         assert "did not wait in the line" in warning
         assert "No such file or directory" in warning
 
@@ -267,7 +267,7 @@ def test_a_folder_that_somebody_has_locked_holds_nobody_up_for_long(
         try:
             busy = ["flock", "--nonblock", str(folder), "true"]
             wait_until(lambda: subprocess.run(busy).returncode, "the folder is locked")
-            with line.joined(cluster, print) as [warning]:
+            with machine_queue.joined(cluster, print) as [warning]:
                 assert f"another process has {folder} locked" in warning
         finally:
             other.kill()
@@ -325,7 +325,7 @@ def test_two_learners_with_a_cluster_each_measure_one_after_the_other(
     second = Beowulf(tmp_path / "second" / "state", tmp_path / "second")
     try:
         for learner in (beowulf, second):
-            learner.environment[line.VARIABLE] = str(folder)
+            learner.environment[machine_queue.VARIABLE] = str(folder)
             learner("up", "--nodes", "2")
             learner.command = (sys.executable, "-c", TINY, str(Path(__file__).parent / "cluster"))
         studies = [beowulf.start("one", "3"), second.start("two", "3")]

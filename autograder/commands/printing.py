@@ -22,13 +22,13 @@ def points(
 
     Example: beowulf class points --format csv > points.csv
     """
-    from autograder.results import printed
+    from autograder.results import answer_key
 
-    if form not in printed.FORMATS:
+    if form not in answer_key.FORMATS:
         raise UsageError(
-            f"There is no format {form!r}.", f"There are: {', '.join(printed.FORMATS)}."
+            f"There is no format {form!r}.", f"There are: {', '.join(answer_key.FORMATS)}."
         )
-    say(printed.FORMATS[form](printed.chosen(lab)).rstrip("\n"))
+    say(answer_key.FORMATS[form](answer_key.chosen(lab)).rstrip("\n"))
 
 
 def key(
@@ -41,10 +41,10 @@ def key(
 
     Example: beowulf class key 01 -o key-01.html
     """
-    from autograder.results import printed
+    from autograder.results import answer_key
 
-    labs = printed.chosen(lab)
-    page = printed.key(labs)
+    labs = answer_key.chosen(lab)
+    page = answer_key.key(labs)
     try:
         output.write_text(page, encoding="utf-8")
     except OSError as problem:

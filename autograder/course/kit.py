@@ -18,7 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from autograder.course import limits
-from autograder.rubrics import needs
+from autograder.rubrics import needed_records
 from beowulf import paths
 from beowulf.cluster import checkout
 from beowulf.errors import LabError
@@ -53,8 +53,8 @@ def write(place: Path, course: Path | None = None) -> int:
         title = (paths.root() / guide).read_text(encoding="utf-8").partition("\n")[0]
         (place / guide).write_text(title + IN_PLACE_OF_A_GUIDE, encoding="utf-8")
     for slug in paths.labs():
-        text = needs.as_text(needs.of_lab(slug))
-        (place / "labs" / slug / needs.FILE).write_text(text, encoding="utf-8")
+        text = needed_records.as_text(needed_records.of_lab(slug))
+        (place / "labs" / slug / needed_records.FILE).write_text(text, encoding="utf-8")
     (place / limits.FILE).write_text(limits.text_of(course), encoding="utf-8")
     if course:
         for path, name in _of_course(course, place):

@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import Any
 
 from autograder import rubrics
-from autograder.rubrics import needs, questions
-from autograder.rubrics.needs import Need
+from autograder.rubrics import needed_records, questions
+from autograder.rubrics.needed_records import Need
 from autograder.rubrics.score import INCONCLUSIVE, Score
 from autograder.rubrics.submission import RECORDS
 from autograder.self_check.work import Work
@@ -42,7 +42,7 @@ class _Check:
         self.has_rubric = questions.has_rubric(work.slug)
         allowed = work.limits.level if self.has_rubric else FORM
         self.level = min(allowed, most, key=LEVELS.index)
-        self.needs = needs.of_lab(work.slug)
+        self.needs = needed_records.of_lab(work.slug)
 
     def checklist(self) -> Checklist:
         lines = [self._line(table) for table in self.work.lab.questions.values()]

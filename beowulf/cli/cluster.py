@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from beowulf.cli import target, way
+from beowulf.cli import running_measurement, target
 from beowulf.cli.options import AsJson, Force, Wait
 from beowulf.errors import LabError, UsageError
 
@@ -95,7 +95,7 @@ def up(
             print(f"The cluster is up, and nothing was changed. {measured}")
             return
     else:
-        way.make("beowulf up", force)
+        running_measurement.ask_before("beowulf up", force)
     before = _before(running, plan)
     show = _print_commands if explain else shells.silent
     cluster = namespaces.up(plan, show=show)
@@ -201,7 +201,7 @@ def validate(as_json: AsJson = False, wait: Wait = False) -> None:
     by_kind.refuse_unseen(study.id, cluster)
     with (
         bar(study.title, shown=not as_json) as progress,
-        Watched(cluster, study.id, wait=wait, report=way.report) as watched,
+        Watched(cluster, study.id, wait=wait, report=running_measurement.report) as watched,
     ):
         record = watched.end(study.measure(cluster, Path(), progress=progress))
     verdicts = judge(record)
@@ -273,7 +273,7 @@ def break_(
     from beowulf.cluster.faults import PUZZLES
 
     cluster = running()
-    way.make("beowulf break", force)
+    running_measurement.ask_before("beowulf break", force)
     cluster.break_it(name, node)
     if name in PUZZLES:
         print(f"Cluster {name} is broken. Find out what is wrong, and on which node.")
@@ -295,7 +295,7 @@ def down(
     """
     from beowulf.cluster import namespaces, shells, targeted
 
-    way.make("beowulf down", force)
+    running_measurement.ask_before("beowulf down", force)
     if other := targeted():
         target.down(other)
         return

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from beowulf.cli.way import report as say
+from beowulf.cli.running_measurement import report as say
 
 
 def report(

@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperCommand
 
 from beowulf.cli.options import KEPT_IN, AsJson, Folder, Quick, Wait
-from beowulf.cli.way import report
+from beowulf.cli.running_measurement import report
 from beowulf.errors import LabError
 
 if TYPE_CHECKING:

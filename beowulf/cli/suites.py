@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from beowulf.cli.options import Wait
-from beowulf.cli.way import report
+from beowulf.cli.running_measurement import report
 from beowulf.errors import LabError, UsageError
 
 if TYPE_CHECKING:
@@ -200,7 +200,7 @@ def _hpcc(
     wait: bool,
 ) -> None:
     from beowulf.cluster import running
-    from beowulf.measure.line import joined
+    from beowulf.measure.machine_queue import joined
     from beowulf.progress import bar
     from beowulf.suites import hpcc
     from beowulf.suites import hpl as problems

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from beowulf.cli import slurm, way
+from beowulf.cli import running_measurement, slurm
 from beowulf.errors import LabError, UsageError
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def up(
     mpi: str | None = None,
 ) -> None:
     """Connect the machines of an inventory, of Vagrant or of Slurm, and print which of them cannot be used."""
-    way.make("beowulf up", force)
+    running_measurement.ask_before("beowulf up", force)
     from beowulf.cluster import module, state, targeted
     from beowulf.cluster.machines import lasting
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from beowulf.cli import tune_paper, tune_tables, tune_trial, way
+from beowulf.cli import running_measurement, tune_paper, tune_tables, tune_trial
 from beowulf.cli.options import KEPT_IN, AsJson, Folder, Force, Quick
 from beowulf.errors import UsageError
 
@@ -105,7 +105,7 @@ def apply(
     knob = find(name)
     chosen = knob.accepted(value if value is not None else knob.tuned)
     cluster = running()
-    way.make("beowulf tune apply", force)
+    running_measurement.ask_before("beowulf tune apply", force)
     if machines.belongs_here(cluster, knob):
         tune_trial.allow(knob, chosen, host)
     with changing(cluster, [(knob, chosen)], agree=tune_trial.agree) as changes:
@@ -141,7 +141,7 @@ def revert(force: Force = False) -> None:
     from beowulf.tuning import change, change_preview, log
 
     cluster = here()
-    way.make("beowulf tune revert", force)
+    running_measurement.ask_before("beowulf tune revert", force)
     logs = [log.of_host()] + ([log.of_cluster(cluster)] if cluster else [])
     done: list[str] = []
     waiting: set[str] = set()

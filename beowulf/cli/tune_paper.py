@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from beowulf.cli import tune_tables, tune_trial, way
+from beowulf.cli import running_measurement, tune_tables, tune_trial
 from beowulf.cli.options import KEPT_IN, AsJson, Folder, Force
 from beowulf.cli.studies import report_incomplete
 from beowulf.errors import LabError
@@ -52,7 +52,7 @@ def compare(
     from beowulf.tuning.knobs import ALL
 
     names, cluster = both.chosen(programs or (), quick=quick), running()
-    way.make("beowulf tune compare", force)
+    running_measurement.ask_before("beowulf tune compare", force)
     clear(cluster)
     if change_preview.shown_first(cluster):
         parts = paper_e_baseline.parts(cluster).items()

@@ -20,7 +20,7 @@ from typing import IO
 from beowulf import hydra, mpi, paths
 from beowulf.cluster import Cluster, state
 from beowulf.cluster.shells import surroundings
-from beowulf.engines import reach
+from beowulf.engines import controller_address
 from beowulf.engines.controller import NAME, connection, named, options
 from beowulf.errors import LabError
 from beowulf.timeline import recording
@@ -82,7 +82,7 @@ class MpiStart:
             threading.Thread(target=self._hear, args=(name, stream), daemon=True).start()
 
     def _begun(self) -> subprocess.Popen[bytes]:
-        reach.prepare(self.cluster, self.there)
+        controller_address.prepare(self.cluster, self.there)
         launcher, self.job = self._launcher()
         python = str(paths.python_bin() / "python")
         controller = [python, "-P", "-m", "ipyparallel.controller", f"--cluster-id={NAME}"]
@@ -107,7 +107,11 @@ class MpiStart:
         dies_too = ["setpriv", "--pdeathsig", "KILL"]
         engine = [*dies_too, "bash", "--norc", "-c", ENGINE, "engine", *dies_too]
         engine += ["python", "-P", "-m", "ipyparallel.engine"]
-        engine += ["--mpi", f"--file={self.there / reach.CONNECTION}", "--log-level=50"]
+        engine += [
+            "--mpi",
+            f"--file={self.there / controller_address.CONNECTION}",
+            "--log-level=50",
+        ]
         engine += [f"--profile-dir={self.there / 'profile'}", "--IPEngine.enable_nanny=False"]
         # It is started at once, and loads its programs while the controller does.
         engine += ["--IPEngine.wait_for_url_file=120", "--timeout=120"]
@@ -133,13 +137,15 @@ class MpiStart:
     def ready(self) -> bool:
         """Whether the controller listens; the first time that it does, engines learn where."""
         if not self._reached and self._listens():
-            self._carriers = reach.lead(self.cluster, self.folder, self.there, self.networked)
+            self._carriers = controller_address.lead(
+                self.cluster, self.folder, self.there, self.networked
+            )
             self._reached = True
         return self._reached
 
     def _listens(self) -> bool:
         if self.networked:
-            return reach.whole(connection(self.folder, "engine"))
+            return controller_address.whole(connection(self.folder, "engine"))
         return named(self.folder)
 
     @property

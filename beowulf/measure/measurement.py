@@ -20,7 +20,7 @@ from beowulf import host_state, mpi
 from beowulf.cluster import Cluster
 from beowulf.cluster.lock import Ended
 from beowulf.errors import LabError, UsageError
-from beowulf.measure.line import joined
+from beowulf.measure.machine_queue import joined
 from beowulf.measure.program_output import ProgramOutput
 from beowulf.measure.program_stderr import REFUSED, ProgramStderr
 from beowulf.measure.watched import Watched

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from beowulf.packets.batches import Batch, CaptureError, Integers, Interface, Window, rows
-from beowulf.packets.chain import NO_GUESS, STEPS, Chain
+from beowulf.packets.packet_order import NO_GUESS, STEPS, Chain
 
 # The first four bytes, and in how many nanoseconds the fraction of a second counts.
 MAGIC = {b"\xd4\xc3\xb2\xa1": 1000, b"\x4d\x3c\xb2\xa1": 1}

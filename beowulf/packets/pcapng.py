@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from beowulf.packets.batches import Batch, Integers, Interface, Window
-from beowulf.packets.chain import Chain
+from beowulf.packets.packet_order import Chain
 
 MAGIC = b"\x0a\x0d\x0d\x0a"
 _LITTLE_ENDIAN = b"\x4d\x3c\x2b\x1a"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from beowulf.timeline import clock, matching, recording, simgrid, trace, wire
-from beowulf.timeline import path as paths
+from beowulf.timeline import critical_path as paths
 from beowulf.timeline import waits as reasons
 from beowulf.timeline.trace import COMPLETES, PART, RECEIVES, SENDS, UNENDED, WORLD, Trace, cut
 

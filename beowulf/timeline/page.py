@@ -13,7 +13,7 @@ import numpy as np
 from beowulf.figures import COLOURS
 from beowulf.timeline import waits as reasons
 from beowulf.timeline.analysis import Analysis, longest_waits
-from beowulf.timeline.packed import CATEGORIES, trace_columns
+from beowulf.timeline.page_data import CATEGORIES, trace_columns
 from beowulf.timeline.picture import FILLS, wait_looks
 
 if TYPE_CHECKING:

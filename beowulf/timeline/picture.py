@@ -12,7 +12,7 @@ from beowulf.errors import UsageError
 from beowulf.figures import COLOURS, HATCHES, Figure, style
 from beowulf.figures.look import paper, titles
 from beowulf.timeline.analysis import Analysis
-from beowulf.timeline.packed import CATEGORIES, bars, category
+from beowulf.timeline.page_data import CATEGORIES, bars, category
 from beowulf.timeline.trace import MARK
 
 if TYPE_CHECKING:

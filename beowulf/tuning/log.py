@@ -20,7 +20,7 @@ from beowulf.errors import LabError
 from beowulf.record import moment
 from beowulf.tuning.knob import Knob, Reading
 from beowulf.tuning.knobs import ALL
-from beowulf.tuning.knobs.written import Written
+from beowulf.tuning.knobs.learners_own import Written
 
 TRIED, KEPT, TO_REVERT, BACK = "tried", "kept", "asked back", "back"
 BOOT = Path("/proc/sys/kernel/random/boot_id")

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from autograder.commands import app
 from autograder.course import kit, limits
 from autograder.course.create import make_course
-from autograder.rubrics import needs
+from autograder.rubrics import needed_records
 from beowulf import paths
 from beowulf.errors import LabError
 
@@ -108,7 +108,7 @@ def test_in_a_kit_a_check_finds_what_is_missing_and_knows_no_answer(
     found = json.loads(done.stdout)
     assert found["level"] == "form"
     states = {line["question"]: line["state"] for line in found["lines"]}
-    wanted = {name for name, need in needs.of_lab(slug).items() if need}
+    wanted = {name for name, need in needed_records.of_lab(slug).items() if need}
     open_states = {"Record missing", "plot missing", "prediction not sealed", "empty"}
     assert {states[name] for name in wanted} <= open_states
 

@@ -16,7 +16,7 @@ from running import first
 from tiny_lab import NAME, NUMBER, RIGHT, SLUG, a7, drawn, own, records, sealed, work_on
 
 from autograder.course import limits, release
-from autograder.rubrics import needs
+from autograder.rubrics import needed_records
 from autograder.self_check import hints, progress, solutions, states, work
 from beowulf import lab_file, paths, variant
 from beowulf.checklist import FIT, FORM, Checklist
@@ -92,12 +92,12 @@ def test_a_check_gives_the_points_that_grading_gives(name: str, tmp_path: Path) 
 
 
 def test_the_records_that_a_question_needs_are_known_without_any(tiny: Path) -> None:
-    found = needs.of_lab(SLUG)
+    found = needed_records.of_lab(SLUG)
     assert found["seen-record"] == found["seen-bytes"] == (("A7", ""),)
     assert found["own-program"] == (("A7", "own"),)
     assert found["by-hand"] == ()
     for slug in paths.labs():
-        assert set(needs.of_lab(slug)) <= set(lab_file.read(slug).questions)
+        assert set(needed_records.of_lab(slug)) <= set(lab_file.read(slug).questions)
 
 
 def test_all_of_a_lab_is_right_and_says_so(tiny: Path) -> None:
@@ -410,8 +410,8 @@ def test_every_question_has_a_solution_or_a_sentence_that_it_has_none(lab: Gold)
 def test_a_copy_without_sources_and_rubric_has_no_solutions_and_looks_at_the_form(
     tiny: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    text = needs.as_text(needs.of_lab(SLUG))
-    (paths.labs()[SLUG] / needs.FILE).write_text(text)
+    text = needed_records.as_text(needed_records.of_lab(SLUG))
+    (paths.labs()[SLUG] / needed_records.FILE).write_text(text)
     (paths.root() / "notebooks" / "source" / SLUG / "tiny.py").unlink()
     monkeypatch.setattr(states.questions, "has_rubric", lambda slug: False)
     work_on(tiny, RIGHT | {"seen_bytes": "7"}, [a7()])

@@ -11,7 +11,7 @@ import pytest
 from written import START_S, Packet, pcap, pcapng
 
 from beowulf.packets.batches import CaptureError, Integers
-from beowulf.packets.chain import STEPS, Chain
+from beowulf.packets.packet_order import STEPS, Chain
 from beowulf.packets.reader import Reader
 
 Write = Callable[[list[Packet]], bytes]

@@ -13,7 +13,7 @@ from solutions import LAWS
 
 from beowulf import paths
 from beowulf.errors import LabError
-from beowulf.exercises import own_functions
+from beowulf.exercises import file_functions
 from beowulf.labs.lab_03 import speedup_laws
 from beowulf.record import Point
 
@@ -33,7 +33,7 @@ def written(folder: Path, **bodies: str) -> Path:
 
 
 def asked(source: Path) -> list[Point]:
-    return speedup_laws.asked(own_functions.functions(source), random.Random(3))
+    return speedup_laws.asked(file_functions.functions(source), random.Random(3))
 
 
 def test_what_is_handed_out_is_not_written_yet(tmp_path: Path) -> None:
@@ -93,6 +93,6 @@ def test_the_laws_agree_with_each_other(seed: int) -> None:
 def test_a_file_that_is_no_python_is_refused_and_one_that_is_missing(tmp_path: Path) -> None:
     (tmp_path / "laws.py").write_text("def amdahl(:")
     with pytest.raises(LabError, match="cannot be used: SyntaxError"):
-        own_functions.functions(tmp_path / "laws.py")
+        file_functions.functions(tmp_path / "laws.py")
     with pytest.raises(LabError, match="cannot be read"):
-        own_functions.functions(tmp_path / "none.py")
+        file_functions.functions(tmp_path / "none.py")

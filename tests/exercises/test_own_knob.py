@@ -15,7 +15,7 @@ from beowulf import paths
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.cluster.shells import completed
 from beowulf.errors import LabError
-from beowulf.exercises import own_functions
+from beowulf.exercises import file_functions
 from beowulf.labs.lab_07 import by_lot, own_knob
 from beowulf.record import newest
 from beowulf.tuning.ab_comparison import Length
@@ -212,4 +212,4 @@ def test_a_class_that_is_not_whole_is_refused(tmp_path: Path, text: str, said: s
     source = tmp_path / "knob.py"
     source.write_text(text)
     with pytest.raises(LabError, match=said):
-        own_knob.read(own_functions.functions(source), source.name)
+        own_knob.read(file_functions.functions(source), source.name)

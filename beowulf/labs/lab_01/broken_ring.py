@@ -14,7 +14,7 @@ from typing import Any
 from beowulf.cluster import Cluster, connections
 from beowulf.engines import Engines
 from beowulf.errors import LabError
-from beowulf.exercises import own_function
+from beowulf.exercises import engine_function
 from beowulf.exercises.exercise import Exercise
 from beowulf.labs.lab_01 import own_ring
 from beowulf.measure.watched import Watched
@@ -43,7 +43,7 @@ def measure(cluster: Cluster, *, chance: random.Random | None = None) -> Record:
     about = next(dict(point.facts) for point in ring.points if "own" in point.at)
     with (
         Watched(cluster, STUDY) as watched,
-        own_function.record(EXERCISE, cluster, about, watched) as made,
+        engine_function.record(EXERCISE, cluster, about, watched) as made,
     ):
         with Engines(cluster, LIMIT_S) as engines:
             engines.run(str(about["source"]))

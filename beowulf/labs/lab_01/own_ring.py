@@ -12,7 +12,7 @@ from typing import Any
 
 from beowulf.engines import Engines
 from beowulf.errors import LabError
-from beowulf.exercises import own_function
+from beowulf.exercises import engine_function
 from beowulf.exercises.exercise import Exercise
 from beowulf.measure.watched import Watched
 from beowulf.record import Point, Record
@@ -32,8 +32,8 @@ def measure(
     cluster = engines.cluster
     chance = chance or random.Random()
     with Watched(cluster, STUDY) as watched:
-        about = own_function.about(engines, name)
-        with own_function.record(EXERCISE, cluster, about, watched) as made:
+        about = engine_function.about(engines, name)
+        with engine_function.record(EXERCISE, cluster, about, watched) as made:
             for number in range(1, CALLS + 1):
                 made.points.append(called(engines, name, number, chance))
                 if not engines.alive:

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from beowulf.engines import Engines
 from beowulf.errors import LabError
-from beowulf.exercises import own_function
+from beowulf.exercises import engine_function
 from beowulf.exercises.exercise import Exercise
-from beowulf.measure.line import joined
+from beowulf.measure.machine_queue import joined
 from beowulf.measure.table import summarised
 from beowulf.measure.watched import Watched
 from beowulf.record import Point, Record
@@ -46,7 +46,9 @@ def measure(engines: Engines, name: str = NAME, *, chance: random.Random | None 
     with (
         Watched(cluster, STUDY) as watched,
         joined(cluster, print) as warnings,
-        own_function.record(EXERCISE, cluster, own_function.about(engines, name), watched) as made,
+        engine_function.record(
+            EXERCISE, cluster, engine_function.about(engines, name), watched
+        ) as made,
     ):
         made.warnings += warnings
         calls: list[tuple[int, int, int, dict[int, dict[str, Any]]]] = []

@@ -15,7 +15,7 @@ from pathlib import Path
 from beowulf import mpi, paths
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
-from beowulf.exercises import own_functions
+from beowulf.exercises import file_functions
 from beowulf.exercises.exercise import Exercise
 from beowulf.measure.watched import Watched
 from beowulf.record import Point, Record
@@ -51,7 +51,7 @@ def measure(
     with Watched(cluster, STUDY) as watched:
         chance = chance or random.Random()
         size, ranks = chance.choice(CLASSES), chance.choice(RANKS)
-        program = own_functions.about(Path(source), [size])
+        program = file_functions.about(Path(source), [size])
         sweep = {"exercise": Path(source).name}
         # Below /tmp, which the nodes of a local cluster share with this machine.
         with (

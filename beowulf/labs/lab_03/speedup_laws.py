@@ -13,7 +13,7 @@ from typing import Any
 
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError, UsageError
-from beowulf.exercises import own_functions
+from beowulf.exercises import file_functions
 from beowulf.exercises.exercise import Exercise
 from beowulf.measure import speedup
 from beowulf.record import Point, Record
@@ -57,7 +57,7 @@ def asked(functions: Mapping[str, Any], chance: random.Random) -> list[Point]:
         answers: list[float | None] = []
         why = ""
         for question in questions:
-            given, trouble = own_functions.called(functions.get(name), name, question)
+            given, trouble = file_functions.called(functions.get(name), name, question)
             answers.append(given)
             why = why or trouble
         found.append(Point({"law": name}, facts={"asked": questions, "yours": answers, "why": why}))
@@ -79,9 +79,9 @@ def measure(
 
     LabError when `source` is no Python.
     """
-    program, sweep = own_functions.about(Path(source)), {"exercise": Path(source).name}
+    program, sweep = file_functions.about(Path(source)), {"exercise": Path(source).name}
     with EXERCISE.record(cluster, sweep=sweep, program=program) as made:
-        made.points = asked(own_functions.functions(Path(source)), chance or random.Random())
+        made.points = asked(file_functions.functions(Path(source)), chance or random.Random())
     return made
 
 

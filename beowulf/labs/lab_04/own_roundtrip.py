@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from beowulf.engines import Engines
 from beowulf.errors import LabError, UsageError
-from beowulf.exercises import own_function
+from beowulf.exercises import engine_function
 from beowulf.measure import roundtrips
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.roundtrips import HALF
@@ -59,7 +59,7 @@ def measure(
         raise UsageError(f"The protocol is {' or '.join(VARIANTS)}, not {protocol!r}.")
     cluster = engines.cluster
     roundtrips.need_nodes(cluster, 2)
-    about = own_function.about(engines, name)
+    about = engine_function.about(engines, name)
     launches, passes = (QUICK_LAUNCHES, QUICK_PASSES) if quick else (LAUNCHES, PASSES)
     folder = cluster.records or Path("records")
     sweep = {"exercise": name, "protocol": protocol, "sizes": list(sizes), "passes": passes}

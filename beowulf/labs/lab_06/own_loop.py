@@ -20,7 +20,7 @@ import numpy as np
 
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
-from beowulf.exercises import own_functions
+from beowulf.exercises import file_functions
 from beowulf.exercises.exercise import Exercise
 from beowulf.labs.lab_06 import capture_run
 from beowulf.packets import dissector
@@ -144,7 +144,7 @@ def _called(count: Any, file: Path, display_filter: str) -> tuple[Mapping[str, A
         with packets:
             given = count(packets)
     except Exception as problem:
-        return {}, own_functions.raised(count, problem)
+        return {}, file_functions.raised(count, problem)
     if given is None or given is ...:
         return {}, "it is not written yet"
     if not isinstance(given, Mapping):

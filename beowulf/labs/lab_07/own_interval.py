@@ -18,7 +18,7 @@ import numpy as np
 
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
-from beowulf.exercises import own_functions
+from beowulf.exercises import file_functions
 from beowulf.exercises.exercise import Exercise
 from beowulf.exercises.heat import knob_worth
 from beowulf.labs.lab_07.e7_procedure import STEP
@@ -208,7 +208,7 @@ def _called(function: Any, before: list[float], after: list[float]) -> tuple[lis
     try:
         given = function(list(before), list(after))
     except Exception as problem:
-        return [], own_functions.raised(function, problem)
+        return [], file_functions.raised(function, problem)
     if given is None or given is ...:
         return [], UNWRITTEN
     try:

@@ -19,7 +19,7 @@ from typing import Any
 from beowulf.cluster import Cluster
 from beowulf.cluster.shells import SHELL
 from beowulf.errors import LabError, UsageError
-from beowulf.exercises import own_functions
+from beowulf.exercises import file_functions
 from beowulf.exercises.exercise import Exercise
 from beowulf.labs.lab_07 import null_knob
 from beowulf.labs.lab_07.e7_procedure import KEPT, REVERTED
@@ -120,7 +120,7 @@ def measure(
     from beowulf.progress import bar
 
     file = Path(source)
-    mine = read(own_functions.functions(file), file.name)
+    mine = read(file_functions.functions(file), file.name)
     folder = cluster.records or Path("records")
     nodes = cluster.nodes[:NODES]
     with (
@@ -143,7 +143,7 @@ def measure(
             session, put_in, at=at, relaunch=mine.relaunch, length=length or LENGTH
         )
     record = session.record()
-    record.program = own_functions.about(file)
+    record.program = file_functions.about(file)
     return EXERCISE.keep(record, folder, of="The cycle", hint="Run this cell again.")
 
 

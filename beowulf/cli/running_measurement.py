@@ -7,7 +7,7 @@ import sys
 import typer
 
 
-def make(command: str, force: bool) -> None:
+def ask_before(command: str, force: bool) -> None:
     """Return when no measurement is under way; else end it, with `force` or when the user agrees.
 
     LockedError without a terminal; the command ends when the user says no.
