@@ -13,7 +13,7 @@ TYPED := $(wildcard beowulf autograder benchmarks)
 
 # A course's kit and a master's copy have no tests, slides, benchmarks and sources of notebooks.
 ifeq ($(wildcard tests),)
-$(foreach target,$(filter test bench nightly vm-test machines lint format release slides,$(MAKECMDGOALS)),\
+$(foreach target,$(filter check test bench nightly vm-test machines lint format release slides,$(MAKECMDGOALS)),\
     $(error `make $(target)` needs a clone of the project; this copy has only what the labs need. Try `make lab`))
 endif
 
@@ -27,7 +27,13 @@ unexport PYTHONPATH PYTHONHOME
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help lab test up bench nightly vm-test machines lint format release slides site lock programs clean distclean uninstall ready
+# Of `make check`: what boots no cluster, opens no page and is done within seconds.
+OTHERS := nightly or vm or machines or cluster or rootless or browser
+CHECKED := tests/measure tests/studies tests/figures tests/test_record.py tests/test_verdict.py tests/test_lab_file.py \
+    tests/test_lab_offers.py tests/test_lab_texts.py tests/test_syllabus.py tests/test_papers.py \
+    tests/autograder/test_release.py tests/autograder/test_lab_questions.py
+
+.PHONY: help check lab test up bench nightly vm-test machines lint format release slides site lock programs clean distclean uninstall ready
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -42,6 +48,11 @@ test: ## prepare this machine, then run all checks and the fast tests
 	@$(WRITING) $(BOOTSTRAP) test
 	@$(MAKE) --no-print-directory lint
 	@exec $(PYTEST) -n 4 --dist loadfile --no-loadscope-reorder
+
+check: ## check format, style and types, and run the tests of studies and texts: for the minutes of work
+	@$(WRITING) $(BOOTSTRAP) test
+	@$(MAKE) --no-print-directory lint
+	@exec $(PYTEST) -q -n 4 --dist loadfile --no-loadscope-reorder -m 'not ($(OTHERS))' $(CHECKED)
 
 ready:
 	@$(BOOTSTRAP) lab
