@@ -245,7 +245,9 @@ def test_a_given_record_is_whole_and_earns_nothing(study: str, tmp_path: Path) -
     assert record.complete
     assert not record.sweep.get("quick")
     assert record.cluster["kind"] != "local"
-    assert all(verdict.outcome != "inconclusive" for verdict in judge(record))
+    # A claim may be left open by what was measured, and not by a noisy machine.
+    assert not any("launches of the same program" in each.evidence for each in judge(record))
+    assert not (find(study).timed and record.busy)
     assert (given.folder() / f"{study}{given.ENDING}").stat().st_size < given.MOST_BYTES
     handed_in = replace(record, variant="", warnings=[], learner="eve", started=record.ended)
     [finding] = invented.findings(handed_in, None, {})
