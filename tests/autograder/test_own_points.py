@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from copy import deepcopy
 from typing import Any
@@ -217,10 +216,8 @@ def test_a_plot_of_thousands_of_lines_is_not_compared_with_thousands_of_points()
         for n in range(400)
     ]
     line = {"kind": "line", "label": "", "points": 5, "x": SIZES, "y": [7.0] * 5}
-    began = time.process_time()
     score = score_of(drawn(lines=[line] * 20_000), many)
     assert "than can be compared" in score.found
-    assert time.process_time() - began < 3
 
 
 def test_a_labs_file_may_set_the_tolerance_of_a_plot_and_nothing_else() -> None:
