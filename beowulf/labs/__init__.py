@@ -1,6 +1,6 @@
 """The labs, a package each: none of them imports another one.
 
-What a package offers to its notebook stands in its `__init__.py`: `from beowulf.labs import lab_04 as lab`.
+What a package offers to its notebook is in its `__init__.py`: `from beowulf.labs import lab_04 as lab`.
 """
 
 from __future__ import annotations
