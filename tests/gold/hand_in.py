@@ -35,20 +35,15 @@ def file_name(slug: str) -> str:
     return release.sources()[slug].with_suffix(".ipynb").name
 
 
-@cache
-def plain_answers(slug: str) -> Mapping[str, Any]:
+def plain_answers(slug: str) -> dict[str, Any]:
     """The answers of the author's own notebook that are plain values, and need no Record."""
+    text = release.sources()[slug].read_text(encoding="utf-8")
     found: dict[str, Any] = {}
-    for cell in release.instructor_version(release.sources()[slug]).cells:
-        _, begin, rest = cell.source.partition("### BEGIN SOLUTION\n")
-        text = rest.partition("### END SOLUTION")[0]
-        if (
-            begin and cell.cell_type == "code" and not text[0].isspace()
-        ):  # else inside of a function
-            for line in ast.parse(text).body:
-                if isinstance(line, ast.Assign) and isinstance(line.targets[0], ast.Name):
-                    with suppress(ValueError):
-                        found[line.targets[0].id] = ast.literal_eval(line.value)
+    for solution in re.findall(r"^### BEGIN SOLUTION\n(.*?)^### END SOLUTION", text, re.M | re.S):
+        for line in ast.parse(solution).body:
+            if isinstance(line, ast.Assign) and isinstance(line.targets[0], ast.Name):
+                with suppress(ValueError):
+                    found[line.targets[0].id] = ast.literal_eval(line.value)
     return {name: value for name, value in found.items() if isinstance(value, float | int | str)}
 
 

@@ -14,6 +14,7 @@ from beowulf.labs.lab_02.node_rows import PROGRAMS, RESULT
 from beowulf.record import Point, Record
 from tests import heat_solutions, timing_loops
 from tests.gold.case import worth
+from tests.gold.hand_in import plain_answers
 from tests.gold.measured import LABEL, NODES, WHEN
 
 SLUG = "02-node-benchmarks"
@@ -29,7 +30,7 @@ QUANTITIES = {
 LEVELS = {"L1 cache": (1.0, 4, 32), "L2 cache": (4.0, 48, 512), "Main memory": (100.0, 4096, 65536)}
 # A node that is as fast as paper A's in all but two rows: 40 times in one, half as fast in another.
 TIMES = {"mem write": 1 / 40, "exec proc": 2.0}
-RIGHT: dict[str, Any] = {
+RIGHT: dict[str, Any] = plain_answers(SLUG) | {
     "kernel_row_us": 99,
     "null_calls_in_it": 99 / 0.45,
     "full_round_trip_us": 14.1,

@@ -17,12 +17,13 @@ from beowulf.studies.wire_shares import Talk
 from tests import heat_records
 from tests.gold import measured
 from tests.gold.case import worth
+from tests.gold.hand_in import plain_answers
 
 SLUG = "06-protocol-analysis"
 record, sealed = measured.record, partial(measured.sealed, 6)
 LAUNCHES = 3
 SIZES = (2, 64, 512, 1024, 8192, 32_768, 200_000)
-RIGHT: dict[str, Any] = {
+RIGHT: dict[str, Any] = plain_answers(SLUG) | {
     "card_message_bytes": 21,
     "card_frame_bytes": 167,
     "ethernet_bytes": 14,

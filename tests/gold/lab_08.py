@@ -12,6 +12,7 @@ from beowulf.labs.lab_08 import c7_barrier, first_beowulf, galaxy, tokens
 from beowulf.record import Point, Record
 from tests.gold import measured
 from tests.gold.case import worth
+from tests.gold.hand_in import plain_answers
 
 SLUG = "08-first-beowulf"
 record, sealed = measured.record, partial(measured.sealed, 8)
@@ -167,7 +168,7 @@ def _saturated(networks: int) -> int:
     return next(size for size, rate in rates.items() if rate >= tokens.SATURATED * most)
 
 
-RIGHT: dict[str, Any] = {
+RIGHT: dict[str, Any] = plain_answers(SLUG) | {
     "saturated_one_bytes": _saturated(1),
     "saturated_two_bytes": _saturated(2),
     "gain_8192": _gain(8192),

@@ -12,6 +12,7 @@ from beowulf.measure import calibration
 from beowulf.record import Point, Record
 from tests.gold import measured
 from tests.gold.case import worth
+from tests.gold.hand_in import plain_answers
 
 SLUG = "09-prediction"
 record, sealed = measured.record, partial(measured.sealed, 9)
@@ -111,7 +112,7 @@ def records() -> list[Record]:
 
 
 _MADE = calibration.of(times())
-RIGHT: dict[str, Any] = {
+RIGHT: dict[str, Any] = plain_answers(SLUG) | {
     "alpha_us": _MADE.sizes[0].median,
     "longest_us": _MADE.sizes[-1].median,
     "worst_percent": _MADE.worst_percent,

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from beowulf.record import Record
 from tests.gold import lab_01, lab_02, lab_03, lab_04, lab_05, lab_06, lab_07, lab_08, lab_09
 from tests.gold.case import Case, of_answers
-from tests.gold.hand_in import plain_answers
 
 
 @dataclass(frozen=True)
@@ -18,17 +16,12 @@ class Gold:
     """A lab's right answers, whole Records and full points, and two learners who know less."""
 
     slug: str
-    known: Mapping[str, Any]  # right answers that follow from the Records
+    right: Mapping[str, Any]
     records: Callable[[], list[Record]]
     worth: Mapping[str, float]  # of every question that a rubric scores
     measured: Mapping[str, float]  # what Records earn without an answer
     slips: Mapping[str, Any]  # the answers in which an average learner is wrong, or silent
     lost: Mapping[str, float]  # and what these cost, by question
-
-    @cached_property
-    def right(self) -> Mapping[str, Any]:
-        """All right answers."""
-        return {**plain_answers(self.slug), **self.known}
 
     def cases(self) -> list[Case]:
         """The four hand-ins."""
