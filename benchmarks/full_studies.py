@@ -38,7 +38,7 @@ RECORDS = paths.root() / "build" / "full-studies"
 CLUSTER = ClusterConfig()
 # What paper C measured on.
 FIRST_BEOWULF = ClusterConfig(nodes=16, rate="10mbit", networks=2)
-OF_A_VERDICT = ("claim", "says", "outcome", "evidence", "rests_on")
+OF_A_VERDICT = ("claim", "says", "outcome", "evidence", "rests_on", "place")
 
 
 def measure(rounds: int, seed: int, progress: Progress) -> Findings:

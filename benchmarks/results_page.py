@@ -10,7 +10,7 @@ from typing import Any
 from benchmarks.result import kept, table
 from beowulf import paths
 from beowulf.studies import STUDIES, find
-from beowulf.verdict import ARITHMETIC, SYMBOLS
+from beowulf.verdict import HEADINGS, SYMBOLS, heading, with_place
 
 PAGE = paths.root() / "docs" / "results.md"
 TITLE = "# Results, claim by claim"
@@ -20,11 +20,11 @@ one machine. Other machines give other figures, and may give other Verdicts. [Ho
 figure promises; `python -m benchmarks full_studies` measures again, and `python -m benchmarks.results_page` writes this
 page.
 
-A claim names the paper's figure where the paper prints one. Beside it is what was measured in the study's last run, and
-the Verdict; where runs came out differently, it has the number of those that came out so. Below the table is, for each
-outcome in it, why a modern result agrees with the paper's, differs from it, or cannot decide."""
+A claim names its place in the paper. What these labs ask beyond the paper is below, as own checks, and does not count
+in the summary. Beside a claim is what was measured in the study's last run, and the Verdict; where runs came out
+differently, it has the number of those that came out so. Below the tables is, for each outcome in them, why a modern result agrees with the paper's, differs from it, or cannot decide."""
 NOT_YET = "not measured yet"
-HEADINGS = ("claim", "measured", "Verdict")
+COLUMNS = ("claim", "measured", "Verdict")
 
 Run = Mapping[str, Any]
 
@@ -50,38 +50,33 @@ def markdown(result: Mapping[str, Any]) -> str:
         *(
             part
             for name in names
-            for part in (f"## {heading(name)}", *section(name, runs.get(name), failed.get(name)))
+            for part in (f"## {title(name)}", *section(name, runs.get(name), failed.get(name)))
         ),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def heading(name: str) -> str:
+def title(name: str) -> str:
     """A study's ID and title."""
     return f"{name} {find(name).title}"
 
 
 def summary(names: Iterable[str], runs: Mapping[str, Run]) -> str:
-    """How many claims of each study came out how, and the minutes that it took; arithmetic does not count."""
+    """How many of the papers' claims came out how in each study, and the minutes that it took."""
     rows = []
     total = dict.fromkeys(SYMBOLS, 0)
     for name in names:
-        link = re.sub(r"[^\w\- ]", "", heading(name).lower()).replace(" ", "-")
-        shown = f"[{heading(name)}](#{link})"
+        link = re.sub(r"[^\w\- ]", "", title(name).lower()).replace(" ", "-")
+        shown = f"[{title(name)}](#{link})"
         if name not in runs:
             rows.append([shown, NOT_YET, "", "", ""])
             continue
-        counts = count(by_measurement(runs[name]["verdicts"]))
+        counts = count([each for each in runs[name]["verdicts"] if not heading(each)])
         total = {outcome: total[outcome] + counts[outcome] for outcome in SYMBOLS}
         rows.append([shown, *map(str, counts.values()), f"{runs[name]['took_s'] / 60:.1f}"])
     minutes = sum(run["took_s"] for run in runs.values()) / 60
     rows.append(["all", *map(str, total.values()), f"{minutes:.1f}"])
     return table(["study", *SYMBOLS, "minutes"], rows)
-
-
-def by_measurement(verdicts: Iterable[Run]) -> list[Run]:
-    """Those that a Record decided."""
-    return [each for each in verdicts if each.get("rests_on") != "arithmetic"]
 
 
 def count(verdicts: Sequence[Run]) -> dict[str, int]:
@@ -126,14 +121,16 @@ def section(name: str, run: Run | None, failed: str | None) -> list[str]:
         if cluster.get("networks", 1) > 1
         else ""
     )
-    arithmetic = [each for each in verdicts if each.get("rests_on") == "arithmetic"]
     of_runs = f", the last of {run['runs']} runs" if run["runs"] > 1 else ""
     return [
         f"{moment(run['started'])}, {run['took_s']:.0f} s{of_runs}; load before: {before['load_1min']:.2f} on"
         f" {before['cores']} cores{where}.",
-        table(HEADINGS, [row(each) for each in by_measurement(verdicts)]),
-        f"{ARITHMETIC}:" if arithmetic else "",
-        table(HEADINGS, [row(each) for each in arithmetic]),
+        *(
+            part
+            for above in HEADINGS
+            if (listed := [row(each) for each in verdicts if heading(each) == above])
+            for part in (f"{above}:" if above else "", table(COLUMNS, listed))
+        ),
         "\n".join(
             f"- **{outcome}**: {why}"
             for outcome, why in find(name).reasons(each["outcome"] for each in verdicts).items()
@@ -148,7 +145,7 @@ def row(verdict: Run) -> list[str]:
     came = f"{SYMBOLS[outcome]} {outcome}"
     if agree < len(outcomes):
         came += f" ({agree} of {len(outcomes)} runs)"
-    return [escaped(verdict["says"]), escaped(verdict["evidence"]), came]
+    return [escaped(with_place(verdict)), escaped(verdict["evidence"]), came]
 
 
 def escaped(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from html import escape
 from pathlib import Path
@@ -18,8 +18,11 @@ SCHEMA_VERSION = 1
 Outcome = Literal["holds", "contradicted", "inconclusive"]
 
 RestsOn = Literal["measurement", "arithmetic"]
-# The heading of what was computed from the paper's figures alone, so that it does not count as measured.
+# The headings of what does not count among a paper's claims: what was computed from its figures alone, and what only
+# these labs say, such as that an instrument agrees with another one.
 ARITHMETIC = "Arithmetic of the paper, checked and not measured"
+OWN_CHECKS = "Own checks of these labs"
+OWN = "own check"  # the place of a claim that no paper makes
 
 # A word and a symbol tell the outcome; the colour only repeats it, with a contrast of at least 4.5 on white.
 SYMBOLS: dict[str, str] = {"holds": "✓", "contradicted": "✗", "inconclusive": "?"}
@@ -30,13 +33,32 @@ COLOURS: dict[str, str] = {
 }
 
 
+HEADINGS = ("", OWN_CHECKS, ARITHMETIC)
+
+
+def heading(verdict: Mapping[str, Any]) -> str:
+    """Under what a Verdict, as plain data, is listed: nothing for a paper's claim."""
+    if verdict.get("rests_on") == "arithmetic":
+        return ARITHMETIC
+    return OWN_CHECKS if verdict.get("place") == OWN else ""
+
+
+def with_place(verdict: Mapping[str, Any]) -> str:
+    """What a Verdict, as plain data, says, and where in the paper that stands if the sentence does not name it."""
+    says, place = verdict["says"], verdict.get("place", "")
+    return says if not place or place == OWN or place in says else f"{says} ({place})"
+
+
 class VerdictError(schemas.FileError):
     """A Verdict cannot be read or written; the sentence names the file and what to do."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """One claim held against Records: what it `says`, the `outcome`, the `evidence`, `advice`."""
+    """One claim held against Records: what it `says`, the `outcome`, the `evidence`, `advice`.
+
+    `place` is where in the paper it stands, such as "table 5", or OWN.
+    """
 
     study: str
     claim: str
@@ -47,6 +69,7 @@ class Verdict:
     numbers: dict[str, Any] = field(default_factory=dict)
     records: list[str] = field(default_factory=list)
     rests_on: RestsOn = "measurement"
+    place: str = ""
 
     def __post_init__(self) -> None:
         if self.outcome not in SYMBOLS:
@@ -59,6 +82,8 @@ class Verdict:
         plain = {"kind": "verdict", "schema": SCHEMA_VERSION, **asdict(self)}
         if self.rests_on == "measurement":  # as nearly all do
             del plain["rests_on"]
+        if not self.place:
+            del plain["place"]
         return plain
 
     def save(self, path: Path | str) -> Path:
@@ -105,17 +130,18 @@ class Verdicts(list[Verdict]):
         raise KeyError(claim)
 
     def _sections(self) -> dict[str, list[Verdict]]:
-        """By heading: what was measured, which has none, and the arithmetic below it."""
-        measured = [each for each in self if each.rests_on == "measurement"]
-        arithmetic = [each for each in self if each.rests_on == "arithmetic"]
-        return {"": measured, ARITHMETIC: arithmetic} if arithmetic else {"": measured}
+        """By heading: the paper's claims, which have none, and below them what does not count among them."""
+        found = {
+            name: [each for each in self if heading(asdict(each)) == name] for name in HEADINGS
+        }
+        return {name: verdicts for name, verdicts in found.items() if verdicts}
 
     def __str__(self) -> str:
         if not self:
             return "no claims"
         lines = []
-        for heading, verdicts in self._sections().items():
-            lines += [f"{heading}:"] if heading else []
+        for name, verdicts in self._sections().items():
+            lines += [f"{name}:"] if name else []
             lines += self._lines(verdicts)
         return "\n".join(lines)
 
@@ -124,7 +150,7 @@ class Verdicts(list[Verdict]):
         lines = []
         for verdict in verdicts:
             outcome = f"{SYMBOLS[verdict.outcome]} {verdict.outcome:<12}"
-            lines.append(_line(f"{outcome}  {verdict.study}  {verdict.says}"))
+            lines.append(_line(f"{outcome}  {verdict.study}  {with_place(asdict(verdict))}"))
             lines += [_line(f"    {text}") for text in (verdict.evidence, verdict.advice) if text]
         return lines
 
@@ -137,15 +163,15 @@ class Verdicts(list[Verdict]):
         table = Table(show_lines=True)
         for head in ("study", "claim", "outcome", "evidence", "what to do"):
             table.add_column(head, no_wrap=head in ("study", "outcome"))
-        for heading, verdicts in self._sections().items():
-            if heading:
-                table.add_row("", Text(heading, style="bold"))
+        for name, verdicts in self._sections().items():
+            if name:
+                table.add_row("", Text(name, style="bold"))
             for verdict in verdicts:
                 outcome = f"{SYMBOLS[verdict.outcome]} {verdict.outcome}"
                 # Text, because a plain string would have its [brackets] taken for markup.
                 table.add_row(
                     Text(_line(verdict.study)),
-                    Text(_line(verdict.says)),
+                    Text(_line(with_place(asdict(verdict)))),
                     Text(outcome, style=f"bold {COLOURS[verdict.outcome]}"),
                     Text(_line(verdict.evidence)),
                     Text(_line(verdict.advice)),
@@ -158,8 +184,8 @@ class Verdicts(list[Verdict]):
             for name in ("study", "claim", "outcome", "evidence", "what to do")
         )
         bodies = ""
-        for heading, verdicts in self._sections().items():
-            title = f'<tr><th scope="rowgroup" colspan="5">{heading}</th></tr>' if heading else ""
+        for name, verdicts in self._sections().items():
+            title = f'<tr><th scope="rowgroup" colspan="5">{name}</th></tr>' if name else ""
             bodies += f"<tbody>{title}{''.join(map(_row, verdicts))}</tbody>"
         return (
             f"<table><caption>Claims and what was measured</caption><thead><tr>{head}</tr></thead>"
@@ -176,7 +202,7 @@ def _row(verdict: Verdict) -> str:
     sentence = "text-align:left;overflow-wrap:anywhere;min-width:10em"
     cells = (
         ("text-align:left", escape(verdict.study)),
-        (sentence, escape(verdict.says)),
+        (sentence, escape(with_place(asdict(verdict)))),
         ("text-align:left", outcome),
         (sentence, escape(verdict.evidence)),
         (sentence, escape(verdict.advice)),

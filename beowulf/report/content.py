@@ -21,7 +21,7 @@ from beowulf import figures, host_state, lab_file, papers, paths, predictions, s
 from beowulf.errors import LabError, plain
 from beowulf.record import Record, moment
 from beowulf.report.found import Found, Kept, of_paper
-from beowulf.verdict import SYMBOLS
+from beowulf.verdict import SYMBOLS, heading
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -140,8 +140,8 @@ def _drawn(record: Record) -> tuple[Plain, str]:
 
 
 def _outcomes(verdicts: Sequence[Plain]) -> dict[str, int]:
-    """How many claims came out how; arithmetic, which no Record can change, does not count."""
-    measured = [each["outcome"] for each in verdicts if each.get("rests_on") != "arithmetic"]
+    """How many of the paper's claims came out how; own checks and arithmetic do not count among them."""
+    measured = [each["outcome"] for each in verdicts if not heading(each)]
     return {outcome: measured.count(outcome) for outcome in SYMBOLS}
 
 

@@ -17,7 +17,7 @@ from beowulf import browser, papers
 from beowulf.errors import LabError, UsageError
 from beowulf.figures import MOST_ROWS, number_text, titled
 from beowulf.report import content, found
-from beowulf.verdict import ARITHMETIC, SYMBOLS
+from beowulf.verdict import HEADINGS, SYMBOLS, heading, with_place
 
 HERE = Path(__file__).parent
 TITLE = "Beowulf Labs: what your Records say of the papers"
@@ -45,6 +45,8 @@ class Report:
             "how": _how,
             "titled": titled,
             "with_commands": _with_commands,
+            "heading": heading,
+            "with_place": with_place,
         }
         return environment.get_template("report.html").render(
             report=self.content,
@@ -52,7 +54,7 @@ class Report:
             title=TITLE,
             symbols=SYMBOLS,
             letters=papers.letters(),
-            arithmetic=ARITHMETIC,
+            headings=HEADINGS,
             most_rows=MOST_ROWS,
             most_warnings=MOST_WARNINGS,
         )

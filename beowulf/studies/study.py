@@ -86,6 +86,8 @@ class Claim:
     says: str
     judge: Callable[[Any], Judgement]
     needs: Literal["intervals", "quiet samples", "samples", "nothing"] = "intervals"
+    # Where in the paper it stands, such as "table 5" or "section V.A"; OWN where no paper says so.
+    place: str = field(kw_only=True)
     # Arithmetic: computed from the paper's own figures. It is listed separately, and no Record can change it.
     rests_on: RestsOn = "measurement"
     # What in the conditions of a Record is a stand-in for the paper's, as the evidence ends; empty for nothing.
@@ -209,11 +211,15 @@ class Study:
             why = missing.message.rstrip(".")
             bad = {name: [*each, why[0].lower() + why[1:]] for name, each in bad.items()}
             judged = []
-        return [
+        found = [
             _verdict(record, claim, facts, bad[claim.name])
             if claim in judged
             else unjudged(record, {claim.name: claim.says}, bad[claim.name])[0]
             for claim in claims
+        ]
+        return [
+            replace(verdict, rests_on=claim.rests_on, place=claim.place)
+            for verdict, claim in zip(found, claims, strict=True)
         ]
 
     def reasons(self, outcomes: Iterable[Outcome]) -> dict[Outcome, str]:
@@ -256,4 +262,4 @@ def _verdict(record: Record, claim: Claim, facts: Any, troubles: Sequence[str]) 
         numbers=seen.numbers,
         trouble=bad,
     )
-    return replace(made, rests_on=claim.rests_on)
+    return made
