@@ -22,7 +22,8 @@ page.
 
 A claim names its place in the paper. What these labs ask beyond the paper is below, as own checks, and does not count
 in the summary. Beside a claim is what was measured in the study's last run, and the Verdict; where runs came out
-differently, it has the number of those that came out so. Below the tables is, for each outcome in them, why a modern result agrees with the paper's, differs from it, or cannot decide."""
+differently, it has the number of those that came out so. Below the tables is, for each outcome in them, why a modern
+result agrees with the paper's, differs from it, or cannot decide."""
 NOT_YET = "not measured yet"
 COLUMNS = ("claim", "measured", "Verdict")
 

@@ -9,7 +9,7 @@ import pytest
 from benchmarks import full_studies, results_page
 from benchmarks.result import kept
 from beowulf.studies import STUDIES, find
-from beowulf.verdict import ARITHMETIC
+from beowulf.verdict import ARITHMETIC, OWN, OWN_CHECKS
 
 BEFORE = {"load_1min": 0.25, "cores": 2, "waiting_for_a_core_percent_10s": 0.0}
 
@@ -33,7 +33,7 @@ def result(runs: dict[str, list[Any]], failed: dict[str, str] | None = None) -> 
 
 
 def section(page: str, name: str) -> str:
-    return page.partition(f"## {results_page.heading(name)}\n")[2].partition("\n## ")[0]
+    return page.partition(f"## {results_page.title(name)}\n")[2].partition("\n## ")[0]
 
 
 @pytest.fixture
@@ -45,7 +45,13 @@ def made() -> dict[str, Any]:
                 run(claim("one", "contradicted"), claim("two", "inconclusive")),
                 run(claim("one", "contradicted"), claim("two", "holds"), took_s=90.0),
             ],
-            "D5": [run(claim("sum", "holds", rests_on="arithmetic"), claim("gain", "holds"))],
+            "D5": [
+                run(
+                    claim("sum", "holds", rests_on="arithmetic"),
+                    claim("ours", "contradicted", place=OWN),
+                    claim("gain", "holds", place="table 9"),
+                )
+            ],
         }
     )
 
@@ -74,10 +80,12 @@ def test_a_claim_has_its_measure_its_verdict_and_why(made: dict[str, Any]) -> No
     assert "2026-01-02 03:04 UTC, 90 s, the last of 2 runs; load before: 0.25 on 2 cores." in shown
 
 
-def test_arithmetic_is_listed_and_not_counted(made: dict[str, Any]) -> None:
+def test_own_checks_and_arithmetic_are_listed_and_not_counted(made: dict[str, Any]) -> None:
     page = results_page.markdown(made)
-    measured, _, arithmetic = section(page, "D5").partition(f"{ARITHMETIC}:")
-    assert "the claim gain" in measured
+    measured, _, others = section(page, "D5").partition(f"{OWN_CHECKS}:")
+    assert "the claim gain (table 9)" in measured
+    own, _, arithmetic = others.partition(f"{ARITHMETIC}:")
+    assert "the claim ours" in own
     assert "the claim sum" in arithmetic
     summary = page.partition("## Summary")[2].partition("\n## ")[0]
     lines = {line.split("]")[0][3:5]: line for line in summary.splitlines()}

@@ -19,7 +19,7 @@ from beowulf import paths
 from beowulf.notebook import fitted, print_whole
 from beowulf.record import Record, RecordError
 from beowulf.studies import judge
-from beowulf.verdict import ARITHMETIC, SYMBOLS, Verdict, VerdictError, Verdicts
+from beowulf.verdict import ARITHMETIC, OWN, OWN_CHECKS, SYMBOLS, Verdict, VerdictError, Verdicts
 
 text = st.text(min_size=1)
 verdicts = st.builds(
@@ -182,16 +182,28 @@ def test_a_part_of_several_verdicts_is_shown_in_the_same_way() -> None:
         several.named("d")
 
 
-def test_arithmetic_has_a_heading_of_its_own_and_stays_arithmetic_in_a_file(tmp_path: Path) -> None:
-    verdict = small(claim="sums", says="The sums are right", rests_on="arithmetic")
-    assert Verdict.load(verdict.save(tmp_path / "verdict.json")) == verdict
-    both = Verdicts([verdict, small()])
+def test_own_checks_and_arithmetic_have_headings_of_their_own_also_in_a_file(
+    tmp_path: Path,
+) -> None:
+    sums = small(claim="sums", says="The sums are right", rests_on="arithmetic")
+    own = small(claim="own", says="The clock is fine", place=OWN)
+    for verdict in (sums, own):
+        assert Verdict.load(verdict.save(tmp_path / "verdict.json")) == verdict
+    several = Verdicts([sums, own, small(says="It rises", place="figure 13")])
     console = Console(width=200, record=True, file=io.StringIO())
-    console.print(both)
-    for text in (str(both), both._repr_html_(), console.export_text()):
-        assert text.index(ARITHMETIC) < text.index("The sums are right")
-    assert ARITHMETIC not in str(Verdicts([small()]))
-    assert "rests_on" not in small().as_plain()
+    console.print(several)
+    in_order = (
+        "It rises (figure 13)",
+        OWN_CHECKS,
+        "The clock is fine",
+        ARITHMETIC,
+        "The sums are right",
+    )
+    for text in (str(several), several._repr_html_(), console.export_text()):
+        places = [text.index(each) for each in in_order]
+        assert places == sorted(places)
+    assert OWN_CHECKS not in str(Verdicts([small()]))
+    assert not {"rests_on", "place"} & small().as_plain().keys()
 
 
 def test_the_sample_in_the_docs_is_what_this_version_makes_of_it(tmp_path: Path) -> None:
