@@ -261,11 +261,6 @@ def _simulated_ms(
 
 def read(found: Analysis) -> _Run:
     """Refuse what cannot be replayed, and look up what belongs to each event."""
-    if found.trace.details.get("simulated"):
-        raise LabError(
-            "SimGrid's trace does not say how long the messages are: it cannot be replayed.",
-            "Simulate the program on the other platform: `beowulf up --target FILE.toml`, `beowulf run`.",
-        )
     if found.trace.warnings:
         raise LabError(
             f"Only a whole run can be replayed. {found.trace.warnings[0]}", "Record it again."
