@@ -177,7 +177,7 @@ def test_a_real_capture_agrees_with_capinfos_and_tshark(network: Network, file: 
     assert data["payload_bytes"].sum() == 50 * 3000
     assert (table["interface"] == "lo").all()
     facts = wire.facts()
-    assert facts["packets"] == capinfos(file).packets == len(table)
+    assert facts["packets"] == capinfos(file)[0] == len(table)
     assert facts["sha256"] == hashlib.sha256(file.read_bytes()).hexdigest()
     assert (facts["file"], facts["snap_bytes"], facts["dropped"]) == (file.name, 96, 0)
 
@@ -286,7 +286,7 @@ def test_a_capture_ends_at_a_size_and_keeps_what_came_before(network: Network, f
     assert wire.warnings == ["The capture reached its limit of size and ended early."]
     assert 100_000 <= file.stat().st_size < 120_000
     assert len(read(file)) < 20 * 50
-    assert capinfos(file).packets == len(read(file))
+    assert capinfos(file)[0] == len(read(file))
 
 
 def test_what_goes_wrong_in_the_block_is_not_hidden_and_the_capture_ends(

@@ -10,7 +10,7 @@ from runs import Run
 from test_flows import ACK, A, B, Talk, opened
 from test_mpi_messages import CALL, YES, eager
 from typer.testing import CliRunner
-from written import Packet, arp, ethernet, pcap
+from written import Packet, arp, ethernet, pcapng
 
 from beowulf.cli.commands import app
 from beowulf.packets.analysis import analyse
@@ -53,8 +53,8 @@ def test_each_kind_of_wait_is_named_and_explained(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("frames", [0, 1])
 def test_a_capture_without_tcp_is_reported_in_few_lines(frames: int, tmp_path: Path) -> None:
-    path = tmp_path / "wire.pcap"
-    path.write_bytes(pcap([Packet(ethernet(0x0806, arp("10.0.0.1", "10.0.0.2")))] * frames))
+    path = tmp_path / "wire.pcapng"
+    path.write_bytes(pcapng([Packet(ethernet(0x0806, arp("10.0.0.1", "10.0.0.2")))] * frames))
     text = report(path)
     assert text.startswith(f"{frames} packets, {60 * frames} bytes")
     assert "TCP overhead" not in text
