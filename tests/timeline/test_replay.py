@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections import Counter
 from dataclasses import replace as changed
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +17,7 @@ from beowulf.cluster import simulated
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.cluster.platform import Platform
 from beowulf.errors import LabError, UsageError
-from beowulf.timeline import analysis, recording, replay, simgrid
+from beowulf.timeline import analysis, recording, replay
 from beowulf.timeline.analysis import Analysis
 from beowulf.timeline.trace import (
     COLLECTIVE,
@@ -71,7 +70,7 @@ int main(int argc, char **argv) {
 def simulated_line(folder: Path, *, anybody: bool = False) -> Path:
     """What SimGrid has kept of the program on four nodes."""
     (folder / "line.c").write_text(A_LINE)
-    place, kept = simulated.beside(FAST, folder / "cluster"), folder / "kept"
+    place, kept = simulated.beside(FAST, folder / "cluster"), folder / f"kept-{anybody}"
     program = mpi.build(
         folder / "line.c",
         library=place.mpi,
@@ -84,22 +83,17 @@ def simulated_line(folder: Path, *, anybody: bool = False) -> Path:
 
 
 @needs_simgrid
-def test_a_simulated_run_is_replayed_with_its_computing_and_always_alike(tmp_path: Path) -> None:
+def test_a_simulated_run_is_replayed_with_its_computing_unless_it_receives_from_anybody(
+    tmp_path: Path,
+) -> None:
+    with pytest.raises(LabError, match="sends and 0 receives that name their partner"):
+        replay.simgrids_own(simulated_line(tmp_path, anybody=True), [FAST])
     fast, again, slow = replay.simgrids_own(simulated_line(tmp_path), [FAST, FAST, SLOW])
     assert fast == again
     message_ms = 0.455  # 5000 bytes, by HERE_US
     assert fast > 5 + 3 * message_ms, "it computes for some ms"
     # Three messages follow one another, and take ten times as long; computing does not.
     assert slow - fast == pytest.approx(9 * 3 * message_ms, rel=0.05)
-
-
-@needs_simgrid
-def test_a_simulated_run_whose_receives_take_from_anybody_is_refused(
-    tmp_path: Path,
-) -> None:
-    kept = simulated_line(tmp_path, anybody=True)
-    with pytest.raises(LabError, match="sends and 0 receives that name their partner"):
-        replay.simgrids_own(kept, [FAST])
 
 
 def event(
@@ -229,19 +223,14 @@ def test_asking_again_and_again_is_waiting_and_work_in_between_is_work() -> None
 @pytest.mark.parametrize(
     ("call", "root", "sizes", "words"),
     [
-        ("Bcast", 1, (800,) * 4, "bcast 800 1"),
         ("Bcast", 1, (16_000,) * 4, "bcast 16000 1"),
         ("Bcast", 1, (16_000,) * 8, "scatter 2000 2000 1, allgather 2000 2000"),
         ("Reduce", 2, (800,) * 4, "reduce 800 0 2"),
         ("Reduce", 0, (8000,) * 4, "reducescatter 2000 2000 2000 2000 0, gather 2000 2000 0"),
-        ("Allreduce", -1, (8,) * 4, "allreduce 8 0"),
         ("Allreduce", -1, (8000,) * 4, "reducescatter 2000 2000 2000 2000 0, allgather 2000 2000"),
-        ("Exscan", -1, (8,) * 2, "exscan 8 0"),
         ("Gather", 1, (8,) * 2, "gather 8 8 1"),
-        ("Scatter", 1, (8,) * 2, "scatter 8 8 1"),
         ("Gatherv", 1, (8, 0, 4), "gatherv 8 8 1 4 1"),
         ("Scatterv", 1, (8, 0, 4), "scatterv 8 1 4 8 1"),
-        ("Allgather", -1, (8,) * 2, "allgather 8 8"),
         ("Allgatherv", -1, (8, 0, 4), "allgatherv 8 8 1 4"),
         ("Alltoall", -1, (80,) * 4, "alltoall 20 20"),
         ("Alltoallv", -1, (80, 400, 0, 40), "alltoallv 80 20 20 20 20 131 20 100 1 10"),
@@ -304,15 +293,6 @@ def test_only_a_whole_run_is_replayed(record: Recorded) -> None:
         "Only a whole run can be replayed. Rank 0: more than 1,000 events",
     )
     assert short.hint == "Record it again."
-
-
-def test_a_simulated_run_is_not_replayed() -> None:
-    found = Analysis(simgrid.read(Path(__file__).with_name("ring.paje")), {})
-    stops(found, "does not say how long the messages are")
-
-
-def test_calls_of_some_ranks_and_in_the_background_are_named(everything: dict[int, Path]) -> None:
-    stops(analysis.read(everything[4]), "MPI_Ibcast: it goes on in the background")
 
 
 def test_each_rank_has_a_core() -> None:
@@ -388,52 +368,31 @@ def test_simgrid_replays_every_collective_call(ranks: int) -> None:
     assert there > 10 if ranks > 1 else there < 1
 
 
-def programs() -> dict[str, tuple[Path, tuple[str, ...], int]]:
-    """The first one waits for its cables and delays alone; others also for cores, which tests of a machine share."""
-    npb = paths.lab("03") / "npb"
-    return {
-        "plate": (paths.lab("09") / "plate.c", ("--row-us", "5", "--rows", "400"), 4),
-        "IS": (npb / "is.c", ("S",), 4),
-        "round trips": (paths.lab("04") / "roundtrip.c", (), 2),
-        "CG": (npb / "cg.c", ("S",), 4),
-        "MG": (npb / "mg.c", ("S",), 4),
-    }
-
-
-def recorded(name: str, cluster: NamespaceCluster, into: Path) -> Analysis:
-    source, arguments, ranks = programs()[name]
-    words = mpi.prepare(source, library=cluster.mpi)
-    done = recording.launch(cluster, words, ranks, arguments, into=into, timeout_s=PATIENCE_S)
-    assert done.returncode == 0, done.stderr
-    return analysis.read(into)
+# The first one waits for its cables and delays alone; others also for cores, which tests of a machine share.
+NPB = paths.lab("03") / "npb"
+PROGRAMS = {
+    "plate": (paths.lab("09") / "plate.c", ("--row-us", "5", "--rows", "400"), 4),
+    "IS": (NPB / "is.c", ("S",), 4),
+    "CG": (NPB / "cg.c", ("S",), 4),
+}
 
 
 @needs_simgrid
 @pytest.mark.cluster
-@pytest.mark.nightly
-@pytest.mark.parametrize("name", programs())
-def test_a_run_at_100_mbit_takes_as_long_in_its_replay(
+@pytest.mark.parametrize("name", first(1, list(PROGRAMS)))
+def test_a_real_run_is_replayed_always_alike_and_takes_longer_on_a_slow_network(
     name: str, cluster: NamespaceCluster, tmp_path: Path
 ) -> None:
-    there = replay.replay(recorded(name, cluster, tmp_path / "trace"), FAST)
-    # FAST is nobody's calibration: short messages take 5 µs here when it is quiet, and wait for a core when it is not.
-    low, high = (0.5, 2) if name == "plate" else (0.1, 6)
-    assert low < there.ratio < high, there
-
-
-@needs_simgrid
-@pytest.mark.cluster
-def test_a_real_run_is_replayed_always_alike_and_takes_longer_on_a_slow_network(
-    cluster: NamespaceCluster, tmp_path: Path
-) -> None:
-    found = recorded("plate", cluster, tmp_path / "trace")
+    source, arguments, ranks = PROGRAMS[name]
+    words, into = mpi.prepare(source, library=cluster.mpi), tmp_path / "trace"
+    done = recording.launch(cluster, words, ranks, arguments, into=into, timeout_s=PATIENCE_S)
+    assert done.returncode == 0, done.stderr
+    found = analysis.read(into)
     there = replay.replay(found, FAST)
     # The same run takes the same time, to the last digit.
     assert replay.replay(found, FAST) == there
-    slow = replay.replay(found, SLOW)
-    assert slow.ms > there.ms
-    words_of = Counter(line.split()[0] for lines in of(found) for line in lines)
-    assert words_of["sleep"] > 0
+    assert replay.replay(found, SLOW).ms > there.ms
+    assert any(line.startswith("sleep") for lines in of(found) for line in lines)
 
 
 @needs_simgrid

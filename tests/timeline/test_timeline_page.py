@@ -20,8 +20,9 @@ from running import wait_until
 pytest.importorskip("bokeh")
 
 from beowulf.errors import UsageError
-from beowulf.timeline import analysis, page, picture
+from beowulf.timeline import analysis, picture
 from beowulf.timeline.analysis import Analysis
+from beowulf.timeline.timeline_page import Page
 from beowulf.timeline.trace import EVENT, RECEIVES, SENDS, RankTrace, Trace
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ def seen(view: Any, rank: int) -> set[tuple[int, ...]]:
 @pytest.mark.browser
 def test_what_is_drawn_is_what_the_trace_has(browser: Any, tmp_path: Path) -> None:
     found = made(4, 200)
-    shown = page.Page(found)
+    shown = Page(found)
     shown.packets, shown.nodes = packets(100, found.length_ns, 10), ["a", "b", "c", HOSTILE]
     shown.save(tmp_path / "t.html")
     with opened(browser, tmp_path / "t.html") as view:
@@ -140,7 +141,7 @@ def test_what_is_drawn_is_what_the_trace_has(browser: Any, tmp_path: Path) -> No
 @pytest.mark.browser
 def test_keys_jump_to_the_waits(record: Recorded, browser: Any, tmp_path: Path) -> None:
     found = analysis.read(record("cases.c", 2, "late-sender", "5"))
-    page.Page(found).save(tmp_path / "t.html")
+    Page(found).save(tmp_path / "t.html")
     top = found.waits.iloc[0]
     since = (top["since_ns"] - found.trace.began_ns) / 1e6
     with opened(browser, tmp_path / "t.html") as view:
@@ -160,17 +161,16 @@ def test_keys_jump_to_the_waits(record: Recorded, browser: Any, tmp_path: Path) 
         assert "waits" in view.inner_text("#live")
 
 
-def test_names_in_the_page_are_text(tmp_path: Path) -> None:
-    text = page.Page(made(2, 10)).html()
-    assert HOSTILE not in text
-    assert "srcdoc" in page.Page(made(2, 10))._repr_html_()
+def test_names_in_the_page_are_text() -> None:
+    assert HOSTILE not in Page(made(2, 10)).html()
+    assert "srcdoc" in Page(made(2, 10))._repr_html_()
 
 
 def test_a_terminal_gets_the_longest_waits_and_the_way_to_the_picture(
     record: Recorded,
 ) -> None:
     found = analysis.read(record("cases.c", 2, "late-sender", "5"))
-    printed = pretty(page.Page(found))
+    printed = pretty(Page(found))
     longest_ms = f"{found.waits['waited_ns'].max() / 1e6:.3f}"
     assert longest_ms in printed
     assert '`_.save("timeline.html")`' in printed
@@ -194,7 +194,7 @@ def test_the_still_picture_has_its_sentence_and_table(tmp_path: Path) -> None:
 def test_a_million_events_stay_smooth(browser: Any, tmp_path: Path) -> None:
     found = made(16, 62_500)
     file = tmp_path / "t.html"
-    shown = page.Page(found)
+    shown = Page(found)
     shown.packets, shown.nodes = packets(100_000, found.length_ns, 1000), list("abcd")
     shown.save(file)
     size = os.path.getsize(file)
