@@ -110,26 +110,14 @@ def test_the_critical_path_goes_through_the_rank_that_was_late() -> None:
     assert on == {1_000: [0], 3_000: [0], 5_000: [0], 8_000: [1]}
 
 
-def test_the_steps_of_a_real_runs_critical_path_follow_each_other(record: Recorded) -> None:
-    found = analysis.read(record("cases.c", 2, "late-sender", "3"))
+def test_what_if_and_the_critical_path_of_a_real_run(record: Recorded) -> None:
+    found = analysis.read(record("cases.c", 2, "rendezvous", "3"))
     path = found.critical_path
     assert sum(path.parts_ns.values()) == path.length_ns <= found.length_ns
     assert all(a.ended_ns == b.began_ns for a, b in itertools.pairwise(path.steps))
-
-
-def test_a_run_replayed_without_a_change_takes_as_long(everything: dict[int, Path]) -> None:
-    found = analysis.read(everything[4])
-    assert found.replay.length_ns() == pytest.approx(found.length_ns, rel=0.001)
-
-
-def test_a_message_that_costs_nothing_shortens_the_run_by_no_more_than_it_took(
-    record: Recorded,
-) -> None:
-    found = analysis.read(record("cases.c", 2, "rendezvous", "3"))
-    events = found.events
     whole = found.replay.length_ns()
-    messages = found.messages
-    for message in messages.index:
-        row = messages.loc[message]
+    assert whole == pytest.approx(found.length_ns, rel=0.001), "without a change it takes as long"
+    events, messages = found.events, found.messages
+    for message, row in messages.iterrows():
         took = events["ended_ns"].iat[row["received"]] - events["began_ns"].iat[row["send"]]
         assert 0 <= whole - found.replay.length_ns(free={message}) <= took
