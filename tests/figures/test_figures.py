@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -15,10 +14,12 @@ import pandas as pd
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
+from matplotlib.colors import to_rgb
 
 from beowulf import figures
 from beowulf.errors import UsageError
 
+WEIGHTS = (0.2126, 0.7152, 0.0722)  # of red, green and blue in WCAG 2
 NODES = ("node00", "node01", "node02")
 
 
@@ -166,18 +167,14 @@ def test_units_are_read_from_names_and_numbers_read_well() -> None:
     assert list(map(figures.number_text, numbers)) == texts
 
 
-def luminance(colour: str) -> float:
-    """As WCAG 2 defines it."""
-    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
-    red, green, blue = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
 def test_the_first_colours_stand_out_on_white() -> None:
     # 3 to 1 is what WCAG 2.1 asks of graphics; later series rely on marker, dash and hatching too.
     for colour in figures.COLOURS[:3]:
-        assert re.fullmatch("#[0-9A-F]{6}", colour)
-        assert 1.05 / (luminance(colour) + 0.05) >= 3
+        parts = [
+            p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in to_rgb(colour)
+        ]
+        luminance = sum(part * weight for part, weight in zip(parts, WEIGHTS, strict=True))
+        assert 1.05 / (luminance + 0.05) >= 3
 
 
 def test_style_leaves_no_trace_and_the_courses_style_stays() -> None:
@@ -260,7 +257,6 @@ PAPER_B = [1e3, 1e4, 5e4, 7.5e4, 1e5, 1.5e5, 2e5, 5e5, 1e6, 2e6, 5e6, 1e7]
         ([0.0, *POWERS[:13]], ["0", "1", "4", "16", "64", "256", "1,024", "4,096"]),
         (PAPER_B, [f"{n} kB" for n in (1, 10, 50, 100, 500)] + [f"{n} MB" for n in (1, 2, 5, 10)]),
         ([1448.0, 16_384.0, 262_144.0], ["1,448", "16 KiB", "256 KiB"]),
-        ([1448.0, 2896.0, 4344.0], ["1,448", "2,896", "4,344"]),
     ],
 )
 def test_ticks_stand_at_measured_sizes_and_their_numbers_do_not_touch(
@@ -298,7 +294,6 @@ def test_values_that_tell_no_course_are_marks_with_their_own_intervals() -> None
 @pytest.mark.parametrize(
     "lines",
     [
-        ["rate, median with 95 % interval (Mbit/s)"],
         ["whole round trip,", "median with 95 % interval (µs)"],
         ["CPU use, median with 95 % interval", "(% of a core)"],
     ],

@@ -1,9 +1,8 @@
-"""The page and the still picture: do they show what the trace has, offline, by keyboard, quickly?"""
+"""The page and the still picture: do they show what the trace has, offline, by keyboard?"""
 
 from __future__ import annotations
 
 import io
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 
 
 HOSTILE = "<script>alert(1)</script>"
-MOST_OPEN_S, MOST_BYTES, FEWEST_FRAMES = 5.0, 20_000_000, 20.0
 
 
 def made(ranks: int, calls: int) -> Analysis:
@@ -166,10 +164,8 @@ def test_names_in_the_page_are_text() -> None:
     assert "srcdoc" in Page(made(2, 10))._repr_html_()
 
 
-def test_a_terminal_gets_the_longest_waits_and_the_way_to_the_picture(
-    record: Recorded,
-) -> None:
-    found = analysis.read(record("cases.c", 2, "late-sender", "5"))
+def test_a_terminal_gets_the_longest_waits_and_the_way_to_the_picture() -> None:
+    found = made(2, 10)
     printed = pretty(Page(found))
     longest_ms = f"{found.waits['waited_ns'].max() / 1e6:.3f}"
     assert longest_ms in printed
@@ -187,31 +183,3 @@ def test_the_still_picture_has_its_sentence_and_table(tmp_path: Path) -> None:
     assert picture.chosen("0-1,3", 4) == [0, 1, 3]
     with pytest.raises(UsageError):
         picture.chosen("nine", 4)
-
-
-@pytest.mark.browser
-@pytest.mark.nightly
-def test_a_million_events_stay_smooth(browser: Any, tmp_path: Path) -> None:
-    found = made(16, 62_500)
-    file = tmp_path / "t.html"
-    shown = Page(found)
-    shown.packets, shown.nodes = packets(100_000, found.length_ns, 1000), list("abcd")
-    shown.save(file)
-    size = os.path.getsize(file)
-    with opened(browser, file) as view:
-        opens_s = view.evaluate("performance.now()") / 1000  # since the page was asked for
-        frames = view.evaluate(
-            """async () => {
-  const end = timeline.model("whole").x_range.end, n0 = timeline.frames(), t0 = performance.now();
-  for (let n = 0; performance.now() - t0 < 4000; n++) {
-    const half = end * 0.5 ** (n % 48 / 4) / 2, middle = end * (0.3 + 0.4 * (n % 17) / 17);
-    timeline.bound(middle - half, middle + half);
-    await new Promise(requestAnimationFrame);
-  }
-  return (timeline.frames() - n0) / ((performance.now() - t0) / 1000);
-}"""
-        )
-    print(f"{size:,} bytes, opens in {opens_s:.2f} s, {frames:.1f} frames/s")
-    assert size < MOST_BYTES
-    assert opens_s < MOST_OPEN_S
-    assert frames > FEWEST_FRAMES
