@@ -335,18 +335,10 @@ def _tokens_of_1995() -> Drawing:
     return drawing
 
 
+DRAWN = (_boot, _memory, _kernels, _short_messages, _pairs, _one_message, _segments, _nothing)
 PLOTS: dict[str, Callable[[], Drawing]] = {
-    "boot": _boot,
-    "memory": _memory,
-    "kernels": _kernels,
-    "short-messages": _short_messages,
-    "pairs": _pairs,
-    "one-message": _one_message,
-    "segments": _segments,
-    "nothing": _nothing,
-    "calibration": _calibration,
-    "tokens": _tokens,
-    "tokens-of-1995": _tokens_of_1995,
+    draw.__name__[1:].replace("_", "-"): draw
+    for draw in (*DRAWN, _calibration, _tokens, _tokens_of_1995)
 }
 
 # Of each kept run: from and to which ms it is shown, and how high the picture is, in inches.

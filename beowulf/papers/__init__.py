@@ -49,11 +49,6 @@ def measured_again_by(study: str) -> list[str]:
 
 def table(name: str) -> pd.DataFrame:
     """A published table, as printed; its attrs have `title`, `source`, `note` (contradictions)."""
-    return _table(name).copy()
-
-
-@cache
-def _table(name: str) -> pd.DataFrame:
     entries = _catalogue()["tables"]
     if name not in entries:
         raise UsageError(f"There is no table {name!r}.", f"There are: {', '.join(entries)}.")

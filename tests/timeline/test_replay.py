@@ -179,9 +179,7 @@ def test_a_wait_is_for_what_it_completed(kind: str, waits: list[str]) -> None:
         event("MPI_Waitall", 2, 30, COMPLETES | PART, partner=0, request=2, **both),
     ]
     there, here = of(run(sender, receiver))
-    assert (
-        there[:2] == ["isend 1 0 8", "irecv 1 1 1"] if answers else ["isend 1 0 8", "isend 1 2 8"]
-    )
+    assert [each for each in there if "isend" in each] == ["isend 1 0 8", "isend 1 2 8"]
     assert [each for each in there if "wait" in each] == waits
     assert "sleep 0.000010000" in there
     first, second = (["send 0 1 1"], ["send 0 3 1"]) if answers else ([], [])
