@@ -23,7 +23,7 @@ from beowulf.errors import LabError
 from beowulf.record import Point, Record
 from beowulf.report import content, found
 from beowulf.report.report_page import Report, make
-from beowulf.studies import STUDIES, judge
+from beowulf.studies import judge
 from beowulf.verdict import SYMBOLS
 from tests.gold.labs import LABS
 
@@ -150,13 +150,6 @@ def test_the_published_tables_are_beside_the_records(report: Report, html: str) 
         assert each["picture"] is None or f'alt="{each["picture"]["alt"][:20]}' in unescape(part)
     assert len(seen) >= 3
     assert {"D1", "D2"} <= {each["study"] for each in studies(report) if each["as_printed"]}
-
-
-def test_every_published_table_names_a_study_that_measures_it_again() -> None:
-    for name in papers.tables():
-        again = [study for study in STUDIES if name in papers.measured_again_by(study)]
-        assert again, name
-        assert {study[0] for study in again} == {name[0]}
 
 
 def test_the_page_is_small_and_needs_nothing_else(html: str) -> None:

@@ -36,11 +36,6 @@ def note(letter: str) -> str:
     return str(_paper(letter).get("note", ""))
 
 
-def tables() -> dict[str, str]:
-    """The names of all tables, each with its title."""
-    return {name: entry["title"] for name, entry in _catalogue()["tables"].items()}
-
-
 def measured_again_by(study: str) -> list[str]:
     """The names of the tables whose figures a study measures again."""
     tables = _catalogue()["tables"].items()
