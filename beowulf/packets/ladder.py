@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from beowulf.errors import LabError, UsageError
+from beowulf.errors import LabError
 from beowulf.figures import look
 from beowulf.figures.look import Figure
 from beowulf.packets import ch3
@@ -36,14 +36,14 @@ LOOKS: dict[str, tuple[str, str, Any, float]] = {  # of a kind: in words, colour
 
 def ladder(
     capture: Path | str,
-    message: int | None = None,
+    message: int = 0,
     *,
     tag: int | None = None,
     names: Mapping[str, str] | None = None,
 ) -> Figure:
     """One MPI message as a ladder: its sender left, its receiver right, time running down.
 
-    `message` is its row in `messages(capture)`; or the first with this `tag` of a program's own. Each
+    `message` is its row in `messages(capture)`; with a `tag` it is the first of a program's own that has it. Each
     arrow is one packet, with the time at which the capture saw it and its number in Wireshark. Steps
     have equal distances and the slant shows the direction only: one capture knows one moment of a
     packet. `names` gives addresses a name. LabError when there is no such message.
@@ -63,7 +63,7 @@ def ladder(
     return _draw_ladder(steps, titles, title)
 
 
-def _chosen(traffic: Traffic, message: int | None, tag: int | None) -> Message:
+def _chosen(traffic: Traffic, message: int, tag: int | None) -> Message:
     every = traffic.messages
     if tag is not None:
         for each in every:
@@ -71,8 +71,6 @@ def _chosen(traffic: Traffic, message: int | None, tag: int | None) -> Message:
             if packet.tag == tag and not packet.context & 1:
                 return each
         raise LabError(f"No message with tag {tag} is in this capture.")
-    if message is None:
-        raise UsageError("A ladder shows one message.", "Say which: its row, or a tag.")
     if not 0 <= message < len(every):
         raise LabError(f"There is no message {message}: the capture has {len(every)}, from 0 on.")
     return every[message]

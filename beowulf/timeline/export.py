@@ -33,8 +33,6 @@ def _chrome_events(found: Analysis) -> Iterator[dict[str, Any]]:
     for each in found.trace.ranks:
         about = {"name": f"rank {each.rank} on {each.host}"}
         yield {"ph": "M", "name": "process_name", "pid": each.rank, "args": about}
-        order = {"sort_index": each.rank}
-        yield {"ph": "M", "name": "process_sort_index", "pid": each.rank, "args": order}
     for row in events:
         place = {"pid": row["rank"], "tid": row["thread"], "ts": us(row["began_ns"])}
         if row["flags"] & PART:

@@ -12,8 +12,7 @@ import shutil
 import tarfile
 import time
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -149,32 +148,31 @@ def launch(
         "arguments": list(arguments),
         "eager_bytes": int((environment or {}).get(EAGER_LIMIT, SHIPPED_EAGER_BYTES)),
     }
-    with Recording(cluster, into) as recording, _stopped(recording, about):
+    with Recording(cluster, into) as recording:
         recording.note(about)
         line = [*recording.prefix, *words]
-        if not capture:
-            return mpi.launch(cluster, line, ranks, arguments, environment=environment, **options)
-        with cluster.capture(into / CAPTURE) as wire:
-            done = mpi.launch(cluster, line, ranks, arguments, environment=environment, **options)
-        about["capture"] = {
-            "file": CAPTURE,
-            "packets": wire.packets,
-            "dropped": wire.dropped,
-            "warnings": list(wire.warnings),
-            "shifted_s": dict(wire.shifted_s),
-        }
-        return done
-
-
-@contextmanager
-def _stopped(recording: Recording, about: dict[str, Any]) -> Iterator[None]:
-    """When a run that does not end well was over, by the clock that all ranks share; elsewhere it is not known."""
-    try:
-        yield
-    finally:
-        if recording.cluster.can.one_machine:
-            about["stopped_ns"] = time.monotonic_ns()
-        recording.note(about)
+        try:
+            if not capture:
+                return mpi.launch(
+                    cluster, line, ranks, arguments, environment=environment, **options
+                )
+            with cluster.capture(into / CAPTURE) as wire:
+                done = mpi.launch(
+                    cluster, line, ranks, arguments, environment=environment, **options
+                )
+            about["capture"] = {
+                "file": CAPTURE,
+                "packets": wire.packets,
+                "dropped": wire.dropped,
+                "warnings": list(wire.warnings),
+                "shifted_s": dict(wire.shifted_s),
+            }
+            return done
+        finally:
+            # When a run that does not end well was over, is known by a clock that all ranks share.
+            if cluster.can.one_machine:
+                about["stopped_ns"] = time.monotonic_ns()
+            recording.note(about)
 
 
 def details(folder: Path) -> dict[str, Any]:
