@@ -9,12 +9,12 @@ import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from html import unescape
-from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
+from bs4 import BeautifulSoup
 from typer.testing import CliRunner
 
 from beowulf import papers, predictions
@@ -31,27 +31,9 @@ MOST_BYTES = 5_000_000
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)> & {{ 7 * 7 }}"
 
 
-class Page(HTMLParser):
-    """The elements of a page in turn, each with its attributes, and the text in it."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.texts: list[str] = []
-        self.feed(html)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, dict(attrs)))
-
-    def handle_data(self, data: str) -> None:
-        self.texts.append(data)
-
-    @property
-    def text(self) -> str:
-        return "".join(self.texts)
-
-    def all(self, *tags: str) -> list[dict[str, str | None]]:
-        return [attributes for tag, attributes in self.elements if tag in tags]
+def read(html: str) -> BeautifulSoup:
+    """The elements of a page, each with its attributes, and its text."""
+    return BeautifulSoup(html, "html.parser")
 
 
 def idle(**other: Any) -> Record:
@@ -103,7 +85,7 @@ def studies(report: Report) -> list[dict[str, Any]]:
 def test_the_page_and_its_data_have_every_claim_and_what_it_came_to(
     report: Report, html: str
 ) -> None:
-    shown = Page(html)
+    shown = read(html)
     said = " ".join(shown.text.split())
     assert len(studies(report)) >= 8
     rows = 0
@@ -154,32 +136,32 @@ def test_the_published_tables_are_beside_the_records(report: Report, html: str) 
 
 def test_the_page_is_small_and_needs_nothing_else(html: str) -> None:
     assert len(html.encode()) < MOST_BYTES
-    shown = Page(html)
-    sources = [str(each["src"]) for each in shown.all("img")]
+    shown = read(html)
+    sources = [str(each["src"]) for each in shown.find_all("img")]
     assert len(sources) >= 8
     assert all(source.startswith("data:image/png;base64,") for source in sources)
-    assert not shown.all("script", "link", "iframe", "object")
-    policy = str(next(each["content"] for each in shown.all("meta") if "http-equiv" in each))
+    assert not shown.find_all(["script", "link", "iframe", "object"])
+    policy = str(shown.find("meta", {"http-equiv": True})["content"])
     assert "default-src 'none'" in policy
     assert "script" not in policy
 
 
 def test_a_reader_who_cannot_see_it_finds_their_way(html: str) -> None:
-    shown = Page(html)
-    levels = [int(tag[1]) for tag, _ in shown.elements if re.fullmatch("h[1-6]", tag)]
+    shown = read(html)
+    levels = [int(each.name[1]) for each in shown.find_all(re.compile("^h[1-6]$"))]
     assert levels[0] == 1
     assert levels.count(1) == 1
     assert all(after <= before + 1 for before, after in pairwise(levels))
-    assert all(len(str(each["alt"]).split()) > 3 for each in shown.all("img"))
-    assert len(shown.all("table")) == len(shown.all("caption"))
-    assert all(each.get("scope") for each in shown.all("th"))
-    regions = [each for each in shown.all("div") if each.get("role") == "region"]
+    assert all(len(str(each["alt"]).split()) > 3 for each in shown.find_all("img"))
+    assert len(shown.find_all("table")) == len(shown.find_all("caption"))
+    assert all(each.get("scope") for each in shown.find_all("th"))
+    regions = shown.find_all("div", role="region")
     assert all(each.get("tabindex") == "0" for each in regions), "what scrolls is reached by keys"
     labels = [each["aria-label"] for each in regions]
     assert len(set(labels)) == len(labels)
-    names = [each["id"] for _, each in shown.elements if "id" in each]
+    names = [each["id"] for each in shown.find_all(id=True)]
     assert len(set(names)) == len(names)
-    links = [str(each["href"]) for each in shown.all("a")]
+    links = [str(each["href"]) for each in shown.find_all("a")]
     assert {link[1:] for link in links if link.startswith("#")} <= set(names)
 
 
@@ -213,11 +195,11 @@ def test_no_text_of_a_record_is_markup(tmp_path: Path) -> None:
     (tmp_path / f"A1-{HOSTILE.replace('/', '')}.json").write_text("{")
     made = make([tmp_path])
     html = made.html()
-    shown = Page(html)
+    shown = read(html)
     assert HOSTILE in shown.text, "it is shown as it was typed"
-    assert not shown.all("script")
-    assert not [name for _, each in shown.elements for name in each if name.startswith("on")]
-    assert all(str(each["src"]).startswith("data:") for each in shown.all("img"))
+    assert not shown.find_all("script")
+    assert not [name for each in shown.find_all() for name in each.attrs if name.startswith("on")]
+    assert all(str(each["src"]).startswith("data:") for each in shown.find_all("img"))
     assert "\x1b" not in html
     assert len(html) < 200_000
     assert [each["kind"] for each in made.content["studies"]] == [found.UNKNOWN]
@@ -232,7 +214,7 @@ def test_what_cannot_be_judged_or_drawn_is_a_sentence(
     (each,) = studies(made)
     assert each["problems"]
     assert each["picture"] is None
-    shown = Page(made.html())
+    shown = read(made.html())
     for problem in each["problems"]:
         assert problem in shown.text
         assert "Traceback" not in problem
@@ -266,7 +248,7 @@ def test_of_each_study_and_kind_the_newest_is_shown_and_the_others_are_counted(
         "of the heat program": 1,
         "of an exercise with A5, variant own": 1,
     }
-    said = " ".join(Page(made.html()).text.split())
+    said = " ".join(read(made.html()).text.split())
     assert "Figures of different clusters cannot be compared" in said
     assert "(quick, cut short)" in said
     alone = tmp_path / "alone"
@@ -358,7 +340,7 @@ def test_files_that_are_no_records_are_named_and_the_others_shown(
     assert "Answers.json" not in passed
     for sentence in data["passed_over"]:
         assert f"passed over: {sentence}" in said
-        assert sentence in Page((tmp_path / "report.html").read_text()).text
+        assert sentence in read((tmp_path / "report.html").read_text()).text
 
 
 def test_where_there_are_records_of_exercises_alone_it_says_so(

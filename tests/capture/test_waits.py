@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import struct
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from running import first
 from test_flows import ACK, SYN, SYN_ACK, A, B, Talk
 from written import fields, pcapng, tshark
 
-from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.packets.flows import Conversations
 from beowulf.packets.table import Packets
 from beowulf.packets.waits import Waits, syn_options
@@ -169,44 +165,3 @@ def test_options_behind_the_end_do_not_count_and_half_ones_do_no_harm() -> None:
     assert syn_options(b"\x08\x0a" + b"\xff" * 8 + says(536)) == (536, None)
     for rest in (b"\x02", b"\x02\x00", b"\x02\x09\x05", b"\x03\x02\xff"):
         assert syn_options(rest) == (0, None)
-
-
-# A request in two writes and one answer, again and again: what Nagle's algorithm is known to hold up.
-SERVER = """
-import socket
-with socket.create_server(("", 40001)) as server:
-    print("up", flush=True)
-    peer = server.accept()[0]
-    while all(peer.recv(1) for byte in range(2)):
-        peer.sendall(b"y")
-"""
-CLIENT = """
-import socket, sys
-with socket.create_connection(("node01", 40001)) as peer:
-    peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, int(sys.argv[1]))
-    for number in range(60):
-        peer.sendall(b"x")
-        peer.sendall(b"x")
-        peer.recv(1)
-"""
-
-
-@pytest.mark.cluster
-@pytest.mark.parametrize("at_once", first(1, [False, True]))
-def test_nagle_and_delayed_acks_are_seen_on_a_real_wire(
-    at_once: bool, cluster: NamespaceCluster, tmp_path: Path
-) -> None:
-    file = tmp_path / "wire.pcapng"
-    with cluster.capture(file, packet_filter="tcp port 40001"):
-        words = [*cluster.enter("node01"), sys.executable, "-c", SERVER]
-        server = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
-        try:
-            assert server.stdout
-            assert server.stdout.readline() == "up\n"
-            cluster.run("node00", [sys.executable, "-c", CLIENT, str(int(at_once))])
-        finally:
-            server.kill()
-            server.communicate()
-    held = found(file)["waits"]["held_segments"]
-    # Of sixty. A sender that has no core between its two writes may look like one that waited.
-    assert (held < 30) if at_once else (held > 0)
