@@ -28,13 +28,8 @@ one; and it goes down when more frames only acknowledge. Preamble, checksum and 
 bytes a frame) are in no capture and count in neither.
 """
 
-SHARES = {
-    "data_segments": "TCP segments with payload, without ssh: Ethereal's 'data' and 'short message'",
-    "remote_shell": "all packets of ssh: the paper's 'remote shell'",
-    "ack_only": "TCP segments that only acknowledge, without ssh",
-    "connection": "TCP segments without payload that open, close or reset, without ssh",
-    "other": "what is not TCP",
-}
+# Parts of all packets; what each of them is, report.py says.
+SHARES = ("data_segments", "remote_shell", "ack_only", "connection", "other")
 
 
 def analyse(path: Path | str, elapsed_s: float | None = None, at: str = "") -> dict[str, Any]:

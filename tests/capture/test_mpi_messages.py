@@ -242,16 +242,11 @@ def test_a_capture_with_a_hole_tells_the_messages_around_it(whole: Run, tmp_path
 def test_a_tshark_that_loads_no_script_of_roots_finds_the_dissector_all_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, uid: int, place: str
 ) -> None:
-    # Of the answers of Debian 13's tshark, which was tried by hand.
-    answers = f"""#!/bin/sh
-    if [ "$1" = --version ]; then echo "TShark (Wireshark) {version}."; exit; fi
-    printf 'Personal Lua Plugins:\t%s\nGlobal Lua Plugins:  \t%s\n' {tmp_path}/personal {tmp_path}/system
-    """
-    tshark = tmp_path / "bin" / "tshark"
-    tshark.parent.mkdir()
-    tshark.write_text(answers)
-    tshark.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tshark.parent), prepend=":")
+    folders = (
+        f"Personal Lua Plugins:\t{tmp_path}/personal\nGlobal Lua Plugins:  \t{tmp_path}/system"
+    )
+    answers = {"--version": f"TShark (Wireshark) {version}.", "-G": folders}
+    monkeypatch.setattr(dissector, "_answer", lambda *words: answers[words[0]])
     monkeypatch.setattr(os, "getuid", lambda: uid)
     monkeypatch.setattr(os, "getgid", lambda: uid)
     dissector._only_the_systems.cache_clear()
