@@ -82,7 +82,7 @@ def _cumulative(capture: Path | str, names: Mapping[str, str]) -> dict[str, pd.D
         return lines
     every = pd.concat(pieces, ignore_index=True)
     for (number, from_a), sent in every.groupby(["number", "from_a"], sort=False):
-        talk = talks.all[number]
+        talk = talks.all[int(str(number))]
         ends = [
             f"{names.get(address, address)}:{side.port}"
             for side in ((talk.a, talk.b) if from_a else (talk.b, talk.a))

@@ -84,7 +84,8 @@ class _View:
         waits = self.found.waits
         since_s = self.since_s(waits["since_ns"])
         inside = (since_s <= self.to_s) & (since_s + waits["waited_ns"] / 1e9 >= self.from_s)
-        return waits[inside & waits["rank"].isin(self.ranks)]
+        found: pd.DataFrame = waits[inside & waits["rank"].isin(self.ranks)]
+        return found
 
     @cached_property
     def packets(self) -> tuple[pd.DataFrame, list[str]] | None:
@@ -203,7 +204,7 @@ def _calls(view: _View, axes: Axes) -> None:
     # Of too many bars, the longest.
     for (name, rank), part in rows.nlargest(MOST_BARS, "length").groupby(["category", "rank"]):
         axes.broken_barh(
-            part[["began_s", "length"]].to_numpy(),
+            list(zip(part["began_s"], part["length"], strict=True)),
             (view.place[int(str(rank))] - 0.36, 0.72),
             color=FILLS[CATEGORIES.index(str(name))],
             linewidth=0,

@@ -338,9 +338,9 @@ def _of_rank(rank: int, rows: pd.DataFrame, run: _Run) -> Iterator[str]:
     """What a rank does from the first data of the run to its last."""
     clock, polled, both = run.since_ns, False, None
     received_at_once = PART | RECEIVES | COMPLETES
-    events = list(rows.to_dict("index").items())
-    followers = [*(row["flags"] for _, row in events[1:]), 0]
-    for (place, row), after in zip(events, followers, strict=True):
+    followers = [*rows["flags"].tolist()[1:], 0]
+    events = zip(rows.index.tolist(), rows.to_dict("records"), followers, strict=True)
+    for place, row, after in events:
         flags, began, call = row["flags"], row["began_ns"], run.calls[row["call"]]
         left_out = flags & COLLECTIVE and place not in run.collectives
         if left_out or flags & MARK or began < run.since_ns or began > run.until_ns:

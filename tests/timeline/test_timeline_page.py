@@ -164,8 +164,8 @@ def test_names_in_the_page_are_text() -> None:
     assert "srcdoc" in Page(made(2, 10))._repr_html_()
 
 
-def test_a_terminal_gets_the_longest_waits_and_the_way_to_the_picture() -> None:
-    found = made(2, 10)
+def test_a_terminal_gets_the_longest_waits_and_the_way_to_the_picture(record: Recorded) -> None:
+    found = analysis.read(record("cases.c", 2, "late-sender", "5"))
     printed = pretty(Page(found))
     longest_ms = f"{found.waits['waited_ns'].max() / 1e6:.3f}"
     assert longest_ms in printed
