@@ -18,7 +18,7 @@ from beowulf.user import learner
 
 if TYPE_CHECKING:
     from beowulf.timeline.analysis import Analysis
-    from beowulf.timeline.page import Page
+    from beowulf.timeline.timeline_page import Page
 
 FOLDER, RUN = "timelines", "timeline"
 MOST_WAITS = 20  # of a run, in a Record
@@ -56,7 +56,7 @@ def keep(session: Measurement, run: str) -> Analysis:
 
 def timeline(cluster: Cluster, record: Record, run: str) -> Page | Any:
     """The timeline of one run of a Record; where its trace is not beside the Records, a table of its waits."""
-    from beowulf.timeline.page import Page
+    from beowulf.timeline.timeline_page import Page
 
     about = _about(record, run)
     place = folder_of(cluster, record.study) / Path(str(about["trace"])).name

@@ -18,7 +18,7 @@ from beowulf.exercises import heat, timelines
 from beowulf.exercises.heat import knob_worth, measurements, program, reading
 from beowulf.exercises.heat import timelines as plate_runs
 from beowulf.record import Record, newest
-from beowulf.timeline.page import Page
+from beowulf.timeline.timeline_page import Page
 from beowulf.timeline.trace import WORLD
 from tests import heat_solutions
 from tests.heat_solutions import BORDER_ROWS, INNER_ROWS, POSTED, RIGHT, WAITED, WRONG, overlapped

@@ -15,7 +15,7 @@ from beowulf.errors import LabError
 from beowulf.exercises import timelines
 from beowulf.labs.lab_03 import message_sizes, mg_timeline
 from beowulf.record import newest
-from beowulf.timeline.page import Page
+from beowulf.timeline.timeline_page import Page
 
 pytestmark = pytest.mark.cluster
 

@@ -12,7 +12,7 @@ from beowulf.exercises import timelines
 from beowulf.measure.measurement import Measurement
 from beowulf.record import Point, Record
 from beowulf.timeline.analysis import Analysis
-from beowulf.timeline.wire import DATA
+from beowulf.timeline.run_packets import DATA
 from beowulf.tuning.change import changing
 from beowulf.tuning.knobs import ALL
 

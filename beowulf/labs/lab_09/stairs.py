@@ -31,7 +31,7 @@ from beowulf.record import Point, Record
 if TYPE_CHECKING:
     import pandas as pd
 
-    from beowulf.timeline.page import Page
+    from beowulf.timeline.timeline_page import Page
 
 STUDY, VARIANT = "S9", "stairs"
 EXERCISE = Exercise(STUDY, VARIANT)
@@ -209,7 +209,7 @@ def timeline(name: str, source: Path | str = SOURCE, *, ranks: int = 16) -> Page
     if name not in BY_NAME:
         raise UsageError(f"There is no step {name!r}.", f"There are {', '.join(BY_NAME)}.")
     from beowulf.timeline import analysis
-    from beowulf.timeline.page import Page
+    from beowulf.timeline.timeline_page import Page
 
     step = BY_NAME[name]
     with tempfile.TemporaryDirectory(prefix="beowulf-") as scratch:

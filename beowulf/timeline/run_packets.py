@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,28 +21,19 @@ if TYPE_CHECKING:
     import pandas as pd
 
 # What a packet is for; of the first that fits.
-HANDSHAKE, AGAIN, REQUEST, CLEAR, DATA, ACKNOWLEDGES, END, OTHER = (
-    "handshake",
-    "retransmission",
-    "request to send",
-    "clear to send",
-    "data",
-    "ACK",
-    "end",
-    "other",
-)
+HANDSHAKE, AGAIN, END, OTHER = "handshake", "retransmission", "end", "other"
+REQUEST, CLEAR, DATA, ACKNOWLEDGES = "request to send", "clear to send", "data", "ACK"
 APART_NS = 1_000_000_000  # a capture that begins or ends so far from the run is of another one
 
 
 @dataclass(frozen=True)
 class Wire:
-    """`packets`: one row each, `mpi` those between MPI processes; `messages`: with their number in the trace, or -1.
+    """`packets`: one row each, `mpi` those between MPI processes, `message` its number in the trace, or -1.
 
     `held`: the messages of the trace that Nagle's algorithm kept until a delayed ACK, each with since and until when.
     """
 
     packets: pd.DataFrame
-    messages: pd.DataFrame
     held: pd.DataFrame
     nodes: tuple[str, ...]  # the addresses, as `src` and `dst` number them
     warnings: tuple[str, ...]
@@ -58,17 +49,9 @@ def read(file: Path, trace: Trace, events: pd.DataFrame, messages: pd.DataFrame)
     for batch, piece in packets.frames():
         trail = talks.follow(piece)
         reading.take(batch, piece, trail)
-        columns = {
-            name: piece[name].copy() for name in ("time_ns", "src", "dst", "flags", "payload_bytes")
-        }
-        columns |= {
-            "number": batch.numbers.copy(),
-            "conversation": trail.conversation,
-            "from_a": trail.from_a,
-            "position": trail.position,
-            "again": trail.again,
-        }
-        pieces.append(pd.DataFrame(columns))
+        names = ("time_ns", "src", "dst", "flags", "payload_bytes")
+        columns = {name: piece[name] for name in names} | {"number": batch.numbers}
+        pieces.append(pd.DataFrame({**columns, **vars(trail)}))
     traffic = reading.finish(packets)
     if not pieces:
         raise LabError(f"{file} has no packets.", "Was it captured while the program ran?")
@@ -84,19 +67,16 @@ def read(file: Path, trace: Trace, events: pd.DataFrame, messages: pd.DataFrame)
             "Record both at once: `--trace --capture`.",
         )
     found, warnings = _joined(traffic, events, messages)
-    _name(table, traffic, found)
-    frame = _frame(traffic, found, to_trace)
-    nodes = tuple(packets.addresses)
-    mine = [each.number for each in traffic.connections]
-    table["mpi"] = table["conversation"].isin(mine)
-    kept = "time_ns src dst kind flags payload_bytes message wire_message number mpi".split()
-    return Wire(table[kept], frame, _held(table), nodes, tuple(warnings))
+    _name(table, found)
+    table["mpi"] = table["conversation"].isin([each.number for each in traffic.connections])
+    kept = "time_ns src dst kind flags payload_bytes message number mpi".split()
+    return Wire(table[kept], _held(table), tuple(packets.addresses), tuple(warnings))
 
 
 def _joined(
     traffic: Traffic, events: pd.DataFrame, messages: pd.DataFrame
-) -> tuple[list[tuple[Message, dict[str, Any], int]], list[str]]:
-    """The messages of the capture, each with its ends and its number in the trace.
+) -> tuple[list[tuple[Message, int]], list[str]]:
+    """The messages of the capture, each with its number in the trace, or -1.
 
     Messages of a sender to a receiver with one tag are on the wire in the order in which they were sent.
     """
@@ -108,15 +88,14 @@ def _joined(
         for key, rows in ordered.groupby(["source", "to", "tag"], sort=False)
     }
     of_wire: dict[tuple[int, int, int], list[int]] = {}
-    found: list[tuple[Message, dict[str, Any], int]] = []
-    for message in traffic.messages:
-        ends = traffic.ends(connections[message.connection], message.from_a)
+    every = traffic.messages
+    for place, message in enumerate(every):
         packet = message.first.packet
         if not packet.context & 1:
+            ends = traffic.ends(connections[message.connection], message.from_a)
             key = (int(ends["from_rank"]), int(ends["to_rank"]), int(packet.tag))
-            of_wire.setdefault(key, []).append(len(found))
-        found.append((message, ends, -1))
-    warnings = []
+            of_wire.setdefault(key, []).append(place)
+    warnings, numbers = [], [-1] * len(every)
     for key, places in of_wire.items():
         mine = of_trace.get(key, [])
         if len(mine) != len(places):
@@ -127,14 +106,12 @@ def _joined(
             )
             continue
         for place, number in zip(places, mine, strict=True):
-            found[place] = (*found[place][:2], number)
-    return found, warnings
+            numbers[place] = number
+    return list(zip(every, numbers, strict=True)), warnings
 
 
-def _name(
-    table: pd.DataFrame, traffic: Traffic, found: list[tuple[Message, dict[str, Any], int]]
-) -> None:
-    """Give each packet its kind and the message that it belongs to, in the capture and in the trace."""
+def _name(table: pd.DataFrame, found: list[tuple[Message, int]]) -> None:
+    """Give each packet its kind and the message of the trace that it belongs to."""
     flags = table["flags"].to_numpy()
     payload = table["payload_bytes"].to_numpy()
     kind = np.full(len(table), OTHER, dtype=object)
@@ -146,7 +123,7 @@ def _name(
     conversation, position = table["conversation"].to_numpy(), table["position"].to_numpy()
     from_a = table["from_a"].to_numpy()
     mine: dict[tuple[int, bool], list[tuple[int, int, str, int]]] = {}
-    for place, (message, _, _) in enumerate(found):
+    for place, (message, _) in enumerate(found):
         parts = [(message.first, message.from_a, REQUEST if message.rendezvous else DATA)]
         if message.clear:
             parts.append((message.clear, not message.from_a, CLEAR))
@@ -170,18 +147,14 @@ def _name(
     kind[again & carries] = AGAIN
     # An ACK belongs to the latest message that came the other way.
     latest: dict[tuple[int, bool], int] = {}
-    for packet in range(len(table)):
-        number = int(conversation[packet])
-        if number < 0:
-            continue
-        side = bool(from_a[packet])
+    sides = zip(conversation.tolist(), from_a.tolist(), strict=True)
+    for packet, (number, side) in enumerate(sides):
         if carries[packet]:
             latest[number, side] = int(wire_message[packet])
         elif kind[packet] == ACKNOWLEDGES:
             wire_message[packet] = latest.get((number, not side), -1)
-    in_trace = np.array([each[2] for each in found] or [-1])
+    in_trace = np.array([number for _, number in found] or [-1])
     table["kind"] = kind
-    table["wire_message"] = wire_message
     table["message"] = np.where(wire_message >= 0, in_trace[np.maximum(wire_message, 0)], -1)
     table["flags"] = [flag_names(int(each)) for each in flags]
 
@@ -191,54 +164,20 @@ def _held(table: pd.DataFrame) -> pd.DataFrame:
     import pandas as pd
 
     sent_ns: dict[tuple[int, bool], int] = {}  # of each side's last data
-    freed_ns: dict[
-        tuple[int, bool], tuple[int, int]
-    ] = {}  # by a delayed ACK: when, and since when it was due
+    # By a delayed ACK: when, and since when it was due.
+    freed_ns: dict[tuple[int, bool], tuple[int, int]] = {}
     rows, seen = [], {-1}
-    mine = table[table["mpi"]]
-    columns = ("conversation", "from_a", "time_ns", "kind", "payload_bytes", "message")
-    for number, side, time_ns, kind, payload, message in zip(
-        *(mine[name].tolist() for name in columns), strict=True
-    ):
-        if payload:
-            freed, since = freed_ns.pop((number, side), (NO_TIME, NO_TIME))
-            if freed != NO_TIME and time_ns - freed <= AT_ONCE_S * 1e9 and message not in seen:
-                rows.append((message, since, time_ns))
+    for row in table[table["mpi"]].to_dict("records"):
+        number, side, time_ns = row["conversation"], row["from_a"], row["time_ns"]
+        if row["payload_bytes"]:
+            freed, since = freed_ns.pop((number, side), (None, NO_TIME))
+            at_once = freed is not None and time_ns - freed <= AT_ONCE_S * 1e9
+            if at_once and row["message"] not in seen:
+                rows.append((row["message"], since, time_ns))
             sent_ns[number, side] = time_ns
-            seen.add(message)
-        elif kind == ACKNOWLEDGES:
+            seen.add(row["message"])
+        elif row["kind"] == ACKNOWLEDGES:
             since = sent_ns.get((number, not side), NO_TIME)
             if since != NO_TIME and time_ns - since >= DELAYED_ACK_S * 1e9:
                 freed_ns[number, not side] = (time_ns, since)
     return pd.DataFrame(rows, columns=["message", "since_ns", "until_ns"]).astype("int64")
-
-
-def _frame(
-    traffic: Traffic, found: list[tuple[Message, dict[str, Any], int]], to_trace: int
-) -> pd.DataFrame:
-    import pandas as pd
-
-    rows = []
-    for message, ends, number in found:
-        packet = message.first.packet
-        rows.append(
-            {
-                "message": number,
-                "source": ends["from_rank"],
-                "to": ends["to_rank"],
-                "tag": packet.tag,
-                "bytes": packet.data_bytes,
-                "collective": bool(packet.context & 1),
-                "protocol": "rendezvous" if message.rendezvous else "eager",
-                "asked_ns": message.first.began_ns + to_trace if message.rendezvous else -1,
-                "cleared_ns": message.clear.began_ns + to_trace if message.clear else -1,
-                "data_ns": (message.data or message.first).began_ns + to_trace,
-                "ended_ns": message.last.ended_ns + to_trace,
-                "segments": message.segments,
-                "complete": message.complete,
-            }
-        )
-    columns = (
-        "message source to tag bytes collective protocol asked_ns cleared_ns data_ns ended_ns segments complete"
-    ).split()
-    return pd.DataFrame(rows, columns=columns)

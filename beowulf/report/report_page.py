@@ -23,7 +23,6 @@ HERE = Path(__file__).parent
 TITLE = "Beowulf Labs: what your Records say of the papers"
 COMMAND = re.compile("`([^`]+)`")
 MOST_WARNINGS = 20
-MOST_PICTURES = 3_500_000  # characters of base64: with them a page stays below 5 MB
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,7 @@ class Report:
         }
         return environment.get_template("report.html").render(
             report=self.content,
-            pictures=self._that_fit(),
+            pictures=self.pictures,
             title=TITLE,
             symbols=SYMBOLS,
             letters=papers.letters(),
@@ -56,15 +55,6 @@ class Report:
             most_rows=MOST_ROWS,
             most_warnings=MOST_WARNINGS,
         )
-
-    def _that_fit(self) -> dict[str, str]:
-        """The pictures, and nothing for those for which the page has no room."""
-        left, fit = MOST_PICTURES, {}
-        for number in range(len(self.content["studies"])):
-            picture = self.pictures.get(str(number), "")
-            fit[str(number)] = picture if len(picture) <= left else ""
-            left -= len(fit[str(number)])
-        return fit
 
     def save(self, page: Path) -> list[Path]:
         """Write the page, and its data beside it as JSON."""

@@ -123,29 +123,19 @@ class Page:
         """The ranks, the packets where there are some, and the overview, as Bokeh's own description."""
         from bokeh.embed import json_item
         from bokeh.layouts import column
-        from bokeh.models import BasicTickFormatter, FixedTicker, HoverTool, Range1d, RangeTool
-        from bokeh.plotting import figure
+        from bokeh.models import FixedTicker, HoverTool, Range1d, RangeTool
 
         count = len(self.found.trace.ranks)
         end = max(self.found.length_ns / 1e6, 1e-3)
         # Both ends are so that a pixel can be a nanosecond.
         x_range = Range1d(start=0, end=end, bounds=(-0.05 * end, 1.05 * end), min_interval=1e-5)
+        time_title = f"ms since {self.found.trace.since}"
         height = max(LEAST_HEIGHT, min(MOST_HEIGHT, count * RANK_HEIGHT + 70))
-        common: dict[str, Any] = {"sizing_mode": "stretch_width", "min_border_left": 70}
-        ranks = figure(
-            name="ranks",
-            height=height,
-            x_range=x_range,
-            y_range=Range1d(start=count, end=0),
-            tools="xpan,xwheel_zoom,xbox_zoom,reset,save",
-            active_scroll="xwheel_zoom",
-            x_axis_label=f"ms since {self.found.trace.since}",
-            y_axis_label="rank",
-            **common,
+        tools = "xpan,xwheel_zoom,xbox_zoom,reset,save"
+        ranks = _plot(
+            "ranks", height, x_range, Range1d(start=count, end=0), time_title, "rank", tools
         )
-        ranks.toolbar.logo = None
         ranks.yaxis.ticker = FixedTicker(ticks=[])
-        ranks.xaxis.formatter = BasicTickFormatter(use_scientific=False)
         ranks.grid.visible = False
         image = np.zeros((1, 1), dtype=np.uint32)
         place = {"image": [image], "x": [0], "y": [0], "dw": [end], "dh": [count]}
@@ -161,21 +151,11 @@ class Page:
         )  # fmt: skip
         shown = [ranks]
         if self.packets is not None and len(self.packets):
-            wire = figure(
-                name="wire",
-                height=max(LEAST_HEIGHT, min(500, len(self.nodes) * 50 + 70)),
-                x_range=x_range,
-                y_range=Range1d(start=len(self.nodes) - 0.5, end=-0.5),
-                tools="xpan,xwheel_zoom,reset,save",
-                active_scroll="xwheel_zoom",
-                x_axis_label=f"ms since {self.found.trace.since}",
-                y_axis_label="packets",
-                **common,
-            )
-            wire.toolbar.logo = None
+            height = max(LEAST_HEIGHT, min(500, len(self.nodes) * 50 + 70))
+            nodes = Range1d(start=len(self.nodes) - 0.5, end=-0.5)
+            wire = _plot("wire", height, x_range, nodes, time_title, "packets", tools)
             wire.yaxis.ticker = FixedTicker(ticks=list(range(len(self.nodes))))
             wire.yaxis.major_label_overrides = dict(enumerate(self.nodes))
-            wire.xaxis.formatter = BasicTickFormatter(use_scientific=False)
             _segments(wire, "packets", lines)
             heads: dict[str, Any] = {"x1": [], "y1": [], "colour": [], "text": [], "marker": []}
             arrivals = wire.scatter(
@@ -183,14 +163,9 @@ class Page:
             )
             wire.add_tools(HoverTool(tooltips="@text", renderers=[arrivals]))
             shown.append(wire)
-        whole = figure(
-            name="whole",
-            height=90,
-            x_range=Range1d(start=0, end=end),
-            y_range=Range1d(start=count, end=0),
-            tools="",
-            x_axis_label="the whole run: drag the window (ms)",
-            **common,
+        time_title = "the whole run: drag the window (ms)"
+        whole = _plot(
+            "whole", 90, Range1d(start=0, end=end), Range1d(start=count, end=0), time_title
         )
         whole.toolbar_location = None
         whole.yaxis.visible = False
@@ -210,6 +185,35 @@ class Page:
             for line in lines
         )
         return f"<details><summary>How the reason of a wait is found</summary><dl>{rows}</dl></details>"
+
+
+def _plot(
+    name: str,
+    height: int,
+    x_range: Any,
+    y_range: Any,
+    x_title: str,
+    y_title: str = "",
+    tools: str = "",
+) -> Any:
+    from bokeh.models import BasicTickFormatter
+    from bokeh.plotting import figure
+
+    plot = figure(
+        name=name,
+        height=height,
+        x_range=x_range,
+        y_range=y_range,
+        x_axis_label=x_title,
+        y_axis_label=y_title,
+        tools=tools,
+        active_scroll="xwheel_zoom" if tools else None,
+        sizing_mode="stretch_width",
+        min_border_left=70,
+    )
+    plot.toolbar.logo = None
+    plot.xaxis.formatter = BasicTickFormatter(use_scientific=False)
+    return plot
 
 
 def _source(name: str, data: dict[str, Any]) -> Any:

@@ -98,17 +98,6 @@ def test_a_message_that_nagle_keeps_until_a_delayed_ack_is_named(
     assert {found.name(int(event)) for event in waits["event"]} == {"MPI_Recv"}
 
 
-def test_messages_of_trace_and_capture_are_the_same(rendezvous: Path) -> None:
-    found = analysis.read(rendezvous)
-    assert found.wire
-    own = found.wire.messages[~found.wire.messages["collective"]]
-    assert own["message"].tolist() == [0, 1]
-    assert set(own["protocol"]) == {"rendezvous"}
-    names = ["source", "to", "tag", "bytes"]
-    for row in own.to_dict("records"):
-        assert [row[name] for name in names] == found.messages.loc[row["message"], names].tolist()
-
-
 def test_the_still_picture_has_the_packets_of_its_time_between_nodes(
     rendezvous: Path, tmp_path: Path
 ) -> None:
