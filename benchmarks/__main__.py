@@ -25,17 +25,7 @@ from beowulf.progress import bar
 from beowulf.record import moment
 
 # In this order: the last ones leave a load behind that would spoil what follows.
-BENCHMARKS = (
-    "up_down",
-    "recorder",
-    "capture",
-    "tuning",
-    "grading",
-    "hub",
-    "studies",
-    "deadline",
-    "npb",
-)
+BENCHMARKS = ("recorder", "capture", "tuning", "hub", "studies", "deadline", "npb")
 LONG = ("full_studies",)  # takes hours, so it runs by its name alone
 # What the last one did still shows in the load and in the pressure, which look ten seconds back and more.
 REST_S = 20.0
