@@ -26,7 +26,7 @@ from beowulf.errors import LabError
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.statistics import ratio
 from beowulf.progress import Progress
-from beowulf.tuning import machines
+from beowulf.tuning import knob_places
 from beowulf.tuning.ab_comparison import DEFAULT, Comparison, compare, decide, pairs
 
 TITLE = "The measuring cycle: nothing, and a tenth more"
@@ -147,7 +147,7 @@ def with_rules(cluster: NamespaceCluster, rules: int, *, passed: bool) -> Callab
             if done.returncode:
                 raise LabError(f"{node} took no rules: {done.stderr.strip()}", node=node)
 
-        machines.everywhere(cluster.nodes[:2], put)
+        knob_places.everywhere(cluster.nodes[:2], put)
 
     return change
 

@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from beowulf.cluster import Cluster, connections
 from beowulf.cluster.event_file import LockedError
 from beowulf.errors import LabError
-from beowulf.tuning import change_preview, log, machines
+from beowulf.tuning import change_preview, knob_places, log
 from beowulf.tuning.knob import HOST, SWITCH, Knob
 from beowulf.tuning.log import Entry, Log
 
@@ -24,7 +24,7 @@ class Change:
         self, cluster: Cluster | None, knob: Knob, value: str, nodes: Sequence[str] = ()
     ) -> None:
         self.cluster, self.knob, self.value = cluster, knob, knob.accepted(value)
-        if machines.belongs_here(cluster, knob) and os.geteuid() != 0:
+        if knob_places.belongs_here(cluster, knob) and os.geteuid() != 0:
             raise LabError(
                 f"Only root may turn {knob.name}, which belongs to this machine; nothing was changed.",
                 "Put `sudo` before the command.",
@@ -39,7 +39,7 @@ class Change:
             raise LabError(why)
         some = nodes if not knob.together else ()
         others = set(cluster.nodes) - set(some) if cluster and some else set()
-        self.before = machines.read(cluster, [knob])[knob.name]
+        self.before = knob_places.read(cluster, [knob])[knob.name]
         if absent := next((each.absent for each in self.before.values() if each.absent), ""):
             raise LabError(f"{knob.title}: {absent}")
         if not self.before:
@@ -69,7 +69,7 @@ class Change:
 
     def _put_in(self, where: Sequence[str]) -> None:
         lines = {place: self.knob.set(self.value, place) for place in where}
-        for place, now in machines.turn(self.cluster, self.knob, lines).items():
+        for place, now in knob_places.turn(self.cluster, self.knob, lines).items():
             if now.value != self.value:
                 raise LabError(
                     f"On {place}, {self.knob.name} is {now.value} after it was set to {self.value}.",
@@ -143,11 +143,11 @@ def changing(
 
 def log_for(cluster: Cluster | None, knob: Knob) -> Log:
     """The log that a change of this knob belongs into."""
-    if machines.belongs_here(cluster, knob):
+    if knob_places.belongs_here(cluster, knob):
         return log.of_host()
     if cluster is None:
         raise LabError("No cluster runs.", "`beowulf up` boots one.")
-    if not machines.places(cluster, knob):
+    if not knob_places.places(cluster, knob):
         raise LabError(
             f"On a cluster of the kind {cluster.kind}, {knob.name} is not ours to change.",
             "`beowulf up` boots a cluster on this machine whose nodes are.",
@@ -191,7 +191,7 @@ def _restored(cluster: Cluster | None, entry: Entry, places: Sequence[str]) -> d
     knob = entry.turned
 
     def restore(place: str) -> None:
-        now = machines.read(cluster, [knob], [place])[knob.name][place]
+        now = knob_places.read(cluster, [knob], [place])[knob.name][place]
         # What is as it was is not touched: a change that failed need not be one that can be made.
         if not knob.restored(now.state, entry.before[place].state):
             _back(cluster, knob, entry, [place])
@@ -244,7 +244,7 @@ def put_all_back(
 
 def _back(cluster: Cluster | None, knob: Knob, entry: Entry, where: Sequence[str]) -> None:
     lines = {place: knob.back(entry.before[place].state, place) for place in where}
-    for place, now in machines.turn(cluster, knob, lines).items():
+    for place, now in knob_places.turn(cluster, knob, lines).items():
         if not knob.restored(now.state, entry.before[place].state):
             raise LabError(
                 f"On {place}, {knob.name} is {now.value}, and not {entry.before[place].value} as before.",
@@ -256,4 +256,4 @@ def _back(cluster: Cluster | None, knob: Knob, entry: Entry, where: Sequence[str
 
 def _dead(cluster: Cluster | None, knob: Knob) -> list[str]:
     dead = cluster.dead_nodes() if cluster else []
-    return [place for place in machines.places(cluster, knob) if place in dead]
+    return [place for place in knob_places.places(cluster, knob) if place in dead]

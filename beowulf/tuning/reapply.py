@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from beowulf.cluster import Cluster
 from beowulf.cluster.event_file import LockedError
 from beowulf.errors import LabError
-from beowulf.tuning import log, machines
+from beowulf.tuning import knob_places, log
 from beowulf.tuning.change import put_all_back
 from beowulf.tuning.knob import HOST, SWITCH
 from beowulf.tuning.knobs import ALL
@@ -108,7 +108,7 @@ def _put_in_again(cluster: Cluster, wanted_values: Values) -> list[tuple[str, st
             place: wanted_values[place][knob] for place in lost if knob in wanted_values[place]
         }
         lines = {place: ALL[knob].set(value, place) for place, value in wanted.items()}
-        for place, now in machines.turn(cluster, ALL[knob], lines).items():
+        for place, now in knob_places.turn(cluster, ALL[knob], lines).items():
             if now.value != wanted[place]:
                 raise LabError(
                     f"On {place}, {knob} is {now.value} after it was set to {wanted[place]} again.",
@@ -124,6 +124,6 @@ def _now(cluster: Cluster, wanted: Values) -> dict[tuple[str, str], str | None]:
     values_now: dict[tuple[str, str], str | None] = {}
     for knob in dict.fromkeys(knob for values in wanted.values() for knob in values):
         where = [place for place, values in wanted.items() if knob in values]
-        for place, reading in machines.read(cluster, [ALL[knob]], where)[knob].items():
+        for place, reading in knob_places.read(cluster, [ALL[knob]], where)[knob].items():
             values_now[knob, place] = None if reading.absent else reading.value
     return values_now

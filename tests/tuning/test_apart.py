@@ -95,7 +95,7 @@ def test_only_what_differs_from_node_to_node_is_shown_separately(
 ENDED = """
 import os, signal
 from beowulf.cluster import running
-from beowulf.tuning import change, machines
+from beowulf.tuning import change, knob_places
 from beowulf.tuning.knobs import find
 
 def end(*_):
@@ -114,7 +114,7 @@ def test_what_is_shown_has_not_been_done_and_what_is_begun_has_been_written_down
     learner.python(ENDED.format(replaced="", agree="end"), code=-9)
     assert its_log(learner).entries() == known
     assert mtus(pcs) == ["1500"] * 4
-    learner.python(ENDED.format(replaced="machines.turn = end", agree="print"), code=-9)
+    learner.python(ENDED.format(replaced="knob_places.turn = end", agree="print"), code=-9)
     (entry,) = its_log(learner).open()
     assert {was.value for was in entry.before.values()} == {"1500"}
     assert list(entry.before) == list(pcs.names)
@@ -124,13 +124,13 @@ def test_what_is_shown_has_not_been_done_and_what_is_begun_has_been_written_down
 
 # Some of the machines are turned, then beowulf is killed.
 KILLED = """
-turn = machines.turn
+turn = knob_places.turn
 
 def some(cluster, knob, lines):
     turn(cluster, knob, dict(list(lines.items())[:2]))
     end()
 
-machines.turn = some
+knob_places.turn = some
 """
 
 

@@ -15,7 +15,7 @@ from turned import tune
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError, UsageError
 from beowulf.studies import by_kind
-from beowulf.tuning import log, machines
+from beowulf.tuning import knob_places, log
 from beowulf.tuning.change import changing
 from beowulf.tuning.knob import Knob
 from beowulf.tuning.knobs import ALL, EACH, find
@@ -64,7 +64,7 @@ def whole(cluster: NamespaceCluster) -> dict[str, str]:
 
 
 def values(cluster: NamespaceCluster, knob: Knob) -> dict[str, str]:
-    return {place: each.value for place, each in machines.read(cluster, [knob])[knob.name].items()}
+    return {place: each.value for place, each in knob_places.read(cluster, [knob])[knob.name].items()}
 
 
 def turnable(knob: Knob) -> bool:
@@ -81,7 +81,7 @@ UNLIKE = ("moderation", "firewall", "offloads", "socket-buffers", "pinning", "cp
 @pytest.mark.parametrize("name", first(6, sorted(NODES_OWN, key=lambda each: each not in UNLIKE)))
 def test_a_knob_is_set_read_back_and_put_back(cluster: NamespaceCluster, name: str) -> None:
     knob = find(name)
-    before = machines.read(cluster, [knob])[name]
+    before = knob_places.read(cluster, [knob])[name]
     if MACHINES_OWN in next(iter(before.values())).absent:
         pytest.skip("nodes have no /sys of their own here")
     if "may not make control groups" in next(iter(before.values())).absent:
@@ -94,9 +94,9 @@ def test_a_knob_is_set_read_back_and_put_back(cluster: NamespaceCluster, name: s
             change(True)
             assert set(values(cluster, knob).values()) == {value}
             change(False)
-            assert machines.read(cluster, [knob])[name] == before
+            assert knob_places.read(cluster, [knob])[name] == before
             change(True)
-        assert machines.read(cluster, [knob])[name] == before
+        assert knob_places.read(cluster, [knob])[name] == before
 
 
 @pytest.mark.parametrize("name", first(2, sorted(NEVER_HERE)))
@@ -104,7 +104,7 @@ def test_a_knob_that_is_not_here_says_so_and_where_it_is(
     cluster: NamespaceCluster, name: str
 ) -> None:
     knob = find(name)
-    for reading in machines.read(cluster, [knob])[name].values():
+    for reading in knob_places.read(cluster, [knob])[name].values():
         assert reading.absent.startswith("not observable here: ")
         assert knob.elsewhere in reading.absent
         assert not reading.value
@@ -138,7 +138,7 @@ def test_a_thousand_rules_are_shown_by_the_first_and_the_last(learner: Beowulf) 
 def test_knobs_together_are_put_back_by_one_command(
     learner: Beowulf, cluster: NamespaceCluster, names: Sequence[str]
 ) -> None:
-    readings = machines.read(cluster, [find(name) for name in names if turnable(find(name))])
+    readings = knob_places.read(cluster, [find(name) for name in names if turnable(find(name))])
     here = [name for name, places in readings.items() if not places["node00"].absent]
     assert {"firewall", "offloads", "socket-buffers"} <= set(here)
     for name in here:

@@ -6,7 +6,7 @@ import pytest
 from running import Beowulf
 from turned import rules, set_, tune
 
-from beowulf.tuning import log, machines
+from beowulf.tuning import knob_places, log
 from beowulf.tuning.change import changing
 from beowulf.tuning.knobs import find
 
@@ -42,7 +42,7 @@ def test_what_was_kept_is_put_in_again_on_a_node_that_is_restarted_and_reverted_
     said = learner("up")
     assert "Put in again on node01, as you kept it: firewall 100, delayed-ack quick." in said
     assert rules(learner) == ["100", "100"]
-    acks = machines.read(learner.cluster, [find("delayed-ack")])["delayed-ack"]
+    acks = knob_places.read(learner.cluster, [find("delayed-ack")])["delayed-ack"]
     assert {each.value for each in acks.values()} == {"quick"}
     assert "Put in again" not in learner("up")
     assert tune(learner, "revert").startswith("Put back: ")
@@ -55,12 +55,12 @@ def test_frames_that_were_kept_long_stay_long_when_the_cluster_is_healed(learner
     """Healing makes every frame 1500 bytes, at the switch too; a slower cable may not take longer ones."""
     set_(learner, "mtu", "3000")
     assert "as you kept it: mtu 3000." in learner("up")
-    lengths = machines.read(learner.cluster, [find("mtu")])["mtu"]
+    lengths = knob_places.read(learner.cluster, [find("mtu")])["mtu"]
     assert {each.value for each in lengths.values()} == {"3000"}
     said = " ".join(learner("up", "--rate", "10mbit").split())
     assert "mtu was kept and is not put in again: A cable of 10mbit lets packets of 1,586" in said
     tune(learner, "revert")
-    lengths = machines.read(learner.cluster, [find("mtu")])["mtu"]
+    lengths = knob_places.read(learner.cluster, [find("mtu")])["mtu"]
     assert {each.value for each in lengths.values()} == {"1500"}
     learner("up", "--rate", "100mbit")
 

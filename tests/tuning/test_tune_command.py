@@ -27,10 +27,10 @@ pytestmark = pytest.mark.cluster
 KILLED = """
 import os, signal, sys, threading
 from beowulf.cluster import running
-from beowulf.tuning import change, machines
+from beowulf.tuning import change, knob_places
 from beowulf.tuning.knobs import find
 
-turn, first = machines.turn, threading.Lock()
+turn, first = knob_places.turn, threading.Lock()
 
 def killed(cluster, knob, lines):
     first.acquire()  # nodes are put back beside each other
@@ -38,7 +38,7 @@ def killed(cluster, knob, lines):
     turn(cluster, knob, dict(list(lines.items())[:some]))
     os.kill(os.getpid(), signal.SIGKILL)
 
-machines.turn = killed
+knob_places.turn = killed
 with change.changing(running(), [(find("firewall"), "100")]) as changes:
     changes(True)
 """
