@@ -69,9 +69,6 @@ def explained(knob: Knob, readings: Mapping[str, Reading]) -> list[str]:
     """The lines that explain a knob; with the commands that turn it."""
     from beowulf.tuning.knob import HOST
 
-    values = (
-        f"{', '.join(knob.values)}; best for short messages: {knob.tuned}" if knob.values else ""
-    )
     parts = {
         knob.title: knob.what,
         "Why it matters": knob.why,
@@ -80,17 +77,15 @@ def explained(knob: Knob, readings: Mapping[str, Reading]) -> list[str]:
         "Where it can be turned": ", ".join(knob.kinds),
         "Kernels": knob.kernel,
         "In the papers": knob.paper,
-        "Values": values,
+        "Values": f"{', '.join(knob.values)}; best for short messages: {knob.tuned}",
         "Noticed by": "new connections and programs only" if knob.relaunch else "",
         "Now": now(readings) if readings else "",
     }
-    lines = [f"{heading}: {text}" for heading, text in parts.items() if text]
-    if knob.values:
-        lines += [
-            f"Set to {knob.shows} with:",
-            knob.preview(knob.shows, HOST if knob.on_host else "node00"),
-        ]
-    return lines
+    return [
+        *(f"{heading}: {text}" for heading, text in parts.items() if text),
+        f"Set to {knob.shows} with:",
+        knob.preview(knob.shows, HOST if knob.on_host else "node00"),
+    ]
 
 
 def plain(knob: Knob, readings: Mapping[str, Reading]) -> dict[str, Any]:

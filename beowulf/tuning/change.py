@@ -29,7 +29,8 @@ class Change:
                 f"Only root may turn {knob.name}, which belongs to this machine; nothing was changed.",
                 "Put `sudo` before the command.",
             )
-        if dead := _dead(cluster, knob):
+        living = knob_places.alive(cluster, knob)
+        if dead := [place for place in knob_places.places(cluster, knob) if place not in living]:
             raise LabError(
                 f"{', '.join(dead)} {'is' if len(dead) == 1 else 'are'} down, and a knob is turned on all nodes.",
                 "`beowulf up` starts it again.",
@@ -65,21 +66,12 @@ class Change:
         if not on:
             _back(self.cluster, self.knob, entry, self._now)
             return
-        self._put_in(self._now)
-
-    def _put_in(self, where: Sequence[str]) -> None:
-        lines = {place: self.knob.set(self.value, place) for place in where}
-        for place, now in knob_places.turn(self.cluster, self.knob, lines).items():
-            if now.value != self.value:
-                raise LabError(
-                    f"On {place}, {self.knob.name} is {now.value} after it was set to {self.value}.",
-                    "`beowulf tune revert` puts back what was there.",
-                )
+        knob_places.set_to(self.cluster, self.knob, dict.fromkeys(self._now, self.value))
 
     def keep(self) -> None:
         """Put it in everywhere, to stay; `beowulf tune revert` will still find what was there before."""
         entry = self._written()
-        self._put_in(list(self.before))
+        knob_places.set_to(self.cluster, self.knob, dict.fromkeys(self.before, self.value))
         self._log.mark(log.KEPT, entry)
         self.kept = True
 
@@ -179,7 +171,7 @@ def put_back(cluster: Cluster | None, its_log: Log, entry: Entry) -> list[str]:
 
 def _away(cluster: Cluster | None, places: Iterable[str]) -> list[str]:
     """The nodes among these places that cannot be reached, or are not of this cluster any more."""
-    nodes = [place for place in places if place not in (HOST, SWITCH)]
+    nodes = list(filter(knob_places.node, places))
     if cluster is None or not nodes:
         return []
     dead = cluster.dead_nodes()
@@ -250,10 +242,5 @@ def _back(cluster: Cluster | None, knob: Knob, entry: Entry, where: Sequence[str
                 f"On {place}, {knob.name} is {now.value}, and not {entry.before[place].value} as before.",
                 f"`beowulf tune show {knob.name}` prints the commands; a new cluster has none of it:"
                 " `beowulf down`, `beowulf up`.",
-                "" if place in (HOST, SWITCH) else place,
+                knob_places.node(place),
             )
-
-
-def _dead(cluster: Cluster | None, knob: Knob) -> list[str]:
-    dead = cluster.dead_nodes() if cluster else []
-    return [place for place in knob_places.places(cluster, knob) if place in dead]

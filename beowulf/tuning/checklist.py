@@ -106,7 +106,9 @@ def ask(cluster: Cluster) -> list[Answers]:
     knobs = [ALL[question.name] for question in QUESTIONS if not question.lines]
 
     def put(node: str) -> dict[str, str]:
-        texts = knob_places.work(cluster, node, f"set +e\n{script}").stdout.split(f"{knob_places.MARK}\n")
+        texts = knob_places.work(cluster, node, f"set +e\n{script}").stdout.split(
+            f"{knob_places.MARK}\n"
+        )
         return {each.name: text.strip() for each, text in zip(questions, texts, strict=False)}
 
     answers = knob_places.everywhere(living, put)

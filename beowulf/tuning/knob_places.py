@@ -135,11 +135,26 @@ def turn(cluster: Cluster | None, knob: Knob, lines: Mapping[str, str]) -> dict[
     return readings | everywhere((place for place in lines if place not in first), do)
 
 
+def set_to(cluster: Cluster | None, knob: Knob, values: Mapping[str, str]) -> None:
+    """Set a knob to a value at each of these places; LabError where it did not take."""
+    lines = {place: knob.set(value, place) for place, value in values.items()}
+    for place, now in turn(cluster, knob, lines).items():
+        if now.value != values[place]:
+            raise LabError(
+                f"On {place}, {knob.name} is {now.value} after it was set to {values[place]}.",
+                "`beowulf tune revert` puts back what was there.",
+                node(place),
+            )
+
+
+def node(place: str) -> str:
+    """The node that this place is; empty for the switch and this machine."""
+    return "" if place in (HOST, SWITCH) else place
+
+
 def _trouble(place: str, what: str, done: Completed) -> LabError:
     reason = (done.stderr.strip() or "it printed nothing").rpartition("\n")[2].rstrip(".")
     hint = "`beowulf tune revert` puts back what was changed; `beowulf tune log` shows it."
     if place == HOST and os.geteuid() != 0:
         hint = "Only root may turn what belongs to the machine: put `sudo` before the command."
-    return LabError(
-        f"On {place}, {what}: {reason}.", hint, "" if place in (HOST, SWITCH) else place
-    )
+    return LabError(f"On {place}, {what}: {reason}.", hint, node(place))
