@@ -19,14 +19,13 @@ from typing import Any
 from benchmarks.result import Bar, Findings, Question
 from benchmarks.scratch_cluster import STATE, scratch_folder
 from benchmarks.turns import busy_percent
-from beowulf.cluster import namespaces
+from beowulf.cluster import connections, namespaces
 from beowulf.cluster.config import ClusterConfig
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.statistics import ratio
 from beowulf.progress import Progress
-from beowulf.tuning import knob_places
 from beowulf.tuning.ab_comparison import DEFAULT, Comparison, compare, decide, pairs
 
 TITLE = "The measuring cycle: nothing, and a tenth more"
@@ -147,7 +146,7 @@ def with_rules(cluster: NamespaceCluster, rules: int, *, passed: bool) -> Callab
             if done.returncode:
                 raise LabError(f"{node} took no rules: {done.stderr.strip()}", node=node)
 
-        knob_places.everywhere(cluster.nodes[:2], put)
+        connections.all_of(cluster.nodes[:2], put)
 
     return change
 

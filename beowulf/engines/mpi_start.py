@@ -21,7 +21,7 @@ from beowulf import hydra, mpi, paths
 from beowulf.cluster import Cluster, state
 from beowulf.cluster.shells import surroundings
 from beowulf.engines import controller_address
-from beowulf.engines.controller import NAME, connection, named, options
+from beowulf.engines.controller import NAME, connection, named, options, ports
 from beowulf.errors import LabError
 from beowulf.timeline import recording
 
@@ -145,7 +145,7 @@ class MpiStart:
 
     def _listens(self) -> bool:
         if self.networked:
-            return controller_address.whole(connection(self.folder, "engine"))
+            return bool(ports(connection(self.folder, "engine")))
         return named(self.folder)
 
     @property

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TypeVar
+from collections.abc import Iterable, Mapping, Sequence
 
 from beowulf.cluster import Cluster, Completed, connections
 from beowulf.cluster.shells import SHELL, completed
@@ -16,7 +15,6 @@ LONGEST_S = 60.0
 CARD = re.compile(rf"\beth0\b|\b{SECOND}\b")
 # Separates the answers to several questions that are put to a place in one go.
 MARK = "@@ beowulf"
-T = TypeVar("T")
 
 
 def belongs_here(cluster: Cluster | None, knob: Knob) -> bool:
@@ -63,14 +61,6 @@ def its_own(cluster: Cluster | None, place: str, script: str) -> str:
     return CARD.sub(own, script)
 
 
-def everywhere(names: Iterable[str], do: Callable[[str], T]) -> dict[str, T]:
-    """What `do` gives for each place, all at the same time; the first error when all are done."""
-    answers, failed = connections.everywhere(list(names), do)
-    if failed:
-        raise next(iter(failed.values()))
-    return answers
-
-
 def read(
     cluster: Cluster | None, knobs: Iterable[Knob], only: Sequence[str] = ()
 ) -> dict[str, dict[str, Reading]]:
@@ -91,7 +81,7 @@ def read(
     def ask(place: str) -> dict[str, Reading]:
         return _readings(cluster, place, knobs_by_place[place])
 
-    for place, readings in everywhere(knobs_by_place, ask).items():
+    for place, readings in connections.all_of([*knobs_by_place], ask).items():
         for name, reading in readings.items():
             by_knob[name][place] = reading
     return by_knob
@@ -130,9 +120,8 @@ def turn(cluster: Cluster | None, knob: Knob, lines: Mapping[str, str]) -> dict[
             raise _trouble(place, f"the knob {knob.name} could not be turned", done)
         return knob.reading(done.stdout.partition(f"{MARK}\n")[2])
 
-    first = [place for place in lines if place == SWITCH]
-    readings = everywhere(first, do)
-    return readings | everywhere((place for place in lines if place not in first), do)
+    first, rest = [p for p in lines if p == SWITCH], [p for p in lines if p != SWITCH]
+    return connections.all_of(first, do) | connections.all_of(rest, do)
 
 
 def set_to(cluster: Cluster | None, knob: Knob, values: Mapping[str, str]) -> None:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from beowulf.cluster import Cluster
+from beowulf.cluster import Cluster, connections
 from beowulf.cluster.shells import SHELL
 from beowulf.errors import LabError, UsageError
 from beowulf.exercises import file_functions
@@ -323,7 +323,7 @@ def _everywhere(cluster: Cluster, scripts: Mapping[str, str], method: str) -> St
             raise LabError(f"On {node}, the lines of {method} fail: {said}.", HINT, node)
         return done.stdout.strip()
 
-    return knob_places.everywhere(scripts, work)
+    return connections.all_of([*scripts], work)
 
 
 def _alike(states: States) -> str:
