@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 from beowulf import paths, variant
 from beowulf.cluster.config import RATE_BITS_PER_S
+from beowulf.measure.link_capacity import ETHERNET_BYTES, frame, mtu_of
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.roundtrips import HALF
 from beowulf.measure.statistics import Summary, summary
-from beowulf.measure.wire import ETHERNET_BYTES, frame, mtu_of
 from beowulf.record import Record
 from beowulf.tuning.ab_comparison import AFTER, LAB, TURNS, undisturbed
 from beowulf.tuning.interactive_run import InteractiveRun
