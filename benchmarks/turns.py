@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.result import Findings
+from beowulf import host_state
 from beowulf.progress import Progress
 
 # What the last run leaves to the kernel, such as the end of its namespaces, is over by then.
@@ -16,7 +17,6 @@ SETTLE_S = 0.2
 LISTEN_S = 0.1
 BUSY_PERCENT = 25.0
 MOST_BUSY_PAUSES = 0.25
-MOST_PRESSURE_PERCENT = 20.0
 
 # Runs something once; returns the seconds of each thing that it timed, by name.
 Side = Callable[[], Mapping[str, float]]
@@ -61,14 +61,8 @@ def _core_time() -> tuple[int, int]:
 
 
 def noise(before: Mapping[str, Any], busy: Sequence[float]) -> str:
-    """In words, why the machine was too noisy for a verdict: before the start, or in the pauses; empty when quiet."""
-    reasons = []
-    load, cores = before["load_1min"], before["cores"]
-    if load > cores:
-        reasons.append(f"the load was {load:.2f} on {cores} cores before")
-    pressure = before.get("waiting_for_a_core_percent_10s")
-    if pressure is not None and pressure > MOST_PRESSURE_PERCENT:
-        reasons.append(f"some process waited for a core in {pressure:.0f} % of the time before")
+    """Why the machine was too noisy to rely on figures, before the start or in the pauses; empty when it was quiet."""
+    reasons = host_state.busy(before)
     loud = sum(percent > BUSY_PERCENT for percent in busy)
     if busy and loud / len(busy) > MOST_BUSY_PAUSES:
         reasons.append(
