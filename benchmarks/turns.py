@@ -5,8 +5,9 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
+
+import psutil  # type: ignore[import-untyped]
 
 from benchmarks.result import Findings
 from beowulf import host_state
@@ -47,17 +48,8 @@ def interleave(
 def busy_percent() -> float:
     """The share of all cores' time that other processes took, in one of our pauses; stolen time counts."""
     time.sleep(SETTLE_S)
-    before = _core_time()
-    time.sleep(LISTEN_S)
-    idle, total = (b - a for a, b in zip(before, _core_time(), strict=True))
-    share = 1 - idle / total if total else 0.0
-    return 100.0 * min(max(share, 0.0), 1.0)  # the kernel's counts may go back by a tick
-
-
-def _core_time() -> tuple[int, int]:
-    ticks = [int(word) for word in Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
-    idle_and_waiting_for_a_disk = ticks[3] + ticks[4]
-    return idle_and_waiting_for_a_disk, sum(ticks)
+    shares = psutil.cpu_times_percent(LISTEN_S)
+    return 100.0 - float(shares.idle) - float(shares.iowait)
 
 
 def noise(before: Mapping[str, Any], busy: Sequence[float]) -> str:
