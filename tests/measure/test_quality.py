@@ -44,10 +44,6 @@ def test_what_a_measurement_suffers_from_is_said(kept: Record, said: str) -> Non
     assert said in "".join(found)
 
 
-def test_samples_of_another_quantity_do_not_count() -> None:
-    assert trouble(record(launch(0, 1.0)), "other_us") == ["there are no samples"]
-
-
 def samples(number: int, values: list[float]) -> Point:
     return Point({"size_bytes": 1, "launch": number}, "half_round_trip_us", values)
 
@@ -90,7 +86,7 @@ def test_a_difference_that_changes_no_claim_does_not_matter() -> None:
     assert not differ(*apart, similar_within=3.0)
 
 
-@pytest.mark.parametrize(("passes", "launches"), [(5, 2), (10, 3), (20, 3)])
+@pytest.mark.parametrize(("passes", "launches"), [(5, 2), (10, 3)])
 def test_launches_that_are_similar_are_rarely_taken_for_different(
     passes: int, launches: int
 ) -> None:
@@ -105,9 +101,3 @@ def test_one_size_of_many_that_differs_is_a_burst_of_noise() -> None:
         launch(n, 1.0 + (n if size == 1 else 0), size=size) for size in range(10) for n in (0, 1)
     ]
     assert trouble(record(*points)) == []
-
-
-def test_a_record_without_circumstances_is_not_blamed_for_them() -> None:
-    bare = record(launch(0, 1.0))
-    bare.circumstances["before"].clear()
-    assert trouble(bare) == []

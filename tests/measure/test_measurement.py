@@ -121,18 +121,6 @@ def test_a_compute_loop_lasts_as_long_as_asked_for(tmp_path: Path) -> None:
     assert printed[4:] == ["1", "1", "7", "5"], "each byte and number once, and no more"
 
 
-@pytest.mark.nightly  # test_profile.py counts their messages in every run
-def test_the_other_ways_of_timing_give_a_sample_a_pass(
-    cluster: NamespaceCluster, tmp_path: Path
-) -> None:
-    with session(cluster, tmp_path) as s:
-        for mode in ("imb", "osu"):
-            run(s, 2, [0], mode=mode, passes=1, at={"mode": mode})
-    found = {p.at["mode"]: p for p in s.record().points if p.quantity == HALF}
-    assert found["imb"].facts["repetitions"] == [1000]
-    assert found["osu"].facts["repetitions"] == [10_000]
-
-
 def test_the_same_program_in_python_prints_the_same_lines(
     cluster: NamespaceCluster, tmp_path: Path
 ) -> None:
@@ -144,22 +132,15 @@ def test_the_same_program_in_python_prints_the_same_lines(
     assert len(record.select(language=".py", protocol="blocking")) == 2
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    first(
-        1,
-        [
-            (["--sizes", "8,-1"], "--sizes takes numbers from 0 to 2147483647, not -1."),
-            (["--protocol", "smoke"], "--protocol is one of blocking, nonblocking"),
-            (["--protocol", "ready", "--pattern", "ring"], "With ready, nobody may send before"),
-            (["--size", "8"], "There is no argument --size."),
-            (["--sizes", "8,"], "--sizes takes whole numbers, not ''."),
-            (["--sizes", "8;9"], "takes whole numbers with commas between them, not '8;9'."),
-            (["--passes"], "--passes needs a value after it."),
-            (["--protocol", "overlap"], "overlap needs work"),
-        ],
-    ),
-)
+REFUSED = [
+    (["--sizes", "8,-1"], "--sizes takes numbers from 0 to 2147483647, not -1."),
+    (["--protocol", "ready", "--pattern", "ring"], "With ready, nobody may send before"),
+    (["--size", "8"], "There is no argument --size."),
+    (["--sizes", "8;9"], "takes whole numbers with commas between them, not '8;9'."),
+]
+
+
+@pytest.mark.parametrize(("words", "said"), first(1, REFUSED))
 def test_a_program_refuses_what_it_cannot_use(
     cluster: NamespaceCluster, tmp_path: Path, words: list[str], said: str
 ) -> None:
@@ -202,7 +183,9 @@ def test_a_program_that_breaks_off_is_reported_and_what_it_measured_stays(
     assert "break off before their end" in record.warnings[-1]
 
 
-def test_wrong_data_end_the_run(cluster: NamespaceCluster, tmp_path: Path) -> None:
+def test_wrong_data_and_messages_larger_than_the_memory_end_the_run(
+    cluster: NamespaceCluster, tmp_path: Path
+) -> None:
     wrong = program(
         tmp_path,
         "unsigned char *buffer = message_buffer(1000, 1);",
@@ -216,11 +199,6 @@ def test_wrong_data_end_the_run(cluster: NamespaceCluster, tmp_path: Path) -> No
         session(cluster, tmp_path) as s,
     ):
         s.launch(wrong, 2)
-
-
-def test_messages_larger_than_the_memory_are_refused_by_the_program(
-    cluster: NamespaceCluster, tmp_path: Path
-) -> None:
     large = program(tmp_path, "message_buffer(1000000000000L, 2);")
     with pytest.raises(UsageError, match="this machine has"), session(cluster, tmp_path) as s:
         s.launch(large, 2)
@@ -300,10 +278,6 @@ def test_ctrl_c_keeps_what_was_measured(cluster: NamespaceCluster, tmp_path: Pat
     assert warned(record) == ["The measurement was cut short: it was stopped"]
     assert len(table(record, HALF)) >= 1
     assert Record.load(record.save_in(tmp_path)).complete is False
-
-
-def test_ctrl_c_before_anything_was_measured_is_ctrl_c(
-    cluster: NamespaceCluster, tmp_path: Path
-) -> None:
+    # Before anything was measured it is Ctrl-C.
     with pytest.raises(KeyboardInterrupt), session(cluster, tmp_path):
         raise KeyboardInterrupt
