@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from running import Beowulf
-from turned import set_, tune
+from tune_in_process import set_, tune
 
 from beowulf.tuning import checklist
 

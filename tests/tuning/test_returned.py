@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from running import Beowulf
-from turned import rules, set_, tune
+from tune_in_process import rules, set_, tune
 
 from beowulf.tuning import knob_places, log
 from beowulf.tuning.change import changing

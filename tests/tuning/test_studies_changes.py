@@ -12,7 +12,6 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
-from lively import Lively
 from ordinary import ada
 from running import PATIENCE_S, first
 
@@ -163,9 +162,8 @@ def test_a_node_sends_with_a_small_buffer_and_in_small_pieces_and_then_as_before
 
 @pytest.mark.cluster
 @pytest.mark.parametrize("way", first(3, WAYS))
-@pytest.mark.parametrize("error", first(1, [KeyboardInterrupt, LabError]))
-def test_a_measurement_that_fails_leaves_everything_as_it_was(
-    cluster: NamespaceCluster, error: type[BaseException], way: Changing
+def test_a_measurement_that_is_stopped_leaves_everything_as_it_was(
+    cluster: NamespaceCluster, way: Changing
 ) -> None:
     needs_control_groups(cluster, way)
     before = state(cluster)
@@ -173,17 +171,17 @@ def test_a_measurement_that_fails_leaves_everything_as_it_was(
     def measure() -> None:
         with way(cluster):
             assert state(cluster) != before
-            raise error("in the middle")
+            raise KeyboardInterrupt("in the middle")
 
-    with pytest.raises(error, match="in the middle"):
+    with pytest.raises(KeyboardInterrupt, match="in the middle"):
         measure()
     assert state(cluster) == before
 
 
 @pytest.mark.nightly
 @pytest.mark.cluster
-@pytest.mark.parametrize("way", first(3, WAYS))
-@pytest.mark.parametrize("number", first(1, [signal.SIGKILL, signal.SIGINT]))
+@pytest.mark.parametrize("way", WAYS[:2])
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 def test_what_a_signal_ended_is_put_back_at_once_or_before_the_next_measurement(
     cluster: NamespaceCluster, number: signal.Signals, way: Changing, tmp_path: Path
 ) -> None:
@@ -251,12 +249,6 @@ def test_values_that_no_node_can_have_are_refused(cluster: NamespaceCluster) -> 
     with pytest.raises(UsageError, match="4,096 to 1,073,741,824 bytes, not 'much'"):
         SocketBuffers().accepted("send-much")
     assert state(cluster) == before
-
-
-def test_nodes_that_cannot_be_changed_are_refused(tmp_path: Path) -> None:
-    for way in WAYS:
-        with pytest.raises(LabError):
-            way(Lively(tmp_path)).__enter__()
 
 
 @pytest.mark.nightly
