@@ -23,7 +23,7 @@ from beowulf.labs import lab_01
 from beowulf.labs.lab_01 import a2_validation, a5_no_load, validation_checks
 from beowulf.record import Point, Record, newest
 from beowulf.studies import find
-from beowulf.studies.study import Claim, Judgement, Study
+from beowulf.studies.study import Claim, Judgement
 from beowulf.verdict import Verdict
 
 
@@ -206,13 +206,6 @@ def test_every_study_is_found_by_its_name_and_has_a_title() -> None:
         assert found.title
 
 
-def test_a_record_without_points_decides_nothing_and_has_no_picture() -> None:
-    assert {each.outcome for each in package.claims(Record("A2"))} == {"inconclusive"}
-    for look, study in ((package.claims, "A5"), (package.picture, "A2"), (package.picture, "A5")):
-        with pytest.raises(LabError, match=rf"The Record of study {study} .* has no points"):
-            look(Record(study))
-
-
 @pytest.mark.parametrize(
     "mark",
     [{"sweep": {"exercise": "mine"}}, {"points": [Point({"own": True}, facts={"calls": 1})]}],
@@ -294,29 +287,3 @@ def test_a_picture_is_drawn_in_a_terminal_too(idle: tuple[Record, Path], tmp_pat
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert "name,packets" in picture.with_suffix(".csv").read_text()
     beowulf(*words, tmp_path / "idle.pdf", code=2)
-
-
-def test_a_record_cut_short_before_there_was_anything_to_compare_is_inconclusive() -> None:
-    at = {"pattern": "ring", "protocol": "blocking", "ranks": 2, "size_bytes": 1}
-    record = Record(
-        study="B2",
-        started="2026-01-01T00:00:00.000Z",
-        points=[Point(at, quantity="exchange_us", samples=[1.0] * 30)],
-        complete=False,
-    )
-    verdicts = studies.judge(record)
-    assert [each.claim for each in verdicts] == ["falls-with-nodes", "jumps-at-100000"]
-    assert all(each.outcome == "inconclusive" for each in verdicts)
-    assert all("cut short" in each.evidence for each in verdicts)
-    record.complete = True
-    assert all("to compare" in each.evidence for each in studies.judge(record))
-
-
-def test_a_mistake_that_a_cut_record_leads_to_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    def claims(_study: Study, _record: Record) -> list[Verdict]:
-        raise IndexError("single positional indexer is out-of-bounds")
-
-    monkeypatch.setattr(Study, "claims", claims)
-    (verdict,) = studies.judge(Record(study="B2", complete=False))
-    assert verdict.outcome == "inconclusive"
-    assert verdict.evidence == "the measurement was cut short"
