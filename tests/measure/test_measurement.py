@@ -130,17 +130,17 @@ def test_the_same_program_in_python_prints_the_same_lines(
     assert len(record.select(language=".py", protocol="blocking")) == 2
 
 
-def test_one_rank_alone_and_more_ranks_than_nodes_are_refused(
+def test_what_a_program_or_a_cluster_cannot_do_is_refused(
     cluster: NamespaceCluster, tmp_path: Path
 ) -> None:
     with pytest.raises(UsageError, match="two ranks or more"), session(cluster, tmp_path) as s:
         s.launch(PROGRAM, 1)
-    words = ["--protocol", "ready", "--pattern", "ring"]
-    with (
-        pytest.raises(UsageError, match="With ready, nobody may send before"),
-        session(cluster, tmp_path) as s,
+    for words, said in (
+        (["--sizes", "8,-1"], "--sizes takes numbers from 0 to 2147483647, not -1."),
+        (["--protocol", "ready", "--pattern", "ring"], "With ready, nobody may send before"),
     ):
-        s.launch(PROGRAM, 2, words)
+        with pytest.raises(UsageError, match=said), session(cluster, tmp_path) as s:
+            s.launch(PROGRAM, 2, words)
     with pytest.raises(UsageError, match="5 ranks need 5 nodes"), session(cluster, tmp_path) as s:
         s.launch(PROGRAM, 5)
 
