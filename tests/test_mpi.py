@@ -118,12 +118,17 @@ def test_ranks_run_on_the_hosts_in_the_folder_and_with_the_environment_that_are_
     assert sorted(done.stdout.splitlines()) == [f"node0{i} {lab_folder} a b" for i in (1, 3)]
 
 
-def test_a_program_may_have_an_odd_name(at_cluster: Beowulf) -> None:
+def test_a_program_may_have_an_odd_name_and_options_like_ours(
+    at_cluster: Beowulf, programs: dict[str, Path]
+) -> None:
     name = './-it\'s a "dash" ünï $HOME'
     shutil.copy(LAB / "hello.c", at_cluster.here / f"{name}.c")
     said = at_cluster("run", "-n", "2", f"{name}.c")
     assert sorted(said.splitlines()) == [f"rank {i} of 2 on node0{i}" for i in range(2)]
     assert "rank 1 of 2" in at_cluster("run", "-n", "2", name)
+    # What follows two hyphens is the program's own.
+    said = at_cluster("run", "-n", "1", programs["arguments"], "--", "-n", "2", "--timeout=3")
+    assert re.findall("<.*>", said) == ["<-n>", "<2>", "<--timeout=3>"]
 
 
 def test_mpi4py_runs_on_the_library_that_the_papers_results_depend_on(at_cluster: Beowulf) -> None:
@@ -190,13 +195,6 @@ def test_what_cannot_be_run_is_refused(at_cluster: Beowulf, words: str, sentence
     assert sentence in at_cluster("run", *words.split(), code=2)
 
 
-def test_what_follows_two_hyphens_is_the_programs_own(
-    at_cluster: Beowulf, programs: dict[str, Path]
-) -> None:
-    said = at_cluster("run", "-n", "1", programs["arguments"], "--", "-n", "2", "--timeout=3")
-    assert re.findall("<.*>", said) == ["<-n>", "<2>", "<--timeout=3>"]
-
-
 def test_a_file_that_nobody_can_execute_is_reported(at_cluster: Beowulf) -> None:
     script = at_cluster.here / "script"
     script.write_text("#!/no/such/interpreter\n")
@@ -208,19 +206,24 @@ def test_a_file_that_nobody_can_execute_is_reported(at_cluster: Beowulf) -> None
     assert str(script) in above
 
 
-@pytest.mark.parametrize(
-    ("name", "sentence"),
-    [
-        ("abort", "abort ended with exit code 42."),
-        # Hydra's proxy on node00 may hear of it too late to end in order.
-        ("leave", r"(leave ended with|A rank of leave on node01 ended with exit code 1\.)"),
-    ],
-)
-def test_a_program_that_ends_badly_is_reported_to(
-    at_cluster: Beowulf, programs: dict[str, Path], name: str, sentence: str
+BAD_ENDS = {
+    "abort": "abort ended with exit code 42.",
+    # Hydra's proxy on node00 may hear of it too late to end in order.
+    "leave": r"(leave ended with|A rank of leave on node01 ended with exit code 1\.)",
+    # Whichever rank is heard first: the one that crashed, or one that misses it.
+    "segfault": f"(segfault ended|A rank of segfault on node01 ended with 11; as a signal, that is: {CRASH})",
+}
+
+
+@pytest.mark.parametrize("name", BAD_ENDS)
+def test_a_program_that_ends_badly_is_reported_above_what_mpiexec_prints(
+    at_cluster: Beowulf, programs: dict[str, Path], name: str
 ) -> None:
-    said = at_cluster("run", programs[name], code=1)
-    assert re.search(f"beowulf: {sentence}", said), said
+    program, _, after = at_cluster("run", programs[name], code=1).partition("beowulf: ")
+    assert "begins" in program
+    assert "BAD TERMINATION" not in program
+    assert "[proxy:" not in program
+    assert re.match(BAD_ENDS[name], after), after
     nothing_is_left(at_cluster, programs[name])
 
 
@@ -235,22 +238,6 @@ def test_a_program_that_never_ends_is_stopped_by_the_time_out(
     said = at_cluster("run", "-n", "1", "--timeout", "1", "/bin/sleep", "600", code=1)
     assert "sleep did not end within 1 s" in said
     assert "wait for a message" not in said, "one rank alone waits for none"
-
-
-def test_our_sentence_stands_above_what_mpiexec_prints_of_a_crash(
-    at_cluster: Beowulf, programs: dict[str, Path]
-) -> None:
-    said = at_cluster("run", "-n", "2", programs["segfault"], code=1)
-    program, _, after = said.partition("beowulf: ")
-    assert "begins" in program
-    assert "BAD TERMINATION" not in program
-    assert "[proxy:" not in program
-    # Whichever rank is heard first: the one that crashed, or one that misses it.
-    crash = f"A rank of segfault on node01 ended with 11; as a signal, that is: {CRASH}"
-    assert after.startswith((crash, "segfault ended")), said
-    # On a busy machine mpiexec may end without its lines.
-    assert "BAD TERMINATION" in after or after.startswith("segfault ended")
-    nothing_is_left(at_cluster, programs["segfault"])
 
 
 def test_lines_like_mpiexecs_are_passed_on_as_they_come() -> None:

@@ -148,16 +148,13 @@ def test_every_node_has_the_buffers_that_were_asked_for_and_then_what_somebody_h
 def test_a_node_sends_with_a_small_buffer_and_in_small_pieces_and_then_as_before(
     cluster: NamespaceCluster,
 ) -> None:
-    def cards() -> list[str]:
-        return [cluster.administer(n, "ip -d link show eth0").stdout for n in cluster.nodes]
-
-    before, cards_before = settings(cluster), cards()
+    before, whole = settings(cluster), state(cluster)
     with paper_d(cluster):
         size = str(overlap.ONE_USER_SOCKET.buffer_bytes)
         assert settings(cluster) == [[*each[:3], "4096", size, size, "1"] for each in before]
-        assert all("gso_max_size 3000 gso_max_segs 2 " in card for card in cards())
-    assert settings(cluster) == before
-    assert cards() == cards_before
+        cards = [said for said, _ in state(cluster).values()]
+        assert all("gso_max_size 3000 gso_max_segs 2 " in card for card in cards)
+    assert state(cluster) == whole
 
 
 @pytest.mark.cluster

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 import typer
-from ordinary import ada
 from running import PATIENCE_S, Beowulf, first
 from tune_in_process import rules, set_, tune
 
@@ -215,34 +214,3 @@ def test_a_knob_of_this_machine_is_turned_with_host_and_put_back(learner: Beowul
     assert lines[1:3] == ["performance"] * 2
     assert lines[3] == "Put back: governor performance."
     assert lines[4:] == ["powersave"] * 2
-
-
-@pytest.mark.rootless
-@pytest.mark.nightly
-def test_an_ordinary_user_turns_what_is_theirs_and_hears_what_is_not(namespaces_work: None) -> None:
-    with ada() as learner:
-        learner("up", "--nodes", "2")
-        now = {each["name"]: each["now"] for each in json.loads(learner("tune", "--json"))["knobs"]}
-        absent = {name for name, here in now.items() if here.get("node00", {}).get("absent")}
-        assert {"moderation", "irq-affinity", "rings", "nagle"} <= absent
-        said = learner("tune", "apply", "moderation", "100", code=1)
-        assert "not observable here" in said
-        assert "administrator of the whole machine" in " ".join(said.split())
-        assert "Put `sudo` before the command." in " ".join(
-            learner("tune", "apply", "tcp-low-latency", "1", "--host", code=1).split()
-        )
-        own = [name for name, paths in now.items() if "node00" in paths and name not in absent]
-        assert {"firewall", "offloads", "mtu", "socket-buffers", "delayed-ack"} <= set(own)
-        learner.python(
-            "from beowulf.cluster import running\n"
-            "from beowulf.tuning.change import changing\n"
-            "from beowulf.tuning.knobs import find\n"
-            f"for knob in map(find, {own}):\n"
-            "    with changing(running(), [(knob, knob.shows)]) as change:\n"
-            "        change.keep()\n"
-        )
-        said = learner("tune", "revert")
-        assert all(name in said for name in own)
-        after = json.loads(learner("tune", "--json"))
-        assert {each["name"]: each["now"] for each in after["knobs"]} == now
-        assert after["open"] == []
