@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from beowulf.errors import UsageError
-from beowulf.measure.sweep import adaptive, checked, powers_of_two, refine
+from beowulf.measure.sweep import adaptive, powers_of_two, refine
 
 ALPHA_US, US_PER_BYTE = 50.0, 0.08
 
@@ -21,27 +20,6 @@ def test_powers_of_two_rise_within_their_bounds(first: int, more: int) -> None:
     assert sizes == sorted(set(sizes))
     assert sizes[-1] <= first + more
     assert 2 * max(sizes[-1], 1) > first + more
-
-
-@pytest.mark.parametrize(
-    ("sizes", "said"),
-    [
-        ([], "no size"),
-        ([-1], "cannot have -1 bytes"),
-        (["many"], "whole number of bytes, not 'many'"),
-        ([True], "whole number"),
-        ([2**31], "at most 2,147,483,647"),
-    ],
-)
-def test_what_is_no_size_is_refused_with_a_sentence(sizes: list[object], said: str) -> None:
-    with pytest.raises(UsageError, match=said):
-        checked(sizes)
-
-
-def test_messages_larger_than_the_memory_are_refused() -> None:
-    with pytest.raises(UsageError, match=r"300,000 bytes need .* on 2 ranks"):
-        checked([300_000], free=1_000_000)
-    assert checked([300_000]) == [300_000]  # the program on its nodes will say
 
 
 EVENLY = [0, 1000, 2000, 3000, 4000]
