@@ -100,24 +100,15 @@ def measure(rounds: int, seed: int, progress: Progress) -> Findings:
 
 def questions() -> list[Question]:
     """Four nodes against one on each kind of link, and against the slower of one node and the cable."""
-    return [
-        *(
-            Question(
-                f"{name}, {RANKS} nodes, {links.label}",
-                on(name, RANKS, links),
-                on(name, 1, LINKS[0]),
-            )
-            for links in LINKS
-            for name in BENCHMARKS
-        ),
-        *(
-            Question(
-                f"{name}, {RANKS} nodes, {LINKS[0].label}, over the slower of one node and the cable",
-                on(name, RANKS, LINKS[0]),
-                slower(name),
-            )
-            for name in BENCHMARKS
-        ),
+    first, nodes = LINKS[0], f"{RANKS} nodes"
+    found = [
+        Question(f"{name}, {nodes}, {links.label}", on(name, RANKS, links), on(name, 1, first))
+        for links in LINKS
+        for name in BENCHMARKS
+    ]
+    over = f"{nodes}, {first.label}, over the slower of one node and the cable"
+    return found + [
+        Question(f"{name}, {over}", on(name, RANKS, first), slower(name)) for name in BENCHMARKS
     ]
 
 
