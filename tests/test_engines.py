@@ -350,6 +350,23 @@ engines = start_engines(running())
 print("started", flush=True)
 {rest}
 """
+STOPPED_AND_TAKEN_DOWN = """
+def tried(cell):
+    try:
+        engines.run(cell)
+    except Exception as problem:
+        print(problem, flush=True)
+
+print("now", flush=True)
+tried("if rank == 1:\\n    world.recv()")
+engines.restart()
+tried("print(world.allreduce(1))")
+print("again", flush=True)
+while not __import__("os").path.exists("down"):
+    time.sleep(0.1)
+tried("1")
+tried("1")
+"""
 FOLDER = re.compile(r"/tmp/beowulf-engines-\w+")
 
 
@@ -390,23 +407,21 @@ def test_nothing_stays_when_the_process_that_has_started_engines_is_killed(
     wait_until(lambda: not any(map(Path.exists, folders)), "their files are gone")
 
 
-@cluster_test
 @pytest.mark.nightly
-def test_when_the_cluster_is_taken_down_engines_end_and_the_next_cell_says_so(
+@cluster_test
+def test_ctrl_c_says_where_ranks_are_and_engines_come_back_until_the_cluster_is_taken_down(
     beowulf: Beowulf,
 ) -> None:
     beowulf("up", "--nodes", "2")
-    rest = """
-for line in ("1", "2"):
-    input_file = "down"
-    while line == "1" and not __import__("os").path.exists(input_file):
-        time.sleep(0.1)
-    try:
-        engines.run("1")
-    except Exception as problem:
-        print(problem, flush=True)
-"""
-    process = script(beowulf, rest)
+    process = script(beowulf, STOPPED_AND_TAKEN_DOWN)
+    assert process.stdout
+    assert process.stdout.readline() == "now\n"
+    time.sleep(1.0)  # it may be anywhere in the cell, and after a second it waits there
+    os.kill(process.pid, signal.SIGINT)
+    said = "".join(iter(process.stdout.readline, "again\n"))
+    assert "It was stopped." in said
+    assert "node01 (rank 1) waits in line 2: world.recv()" in said
+    assert "node00 │ 2" in said
     beowulf("down")
     wait_until(lambda: not left(beowulf), "controller and engines end")
     (beowulf.here / "down").touch()
@@ -414,31 +429,6 @@ for line in ("1", "2"):
     assert said.count("The cluster was taken down, and the engines with it.") == 2
     assert said.count("`engines.restart()`") == 2
     assert "Traceback" not in said
-
-
-@pytest.mark.nightly
-@cluster_test
-def test_ctrl_c_ends_the_cell_says_where_ranks_are_and_engines_come_back(beowulf: Beowulf) -> None:
-    beowulf("up", "--nodes", "2")
-    rest = """
-try:
-    print("now", flush=True)
-    engines.run("if rank == 1:\\n    world.recv()")
-except Exception as problem:
-    print(problem, flush=True)
-engines.restart()
-engines.run("print(world.allreduce(1))")
-"""
-    process = script(beowulf, rest)
-    assert process.stdout
-    assert process.stdout.readline() == "now\n"
-    time.sleep(1.0)  # it may be anywhere in the cell, and after a second it waits there
-    os.kill(process.pid, signal.SIGINT)
-    said, _ = process.communicate(timeout=PATIENCE_S)
-    assert "It was stopped." in said
-    assert "node01 (rank 1) waits in line 2: world.recv()" in said
-    assert "node00 │ 2" in said
-    wait_until(lambda: not left(beowulf), "controller and engines end")
 
 
 @pytest.mark.nightly
