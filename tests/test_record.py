@@ -47,24 +47,13 @@ moments = st.datetimes(datetime(1970, 1, 1), datetime(9000, 1, 1)).map(
 records = st.builds(
     Record,
     study=st.from_regex(r"[A-E][0-9]{1,2}", fullmatch=True),
-    program=st.just({})
-    | st.fixed_dictionaries(
-        {
-            "name": st.text(),
-            "arguments": st.lists(st.text() | st.integers()),
-            "sha256": st.from_regex(r"[0-9a-f]{64}", fullmatch=True),
-        }
-    ),
     sweep=facts,
     points=st.lists(points, max_size=4),
     cluster=facts,
     circumstances=st.fixed_dictionaries({"before": facts, "after": facts}),
     versions=facts,
     learner=st.text(),
-    variant=st.from_regex(r"[A-Za-z0-9._-]{0,20}", fullmatch=True),
     started=moments,
-    ended=moments,
-    captures=st.lists(st.fixed_dictionaries({"file": st.text(min_size=1)}), max_size=2),
     warnings=st.lists(st.text(), max_size=3),
     complete=st.booleans(),
 )

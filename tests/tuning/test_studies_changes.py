@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import signal
-import subprocess
-import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 from ordinary import ada
-from running import PATIENCE_S, first
+from running import first
 
 from beowulf.cluster import Cluster
 from beowulf.cluster.namespaces import NamespaceCluster
@@ -60,17 +56,6 @@ def odd(cluster: Cluster) -> AbstractContextManager[None]:
 
 WAYS: tuple[Changing, ...] = (small_buffers, odd, slow_nodes, paper_d)
 
-# What another process does that is to be ended in the middle.
-HOLDS = """
-import sys
-from pathlib import Path
-sys.path[:0] = sys.argv[2:]
-from beowulf.cluster.namespaces import running
-from test_studies_changes import {way}
-with {way}(running(Path(sys.argv[1]))):
-    print("changed", flush=True)
-    sys.stdin.read()
-"""
 ROOTLESS = """
 from beowulf.cluster.namespaces import running
 from beowulf.errors import LabError
@@ -173,43 +158,6 @@ def test_a_measurement_that_is_stopped_leaves_everything_as_it_was(
     with pytest.raises(KeyboardInterrupt, match="in the middle"):
         measure()
     assert state(cluster) == before
-
-
-@pytest.mark.nightly
-@pytest.mark.cluster
-@pytest.mark.parametrize("way", WAYS[:2])
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
-def test_what_a_signal_ended_is_put_back_at_once_or_before_the_next_measurement(
-    cluster: NamespaceCluster, number: signal.Signals, way: Changing, tmp_path: Path
-) -> None:
-    needs_control_groups(cluster, way)
-    before = state(cluster)
-    here = str(Path(__file__).parent)
-    script = HOLDS.format(way=way.__name__)
-    process = subprocess.Popen(
-        [sys.executable, "-c", script, str(cluster.folder), here, str(Path(here).parent)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        start_new_session=True,
-    )
-    with process:
-        assert process.stdout
-        assert process.stdout.readline() == "changed\n"
-        assert state(cluster) != before
-        os.killpg(process.pid, number)
-        process.wait(PATIENCE_S)
-    if number == signal.SIGINT:
-        assert state(cluster) == before
-    else:
-        assert [entry for entry in log.of_cluster(cluster).open() if not entry.kept]
-        if way is small_buffers:
-            a2_validation.STUDY.measure(cluster, tmp_path, quick=True)
-        else:
-            change.clear(cluster)
-        assert state(cluster) == before
-    assert not log.of_cluster(cluster).open()
 
 
 @pytest.mark.nightly
