@@ -123,7 +123,7 @@ def apply(
     elif not nothing:
         plain, text = {**plain, "fate": "kept"}, f"{knob.name} {chosen}: kept, unmeasured."
     if as_json or nothing or unmeasured:
-        print(tune_tables.json_or(as_json, plain, text))
+        print(json.dumps(plain, indent=1) if as_json else text)
 
 
 app.command()(tune_paper.compare)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -17,11 +16,6 @@ DESCRIBED = (
     *("name", "title", "what", "why", "here", "elsewhere", "kinds", "kernel", "paper"),
     *("values", "tuned", "shows"),
 )
-
-
-def json_or(as_json: bool, plain: dict[str, Any], text: str) -> str:
-    """The plain data as JSON, or the text."""
-    return json.dumps(plain, indent=1) if as_json else text
 
 
 def now(readings: Mapping[str, Reading]) -> str:
