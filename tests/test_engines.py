@@ -418,7 +418,11 @@ def test_ctrl_c_says_where_ranks_are_and_engines_come_back_until_the_cluster_is_
     assert process.stdout.readline() == "now\n"
     time.sleep(1.0)  # it may be anywhere in the cell, and after a second it waits there
     os.kill(process.pid, signal.SIGINT)
-    said = "".join(iter(process.stdout.readline, "again\n"))
+    said = ""
+    for line in process.stdout:
+        said += line
+        if line == "again\n":
+            break
     assert "It was stopped." in said
     assert "node01 (rank 1) waits in line 2: world.recv()" in said
     assert "node00 │ 2" in said
