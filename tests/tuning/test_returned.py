@@ -13,9 +13,10 @@ from beowulf.tuning.knobs import find
 pytestmark = pytest.mark.cluster
 
 
-def test_a_node_that_goes_away_is_put_back_when_it_returns(learner: Beowulf) -> None:
-    mine = "nft add table ip own"
-    learner.cluster.administer("node01", mine)
+def test_a_node_that_goes_away_is_put_back_when_it_returns_also_in_the_middle_of_a_trial(
+    learner: Beowulf,
+) -> None:
+    learner.cluster.administer("node01", "nft add table ip own")
     set_(learner, "firewall", "10")
     learner.cluster.kill("node01")
     assert "node01 is down" in tune(learner, "apply", "firewall", "none", code=1)
@@ -25,6 +26,19 @@ def test_a_node_that_goes_away_is_put_back_when_it_returns(learner: Beowulf) -> 
     assert rules(learner) == ["none"]
     assert "Put back, as `beowulf tune revert` was to: firewall." in learner("up")
     # Exactly what was there before: what the learner had set up there by hand too.
+    assert "table ip own" in learner.cluster.administer("node01", "nft list ruleset").stdout
+    assert log.of_cluster(learner.cluster).open() == []
+
+    def goes_away() -> None:
+        with changing(learner.cluster, [(find("firewall"), "10")]) as changes:
+            changes(True)
+            learner.cluster.kill("node01")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        goes_away()
+    assert rules(learner) == ["none"]
+    assert "Put back, as `beowulf tune revert` was to: firewall." in learner("up")
     assert "table ip own" in learner.cluster.administer("node01", "nft list ruleset").stdout
     learner.cluster.administer("node01", "nft delete table ip own")
     assert log.of_cluster(learner.cluster).open() == []
@@ -63,27 +77,6 @@ def test_frames_that_were_kept_long_stay_long_when_the_cluster_is_healed(learner
     lengths = knob_places.read(learner.cluster, [find("mtu")])["mtu"]
     assert {each.value for each in lengths.values()} == {"1500"}
     learner("up", "--rate", "100mbit")
-
-
-def test_a_node_that_goes_away_in_the_middle_of_a_trial_is_put_back_when_it_returns(
-    learner: Beowulf,
-) -> None:
-    mine = "nft add table ip own"
-    learner.cluster.administer("node01", mine)
-
-    def goes_away() -> None:
-        with changing(learner.cluster, [(find("firewall"), "10")]) as changes:
-            changes(True)
-            learner.cluster.kill("node01")
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        goes_away()
-    assert rules(learner) == ["none"]
-    assert "Put back, as `beowulf tune revert` was to: firewall." in learner("up")
-    assert "table ip own" in learner.cluster.administer("node01", "nft list ruleset").stdout
-    learner.cluster.administer("node01", "nft delete table ip own")
-    assert log.of_cluster(learner.cluster).open() == []
 
 
 def test_nodes_do_not_return_while_knobs_are_turned_but_afterwards(learner: Beowulf) -> None:
