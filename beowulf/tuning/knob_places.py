@@ -94,21 +94,14 @@ def _readings(cluster: Cluster | None, place: str, knobs: list[Knob]) -> dict[st
         for knob in knobs
     )
     done = work(cluster, place, f"set +e\n{script}")
-    readings: dict[str, Reading] = {}
-    lines: list[str] = []
-    waiting = list(knobs)
-    for line in done.stdout.splitlines():
-        if not line.startswith(MARK) or not waiting:
-            lines.append(line)
-            continue
-        knob, output = waiting.pop(0), "".join(f"{each}\n" for each in lines)
-        readings[knob.name] = (
-            knob.missing(output) if line.split()[-1] != "0" else knob.reading(output)
-        )
-        lines = []
-    if waiting:
-        raise _trouble(place, f"the knob {waiting[0].name} could not be read", done)
-    return readings
+    parts = re.split(rf"^{MARK} (\d+)\n", done.stdout, flags=re.MULTILINE)
+    outputs, codes = parts[::2], parts[1::2]
+    if len(codes) < len(knobs):
+        raise _trouble(place, f"the knob {knobs[len(codes)].name} could not be read", done)
+    return {
+        knob.name: knob.reading(output) if code == "0" else knob.missing(output)
+        for knob, output, code in zip(knobs, outputs, codes, strict=False)
+    }
 
 
 def turn(cluster: Cluster | None, knob: Knob, lines: Mapping[str, str]) -> dict[str, Reading]:
