@@ -82,11 +82,6 @@ class InteractiveRun:
         finally:
             self._end()
 
-    @property
-    def about(self) -> dict[str, Any]:
-        """What the program prints about itself: its first line."""
-        return next(line for line in self.lines.rows if line["kind"] == "about")
-
     def take(self, samples: int, answers: int = 0) -> list[dict[str, Any]]:
         """Tell the program to take so many samples; the lines that come (`answers` of them, if not one each)."""
         assert self._process.stdin

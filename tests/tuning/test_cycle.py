@@ -227,7 +227,7 @@ def test_a_program_takes_as_many_samples_as_are_ordered(
     cluster: NamespaceCluster, program: Path
 ) -> None:
     with InteractiveRun(cluster, program, 2, ["--bytes", 3]) as run:
-        assert run.about["hosts"] == list(cluster.nodes[:2])
+        assert run.lines.rows[0]["hosts"] == list(cluster.nodes[:2])
         assert [len(run.take(n)) for n in (1, 4)] == [1, 4]
         lines = run.take(2)
     assert {line["pass"] for line in lines} == {2}
