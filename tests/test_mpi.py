@@ -432,48 +432,35 @@ def test_a_node_that_is_lost_ends_the_run_or_a_plain_mpiexec_with_its_name(
         nothing_is_left(learner, programs[name])
 
 
-def test_a_node_that_is_down_already_is_reported_before_anything_starts(
+def test_a_node_that_refuses_the_key_or_is_down_already_is_named(
     learner: Beowulf, programs: dict[str, Path]
 ) -> None:
+    learner("break", "key-refused", "--node", "node01")
+    said = learner("run", programs["garbage"], code=1)
+    # What ssh says is above it, in its own words.
+    assert "beowulf: The connection to node01 failed" in said
     learner.cluster.kill("node01")
     said = learner("run", programs["garbage"], code=1)
     assert said == "beowulf: node01 is down. `beowulf up` starts it again.\n"
 
 
-def test_a_node_that_refuses_the_key_is_named(learner: Beowulf, programs: dict[str, Path]) -> None:
-    learner("break", "key-refused", "--node", "node01")
-    said = learner("run", programs["garbage"], code=1)
-    # What ssh says is above it, in its own words.
-    assert "beowulf: The connection to node01 failed" in said
-
-
 @pytest.mark.parametrize(
-    ("name", "number"),
-    first(1, [("hang", signal.SIGINT), ("spin", signal.SIGHUP)]),
+    ("name", "number", "times"),
+    first(1, [("spin", signal.SIGINT, 20), ("hang", signal.SIGINT, 1), ("spin", signal.SIGHUP, 1)]),
 )
-def test_ctrl_c_leaves_no_process_on_any_node(
-    learner: Beowulf, programs: dict[str, Path], name: str, number: signal.Signals
+def test_ctrl_c_leaves_no_process_on_any_node_and_a_second_one_does_not_keep_the_first_from_that(
+    learner: Beowulf, programs: dict[str, Path], name: str, number: signal.Signals, times: int
 ) -> None:
     run = learner.start("run", programs[name])
     begun(run)
-    run.send_signal(number)
+    for _ in range(times):
+        if run.poll() is None:
+            run.send_signal(number)
+            time.sleep(0.02)
     said = ended(run)
     assert run.returncode == 1
     assert "beowulf: stopped." in said
     nothing_is_left(learner, programs[name])
-
-
-def test_a_second_ctrl_c_does_not_keep_the_first_from_clearing_up(
-    learner: Beowulf, programs: dict[str, Path]
-) -> None:
-    run = learner.start("run", programs["spin"])
-    begun(run)
-    for _ in range(20):
-        if run.poll() is None:
-            run.send_signal(signal.SIGINT)
-            time.sleep(0.02)
-    ended(run)
-    nothing_is_left(learner, programs["spin"])
 
 
 def test_a_killed_run_is_ended_by_down(learner: Beowulf, programs: dict[str, Path]) -> None:
