@@ -43,8 +43,6 @@ class Change:
         self.before = knob_places.read(cluster, [knob])[knob.name]
         if absent := next((each.absent for each in self.before.values() if each.absent), ""):
             raise LabError(f"{knob.title}: {absent}")
-        if not self.before:
-            raise LabError(f"{knob.title}: not observable here: {knob.here} {knob.elsewhere}")
         self._log = log_for(cluster, knob)
         self._entry: Entry | None = None
         self._now = [place for place in self.before if place not in others]

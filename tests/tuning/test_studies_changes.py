@@ -211,7 +211,7 @@ def test_a_node_gets_its_share_and_no_more_and_afterwards_all_is_as_before(
     ):
         assert state(cluster)["node01"][1] == "20\n"
         cluster.run("node01", line)
-    percent = sorted(use.percent["node01"])
+    percent = sorted(use["node01"])
     # A tenth of a second has ten periods, and may see one of them more.
     assert percent[len(percent) // 2] < 30
     assert state(cluster) == before

@@ -59,7 +59,7 @@ def _one(measurement: Measurement, size: int, protocol: str, polling: str, launc
     words += ["--seed", variant.seed(launch)]
     # About two seconds.
     words += ["--chunks", CHUNKS, "--chunk-us", int(CHUNK_S * 1e6)]
-    with cpu.watched(measurement.cluster, nodes, program.stem) as use:
+    with cpu.watched(measurement.cluster, nodes, program.stem) as percents:
         measurement.launch(
             program,
             2,
@@ -69,7 +69,7 @@ def _one(measurement: Measurement, size: int, protocol: str, polling: str, launc
             at={"polling": polling},
         )
     at = {"size_bytes": size, "protocol": protocol, "polling": polling, "launch": launch}
-    for node, samples in use.percent.items():
+    for node, samples in percents.items():
         measurement.add({**at, "node": node}, CPU, samples)
 
 
