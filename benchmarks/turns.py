@@ -54,7 +54,7 @@ def busy_percent() -> float:
 
 def noise(before: Mapping[str, Any], busy: Sequence[float]) -> str:
     """Why the machine was too noisy to rely on figures, before the start or in the pauses; empty when it was quiet."""
-    reasons = host_state.busy(before)
+    reasons = host_state.busy(dict(before))
     loud = sum(percent > BUSY_PERCENT for percent in busy)
     if busy and loud / len(busy) > MOST_BUSY_PAUSES:
         reasons.append(

@@ -74,8 +74,8 @@ class Log(EventFile):
     ) -> Entry:
         """Write down a change that is about to be made; of a learner's own knob also how to read it and put it back."""
         number = max((entry.number for entry in self.entries()), default=0) + 1
-        own = {"look": look, "again": dict(again or {})}
-        entry = Entry(number, moment(), knob, value, dict(before), boot(), **own)
+        was, lines = dict(before), dict(again or {})
+        entry = Entry(number, moment(), knob, value, was, boot(), look=look, again=lines)
         self.append({"what": "change", **asdict(entry)})
         return entry
 

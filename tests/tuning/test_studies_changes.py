@@ -175,7 +175,7 @@ def test_a_study_within_a_change_leaves_the_change(
 
 def test_an_ordinary_user_may_change_the_buffers_but_not_the_shares(namespaces_work: None) -> None:
     with ada() as learner:
-        learner("up")
+        learner("up", "--nodes", "2")
         learner.python(ROOTLESS)
 
 
