@@ -57,15 +57,13 @@ def test_what_is_saved_is_what_is_loaded(
     assert Verdict.load(path) == verdict
 
 
-def test_only_three_outcomes_exist_and_the_third_comes_with_advice() -> None:
+def test_only_three_outcomes_exist_the_third_comes_with_advice_and_numbers_are_finite(
+    tmp_path: Path,
+) -> None:
     with pytest.raises(ValueError, match="outcome is one of"):
         small(outcome="maybe")
     with pytest.raises(ValueError, match="what to do about it"):
         small(outcome="inconclusive")
-    assert small(outcome="inconclusive", advice="Measure longer.").advice
-
-
-def test_a_number_that_is_not_finite_is_refused(tmp_path: Path) -> None:
     with pytest.raises(VerdictError, match="not a finite number"):
         small(numbers={"ratio": math.nan}).save(tmp_path / "v.json")
 
@@ -159,27 +157,18 @@ def test_a_terminal_shows_every_column_of_a_wide_table(monkeypatch: pytest.Monke
     assert max(map(len, lines)) <= 80
 
 
-def test_a_terminal_shows_the_same_and_no_markup_is_lost() -> None:
+def test_terminal_and_plain_text_show_the_same_and_no_markup_is_lost() -> None:
     console = Console(width=200, force_terminal=False, record=True)
     with console.capture() as shown:
         console.print(several)
     for word in ("✓ holds", "✗ contradicted", "? inconclusive", "[bold]again[/bold]"):
         assert word in shown.get()
-
-
-def test_plain_text_shows_the_same_without_control_characters() -> None:
-    shown = str(Verdicts([small(evidence="said \x1b[31mred\x07\r\nand more")]))
-    assert "✓ holds" in shown
-    assert all(letter.isprintable() or letter == "\n" for letter in shown)
-    assert shown.count("\n") == 1, "one line a claim and one for its evidence"
-    assert str(Verdicts()) == "no claims"
-
-
-def test_a_part_of_several_verdicts_is_shown_in_the_same_way() -> None:
+    plain = str(Verdicts([small(evidence="said \x1b[31mred\x07\r\nand more")]))
+    assert "✓ holds" in plain
+    assert all(letter.isprintable() or letter == "\n" for letter in plain)
+    assert plain.count("\n") == 1, "one line a claim and one for its evidence"
     assert isinstance(several[1:], Verdicts)
     assert several.named("c").outcome == "inconclusive"
-    with pytest.raises(KeyError):
-        several.named("d")
 
 
 def test_arithmetic_has_a_heading_of_its_own_and_stays_arithmetic_in_a_file(tmp_path: Path) -> None:

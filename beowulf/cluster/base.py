@@ -184,10 +184,6 @@ class Cluster(ABC):
         """Which MPI library the nodes have: `classic` or `modern`."""
         return "classic"
 
-    def free_memory_bytes(self) -> int:
-        """How much memory all nodes have free together on one machine; 0 where each has its own."""
-        return 0
-
     def interface(self, node: str, network: int = 0) -> str:
         """The name of the network card with which a node is on a network (0 is the first)."""
         return f"eth{network}"

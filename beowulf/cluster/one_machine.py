@@ -8,7 +8,6 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from beowulf import host_state
 from beowulf.cluster import Cluster, Completed, Hardware, description, lock
 from beowulf.cluster.config import ClusterConfig
 from beowulf.cluster.shells import completed
@@ -34,10 +33,6 @@ class OneMachine(Cluster):
         """The cores and the memory of this machine, which all nodes share."""
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         return Hardware(os.cpu_count() or 1, memory)
-
-    def free_memory_bytes(self) -> int:
-        """How much memory this machine has free, which all nodes share."""
-        return host_state.memory_available_bytes()
 
     def _in_shell(self, node: str, line: str, stdin: str, timeout_s: float) -> Completed:
         return completed(self.shell(node, line), stdin, timeout_s, node)

@@ -125,10 +125,12 @@ class Engines(World):
         with suppress(Exception):  # whatever it is, the exception itself is known
             from ipyparallel import Reference
 
-            view = self._client[self._order[rank]]
-            place = Place(
-                **view.apply_async(Reference("_beowulf"), "trouble").get(places.LONGEST_ANSWER_S)
-            )
+            asked = self._client[self._order[rank]].apply_async(Reference("_beowulf"), "trouble")
+            deadline = time.monotonic() + places.LONGEST_ANSWER_S
+            # Where another rank has exited, all end in a moment, and this one answers no more.
+            while not asked.ready() and self.alive and time.monotonic() < deadline:
+                asked.wait(LOOK_EVERY_S)
+            place = Place(**asked.get(0))
         where = f", in {place}" if place.line else ""
         # From Python 3.13 on, a line that is not complete has an exception of its own, which no manual names.
         name = "SyntaxError" if error.ename == "_IncompleteInputError" else str(error.ename)

@@ -18,7 +18,7 @@ from beowulf.measure.roundtrips import (
     need_nodes,
     run,
 )
-from beowulf.measure.sweep import Curves, adaptive, checked
+from beowulf.measure.sweep import Curves, adaptive
 from beowulf.studies.study import Plan
 
 ROUNDS, QUICK_ROUNDS = 4, 2  # of refinement, in an adaptive sweep
@@ -40,7 +40,7 @@ def sweep(
     ranks = max(ranks for _, ranks in config.runs)
     in_a_launch = len(config.runs) + (len(mpptest.ranks) if mpptest else 0)
     need_nodes(cluster, ranks)
-    sizes = checked(config.sizes, ranks, cluster.free_memory_bytes())
+    sizes = list(config.sizes)
     launches, passes = (QUICK_LAUNCHES, QUICK_PASSES) if quick else (LAUNCHES, PASSES)
     rounds = (QUICK_ROUNDS if quick else ROUNDS) if refined else 0
 

@@ -178,7 +178,7 @@ def test_the_cpu_use_of_each_node_is_that_of_its_own_rank(
     with cpu.watched(names, names.nodes[:2], "uneven_work") as use:
         done = mpi.launch(names, source, 2)
     assert done.returncode == 0, done.stderr
-    assert max(use.percent["node00"]) < max(use.percent["node01"])
+    assert max(use["node00"]) < max(use["node01"])
 
 
 # --------------------------------------------------------------- what it says of itself

@@ -14,7 +14,7 @@ from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError, UsageError
 from beowulf.labs.lab_07 import small_writes
 from beowulf.record import Point, Record, newest
-from beowulf.tuning import machines
+from beowulf.tuning import knob_places
 from beowulf.tuning.knobs import ALL
 
 LAB = paths.root() / "labs" / "07-latency-tuning"
@@ -46,9 +46,9 @@ def test_what_is_handed_out_runs_by_the_packages_own_harness_and_its_record_is_k
 ) -> None:
     (lab_folder / "letters.h").write_text("#error this one is not compiled\n")
     knob = [ALL[small_writes.KNOB]]
-    before = machines.read(cluster, knob)
+    before = knob_places.read(cluster, knob)
     record = small_writes.measure(cluster, lab_folder / "letters.c")
-    assert machines.read(cluster, knob) == before
+    assert knob_places.read(cluster, knob) == before
     assert (record.study, record.variant, record.complete) == ("L1", "letters", True)
     assert list(small_writes.table(record)["n"]) == [3] * 4
     assert newest(lab_folder / "records", "L1", "letters") == record

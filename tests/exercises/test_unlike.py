@@ -12,7 +12,7 @@ from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError
 from beowulf.labs.lab_07 import differing_node
 from beowulf.record import Point, Record, newest
-from beowulf.tuning import machines, paper_e_baseline
+from beowulf.tuning import knob_places, paper_e_baseline
 from beowulf.tuning.change import changing
 from beowulf.tuning.knobs import ALL
 
@@ -22,9 +22,9 @@ def test_the_different_node_is_the_one_that_was_drawn_and_is_put_back(
     cluster: NamespaceCluster, records: Path
 ) -> None:
     knobs = [ALL[name] for name in paper_e_baseline.TESTBED]
-    before = machines.read(cluster, knobs)
+    before = knob_places.read(cluster, knobs)
     record = differing_node.measure(cluster, random.Random(1))
-    assert machines.read(cluster, knobs) == before
+    assert knob_places.read(cluster, knobs) == before
     node, question = drawn(cluster, random.Random(1))
     assert differing_node.odd(record) == (node, question)
     assert (record.study, record.variant, record.complete) == ("E7", "unlike", True)

@@ -25,7 +25,7 @@ from beowulf.studies.states import AFTER, BEFORE
 from beowulf.studies.study import Study
 from beowulf.suites.hpcc_results import RESULTS
 from beowulf.suites.sequences import Collection
-from beowulf.tuning import machines, paper_e_baseline
+from beowulf.tuning import knob_places, paper_e_baseline
 from beowulf.tuning.knobs import ALL
 
 LAUNCHES = LEAST_PAIRS
@@ -214,9 +214,9 @@ def test_a_search_is_measured_in_both_states_and_all_is_as_it_was(
     monkeypatch.setattr(e5_application, "PARTS", (1, 2))
     monkeypatch.setattr(e5_application, "LAUNCHES", 1)
     knobs = [ALL[name] for name in paper_e_baseline.TESTBED]
-    before = machines.read(cluster, knobs)
+    before = knob_places.read(cluster, knobs)
     found, file = both.measure(both.SEARCH, cluster, tmp_path, quick=True)
-    assert machines.read(cluster, knobs) == before
+    assert knob_places.read(cluster, knobs) == before
     assert newest(tmp_path, "E5", both.VARIANT) is not None
     assert Record.load(file).sweep["testbed"] == paper_e_baseline.parts(cluster)
     totals = [point for point in found.points if point.quantity == e5_application.TOTAL]
@@ -237,7 +237,7 @@ def test_hpl_and_hpcc_are_given_both_states(
         assert size == both.QUICK_EQUATIONS
         for state, become in states.items():
             become()
-            readings = machines.read(cluster, [ALL[paper_e_baseline.FIREWALL]])[
+            readings = knob_places.read(cluster, [ALL[paper_e_baseline.FIREWALL]])[
                 paper_e_baseline.FIREWALL
             ]
             seen[state] = {place: each.value for place, each in readings.items()}

@@ -19,7 +19,7 @@ from beowulf.labs.lab_07 import e6_knobs
 from beowulf.labs.lab_07.knob_gains import ALONE, LATER, TOGETHER
 from beowulf.record import Point, Record
 from beowulf.studies import draw
-from beowulf.tuning import machines
+from beowulf.tuning import knob_places
 from beowulf.tuning.ab_comparison import AFTER, Length
 from beowulf.tuning.change import changing
 from beowulf.tuning.knobs import ALL
@@ -180,12 +180,12 @@ def test_the_study_makes_the_testbed_measures_and_puts_everything_back(
     monkeypatch.setattr(e6_knobs, "QUICK_LENGTH", Length(blocks=2, most_blocks=2, samples=5))
     monkeypatch.setattr(e6_knobs, "QUICK_LAUNCHES", 1)
     knobs = [ALL[MODERATION], ALL[FIREWALL]]
-    before = machines.read(cluster, knobs)
+    before = knob_places.read(cluster, knobs)
     reported: list[Any] = []
     made = e6_knobs.STUDY.measure(
         cluster, tmp_path, quick=True, progress=lambda done, of, what: reported.append(done / of)
     )
-    assert machines.read(cluster, knobs) == before
+    assert knob_places.read(cluster, knobs) == before
     assert made.complete, made.warnings
     assert reported == sorted(reported)
     assert set(decided(made)) == {each.name for each in e6_knobs.CLAIMS}

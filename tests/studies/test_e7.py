@@ -16,7 +16,7 @@ from beowulf.labs.lab_07.e7_procedure import FIRST, KEPT, LAST, REVERTED, STEP
 from beowulf.labs.lab_07.knob_gains import TOGETHER
 from beowulf.record import Point, Record
 from beowulf.studies import draw, judge
-from beowulf.tuning import machines
+from beowulf.tuning import knob_places
 from beowulf.tuning.ab_comparison import Length
 from beowulf.tuning.knobs import ALL
 from beowulf.tuning.paper_e_baseline import FIREWALL, MODERATION
@@ -102,9 +102,9 @@ def test_the_procedure_runs_to_its_end_and_leaves_everything_as_it_was(
 ) -> None:
     monkeypatch.setattr(e7_procedure, "QUICK_LENGTH", Length(blocks=2, most_blocks=2, samples=5))
     knobs = [ALL[MODERATION], ALL[FIREWALL]]
-    before = machines.read(cluster, knobs)
+    before = knob_places.read(cluster, knobs)
     made = e7_procedure.STUDY.measure(cluster, tmp_path, quick=True)
-    assert machines.read(cluster, knobs) == before
+    assert knob_places.read(cluster, knobs) == before
     made = Record.load(made.save_in(tmp_path))
     assert made.complete, made.warnings
     found = decided(made)

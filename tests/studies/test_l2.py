@@ -16,7 +16,7 @@ from beowulf.measure.roundtrips import HALF
 from beowulf.record import Point, Record
 from beowulf.studies import draw
 from beowulf.studies.states import AFTER, BEFORE
-from beowulf.tuning import machines, paper_e_baseline
+from beowulf.tuning import knob_places, paper_e_baseline
 from beowulf.tuning.knobs import ALL
 
 USUAL = {"ping-pong": 0.2, "IS": 0.6, "CG": 0.5, "MG": 0.7, "FT": 0.8}
@@ -71,9 +71,9 @@ def test_kernels_are_measured_with_and_without_the_testbed_which_is_gone_at_the_
     monkeypatch.setattr(l2_applications, "QUICK_LAUNCHES", 1)
     monkeypatch.setattr(l2_applications, "PING_PASSES", 2)
     knobs = [ALL[name] for name in paper_e_baseline.TESTBED]
-    before = machines.read(cluster, knobs)
+    before = knob_places.read(cluster, knobs)
     made = l2_applications.STUDY.measure(cluster, tmp_path, quick=True)
-    assert machines.read(cluster, knobs) == before
+    assert knob_places.read(cluster, knobs) == before
     made = Record.load(made.save_in(tmp_path))
     assert made.complete, made.warnings
     kept = [(p.at["state"], p.at["kernel"]) for p in made.points if p.quantity == TIME]
@@ -87,5 +87,5 @@ def test_the_states_are_those_of_the_testbed_on_every_node(cluster: NamespaceClu
     with paper_e_baseline.states(cluster) as states:
         for state, wanted in ((BEFORE, here), (AFTER, {k.name: k.tuned for k in knobs})):
             states[state]()
-            for name, readings in machines.read(cluster, knobs).items():
+            for name, readings in knob_places.read(cluster, knobs).items():
                 assert {each.value for each in readings.values()} == {wanted[name]}

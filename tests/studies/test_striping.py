@@ -19,7 +19,7 @@ from beowulf.labs.lab_08 import c3_striping
 from beowulf.labs.lab_08.c3_striping import BONDING, KERNEL, MULTIPATH, ONE, PROGRAM_TURNS
 from beowulf.record import Point, Record
 from beowulf.studies import find, judge
-from beowulf.tuning import machines
+from beowulf.tuning import knob_places
 from beowulf.tuning.change import changing
 from beowulf.tuning.knobs import ALL
 from tests.gold.lab_08 import record
@@ -187,15 +187,15 @@ def test_its_knobs_are_set_read_back_and_put_back(
     two_networks: NamespaceCluster, name: str, value: str
 ) -> None:
     knob, before = ALL[name], settings(two_networks)
-    readings = machines.read(two_networks, [knob])[name]
+    readings = knob_places.read(two_networks, [knob])[name]
     if why := readings["node00"].absent:
         pytest.skip(why)
     with changing(two_networks, [(knob, value)]) as change:
         for _ in range(2):  # set twice is set once
             change(True)
-        now = machines.read(two_networks, [knob])[name]
+        now = knob_places.read(two_networks, [knob])[name]
         assert {each.value for each in now.values()} == {value}
-    assert machines.read(two_networks, [knob])[name] == readings
+    assert knob_places.read(two_networks, [knob])[name] == readings
     assert settings(two_networks) == before
 
 
@@ -239,7 +239,7 @@ def test_a_network_that_is_pulled_ends_the_stream_with_a_sentence(
     assert time.monotonic() - began < MOST_S
     assert "beowulf up" in (ended.value.hint or "")
     assert not list(tmp_path.glob("*.pcapng"))
-    assert machines.read(two_networks, [ALL["striping"]])["striping"]["node01"].value == "off"
+    assert knob_places.read(two_networks, [ALL["striping"]])["striping"]["node01"].value == "off"
     assert settings(two_networks)["node00"] == before["node00"]
 
 

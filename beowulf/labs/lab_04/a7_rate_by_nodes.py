@@ -25,6 +25,7 @@ from beowulf.measure.judgement import (
     narrower,
     rising,
 )
+from beowulf.measure.link_capacity import frame, mtu_of, payload_mbit_per_s
 from beowulf.measure.roundtrips import (
     QUANTITY,
     SweepConfig,
@@ -34,7 +35,6 @@ from beowulf.measure.roundtrips import (
 )
 from beowulf.measure.statistics import Ratio
 from beowulf.measure.sweep import powers_of_two
-from beowulf.measure.wire import frame, mtu_of, payload_mbit_per_s
 from beowulf.record import Record
 from beowulf.studies import mpptest_reading
 from beowulf.studies.roundtrip_sweep import sweep

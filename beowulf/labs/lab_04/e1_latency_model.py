@@ -18,6 +18,7 @@ from beowulf.cluster import Cluster
 from beowulf.figures import Figure
 from beowulf.hydra import EAGER_LIMIT
 from beowulf.measure.fit import Fit, alpha_beta, eager_limit
+from beowulf.measure.link_capacity import payload_mbit_per_s
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.roundtrips import (
     HALF,
@@ -31,7 +32,6 @@ from beowulf.measure.roundtrips import (
 )
 from beowulf.measure.statistics import summary
 from beowulf.measure.sweep import powers_of_two, steps
-from beowulf.measure.wire import payload_mbit_per_s
 from beowulf.record import Record
 from beowulf.studies.study import CABLE, Claim, Judgement, Plan, Study
 from beowulf.verdict import Outcome

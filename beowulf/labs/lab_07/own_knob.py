@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from beowulf.cluster import Cluster
+from beowulf.cluster import Cluster, connections
 from beowulf.cluster.shells import SHELL
 from beowulf.errors import LabError, UsageError
 from beowulf.exercises import file_functions
@@ -25,7 +25,7 @@ from beowulf.labs.lab_07 import null_knob
 from beowulf.labs.lab_07.e7_procedure import KEPT, REVERTED
 from beowulf.measure.measurement import Measurement
 from beowulf.record import Point, Record
-from beowulf.tuning import ab_comparison, change, change_preview, log, machines
+from beowulf.tuning import ab_comparison, change, change_preview, knob_places, log
 from beowulf.tuning.ab_comparison import Length
 from beowulf.tuning.knob import Reading
 
@@ -317,13 +317,13 @@ def _everywhere(cluster: Cluster, scripts: Mapping[str, str], method: str) -> St
     """Run lines of shell on each node, all at once; what they print. LabError with what a failing one said."""
 
     def work(node: str) -> str:
-        done = machines.work(cluster, node, scripts[node])
+        done = knob_places.work(cluster, node, scripts[node])
         if done.returncode:
             said = (done.stderr.strip() or "it said nothing").rpartition("\n")[2].rstrip(".")
             raise LabError(f"On {node}, the lines of {method} fail: {said}.", HINT, node)
         return done.stdout.strip()
 
-    return machines.everywhere(scripts, work)
+    return connections.all_of([*scripts], work)
 
 
 def _alike(states: States) -> str:

@@ -31,7 +31,7 @@ from beowulf.packets.table import read
 from beowulf.record import Point, Record, reserve, stamp
 from beowulf.studies.study import PACKETS, Claim, Judgement, Need, Plan, Study, undecided
 from beowulf.studies.wire_costs import Panel, draw, legend
-from beowulf.tuning import machines
+from beowulf.tuning import knob_places
 from beowulf.tuning.change import changing
 from beowulf.tuning.knobs import ALL
 
@@ -112,7 +112,7 @@ def missing(cluster: Cluster) -> dict[str, str]:
     """The ways that these nodes cannot go, and why."""
     two = cluster.nodes[:2]
     knobs = {name: ALL[name] for way in WAYS.values() for name in way.sender}
-    readings = machines.read(cluster, knobs.values(), two)
+    readings = knob_places.read(cluster, knobs.values(), two)
     return {
         way: why.removeprefix("not observable here: ").partition(". ")[0]
         for way, changed in WAYS.items()

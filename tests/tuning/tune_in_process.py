@@ -6,14 +6,14 @@ from running import Beowulf
 from typer.testing import CliRunner
 
 from beowulf.cli.commands import app
-from beowulf.tuning import machines
+from beowulf.tuning import knob_places
 from beowulf.tuning.change import changing
 from beowulf.tuning.knobs import find
 
 
 def rules(learner: Beowulf) -> list[str]:
     """How many rules each node has."""
-    readings = machines.read(learner.cluster, [find("firewall")])["firewall"]
+    readings = knob_places.read(learner.cluster, [find("firewall")])["firewall"]
     return [readings[node].value for node in sorted(readings)]
 
 

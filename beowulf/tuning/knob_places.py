@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TypeVar
+from collections.abc import Iterable, Mapping, Sequence
 
 from beowulf.cluster import Cluster, Completed, connections
 from beowulf.cluster.shells import SHELL, completed
@@ -16,7 +15,6 @@ LONGEST_S = 60.0
 CARD = re.compile(rf"\beth0\b|\b{SECOND}\b")
 # Separates the answers to several questions that are put to a place in one go.
 MARK = "@@ beowulf"
-T = TypeVar("T")
 
 
 def belongs_here(cluster: Cluster | None, knob: Knob) -> bool:
@@ -63,14 +61,6 @@ def its_own(cluster: Cluster | None, place: str, script: str) -> str:
     return CARD.sub(own, script)
 
 
-def everywhere(names: Iterable[str], do: Callable[[str], T]) -> dict[str, T]:
-    """What `do` gives for each place, all at the same time; the first error when all are done."""
-    answers, failed = connections.everywhere(list(names), do)
-    if failed:
-        raise next(iter(failed.values()))
-    return answers
-
-
 def read(
     cluster: Cluster | None, knobs: Iterable[Knob], only: Sequence[str] = ()
 ) -> dict[str, dict[str, Reading]]:
@@ -91,7 +81,7 @@ def read(
     def ask(place: str) -> dict[str, Reading]:
         return _readings(cluster, place, knobs_by_place[place])
 
-    for place, readings in everywhere(knobs_by_place, ask).items():
+    for place, readings in connections.all_of([*knobs_by_place], ask).items():
         for name, reading in readings.items():
             by_knob[name][place] = reading
     return by_knob
@@ -104,21 +94,14 @@ def _readings(cluster: Cluster | None, place: str, knobs: list[Knob]) -> dict[st
         for knob in knobs
     )
     done = work(cluster, place, f"set +e\n{script}")
-    readings: dict[str, Reading] = {}
-    lines: list[str] = []
-    waiting = list(knobs)
-    for line in done.stdout.splitlines():
-        if not line.startswith(MARK) or not waiting:
-            lines.append(line)
-            continue
-        knob, output = waiting.pop(0), "".join(f"{each}\n" for each in lines)
-        readings[knob.name] = (
-            knob.missing(output) if line.split()[-1] != "0" else knob.reading(output)
-        )
-        lines = []
-    if waiting:
-        raise _trouble(place, f"the knob {waiting[0].name} could not be read", done)
-    return readings
+    parts = re.split(rf"^{MARK} (\d+)\n", done.stdout, flags=re.MULTILINE)
+    outputs, codes = parts[::2], parts[1::2]
+    if len(codes) < len(knobs):
+        raise _trouble(place, f"the knob {knobs[len(codes)].name} could not be read", done)
+    return {
+        knob.name: knob.reading(output) if code == "0" else knob.missing(output)
+        for knob, output, code in zip(knobs, outputs, codes, strict=False)
+    }
 
 
 def turn(cluster: Cluster | None, knob: Knob, lines: Mapping[str, str]) -> dict[str, Reading]:
@@ -130,9 +113,25 @@ def turn(cluster: Cluster | None, knob: Knob, lines: Mapping[str, str]) -> dict[
             raise _trouble(place, f"the knob {knob.name} could not be turned", done)
         return knob.reading(done.stdout.partition(f"{MARK}\n")[2])
 
-    first = [place for place in lines if place == SWITCH]
-    readings = everywhere(first, do)
-    return readings | everywhere((place for place in lines if place not in first), do)
+    first, rest = [p for p in lines if p == SWITCH], [p for p in lines if p != SWITCH]
+    return connections.all_of(first, do) | connections.all_of(rest, do)
+
+
+def set_to(cluster: Cluster | None, knob: Knob, values: Mapping[str, str]) -> None:
+    """Set a knob to a value at each of these places; LabError where it did not take."""
+    lines = {place: knob.set(value, place) for place, value in values.items()}
+    for place, now in turn(cluster, knob, lines).items():
+        if now.value != values[place]:
+            raise LabError(
+                f"On {place}, {knob.name} is {now.value} after it was set to {values[place]}.",
+                "`beowulf tune revert` puts back what was there.",
+                node(place),
+            )
+
+
+def node(place: str) -> str:
+    """The node that this place is; empty for the switch and this machine."""
+    return "" if place in (HOST, SWITCH) else place
 
 
 def _trouble(place: str, what: str, done: Completed) -> LabError:
@@ -140,6 +139,4 @@ def _trouble(place: str, what: str, done: Completed) -> LabError:
     hint = "`beowulf tune revert` puts back what was changed; `beowulf tune log` shows it."
     if place == HOST and os.geteuid() != 0:
         hint = "Only root may turn what belongs to the machine: put `sudo` before the command."
-    return LabError(
-        f"On {place}, {what}: {reason}.", hint, "" if place in (HOST, SWITCH) else place
-    )
+    return LabError(f"On {place}, {what}: {reason}.", hint, node(place))

