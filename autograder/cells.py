@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -51,6 +52,15 @@ class KnownCell:
         return marks | ({"points": self.points} if self.grade or self.task else {})
 
 
+@dataclass(frozen=True)
+class KnownNotebook:
+    """A released notebook, from the gradebook: its cells that have names, in their order."""
+
+    name: str
+    kernelspec: dict[str, Any]
+    cells: dict[str, KnownCell]
+
+
 def new_cell(cell_type: str, source: str, **parts: Any) -> NotebookNode:
     """A cell of nbformat; a type that does not exist gives a raw cell."""
     return _NEW.get(cell_type, _NEW["raw"])(source=source, **parts)
@@ -78,34 +88,25 @@ def identify(notebook: NotebookNode) -> None:
 
 
 class RestoreCells(NbGraderPreprocessor):  # type: ignore[misc]
-    """Makes a submitted notebook's cells what the gradebook has for them.
-
-    Copied and missing cells, changed marks, tags and cell types would stop nbgrader, or change
-    what it counts.
-    """
+    """Makes a submitted notebook what the gradebook has for it; nbgrader's own steps follow."""
 
     def preprocess(
         self, nb: NotebookNode, resources: dict[str, Any]
     ) -> tuple[NotebookNode, dict[str, Any]]:
-        """The notebook with its cells restored; nbgrader's own steps follow."""
+        """The notebook with its cells restored."""
         about = resources["nbgrader"]
         with Gradebook(about["db_url"]) as gradebook:
-            released = known_cells(gradebook.find_notebook(about["notebook"], about["assignment"]))
-        nb.metadata = node({})
-        nb.cells = restored(nb.cells, released)
-        identify(nb)
-        # Cells have IDs from this minor version on.
-        nb.nbformat, nb.nbformat_minor = 4, 5
+            restore(nb, known(gradebook.find_notebook(about["notebook"], about["assignment"])))
         return nb, resources
 
 
-def known_cells(notebook: Notebook) -> dict[str, KnownCell]:
-    """All cells of a notebook in the gradebook, by their grade_id, in their order."""
+def known(notebook: Notebook) -> KnownNotebook:
+    """A notebook as the gradebook has it."""
     worth = {cell.name: cell.max_score for cell in [*notebook.grade_cells, *notebook.task_cells]}
     grades = {cell.name for cell in notebook.grade_cells}
     solutions = {cell.name for cell in notebook.solution_cells}
     tasks = {cell.name for cell in notebook.task_cells}
-    return {
+    cells = {
         cell.name: KnownCell(
             name=cell.name,
             cell_type=cell.cell_type,
@@ -119,6 +120,23 @@ def known_cells(notebook: Notebook) -> dict[str, KnownCell]:
         )
         for cell in notebook.source_cells
     }
+    return KnownNotebook(notebook.name, json.loads(notebook.kernelspec or "{}"), cells)
+
+
+def restore(notebook: NotebookNode, released: KnownNotebook) -> None:
+    """Give a submitted notebook its released kernel, cells and texts of tests back.
+
+    Copied and missing cells, changed marks, tags and cell types would stop nbgrader, or change what it counts.
+    """
+    notebook.metadata = node({"kernelspec": released.kernelspec} if released.kernelspec else {})
+    notebook.cells = restored(notebook.cells, released.cells)
+    identify(notebook)
+    # Cells have IDs from this minor version on.
+    notebook.nbformat, notebook.nbformat_minor = 4, 5
+    for cell in notebook.cells:
+        original = released.cells.get(cell.metadata.get("nbgrader", {}).get("grade_id"))
+        if original and original.locked and compute_checksum(cell) != original.checksum:
+            cell.source = original.source
 
 
 def restored(cells: Iterable[Any], released: dict[str, KnownCell]) -> list[NotebookNode]:

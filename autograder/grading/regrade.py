@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from autograder import rubrics
 from autograder.grading import one_submission, points
-from autograder.grading.one_submission import Assignment, HandInError
+from autograder.grading.one_submission import Assignment
+from autograder.intake.inspection import HandInError
 from beowulf.errors import LabError, UsageError
 from beowulf.progress import Progress, no_progress
 
@@ -43,7 +44,8 @@ def changes(
             f"`nbgrader autograde {slug} --force` runs them again.",
         )
     lab_class = points.gather(course, slug)
-    assignment = Assignment.of(course, slug)
+    with course.gradebook() as book:
+        assignment = Assignment.of(course, slug, book)
     for student in students or ():
         if student not in lab_class.graded:
             raise UsageError(f"{student} was not graded in {slug} yet.")
