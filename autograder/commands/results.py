@@ -89,7 +89,7 @@ def export(
     course = found_course()
     slugs = [course.lab(name) for name in lab or []]
     export = grades.write(course, form, output, slugs)
-    say(f"{export.path}: the points of {counted(export.learners, 'learner')} in the format {form}.")
+    say(f"{export.to}: the points of {counted(export.learners, 'learner')} in the format {form}.")
     if export.gaps:
         say(
             f"{counted(export.gaps, 'cell')} of it without points: an import clears what is there."

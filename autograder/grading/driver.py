@@ -94,8 +94,8 @@ def _grade(
         entries = Entries(book, assignment)
         new: list[str] = []
         for student in chosen:
-            done = one_submission.is_graded(assignment, student) and entries.knows(student)
-            if done and not again:
+            known = one_submission.is_graded(assignment, student) and entries.knows(student)
+            if known and not again:
                 yield entries.graded(student, skipped=True)
             else:
                 new.append(student)

@@ -115,9 +115,7 @@ def answers(
                 points = None if waits else float(grade.score)
                 said = (comment and comment.manual_comment) or ""
                 text, of = texts.get(question, ""), float(grade.max_score)
-                found.append(
-                    Answer(student, question, text, of, points, grade.manual_score, said)
-                )
+                found.append(Answer(student, question, text, of, points, grade.manual_score, said))
     return found, notes
 
 

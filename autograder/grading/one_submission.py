@@ -82,7 +82,7 @@ class Assignment:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a submission: the points of each question (None: a person gives them) and comments, or the problem."""
+    """What came of a submission: points (None: a person gives them) and comments by question, or the problem."""
 
     student: str
     points: dict[str, float | None] = field(default_factory=dict)
@@ -151,9 +151,7 @@ def _restored(assignment: Assignment, student: str, released: KnownNotebook) -> 
     return notebook
 
 
-def _assess(
-    assignment: Assignment, student: str, notebook: NotebookNode, folder: Path
-) -> Assessed:
+def _assess(assignment: Assignment, student: str, notebook: NotebookNode, folder: Path) -> Assessed:
     assessed = scoring.assess(
         assignment.slug, folder, notebook, student, assignment.course, assignment.longest_s
     )

@@ -24,7 +24,7 @@ from autograder.grading.one_submission import Outcome
 from autograder.grading.safe_page import POLICY_TAG, markdown
 from autograder.grading.scoring import course_of
 from autograder.grading.workers import Workers
-from autograder.rubrics.score import MIME_TYPE
+from autograder.rubrics.score import Score, score_of
 from autograder.text import as_html
 from beowulf import lab_file, paths
 from beowulf.errors import UsageError
@@ -258,9 +258,9 @@ def _grade(book: Any, cell: NotebookNode, about: dict[str, Any]) -> Any:
 
 
 def _row(cell: NotebookNode, grade: Any, changed: Mapping[str, str]) -> _Row:
-    marks = cell.metadata.nbgrader
-    score = _score(cell)
-    found, expected, read = (str(score.get(name, "")) for name in ("found", "expected", "read"))
+    marks, of = cell.metadata.nbgrader, float(cell.metadata.nbgrader.get("points") or 0)
+    score = score_of(cell) or Score(0.0, of, "")
+    found, expected = score.found, score.expected
     by_hand = grade is not None and grade.manual_score is not None
     waits = grade is not None and grade.needs_manual_grade and not by_hand
     if waits:
@@ -271,16 +271,7 @@ def _row(cell: NotebookNode, grade: Any, changed: Mapping[str, str]) -> _Row:
     # nbgrader's template draws it as Markdown, and nbconvert stops at an attachment that is not there.
     marks.comment = comment.replace("attachment:", "attachment ")
     points = None if waits else float(marks.get("score") or 0)
-    of = float(marks.get("points") or 0)
-    return _Row(str(marks.grade_id), points, of, found, expected, read, comment)
-
-
-def _score(cell: NotebookNode) -> dict[str, Any]:
-    for output in cell.get("outputs", ()):
-        score = output.get("data", {}).get(MIME_TYPE)
-        if isinstance(score, dict):
-            return score
-    return {}
+    return _Row(str(marks.grade_id), points, of, found, expected, score.read, comment)
 
 
 def _table(rows: list[_Row], sections: Mapping[str, _Section]) -> str:
