@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from nbformat import NotebookNode, from_dict, v4
-from nbgrader.api import Gradebook, Notebook
-from nbgrader.preprocessors import NbGraderPreprocessor
-from nbgrader.utils import compute_checksum
 
 # nbformat has no types; this is how its plain dicts become what nbgrader works on.
 node: Callable[..., NotebookNode] = from_dict
@@ -87,21 +84,8 @@ def identify(notebook: NotebookNode) -> None:
         cell["id"] = unique
 
 
-class RestoreCells(NbGraderPreprocessor):  # type: ignore[misc]
-    """Makes a submitted notebook what the gradebook has for it; nbgrader's own steps follow."""
-
-    def preprocess(
-        self, nb: NotebookNode, resources: dict[str, Any]
-    ) -> tuple[NotebookNode, dict[str, Any]]:
-        """The notebook with its cells restored."""
-        about = resources["nbgrader"]
-        with Gradebook(about["db_url"]) as gradebook:
-            restore(nb, known(gradebook.find_notebook(about["notebook"], about["assignment"])))
-        return nb, resources
-
-
-def known(notebook: Notebook) -> KnownNotebook:
-    """A notebook as the gradebook has it."""
+def known(notebook: Any) -> KnownNotebook:
+    """A notebook as nbgrader's database has it."""
     worth = {cell.name: cell.max_score for cell in [*notebook.grade_cells, *notebook.task_cells]}
     grades = {cell.name for cell in notebook.grade_cells}
     solutions = {cell.name for cell in notebook.solution_cells}
@@ -123,6 +107,26 @@ def known(notebook: Notebook) -> KnownNotebook:
     return KnownNotebook(notebook.name, json.loads(notebook.kernelspec or "{}"), cells)
 
 
+def known_in(cells: Iterable[Mapping[str, Any]]) -> dict[str, KnownCell]:
+    """The cells that have names of a released notebook that is a file, as the gradebook would have them."""
+    found = {}
+    for cell in cells:
+        if marks := cell["metadata"].get("nbgrader"):
+            name = str(marks["grade_id"])
+            kinds = {
+                each: bool(marks.get(each)) for each in ("locked", "grade", "solution", "task")
+            }
+            found[name] = KnownCell(
+                name=name,
+                cell_type=cell["cell_type"],
+                source="".join(cell["source"]),  # a text, or a file's lines
+                checksum=marks.get("checksum", ""),
+                points=float(marks.get("points", 0.0)),
+                **kinds,
+            )
+    return found
+
+
 def restore(notebook: NotebookNode, released: KnownNotebook) -> None:
     """Give a submitted notebook its released kernel, cells and texts of tests back.
 
@@ -135,7 +139,7 @@ def restore(notebook: NotebookNode, released: KnownNotebook) -> None:
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     for cell in notebook.cells:
         original = released.cells.get(cell.metadata.get("nbgrader", {}).get("grade_id"))
-        if original and original.locked and compute_checksum(cell) != original.checksum:
+        if original and original.locked:
             cell.source = original.source
 
 
@@ -145,7 +149,7 @@ def restored(cells: Iterable[Any], released: dict[str, KnownCell]) -> list[Noteb
     for name, original in released.items():
         copies = [cell for cell in fresh if cell.metadata.get("nbgrader") == original.marks()]
         # Where a learner copied a cell, the last of the copies that has an answer counts.
-        answered = [cell for cell in copies if compute_checksum(cell) != original.checksum]
+        answered = [cell for cell in copies if cell.source != original.source]
         for extra in copies:
             if extra is not (answered or copies)[-1]:
                 extra.metadata = node({})

@@ -6,7 +6,7 @@ from typing import Any
 
 from beowulf import paths
 
-SANITIZE = ["autograder.cells.RestoreCells", "nbgrader.preprocessors.CheckCellMetadata"]
+SANITIZE = ["autograder.grading.scoring.RestoreCells", "nbgrader.preprocessors.CheckCellMetadata"]
 AUTOGRADE = [
     "autograder.grading.scoring.AssessSubmission",
     "nbgrader.preprocessors.SaveAutoGrades",

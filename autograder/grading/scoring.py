@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from nbformat import NotebookNode, v4
-from nbgrader.preprocessors import Execute
+from nbgrader.api import Gradebook
+from nbgrader.preprocessors import Execute, NbGraderPreprocessor
 from nbgrader.utils import is_grade, is_solution
 from traitlets import Float
 
 from autograder import rubrics
+from autograder.cells import known, restore
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission
 from autograder.sandbox import LONGEST_S, Simulator
@@ -99,6 +101,19 @@ def write_scores(notebook: NotebookNode, scores: Mapping[str, Score]) -> None:
             data = score.within(of).as_output()
             cell.outputs = [v4.new_output("execute_result", data=data)]
             cell.execution_count = None
+
+
+class RestoreCells(NbGraderPreprocessor):  # type: ignore[misc]
+    """Makes a submitted notebook what the gradebook has for it; nbgrader's own steps follow."""
+
+    def preprocess(
+        self, nb: NotebookNode, resources: dict[str, Any]
+    ) -> tuple[NotebookNode, dict[str, Any]]:
+        """The notebook with its cells restored."""
+        about = resources["nbgrader"]
+        with Gradebook(about["db_url"]) as gradebook:
+            restore(nb, known(gradebook.find_notebook(about["notebook"], about["assignment"])))
+        return nb, resources
 
 
 class AssessSubmission(Execute):  # type: ignore[misc]
