@@ -25,8 +25,7 @@ from autograder.course.create import make_course
 from autograder.grading import driver
 from autograder.grading import points as class_points
 from autograder.intake import collection, log
-from autograder.results import outliers, report, sections
-from autograder.results import page as class_page
+from autograder.results import class_page, outliers, report, sections
 from autograder.rubrics.score import Score
 from beowulf import paths
 from beowulf.errors import LabError, UsageError
@@ -158,7 +157,7 @@ def test_what_learners_wrote_is_only_text_in_the_report() -> None:
         ["a", "b"],
         ["a", "b"],
         [given(name, "q", 0.0, 1.0, 0.0) for name in "ab"],
-        [reason(name, "q", 0.0, 1.0, evil, evil, "") for name in "ab"],
+        [reason(name, "q", Score(0.0, 1.0, evil, evil)) for name in "ab"],
         {},
         [],
         {"q": 1.0},

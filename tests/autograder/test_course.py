@@ -14,6 +14,7 @@ import fabricated
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
+from small_class import gradebook_of
 
 from autograder.course import release
 from autograder.course.course import Course, Graded
@@ -164,7 +165,8 @@ def test_an_assignment_of_the_instructors_own_is_graded_by_its_own_tests(
         assert result["success"], result
     finally:
         shutil.rmtree(folder)
-    assert course.graded("own", "homework").questions == {"first": 2, "second": 1.5, "third": 0}
+    own = gradebook_of(course, "own", "homework")
+    assert own.questions == {"first": 2, "second": 1.5, "third": 0}
 
 
 def test_of_a_course_git_takes_what_its_instructor_wrote(course: Course, tmp_path: Path) -> None:

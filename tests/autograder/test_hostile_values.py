@@ -7,7 +7,6 @@ import json
 import math
 import os
 import shutil
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from nbformat.v4 import new_notebook
 from nbgrader import utils
-from small_class import SLUG, guests
+from small_class import SLUG, give, guests
 from typer.testing import CliRunner
 
 from autograder import evidence, files, rubrics
@@ -26,18 +25,15 @@ from autograder.course import course as course_module
 from autograder.course.course import Course
 from autograder.evidence import record_files
 from autograder.evidence.record_files import RECORDS
-from autograder.grading.gradebook import Entries
-from autograder.grading.one_submission import Assignment, Outcome
 from autograder.grading.safe_page import KeepSafe
-from autograder.grading.scoring import AssessSubmission, WriteScores
+from autograder.grading.scoring import AssessSubmission
 from autograder.intake import inspection
 from autograder.results import charts, copies, export, feedback, measured, outliers, report
-from autograder.rubrics.score import LONGEST_TEXT, Score
+from autograder.rubrics.score import LONGEST_TEXT
 from autograder.rubrics.submission import Submission
 from beowulf import schemas
 from beowulf.errors import LabError
 from beowulf.record import Point
-from beowulf.tuning import ab_comparison
 from tests.gold import lab_01
 from tests.gold.hand_in import written_in
 from tests.gold.hostile_values import TEXTS, replaced
@@ -76,10 +72,6 @@ def test_every_question_has_a_score_and_the_class_its_report(lab: Any, tmp_path:
     copies.suspected(everybody)
 
 
-def test_half_a_letter_in_a_score_fits_into_a_file() -> None:
-    assert Score(1, 2, "node00, \ud800").within(2).found.encode() == b"node00, ?"
-
-
 @pytest.mark.filterwarnings("ignore:Object of type")  # nbgrader's own way of adding
 @pytest.mark.parametrize(
     "seeds", [ONE, pytest.param(MANY, marks=pytest.mark.nightly)], ids=["one", "many"]
@@ -92,18 +84,15 @@ def test_everybody_has_a_page_the_class_its_report_and_the_lms_its_files(
     with guests(course):
         for seed in seeds:
             student = f"mallory-{seed}"
-            assignment = Assignment.of(course, SLUG)
-            place = assignment.submitted(student)
+            place, done = (course.folder / p / student / SLUG for p in ("submitted", "autograded"))
             lines = [each.source.partition(" = ") for each in replaced(lab, place, seed).cells]
             text = TEXTS[seed % len(TEXTS)]
             typed = {name: value for name, _, value in lines} | {"hosts_first_line": repr(text)}
             notebook = written_in(released, typed, text)
             nbformat.write(notebook, place / "validation.ipynb")
-            shutil.copytree(place, assignment.autograded(student))
-            points = graded(notebook, assignment.autograded(student), student)
+            shutil.copytree(place, done)
+            give(course, student, graded(notebook, done, student))
             with course.gradebook() as book:
-                outcome = Outcome(student, {"validation": points})
-                Entries(book, assignment).enter(outcome)
                 row = book.find_comment("explain", "validation", SLUG, student)
                 row.manual_comment = text
                 book.db.commit()
@@ -128,7 +117,7 @@ def graded(notebook: Any, place: Path, student: str) -> dict[str, float | None]:
     """The points of a hand-in that nothing was run of; its notebook is written as grading leaves it."""
     about = {"metadata": {"path": str(place)}}
     resources: Any = about | {"nbgrader": {"assignment": SLUG, "student": student}}
-    for step in (AssessSubmission, WriteScores, KeepSafe):
+    for step in (AssessSubmission, KeepSafe):
         notebook, resources = step().preprocess(notebook, resources)
     nbformat.write(notebook, place / "validation.ipynb")
     cells = [each for each in notebook.cells if utils.is_grade(each)]
@@ -273,31 +262,6 @@ def test_a_records_own_faults_are_counted_no_further_than_needed(
     assert len(faults) <= 4 * schemas.MOST_FAULTS
 
 
-def test_an_own_value_in_many_records_is_compared_once(tmp_path: Path) -> None:
-    """500 equal Records of one learner are 500 times 500 pairs in each of 64 values."""
-    point = next(point for point in timed().points if point.samples)
-    samples = [1.2345678901 + number for number in range(9)]
-    record = replace(timed(), points=[replace(point, samples=samples, facts={})])
-    for name in ("ada", "bob"):
-        (tmp_path / name / RECORDS).mkdir(parents=True)
-        for number in range(60):
-            copied = replace(record, variant=f"v{number}", warnings=[name])
-            copied.save_in(tmp_path / name / RECORDS)
-    pairs = 0
-
-    def watch(frame: Any, event: str, _: Any) -> None:
-        nonlocal pairs
-        pairs += event == "call" and frame.f_code.co_name == "_surest"
-
-    sys.setprofile(watch)
-    try:
-        found = copies.suspected({name: tmp_path / name for name in ("ada", "bob")})
-    finally:
-        sys.setprofile(None)
-    assert [each.students for each in found] == [("ada", "bob")]
-    assert pairs < 60
-
-
 # ---------------------------------------------------------------- terminals
 
 CONTROL = "e\x1b[31mv\x07i\x9bl\u202e"
@@ -375,10 +339,4 @@ def test_a_file_that_cannot_be_written_gets_the_hint_that_fits(
 
 
 def test_a_table_for_a_spreadsheet_has_no_control_characters() -> None:
-    refuse_control_characters(export.as_csv([[CONTROL, 1.5], [f"{CONTROL}\nb", None]]))
-
-
-def test_nobody_counts_up_to_a_number_that_a_record_names() -> None:
-    point = Point({}, "half_round_trip_us", [1.0, 2.0], {"visit": [0, 10**30]})
-    other = Point({}, "half_round_trip_us", [3.0, 4.0], {"visit": [1, 10**30 + 1]})
-    assert ab_comparison.pairs(point, other) == [(3.0, 1.0), (4.0, 2.0)]
+    refuse_control_characters(files.as_csv([[CONTROL, 1.5], [f"{CONTROL}\nb", None]]))

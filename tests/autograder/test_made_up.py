@@ -158,10 +158,9 @@ def test_grading_says_which_records_count_for_nothing(
 ) -> None:
     (lab,) = [each for each in LABS if each.slug == lab_01.SLUG]
     made_up.write(lab, tmp_path / "hand-in", STUDENT)
-    about = {"student": STUDENT, "assignment": lab.slug}
-    resources = {"metadata": {"path": str(tmp_path / "hand-in")}, "nbgrader": about}
-    scoring.AssessSubmission().preprocess(released(lab.slug), resources)
-    doubted = resources[scoring.ASSESSED].doubted
+    assessed = scoring.assess(lab.slug, tmp_path / "hand-in", released(lab.slug), STUDENT)
+    assert assessed
+    doubted = assessed.doubted
     assert "It says itself that it was not measured" in doubted
     grading._show([Graded(STUDENT, doubted="A5.json: it says itself.")], lab.slug)
     assert "A5.json" in capsys.readouterr().out

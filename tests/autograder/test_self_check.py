@@ -114,16 +114,12 @@ def test_all_of_a_lab_is_right_and_says_so(tiny: Path) -> None:
     ("typed", "wanted", "says"),
     [
         ("None", "empty", "seen_bytes"),
-        ("...", "empty", "seen_bytes"),
         ("", "malformed", "The answer cell seen-bytes-answer cannot be read as Python"),
         ("int(rate)", "malformed", "seen_bytes = int(rate), which is no plain value"),
         ("'much'", "malformed", "seen_bytes: The answer is a number"),
         ("1e999", "malformed", "seen_bytes = 1e999 (a number out of range)"),
         ("8 * 2048", "there", ""),
-        ("2 ** 14", "there", ""),
         ("9 ** 9 ** 9", "malformed", "seen_bytes = 9 ** 9 ** 9, which is no plain value"),
-        ("(-1) ** 0.5", "malformed", "seen_bytes = (-1) ** 0.5, which is no plain value"),
-        ("0 ** -1", "malformed", "seen_bytes = 0 ** -1, which is no plain value"),
     ],
 )
 def test_an_answer_without_its_form_is_named(
@@ -326,12 +322,9 @@ def test_from_a_day_on_a_class_sees_everything(tiny: Path) -> None:
         ('check = "all"', 1, "`check` is one of form, fit, right, not 'all'."),
         ("\nhints = 1", 2, "`hints` is true or false, not 1."),
         ('solutions_from = "2030-01-31"', 1, "`solutions_from` is a day without quotes"),
-        ("due = '2026-03-02'", 1, "`due` is a day or a time without quotes"),
         ("\nlate_points = -1", 2, "`late_points` is a number of points"),
-        ("late_points = nan", 1, "`late_points` is a number of points"),
         ("grace_hours = true", 1, "`grace_hours` is a number of hours"),
         ("hint = true", 1, "`hint` is no key of course.toml. Perhaps you mean 'hints'."),
-        ("signed = true", 1, "`signed` is no key of course.toml."),
         ('check = "form"\n[labs.99]\nhints = 2', 3, "`hints` is true or false, not 2."),
         ('[labs.9]\ncheck = "form"', 1, "there is no lab '9'. Perhaps you mean '99'."),
         ("labs = 3", 1, "`labs` has a table for each lab."),
@@ -450,7 +443,7 @@ def test_of_copies_of_a_cell_the_last_one_with_an_answer_counts(tiny: Path) -> N
     path = work_on(tiny) / NAME
     notebook = json.loads(path.read_text())
     (answer,) = [each for each in notebook["cells"] if each["id"] == "by-hand-answer"]
-    empty = work.find(NUMBER).released["by-hand-answer"]["source"]
+    empty = work.find(NUMBER).released["by-hand-answer"].source
     notebook["cells"] += [{**answer, "source": text} for text in ("answer = 7", empty)]
     path.write_text(json.dumps(notebook))
     assert state("by-hand") == ("not right", "answer = 7")

@@ -25,13 +25,11 @@ def handed_in(folder: Path, *sources: str) -> Submission:
     ("source", "value"),
     [
         ("x = 12", 12),
-        ("x: int = 3", 3),
         ("y = x = [1, None]", [1, None]),
         ("x = 8 * 1380 / 60.25 / 1e6", 8 * 1380 / 60.25 / 1e6),
         ("x = 1\nx = 2", 2),
         ("!ls\n%time\nx = 3", 3),
         ("y = 17.9\nx = y / 2", 8.95),
-        ("y = 'node01'\nx = y", "node01"),
         ("a = 2\nb = a * a\nx = 3 * b - -a", 14),
         ("y = 3\nx = y\ny = 4", 3),
     ],
@@ -47,17 +45,11 @@ def test_a_plain_value_is_an_answer(tmp_path: Path, source: str, value: Any) -> 
         "x = y",
         "x = 9 ** 9 ** 9",
         "x = 'a' * 10 ** 10",
-        "x = True * 4",
         "x = 1 / 0",
         "x = " + "+".join(["1"] * 5000),
-        "x = y\ny = 1",
-        "y = print(1)\nx = y / 2",
         "y = 2\nx = y.real",
-        "y = [1, 2]\nx = y[0]",
         "y = 'a'\nx = y * 10 ** 9",
         "y = 1e200\nx = y ** y",
-        "y = 1\nx = [y]",
-        "x = x + 1",
         "y = 1e299\nx = y * y * y * y",
         "y = 9" + "9" * 299 + "\n" + "y = y * y\n" * 30 + "x = y",
     ],
@@ -84,12 +76,6 @@ def test_a_number_out_of_range_is_no_answer_and_can_be_quoted(tmp_path: Path, so
     assert "a number out of range" in found.given("x")
 
 
-def test_an_answer_cell_has_an_end_and_costs_the_others_nothing(tmp_path: Path) -> None:
-    found = handed_in(tmp_path, "x = 1\n" * 2_001, "y = 1")
-    assert found.answers == {"y": 1}
-    assert "more than 2,000 lines" in found.notes[0]
-
-
 def test_a_cell_is_split_into_lines_once_and_not_for_each_answer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -97,11 +83,6 @@ def test_a_cell_is_split_into_lines_once_and_not_for_each_answer(
     monkeypatch.delattr(ast, "get_source_segment")
     found = handed_in(tmp_path, "a = 'ü'; b = f(\n  'é',\n 2) ; c = g()\nd = h('x')")
     assert found.unread_answers == {"b": "f(\n  'é',\n 2)", "c": "g()", "d": "h('x')"}
-
-
-def test_a_name_is_an_answer_of_any_cell_further_up(tmp_path: Path) -> None:
-    found = handed_in(tmp_path, "full_us = 17.9", "half_us = full_us / 2", "third = half_us / 3")
-    assert found.answers == {"full_us": 17.9, "half_us": 8.95, "third": 8.95 / 3}
 
 
 def test_only_answer_cells_are_read(tmp_path: Path) -> None:

@@ -173,6 +173,11 @@ def _cells() -> list[Case]:
     def only_text(notebook: Any) -> None:
         notebook.cells = [new_markdown_cell("I did everything. Please give me all points.")]
 
+    def damaged(notebook: Any) -> None:
+        for number, cell in enumerate(c for c in notebook.cells if "nbgrader" not in c.metadata):
+            cell["metadata"] = [None, 7, [], "text"][number % 4]
+            cell.pop(sorted(cell)[number % len(cell)])
+
     def much(notebook: Any) -> None:
         notebook.cells += [new_code_cell("x = 1") for _ in range(3000)]
 
@@ -185,6 +190,7 @@ def _cells() -> list[Case]:
         _changed("sources that are no text", numbers, FULL),
         _changed("answered twice", twice, FULL),
         _changed("only a text", only_text, MEASURED),
+        _changed("cells that were damaged", damaged, FULL),
         _changed("thousands of cells", much, FULL),
     ]
 
@@ -215,22 +221,15 @@ def _answers() -> list[Case]:
 
     return [
         pairs("a call", "int('12')"),
-        pairs("an import", "__import__('os').getpid() * 0 + 12"),
-        pairs("an attribute", "(12).real"),
-        pairs("a comprehension", "sum(3 for _ in range(4))"),
         pairs("a power", "9 ** 9 ** 9"),
-        pairs("a lambda", "(lambda: 12)()"),
         pairs("a text for a number", "'12'", "'12'"),
-        pairs("a truth", "True", "True"),
         pairs("a list of answers", "[12, 6]", "[12, 6]"),
         pairs("no Python", "twelve of them", "cannot be read as Python"),
         pairs("a null byte", "12\0", "cannot be read as Python"),
-        pairs("full-width digits", "\uff11\uff12", "cannot be read as Python"),
         pairs("very long", "'" + "x" * 200_000 + "'", "more than"),
         pairs("a deep bracket", "(" * 300 + "12" + ")" * 300, "cannot be read as Python"),
         rate("not a number", "float('nan')", plain),
         rate("infinity", "1e999", "a number out of range"),
-        rate("a division by nothing", "8 / 0", plain),
         rate("a huge integer", "9" * 5000, "cannot be read as Python"),
         rate("a script", "'<script>alert(1)</script>'", "<script>"),
         _written("a sum", FULL, {}, ordered_pairs="4 * (4 - 1)"),
