@@ -13,7 +13,6 @@ from typing import Any
 
 import nbformat
 import pytest
-from jsonschema import Draft202012Validator
 from nbformat.v4 import new_notebook
 from nbgrader import utils
 from small_class import SLUG, give, guests
@@ -31,7 +30,6 @@ from autograder.intake import inspection
 from autograder.results import charts, copies, export, feedback, measured, outliers, report
 from autograder.rubrics.score import LONGEST_TEXT
 from autograder.rubrics.submission import Submission
-from beowulf import schemas
 from beowulf.errors import LabError
 from beowulf.record import Point
 from tests.gold import lab_01
@@ -44,9 +42,16 @@ LARGEST_PAGE = 3_000_000
 ONE, MANY = range(1), range(60)
 
 
-@pytest.mark.nightly
+of_seeds = pytest.mark.parametrize(
+    "seeds", [ONE, pytest.param(MANY, marks=pytest.mark.nightly)], ids=["one", "many"]
+)
+
+
+@of_seeds
 @pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.slug)
-def test_every_question_has_a_score_and_the_class_its_report(lab: Any, tmp_path: Path) -> None:
+def test_every_question_has_a_score_and_the_class_its_report(
+    lab: Any, seeds: range, tmp_path: Path
+) -> None:
     rubric = rubrics.find(lab.slug)
     assert rubric
     honest = {name: tmp_path / name for name in ("ada", "bob", "eve")}
@@ -55,7 +60,7 @@ def test_every_question_has_a_score_and_the_class_its_report(lab: Any, tmp_path:
         for record in lab.records():
             as_handed_in(record, folder.name).save_in(folder / RECORDS)
     everybody = dict(honest)
-    for seed in MANY:
+    for seed in seeds:
         everybody[f"mallory-{seed}"] = hand_in = tmp_path / f"mallory-{seed}"
         notebook = replaced(lab, hand_in, seed)
         for name, score in rubric(Submission.read(hand_in, notebook)).items():
@@ -73,9 +78,7 @@ def test_every_question_has_a_score_and_the_class_its_report(lab: Any, tmp_path:
 
 
 @pytest.mark.filterwarnings("ignore:Object of type")  # nbgrader's own way of adding
-@pytest.mark.parametrize(
-    "seeds", [ONE, pytest.param(MANY, marks=pytest.mark.nightly)], ids=["one", "many"]
-)
+@of_seeds
 def test_everybody_has_a_page_the_class_its_report_and_the_lms_its_files(
     course: Course, released: Any, seeds: range, tmp_path: Path
 ) -> None:
@@ -243,25 +246,6 @@ def test_a_notebook_of_very_many_values_or_cells_is_refused_with_a_sentence(tmp_
     assert "has more than 2,000,000 values" in inspection.notebook_fault(path)
 
 
-def test_a_records_own_faults_are_counted_no_further_than_needed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    plain = timed().as_plain() | {"points": [{}] * 2_000}
-    path = tmp_path / "A2.json"
-    path.write_text(json.dumps(plain))
-    faults: list[object] = []
-    every = Draft202012Validator.iter_errors
-
-    def counted(self: Any, *arguments: Any, **more: Any) -> Any:
-        for error in every(self, *arguments, **more):
-            faults.append(error)
-            yield error
-
-    monkeypatch.setattr(Draft202012Validator, "iter_errors", counted)
-    assert "does not follow schema" in next(record_files.records(tmp_path))[2]
-    assert len(faults) <= 4 * schemas.MOST_FAULTS
-
-
 # ---------------------------------------------------------------- terminals
 
 CONTROL = "e\x1b[31mv\x07i\x9bl\u202e"
@@ -315,12 +299,7 @@ def test_a_section_that_cannot_be_made_leaves_the_others(
 
 
 @pytest.mark.parametrize(
-    ("number", "hint"),
-    [
-        (errno.ENOSPC, "Free some space"),
-        (errno.EROFS, "Copy the course to a disk"),
-        (errno.EACCES, "Look at the owner"),
-    ],
+    ("number", "hint"), [(errno.ENOSPC, "Free some space"), (errno.EACCES, "Look at the owner")]
 )
 def test_a_file_that_cannot_be_written_gets_the_hint_that_fits(
     number: int, hint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -333,10 +312,4 @@ def test_a_file_that_cannot_be_written_gets_the_hint_that_fits(
         files.write_text(tmp_path / "grades.csv", "x")
     assert hint in raised.value.hint
     logged = {"log": f"OSError: [Errno {number}] {os.strerror(number)}: '{tmp_path}/page.html'"}
-    said = course_module._reason(logged)
-    assert hint in said
-    assert f"{tmp_path}/page.html cannot be written" in said
-
-
-def test_a_table_for_a_spreadsheet_has_no_control_characters() -> None:
-    refuse_control_characters(files.as_csv([[CONTROL, 1.5], [f"{CONTROL}\nb", None]]))
+    assert hint in course_module._reason(logged)

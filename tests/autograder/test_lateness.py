@@ -25,10 +25,9 @@ from autograder.course.course import Course
 from autograder.course.dates import Dates, Exemption
 from autograder.course.limits import Limits
 from autograder.course.roster import Directory
-from autograder.files import locked
 from autograder.grading import lateness
 from autograder.grading import points as class_points
-from autograder.intake import collection, log, submissions, times
+from autograder.intake import log, submissions, times
 from autograder.intake.submissions import EXCHANGE, FILES, TABLE, Collected
 from autograder.results import export, feedback, sections
 from beowulf.errors import LabError, UsageError
@@ -272,13 +271,6 @@ def test_a_mark_and_a_first_arrival_outlive_the_next_collection(tmp_path: Path) 
     old = {"student": "ada", "outcome": "new", "notes": [], "sender": ""}
     file.write_text(json.dumps([old]))
     assert log.remembered(tmp_path, SLUG) == [Collected("ada", "new")]
-
-
-def test_two_instructors_do_not_collect_at_once(course: Course, tmp_path: Path) -> None:
-    place = zipped(tmp_path / "all.zip", [(f"ab12/{NAME}", notebook())])
-    with locked(course.folder), pytest.raises(LabError, match="is at work in this course"):
-        collection.collect(course, "01", place)
-    assert not (course.folder / "submitted" / "ab12").exists()
 
 
 def test_an_unreadable_hand_in_ends_collect_with_1(

@@ -79,12 +79,6 @@ def test_other_records_and_those_that_the_course_gave_make_no_prediction_late() 
     assert sealed("knee")(handed_in(measured(BEFORE, variant="own"), own)).points == 0
 
 
-def test_several_predictions_count_alike() -> None:
-    score = sealed("knee", "top", "end")(handed_in(guess(), guess(name="top", late=True)))
-    assert (score.points, score.of) == (1, 3)
-    assert "end was not sealed." in score.found
-
-
 def drawn(started: str = AFTER, **change: Any) -> Record:
     """A plot of what was measured, with other facts in place of some."""
     lines = [

@@ -31,13 +31,6 @@ def test_the_csv_has_every_question_of_every_lab_with_its_points() -> None:
     assert by_person == [*((slug[:2], "explain") for slug in paths.labs()), ("09", "memo")]
 
 
-def test_the_points_of_one_lab_are_a_table_with_their_sum() -> None:
-    text = printed("points", "05")
-    lab = lab_file.read("05-overlap")
-    assert f"{sum(each.points for each in lab.questions.values()):g} points" in text
-    assert re.findall(r"^\| `(.+?)` \|", text, re.MULTILINE) == list(lab.questions)
-
-
 def test_a_changed_lab_toml_changes_the_points(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

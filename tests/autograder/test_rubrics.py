@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import math
 import random
 import re
 from collections.abc import Iterable
@@ -14,7 +13,7 @@ from typing import Any
 
 import nbformat
 import pytest
-from marked import Marked, earned, points
+from marked import Marked, earned
 from nbformat.v4 import new_notebook
 
 from autograder import rubrics
@@ -23,13 +22,6 @@ from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission
 from beowulf import lab_file, paths, predictions
 from beowulf.exercises.own_plot import Wants
-from beowulf.labs.lab_02 import own_rows
-from beowulf.labs.lab_02.node_rows import RESULT
-from beowulf.labs.lab_05.overlap import ONE_USER
-from beowulf.labs.lab_06 import a10_short_messages as a10
-from beowulf.labs.lab_06 import collectives
-from beowulf.measure.roundtrips import HALF
-from beowulf.record import Point
 from tests.gold import trial
 from tests.gold.hand_in import answered, file_name, hand_in, plain_answers, released
 from tests.gold.labs import LABS, Gold, wrong
@@ -159,59 +151,6 @@ def test_a_record_that_was_cut_short_or_emptied_is_no_whole_one(gold: Gold) -> N
             # A cluster that is not whole is worth a third.
             assert found.points == (gold.worth[question] / 3 if whole.study == "A2" else 0)
             assert other.file_name in found.found
-
-
-JUNK = {
-    "01": [Point({"where": "switch"}, facts=facts) for facts in ({}, {"nodes": 7})],
-    "02": [
-        Point({"n": 1}, "duration_s", [1.0]),
-        Point({"node": "node00", "program": "processes", RESULT: "null call"}, facts={}),
-        Point({"row": "clock, library"}, own_rows.QUANTITY, [float("nan")]),
-        Point({"node": "node00", "program": "memory", RESULT: "L1 cache"}, facts={"to_bytes": "x"}),
-    ],
-    "03": [
-        Point({"result": "hpl_gflops", "ranks": "many"}, "hpl_gflops", [1.0]),
-        Point({"way": "run", "ranks": 1, "rows": "x"}, "step_s", [1.0], {"pass": [0]}),
-        Point({"law": [], "count": {}}, facts={"yours": "x", "ours": None}),
-    ],
-    "04": [
-        Point({"size_bytes": "many", "own": True}, HALF, [1.0]),
-    ],
-    "05": [
-        Point({"n": 1}, "since_barrier_s", [1.0] * 5),
-        Point({**ONE_USER.at, "size_bytes": "many", "rank": [], "part": {}}, "duration_s", [1.0]),
-        Point({"way": "overlapped", "columns": "many"}, "step_s", [0.0]),
-        Point({"axes": 0}, facts={"lines": [{"x": [1]}]}),
-    ],
-    "06": [
-        Point({"from_rank": 0, "message": []}, facts={"bytes": "many", "protocol": {}}),
-        Point({"from_rank": 0}, facts={"kind": "eager", "bytes": float("nan"), "frame_bytes": 1}),
-        Point({**a10.TALKS[0].at, "launch": 0}, HALF, [1.0], {"talking": {"elapsed_s": "x"}}),
-        Point({"count": "data"}, facts={"yours": "1", "ours": [], "right": True}),
-        Point({"capture": "steps", "ranks": 4}, facts={"lengths": [[1]], "ghost_rows": 0}),
-        Point({"part": "collectives", "size_bytes": "x"}, collectives.OPERATION, [1.0]),
-    ],
-    "07": [
-        Point({"turn": "1"}, facts={"before": 3, "now": [], "again": None}),
-        Point({"question": "driver", "when": "asked"}, facts={"answers": []}),
-        Point({"knob": [], "way": {}, "launch": "x", "state": 7}, "half_round_trip_us", [2.0]),
-        Point({"cycle": 1}, facts={"before": [0.0] * 40, "after": "x", "given": [1, 2, 3]}),
-    ],
-}
-
-
-@pytest.mark.parametrize(
-    ("number", "junk"), [(number, junk) for number, every in JUNK.items() for junk in every]
-)
-def test_records_of_junk_never_raise_and_never_earn(number: str, junk: Point) -> None:
-    lab = marked(paths.lab(number).name)
-    kept = [replace(each, cluster={}, points=[junk, junk]) for each in lab.gold.records()]
-    without = points(lab.scores([]))
-    for name, score in lab.scores(kept).items():
-        assert math.isfinite(score.points)
-        assert score.found, name
-        # A cluster that is not whole is worth a third.
-        assert score.points <= without[name] or name == "a2-record", name
 
 
 SETS = 100

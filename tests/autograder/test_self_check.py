@@ -132,13 +132,6 @@ def test_an_answer_without_its_form_is_named(
     assert found[1].startswith(says)
 
 
-def test_of_two_answers_each_is_looked_at(tiny: Path) -> None:
-    work_on(tiny, RIGHT | {"kind": "'star'", "times": "None"})
-    allow(FORM)
-    wrong = ("malformed", "kind: The answer is one of ring, pairs, not 'star'.")
-    assert state("both") == wrong
-
-
 def test_code_that_is_not_written_comes_before_its_record(tiny: Path) -> None:
     work_on(tiny, {}, [])
     found = state("own-program")
@@ -466,17 +459,6 @@ def test_progress_counts_answers_records_predictions_and_minutes(tiny: Path) -> 
     assert row.minutes > 0
     assert (found.inside, found.judged) == (1, 1)
     assert "Of 1 sealed predictions that were measured, 1 lie" in found.calibration
-
-
-def test_minutes_are_those_between_the_records_of_a_day() -> None:
-    times = [
-        ("2024-01-05T10:00:00.000Z", "2024-01-05T10:10:00.000Z"),
-        ("2024-01-05T10:50:00.000Z", "2024-01-05T11:00:00.000Z"),
-        ("2024-01-07T10:00:00.000Z", "2024-01-07T10:05:00.000Z"),
-    ]
-    kept = [Record("A7", started=began, ended=ended) for began, ended in times]
-    assert progress.minutes(kept) == 65
-    assert progress.minutes([]) == 0
 
 
 def test_progress_goes_on_where_a_lab_is_not_begun_or_its_notebook_is_broken(tiny: Path) -> None:

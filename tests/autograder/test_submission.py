@@ -76,6 +76,12 @@ def test_a_number_out_of_range_is_no_answer_and_can_be_quoted(tmp_path: Path, so
     assert "a number out of range" in found.given("x")
 
 
+def test_an_answer_cell_has_an_end_and_costs_the_others_nothing(tmp_path: Path) -> None:
+    found = handed_in(tmp_path, "x = 1\n" * 2_001, "y = 1")
+    assert found.answers == {"y": 1}
+    assert "more than 2,000 lines" in found.notes[0]
+
+
 def test_a_cell_is_split_into_lines_once_and_not_for_each_answer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
