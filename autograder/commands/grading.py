@@ -81,7 +81,7 @@ def _who(each: Collected) -> str:
 def grade(
     lab: AnyLab = "",
     student: Students = None,
-    jobs: Jobs = None,
+    jobs: Jobs = 2,
     as_json: AsJson = False,
 ) -> None:
     """Score every new submission by what it holds, nothing is run; the points go into nbgrader's database.
@@ -99,7 +99,7 @@ def regrade(
         bool, typer.Option("--dry-run", help="Only show whose points would change, and why.")
     ] = False,
     student: Students = None,
-    jobs: Jobs = None,
+    jobs: Jobs = 2,
     as_json: AsJson = False,
 ) -> None:
     """Grade again what was graded before, after a rubric or a tolerance was changed; points given by hand stay.
@@ -126,7 +126,7 @@ def regrade(
 
 
 def _grade_all(
-    lab: str, students: list[str] | None, jobs: int | None, as_json: bool, *, again: bool
+    lab: str, students: list[str] | None, jobs: int, as_json: bool, *, again: bool
 ) -> None:
     from autograder.grading import driver
     from beowulf.progress import bar
@@ -136,9 +136,7 @@ def _grade_all(
     for slug in chosen_labs(course, lab):
         doing(f"Grading {slug}")
         with bar("grading", shown=sys.stderr.isatty()) as progress:
-            every = driver.grade(
-                course, slug, students, jobs=jobs or 2, again=again, progress=progress
-            )
+            every = driver.grade(course, slug, students, jobs=jobs, again=again, progress=progress)
             graded[slug] = sorted(every, key=lambda each: each.student)
     if as_json:
         every_lab = {slug: [asdict(each) for each in every] for slug, every in graded.items()}

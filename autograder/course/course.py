@@ -31,6 +31,12 @@ CONFIGURATION = "nbgrader_config.py"
 SECRET = "submission_secret.txt"  # nbgrader's, of a hand-in that came by the exchange
 
 
+def folder_of(start: Path) -> Path | None:
+    """The folder of the course that `start` is in, or is; None when it is in none."""
+    place = start.absolute()
+    return next((p for p in (place, *place.parents) if (p / CONFIGURATION).is_file()), None)
+
+
 @dataclass(frozen=True)
 class Graded:
     """The result of one submission: its points, or the `problem` why it was not graded."""
@@ -45,9 +51,7 @@ class Graded:
     late: str = ""  # a sentence, where it came late or may have
     taken_off: float = 0.0  # for that; `points` are without it
     doubted: str = ""  # which Records count for nothing or in part, and why; of what was graded now
-    errors: str = (
-        ""  # a sentence, where a question could not be scored: in which file the tracebacks are
-    )
+    errors: str = ""  # a sentence, where a question could not be scored: where the tracebacks are
 
     @property
     def awaiting(self) -> list[str]:
@@ -64,12 +68,10 @@ class Course:
     @classmethod
     def find(cls, start: Path) -> Course:
         """The course that `start` is in; LabError when it is in none."""
-        start = start.absolute()
-        for folder in (start, *start.parents):
-            if (folder / CONFIGURATION).is_file():
-                return cls(folder)
+        if folder := folder_of(start):
+            return cls(folder)
         raise LabError(
-            f"There is no course in {start}: it has no {CONFIGURATION}.",
+            f"There is no course in {start.absolute()}: it has no {CONFIGURATION}.",
             "`beowulf class init DIR` makes a course; go into its folder.",
         )
 

@@ -16,10 +16,9 @@ from nbgrader.api import Gradebook
 from nbgrader.preprocessors import AssignLatePenalties
 
 from autograder.course import dates
-from autograder.course.course import saving
+from autograder.course.course import folder_of, saving
 from autograder.course.dates import Dates
 from autograder.files import locked
-from autograder.grading.scoring import course_of
 from autograder.intake import log, submissions
 from autograder.intake.submissions import FILES, Collected
 from autograder.text import counted
@@ -198,7 +197,7 @@ class TakeLatePoints(AssignLatePenalties):  # type: ignore[misc]
         """The notebook as it is; the database has what is taken off."""
         about = resources["nbgrader"]
         student, slug = about["student"], about["assignment"]
-        course = course_of(Path(resources["metadata"]["path"]))
+        course = folder_of(Path(resources["metadata"]["path"]))
         if course is None:
             return nb, resources
         with Gradebook(about["db_url"]) as book:

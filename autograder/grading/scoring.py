@@ -16,13 +16,13 @@ from traitlets import Float
 
 from autograder import rubrics
 from autograder.cells import known, restore
+from autograder.course.course import folder_of
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission
 from autograder.sandbox import LONGEST_S, Simulator
 from beowulf.errors import LabError
 
 MOST_ERRORS, LONGEST_ERROR = 20, 10_000  # letters
-CONFIGURATION = "nbgrader_config.py"  # which a course's folder has
 
 
 @dataclass(frozen=True)
@@ -78,14 +78,6 @@ class _Errors(logging.Handler):
         logging.getLogger("autograder").removeHandler(self)
 
 
-def course_of(folder: Path) -> Path | None:
-    """The folder of the course that a hand-in is in; None when it is in none."""
-    for place in folder.absolute().parents:
-        if (place / CONFIGURATION).is_file():
-            return place
-    return None
-
-
 def write_scores(notebook: NotebookNode, scores: Mapping[str, Score]) -> None:
     """Replace the output of every test cell, so that nbgrader counts the rubric's points."""
     for cell in notebook.cells:
@@ -130,7 +122,7 @@ class AssessSubmission(Execute):  # type: ignore[misc]
         """The notebook with points and reasons in its test cells."""
         folder, about = Path(resources["metadata"]["path"]), resources["nbgrader"]
         slug, student = about["assignment"], str(about.get("student", ""))
-        assessed = assess(slug, folder, nb, student, course_of(folder), self.longest_s)
+        assessed = assess(slug, folder, nb, student, folder_of(folder), self.longest_s)
         if assessed is None:
             return super().preprocess(nb, resources, km)  # type: ignore[no-any-return]
         write_scores(nb, assessed.scores)

@@ -122,13 +122,9 @@ def take(
 def _newest(several: list[Archive]) -> tuple[Archive, list[str]]:
     if len(several) == 1:
         return several[0], []
-    chosen = max(several, key=_changed)
+    chosen = max(several, key=lambda each: each.changed)
     others = ", ".join(f"“{each.sender}”" for each in several if each is not chosen)
     return chosen, [f"“{chosen.sender}” is the newest of {len(several)}; left out: {others}."]
-
-
-def _changed(hand_in: Archive) -> datetime:
-    return max((each.changed for each in hand_in.pieces), default=datetime.min.replace(tzinfo=UTC))
 
 
 def _take(
@@ -158,7 +154,7 @@ def _take(
         if faults and place.is_dir() and not faults_of(place, wanted):
             raise HandInError(f"{faults[0]} The hand-in that was there before stays.")
         now, before = datetime.now(UTC), timestamp(place)
-        when = min(known or _changed(hand_in), now)
+        when = min(known or hand_in.changed, now)
         if by != EXCHANGE:
             notes += _doubts_about_time(hand_in, known, now)
         collected = replace(collected, handed_in=as_stamp(when), by=by if known else FILES)
@@ -340,7 +336,7 @@ def _doubts_about_time(hand_in: Archive, known: datetime | None, now: datetime) 
     """Sentences about times that a learner, or a learner's clock, made up."""
     if any(each.path.name == TIMESTAMP for each in hand_in.pieces):
         yield f"There is a {TIMESTAMP} in it, which anybody can write: its time does not count."
-    changed = _changed(hand_in)
+    changed = hand_in.changed
     if known or not hand_in.pieces or changed.year <= NO_DAY:
         return
     if changed > now + WRONG_CLOCK:

@@ -252,12 +252,11 @@ def _equal_values(records: Iterable[_File]) -> Iterator[Shared]:
             continue
         if first.digest and first.digest == second.digest:
             continue
-        files = tuple(f"{each.student}: {each.file}" for each in (first, second))
         what = (
             f"{count} of {fewer} values that were compared in {first.file} of {first.student} and"
             f" {second.file} of {second.student} are the same to the last digit."
         )
-        yield Shared((first.student, second.student), "samples", what, files)
+        yield _of_two(first, second, "samples", what)
 
 
 def _near_copies(records: Iterable[_File]) -> Iterator[Shared]:
@@ -272,7 +271,7 @@ def _near_copies(records: Iterable[_File]) -> Iterator[Shared]:
         pairs = near_copies.resembling(steps, [each.student for each in same])
         for pair in sorted(pairs, key=lambda pair: pair.score):
             surest[same[pair.one].student, same[pair.other].student] = pair
-        for students, pair in surest.items():
+        for pair in surest.values():
             first, second = same[pair.one], same[pair.other]
             if first.digest and first.digest == second.digest:
                 continue
@@ -281,8 +280,12 @@ def _near_copies(records: Iterable[_File]) -> Iterator[Shared]:
                 f" at the same places in the same launches ({pair.like:.2f} of 1 at {counted(pair.places, 'place')}):"
                 " one may be the other, scaled, rounded or sorted."
             )
-            files = tuple(f"{each.student}: {each.file}" for each in (first, second))
-            yield Shared(students, "near", what, files)
+            yield _of_two(first, second, "near", what)
+
+
+def _of_two(first: _File, second: _File, kind: str, what: str) -> Shared:
+    files = tuple(f"{each.student}: {each.file}" for each in (first, second))
+    return Shared((first.student, second.student), kind, what, files)
 
 
 def _names(students: Iterable[str]) -> str:

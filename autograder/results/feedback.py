@@ -14,15 +14,15 @@ from nbconvert.exporters import HTMLExporter, TemplateExporter
 from nbconvert.filters import Highlight2HTML
 from nbconvert.filters.widgetsdatatypefilter import WidgetsDataTypeFilter
 from nbformat import NotebookNode
-from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.api import Gradebook
 from nbgrader.preprocessors import NbGraderPreprocessor
 from nbgrader.utils import is_grade, is_solution, is_task
 
 from autograder.cells import new_cell
+from autograder.course.course import folder_of
 from autograder.grading import lateness, marking
 from autograder.grading.one_submission import Outcome
 from autograder.grading.safe_page import POLICY_TAG, markdown
-from autograder.grading.scoring import course_of
 from autograder.grading.workers import Workers
 from autograder.rubrics.score import Score, score_of
 from autograder.text import as_html
@@ -150,11 +150,15 @@ class AddSummary(NbGraderPreprocessor):  # type: ignore[misc]
         """The notebook with a cell before its first one; it needs the points from GetGrades and what KeepSafe left."""
         about = resources["nbgrader"]
         slug, student = about["assignment"], about["student"]
-        course = course_of(Path(resources["metadata"]["path"]))
+        course = folder_of(Path(resources["metadata"]["path"]))
         changed = marking.reasons(course, slug, student) if course else {}
         graded = [cell for cell in nb.cells if is_grade(cell) or is_task(cell)]
         with Gradebook(about["db_url"]) as book:
-            rows = [_row(cell, _grade(book, cell, about), changed) for cell in graded]
+            entered = book.find_submission_notebook(about["notebook"], slug, student).grades
+            grades = {grade.name: grade for grade in entered}
+            rows = [
+                _row(cell, grades.get(cell.metadata.nbgrader.grade_id), changed) for cell in graded
+            ]
         if not rows or slug not in paths.labs():
             return nb, resources
         late = lateness.of_class(course, slug, [student])[student].says if course else ""
@@ -247,14 +251,6 @@ def _written(answers: list[tuple[_Row, NotebookNode]]) -> str:
         for row, cell in answers
     ]
     return f"<h2>Your written answers</h2>{''.join(parts)}"
-
-
-def _grade(book: Any, cell: NotebookNode, about: dict[str, Any]) -> Any:
-    name = cell.metadata.nbgrader.grade_id
-    try:
-        return book.find_grade(name, about["notebook"], about["assignment"], about["student"])
-    except MissingEntry:
-        return None
 
 
 def _row(cell: NotebookNode, grade: Any, changed: Mapping[str, str]) -> _Row:
