@@ -18,10 +18,9 @@ from sqlalchemy.exc import SAWarning
 from autograder import rubrics
 from autograder.course.course import Course, Graded, saving
 from autograder.files import locked, write_text
-from autograder.grading import one_submission
+from autograder.grading import one_submission, workers
 from autograder.grading.gradebook import Entries
 from autograder.grading.one_submission import Assignment, Outcome
-from autograder.grading.workers import Workers
 from autograder.intake import log
 from autograder.sandbox import LONGEST_S
 from beowulf.errors import LabError, UsageError
@@ -127,10 +126,7 @@ def _graded(assignment: Assignment, students: list[str], jobs: int) -> Iterator[
     def grade_one(student: str) -> Outcome:
         return one_submission.grade(assignment, student)
 
-    if not students:
-        return
-    with Workers(grade_one, min(jobs, len(students)), LONGEST_S + LONGEST_REST_S) as workers:
-        yield from workers.run(students)
+    yield from workers.run(grade_one, students, jobs, LONGEST_S + LONGEST_REST_S)
 
 
 def _save(entries: Entries, assignment: Assignment, outcome: Outcome) -> Graded:

@@ -20,10 +20,9 @@ from nbgrader.utils import is_grade, is_solution, is_task
 
 from autograder.cells import new_cell
 from autograder.course.course import folder_of
-from autograder.grading import lateness, marking
+from autograder.grading import lateness, marking, workers
 from autograder.grading.one_submission import Outcome
 from autograder.grading.safe_page import POLICY_TAG, markdown
-from autograder.grading.workers import Workers
 from autograder.rubrics.score import Score, score_of
 from autograder.text import as_html
 from beowulf import lab_file, paths
@@ -90,8 +89,6 @@ def generate(
         if student not in graded:
             raise UsageError(f"{student} was not graded in {slug} yet.")
     chosen = list(students or graded)
-    if not chosen:
-        return
 
     def work(student: str) -> Outcome:
         logging.disable(logging.NOTSET)  # the reason is read from what nbgrader logs
@@ -99,14 +96,12 @@ def generate(
 
     lateness.refresh(course, [slug])
     _ = course.api  # read once, and not by each process
-    with Workers(work, min(jobs, len(chosen)), LONGEST_PAGE_S, NOT_MADE) as workers:
-        for done, outcome in enumerate(workers.run(chosen)):
-            progress(done, len(chosen), outcome.student)
-            if outcome.problem:
-                yield Page(outcome.student, problem=outcome.problem)
-            else:
-                place = course.folder / "feedback" / outcome.student / slug
-                yield Page(outcome.student, tuple(sorted(place.glob("*.html"))))
+    outcomes = workers.run(work, chosen, jobs, LONGEST_PAGE_S, NOT_MADE)
+    for done, outcome in enumerate(outcomes):
+        progress(done, len(chosen), outcome.student)
+        place = course.folder / "feedback" / outcome.student / slug
+        files = () if outcome.problem else tuple(sorted(place.glob("*.html")))
+        yield Page(outcome.student, files, outcome.problem)
 
 
 class PageExporter(HTMLExporter):
@@ -156,9 +151,7 @@ class AddSummary(NbGraderPreprocessor):  # type: ignore[misc]
         with Gradebook(about["db_url"]) as book:
             entered = book.find_submission_notebook(about["notebook"], slug, student).grades
             grades = {grade.name: grade for grade in entered}
-            rows = [
-                _row(cell, grades.get(cell.metadata.nbgrader.grade_id), changed) for cell in graded
-            ]
+            rows = [_row(cell, grades[cell.metadata.nbgrader.grade_id], changed) for cell in graded]
         if not rows or slug not in paths.labs():
             return nb, resources
         late = lateness.of_class(course, slug, [student])[student].says if course else ""
@@ -257,8 +250,8 @@ def _row(cell: NotebookNode, grade: Any, changed: Mapping[str, str]) -> _Row:
     marks, of = cell.metadata.nbgrader, float(cell.metadata.nbgrader.get("points") or 0)
     score = score_of(cell) or Score(0.0, of, "")
     found, expected = score.found, score.expected
-    by_hand = grade is not None and grade.manual_score is not None
-    waits = grade is not None and grade.needs_manual_grade and not by_hand
+    by_hand = grade.manual_score is not None
+    waits = grade.needs_manual_grade and not by_hand
     if waits:
         found = WAITS
     elif by_hand:

@@ -17,11 +17,10 @@ from small_class import HANDED_IN, SLUG, grade, gradebook_of, guests
 from sqlalchemy.exc import OperationalError
 
 from autograder.course.course import Course
-from autograder.grading import driver, one_submission
+from autograder.grading import driver, one_submission, workers
 from autograder.grading.gradebook import Entries
 from autograder.grading.one_submission import Outcome
 from autograder.grading.scoring import Assessed
-from autograder.grading.workers import Workers
 from autograder.rubrics.score import MIME_TYPE
 from beowulf.errors import LabError, UsageError
 from beowulf.labs.lab_01 import a5_no_load
@@ -144,8 +143,8 @@ def test_a_grading_process_that_dies_or_hangs_costs_one_submission() -> None:
             time.sleep(1)
         return Outcome(student)
 
-    with Workers(work, 2, most_s=6.0) as workers:
-        found = {each.student: each for each in workers.run(["dies", "a", "hangs", "b", "c"])}
+    students = ["dies", "a", "hangs", "b", "c"]
+    found = {each.student: each for each in workers.run(work, students, 2, most_s=6.0)}
     assert [found[name].problem for name in "abc"] == [""] * 3
     assert "ended with 3" in found["dies"].problem
     assert "more than 6 s" in found["hangs"].problem
