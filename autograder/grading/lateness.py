@@ -157,6 +157,8 @@ def refresh(course: Course, slugs: list[str]) -> None:
         lab = dates.of_lab(course.folder, slug)
         with course.gradebook() as book, saving(f"The dates of {slug}"):
             graded = {each.student.id: each for each in book.assignment_submissions(slug)}
+            if not graded:
+                continue
             before = {student: _state(each) for student, each in graded.items()}
             set_due(book, slug, lab)
             for student, late in of_class(course.folder, slug, sorted(graded)).items():

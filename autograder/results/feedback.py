@@ -89,6 +89,8 @@ def generate(
         if student not in graded:
             raise UsageError(f"{student} was not graded in {slug} yet.")
     chosen = list(students or graded)
+    if not chosen:
+        return
 
     def work(student: str) -> Outcome:
         logging.disable(logging.NOTSET)  # the reason is read from what nbgrader logs
