@@ -59,10 +59,9 @@ def is_timed(record: Record) -> bool:
 
 def accepted(course: Path | None) -> Digests:
     """The digests by name that a course accepts beside those of this checkout."""
-    try:
-        text = (course / FILE).read_text(encoding="utf-8") if course else ""
-    except (OSError, UnicodeDecodeError):
-        text = ""
+    if course is None or not (course / FILE).is_file():
+        return {}
+    text = (course / FILE).read_text(encoding="utf-8")
     more: dict[str, set[str]] = {}
     for digest, name in LINE.findall(text):
         more.setdefault(name, set()).add(digest)

@@ -176,17 +176,13 @@ def _state(file: Path) -> tuple[int, ...]:
 
 
 def _key(course: Path) -> str:
-    try:
-        return (course / KEY).read_text(encoding="ascii").strip()
-    except (OSError, UnicodeDecodeError):
-        return ""
+    file = course / KEY
+    return file.read_text(encoding="ascii").strip() if file.is_file() else ""
 
 
 def _rows(course: Path) -> dict[str, str]:
     """The students in words.csv, each with the word in their line."""
-    try:
-        with (course / WORDS).open(encoding="utf-8", newline="") as file:
-            rows = list(csv.DictReader(file))
-    except (OSError, UnicodeDecodeError, csv.Error):
+    if not (course / WORDS).is_file():
         return {}
-    return {row["student"]: row.get("word") or "" for row in rows if row.get("student")}
+    with (course / WORDS).open(encoding="utf-8", newline="") as file:
+        return {row["student"]: row["word"] or "" for row in csv.DictReader(file)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import math
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -158,22 +158,15 @@ def give(
 
 def reasons(course: Path, slug: str, student: str) -> dict[str, str]:
     """Why a learner's points were changed last, by question, in a sentence."""
+    if not (course / FILE).is_file():
+        return {}
+    with (course / FILE).open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if (row["id"], row["lab"]) == (student, slug)]
     return {
         row["question"]: f"Your instructor changed it on {row['time'][:10]} from {row['before']} to"
         f" {row['after']}: {row['reason']}"
-        for row in changes(course)
-        if row["id"] == student and row["lab"] == slug
+        for row in rows
     }
-
-
-def changes(course: Path) -> Iterator[dict[str, str]]:
-    """Every change of points that has a reason, the first one first; none where the file cannot be read."""
-    try:
-        with (course / FILE).open(encoding="utf-8", newline="") as file:
-            rows = [row for row in csv.DictReader(file) if all(row.get(each) for each in COLUMNS)]
-    except (OSError, UnicodeDecodeError, csv.Error):
-        rows = []
-    yield from rows
 
 
 def _log(course: Path, student: str, slug: str, question: str, *change: Any) -> None:
