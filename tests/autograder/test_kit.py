@@ -232,9 +232,3 @@ def test_in_a_courses_folder_its_notebooks_and_its_limits_go_into_the_kit(
     (course.folder / limits.FILE).write_text("check = 3\n")
     with pytest.raises(LabError, match=r"course\.toml, line 1: `check` is one of"):
         kit.write(tmp_path / "other", course.folder)
-
-
-@pytest.mark.parametrize("words", [[], ["--output", "a", "--git", "b"]])
-def test_a_kit_needs_one_place(words: list[str]) -> None:
-    done = CliRunner().invoke(app, ["kit", *words])
-    assert "A kit needs one place." in str(done.exception)

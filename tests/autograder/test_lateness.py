@@ -15,11 +15,9 @@ import pytest
 from nbgrader.api import Gradebook
 from nbgrader.plugins import LateSubmissionPlugin
 from small_class import SLUG, enter, gradebook_of
-from test_class_collect import CLASS, NAME, WANTED, notebook, zipped
+from test_class_collect import CLASS, NAME, WANTED, notebook
 from traitlets.config import Config
-from typer.testing import CliRunner
 
-from autograder.commands import app
 from autograder.course import dates, limits
 from autograder.course.course import Course
 from autograder.course.dates import Dates, Exemption
@@ -271,17 +269,6 @@ def test_a_mark_and_a_first_arrival_outlive_the_next_collection(tmp_path: Path) 
     old = {"student": "ada", "outcome": "new", "notes": [], "sender": ""}
     file.write_text(json.dumps([old]))
     assert log.remembered(tmp_path, SLUG) == [Collected("ada", "new")]
-
-
-def test_an_unreadable_hand_in_ends_collect_with_1(
-    class_of_guests: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    place = zipped(tmp_path / "all.zip", [(f"ab12/{NAME}", b"{")])
-    monkeypatch.chdir(class_of_guests.folder)
-    done = CliRunner().invoke(app, ["collect", "01", str(place)])
-    assert done.exit_code == 1
-    assert "ab12: refused" in done.stdout
-    assert "Here: 0. Refused: 1. Unknown: 0." in done.stdout
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import replace
@@ -15,7 +14,7 @@ import tiny_lab
 from running import first
 from tiny_lab import NAME, NUMBER, RIGHT, SLUG, a7, drawn, own, records, sealed, work_on
 
-from autograder.course import limits, release
+from autograder.course import limits
 from autograder.rubrics import needed_records
 from autograder.self_check import hints, progress, solutions, states, work
 from beowulf import lab_file, paths, variant
@@ -140,14 +139,6 @@ def test_code_that_is_not_written_comes_before_its_record(tiny: Path) -> None:
     path = tiny / NAME
     path.write_text(path.read_text().replace("pass_token = None", "def pass_token("))
     assert state("own-program")[0] == "malformed"
-
-
-def test_a_text_for_a_person_is_there_or_empty(tiny: Path) -> None:
-    work_on(tiny)
-    assert state("explain") == ("a person reads it", "")
-    path = tiny / NAME
-    path.write_text(path.read_text().replace("One is small.", release.TEXT_STUB))
-    assert state("explain") == ("empty", "")
 
 
 def test_what_has_to_be_measured_comes_before_the_answers(tiny: Path) -> None:
@@ -336,14 +327,6 @@ def test_a_mistake_in_the_courses_file_is_refused_with_its_line(
     assert message in str(refused.value)
 
 
-def test_the_file_that_a_course_begins_with_allows_the_form_and_nothing_else(tiny: Path) -> None:
-    folder = work_on(tiny)
-    for written_by_1_0_0 in ("", "signed = false\n"):
-        (folder / limits.FILE).write_text(written_by_1_0_0 + limits.TEXT)
-        found = work.find(NUMBER).limits
-        assert (found.level, found.hints, found.solutions) == (FORM, False, False)
-
-
 # Hints and solutions
 
 
@@ -379,18 +362,6 @@ def test_a_solution_is_the_authors_answer_and_what_ones_own_records_give(tiny: P
     assert solutions.solution(work.find(NUMBER), "explain") == "Small is one."
     program = solutions.solution(work.find(NUMBER), "own-program")
     assert program == "pass_token = len\n\nFor all points: it passes the token on."
-
-
-@pytest.mark.parametrize("lab", first(1, LABS), ids=lambda lab: lab.slug)
-def test_every_question_has_a_solution_or_a_sentence_that_it_has_none(lab: Gold) -> None:
-    folder = paths.work(lab.slug)
-    hand_in(folder, released(lab.slug), lab.records(), Path(file_name(lab.slug)).stem)
-    found = work.find(lab.slug)
-    for name in lab_file.read(lab.slug).questions:
-        try:
-            assert solutions.solution(found, name)
-        except LabError as none:
-            assert "no answer of the author's" in none.message  # noqa: PT017
 
 
 def test_a_copy_without_sources_and_rubric_has_no_solutions_and_looks_at_the_form(
@@ -430,16 +401,6 @@ def test_a_notebook_that_is_missing_or_broken_is_answered_with_a_sentence(tiny: 
         look()
     with pytest.raises(LabError, match="There is no lab '44'"):
         look("44")
-
-
-def test_of_copies_of_a_cell_the_last_one_with_an_answer_counts(tiny: Path) -> None:
-    path = work_on(tiny) / NAME
-    notebook = json.loads(path.read_text())
-    (answer,) = [each for each in notebook["cells"] if each["id"] == "by-hand-answer"]
-    empty = work.find(NUMBER).released["by-hand-answer"].source
-    notebook["cells"] += [{**answer, "source": text} for text in ("answer = 7", empty)]
-    path.write_text(json.dumps(notebook))
-    assert state("by-hand") == ("not right", "answer = 7")
 
 
 # Progress
