@@ -9,7 +9,7 @@ with a Finding is not what was measured.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -34,7 +34,7 @@ def findings(
     `records` is its folder, with its captures; `accepted` are digests of programs besides this version's; `room` is for
     the captures of one hand-in. It never raises.
     """
-    checks: tuple[Callable[[], list[Finding]], ...] = (
+    checks: tuple[Callable[[], Iterable[Finding]], ...] = (
         lambda: made_up(record, records, accepted),
         lambda: clock.order(record, now or datetime.now(UTC)),
         lambda: clock.duration(record),
@@ -54,13 +54,13 @@ def made_up(
     return guarded(lambda: invented.findings(record, records, accepted or {}))
 
 
-def guarded(check: Callable[[], list[Finding]]) -> list[Finding]:
+def guarded(check: Callable[[], Iterable[Finding]]) -> list[Finding]:
     """What a check finds; a Record that one check cannot read is still looked at by the others.
 
     It counts for nothing: otherwise an odd value would be the way around whatever the check finds.
     """
     try:
-        return check()
+        return list(check())
     except (
         Exception
     ) as problem:  # whatever an edited Record leads to; an error of ours is in the log

@@ -46,10 +46,9 @@ LINE = re.compile(r"^([0-9a-f]{64}) (\S+)$", re.MULTILINE)
 
 def findings(record: Record, records: Path | None, accepted: Digests) -> list[Finding]:
     """What shows that a Record was made up; `records` is its folder, `accepted` are those of the course."""
-    sentences = (_says_so(record), _program(record, accepted), _sources(record))
-    found = [Finding(IMPOSSIBLE, each) for each in sentences if each]
     missing = islice(_captures(record, records), MOST_MISSING)
-    return found + [Finding(IMPOSSIBLE, each) for each in missing]
+    sentences = (_says_so(record), _program(record, accepted), _sources(record), *missing)
+    return [Finding(IMPOSSIBLE, each) for each in sentences if each]
 
 
 def is_timed(record: Record) -> bool:
