@@ -15,13 +15,13 @@ from pathlib import Path
 
 from sqlalchemy.exc import SAWarning
 
-from autograder import rubrics
 from autograder.course.course import Course, Graded, saving
 from autograder.files import locked, write_text
 from autograder.grading import one_submission, workers
 from autograder.grading.gradebook import Entries
 from autograder.grading.one_submission import Assignment, Outcome
 from autograder.intake import log
+from autograder.rubrics import questions
 from autograder.sandbox import LONGEST_S
 from beowulf.errors import LabError, UsageError
 from beowulf.progress import Progress, no_progress
@@ -48,7 +48,7 @@ def grade(
     in nothing.
     """
     slug = course.lab(slug)
-    if rubrics.find(slug) is None:
+    if not questions.has_rubric(slug):
         raise LabError(
             f"{slug} has no rubric: its own test cells give the points, and they have to be run.",
             f"`nbgrader autograde {slug}` does so, with learners' code on this machine and without a sandbox.",

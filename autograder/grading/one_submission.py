@@ -18,6 +18,7 @@ from nbformat import NotebookNode
 from nbgrader.converters import Autograde
 from nbgrader.utils import compute_checksum, determine_grade, is_grade, is_solution, is_task
 
+from autograder import rubrics
 from autograder.cells import KnownNotebook, known, restore
 from autograder.course.course import Course
 from autograder.grading import safe_page, scoring
@@ -25,7 +26,7 @@ from autograder.grading.lateness import TakeLatePoints
 from autograder.grading.scoring import Assessed, AssessSubmission
 from autograder.intake import inspection, submissions
 from autograder.intake.inspection import HandInError
-from autograder.rubrics import questions
+from autograder.rubrics import Rubric, questions
 from autograder.rubrics.score import Score
 from beowulf.errors import LabError
 
@@ -39,6 +40,7 @@ class Assignment:
 
     course: Path
     slug: str
+    rubric: Rubric | None  # None: an instructor's own, which is not graded here
     notebooks: list[KnownNotebook]
     longest_s: float  # for a hand-in's programs in C
     late: TakeLatePoints
@@ -59,6 +61,7 @@ class Assignment:
         return cls(
             course=course.folder,
             slug=slug,
+            rubric=rubrics.find(slug),
             notebooks=notebooks,
             longest_s=AssessSubmission(parent=api).longest_s,
             late=TakeLatePoints(parent=api),
@@ -152,11 +155,10 @@ def _restored(assignment: Assignment, student: str, released: KnownNotebook) -> 
 
 
 def _assess(assignment: Assignment, student: str, notebook: NotebookNode, folder: Path) -> Assessed:
-    assessed = scoring.assess(
-        assignment.slug, folder, notebook, student, assignment.course, assignment.longest_s
+    assert assignment.rubric, "driver and regrade have looked for it"
+    return scoring.assess(
+        assignment.rubric, folder, notebook, student, assignment.course, assignment.longest_s
     )
-    assert assessed is not None, "driver and regrade have looked for a rubric"
-    return assessed
 
 
 def _lay_out(assignment: Assignment, student: str) -> None:

@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from autograder import rubrics
 from autograder.grading import one_submission, points
 from autograder.grading.one_submission import Assignment
 from autograder.intake.inspection import HandInError
+from autograder.rubrics import questions
 from beowulf.errors import LabError, UsageError
 from beowulf.progress import Progress, no_progress
 
@@ -38,7 +38,7 @@ def changes(
     students: Collection[str] | None = None,
 ) -> Iterator[Change]:
     """Every change that grading again would make, to some students or all; LabError when there is no rubric."""
-    if rubrics.find(slug) is None:
+    if not questions.has_rubric(slug):
         raise LabError(
             f"{slug} has no rubric: its own test cells give the points.",
             f"`nbgrader autograde {slug} --force` runs them again.",

@@ -17,6 +17,7 @@ from traitlets import Float
 from autograder import rubrics
 from autograder.cells import known, restore
 from autograder.course.course import folder_of
+from autograder.rubrics import Rubric
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission
 from autograder.sandbox import LONGEST_S, Simulator
@@ -36,20 +37,17 @@ class Assessed:
 
 
 def assess(
-    slug: str,
+    rubric: Rubric,
     folder: Path,
     notebook: NotebookNode,
     student: str = "",
     course: Path | None = None,
     longest_s: float = LONGEST_S,
-) -> Assessed | None:
-    """The points of one hand-in by the lab's rubric; None where an assignment has none.
+) -> Assessed:
+    """The points of one hand-in by a lab's rubric.
 
-    `folder` holds records/, `notebook` has been through RestoreCells. Nothing that a learner wrote raises.
+    `folder` holds records/, `notebook` is restored. Nothing that a learner wrote raises.
     """
-    rubric = rubrics.find(slug)
-    if rubric is None:
-        return None
     with _Errors() as errors:
         submission = Submission.read(folder, notebook, student, course)
         simulator = Simulator(longest_s)
@@ -121,9 +119,9 @@ class AssessSubmission(Execute):  # type: ignore[misc]
     ) -> tuple[NotebookNode, dict[str, Any]]:
         """The notebook with points and reasons in its test cells."""
         folder, about = Path(resources["metadata"]["path"]), resources["nbgrader"]
-        slug, student = about["assignment"], str(about.get("student", ""))
-        assessed = assess(slug, folder, nb, student, folder_of(folder), self.longest_s)
-        if assessed is None:
+        rubric, student = rubrics.find(about["assignment"]), str(about.get("student", ""))
+        if rubric is None:
             return super().preprocess(nb, resources, km)  # type: ignore[no-any-return]
+        assessed = assess(rubric, folder, nb, student, folder_of(folder), self.longest_s)
         write_scores(nb, assessed.scores)
         return nb, resources

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+from autograder import rubrics
 from autograder.cells import KnownCell, identify, known_in, restored
 from autograder.grading import scoring
 from autograder.intake import inspection
@@ -34,9 +35,9 @@ def graded(slug: str, folder: Path, student: str = "", course: Path | None = Non
     notebook = inspection.read(path)
     notebook.cells = restored(notebook.cells, known(slug))
     identify(notebook)
-    assessed = scoring.assess(slug, folder, notebook, student, course)
-    assert assessed is not None, f"{slug} has no rubric"
-    return Outcome(dict(assessed.scores))
+    rubric = rubrics.find(slug)
+    assert rubric, f"{slug} has no rubric"
+    return Outcome(dict(scoring.assess(rubric, folder, notebook, student, course).scores))
 
 
 @cache
