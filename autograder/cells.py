@@ -8,15 +8,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nbformat import NotebookNode, from_dict, v4
+from nbformat import NotebookNode, from_dict
 
 # nbformat has no types; this is how its plain dicts become what nbgrader works on.
 node: Callable[..., NotebookNode] = from_dict
-_NEW: dict[str, Callable[..., NotebookNode]] = {
-    "code": v4.new_code_cell,
-    "markdown": v4.new_markdown_cell,
-    "raw": v4.new_raw_cell,
-}
 _NOT_IN_AN_ID = re.compile(r"[^A-Za-z0-9_-]")
 
 
@@ -59,8 +54,10 @@ class KnownNotebook:
 
 
 def new_cell(cell_type: str, source: str, **parts: Any) -> NotebookNode:
-    """A cell of nbformat; a type that does not exist gives a raw cell."""
-    return _NEW.get(cell_type, _NEW["raw"])(source=source, **parts)
+    """A cell of nbformat, not yet compared with its schema; a type that does not exist gives a raw cell."""
+    code = {"outputs": [], "execution_count": None} if cell_type == "code" else {}
+    kind = cell_type if cell_type in ("code", "markdown") else "raw"
+    return node({"cell_type": kind, "metadata": {}, "source": source, **code, **parts})
 
 
 def identify(notebook: NotebookNode) -> None:

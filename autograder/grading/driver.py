@@ -9,9 +9,10 @@ import json
 import shutil
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy.exc import SAWarning
 
@@ -53,9 +54,11 @@ def grade(
             f"{slug} has no rubric: its own test cells give the points, and they have to be run.",
             f"`nbgrader autograde {slug}` does so, with learners' code on this machine and without a sandbox.",
         )
-    with course.gradebook() as book:
+    with ExitStack() as opened:
+        book = opened.enter_context(course.gradebook())
         assignment = Assignment.of(course, slug, book)
-    return _grade(course, assignment, _chosen(course, slug, students), jobs, again, progress)
+        chosen = _chosen(course, slug, students)
+        return _grade(course, assignment, chosen, jobs, again, progress, book, opened.pop_all())
 
 
 def ungraded(course: Path, slug: str) -> dict[str, str]:
@@ -84,10 +87,12 @@ def _grade(
     jobs: int,
     again: bool,
     progress: Progress,
+    book: Any,
+    opened: ExitStack,
 ) -> Iterator[Graded]:
     why = ungraded(course.folder, assignment.slug)
     unfinished = course.folder / "autograded" / one_submission.NEW
-    with locked(course.folder), course.gradebook() as book, warnings.catch_warnings():
+    with opened, locked(course.folder), warnings.catch_warnings():
         # nbgrader's own queries; an instructor cannot fix them.
         warnings.simplefilter("ignore", SAWarning)
         entries = Entries(book, assignment)

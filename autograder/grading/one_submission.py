@@ -10,6 +10,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -55,13 +56,14 @@ class Assignment:
         LabError when its lab.toml contradicts it.
         """
         notebooks = [known(each) for each in course.released(slug, book)]
-        questions.check(slug, [cell.marks() for n in notebooks for cell in n.cells.values()])
+        marks = [cell.marks() for each in notebooks for cell in each.cells.values()]
+        scored = questions.check(slug, marks)
         api = course.api
         configured = Autograde(api.coursedir, parent=api)
         return cls(
             course=course.folder,
             slug=slug,
-            rubric=rubrics.find(slug),
+            rubric=partial(rubrics.ask, scored) if scored else None,
             notebooks=notebooks,
             longest_s=AssessSubmission(parent=api).longest_s,
             late=TakeLatePoints(parent=api),

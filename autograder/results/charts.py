@@ -62,8 +62,15 @@ def shares(
         used = [kind for kind in kinds if table[kind].any()]
         start = pd.Series(0, table.index)
         for place, kind in enumerate(used):
-            look = {"color": COLOURS[kinds[kind]], "hatch": HATCHES[place], "edgecolor": "white"}
-            drawn = axes.barh(table.index, table[kind], left=start, label=kind, **look)
+            drawn = axes.barh(
+                table.index,
+                table[kind],
+                left=start,
+                color=COLOURS[kinds[kind]],
+                hatch=HATCHES[place],
+                edgecolor="white",
+                label=kind,
+            )
             numbers = [str(number or "") for number in table[kind]]
             for text in axes.bar_label(drawn, numbers, label_type="center", fontsize=9):
                 if text.get_text():

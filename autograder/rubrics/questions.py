@@ -57,13 +57,13 @@ def of_lab(slug: str, lab: LabFile | None = None) -> dict[str, Question]:
     }
 
 
-def check(slug: str, cells: Iterable[Mapping[str, Any]]) -> None:
-    """LabError when a lab's lab.toml contradicts its notebook, rubric or handout.
+def check(slug: str, cells: Iterable[Mapping[str, Any]]) -> dict[str, Question]:
+    """The questions that a lab's rubric scores; LabError when lab.toml contradicts notebook, rubric or handout.
 
     `cells` are nbgrader's marks of the notebook's cells. An instructor's own assignment has no lab.toml.
     """
     if slug not in paths.labs():
-        return
+        return {}
     lab = lab_file.read(slug)
     graded = {str(marks["grade_id"]): marks for marks in cells if marks.get("grade")}
     for name, table in lab.questions.items():
@@ -83,13 +83,14 @@ def check(slug: str, cells: Iterable[Mapping[str, Any]]) -> None:
             raise LabError(
                 f"{lab.name} has no table [questions.{name}], and the notebook has such a cell."
             )
-    scored = of_lab(slug, lab) if has_rubric(slug) else graded
-    for name, table in lab.questions.items():
+    scored = of_lab(slug, lab) if has_rubric(slug) else {}
+    for name, table in lab.questions.items() if has_rubric(slug) else ():
         if name not in scored and not graded[name].get("solution"):
             raise LabError(
                 f"{table.where}: the rubric has no function for {name}, and no person reads it."
             )
     lab.refuse_unknown_sections()
+    return scored
 
 
 def check_text(slug: str, notebook: str) -> None:

@@ -238,15 +238,14 @@ def test_a_changed_rubric_is_reported_before_it_is_applied(
     assert "3 hand-ins of it were graded: `beowulf class regrade 01 --dry-run` shows" in printed
     unchanged = run("regrade", "01", "--dry-run", "--student", "ab12").stdout
     assert "No points in 01-validation would change." in unchanged
-    as_before = rubrics.find(SLUG)
-    assert as_before is not None
+    as_before = rubrics.ask
 
-    def stricter(submission: Any) -> dict[str, Score]:
-        scores = as_before(submission)
+    def stricter(asked: Any, submission: Any) -> dict[str, Score]:
+        scores = as_before(asked, submission)
         scores["ring-messages"] = Score(0, 1, "the new rule", "")
         return scores
 
-    monkeypatch.setattr(rubrics, "find", lambda _: stricter)
+    monkeypatch.setattr(rubrics, "ask", stricter)
     before = (spring.folder / "gradebook.db").read_bytes()
     result = run("regrade", "01", "--dry-run", "--json")
     changes = json.loads(result.stdout)[SLUG]
