@@ -6,11 +6,20 @@ intervals in it are wider.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
-from beowulf.measure.judgement import Interval, Span, below, difference, quotient, within
+from beowulf.measure.judgement import (
+    Interval,
+    Span,
+    below,
+    difference,
+    quotient,
+    together,
+    within,
+)
 from beowulf.studies.study import Judgement
 
 Judge = Callable[[Any], Judgement]
@@ -66,6 +75,36 @@ class Quantity:
         return judge
 
 
+def in_order(*groups: Sequence[Quantity]) -> Judge:
+    """Whether each quantity of a group lies above all those of the group before it."""
+
+    def judge(facts: Any) -> Judgement:
+        seen = [[(each, each.of(facts)) for each in group] for group in groups]
+        steps = [
+            below(low, high)
+            for before, after in pairwise(seen)
+            for _, low in before
+            for _, high in after
+        ]
+        known = [each for group in seen for each in group]
+        numbers = {one.says: getattr(at, "median", [at.low, at.high]) for one, at in known}
+        return Judgement(together(steps), ", ".join(_text(*each) for each in known), numbers)
+
+    return judge
+
+
+def all_hold(*judges: Judge) -> Judge:
+    """Whether several comparisons hold, all of them."""
+
+    def judge(facts: Any) -> Judgement:
+        parts = [each(facts) for each in judges]
+        outcome = together([each.outcome for each in parts])
+        evidence = "; ".join(each.evidence for each in parts)
+        return Judgement(outcome, evidence, {"parts": [dict(each.numbers) for each in parts]})
+
+    return judge
+
+
 def scaled(seen: Interval, factor: float) -> Span:
     """So many times an interval."""
     return Span(factor * seen.low, factor * seen.high)
@@ -78,9 +117,8 @@ def _judged(quantity: Quantity, seen: Interval, outcome: Any, more: str = "") ->
 
 
 def _text(quantity: Quantity, seen: Interval) -> str:
-    ends = f"{seen.low:.4g} to {seen.high:.4g}"
-    middle = getattr(seen, "median", None)
-    amount = f"{ends} {quantity.unit}"
-    if middle is not None:
-        amount = f"{middle:.4g} {quantity.unit} ({ends}); n = {getattr(seen, 'n', 0)}"
-    return f"{quantity.says}: {amount}"
+    ends = " to ".join(dict.fromkeys(f"{end:.4g}" for end in (seen.low, seen.high)))
+    if not hasattr(seen, "median"):
+        return f"{quantity.says}: {ends} {quantity.unit}"
+    count = f"; n = {seen.n}" if hasattr(seen, "n") else ""
+    return f"{quantity.says}: {seen.median:.4g} {quantity.unit} ({ends}){count}"

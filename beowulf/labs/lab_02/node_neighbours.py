@@ -20,7 +20,6 @@ from beowulf.record import Point
 
 PERF, LMBENCH = "perf bench", "lmbench"
 TOOL, BESIDE = "tool", "beside"  # the coordinates of a Point that has a neighbour's figure
-ABSENT = "absent"
 
 # Says on a node where a tool is: a line that stays empty when it is nowhere.
 SEARCH = {
@@ -29,13 +28,6 @@ SEARCH = {
         'for f in "$(command -v lat_syscall)" /usr/lib/lmbench/bin/lat_syscall'
         " /usr/lib/lmbench/bin/*/lat_syscall; do"
         ' [ -x "$f" ] && dirname "$f" && break; done; true'
-    ),
-}
-HOW_TO_GET = {
-    PERF: "`sudo apt-get install linux-perf` brings it (on Ubuntu: linux-tools-generic)",
-    LMBENCH: (
-        "it is looked for in PATH and in /usr/lib/lmbench; Debian has it, unchanged, in non-free:"
-        " `sudo apt-get install lmbench`"
     ),
 }
 LONGEST_S = 120.0
@@ -126,12 +118,12 @@ SHORT_INTERVAL = (
 
 
 def installed(cluster: Cluster, node: str) -> dict[str, str]:
-    """For each tool what there is of it on a node: its version or folder, or a sentence that begins with `absent`."""
-    answers = {}
-    for tool, search in SEARCH.items():
-        where = cluster.run(node, search, timeout_s=LONGEST_S).stdout.strip()
-        answers[tool] = where or f"{ABSENT}: {HOW_TO_GET[tool]}"
-    return answers
+    """The tools that a node has, each with its version or folder."""
+    found = {
+        tool: cluster.run(node, search, timeout_s=LONGEST_S).stdout.strip()
+        for tool, search in SEARCH.items()
+    }
+    return {tool: where for tool, where in found.items() if where}
 
 
 def command(neighbour: Neighbour, where: str, size: int, *, quick: bool = False) -> str:
@@ -174,10 +166,8 @@ def beside(
     for result in [line for line in lines if line["kind"] == "result"]:
         name = label(at["program"], result["row"])
         samples = [x for x in lines if x["kind"] == "sample" and x.get("row") == result["row"]]
-        for neighbour in NEIGHBOURS.get(name, ()):
-            where = tools.get(neighbour.tool, ABSENT)
-            if where.startswith(ABSENT):
-                continue
+        for neighbour in [each for each in NEIGHBOURS.get(name, ()) if each.tool in tools]:
+            where = tools[neighbour.tool]
             line = command(neighbour, where, samples[0].get("size_bytes", 0), quick=quick)
             done = cluster.run(at["node"], line, timeout_s=LONGEST_S)
             try:
