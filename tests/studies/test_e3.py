@@ -47,7 +47,7 @@ def test_as_found_the_check_is_judged_and_tuning_is_not() -> None:
         "tuned-rate": "inconclusive",
     }
     assert "lab 07" in verdicts.named("tuned-time").advice
-    assert verdicts.named("below-dgemm").numbers["share"] == pytest.approx(0.5 / 6, rel=0.05)
+    assert verdicts.named("below-dgemm").numbers["high"] == pytest.approx(0.5 / 6, rel=0.05)
 
 
 def test_one_solution_that_fails_is_enough() -> None:
