@@ -57,7 +57,6 @@ def made(
     launches: int = 3,
     noise: tuple[float, ...] = NOISE,
     slower: float = 1.0,
-    before: Mapping[str, Any] = QUIET,
     verified: bool = True,
     without: str = "",
 ) -> Record:
@@ -83,7 +82,7 @@ def made(
         study="A4",
         points=points,
         cluster={"kind": "namespaces", "nodes": ["node00", "node01", "node02", "node03"]},
-        circumstances={"before": dict(before), "after": QUIET},
+        circumstances={"before": QUIET, "after": QUIET},
     )
 
 
