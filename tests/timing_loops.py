@@ -56,11 +56,6 @@ def fixed_calls(function: Function, clock: Clock) -> list[float]:
     return [1e6 * interval(function, clock, 1000) / 1000 for _ in range(SAMPLES)]
 
 
-def ten_steps(function: Function, clock: Clock) -> list[float]:
-    """Intervals that are too short."""
-    return _doubling(function, clock, 10)
-
-
 def own_clock(function: Function, clock: Clock) -> list[float]:
     """Reads another clock than the one that it is given: on this one each call takes a tenth of a second."""
     ticks = count()
