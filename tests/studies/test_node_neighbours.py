@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -27,6 +28,8 @@ from beowulf.labs.lab_02.node_neighbours import (
     read,
 )
 from beowulf.labs.lab_02.node_rows import PROGRAMS, label
+from beowulf.measure.measurement import Measurement
+from beowulf.record import Point
 from tests.gold.lab_02 import printed
 
 # Rows of ours that LMBench has and paper A has not.
@@ -133,6 +136,13 @@ def machine(*folders: Path) -> Cluster:
     return cast("Cluster", ThisMachine(*folders))
 
 
+def kept(node: Cluster, tools: dict[str, str]) -> tuple[list[Point], list[str]]:
+    """What is kept of the tools of others beside a null call, and what is said."""
+    measurement = SimpleNamespace(cluster=node, points=[], warnings=[])
+    beside(cast("Measurement", measurement), lines("null call"), AT, tools, quick=True)
+    return measurement.points, measurement.warnings
+
+
 def tool(folder: Path, name: str, *says: str) -> Path:
     """A folder with a program that says these lines on stderr, as LMBench's do."""
     folder.mkdir(exist_ok=True)
@@ -158,7 +168,7 @@ def test_an_installed_lmbench_is_found_and_its_figure_stands_beside_our_median(
     node = machine(folder)
     where = installed(node, "node01")[LMBENCH]
     assert where == str(folder)
-    points, wrong = beside(node, lines("null call"), AT, {LMBENCH: where}, quick=True)
+    points, wrong = kept(node, {LMBENCH: where})
     assert wrong == []
     [point] = points
     assert point.at == {TOOL: LMBENCH, BESIDE: "null call", "node": "node01", "launch": 2}
@@ -167,7 +177,7 @@ def test_an_installed_lmbench_is_found_and_its_figure_stands_beside_our_median(
 
 def test_beside_perf_stands_our_mean(tmp_path: Path) -> None:
     node = machine(tool(tmp_path / "bin", "perf", "  0.25 usecs/op"))
-    points, _ = beside(node, lines("null call"), AT, {PERF: "perf version 6"}, quick=True)
+    points, _ = kept(node, {PERF: "perf version 6"})
     assert [point.facts for point in points] == [{"theirs": 0.25, "ours": 2.0}]
 
 
@@ -175,11 +185,11 @@ def test_a_tool_that_is_nowhere_is_left_out(tmp_path: Path) -> None:
     tool(tmp_path / "bin", "perf", "WARNING: perf not found for kernel 9.9")
     node = machine(tmp_path / "bin")
     assert PERF not in installed(node, "node01")
-    assert beside(node, lines("null call"), AT, {}, quick=True) == ([], [])
+    assert kept(node, {}) == ([], [])
 
 
 def test_a_tool_that_fails_is_reported_and_ends_nothing(tmp_path: Path) -> None:
     node = machine(tool(tmp_path / "bin", "perf", "Invalid argument"))
-    points, wrong = beside(node, lines("null call"), AT, {PERF: "perf version 6"}, quick=True)
+    points, wrong = kept(node, {PERF: "perf version 6"})
     assert points == []
     assert wrong == ["node01, null call: perf bench printed no figure but: Invalid argument"]

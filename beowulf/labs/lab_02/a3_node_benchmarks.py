@@ -61,8 +61,11 @@ def plan(cluster: Cluster, *, quick: bool) -> Plan:
             for name in PROGRAMS:
                 for wave in waves:
                     at = {"program": name, "launch": launch}
-                    for node, lines in run(measurement, wave, at, quick).items():
-                        keep(measurement, lines, {**at, "node": node}, tools[node], quick)
+                    printed = run(measurement, wave, at, options(name, launch, quick))
+                    for node, lines in printed.items():
+                        node_neighbours.beside(
+                            measurement, lines, {**at, "node": node}, tools[node], quick=quick
+                        )
 
     sweep = {"nodes": nodes, "launches": launches, "turns": waves}
     return Plan(launches * len(nodes) * len(PROGRAMS), sweep, steps)
@@ -97,49 +100,32 @@ def source(name: str) -> Path:
     return paths.lab(LAB) / f"{name}.c"
 
 
+def options(program: str, launch: int, quick: bool) -> list[str | int]:
+    """How long a program is to measure, and in which order."""
+    passes = QUICK[program] if quick else FULL.get(program, ())
+    return [*passes, "--seed", variant.seed(launch)]
+
+
 def run(
-    measurement: Measurement, wave: Sequence[str], at: Mapping[str, Any], quick: bool
+    measurement: Measurement, wave: Sequence[str], at: Mapping[str, Any], words: Sequence[str | int]
 ) -> dict[str, list[dict[str, Any]]]:
-    """Run one program on the nodes of a turn; what it printed on each."""
-    name, launch = at["program"], at["launch"]
-    words = [*(QUICK[name] if quick else FULL.get(name, ())), "--seed", variant.seed(launch)]
+    """Run one program on the nodes of a turn, and keep its results; what it printed on each."""
+    file = source(at["program"])
+    how: dict[str, Any] = {"environment": NO_PATIENCE, "launch": at["launch"]}
     if len(wave) > 1:
-        return measurement.launch_separately(
-            source(name),
-            wave,
-            words,
-            environment=NO_PATIENCE,
-            launch=launch,
-            at={"program": name},
-        )
-    [node] = wave
-    lines = measurement.launch(
-        source(name),
-        1,
-        words,
-        environment=NO_PATIENCE,
-        launch=launch,
-        at={"node": node, "program": name},
-        hosts=(node,),
-    )
-    return {node: lines}
-
-
-def keep(
-    measurement: Measurement,
-    lines: Sequence[Mapping[str, Any]],
-    at: Mapping[str, Any],
-    tools: Mapping[str, str],
-    quick: bool,
-) -> None:
-    """Keep the results that a program printed, and what the tools of the same node find at once after it."""
-    for line in lines:
-        if line["kind"] == "result":
-            facts = {key: value for key, value in line.items() if key not in ("kind", "row")}
-            measurement.points.append(Point({RESULT: line["row"], **at}, facts=facts))
-    points, wrong = node_neighbours.beside(measurement.cluster, lines, at, tools, quick=quick)
-    measurement.points += points
-    measurement.warnings += [each for each in wrong if each not in measurement.warnings]
+        about = {"program": at["program"]}
+        of_nodes = measurement.launch_separately(file, wave, words, at=about, **how)
+    else:
+        [node] = wave
+        about = {"node": node, "program": at["program"]}
+        of_nodes = {node: measurement.launch(file, 1, words, at=about, hosts=wave, **how)}
+    for node, lines in of_nodes.items():
+        for line in lines:
+            if line["kind"] == "result":
+                facts = {key: value for key, value in line.items() if key not in ("kind", "row")}
+                place = {RESULT: line["row"], **at, "node": node}
+                measurement.points.append(Point(place, facts=facts))
+    return of_nodes
 
 
 def row(program: str, name: str) -> Quantity:

@@ -16,6 +16,7 @@ from typing import Any
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
 from beowulf.labs.lab_02.node_rows import label
+from beowulf.measure.measurement import Measurement
 from beowulf.record import Point
 
 PERF, LMBENCH = "perf bench", "lmbench"
@@ -150,36 +151,35 @@ def read(neighbour: Neighbour, printed: str) -> float:
 
 
 def beside(
-    cluster: Cluster,
+    measurement: Measurement,
     lines: Sequence[Mapping[str, Any]],
     at: Mapping[str, Any],
     tools: Mapping[str, str],
     *,
     quick: bool,
-) -> tuple[list[Point], list[str]]:
-    """What the tools of a node find for the rows that a program just measured, beside ours; and what went wrong.
+) -> None:
+    """Keep what the tools of a node find for the rows that a program just measured, beside ours.
 
     `lines` are all that the program printed, `at` says which program on which node in which launch, `tools` is
     what installed() gives for this node.
     """
-    points, wrong = [], []
     for result in [line for line in lines if line["kind"] == "result"]:
         name = label(at["program"], result["row"])
         samples = [x for x in lines if x["kind"] == "sample" and x.get("row") == result["row"]]
         for neighbour in [each for each in NEIGHBOURS.get(name, ()) if each.tool in tools]:
-            where = tools[neighbour.tool]
-            line = command(neighbour, where, samples[0].get("size_bytes", 0), quick=quick)
-            done = cluster.run(at["node"], line, timeout_s=LONGEST_S)
+            where, size = tools[neighbour.tool], samples[0].get("size_bytes", 0)
+            line = command(neighbour, where, size, quick=quick)
+            done = measurement.cluster.run(at["node"], line, timeout_s=LONGEST_S)
             try:
                 # LMBench prints its results on stderr.
                 theirs = read(neighbour, done.stdout + done.stderr)
             except LabError as trouble:
-                wrong.append(f"{at['node']}, {name}: {trouble}")
+                if (said := f"{at['node']}, {name}: {trouble}") not in measurement.warnings:
+                    measurement.warnings.append(said)
                 continue
             ours = mean_figure(samples) if neighbour.mean else float(result["median"])
             place = {TOOL: neighbour.tool, BESIDE: name, "node": at["node"], "launch": at["launch"]}
-            points.append(Point(place, facts={"theirs": theirs, "ours": ours}))
-    return points, wrong
+            measurement.points.append(Point(place, facts={"theirs": theirs, "ours": ours}))
 
 
 def mean_figure(samples: Sequence[Mapping[str, Any]]) -> float:

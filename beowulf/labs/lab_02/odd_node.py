@@ -17,9 +17,9 @@ from beowulf.errors import LabError
 from beowulf.exercises.exercise import Exercise
 from beowulf.labs.lab_02 import a3_node_benchmarks as a3
 from beowulf.labs.lab_02.node_comparison import slow_over_ip
-from beowulf.labs.lab_02.node_rows import RESULT, Nodes
+from beowulf.labs.lab_02.node_rows import Nodes
 from beowulf.measure.measurement import Measurement
-from beowulf.record import Point, Record
+from beowulf.record import Record
 from beowulf.tuning.change import changing
 from beowulf.tuning.knobs.unwanted_senders import UnwantedSenders
 
@@ -79,21 +79,8 @@ def _round(session: Measurement, nodes: Sequence[str], number: int) -> None:
     """Each program once on each node, in turns."""
     for program, chosen in CHOSEN.items():
         for node in nodes:
-            at = {"node": node, "program": program}
-            lines = session.launch(
-                a3.source(program),
-                1,
-                [*a3.SHORT, "--rows", chosen],
-                environment=a3.NO_PATIENCE,
-                launch=number,
-                at=at,
-                hosts=(node,),
-            )
-            for line in lines:
-                if line["kind"] == "result":
-                    facts = {key: line[key] for key in line if key not in ("kind", "row")}
-                    result = {RESULT: line["row"], **at, "launch": number}
-                    session.points.append(Point(result, facts=facts))
+            at = {"program": program, "launch": number}
+            a3.run(session, [node], at, [*a3.SHORT, "--rows", chosen])
 
 
 def _shows_one(record: Record) -> bool:
