@@ -21,7 +21,7 @@ from beowulf.labs.lab_02.node_rows import PROGRAMS, RESULT, Nodes, printed_rows,
 from beowulf.measure.judgement import below, together
 from beowulf.measure.measurement import Measurement
 from beowulf.record import Point
-from beowulf.studies.quantity import Quantity, all_hold, in_order
+from beowulf.studies.quantity import Quantity, all_hold, in_order, known
 from beowulf.studies.study import Claim, Judgement, Plan, Study
 
 LAB = "02-node-benchmarks"
@@ -135,8 +135,8 @@ def row(program: str, name: str) -> Quantity:
 
 def deeper_takes_longer(nodes: Nodes) -> Judgement:
     """The caches that were found, and the main memory."""
-    levels = [name for name, each in nodes.first.items() if each.program == "memory"]
-    return in_order(*([row("memory", name)] for name in levels))(nodes)
+    levels = [each for each in nodes.first.values() if each.program == "memory"]
+    return in_order(*([known(each.name, each, each.unit)] for each in levels))(nodes)
 
 
 def better_than_grendel(program: str, says: str) -> Claim:

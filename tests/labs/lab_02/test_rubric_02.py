@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from marked import Marked, earned, points
 
 from autograder.evidence.variants import Own
 from beowulf import variant
@@ -15,6 +14,7 @@ from beowulf.labs.lab_02 import array_sweep, by_lot
 from beowulf.labs.lab_02.node_comparison import OVER_IP
 from beowulf.record import Record
 from tests import timing_loops
+from tests.autograder.marked import Marked, earned, points
 from tests.gold import lab_02
 from tests.gold.lab_02 import (
     GOOD,

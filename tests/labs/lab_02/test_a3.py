@@ -12,7 +12,6 @@ from typing import cast
 
 import pytest
 from made import decided, named
-from null_records import Noise, assert_told_apart
 
 from beowulf import mpi
 from beowulf.cluster import Cluster, Completed
@@ -26,6 +25,7 @@ from beowulf.labs.lab_02.node_rows import Row, printed_rows, rows
 from beowulf.record import Point, Record
 from beowulf.verdict import Verdict
 from tests.gold.lab_02 import LEVELS, nodes, printed
+from tests.studies.null_records import Noise, assert_told_apart
 
 made = partial(
     nodes, usual={}
