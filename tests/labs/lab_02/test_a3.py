@@ -6,7 +6,6 @@ import shutil
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import cast
 
@@ -115,27 +114,16 @@ SINGLE = {("node00", "stat"): 1.27, ("node03", "stat"): 0.5, ("node03", "mem rea
             *(FOUR, slower("node02", MEMORY), "contradicted"),
             "the odd one out is node02 in 7 rows: file reread (0.67 times the middle)",
         ),
-        (
-            *(FOUR, slower("node01", chain(*printed().values()), 1.3), "contradicted"),
-            "the odd one out is node01",
-        ),
         (FOUR, SINGLE, "holds", "none is odd; single rows differ: node00 in stat (1.27 times"),
         (FOUR, WAKING, "holds", "rows in which one process wakes another are no sign"),
         (
             *(FOUR, slower("node01", OVER_IP, 5.0), "contradicted"),
             "the odd one out is node01 in 4 rows: UDP (5.00 times the middle)",
         ),
-        (
-            *(FOUR[:2], slower("node01", MEMORY), "contradicted"),
-            "differ from the others: node00 in 7 rows",
-        ),
         (FOUR[:2], slower("node01", MEMORY), "contradicted", "of two nobody can say which"),
         (FOUR[:1], {}, "inconclusive", ""),
     ],
-    ids=[
-        *("several rows", "all rows", "single rows", "rows that wake", "the way through IP"),
-        *("two differ", "of two", "one alone"),
-    ],
+    ids=["several rows", "single rows", "rows that wake", "through IP", "of two", "one alone"],
 )
 def test_a_node_that_is_off_in_several_rows_is_the_odd_one_and_named_with_them(
     nodes: tuple[str, ...], factors: dict[tuple[str, str], float], outcome: str, says: str
@@ -236,7 +224,6 @@ class Machines:
 @pytest.mark.parametrize(
     ("machines", "turns"),
     [
-        ({"a": "x", "b": "x", "c": "x"}, [["a"], ["b"], ["c"]]),
         ({"a": "x", "b": "y", "c": "z"}, [["a", "b", "c"]]),
         ({"a": "x", "b": "y", "c": "x"}, [["a", "b"], ["c"]]),
     ],
