@@ -19,8 +19,6 @@ import test_d2
 import test_d3
 import test_d4
 import test_d6
-import test_e3
-import test_e4
 import test_e7
 import test_gas_and_galaxy_claims
 import test_striping
@@ -32,6 +30,7 @@ from beowulf.measure import statistics
 from beowulf.record import Record
 from beowulf.studies import STUDIES, judge
 from tests.gold.labs import LABS
+from tests.labs.lab_03 import lab_03_records as lab_03
 
 TRIES = 6
 LONG = {"A9": 2}  # tries of a study whose claims look at all samples over and over
@@ -58,8 +57,7 @@ def records() -> dict[str, Record]:
         test_d3.measured(0.0, 0.0),
         test_d4.measured(test_d4.d4.PAPER_PERCENT),
         test_d6.measured(),
-        test_e3.before_after(0.5),
-        test_e4.before_after(),
+        *(lab_03.hpl_tuned(0.5), lab_03.suite_tuned()),
         test_striping.striped(),
         *(test_gas_and_galaxy_claims.gas(), test_gas_and_galaxy_claims.galaxy()),
         test_gas_and_galaxy_claims.machine(),

@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from marked import Marked, earned, points
 
 from autograder.evidence.variants import Own
 from beowulf.labs.lab_03 import by_lot
 from beowulf.record import Record
+from tests.autograder.marked import Marked, earned, points
 from tests.gold import lab_03
 from tests.gold.lab_03 import (
     MEASURED,

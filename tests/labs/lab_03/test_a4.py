@@ -11,12 +11,10 @@ import pytest
 from made import QUIET, decided
 
 from beowulf.cluster import Cluster
-from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError, UsageError
 from beowulf.labs.lab_03 import a4_parallel_benchmarks as a4
 from beowulf.record import Point, Record
 from beowulf.studies import draw, judge
-from beowulf.suites import npb
 
 NOISE = (1.0, 1.01, 0.99)
 # By benchmark: seconds on one node, speed-up on four, Mop/s on four, share of the time in MPI. All claims hold.
@@ -59,7 +57,6 @@ def made(
     launches: int = 3,
     noise: tuple[float, ...] = NOISE,
     slower: float = 1.0,
-    before: Mapping[str, Any] = QUIET,
     verified: bool = True,
     without: str = "",
 ) -> Record:
@@ -85,7 +82,7 @@ def made(
         study="A4",
         points=points,
         cluster={"kind": "namespaces", "nodes": ["node00", "node01", "node02", "node03"]},
-        circumstances={"before": dict(before), "after": QUIET},
+        circumstances={"before": QUIET, "after": QUIET},
     )
 
 
@@ -93,30 +90,17 @@ def test_a_record_in_which_every_claim_holds() -> None:
     assert decided(made()) == dict.fromkeys(HOLDS, "holds")
 
 
-@pytest.mark.parametrize("name", ["EP", "BT"])
-def test_four_nodes_that_are_slower_than_one_contradict(name: str) -> None:
-    one_s, _, mops, share = USUAL[name]
-    found = judge(made({name: (one_s, 0.4, mops, share)})).named(f"{name.lower()}-faster-on-4")
+def test_four_nodes_that_are_slower_than_one_contradict() -> None:
+    one_s, _, mops, share = USUAL["BT"]
+    found = judge(made({"BT": (one_s, 0.4, mops, share)})).named("bt-faster-on-4")
     assert found.outcome == "contradicted"
-    assert found.numbers["speed_up"] == pytest.approx(0.4)
-    assert found.numbers["karp_flatt"] == pytest.approx(3.0)
+    assert found.numbers["median"] == pytest.approx(0.4)
     assert "the four nodes share 2 cores" in found.evidence
 
 
-@pytest.mark.parametrize(
-    ("name", "share", "claim", "outcome"),
-    [
-        ("MG", 0.1, "mg-communicates-more", "contradicted"),
-        ("FT", 0.25, "ft-communicates-more", "contradicted"),
-        ("FT", 0.5, "ft-communicates-more", "inconclusive"),
-        ("EP", 0.22, "ep-communicates-least", "contradicted"),
-        ("EP", 0.125, "ep-communicates-least", "inconclusive"),
-    ],
-)
-def test_shares_are_compared(name: str, share: float, claim: str, outcome: str) -> None:
-    """FT's 0.25 is below that of SP; 0.5 and 0.125 are those of SP and LU themselves."""
-    changed = {name: (*USUAL[name][:3], share)}
-    assert judge(made(changed)).named(claim).outcome == outcome
+def shared(name: str, share: float) -> Record:
+    """With another share of one benchmark's time in MPI."""
+    return made({name: (*USUAL[name][:3], share)})
 
 
 SPEEDS = (2, 1, 2.2, 1.2, 2.1, 1.1, 2.3, 1.3)
@@ -128,6 +112,12 @@ MIXED = {name: (one, times, mops, share) for (name, (one, _, mops, share)), time
 @pytest.mark.parametrize(
     ("record", "claim", "outcome"),
     [
+        # FT's 0.25 is below that of SP; 0.5 and 0.125 are those of SP and LU themselves.
+        (shared("MG", 0.1), "mg-communicates-more", "contradicted"),
+        (shared("FT", 0.25), "ft-communicates-more", "contradicted"),
+        (shared("FT", 0.5), "ft-communicates-more", "inconclusive"),
+        (shared("EP", 0.22), "ep-communicates-least", "contradicted"),
+        (shared("EP", 0.125), "ep-communicates-least", "inconclusive"),
         (made({"SP": (7.0, 2.5, 100.0, 0.5)}), "table-5-order", "contradicted"),
         (made({"SP": (7.0, 2.5, 100.0, 0.5)}), "mg-ft-slowest", "holds"),
         (made({"SP": (7.0, 2.5, 190.0, 0.5)}), "table-5-order", "inconclusive"),
@@ -139,10 +129,7 @@ MIXED = {name: (one, times, mops, share) for (name, (one, _, mops, share)), time
         (made(slower=1.04), "profile-is-cheap", "holds"),
         (made(verified=False), "all-verified", "contradicted"),
     ],
-    ids=[
-        *("another order", "the slowest stay", "alike", "MG fast", "no speed-up"),
-        *("faster with its share", "mixed", "counting is slow", "counting is cheap", "wrong"),
-    ],
+    ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_other_records_have_other_outcomes(record: Record, claim: str, outcome: str) -> None:
     assert decided(record)[claim] == outcome
@@ -156,12 +143,11 @@ def test_wide_launches_and_too_few_decide_nothing() -> None:
     assert [claim for claim, outcome in few.items() if outcome == "holds"] == ["all-verified"]
 
 
-@pytest.mark.parametrize("name", ["EP", "BT"])
-def test_a_benchmark_that_was_not_measured_leaves_its_claims_open(name: str) -> None:
-    found = decided(made(without=name))
+def test_a_benchmark_that_was_not_measured_leaves_its_claims_open() -> None:
+    found = decided(made(without="BT"))
     assert set(found) == HOLDS
-    assert found["all-verified"] == found[f"{name.lower()}-faster-on-4"] == "inconclusive"
-    assert found["share-slows"] == "inconclusive"
+    open_ = ("all-verified", "bt-faster-on-4", "share-slows", "table-5-order", "mg-ft-slowest")
+    assert {found[claim] for claim in open_} == {"inconclusive"}
 
 
 def test_the_table_has_what_follows_from_the_medians() -> None:
@@ -211,38 +197,6 @@ def test_a_record_without_samples_is_a_sentence() -> None:
     for look in (a4.table, a4.calls):
         with pytest.raises(LabError, match="Measure again"):
             look(empty)
-
-
-@pytest.mark.nightly  # lab 03 is worked through in every run
-@pytest.mark.cluster
-def test_a_measurement_has_every_place_of_the_sweep(
-    cluster: NamespaceCluster, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        few = {name: npb.BENCHMARKS[name] for name in ("EP", "MG")}
-        patch.setattr(npb, "BENCHMARKS", few)
-        patch.setattr(a4, "QUICK_LAUNCHES", 1)
-        record = a4.STUDY.measure(cluster, tmp_path_factory.mktemp("a4"), quick=True)
-    assert record.complete
-    for name in few:
-        for ranks, profile in ((1, False), (4, False), (4, True)):
-            [point] = [
-                point
-                for point in record.select(benchmark=name, ranks=ranks, profiled=profile, launch=0)
-                if point.quantity == "duration_s"
-            ]
-            assert len(point.samples) == 1
-            assert point.samples[0] > 0
-            assert point.facts["verified"] == [True]
-            assert ("profile" in point.facts) == profile
-    # Of MG on four ranks each rank sends as many faces: what is counted does not depend on the machine.
-    counted = a4.calls(record).set_index(["benchmark", "call"])
-    assert counted.loc[("MG", "MPI_Send"), "calls"] % 4 == 0
-    assert counted.loc[("MG", "MPI_Send"), "bytes"] > 0
-    table = a4.table(record).set_index("benchmark")
-    assert (table.communication_percent > 0).all()
-    assert (table.communication_percent <= 100).all()
-    assert Record.load(record.save(tmp_path_factory.mktemp("kept") / "a4.json")) == record
 
 
 def test_too_few_nodes_are_refused_before_anything_is_measured(tmp_path: Path) -> None:

@@ -69,14 +69,6 @@ def test_a_wrong_law_is_reported_and_the_others_stay_right(
     assert set(verdicts.values()) == {"right"}
 
 
-def test_the_same_chance_asks_the_same_and_another_something_else() -> None:
-    first, same, other = (
-        [speedup_laws.drawn(name, random.Random(seed)) for name in speedup_laws.OURS]
-        for seed in (1, 1, 2)
-    )
-    assert first == same != other
-
-
 @given(st.integers(0, 10_000))
 @settings(max_examples=20)
 def test_the_laws_agree_with_each_other(seed: int) -> None:

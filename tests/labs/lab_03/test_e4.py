@@ -3,66 +3,17 @@
 from __future__ import annotations
 
 import pytest
-from lab_04_records import noisy
 from made import decided, outcomes
-from null_records import assert_told_apart
-from overlap_records import record
 
 from beowulf.labs.lab_03 import e4_hpcc
-from beowulf.measure.statistics import LEAST_PAIRS
-from beowulf.record import Point, Record
+from beowulf.record import Record
 from beowulf.studies import draw, judge
-from beowulf.suites.hpcc_results import RESULTS
-
-USUAL = {
-    "hpl_gflops": 0.5,
-    "dgemm_gflops": 1.5,
-    "stream_gb_per_s": 8.0,
-    "ptrans_gb_per_s": 0.02,
-    "bandwidth_gb_per_s": 0.01,
-    "latency_us": 20.0,
-    "least_latency_us": 10.0,
-    "ring_latency_us": 60.0,
-}
-LAUNCHES = LEAST_PAIRS
-
-
-def launch(number: int, state: str, changes: dict[str, float]) -> list[Point]:
-    """One launch in a state, with figures as usual but for the changes."""
-    at = {"state": state, "ranks": 4, "launch": number}
-    wobble = 1 + 0.005 * (number % 3 - 1)
-    figures = {**USUAL, **{k: v for k, v in changes.items() if k in USUAL}}
-    points = [
-        Point(
-            {"suite": "hpcc", **at},
-            facts={"failures": [], "crowded": bool(changes.get("crowded", False))},
-        ),
-        Point(dict(at), "launch_s", [changes.get("launch_s", 100.0) * wobble]),
-        Point({"section": "PTRANS", **at}, "section_s", [7.0]),
-        Point({"section": "HPL", **at}, "section_s", [0.0]),
-        Point({"size_bytes": 8, **at}, "half_round_trip_us", [changes.get("ours", 9.0)] * 3),
-        Point({"spread": "dgemm", **at}, "dgemm_gflops_of_a_rank", [1.5, changes.get("fast", 1.6)]),
-    ]
-    for each in RESULTS:
-        if each.key in figures:
-            named = {"result": each.key, "test": each.test, "unit": each.unit}
-            points.append(Point({**named, **at}, each.key, [figures[each.key] * wobble]))
-    return points
-
-
-def made(*states: tuple[str, dict[str, float]], launches: int = LAUNCHES) -> Record:
-    points = [
-        p for name, changes in states for n in range(launches) for p in launch(n, name, changes)
-    ]
-    return record("E4", points, sweep={"quick": False, "states": [name for name, _ in states]})
+from tests.labs.lab_03.lab_03_records import USUAL, noisy, suite, suite_tuned
+from tests.studies.null_records import assert_told_apart
 
 
 def as_found(**changes: float) -> Record:
-    return made(("as found", changes))
-
-
-def before_after(**changes: float) -> Record:
-    return made(("before", {}), ("after", changes))
+    return suite(("as found", changes))
 
 
 def test_as_found_what_can_be_judged_is() -> None:
@@ -77,11 +28,13 @@ def test_as_found_what_can_be_judged_is() -> None:
 
 
 def test_a_check_that_failed_is_named() -> None:
-    results = as_found()
+    results = as_found(ours=30.0)
     results.points[0].facts["failures"] = ["PTRANS: the transposed matrix is wrong"]
-    verdict = judge(results).named("checks")
-    assert verdict.outcome == "contradicted"
-    assert "PTRANS" in verdict.evidence
+    verdicts = judge(results)
+    assert verdicts.named("checks").outcome == "contradicted"
+    assert "PTRANS" in verdicts.named("checks").evidence
+    # A latency that is three times ours does not agree.
+    assert verdicts.named("latency-agrees").outcome == "contradicted"
 
 
 @pytest.mark.parametrize(
@@ -97,22 +50,17 @@ def test_different_nodes_are_seen_where_each_has_a_core(
         assert "beowulf study A3" in verdict.advice
 
 
-def test_a_latency_that_is_three_times_ours_does_not_agree() -> None:
-    assert decided(as_found(ours=30.0))["latency-agrees"] == "contradicted"
-
-
+TUNED = ("tuned-time", "local-unmoved", "network-moved")
 BETTER = {"latency_us": 10.0, "bandwidth_gb_per_s": 0.02, "ptrans_gb_per_s": 0.03}
 
 
 def test_what_talks_moves_and_what_is_local_does_not() -> None:
-    record = before_after(launch_s=70.0, **BETTER)
+    record = suite_tuned(launch_s=70.0, **BETTER)
     record.sweep["testbed"] = {"moderation": "50"}
     verdicts = judge(record)
     results = outcomes(verdicts)
-    assert results["tuned-time"] == "holds"
-    assert results["local-unmoved"] == "holds"
-    assert results["network-moved"] == "holds"
-    for claim in ("tuned-time", "local-unmoved", "network-moved"):
+    for claim in TUNED:
+        assert results[claim] == "holds"
         assert "the state before is made up (moderation 50)" in verdicts.named(claim).evidence
 
 
@@ -120,13 +68,13 @@ def test_what_talks_moves_and_what_is_local_does_not() -> None:
 def test_what_is_local_may_not_move_and_what_talks_has_to(name: str) -> None:
     local = name in e4_hpcc.LOCAL
     changed = BETTER | {name: USUAL[name] * (1.5 if local else 1.01)}
-    found = decided(before_after(**changed))
+    found = decided(suite_tuned(**changed))
     assert found["local-unmoved" if local else "network-moved"] == "contradicted"
 
 
 def test_without_the_bandwidth_what_talks_cannot_be_judged() -> None:
     """With --quick there is none."""
-    record = before_after(**BETTER)
+    record = suite_tuned(**BETTER)
     record.points = [p for p in record.points if p.quantity != "bandwidth_gb_per_s"]
     verdict = judge(record).named("network-moved")
     assert verdict.outcome == "inconclusive"
@@ -134,7 +82,7 @@ def test_without_the_bandwidth_what_talks_cannot_be_judged() -> None:
 
 
 def test_results_around_a_margin_are_open() -> None:
-    record = before_after(**BETTER)
+    record = suite_tuned(**BETTER)
     for point in record.select(result="hpl_gflops", state="after"):
         point.samples[0] *= 1.3 if point.at["launch"] % 2 else 1.0
     assert decided(record)["local-unmoved"] == "inconclusive"
@@ -146,19 +94,14 @@ def test_results_around_a_margin_are_open() -> None:
     [
         ("tuned-time", (e4_hpcc.WHOLE,), {}, {"launch_s": 71.0}),
         ("local-unmoved", e4_hpcc.LOCAL, {"hpl_gflops": 0.5 * 1.15}, {}),
-        (
-            "network-moved",
-            e4_hpcc.ON_THE_WIRE,
-            {},
-            {"latency_us": 10.0, "bandwidth_gb_per_s": 0.02, "ptrans_gb_per_s": 0.04},
-        ),
+        ("network-moved", e4_hpcc.ON_THE_WIRE, {}, BETTER),
     ],
 )
 def test_noise_alone_rarely_holds(
     claim: str, keys: tuple[str, ...], without: dict[str, float], with_effect: dict[str, float]
 ) -> None:
     def of(changes: dict[str, float]) -> Record:
-        record = made(("before", {}), ("after", changes), launches=30)
+        record = suite(("before", {}), ("after", changes), launches=30)
         record.points = [p for p in record.points if p.quantity in keys]
         return record
 
@@ -166,10 +109,8 @@ def test_noise_alone_rarely_holds(
 
 
 def test_what_moved_the_other_way_is_reported() -> None:
-    results = decided(before_after(launch_s=120.0, latency_us=40.0, dgemm_gflops=3.0))
-    assert results["tuned-time"] == "contradicted"
-    assert results["local-unmoved"] == "contradicted"
-    assert results["network-moved"] == "contradicted"
+    results = decided(suite_tuned(launch_s=120.0, latency_us=40.0, dgemm_gflops=3.0))
+    assert {results[claim] for claim in TUNED} == {"contradicted"}
 
 
 def test_table_and_picture_have_results_and_sections() -> None:
