@@ -229,6 +229,10 @@ class Cluster(ABC):
         """Set up a fault that a learner is to find (see beowulf/cluster/faults.py)."""
         raise self._has_no("nodes that are broken on purpose")
 
+    def kill(self, node: str) -> None:
+        """Pull the plug: the node and all that runs on it ends at once."""
+        raise self._has_no("nodes that are switched off from here")
+
     @abstractmethod
     def heal(self) -> None:
         """Bring every node back to how `up` made it."""

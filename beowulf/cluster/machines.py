@@ -149,11 +149,11 @@ def _misfits(
     return misfits
 
 
-def refuse_others(folder: Path) -> None:
-    """LabError while a cluster of this machine runs in the folder, or something else lies there."""
+def refuse_others(folder: Path, kind: str) -> None:
+    """LabError while a cluster of another kind runs in the folder, or something else lies there."""
     if supervisor.find(folder) or (folder / state.CLUSTER).exists():
         raise LabError("A cluster runs on this machine.", "`beowulf down` ends it first.")
-    state.refuse_other_kinds(folder, "ssh")
+    state.refuse_other_kinds(folder, kind)
     if others := [name for name in state.strangers(folder) if name not in OURS]:
         raise LabError(
             f"The folder {folder} is in use for something else: {', '.join(others[:3])}.",

@@ -100,7 +100,7 @@ def running(folder: Path | None = None) -> NamespaceCluster | None:
     folder = folder or paths.state()
     _refuse_on_a_node()
     saved = state.load(folder)
-    its_supervisor = supervisor.find(folder, saved.rack_pid) if saved else None
+    its_supervisor = supervisor.find(folder, saved.supervisor_pid) if saved else None
     return (
         NamespaceCluster(saved.plan, folder, its_supervisor) if saved and its_supervisor else None
     )
@@ -115,19 +115,19 @@ class NamespaceCluster(OneMachine):
     def __init__(self, plan: ClusterConfig, folder: Path, its_supervisor: Supervisor) -> None:
         self.config = plan
         self.folder = folder
-        self._rack = its_supervisor
+        self._supervisor = its_supervisor
 
     @property
     def supervisor(self) -> Supervisor:
         """The supervisor that runs; after `down` and `up`, possibly of another process, it is another one."""
-        if not self._rack.process.alive:
+        if not self._supervisor.process.alive:
             self._look_again()
-        return self._rack
+        return self._supervisor
 
     def _look_again(self) -> None:
         if not (now := running(self.folder)):
             raise state.GoneError
-        self.config, self._rack = now.config, now._rack
+        self.config, self._supervisor = now.config, now._supervisor
 
     def is_whole(self, plan: ClusterConfig) -> bool:
         """Whether it follows `plan`, no node is down, and no fault was put in."""
@@ -243,7 +243,7 @@ class NamespaceCluster(OneMachine):
             self.heal()
             what, chosen = faults.solution(fault, self.nodes, variant.word() or learner())
             with state.unfinished(self.folder):
-                faults.apply(self, what, node or chosen)
+                faults.apply(self, self.folder, what, node or chosen)
                 state.write(self.folder, {state.BROKEN: (fault, 0o600)})
 
     @property
@@ -272,7 +272,7 @@ class NamespaceCluster(OneMachine):
         from beowulf.cluster import snapshot
 
         self._look_again()
-        return snapshot.local(self)
+        return snapshot.local(self, self.config, self.supervisor)
 
     def describe(self) -> dict[str, Any]:
         """What this cluster is, read from its first living node, as plain data for a Record."""

@@ -73,10 +73,11 @@ def save(folder: Path, allocation: Allocation, machines: Target) -> None:
     targets.save(folder, machines)
 
 
-def running(machines: Target, folder: Path) -> SlurmCluster | None:
+def running(folder: Path | None = None) -> SlurmCluster | None:
     """The machines of an allocation, whether they are still ours or not."""
-    allocation = load(folder)
-    return SlurmCluster(machines, folder, allocation) if allocation else None
+    folder = folder or paths.state()
+    allocation, machines = load(folder), targets.load(folder)
+    return SlurmCluster(machines, folder, allocation) if allocation and machines else None
 
 
 def up(
@@ -118,13 +119,7 @@ def _earlier(
     held: Allocation | None, nodes: int | None, minutes: int | None, folder: Path
 ) -> Allocation | None:
     """The last request, where it waits or runs; UsageError when it differs from this one."""
-    targets.refuse_others(folder)
-    before = targets.load(folder)
-    if held is None and before is not None:
-        raise LabError(
-            f"The cluster is that of the machines of {before.source}.",
-            "`beowulf down` releases them first.",
-        )
+    targets.refuse_others(folder, TARGET)
     if held is None:
         return None
     job = queue.job(held.job)

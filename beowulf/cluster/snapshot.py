@@ -5,18 +5,13 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Collection
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from beowulf.cluster import connections, links, ssh_lock, state, supervisor
-from beowulf.cluster.shells import completed
+from beowulf.cluster import SWITCH, Cluster, connections, links, ssh_lock, state
+from beowulf.cluster.config import ClusterConfig
+from beowulf.cluster.supervisor import Supervisor
 from beowulf.errors import LabError
 
-if TYPE_CHECKING:
-    from beowulf.cluster.namespaces import NamespaceCluster
-    from beowulf.cluster.ssh import SshCluster
-
-LONGEST_LOOK_S = 60.0
-SWITCH = "switch"
 # Prints how links are; the arguments are devices whose offloads are wanted.
 LOOK = """
 ip -o link
@@ -50,25 +45,23 @@ def looked(output: str, devices: Collection[str]) -> dict[str, str]:
     return settings
 
 
-def local(cluster: NamespaceCluster) -> dict[str, str]:
+def local(cluster: Cluster, plan: ClusterConfig, its_supervisor: Supervisor) -> dict[str, str]:
     """The state of a cluster of this machine, by name."""
-    process, alive = cluster.supervisor.process, cluster.supervisor.nodes()
+    process, alive = its_supervisor.process, its_supervisor.nodes()
     settings = {
         "boot": f"{process.pid} {process.start_ticks}",
-        "rate": cluster.config.rate,
+        "rate": plan.rate,
         "nodes": ", ".join(cluster.nodes),
         "fault": cluster.broken or "none",
     }
     for node in cluster.nodes:
         settings[f"state of {node}"] = "up" if node in alive else "down"
-    devices = {node: [f"eth{n}" for n in range(cluster.config.networks)] for node in alive}
-    devices[SWITCH] = links.ports(cluster.config, alive)
+    devices = {node: [f"eth{n}" for n in range(plan.networks)] for node in alive}
+    devices[SWITCH] = links.ports(plan, alive)
 
     def ask(place: str) -> str:
-        enter = cluster.enter_switch() if place == SWITCH else supervisor.enter(alive[place])
         cards = [] if place == SWITCH else devices[place]
-        words = [*enter, "bash", "--norc", "-c", LOOK, place, *cards]
-        return completed(words, "", LONGEST_LOOK_S, place).stdout
+        return cluster.administer(place, f"set -- {' '.join(cards)}\n{LOOK}").stdout
 
     outputs, failed = connections.everywhere(list(devices), ask)
     for place, text in outputs.items():
@@ -80,9 +73,9 @@ def local(cluster: NamespaceCluster) -> dict[str, str]:
     return settings
 
 
-def machines(cluster: SshCluster) -> dict[str, str]:
+def machines(cluster: Cluster, folder: Path) -> dict[str, str]:
     """The state of a cluster of machines, by name; GoneError when they were released."""
-    if not state.cluster_in(cluster.folder):
+    if not state.cluster_in(folder):
         raise state.GoneError
     cluster.still_there()
     dead = cluster.dead_nodes()
@@ -95,7 +88,7 @@ def machines(cluster: SshCluster) -> dict[str, str]:
 
     outputs, failed = connections.everywhere(alive, ask)
     settings = {"nodes": ", ".join(cluster.nodes)}
-    if there := ssh_lock.standing(cluster):
+    if there := ssh_lock.standing(folder):
         settings["hold on the master"] = there
     for node in cluster.nodes:
         if node in outputs:

@@ -60,7 +60,7 @@ def up(source: str, folder: Path | None = None) -> tuple[SshCluster, dict[str, L
     folder = folder or paths.state()
     machines, missing = targets.read(source)
     with lock.changing(folder, "beowulf up"), state.locked(folder):
-        targets.refuse_others(folder)
+        targets.refuse_others(folder, SshCluster.kind)
         before = targets.load(folder)
         if before is not None:
             connections.close(folder, before.machines)
@@ -99,10 +99,6 @@ def running(folder: Path | None = None) -> SshCluster | None:
     """The cluster of the machines that `up` has connected, or None."""
     folder = folder or paths.state()
     target = targets.load(folder)
-    if target and (folder / state.ALLOCATION).exists():
-        from beowulf.cluster import slurm
-
-        return slurm.running(target, folder)
     return SshCluster(target, folder) if target else None
 
 
@@ -265,14 +261,19 @@ class SshCluster(Cluster):
         most_mb: float = 1000,
     ) -> Capture:
         """Capture the wire, at a node or at all `nodes`; the files are fetched when it ends, not while it runs."""
-        from beowulf.cluster.ssh_capture import capture
+        from beowulf.cluster.ssh_capture import Reached, capture
 
         if where == SWITCH:
             raise LabError(
                 "Packets cannot be captured at a physical switch.",
                 f"Capture what all nodes' cards send, `--where {WIRE}`, or on a node: `--where {self.nodes[0]}`.",
             )
-        return capture(self, file, where, snap_bytes, packet_filter, most_mb)
+        words = {
+            node: connections.words(self.folder, machine)
+            for node, machine in self._machines.items()
+        }
+        reached = Reached(words, self.clock_errors_s(), self.own_packets)
+        return capture(self, reached, file, where, snap_bytes, packet_filter, most_mb)
 
     def clock_errors_s(self) -> dict[str, float]:
         """How far each node's clock is at least ahead of this machine's; 0 where the way of the answer explains it."""
@@ -297,7 +298,7 @@ class SshCluster(Cluster):
         """Keep others from measuring on this cluster and from changing it meanwhile, at whatever machine they are."""
         with lock.held(self.folder, doing, measures=measures, wait=wait, report=report):
             if self.shared:
-                with ssh_lock.held_there(self, doing, wait, report):
+                with ssh_lock.held_there(self, self.folder, doing, wait, report):
                     yield
             else:
                 yield
@@ -306,7 +307,7 @@ class SshCluster(Cluster):
         """What is not to change while something is measured, by name."""
         from beowulf.cluster import snapshot
 
-        return snapshot.machines(self)
+        return snapshot.machines(self, self.folder)
 
     def describe(self) -> dict[str, Any]:
         """What this cluster is, read from its first living node, and where others differ from it; for a Record."""

@@ -17,7 +17,7 @@ from beowulf.cluster.config import ClusterConfig
 from beowulf.errors import LabError
 
 CLUSTER = "cluster.json"
-RACK_LOG = "rack.log"
+SUPERVISOR_LOG = "supervisor.log"
 BROKEN = "broken"
 TARGET = "target.json"  # of a cluster of machines that are reached by ssh (ssh.py)
 ALLOCATION = "allocation.json"  # whose machines they are, where Slurm gave them (slurm.py)
@@ -27,17 +27,19 @@ UNFINISHED = (
     "unfinished"  # there while the cluster is changed, and left there when that is cut short
 )
 # The kinds of cluster: the name of each one's file in this room, and the file in a cluster's folder by which the kind
-# is known. `up --target KIND` makes one that has such a file; the nodes of Slurm are machines, too.
+# is known. `up --target KIND` makes one that has such a file. Nodes of Slurm are machines too, and have both files.
 USUAL = "namespaces"
 SIMULATED = "simulated.json"  # what SimGrid simulates (simulated.py)
 LOCAL = "local.json"  # names of this machine (local.py)
 KINDS = {
-    **{USUAL: "", "ssh": TARGET, "slurm": "", "simulated": SIMULATED},
-    "local": LOCAL,
+    **{USUAL: "", "ssh": TARGET, "slurm": ALLOCATION},
+    **{"simulated": SIMULATED, "local": LOCAL},
 }
 # All that a cluster of namespaces keeps in its folder; whatever else lies there is not ours to remove.
-OURS = {"bin", "etc", "nodes", CLUSTER, f"{CLUSTER}.new", RACK_LOG, BROKEN, TUNED, HELD, UNFINISHED}
-OURS |= {"held.json"}  # of version 1.0.0
+OURS = {
+    *("bin", "etc", "nodes", CLUSTER, f"{CLUSTER}.new", SUPERVISOR_LOG),
+    *(BROKEN, TUNED, HELD, UNFINISHED),
+}
 
 
 class GoneError(LabError):
@@ -52,7 +54,7 @@ class SavedCluster:
     """What cluster.json remembers: what the cluster was to be, and the process number of its supervisor."""
 
     plan: ClusterConfig
-    rack_pid: int
+    supervisor_pid: int
 
 
 @contextmanager
@@ -89,9 +91,9 @@ def locked(folder: Path, *, make: bool = True) -> Iterator[None]:
         os.close(held)
 
 
-def save(folder: Path, plan: ClusterConfig, rack_pid: int) -> None:
+def save(folder: Path, plan: ClusterConfig, supervisor_pid: int) -> None:
     """Write cluster.json in one step, so that a reader finds the old one or the new one, never half."""
-    text = json.dumps({"plan": plan.as_dict(), "rack_pid": rack_pid}, indent=1)
+    text = json.dumps({"plan": plan.as_dict(), "supervisor_pid": supervisor_pid}, indent=1)
     temporary = folder / f"{CLUSTER}.new"
     temporary.write_text(text)
     temporary.replace(folder / CLUSTER)
@@ -101,14 +103,15 @@ def load(folder: Path) -> SavedCluster | None:
     """What cluster.json says, or None when there is none or it cannot be read: `up` then finds what runs."""
     try:
         saved = json.loads((folder / CLUSTER).read_text())
-        return SavedCluster(ClusterConfig(**saved["plan"]), int(saved["rack_pid"]))
+        return SavedCluster(ClusterConfig(**saved["plan"]), int(saved["supervisor_pid"]))
     except (OSError, ValueError, KeyError, TypeError, LabError):
         return None
 
 
 def kind_in(folder: Path) -> str:
     """The kind of cluster that the folder remembers; empty where there is none, or one of the usual kind."""
-    return next((kind for kind, file in KINDS.items() if file and (folder / file).exists()), "")
+    last_first = reversed(KINDS.items())
+    return next((kind for kind, file in last_first if file and (folder / file).exists()), "")
 
 
 def cluster_in(folder: Path) -> bool:

@@ -81,7 +81,7 @@ def test_a_warning_on_stderr_is_no_reason_not_to_boot(beowulf: Beowulf) -> None:
     start_up_file.write_text("echo 'loading modules' >&2\n")
     surroundings = {"LC_ALL": "xx_XX.UTF-8", "BASH_ENV": str(start_up_file)}
     assert "2 nodes are up" in beowulf("up", "--nodes", "2", **surroundings)
-    assert "loading modules" in (beowulf.state / "rack.log").read_text()
+    assert "loading modules" in (beowulf.state / "supervisor.log").read_text()
     said = beowulf("ssh", "node00", "bash --norc -c hostname", LC_ALL="xx_XX.UTF-8")
     assert said == "node00\n"
 
@@ -131,8 +131,8 @@ def test_two_ups_at_once_make_one_cluster(beowulf: Beowulf) -> None:
     both = [beowulf.start("up"), beowulf.start("up")]
     said = [each.communicate(timeout=PATIENCE_S)[0] for each in both]
     assert [each.returncode for each in both] == [0, 0], said
-    racks = [words for words in beowulf.processes() if "beowulf-rack" in words]
-    assert len([words for words in racks if words.startswith("bash")]) == 1
+    supervisors = [words for words in beowulf.processes() if "beowulf-supervisor" in words]
+    assert len([words for words in supervisors if words.startswith("bash")]) == 1
 
 
 def test_nodes_outlive_the_terminal_that_booted_them(beowulf: Beowulf) -> None:

@@ -62,9 +62,9 @@ def administer(learner: Beowulf, node: str, command: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def racks(learner: Beowulf) -> int:
+def supervisors(learner: Beowulf) -> int:
     return sum(
-        words.startswith("bash") and "beowulf-rack" in words for words in learner.processes()
+        words.startswith("bash") and "beowulf-supervisor" in words for words in learner.processes()
     )
 
 
@@ -171,7 +171,7 @@ def test_a_spoiled_authorized_keys_is_put_back(sick: Beowulf) -> None:
 
 
 FILES = "etc/user_key nodes/node01/sshd_config cluster.json etc/user_key.pub etc/known_hosts"
-FILES += " nodes/node01/host_key.pub bin/mpiexec bin/shell rack.log"
+FILES += " nodes/node01/host_key.pub bin/mpiexec bin/shell supervisor.log"
 
 
 @pytest.mark.parametrize("file", first(1, FILES.split()))
@@ -187,7 +187,7 @@ def test_a_deleted_file_of_the_cluster_is_made_again(sick: Beowulf, file: str) -
 
 @pytest.mark.parametrize(
     "text",
-    first(1, ['{"plan": {"nodes": 99}, "rack_pid": 1}', "{", "[]", "\0\xff"]),
+    first(1, ['{"plan": {"nodes": 99}, "supervisor_pid": 1}', "{", "[]", "\0\xff"]),
 )
 def test_a_spoiled_or_foreign_cluster_json_is_no_cluster_and_hides_none(
     sick: Beowulf, text: str
@@ -195,7 +195,7 @@ def test_a_spoiled_or_foreign_cluster_json_is_no_cluster_and_hides_none(
     (sick.state / "cluster.json").write_text(text, encoding="latin-1")
     assert "No cluster runs" in sick("status", code=1)
     healed(sick)
-    assert racks(sick) == 1
+    assert supervisors(sick) == 1
 
 
 def test_a_supervisor_is_found_although_its_number_now_belongs_to_another_process(
@@ -203,7 +203,7 @@ def test_a_supervisor_is_found_although_its_number_now_belongs_to_another_proces
 ) -> None:
     file = sick.state / "cluster.json"
     kept = json.loads(file.read_text())
-    file.write_text(json.dumps({**kept, "rack_pid": os.getpid()}))
+    file.write_text(json.dumps({**kept, "supervisor_pid": os.getpid()}))
     assert "node01  192.168.0.9      up" in sick("status")
 
 
@@ -211,7 +211,7 @@ def test_a_supervisor_whose_files_are_all_gone_is_found_by_up(sick: Beowulf) -> 
     shutil.rmtree(sick.state)
     assert "No cluster runs" in sick("status", code=1)
     healed(sick)
-    assert racks(sick) == 1
+    assert supervisors(sick) == 1
 
 
 def test_a_supervisor_whose_files_are_all_gone_is_found_by_down(sick: Beowulf) -> None:
