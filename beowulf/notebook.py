@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from beowulf.cluster import Cluster
 from beowulf.cluster.faults import PUZZLES
 from beowulf.cluster.lock import Report
-from beowulf.errors import LabError, UsageError
+from beowulf.errors import LabError, Sentence, UsageError
 from beowulf.measure.watched import Watched
 from beowulf.progress import Progress, no_progress
 from beowulf.record import GIVEN, Record
@@ -136,11 +136,8 @@ def fitted(table: pd.DataFrame) -> str:
     return f'<div style="overflow-x:auto;overflow-wrap:anywhere">{page}</div>'
 
 
-class NothingMeasuredError(KeyboardInterrupt):
-    """A study was interrupted before its first sample; a notebook shows the sentence and nothing of our code."""
-
-    def _render_traceback_(self) -> list[str]:
-        return [str(self)]
+class NothingMeasuredError(Sentence, KeyboardInterrupt):
+    """A study was interrupted before its first sample."""
 
 
 def incomplete_message(record: Record, path: Path, again: str) -> str:
@@ -220,11 +217,8 @@ def _refuse_a_false_name(broken: str, variant: str) -> None:
         )
 
 
-class NotAnAnswerError(AssertionError):
-    """An answer has not the required form; a notebook shows the sentence and nothing of our code."""
-
-    def _render_traceback_(self) -> list[str]:
-        return [str(self)]
+class NotAnAnswerError(Sentence, AssertionError):
+    """An answer has not the required form."""
 
 
 def form(value: object, kind: str) -> None:

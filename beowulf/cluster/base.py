@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from beowulf import paths
+from beowulf.cluster import lock
 from beowulf.cluster.shells import KILL_MARKED, LONGEST_KILLING_S, Completed, UnfinishedError
-from beowulf.errors import LabError
+from beowulf.errors import LabError, Sentence
 
 if TYPE_CHECKING:
     from beowulf.cluster.capture import Capture
@@ -27,11 +28,8 @@ HOST = "this machine"
 ASK_HARDWARE = "nproc; sed -n 's/^MemTotal: *\\([0-9]*\\) kB/\\1/p' /proc/meminfo"
 
 
-class NotAnsweredError(KeyboardInterrupt):
-    """A question to a node was interrupted; a notebook shows the sentence and nothing of our code."""
-
-    def _render_traceback_(self) -> list[str]:
-        return [str(self)]
+class NotAnsweredError(Sentence, KeyboardInterrupt):
+    """A question to a node was interrupted."""
 
 
 @dataclass(frozen=True)
@@ -218,8 +216,11 @@ class Cluster(ABC):
         """Keep others from measuring on this cluster and from changing it meanwhile (see beowulf/cluster/lock.py).
 
         LockedError while another one measures, unless we `wait`; `report` gets the sentence for a person who waits.
+        What is simulated is disturbed by nobody.
         """
-        return nullcontext()
+        if self.folder is None or self.can.simulated:
+            return nullcontext()
+        return lock.held(self.folder, doing, measures=measures, wait=wait, report=report)
 
     def as_found(self) -> dict[str, str]:
         """What is not to change while something is measured, by name; GoneError when the cluster is no more."""

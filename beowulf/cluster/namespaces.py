@@ -67,7 +67,7 @@ def up(plan: ClusterConfig, *, show: Show = silent, folder: Path | None = None) 
             _end(folder, show, state.OURS - {state.HELD})
             old = None
         elif before is None:
-            state.refuse_strangers(folder)
+            state.refuse_strangers(folder, state.USUAL)
         try:
             with state.unfinished(folder):
                 return NamespaceCluster(plan, folder, boot.boot(plan, folder, old, show))

@@ -71,17 +71,6 @@ mine: dict[Path, Mine] = {}
 _taking = threading.RLock()
 
 
-def _forget() -> None:
-    # A process that is forked off, and runs no other program, has the files open as well.
-    for each in mine.values():
-        with suppress(OSError):
-            each.file.close()
-    mine.clear()
-
-
-os.register_at_fork(after_in_child=_forget)
-
-
 @contextmanager
 def place(queue: Path, join: Callable[[], Mine]) -> Iterator[tuple[Mine, bool]]:
     """This process's place in a queue, and whether it was taken now, by `join`: it is given back at the end."""

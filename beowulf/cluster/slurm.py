@@ -7,7 +7,6 @@ a step of that job (`srun`), so a learner needs no key, and all ends with the jo
 from __future__ import annotations
 
 import getpass
-import json
 import shlex
 import time
 from collections.abc import Callable
@@ -61,15 +60,13 @@ class Allocation:
 
 def load(folder: Path) -> Allocation | None:
     """The last request to Slurm; None when there was none."""
-    try:
-        return Allocation(**json.loads((folder / state.ALLOCATION).read_text()))
-    except FileNotFoundError:
-        return None
+    saved = state.kept(folder, state.ALLOCATION)
+    return Allocation(**saved) if saved else None
 
 
 def save(folder: Path, allocation: Allocation, machines: Target) -> None:
     """Remember the request to Slurm, then the machines that it gave."""
-    state.write(folder, {state.ALLOCATION: (json.dumps(asdict(allocation), indent=1), 0o600)})
+    state.replace(folder, state.ALLOCATION, asdict(allocation))
     targets.save(folder, machines)
 
 

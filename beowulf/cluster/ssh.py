@@ -171,10 +171,6 @@ class SshCluster(Cluster):
         _, failed = connections.everywhere(self.nodes, self._look)
         return [node for node in self.nodes if node in failed]
 
-    def listening(self, node: str) -> bool:
-        """Whether a login to the node succeeds."""
-        return node not in self.dead_nodes()
-
     def _look(self, node: str) -> None:
         if not connections.open_to(self.folder, node):
             self._run(node, "true", b"", connections.LONGEST_ANSWER_S)
@@ -281,8 +277,8 @@ class SshCluster(Cluster):
         def ask(node: str) -> float:
             before = time.time()
             # A login script may print something before it.
-            clock = float(self._run(node, "date +%s.%N", b"", LONGEST_TELLING_S).stdout.split()[-1])
-            return min(clock - before, 0.0) or max(clock - time.time(), 0.0)
+            clock = self._run(node, "date +%s.%N", b"", LONGEST_TELLING_S).stdout.split()[-1]
+            return _ahead_s(clock, before)
 
         return connections.everywhere(self.nodes, ask)[0]
 
@@ -343,7 +339,9 @@ class SshCluster(Cluster):
         card = self.interface(node)
         before = time.time()
         answers = description.answers(self, node, card, ASKED_TOO)
-        return {**answers, "clock": _clock(answers["clock"], before, time.time())}
+        ahead_s = _ahead_s(answers["clock"], before)
+        off = f"{abs(ahead_s):.0f} s {'ahead' if ahead_s > 0 else 'behind'}"
+        return {**answers, "clock": "right" if abs(ahead_s) < MOST_CLOCK_ERROR_S else off}
 
     def heal(self) -> None:
         """Connect every machine again; LabError with all that is wrong."""
@@ -356,12 +354,9 @@ class SshCluster(Cluster):
 COLUMNS = {"PCs, VMs": SshCluster.can}
 
 
-def _clock(clock: str, before: float, after: float) -> str:
-    """In words, how far a node's clock is off that showed this between two moments of ours."""
-    ahead = min(float(clock) - before, 0.0) or max(float(clock) - after, 0.0)
-    if abs(ahead) < MOST_CLOCK_ERROR_S:
-        return "right"
-    return f"{abs(ahead):.0f} s {'ahead' if ahead > 0 else 'behind'}"
+def _ahead_s(clock: str, before: float) -> float:
+    """How far a node's clock is ahead at least that showed this between a moment of ours and now."""
+    return min(float(clock) - before, 0.0) or max(float(clock) - time.time(), 0.0)
 
 
 def _refused(output: str) -> str:

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from beowulf import user
 from beowulf.cluster import Cluster, connections, lock
 from beowulf.cluster.lock import Holder, LockedError, Report
 from beowulf.cluster.machines import CARD
@@ -75,7 +76,7 @@ def _taken(
     cluster: Cluster, doing: str, wait: bool, report: Report | None
 ) -> subprocess.Popen[bytes] | None:
     me = {
-        "user": lock.user(),
+        "user": user.name(),
         "doing": doing,
         "since": time.time(),
         "machine": socket.gethostname(),
@@ -103,9 +104,9 @@ def _taken(
             return None
         # Nothing is said of one that is just ending.
         fields = json.loads(facts) if facts.strip() else {}
-        user = f"{fields['user']} at {fields['machine']}" if fields else "another user"
+        who = f"{fields['user']} at {fields['machine']}" if fields else "another user"
         since = fields.get("since", time.time())
-        other = Holder(user, fields.get("doing", "something unknown"), since)
+        other = Holder(who, fields.get("doing", "something unknown"), since)
         if not wait:
             raise LockedError(other, lock.WAIT)
         if report:

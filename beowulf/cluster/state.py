@@ -9,8 +9,8 @@ import os
 import shutil
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from beowulf import paths
 from beowulf.cluster.config import ClusterConfig
@@ -49,8 +49,7 @@ class GoneError(LabError):
         super().__init__("The cluster is down.", "`beowulf up` boots it.")
 
 
-@dataclass(frozen=True)
-class SavedCluster:
+class SavedCluster(NamedTuple):
     """What cluster.json remembers: what the cluster was to be, and the process number of its supervisor."""
 
     plan: ClusterConfig
@@ -92,11 +91,24 @@ def locked(folder: Path, *, make: bool = True) -> Iterator[None]:
 
 
 def save(folder: Path, plan: ClusterConfig, supervisor_pid: int) -> None:
-    """Write cluster.json in one step, so that a reader finds the old one or the new one, never half."""
-    text = json.dumps({"plan": plan.as_dict(), "supervisor_pid": supervisor_pid}, indent=1)
-    temporary = folder / f"{CLUSTER}.new"
-    temporary.write_text(text)
-    temporary.replace(folder / CLUSTER)
+    """Remember the cluster."""
+    replace(folder, CLUSTER, {"plan": plan.as_dict(), "supervisor_pid": supervisor_pid})
+
+
+def replace(folder: Path, name: str, content: Mapping[str, Any]) -> None:
+    """Write plain data in one step, so that a reader finds the old ones or the new ones, never half."""
+    temporary = folder / f"{name}.new"
+    temporary.write_text(json.dumps(content, indent=1))
+    temporary.chmod(0o600)
+    temporary.replace(folder / name)
+
+
+def kept(folder: Path, name: str) -> Any:
+    """The plain data in a file of the folder; None when there is no such file."""
+    try:
+        return json.loads((folder / name).read_text())
+    except FileNotFoundError:
+        return None
 
 
 def load(folder: Path) -> SavedCluster | None:
@@ -144,10 +156,10 @@ def strangers(folder: Path) -> list[str]:
     return sorted({path.name for path in folder.iterdir()} - OURS)
 
 
-def refuse_strangers(folder: Path) -> None:
-    """LabError when the folder holds anything that no cluster put there."""
-    refuse_other_kinds(folder, USUAL)
-    if others := strangers(folder):
+def refuse_strangers(folder: Path, kind: str, names: Collection[str] = OURS) -> None:
+    """LabError when the folder is that of a cluster of another kind, or holds what no cluster put there."""
+    refuse_other_kinds(folder, kind)
+    if others := [name for name in strangers(folder) if name not in names]:
         raise LabError(
             f"The folder {folder} is in use for something else: {', '.join(others[:3])}.",
             "Set BEOWULF_STATE to a folder that does not exist yet, or to an empty one.",
@@ -155,13 +167,10 @@ def refuse_strangers(folder: Path) -> None:
 
 
 def refuse_other_kinds(folder: Path, kind: str) -> None:
-    """LabError when the folder is that of a cluster of another kind, which `beowulf up --target` made."""
-    other = kind_in(folder)
+    """LabError when the folder is that of a cluster of another kind."""
+    other = kind_in(folder) or (USUAL if (folder / CLUSTER).exists() else "")
     if other and other != kind:
-        raise LabError(
-            f"The cluster is one of the kind {other}, of `beowulf up --target`.",
-            "`beowulf down` ends it first.",
-        )
+        raise LabError(f"A cluster of the kind {other} runs.", "`beowulf down` ends it first.")
 
 
 def write(folder: Path, files: Mapping[str, tuple[str, int]]) -> None:

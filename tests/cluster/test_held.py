@@ -13,7 +13,7 @@ import pytest
 from running import PATIENCE_S, Beowulf, first
 from tiny_study import paused
 
-from beowulf import paths
+from beowulf import paths, user
 from beowulf.cluster import lock, queue, state
 from beowulf.errors import LabError
 from beowulf.record import Record, newest
@@ -75,7 +75,7 @@ def test_the_second_comer_reads_who_holds_it_since_when_and_for_what(
     with pytest.raises(lock.LockedError) as refused, lock.held(folder, "study E1"):
         pytest.fail("both hold it")
     said = str(refused.value)
-    assert f"in use by {lock.user()} since " in said
+    assert f"in use by {user.name()} since " in said
     assert "for study A6." in said
     assert "--wait" in said
     with pytest.raises(lock.LockedError, match="--force"), lock.changing(folder, "beowulf up"):
