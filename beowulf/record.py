@@ -11,13 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from beowulf import host_state, schemas
+from beowulf.schemas import RecordError as RecordError
 
-SCHEMA_VERSION = 1
 GIVEN = "given"  # the variant of Records that come with the labs (beowulf/studies/given.py)
-
-
-class RecordError(schemas.FileError):
-    """A Record cannot be read or written; the sentence names the file and what to do."""
 
 
 def moment() -> str:
@@ -86,7 +82,7 @@ class Record:
 
     def as_plain(self) -> dict[str, Any]:
         """The Record as JSON knows it, with its kind and schema version."""
-        content: dict[str, Any] = {"kind": "record", "schema": SCHEMA_VERSION}
+        content: dict[str, Any] = {"kind": "record", "schema": schemas.VERSION}
         for each in fields(self):
             value = getattr(self, each.name)
             if each.name == "points":
@@ -164,7 +160,7 @@ class Record:
                 "Leave out a sample that could not be taken and say so in the warnings.",
                 Path(path),
             ) from None
-        return schemas.write(path, "record", SCHEMA_VERSION, content, RecordError)
+        return schemas.write(path, content)
 
     def save_in(self, folder: Path | str) -> Path:
         """Write it into `folder` under its own name, never over another Record; gives the path."""
@@ -178,7 +174,7 @@ class Record:
     @classmethod
     def load(cls, path: Path | str, study: str = "") -> Record:
         """The Record in `path`, of `study` when one is named; RecordError for what is not one."""
-        content = schemas.read(path, "record", SCHEMA_VERSION, RecordError)
+        content = schemas.read(path)
         del content["kind"], content["schema"]
         if study and content["study"] != study:
             raise RecordError(

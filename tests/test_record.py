@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from IPython.lib.pretty import pretty
 
 from beowulf import schemas
-from beowulf.record import SCHEMA_VERSION, Point, Record, RecordError, newest
+from beowulf.record import Point, Record, RecordError, newest
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 names = st.text("abcdefghijklmnopqrstuvwxyz_", min_size=1, max_size=8)
@@ -180,7 +180,7 @@ def damaged(content: dict[str, Any], **changes: Any) -> bytes:
         (lambda c: b'{"study": "A1", ' + json.dumps(c).encode()[1:], "same key occurs twice"),
         (lambda c: damaged(c, extra=1), "extra"),
         (lambda c: damaged(c, started="2026-99-99T99:99:99Z"), "is not a date"),
-        (lambda c: damaged(c, schema=SCHEMA_VERSION + 1), "a newer version"),
+        (lambda c: damaged(c, schema=schemas.VERSION + 1), "a newer version"),
         (lambda c: damaged(c, schema=0), "schema 0 is not one"),
         (lambda c: damaged(c, schema=True), "names no schema version"),
         (lambda c: damaged(c, kind="verdict"), "it says that it is a verdict"),
