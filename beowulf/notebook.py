@@ -34,12 +34,8 @@ def study(
     variant: str = "",
     quick: bool = False,
     progress: bool = True,
-    wait: bool = False,
 ) -> Record:
-    """Measure and save beside the notebook.
-
-    `wait`: until nobody else measures on the cluster; else a LabError says who does.
-    """
+    """Measure and save beside the notebook; LabError while somebody else measures on the cluster."""
     if shown := _given(find(name).id, cluster):
         return shown
     from beowulf.progress import bar
@@ -53,7 +49,6 @@ def study(
                 folder,
                 variant=variant,
                 quick=quick,
-                wait=wait,
                 report=print,
                 progress=report,
             )

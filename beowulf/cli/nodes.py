@@ -19,7 +19,10 @@ def print_nodes(
     lines: Iterable[str],
     as_json: bool,
 ) -> None:
-    """Print all nodes with these states, then `lines`; for a script, the nodes with `facts`. Exit code 1: some are not up."""
+    """Print all nodes with these states, then `lines`; for a script, the nodes with `facts`.
+
+    Exit code 0: all are up; 1: not all.
+    """
     rows = [
         {"node": node, "address": cluster.address(node), "state": state}
         for node, state in states.items()

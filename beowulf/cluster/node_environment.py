@@ -59,7 +59,7 @@ def files(
     return {
         # The modern library lives beside another Python, which would come first in PATH.
         "bin/python": (f'#!/bin/sh\nexec {python} "$@"\n', 0o755),
-        "bin/connection": (CONNECTION, 0o755),
+        "bin/connection": (CONNECTION + CONNECTION_ENDED, 0o755),
         "bin/shell": (_shell(folder), 0o755),
         "bin/mpiexec": (launcher, 0o755),
         "bin/mpirun": (launcher, 0o755),
@@ -113,9 +113,12 @@ CONNECTION = """\
 # 255 is how ssh tells that it broke; what it starts there must not end with the same.
 ssh "$@" "|| exit 1"
 code=$?
+for node; do case $node in -*) ;; *) break ;; esac; done
+"""
+# After a connection to $node that ended with $code: a lost one ends mpiexec.
+CONNECTION_ENDED = """\
 if [ $code -eq 255 ] && grep -q '^mpiexec' /proc/$PPID/comm 2>/dev/null; then
-    for word; do case $word in -*) ;; *) break ;; esac; done
-    message="mpiexec: the connection to $word broke; the run is ended. \\`beowulf up\\` on your machine heals it."
+    message="mpiexec: the connection to $node broke; the run is ended. \\`beowulf up\\` on your machine heals it."
     # To where mpiexec itself writes; else through mpiexec, which needs a moment to pass it on.
     { echo "$message" >>/proc/$PPID/fd/2; } 2>/dev/null || { echo "$message" >&2; sleep 1; }
     # A polite signal it would answer by asking the lost node to clean up, and wait for that too.

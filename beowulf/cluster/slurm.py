@@ -100,34 +100,22 @@ def _request(nodes: int | None, minutes: int | None, folder: Path) -> Allocation
         if wanted is not None and not 1 <= wanted <= most:
             raise UsageError(f"Ask for 1 to {MOST_NODES} nodes, and 1 to {MOST_MINUTES} minutes.")
     with state.locked(folder):
-        last = load(folder)
         try:
-            if earlier := _earlier(last, nodes, minutes, folder):
-                return earlier
+            targets.refuse_others(folder, TARGET)
+            last = load(folder)
+            if last and (job := queue.job(last.job)) and job.lasts:
+                if (nodes or last.nodes, minutes or last.minutes) == (last.nodes, last.minutes):
+                    return last
+                raise UsageError(
+                    f"You have asked for {last.nodes} nodes and {last.minutes} minutes already (job {last.job}).",
+                    "`beowulf down` gives them back, then ask again.",
+                )
             nodes = nodes or (last.nodes if last else NODES)
             return _new(nodes, minutes or (last.minutes if last else MINUTES), folder)
         except LabError:
             if load(folder) is None and targets.load(folder) is None:
                 targets.clear(folder)
             raise
-
-
-def _earlier(
-    held: Allocation | None, nodes: int | None, minutes: int | None, folder: Path
-) -> Allocation | None:
-    """The last request, where it waits or runs; UsageError when it differs from this one."""
-    targets.refuse_others(folder, TARGET)
-    if held is None:
-        return None
-    job = queue.job(held.job)
-    if job is None or not (job.waits or job.runs):
-        return None
-    if (nodes or held.nodes, minutes or held.minutes) != (held.nodes, held.minutes):
-        raise UsageError(
-            f"You have asked for {held.nodes} nodes and {held.minutes} minutes already (job {held.job}).",
-            "`beowulf down` gives them back, then ask again.",
-        )
-    return held
 
 
 def _new(nodes: int, minutes: int, folder: Path) -> Allocation:
@@ -206,10 +194,10 @@ def down(folder: Path | None = None) -> bool:
     with lock.changing(folder, "beowulf down"), state.locked(folder):
         last = load(folder)
         job = queue.job(last.job) if last else None
-        if last and job and (job.waits or job.runs):
+        if last and job and job.lasts:
             queue.cancel(last.job)
         targets.clear(folder)
-    return bool(job and (job.waits or job.runs))
+    return bool(job and job.lasts)
 
 
 def time_of(allocation: Allocation) -> str:
@@ -280,8 +268,7 @@ class SlurmCluster(SshCluster):
 
     def is_ours(self) -> bool:
         """Whether the nodes are ours at this moment."""
-        job = self.job()
-        return bool(job and job.runs)
+        return bool((job := self.job()) and job.runs)
 
     def still_there(self) -> None:
         """LabError when the nodes are not ours any more, or not yet."""

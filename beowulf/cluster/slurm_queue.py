@@ -75,6 +75,11 @@ class Job:
         """Whether its nodes are its own."""
         return self.state in ("RUNNING", "CONFIGURING", "SUSPENDED")
 
+    @property
+    def lasts(self) -> bool:
+        """Whether it has not ended."""
+        return self.waits or self.runs
+
 
 @dataclass(frozen=True)
 class Queue:
