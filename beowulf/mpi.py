@@ -17,7 +17,6 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import IO
 
@@ -45,6 +44,8 @@ LOST = re.compile(r"^mpiexec: (?:the connection to )?(\S+) (?:broke|does not ans
 USUAL_CRASHES = (signal.SIGSEGV, signal.SIGABRT, signal.SIGFPE, signal.SIGBUS, signal.SIGKILL)
 
 
+MORE = "What it printed above says more."  # of a program that was shown and did not end well
+
 # Called with what a program prints, as it comes.
 Listener = Callable[[str], object]
 
@@ -71,7 +72,6 @@ class Launch:
     stdout: str
     stderr: str
     elapsed_s: float
-    aside: str = ""  # what mpiexec itself printed when a program was shown, which was not
 
 
 def build(
@@ -283,12 +283,6 @@ def failure(done: Launch, name: str) -> str:
     return f"{_capital(where)} ended with exit code {code}."
 
 
-def more(done: Launch) -> str:
-    """What to read when a program that was shown did not end well: its output, and what mpiexec printed of it."""
-    hint = "What it printed above says more."
-    return f"{hint}\nmpiexec reports:\n{done.aside.strip()}" if done.aside.strip() else hint
-
-
 def _capital(text: str) -> str:
     return "A" + text[1:] if text.startswith("a rank") else text
 
@@ -350,7 +344,6 @@ class _Run:
         assert self.process.stdout
         assert self.process.stderr
         self.listeners = listeners
-        self.aside = ""
         self.refused: OSError | None = None  # why what it prints could not be passed on
         self.output = {"stdout": bytearray(), "stderr": bytearray()}
         streams = {"stdout": self.process.stdout, "stderr": self.process.stderr}
@@ -364,27 +357,19 @@ class _Run:
         text = codecs.getincrementaldecoder("utf-8")(errors="replace")
         answer = Answer()
         listener = self.listeners[name]
-        sieve = hydra.Sieve(partial(self._pass_on, listener))
         while chunk := os.read(stream.fileno(), 65536):
             if name == "stdout":
                 chunk = answer.heard(chunk)
             if len(self.output[name]) <= MOST_OUTPUT_BYTES:
                 self.output[name] += chunk
-            if listener:
-                sieve.write(text.decode(chunk))
-        sieve.close()
-        self.aside += sieve.aside
+            if listener and not self.refused:
+                try:
+                    listener(text.decode(chunk))
+                except OSError as error:
+                    self.refused = error
+                except ValueError:
+                    pass  # closed: who listened has stopped, and the run is being ended
         stream.close()
-
-    def _pass_on(self, listener: Listener | None, text: str) -> None:
-        if not listener or self.refused:
-            return
-        try:
-            listener(text)
-        except OSError as error:
-            self.refused = error
-        except ValueError:
-            pass  # closed: who listened has stopped, and the run is being ended
 
     @property
     def too_much(self) -> bool:
@@ -414,7 +399,7 @@ class _Run:
             reader.join(30.0)
         texts = {name: bytes(text).decode(errors="replace") for name, text in self.output.items()}
         elapsed_s = self.ended - self.began
-        return Launch(self.process.returncode, elapsed_s=elapsed_s, aside=self.aside, **texts)
+        return Launch(self.process.returncode, elapsed_s=elapsed_s, **texts)
 
 
 def _watch(

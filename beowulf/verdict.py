@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from html import escape
-from typing import Any, Literal, SupportsIndex, overload
+from typing import Any, Literal
 
 SCHEMA_VERSION = 1  # beowulf/schemas/verdict-1.json
 
@@ -57,18 +57,6 @@ class Verdict:
 
 class Verdicts(list[Verdict]):
     """Several Verdicts, shown as a table in a notebook and in a terminal."""
-
-    def __init__(self, verdicts: Iterable[Verdict] = ()) -> None:
-        super().__init__(verdicts)
-
-    @overload
-    def __getitem__(self, place: SupportsIndex) -> Verdict: ...
-    @overload
-    def __getitem__(self, place: slice) -> Verdicts: ...
-    def __getitem__(self, place: SupportsIndex | slice) -> Verdict | Verdicts:
-        if isinstance(place, slice):
-            return Verdicts(super().__getitem__(place))
-        return super().__getitem__(place)
 
     def named(self, claim: str) -> Verdict:
         """The Verdict on the claim of this name; KeyError when there is none."""
