@@ -239,23 +239,6 @@ def test_a_reader_that_has_seen_enough_or_is_not_there_hears_no_complaint(
     assert done.returncode == 0
 
 
-def test_a_pipe_of_our_own_that_breaks_does_not_end_a_command_without_a_word() -> None:
-    script = """
-import sys
-from beowulf.cli import commands, main
-
-@commands.app.command()
-def break_a_pipe():
-    raise BrokenPipeError(32, "Broken pipe")
-
-sys.argv = ["beowulf", "break-a-pipe"]
-main()
-"""
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    assert done.returncode == 1
-    assert "BrokenPipeError" in done.stderr
-
-
 def test_a_measurement_that_was_cut_short_says_why_and_ends_with_1(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -48,14 +48,6 @@ def test_every_tool_of_the_table_is_looked_at(learner: Beowulf) -> None:
             assert tool.name in str(found[tool.package]["found"])
 
 
-def test_every_tool_that_boot_calls_is_in_the_table() -> None:
-    known = {Path(tool.name).name for tool in doctor.tools()}
-    called = (
-        "unshare nsenter setsid ip tc ethtool mount hostname ssh ssh-keygen sshd setpriv dumpcap"
-    )
-    assert {*called.split(), "ping", "ps"} <= known
-
-
 @pytest.mark.cluster
 def test_a_missing_tool_or_header_is_named_with_the_package_that_brings_it(
     learner: Beowulf, private_mounts: tuple[str, ...]
@@ -90,14 +82,6 @@ def test_what_forbids_user_namespaces_is_named_with_what_allows_them(
     hint = doctor._why_not()
     assert sentence in hint
     assert "sudo" in hint
-
-
-def test_root_is_not_told_to_use_sudo_where_namespaces_are_forbidden(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(doctor.os, "geteuid", lambda: 0)
-    assert "sudo" not in doctor._why_not()
-    assert doctor.CONTAINER_OPTIONS in doctor._why_not()
 
 
 @pytest.fixture
@@ -159,19 +143,6 @@ def test_a_library_that_only_some_commands_need_is_not_missed(
     assert "beowulf doctor --fix" in found["MPICH, classic"].hint
 
 
-def test_a_suite_is_looked_at_and_not_missed(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    suite = doctor.Tool("/nowhere/hpcc", "hpcc", "suites", "measures HPL")
-    monkeypatch.setattr(doctor, "tools", lambda: [suite])
-    found = next(check for check in doctor.examine() if check.name == "hpcc")
-    assert not found.well
-    assert not found.needed
-    assert "missing: /nowhere/hpcc (measures HPL)" in found.found
-    assert "`sudo apt-get install hpcc`" in found.hint
-    assert found.fix == doctor.BOOTSTRAP
-
-
 def test_fix_runs_the_bootstrap_only_for_what_it_can_fix(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -204,11 +175,6 @@ def test_the_image_has_the_packages_of_the_table_and_names_none_itself() -> None
     assert groups == {"lab", doctor.SUITES}
     assert {"openssh-server", "iproute2", "tshark"} <= packages
     assert not [package for package in packages if re.search(rf"\s{package}\s", RECIPE)]
-
-
-def test_the_containers_first_process_is_the_one_that_ctrl_c_ends() -> None:
-    """Without a terminal the signal reaches that process alone, and make would not pass it on."""
-    assert RECIPE.rpartition("\nCMD ")[2] == '[".venv/bin/beowulf", "lab"]\n'
 
 
 def test_an_editors_container_is_built_of_the_recipe_and_started_as_doctor_says() -> None:

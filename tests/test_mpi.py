@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from running import PATIENCE_S, Beowulf, first, nothing_runs, wait_until
 
-from beowulf import hydra, mpi, paths
+from beowulf import mpi, paths
 from beowulf.cluster import namespaces
 from beowulf.cluster.config import ClusterConfig
 from beowulf.cluster.namespaces import NamespaceCluster
@@ -258,42 +258,6 @@ def test_of_one_rank_alone_no_message_is_reported_to_be_missing(at_cluster: Beow
     said = at_cluster("run", "-n", "1", "--timeout", "1", "/bin/sleep", "600", code=1)
     assert "sleep did not end within 1 s" in said
     assert "wait for a message" not in said
-
-
-def test_our_sentence_stands_above_what_mpiexec_prints_of_a_crash(
-    at_cluster: Beowulf, programs: dict[str, Path]
-) -> None:
-    said = at_cluster("run", "-n", "2", programs["segfault"], code=1)
-    program, _, after = said.partition("beowulf: ")
-    assert "begins" in program
-    assert "BAD TERMINATION" not in program
-    assert "[proxy:" not in program
-    # Whichever rank is heard first: the one that crashed, or one that misses it.
-    crash = f"A rank of segfault on node01 ended with 11; as a signal, that is: {CRASH}"
-    assert after.startswith((crash, "segfault ended")), said
-    # On a busy machine mpiexec may end without its lines.
-    assert "BAD TERMINATION" in after or after.startswith("segfault ended")
-    nothing_is_left(at_cluster, programs["segfault"])
-
-
-def test_lines_like_mpiexecs_are_passed_on_as_they_come() -> None:
-    passed: list[str] = []
-    sieve = hydra.Sieve(passed.append)
-    rule = 83 * "="
-    text = f"[mp] yes?{rule}\n{rule}\nmine\n[proxy\n\n[1]\n={rule[:20]}"
-    for letter in text:
-        sieve.write(letter)
-    sieve.close()
-    assert "".join(passed) == text
-    assert sieve.aside == ""
-    bad = f"{rule}\n=   BAD TERMINATION OF ONE\nand more\n"
-    passed, sieve = [], hydra.Sieve(lambda text: passed.append(text))
-    # Fewer than 40 signs are let through, so that a progress bar of them is not held back.
-    for part in ("before\n[m", "piexec@node00] it ", "failed\nafter\n", bad[:50], bad[50:]):
-        sieve.write(part)
-    sieve.close()
-    assert "".join(passed) == "before\nafter\n"
-    assert sieve.aside == f"[mpiexec@node00] it failed\n{bad}"
 
 
 # Input

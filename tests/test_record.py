@@ -269,23 +269,6 @@ def test_saving_over_a_record_replaces_it_and_leaves_nothing_else(tmp_path: Path
     assert [file.name for file in path.parent.iterdir()] == ["A2.json"]
 
 
-def test_a_link_to_a_record_stays_a_link(tmp_path: Path) -> None:
-    path = small().save(tmp_path / "A2.json")
-    (tmp_path / "latest.json").symlink_to(path)
-    small(learner="Ada").save(tmp_path / "latest.json")
-    assert (tmp_path / "latest.json").is_symlink()
-    assert Record.load(path).learner == "Ada"
-
-
-def test_a_group_can_read_what_the_umask_allows(tmp_path: Path) -> None:
-    before = os.umask(0o022)
-    try:
-        path = small().save(tmp_path / "A2.json")
-    finally:
-        os.umask(before)
-    assert path.stat().st_mode & 0o777 == 0o644
-
-
 def test_a_full_disk_keeps_the_old_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = small().save(tmp_path / "A2.json")
 

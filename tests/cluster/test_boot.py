@@ -196,26 +196,6 @@ def test_a_checkout_whose_name_mpich_does_not_quote_is_refused(
     assert not learner.state.exists()
 
 
-@pytest.mark.nightly
-def test_a_long_state_folder_works(tmp_path: Path) -> None:
-    deep = Beowulf(tmp_path.joinpath(*["a-folder-with-a-long-name"] * 12) / "state", tmp_path)
-    try:
-        deep("up", "--nodes", "2")
-        assert deep("ssh", "node00", "ssh node01 hostname").strip() == "node01"
-    finally:
-        deep.end()
-
-
-@pytest.mark.nightly
-def test_a_state_folder_has_the_same_cluster_under_each_of_its_names(
-    beowulf: Beowulf, tmp_path: Path
-) -> None:
-    beowulf("up", "--nodes", "2")
-    (tmp_path / "link").symlink_to(beowulf.state)
-    for name in ("link", "state/", "./tmp/../state"):
-        assert "node01" in beowulf("status", BEOWULF_STATE=str(tmp_path) + "/" + name)
-
-
 @pytest.mark.parametrize(
     "name", first(2, ["/proc/nowhere/state", "with:colon", "with${brace}", "with\nline"])
 )

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from running import HOSTNAME, PATIENCE_S, Beowulf, at_switch, first, nothing_runs, wait_until
+from running import HOSTNAME, PATIENCE_S, Beowulf, at_switch, first, wait_until
 
 from beowulf.cluster import namespaces
 from beowulf.cluster.config import ClusterConfig
@@ -88,13 +88,6 @@ def test_a_dead_node_is_reported_and_started_again_alone(sick: Beowulf) -> None:
     after = sick.cluster.supervisor.nodes()
     assert before["node00"] == after["node00"]
     assert before["node01"] != after["node01"]
-
-
-def test_all_dead_nodes_are_started_again(sick: Beowulf) -> None:
-    for node in sick.cluster.nodes:
-        sick.cluster.kill(node)
-    assert sick.cluster.dead_nodes() == list(sick.cluster.nodes)
-    healed(sick)
 
 
 def test_a_dead_supervisor_is_built_again(sick: Beowulf) -> None:
@@ -212,12 +205,6 @@ def test_a_supervisor_whose_files_are_all_gone_is_found_by_up(sick: Beowulf) -> 
     assert "No cluster runs" in sick("status", code=1)
     healed(sick)
     assert supervisors(sick) == 1
-
-
-def test_a_supervisor_whose_files_are_all_gone_is_found_by_down(sick: Beowulf) -> None:
-    shutil.rmtree(sick.state)
-    assert "The cluster is down" in sick("down")
-    nothing_runs(sick)
 
 
 @pytest.mark.nightly

@@ -101,22 +101,6 @@ def test_a_lock_ends_with_its_process_however_it_ends(
         assert queue.places(folder / state.HELD)[0].facts["doing"] == "study E1"
 
 
-def test_a_process_that_was_forked_off_does_not_hold_it(folder: Path) -> None:
-    with lock.held(folder, "study A6"):
-        reader, writer = os.pipe()
-        child = os.fork()
-        if child == 0:  # runs no other program, and outlives the hold
-            os.close(writer)
-            os.read(reader, 1)
-            os._exit(0)
-        os.close(reader)
-    try:
-        assert lock.holder(folder) is None
-    finally:
-        os.close(writer)
-        os.waitpid(child, 0)
-
-
 def test_the_one_who_waits_gets_it_when_the_first_is_done(folder: Path, ends: ExitStack) -> None:
     first = holds(folder, ends)
     first_line(first)

@@ -307,20 +307,6 @@ def test_in_such_a_container_the_labs_programs_run(learner: Beowulf, container: 
     assert "after 4 hops" in learner("run", "-n", "4", RING)
 
 
-@pytest.mark.cluster
-def test_a_machine_without_dev_net_boots_a_cluster(
-    learner: Beowulf, private_mounts: tuple[str, ...]
-) -> None:
-    if not Path("/dev/net").exists():
-        pytest.skip("this machine has no /dev/net to hide, so every test of a cluster asks it")
-    learner.prefix = (*private_mounts, "tmpfs:4k:/dev/net")
-    done = subprocess.run([*learner.prefix, "ls", "/dev/net"], capture_output=True)
-    assert done.stdout == b""
-    learner("up")
-    assert "after 4 hops" in learner("run", "-n", "4", RING)
-    learner("down")
-
-
 def test_make_lab_opens_jupyterlab_on_it(learner: Beowulf) -> None:
     learner.prefix = FORBID
     learner.environment |= {"BEOWULF_WORK": str(learner.here / "work"), "HOME": str(learner.here)}

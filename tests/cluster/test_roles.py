@@ -145,20 +145,6 @@ def served(first: str, pcs: Hall) -> Iterator[Served]:
     found.end()
 
 
-@pytest.mark.cluster
-@needs_root
-@pytest.mark.nightly
-def test_check_says_that_jupyterlab_would_come_and_changes_nothing(
-    learner: Beowulf, pcs: Hall, inventory: Path
-) -> None:
-    said = learner("setup", inventory, "--check").splitlines()
-    assert any(
-        "/opt/beowulf/bin/jupyterlab" in line for line in said if line.startswith("node00: would")
-    )
-    assert not any("JupyterLab" in line for line in said if line.startswith("node01"))
-    assert not pcs.at("node00", "ls /opt/beowulf /root/.config/beowulf 2>/dev/null", code=None)
-
-
 @pytest.mark.nightly
 @pytest.mark.cluster
 @needs_root
