@@ -13,14 +13,14 @@ from typing import Any
 
 import pytest
 import typer
-from running import PATIENCE_S, Beowulf, first, unfulfilled
+from running import PATIENCE_S, Beowulf, first
 from typer.testing import CliRunner
 
 from beowulf.cli import studies
 from beowulf.cli.commands import app
 from beowulf.cli.commands import command as built
 from beowulf.record import Point, Record
-from beowulf.studies import STUDIES, find, titles
+from beowulf.studies import STUDIES
 
 
 def commands(group: Any = None, *path: str) -> Iterator[tuple[str, ...]]:
@@ -84,10 +84,6 @@ def test_the_studies_are_listed_by_lab_with_their_titles(
     assert {line.split()[0] for line in lines} == {"Lab", *STUDIES}
     labs = [line for line in lines if line.startswith("Lab")]
     assert labs == sorted(labs)
-
-
-def test_every_study_is_listed_by_the_title_that_it_has() -> None:
-    assert titles() == {name: find(name).title for name in STUDIES}
 
 
 @pytest.mark.parametrize(
@@ -188,20 +184,6 @@ def test_plain_data_are_plain_data(at_cluster: Beowulf) -> None:
     assert [node["state"] for node in status["nodes"]] == ["up"] * 4
     assert (status["rate"], status["networks"], status["mpi"]) == ("100mbit", 1, "classic")
     assert {check["name"] for check in json.loads(at_cluster("doctor", "--json", code=None))}
-
-
-@pytest.mark.nightly
-@pytest.mark.cluster
-def test_exit_codes_tell_a_whole_cluster_from_a_broken_one(beowulf: Beowulf) -> None:
-    assert "`beowulf up --nodes 4` gives you 4 nodes again" in beowulf("up", "--nodes", "2")
-    assert "--nodes 4" in beowulf("up"), "it stays at two"
-    beowulf("status")
-    assert not unfulfilled(json.loads(beowulf("validate", "--json")))
-    beowulf("break", "key-refused", "--node", "node01")
-    beowulf("status")
-    said = beowulf("validate", code=1)
-    assert "node00 to node01" in said
-    assert "`beowulf up` heals" in said
 
 
 @pytest.mark.cluster

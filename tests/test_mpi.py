@@ -10,7 +10,6 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -585,40 +584,3 @@ def test_who_asks_patiently_leaves_the_core_each_time_and_else_never(tmp_path: P
     # to be fetched makes it wait as well.
     assert rests("always") >= 150
     assert rests("never") <= 50
-
-
-@pytest.mark.nightly
-def test_patient_ranks_leave_their_core_to_others_while_they_wait(
-    cluster: NamespaceCluster, at_cluster: Beowulf
-) -> None:
-    ranks = 2 * CORES + 2
-    here = at_cluster.here
-    middle = f'while (rank == 0 && access("{here}/watched", F_OK) != 0) usleep(10000);'
-    (here / "waiting.c").write_text(
-        f"#define _DEFAULT_SOURCE\n#include <unistd.h>\n{BEGIN}{middle}{END}"
-    )
-    program = mpi.build(here / "waiting.c")
-
-    def rests() -> dict[str, int]:
-        """How often each rank has given its core away by itself."""
-        found = {}
-        for entry in Path("/proc").glob("[0-9]*"):
-            with suppress(OSError, IndexError):
-                if (entry / "cmdline").read_bytes().startswith(bytes(program)):
-                    status = (entry / "status").read_text()
-                    counted = re.findall(r"^voluntary_ctxt_switches:\s*(\d+)", status, re.M)
-                    found[entry.name] = int(counted[0])
-        return found
-
-    run = at_cluster.start("run", "-n", str(ranks), program)
-    begun(run, ranks)
-    before = rests()
-    assert len(before) == ranks
-    # A patient rank rests a thousand times a second, on a busy machine fewer times; one that only asks never rests.
-    wait_until(
-        lambda: all(rests().get(rank, 0) > count + 100 for rank, count in before.items()),
-        "each rank that waits for rank 0 has rested a hundred times",
-    )
-    (here / "watched").touch()
-    said, _ = run.communicate(timeout=PATIENCE_S)
-    assert run.returncode == 0, said

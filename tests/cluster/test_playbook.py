@@ -133,16 +133,6 @@ def test_what_ansible_says_of_a_machine_becomes_a_sentence(said: str, sentence: 
     assert sentence in setup._sentence(Machine("node01", "10.0.0.1", user="ada"), said)
 
 
-@pytest.mark.nightly
-def test_the_programs_are_packed_once_as_long_as_nothing_in_them_changes(tmp_path: Path) -> None:
-    (tmp_path / "programs-0123456789abcdef.sh").touch()
-    archive, digest = setup.pack(tmp_path)
-    written = archive.stat().st_mtime_ns
-    assert setup.pack(tmp_path) == (archive, digest)
-    assert archive.stat().st_mtime_ns == written
-    assert list(tmp_path.iterdir()) == [archive]  # the old one is gone, and nothing half written
-
-
 # --------------------------------------------------------------- on PCs
 
 
@@ -183,21 +173,6 @@ def cluster(first: str, learner: Beowulf) -> SshCluster:
     found = ssh.running(learner.state)
     assert found
     return found
-
-
-@pytest.mark.nightly
-@needs_root
-def test_check_says_what_would_be_done_and_changes_nothing(
-    learner: Beowulf, pcs: Hall, inventory: Path
-) -> None:
-    before = pcs.at("node01", "cat /etc/hosts /etc/hostname; ls /opt /root/.ssh")
-    said = learner("setup", inventory, "--check")
-    for name in pcs.names:
-        line = next(line for line in said.splitlines() if line.startswith(f"{name}: would "))
-        assert "write /etc/hosts" in line
-        assert "call itself by its name" in line
-        assert "install MPICH" in line
-    assert pcs.at("node01", "cat /etc/hosts /etc/hostname; ls /opt /root/.ssh") == before
 
 
 @needs_root

@@ -161,17 +161,6 @@ def test_a_barrier_does_not_let_one_rank_go_after_the_other(tmp_path: Path) -> N
 
 
 @needs_simgrid
-def test_a_program_that_marks_a_part_of_itself_is_simulated(
-    two: simulated.SimulatedCluster, tmp_path: Path
-) -> None:
-    source = paths.lab("03") / "npb" / "is.c"
-    program = mpi.build(source, library=two.mpi, output=tmp_path / "is")
-    done = mpi.launch(two, [str(program)], 2, ["S"])
-    assert done.returncode == 0, done.stderr
-    assert '"verified": true' in done.stdout
-
-
-@needs_simgrid
 def test_over_the_eager_limit_two_sends_wait_for_each_other_and_that_is_said(
     two: simulated.SimulatedCluster, tmp_path: Path
 ) -> None:

@@ -162,19 +162,6 @@ def test_machines_of_which_none_answers_leave_nothing_behind(
 
 @pytest.mark.nightly
 @needs_root
-def test_a_second_target_that_fails_leaves_the_first_one(
-    pcs: Hall, learner: Beowulf, tmp_path: Path
-) -> None:
-    first = pcs.inventory(tmp_path / "pcs.yml")
-    learner("up", "--target", first, code=1)
-    second = pcs.inventory(tmp_path / "others.yml", user="nobody-known")
-    learner("up", "--target", second, code=1)
-    assert json.loads(learner("status", "--json"))["target"] == str(first)
-    assert learner("ssh", "node03", "hostname").strip() == "debian-node03"
-
-
-@pytest.mark.nightly
-@needs_root
 def test_a_cluster_on_this_machine_and_one_of_machines_do_not_mix(
     pcs: Hall, learner: Beowulf, tmp_path: Path
 ) -> None:
