@@ -4,20 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from ordinary import UID, ada
-from running import Beowulf, Learner, nothing_runs
+from ordinary import UID
+from running import Beowulf
 
 from beowulf import doctor, paths
-
-# In an outer user namespace that allows no inner one; she keeps the right to say so, and loses it before the command.
-FORBID = (
-    "echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --ambient-caps=-all --inh-caps=-all"
-    ' --bounding-set=-all "$@"'
-)
 
 
 @pytest.fixture
@@ -82,33 +75,6 @@ def test_what_forbids_user_namespaces_is_named_with_what_allows_them(
     hint = doctor._why_not()
     assert sentence in hint
     assert "sudo" in hint
-
-
-@pytest.fixture
-def forbidden(namespaces_work: None) -> Iterator[Learner]:
-    """An ordinary user on a machine that allows no user namespaces."""
-    with ada() as found:
-        prefix = found.prefix
-        words = ("unshare", "--user", f"--map-user={found.uid}", f"--map-group={found.uid}")
-        found.prefix = (*prefix, *words, "--keep-caps", "sh", "-c", FORBID, "forbid")
-        yield found
-        found.prefix = prefix
-
-
-@pytest.mark.cluster
-@pytest.mark.rootless
-def test_where_user_namespaces_are_forbidden_doctor_and_up_say_so_and_how_to_allow_them(
-    forbidden: Learner,
-) -> None:
-    found = checks(forbidden, code=1)["namespaces"]
-    assert not found["well"]
-    assert "sudo sysctl user.max_user_namespaces=" in str(found["hint"])
-    assert "`sudo` before `make lab`" in str(found["hint"])
-    said = forbidden("up", code=1)
-    assert "Namespaces cannot be made here" in said
-    assert "`beowulf doctor` says what forbids them and how to allow it" in said
-    assert not forbidden.state.exists()
-    nothing_runs(forbidden)
 
 
 def test_a_folder_that_may_not_be_written_is_named(learner: Beowulf) -> None:

@@ -74,24 +74,18 @@ def test_a_lab_file_is_read_in_its_order_and_with_its_lines(write: Callable[[str
     [
         ('title = "Tiny"', 'titel = "Tiny"', 1, "`titel` is no key of a lab. Perhaps you mean 'title'."),
         ("minutes = 10", "", 0, "a lab has no `minutes`"),
-        ("minutes = 10", 'minutes = "ten"', 4, "`minutes` is no number that is 0 or more: 'ten'"),
         ('studies = ["A1"]', 'studies = "A1"', 6, "`studies` is no list of texts"),
         ('title = "Tiny"', "title = 7", 1, "`title` is no text: 7"),
         ("points = 2\n", "pionts = 2\n", 9, "`pionts` is no key of the question two. Perhaps you mean 'points'."),
         ("points = 2\n", "", 8, "the question two has no `points`"),
-        ("points = 2\n", "points = true\n", 9, "`points` is no number that is 0 or more: True"),
         ("points = 2\n", "points = nan\n", 9, "`points` is no number that is 0 or more: nan"),
         ("points = 2\n", "points = -2\n", 9, "`points` is no number that is 0 or more: -2"),
-        ("tolerance = 0.5", "tolerence = 0.5", 12, "Perhaps you mean 'tolerance'."),
-        ("tolerance = 0.5", 'tolerance = "a bit"', 12, "`tolerance` is no number that is 0 or more: 'a bit'"),
         ("most_times = -3", 'most_times = "3"', 19, "`most_times` is no number: '3'"),
         ("limits = { most_times = -3 }", "limits = 3", 19, "`limits` is no table: 3"),
         ('asks = "the number"', 'asks = ""', 11, "`asks` is no text: ''"),
         ("tolerance = 0.5", 'hints = ["look", "nearer"]', 12, "`hints` is no list of 3 texts."),
-        ("tolerance = 0.5", 'hints = "look"', 12, "`hints` is no list of texts: 'look'"),
         ("tolerance = 0.5", 'hints = [\n  "look",\n  "",\n  "so"\n]', 12, "`hints` is no list of texts"),
         ('study = "A7"', 'stduy = "A7"', 22, "`stduy` is no key of the prediction knee."),
-        ('study = "A7"', "", 21, "the prediction knee has no `study`"),
         ('study = "A7"', 'study = "rates"', 22, "`study` is 'rates', which names no study"),
         ("[predictions.knee]", '[predictions."the knee"]', 21, "'the knee' does not"),
         ("points = 2\n", "points = = 2\n", 0, "is no TOML: Invalid value (at line 9, column 10)."),
@@ -107,12 +101,6 @@ def test_a_mistake_is_refused_with_file_and_line(
     where = f"labs/99-tiny/lab.toml, line {line}:" if line else "labs/99-tiny/lab.toml"
     assert str(refused.value).startswith(where)
     assert message in str(refused.value)
-
-
-def test_three_hints_are_read_and_a_question_may_have_none(write: Callable[[str], None]) -> None:
-    write(TINY.replace("tolerance = 0.5", 'hints = [\n  "look",\n  "there",\n  "so",\n]'))
-    two, eye = lab_file.read(SLUG).questions.values()
-    assert (two.hints, eye.hints) == (("look", "there", "so"), ())
 
 
 def test_a_question_that_is_no_table_is_refused(write: Callable[[str], None]) -> None:
@@ -149,8 +137,3 @@ def test_a_heading_that_the_handout_does_not_have_is_refused(
         "labs/99-tiny/lab.toml, line 8: the question two sends to 'Do: cuont', a heading that"
         " labs/99-tiny/README.md does not have. Perhaps you mean 'Do: count'."
     )
-
-
-def test_a_lab_that_is_not_there_is_refused(write: Callable[[str], None]) -> None:
-    with pytest.raises(LabError, match=r"There is no labs/98-none/lab.toml"):
-        lab_file.read("98-none")
