@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from running import HOSTNAME, PATIENCE_S, Beowulf, at_switch, first, wait_until
+from running import HOSTNAME, Beowulf, at_switch, first, wait_until
 
 from beowulf.cluster import namespaces
 from beowulf.cluster.config import ClusterConfig
@@ -191,14 +191,3 @@ def test_a_supervisor_whose_files_are_all_gone_is_found_by_up(sick: Beowulf) -> 
     assert "No cluster runs" in sick("status", code=1)
     healed(sick)
     assert supervisors(sick) == 1
-
-
-@pytest.mark.nightly
-def test_ups_and_downs_at_once_leave_a_cluster_that_up_makes_whole(beowulf: Beowulf) -> None:
-    under_way = [beowulf.start(command) for command in ("up", "down", "up", "down", "up")]
-    for each in under_way:
-        said, _ = each.communicate(timeout=PATIENCE_S)
-        assert "Traceback" not in said
-        # An `up` whose cluster another command takes down before it has shown it says so.
-        assert each.returncode == 0 or "The cluster is down" in said, said
-    healed(beowulf)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -12,12 +11,9 @@ from running import PATIENCE_S, Beowulf, wait_until
 
 from beowulf import paths
 from beowulf.cluster.machines import CARD as FACTS
-from tests.simulated_pcs import CARD, Hall, hall
+from tests.simulated_pcs import CARD, Hall, hall, learner_at, needs_root
 
-pytestmark = [
-    pytest.mark.cluster,
-    pytest.mark.skipif(os.geteuid() != 0, reason="a PC with a root of its own needs root"),
-]
+pytestmark = [pytest.mark.cluster, needs_root]
 # Holds the cluster and says so, until it is killed or a line comes; a second argument: whether it waits.
 HOLDS = """
 import sys
@@ -47,17 +43,15 @@ def pcs(namespaces_work: None) -> Iterator[Hall]:
 @pytest.fixture(scope="module")
 def users(pcs: Hall, tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Beowulf]]:
     """Two learners at machines of their own, who log in to the same PCs as different users."""
-    found = []
-    for user in ("root", "ada"):
-        here = tmp_path_factory.mktemp(user[0])
-        learner = Beowulf(here / "s", here, pcs.enter)
-        learner.environment["LOGNAME"] = user
-        learner("up", "--target", pcs.inventory(here / "pcs.yml", user=user), code=1)
-        found.append(learner)
-    yield found
-    for learner in found:
-        learner("down", code=None)
-        learner.end()
+    with ExitStack() as stack:
+        found = []
+        for user in ("root", "ada"):
+            here = tmp_path_factory.mktemp(user[0])
+            learner = stack.enter_context(learner_at(pcs, here))
+            learner.environment["LOGNAME"] = user
+            learner("up", "--target", pcs.inventory(here / "pcs.yml", user=user), code=1)
+            found.append(learner)
+        yield found
 
 
 @pytest.fixture

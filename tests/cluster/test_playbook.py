@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -23,10 +22,9 @@ from beowulf.cluster.inventory import Machine
 from beowulf.cluster.ssh import SshCluster
 from beowulf.packets.mpi_messages import messages
 from beowulf.packets.table import read
-from tests.simulated_pcs import CARD, Hall, hall
+from tests.simulated_pcs import CARD, Hall, hall, learner_at, needs_root
 
 pytestmark = pytest.mark.cluster
-needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="a PC with a root of its own needs root")
 LABS = paths.root() / "labs"
 
 
@@ -136,11 +134,6 @@ def test_what_ansible_says_of_a_machine_becomes_a_sentence(said: str, sentence: 
 # --------------------------------------------------------------- on PCs
 
 
-def at(pcs: Hall, here: Path) -> Beowulf:
-    """Someone at the learner's machine in the hall, who works in the folder `here`."""
-    return Beowulf(here / "s", here, pcs.enter)
-
-
 @pytest.fixture(scope="module")
 def pcs(namespaces_work: None) -> Iterator[Hall]:
     with hall() as found:
@@ -149,10 +142,8 @@ def pcs(namespaces_work: None) -> Iterator[Hall]:
 
 @pytest.fixture(scope="module")
 def learner(pcs: Hall, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Beowulf]:
-    found = at(pcs, tmp_path_factory.mktemp("l"))
-    yield found
-    found("down", code=None)
-    found.end()
+    with learner_at(pcs, tmp_path_factory.mktemp("l")) as found:
+        yield found
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Iterator
 
 import pytest
-from ordinary import ada, give
+from ordinary import ada
 from running import HOSTNAME, PATIENCE_S, Learner, unfulfilled
 
 from beowulf import paths
@@ -96,20 +96,6 @@ def test_a_fault_is_set_up_and_healed(learner: Learner, fault: str) -> None:
     said = learner("ssh", "node02", "ssh node03 hostname; ssh node00 hostname")
     assert said.split() == ["node03", "node00"]
     assert learner("ssh", "node00", "ssh node02 hostname").strip() == "node02"
-
-
-@pytest.mark.nightly
-def test_an_ordinary_users_own_ssh_settings_do_not_count_on_a_node(learner: Learner) -> None:
-    settings = learner.here / ".ssh" / "config"
-    settings.parent.mkdir(mode=0o700, exist_ok=True)
-    settings.write_text("Host *\n  User nobody\n  ProxyCommand false\n")
-    give(learner)
-    try:
-        learner("down")
-        learner("up")
-        assert learner("ssh", "node00", "ssh node01 hostname").strip() == "node01"
-    finally:
-        settings.unlink()
 
 
 @pytest.mark.nightly

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import re
 import tarfile
 from collections.abc import Iterator
@@ -16,15 +15,9 @@ from running import Beowulf, wait_until
 from beowulf.cluster import connections, node_files, shells
 from beowulf.cluster.inventory import Machine
 from beowulf.errors import LabError
-from tests.simulated_pcs import Hall, hall
+from tests.simulated_pcs import Hall, hall, learner_at, needs_root
 
 pytestmark = pytest.mark.cluster
-needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="a PC with a root of its own needs root")
-
-
-def at(pcs: Hall, here: Path) -> Beowulf:
-    """Someone at the learner's machine in the hall, who works in the folder `here`."""
-    return Beowulf(here / "s", here, pcs.enter)
 
 
 @pytest.fixture(scope="module")
@@ -36,10 +29,8 @@ def pcs(namespaces_work: None) -> Iterator[Hall]:
 
 @pytest.fixture
 def learner(pcs: Hall, tmp_path: Path) -> Iterator[Beowulf]:
-    found = at(pcs, tmp_path)
-    yield found
-    found("down", code=None)
-    found.end()
+    with learner_at(pcs, tmp_path) as found:
+        yield found
 
 
 MACHINE = Machine("node02", "192.168.1.12", user="ada")
@@ -228,20 +219,15 @@ def test_a_machine_without_sudo_is_named(pcs: Hall, learner: Beowulf, tmp_path: 
 def test_one_machine_that_is_switched_off_is_down_and_the_others_answer(
     tmp_path: Path, namespaces_work: None
 ) -> None:
-    with hall(2) as pair:
-        learner = at(pair, tmp_path)
-        try:
-            learner("up", "--target", pair.inventory(tmp_path / "pcs.yml"), code=1)
-            pair.switch_off("node01")
-            wait_until(
-                lambda: not connections.open_to(learner.state, "node01"),
-                "the connection to the lost machine is given up",
-                patience_s=60,
-            )
-            rows = json.loads(learner("status", "--json", code=1))["nodes"]
-            assert [row["state"] for row in rows] == ["up", "down"]
-            assert "node01 does not answer" in learner("up", code=1)
-            assert "node01" in learner("ssh", "node01", "true", code=1)
-        finally:
-            learner("down", code=None)
-            learner.end()
+    with hall(2) as pair, learner_at(pair, tmp_path) as learner:
+        learner("up", "--target", pair.inventory(tmp_path / "pcs.yml"), code=1)
+        pair.switch_off("node01")
+        wait_until(
+            lambda: not connections.open_to(learner.state, "node01"),
+            "the connection to the lost machine is given up",
+            patience_s=60,
+        )
+        rows = json.loads(learner("status", "--json", code=1))["nodes"]
+        assert [row["state"] for row in rows] == ["up", "down"]
+        assert "node01 does not answer" in learner("up", code=1)
+        assert "node01" in learner("ssh", "node01", "true", code=1)

@@ -13,14 +13,13 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from running import Beowulf
 
 from beowulf import paths
 from beowulf.cluster import connections, vagrant
 from beowulf.cluster.inventory import Machine
 from beowulf.cluster.links import BURST_BYTES
 from beowulf.errors import LabError
-from tests.simulated_pcs import CARD, NETWORK, hall
+from tests.simulated_pcs import CARD, NETWORK, hall, learner_at, needs_root
 
 FILE = paths.root() / "Vagrantfile"
 BOX = paths.root() / "cluster_setup" / "box"
@@ -174,13 +173,12 @@ MOVED = "ip address del {old}/24 dev {card} && ip address add {new}/24 dev {card
 
 
 @pytest.mark.cluster
-@pytest.mark.skipif(os.geteuid() != 0, reason="a PC with a root of its own needs root")
+@needs_root
 @pytest.mark.nightly
 def test_a_vm_that_comes_back_with_another_address_is_found_again(
     namespaces_work: None, tmp_path: Path
 ) -> None:
-    with hall(2) as pcs:
-        learner = Beowulf(tmp_path / "s", tmp_path, pcs.enter)
+    with hall(2) as pcs, learner_at(pcs, tmp_path) as learner:
         learner.environment["PATH"] = f"{tmp_path}:{os.environ['PATH']}"
         addresses = {name: pcs.address(name) for name in pcs.names}
 
@@ -193,21 +191,17 @@ def test_a_vm_that_comes_back_with_another_address_is_found_again(
             _play(tmp_path, dict.fromkeys(pcs.names, "running"), config=config)
 
         play()
-        try:
-            # Nobody has set these VMs up; they can be logged in to all the same.
-            learner("up", "--target", "vagrant", code=1)
-            assert "debian-node01" in learner("ssh", "node01", "hostname")
-            old, addresses["node01"] = addresses["node01"], f"{NETWORK}.99"
-            pcs.at("node01", MOVED.format(new=addresses["node01"], old=old, card=CARD))
-            play()
-            assert "debian-node01" not in learner("ssh", "node01", "hostname", code=None)
-            said = learner("up", code=1)
-            assert "node01 does not answer" not in said
-            assert "debian-node01" in learner("ssh", "node01", "hostname")
-            assert re.search(r"node01 .*up", learner("status"))
-        finally:
-            learner("down", code=None)
-            learner.end()
+        # Nobody has set these VMs up; they can be logged in to all the same.
+        learner("up", "--target", "vagrant", code=1)
+        assert "debian-node01" in learner("ssh", "node01", "hostname")
+        old, addresses["node01"] = addresses["node01"], f"{NETWORK}.99"
+        pcs.at("node01", MOVED.format(new=addresses["node01"], old=old, card=CARD))
+        play()
+        assert "debian-node01" not in learner("ssh", "node01", "hostname", code=None)
+        said = learner("up", code=1)
+        assert "node01 does not answer" not in said
+        assert "debian-node01" in learner("ssh", "node01", "hostname")
+        assert re.search(r"node01 .*up", learner("status"))
 
 
 def test_a_vm_that_does_not_answer_is_reported_to_be_found_again_at_another_address() -> None:
