@@ -233,7 +233,7 @@ def hall(count: int = 4) -> Iterator[Hall]:
 
 @contextmanager
 def learner_at(pcs: Hall, here: Path) -> Iterator[Beowulf]:
-    """Someone at the learner's machine in the hall, who works in the folder `here`; afterwards nothing of it is left."""
+    """Someone at the learner's machine in the hall, who works in the folder `here`; afterwards nothing is left."""
     learner = Beowulf(here / "s", here, pcs.enter)
     try:
         yield learner
