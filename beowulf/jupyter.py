@@ -38,8 +38,7 @@ VALIDATE_SERVER = "nbgrader.server_extensions.validate_assignment"
 CHECK_BUTTON = "beowulf.check_button"
 HOME = "beowulf.home"  # the page of all labs
 LABEXTENSIONS = {
-    name: Path(__file__).parent / name.rpartition(".")[2] / "labextension"
-    for name in (CHECK_BUTTON, HOME)
+    name: paths.root() / name.replace(".", "/") / "labextension" for name in (CHECK_BUTTON, HOME)
 }
 FIRST = "01"  # the lab whose copies are there on the first day
 PLAY = "play"  # the notebook without questions, beside every lab

@@ -23,8 +23,8 @@ from typing import IO
 from beowulf import hydra, paths
 from beowulf.cluster import Cluster
 from beowulf.cluster.config import SIMULATED
+from beowulf.cluster.node_environment import JOB
 from beowulf.cluster.shells import HINT, Answer, marked
-from beowulf.cluster.sshd import JOB
 from beowulf.errors import LabError, UsageError
 
 DEFAULT_TIMEOUT_S = 600.0
@@ -36,7 +36,7 @@ COMPILER_FLAGS = ("-std=c11", "-O2", "-Wall", "-Wextra", "-g")
 CPLUSPLUS = (".cpp", ".cc", ".cxx", ".c++", ".C")
 LIKE_ENOUGH = 0.7  # of difflib's measure, from 0 to 1, in which hello.c and helo.c have 0.92
 RPC = Path("/usr/include/tirpc")
-SIMGRID_LACKS = Path(__file__).parent / "cluster" / "simulated.h"
+SIMGRID_LACKS = paths.root() / "beowulf/cluster/simulated.h"
 
 
 # What the cluster's own mpiexec and connection say of a node (beowulf/cluster/node_environment.py).

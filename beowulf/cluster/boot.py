@@ -10,7 +10,7 @@ from pathlib import Path
 
 from beowulf import host_state, paths
 from beowulf.cluster import (
-    connections,
+    at_once,
     links,
     node_environment,
     node_etc,
@@ -159,7 +159,7 @@ def _set_up_nodes(
                 node,
             )
 
-    connections.all_of(plan.names, set_up)
+    at_once.all_of(plan.names, set_up)
 
 
 def _mounts(folder: Path, node: str) -> list[str]:

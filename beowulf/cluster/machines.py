@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
-from beowulf.cluster import connections, inventory, state, vagrant
+from beowulf.cluster import at_once, connections, inventory, state, vagrant
 from beowulf.cluster.inventory import Machine
 from beowulf.cluster.shells import UnfinishedError
 from beowulf.errors import LabError
@@ -92,7 +92,7 @@ def find(target: Target, folder: Path) -> tuple[Target, dict[str, LabError]]:
             raise LabError(what, "See what it is busy with.", name) from error
         return dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line)
 
-    cards, troubles = connections.everywhere(list(machines), ask)
+    cards, troubles = at_once.everywhere(list(machines), ask)
     for name, card in cards.items():
         address = machines[name].address or card.get("address", "")
         second = machines[name].second or card.get("second", "")

@@ -18,11 +18,13 @@ from beowulf.cluster import (
     WIRE,
     Abilities,
     Completed,
+    at_once,
     boot,
     faults,
     links,
     lock,
     processes,
+    snapshot_namespaces,
     sshd,
     state,
     supervisor,
@@ -174,8 +176,6 @@ class NamespaceCluster(OneMachine):
 
     def limit(self, nodes: Sequence[str], rate: str) -> None:
         """Limit the cables of these nodes at both ends, or take the limit away (`off`)."""
-        from beowulf.cluster import connections
-
         lines = {node: links.shape(["eth0"], rate) for node in nodes}
         lines[SWITCH] = links.shape([self.config.port(node) for node in nodes], rate)
 
@@ -185,7 +185,7 @@ class NamespaceCluster(OneMachine):
                 reason = done.stderr.strip().rpartition("\n")[2]
                 raise LabError(f"The cables of {place} could not be limited: {reason}.", "", place)
 
-        connections.all_of(list(lines), do)
+        at_once.all_of(list(lines), do)
 
     def capture(
         self,
@@ -269,10 +269,8 @@ class NamespaceCluster(OneMachine):
 
     def as_found(self) -> dict[str, str]:
         """What is not to change while something is measured: the nodes, their links, the fault, by name."""
-        from beowulf.cluster import snapshot
-
         self._look_again()
-        return snapshot.local(self, self.config, self.supervisor)
+        return snapshot_namespaces.found(self, self.config, self.supervisor)
 
     def describe(self) -> dict[str, Any]:
         """What this cluster is, read from its first living node, as plain data for a Record."""

@@ -8,11 +8,14 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from beowulf import paths
-from beowulf.cluster import sshd
 from beowulf.cluster.config import ClusterConfig
 
 # A learner's own start-up file may have given these names another meaning, and Python other packages.
 NOT_THEIRS = "unalias mpicc mpiexec mpirun 2>/dev/null\nunset PYTHONPATH PYTHONHOME"
+# Names a run of an MPI program in all its processes on all nodes, so that none of them is forgotten.
+JOB = "BEOWULF_JOB"
+# What mpiexec starts in place of ssh; it hands this name through shells of other nodes without quoting it.
+CONNECTION_THERE = "/run/beowulf/connection"
 SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
@@ -29,7 +32,7 @@ def variables(plan: ClusterConfig, folder: Path) -> dict[str, str]:
         "PATH": ":".join(path),
         "BEOWULF_STATE": str(folder),
         "HYDRA_LAUNCHER": "ssh",
-        "HYDRA_LAUNCHER_EXEC": sshd.CONNECTION,
+        "HYDRA_LAUNCHER_EXEC": CONNECTION_THERE,
         "HYDRA_HOST_FILE": str(folder / "etc" / "mpi_hosts"),
         "HYDRA_IFACE": "eth0",
         "MPIR_CVAR_NEMESIS_TCP_NETWORK_IFACE": "eth0",

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 from beowulf import paths
-from beowulf.cluster import Cluster, Completed, connections, lock, node_files, state
+from beowulf.cluster import Cluster, Completed, at_once, connections, lock, node_files, state
 from beowulf.cluster import machines as targets
 from beowulf.cluster import slurm_queue as queue
 from beowulf.cluster.inventory import Machine
@@ -179,7 +179,7 @@ def attach(
         save(folder, allocation, target)
     cluster = SlurmCluster(target, folder, allocation)
     if not troubles:
-        _, troubles = connections.everywhere(cluster.nodes, cluster.tell_nodes)
+        _, troubles = at_once.everywhere(cluster.nodes, cluster.tell_nodes)
     if not troubles and cluster.may_be_root():
         allocation = replace(allocation, root=True)
         with state.locked(folder):

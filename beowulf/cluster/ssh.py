@@ -22,10 +22,12 @@ from beowulf.cluster import (
     Cluster,
     Completed,
     Hardware,
+    at_once,
     connections,
     description,
     lock,
     node_files,
+    snapshot_machines,
     ssh_lock,
     state,
 )
@@ -168,7 +170,7 @@ class SshCluster(Cluster):
 
     def dead_nodes(self) -> list[str]:
         """The nodes that do not answer; one with an open connection is not bothered with the question."""
-        _, failed = connections.everywhere(self.nodes, self._look)
+        _, failed = at_once.everywhere(self.nodes, self._look)
         return [node for node in self.nodes if node in failed]
 
     def _look(self, node: str) -> None:
@@ -218,7 +220,7 @@ class SshCluster(Cluster):
             if code:
                 raise node_files.trouble(node, outputs[1].decode(errors="replace"))
 
-        _, failed = connections.everywhere(self.nodes, send)
+        _, failed = at_once.everywhere(self.nodes, send)
         dead = self.dead_nodes() if failed else []
         for node, why in failed.items():
             if node not in dead:
@@ -238,7 +240,7 @@ class SshCluster(Cluster):
                 raise node_files.trouble(node, outputs[1].decode(errors="replace"))
             return outputs[0]
 
-        archives, _ = connections.everywhere(self.nodes, take)
+        archives, _ = at_once.everywhere(self.nodes, take)
         for archive in archives.values():
             node_files.unpacked(archive, folder)
 
@@ -280,7 +282,7 @@ class SshCluster(Cluster):
             clock = self._run(node, "date +%s.%N", b"", LONGEST_TELLING_S).stdout.split()[-1]
             return _ahead_s(clock, before)
 
-        return connections.everywhere(self.nodes, ask)[0]
+        return at_once.everywhere(self.nodes, ask)[0]
 
     @contextmanager
     def holding(
@@ -301,15 +303,13 @@ class SshCluster(Cluster):
 
     def as_found(self) -> dict[str, str]:
         """What is not to change while something is measured, by name."""
-        from beowulf.cluster import snapshot
-
-        return snapshot.machines(self, self.folder)
+        return snapshot_machines.found(self, self.folder)
 
     def describe(self) -> dict[str, Any]:
         """What this cluster is, read from its first living node, and where others differ from it; for a Record."""
         dead = self.dead_nodes()
         alive = [node for node in self.nodes if node not in dead]
-        by_node, _ = connections.everywhere(alive, self._described)
+        by_node, _ = at_once.everywhere(alive, self._described)
         answers = dict(next(iter(by_node.values()), {}))
         differ = {
             what: {node: by_node[node].get(what, "") for node in by_node}

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from beowulf.cluster import NODES, WIRE, Cluster, connections
+from beowulf.cluster import NODES, WIRE, Cluster, at_once, connections
 from beowulf.cluster.capture import Capture
 from beowulf.cluster.shells import ANSWER, marked, surroundings
 from beowulf.errors import LabError
@@ -148,7 +148,7 @@ def _once(cluster: Cluster, cards: Mapping[str, str]) -> dict[str, str]:
         answer = cluster.run(node, line, timeout_s=connections.LONGEST_ANSWER_S).stdout
         return answer.rpartition(MARK)[2].split()
 
-    by_node = connections.all_of(list(cards), ask)
+    by_node = at_once.all_of(list(cards), ask)
     foreign = " and ".join(f"not ether src {words[0]}" for words in by_node.values())
     filters = {}
     for number, (node, (card, *_)) in enumerate(by_node.items()):
