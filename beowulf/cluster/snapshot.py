@@ -15,8 +15,6 @@ for card; do
 done
 echo "congestion control" $(cat /proc/sys/net/ipv4/tcp_congestion_control)
 """
-# The same on a machine, whose boots have numbers.
-BOOT_AND_LOOK = f"cat /proc/sys/kernel/random/boot_id\n{LOOK}"
 # A device by `ip`, a queue at the root of one by `tc`. What the kernel counts up with each new queue is left out.
 DEVICE = re.compile(r"\d+: ([^:@]+)[@:].* mtu (\d+) ")
 QUEUE = re.compile(r"qdisc (\S+) \w+: dev (\S+) root (?:refcnt \d+ ?)?(.*)")

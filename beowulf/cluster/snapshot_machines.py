@@ -9,6 +9,7 @@ from beowulf.cluster import Cluster, at_once, ssh_lock, state
 from beowulf.cluster.snapshot import LOOK, looked
 from beowulf.errors import LabError
 
+# Machines boot apart from each other, and their boots have numbers.
 BOOT_AND_LOOK = f"cat /proc/sys/kernel/random/boot_id\n{LOOK}"
 
 
