@@ -213,7 +213,7 @@ class Cluster(ABC):
         wait: bool = False,
         report: Callable[[str], None] | None = None,
     ) -> AbstractContextManager[None]:
-        """Keep others from measuring on this cluster and from changing it meanwhile (see beowulf/cluster/lock.py).
+        """Keep others from measuring on this cluster and from changing it meanwhile (lock.py).
 
         LockedError while another one measures, unless we `wait`; `report` gets the sentence for a person who waits.
         What is simulated is disturbed by nobody.
@@ -227,7 +227,7 @@ class Cluster(ABC):
         return {}
 
     def break_it(self, fault: str, node: str = "") -> None:
-        """Set up a fault that a learner is to find (see beowulf/cluster/faults.py)."""
+        """Set up a fault that a learner is to find (faults.py)."""
         raise self._has_no("nodes that are broken on purpose")
 
     def kill(self, node: str) -> None:
