@@ -160,40 +160,19 @@ def test_a_study_from_the_command_line_is_kept_shown_and_judged(beowulf: Beowulf
     assert "There is no Record of study A2, variant second-try, in records." in said
 
 
-def shown(*points: Point) -> list[str]:
-    return point_lines(Record("A3", points=list(points)))
-
-
-def sampled(pipe: list[float], repetitions: int, **at: object) -> Point:
-    n = len(pipe)
-    facts = {"pass": [0] * n, "repetitions": [repetitions] * n}
-    return Point({**at, "ranks": 1}, "operation_us", pipe, facts)
-
-
-def test_what_samples_do_not_have_in_common_stands_on_one_line_a_point() -> None:
-    other = sampled([3.0, 4.0], 7, row="fork")
-    other.facts["pass"] = [0, 1]
-    lines = shown(sampled([1.5, 2.0, 2.5], 5, row="stat"), other)
-    assert lines[0] == "the same for all samples: ranks: 1"
-    assert lines[2:6] == [
-        "row: stat",
-        "  operation_us: 1.5, 2, 2.5",
-        "  pass: 0",
-        "  repetitions: 5",
-    ]
-    assert lines[9:] == ["  pass: 0, 1", "  repetitions: 7"]
-
-
-def test_facts_that_are_not_of_samples_are_shown_as_they_are() -> None:
+def test_every_point_is_shown_with_its_samples_and_facts() -> None:
     about = Point({"about": True, "ranks": 1}, facts={"hosts": ["node00", "node01"], "seed": 1})
-    lines = shown(about, sampled([1.0], 1, row="stat"))
-    assert lines[1:5] == [
+    sampled = Point({"row": "stat"}, "operation_us", [1.5, 2.0], {"pass": [0, 0]})
+    assert point_lines(Record("A3", points=[about, sampled])) == [
+        "",
         "about: True, ranks: 1",
-        "  hosts: node00",
-        "  hosts: node01",
+        "  hosts: node00, node01",
         "  seed: 1",
+        "",
+        "row: stat",
+        "  operation_us: 1.5, 2",
+        "  pass: 0, 0",
     ]
-    assert lines[6] == "row: stat, ranks: 1", "one point alone is shown whole"
 
 
 @pytest.mark.parametrize("variant", ["../elsewhere", "two words", "-x"])
