@@ -18,7 +18,6 @@ from beowulf.cluster import lock, queue, state
 from beowulf.errors import LabError
 from beowulf.record import Record, newest
 
-TINY = Path(__file__).with_name("tiny_study.py")
 PYTHON = str(paths.python_bin() / "python")
 # Holds the folder of the first argument, says so, and goes on until its input ends; `end` is what ended it.
 HOLDS = """
@@ -166,15 +165,6 @@ def test_a_cluster_whose_change_was_cut_short_is_not_measured(folder: Path) -> N
 
 
 # On a cluster
-
-
-def tiny(learner: Beowulf, name: str, launches: int = 6, *words: str) -> subprocess.Popen[str]:
-    """A study of a second, under way."""
-    learner.command = (PYTHON, str(TINY))
-    try:
-        return learner.start(name, str(launches), *words)
-    finally:
-        learner.command = Beowulf(learner.state, learner.here).command
 
 
 def record(learner: Beowulf) -> Record:
