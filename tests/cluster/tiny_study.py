@@ -1,4 +1,4 @@
-"""A study of a second that waits in a phase for a line: `python tiny_study.py NAME` keeps its Record as variant NAME."""
+"""A study of a second that waits in a phase for a line; `python tiny_study.py NAME` keeps its Record as a variant."""
 
 from __future__ import annotations
 
