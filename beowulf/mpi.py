@@ -33,7 +33,6 @@ MOST_RANKS_A_NODE = 64
 WATCH_EVERY_S = 0.5
 CANNOT_RUN, NOT_FOUND = 126, 127  # as every shell says it
 COMPILER_FLAGS = ("-std=c11", "-O2", "-Wall", "-Wextra", "-g")
-CPLUSPLUS = (".cpp", ".cc", ".cxx", ".c++", ".C")
 LIKE_ENOUGH = 0.7  # of difflib's measure, from 0 to 1, in which hello.c and helo.c have 0.92
 RPC = Path("/usr/include/tirpc")
 SIMGRID_LACKS = paths.root() / "beowulf/cluster/simulated.h"
@@ -141,13 +140,6 @@ def prepare(program: Path, *, library: str = "classic") -> list[str]:
     if not program.is_file():
         hint = _meant(program) or "Compile it first, or give its C source: `hello.c`."
         raise UsageError(f"There is no program {program}.", hint)
-    if program.suffix in CPLUSPLUS:
-        built = program.with_suffix("")
-        line = f"mpicxx {shlex.quote(str(program))} -o {shlex.quote(str(built))}"
-        raise UsageError(
-            f"{program} is a C++ source, and only C sources are compiled here.",
-            f"`beowulf ssh node00 {shlex.quote(line)}` compiles it; then `beowulf run {built}`.",
-        )
     if not program.stat().st_mode & 0o111:
         raise UsageError(f"{program} is not a program.", "Give a compiled program or a C source.")
     return [str(program.absolute())]
@@ -271,20 +263,16 @@ def failure(done: Launch, name: str) -> str:
     if done.returncode == 0:
         return ""
     banner = hydra.BANNER.search(done.stdout)
-    where = f"a rank of {name} on {banner['node']}" if banner else name
+    where = f"A rank of {name} on {banner['node']}" if banner else name
     code = int(banner["code"]) if banner else done.returncode
     number = code - 128 if code > 128 else code
     with suppress(ValueError):
         meaning = signal.strsignal(signal.Signals(number))
         if code > 128:
-            return f"{_capital(where)} was ended by signal {number} ({meaning})."
+            return f"{where} was ended by signal {number} ({meaning})."
         if banner and number in USUAL_CRASHES:
-            return f"{_capital(where)} ended with {code}; as a signal, that is: {meaning}."
-    return f"{_capital(where)} ended with exit code {code}."
-
-
-def _capital(text: str) -> str:
-    return "A" + text[1:] if text.startswith("a rank") else text
+            return f"{where} ended with {code}; as a signal, that is: {meaning}."
+    return f"{where} ended with exit code {code}."
 
 
 @contextmanager

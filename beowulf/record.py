@@ -38,17 +38,17 @@ class Point:
     samples: list[float] = field(default_factory=list)
     facts: dict[str, Any] = field(default_factory=dict)
 
-    def as_plain(self) -> dict[str, Any]:
-        """The Point as JSON knows it; ValueError when a sample or a fact cannot be kept."""
-        samples = schemas.plain(self.samples, "samples")
+    def as_plain(self, where: str = "") -> dict[str, Any]:
+        """The Point as JSON knows it; ValueError, with the place below `where`, for what cannot be kept."""
+        samples = schemas.plain(self.samples, f"{where}samples")
         if any(isinstance(sample, int) for sample in samples):
             # True would pass for 1.0, so it stays what it is and the schema refuses it.
             samples = [_float(sample) for sample in samples]
         return {
-            "at": schemas.plain(self.at, "at"),
+            "at": schemas.plain(self.at, f"{where}at"),
             "quantity": self.quantity,
             "samples": samples,
-            "facts": schemas.plain(self.facts, "facts"),
+            "facts": schemas.plain(self.facts, f"{where}facts"),
         }
 
 
@@ -87,7 +87,7 @@ class Record:
             value = getattr(self, each.name)
             if each.name == "points":
                 content["points"] = [
-                    _plain_point(place, point) for place, point in enumerate(value)
+                    point.as_plain(f"points/{place}/") for place, point in enumerate(value)
                 ]
             else:
                 content[each.name] = schemas.plain(value, each.name)
@@ -223,13 +223,6 @@ class Record:
             for name, text in self._described().items()
         )
         return f"<table><caption>Record of a measurement</caption>{body}</table>"
-
-
-def _plain_point(place: int, point: Point) -> dict[str, Any]:
-    try:
-        return point.as_plain()
-    except ValueError as problem:
-        raise ValueError(str(problem).replace("at ", f"at points/{place}/", 1)) from None
 
 
 def _read_point(point: dict[str, Any]) -> Point:

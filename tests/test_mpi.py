@@ -186,7 +186,7 @@ def test_a_program_that_does_not_compile_is_reported_with_the_compilers_words(
     first(7, [
         ("absent.c", "There is no file absent.c. Give the path"),
         ("note.txt", "There is no program note.txt. Did you mean notes.txt?"),
-        ("ring.cc", "`beowulf ssh node00 'mpicxx ring.cc -o ring'` compiles it"),
+        ("ring.cc", "ring.cc is not a program. Give a compiled program or a C source."),
         ("notes.txt", "notes.txt is not a program"),
         ("-n 0 hello.c", "rank"),
         # An option of ours behind the program.

@@ -213,12 +213,7 @@ class SshCluster(Cluster):
         where, user = folder or paths.here(), self._user
 
         def send(node: str) -> None:
-            line = node_files.unpack(user, node_files.there(where, user))
-            outputs, code, _ = connections.exchange(
-                self.folder, self.machine(node), line, archive, LONGEST_SENDING_S
-            )
-            if code:
-                raise node_files.trouble(node, outputs[1].decode(errors="replace"))
+            self._files(node, node_files.unpack(user, node_files.there(where, user)), archive)
 
         _, failed = at_once.everywhere(self.nodes, send)
         dead = self.dead_nodes() if failed else []
@@ -232,17 +227,20 @@ class SshCluster(Cluster):
         """Bring home what a program has written into `folder` on the nodes."""
 
         def take(node: str) -> bytes:
-            line = node_files.pack(node_files.there(folder, self._user))
-            outputs, code, _ = connections.exchange(
-                self.folder, self.machine(node), line, b"", LONGEST_SENDING_S
-            )
-            if code:
-                raise node_files.trouble(node, outputs[1].decode(errors="replace"))
-            return outputs[0]
+            return self._files(node, node_files.pack(node_files.there(folder, self._user)), b"")
 
         archives, _ = at_once.everywhere(self.nodes, take)
         for archive in archives.values():
             node_files.unpacked(archive, folder)
+
+    def _files(self, node: str, line: str, archive: bytes) -> bytes:
+        """What a line of shell prints that takes or gives an archive."""
+        outputs, code, _ = connections.exchange(
+            self.folder, self.machine(node), line, archive, LONGEST_SENDING_S
+        )
+        if code:
+            raise node_files.trouble(node, outputs[1].decode(errors="replace"))
+        return outputs[0]
 
     @property
     def _user(self) -> str:
