@@ -10,6 +10,7 @@ import subprocess
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from beowulf.errors import LabError
@@ -58,6 +59,7 @@ def surroundings() -> dict[str, str]:
     return {**os.environ, "PATH": path, **({} if _locale_is_there() else {"LC_ALL": "C.UTF-8"})}
 
 
+@cache
 def _locale_is_there() -> bool:
     before = locale.setlocale(locale.LC_ALL)
     try:
