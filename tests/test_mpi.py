@@ -28,8 +28,6 @@ pytestmark = pytest.mark.cluster
 
 LAB = paths.root() / "labs" / "01-validation"
 CORES = len(os.sched_getaffinity(0))
-CRASH = signal.strsignal(signal.SIGSEGV)
-
 BEGIN = """
 #include <mpi.h>
 #include <stdio.h>

@@ -6,8 +6,6 @@ import errno
 import json
 import math
 import os
-import subprocess
-import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -364,12 +362,3 @@ def test_a_notebook_shows_a_summary_in_which_nothing_can_hide() -> None:
     printed = pretty(small(variant="b"))
     assert "points: 1, with 2 samples" in printed
     assert "Point(" not in printed
-
-
-def test_importing_the_record_is_light() -> None:
-    code = (
-        "import sys, beowulf.record, beowulf.verdict\n"
-        "print([m for m in ('jsonschema', 'numpy', 'pandas', 'rich') if m in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
