@@ -151,6 +151,10 @@ class Cluster(ABC):
         capture's `where` says which. At all nodes, each packet between two of them is captured at both; the name of
         its interface is that of the node. At `most_mb` it ends.
         """
+        limits = {"snap_bytes": snap_bytes, "filter": packet_filter, "most_mb": most_mb}
+        return self._capture(file, where, limits)
+
+    def _capture(self, file: Path, where: str, limits: Mapping[str, Any]) -> Capture:
         raise self._has_no("packets to capture")
 
     def hardware(self, node: str) -> Hardware:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -187,15 +187,7 @@ class NamespaceCluster(OneMachine):
 
         at_once.all_of(list(lines), do)
 
-    def capture(
-        self,
-        file: Path,
-        *,
-        where: str = WIRE,
-        snap_bytes: int = 128,
-        packet_filter: str = "",
-        most_mb: float = 1000,
-    ) -> Capture:
+    def _capture(self, file: Path, where: str, limits: Mapping[str, Any]) -> Capture:
         """Capture the wire, which is all that crosses the switch of the first network, or what nodes' eth0 see.
 
         At one node, all of its cards are captured.
@@ -229,10 +221,8 @@ class NamespaceCluster(OneMachine):
             start,
             file,
             interfaces,
-            snap_bytes,
-            packet_filter,
+            **limits,
             where=where,
-            most_mb=most_mb,
             stop=_stop,
             once=where not in (SWITCH, NODES),  # each of a node's cards is on a network of its own
         )

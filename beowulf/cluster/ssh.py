@@ -247,15 +247,7 @@ class SshCluster(Cluster):
         # The master's user stands for all of them, in paths that a program gets once.
         return self.machine(self.nodes[0]).user or "you"
 
-    def capture(
-        self,
-        file: Path,
-        *,
-        where: str = WIRE,
-        snap_bytes: int = 128,
-        packet_filter: str = "",
-        most_mb: float = 1000,
-    ) -> Capture:
+    def _capture(self, file: Path, where: str, limits: Mapping[str, Any]) -> Capture:
         """Capture the wire, at a node or at all `nodes`; the files are fetched when it ends, not while it runs."""
         from beowulf.cluster.ssh_capture import Reached, capture
 
@@ -269,7 +261,7 @@ class SshCluster(Cluster):
             for node, machine in self._machines.items()
         }
         reached = Reached(words, self.clock_errors_s(), self.own_packets)
-        return capture(self, reached, file, where, snap_bytes, packet_filter, most_mb)
+        return capture(self, reached, file, where, limits)
 
     def clock_errors_s(self) -> dict[str, float]:
         """How far each node's clock is at least ahead of this machine's; 0 where the way of the answer explains it."""

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from beowulf.cluster import NODES, WIRE, Cluster, at_once, connections
 from beowulf.cluster.capture import Capture
@@ -69,9 +69,7 @@ def capture(
     reached: Reached,
     file: Path,
     where: str,
-    snap_bytes: int,
-    packet_filter: str,
-    most_mb: float,
+    limits: Mapping[str, Any],
 ) -> Capture:
     """A capture on one node, on all `nodes` or of the `wire`; our own connection to a node is left out of it."""
     nodes = _places(cluster, where)
@@ -111,10 +109,8 @@ def capture(
         start,
         file,
         interfaces,
-        snap_bytes,
-        packet_filter,
+        **limits,
         where=where,
-        most_mb=most_mb,
         stop=stop,
         once=where == WIRE,
         ahead_s={node: ahead_s.get(node, 0.0) for node in nodes} if where == WIRE else None,
