@@ -5,8 +5,8 @@ from __future__ import annotations
 import secrets
 import shlex
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -209,6 +209,7 @@ class Cluster(ABC):
     def describe(self) -> Mapping[str, Any]:
         """What this cluster is, as plain data for a Record."""
 
+    @contextmanager
     def holding(
         self,
         doing: str,
@@ -216,15 +217,26 @@ class Cluster(ABC):
         measures: bool = True,
         wait: bool = False,
         report: Callable[[str], None] | None = None,
-    ) -> AbstractContextManager[None]:
+    ) -> Iterator[None]:
         """Keep others from measuring on this cluster and from changing it meanwhile (lock.py).
 
         LockedError while another one measures, unless we `wait`; `report` gets the sentence for a person who waits.
         What is simulated is disturbed by nobody.
         """
         if self.folder is None or self.can.simulated:
-            return nullcontext()
-        return lock.held(self.folder, doing, measures=measures, wait=wait, report=report)
+            yield
+            return
+        with (
+            lock.held(self.folder, doing, measures=measures, wait=wait, report=report),
+            self._held_there(doing, wait, report),
+        ):
+            yield
+
+    def _held_there(
+        self, doing: str, wait: bool, report: Callable[[str], None] | None
+    ) -> AbstractContextManager[None]:
+        """Hold it for those at other machines, too, who can measure on the same nodes."""
+        return nullcontext()
 
     def as_found(self) -> dict[str, str]:
         """What is not to change while something is measured, by name; GoneError when the cluster is no more."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -274,22 +274,11 @@ class SshCluster(Cluster):
 
         return at_once.everywhere(self.nodes, ask)[0]
 
-    @contextmanager
-    def holding(
-        self,
-        doing: str,
-        *,
-        measures: bool = True,
-        wait: bool = False,
-        report: Callable[[str], None] | None = None,
-    ) -> Iterator[None]:
-        """Keep others from measuring on this cluster and from changing it meanwhile, at whatever machine they are."""
-        with lock.held(self.folder, doing, measures=measures, wait=wait, report=report):
-            if self.shared:
-                with ssh_lock.held_there(self, self.folder, doing, wait, report):
-                    yield
-            else:
-                yield
+    def _held_there(
+        self, doing: str, wait: bool, report: Callable[[str], None] | None
+    ) -> AbstractContextManager[None]:
+        there = ssh_lock.held_there(self, self.folder, doing, wait, report)
+        return there if self.shared else nullcontext()
 
     def as_found(self) -> dict[str, str]:
         """What is not to change while something is measured, by name."""
