@@ -35,7 +35,7 @@ def study(
     quick: bool = False,
     progress: bool = True,
 ) -> Record:
-    """Measure and save beside the notebook; LabError while somebody else measures on the cluster."""
+    """Measure and save beside the notebook; LabError while someone else measures on the cluster."""
     if shown := _given(find(name).id, cluster):
         return shown
     from beowulf.progress import bar

@@ -41,24 +41,14 @@ class Point:
     def as_plain(self, where: str = "") -> dict[str, Any]:
         """The Point as JSON knows it; ValueError, with the place below `where`, for what cannot be kept."""
         samples = schemas.plain(self.samples, f"{where}samples")
-        if any(isinstance(sample, int) for sample in samples):
-            # True would pass for 1.0, so it stays what it is and the schema refuses it.
-            samples = [_float(sample) for sample in samples]
+        # True would pass for 1.0, so it stays what it is and the schema refuses it.
+        samples = [float(each) if type(each) is int else each for each in samples]
         return {
             "at": schemas.plain(self.at, f"{where}at"),
             "quantity": self.quantity,
             "samples": samples,
             "facts": schemas.plain(self.facts, f"{where}facts"),
         }
-
-
-def _float(sample: object) -> object:
-    if not isinstance(sample, int) or isinstance(sample, bool):
-        return sample
-    try:
-        return float(sample)
-    except OverflowError:
-        raise ValueError("at samples: a number too large to be a sample") from None
 
 
 @dataclass
@@ -154,7 +144,7 @@ class Record:
         try:
             content = self.as_plain()
             _time(self.started), _time(self.ended)
-        except (ValueError, RecursionError) as problem:
+        except (ValueError, OverflowError, RecursionError) as problem:
             raise RecordError(
                 f"{Path(path).name} was not written: the record cannot be written, {problem}.",
                 "Leave out a sample that could not be taken and say so in the warnings.",
@@ -172,16 +162,10 @@ class Record:
             raise
 
     @classmethod
-    def load(cls, path: Path | str, study: str = "") -> Record:
-        """The Record in `path`, of `study` when one is named; RecordError for what is not one."""
+    def load(cls, path: Path | str) -> Record:
+        """The Record in `path`; RecordError for what is not one."""
         content = schemas.read(path)
         del content["kind"], content["schema"]
-        if study and content["study"] != study:
-            raise RecordError(
-                f"{path} is a record of study {content['study']}, and one of {study} is needed.",
-                f"Give another file, or measure {study}.",
-                Path(path),
-            )
         try:
             content["points"] = [_read_point(point) for point in content["points"]]
             _time(content["started"]), _time(content["ended"])

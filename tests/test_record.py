@@ -82,10 +82,10 @@ def small(**changes: Any) -> Record:
     return Record(**{**given, **changes})
 
 
-def refusal(path: Path, study: str = "") -> str:
+def refusal(path: Path) -> str:
     """The sentence with which the file is refused."""
     with pytest.raises(RecordError) as caught:
-        Record.load(path, study)
+        Record.load(path)
     sentence = str(caught.value)
     assert str(path) in sentence, "the sentence names the file"
     assert caught.value.hint, "and says what to do"
@@ -252,12 +252,6 @@ def test_a_file_that_may_not_be_read_is_refused(
     # Patched, because root may read everything.
     monkeypatch.setattr(Path, "read_text", forbidden)
     assert "permission denied" in refusal(path)
-
-
-def test_a_record_of_another_study_is_refused_where_one_is_expected(tmp_path: Path) -> None:
-    path = small().save(tmp_path / "A2.json")
-    assert Record.load(path, "A2").study == "A2"
-    assert "is a record of study A2, and one of A5 is needed" in refusal(path, "A5")
 
 
 def test_saving_over_a_record_replaces_it_and_leaves_nothing_else(tmp_path: Path) -> None:
