@@ -74,27 +74,21 @@ _taking = threading.RLock()
 @contextmanager
 def place(queue: Path, join: Callable[[], Mine]) -> Iterator[tuple[Mine, bool]]:
     """This process's place in a queue, and whether it was taken now, by `join`: it is given back at the end."""
-    own = None
+    with _taking:
+        if joins := queue not in mine:
+            mine[queue] = join()
+        own = mine[queue]
+        own.users += 1
     try:
-        with _taking:
-            if joins := queue not in mine:
-                mine[queue] = join()
-            own = mine[queue]
-            own.users += 1
         yield own, joins
     finally:
-        if own:
-            _give_back(queue, own)
-
-
-def _give_back(queue: Path, own: Mine) -> None:
-    with _taking:
-        own.users -= 1
-        if not own.users and mine.get(queue) is own:
-            del mine[queue]
-            with suppress(OSError):
-                own.path.unlink()
-            own.file.close()
+        with _taking:
+            own.users -= 1
+            if not own.users:
+                del mine[queue]
+                with suppress(OSError):
+                    own.path.unlink()
+                own.file.close()
 
 
 def places(queue: Path, *, below: int | None = None) -> list[Place]:
