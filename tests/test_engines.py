@@ -250,7 +250,7 @@ def test_a_deadlock_ends_after_the_time_out_and_each_rank_is_found_in_its_line(
     first(1, [
         ("import os\nrank == 1 and os.kill(os.getpid(), 11)", r"node01 \(rank 1\).*Segmentation fault"),
         ("rank == 2 and world.Abort(7)", r"exit code 7, as `Abort` does"),
-        ("import os\nrank == 1 and os._exit(3)", r"node01 \(rank 1\).* 3"),  # noticed after a minute
+        ("import os\nrank == 1 and os._exit(3)", r"node01 \(rank 1\).* 3"),
     ]),
 )  # fmt: skip
 def test_a_rank_that_ends_is_named_with_how_it_ended(engines: Engines, end: str, said: str) -> None:
