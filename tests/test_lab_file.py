@@ -130,8 +130,3 @@ def test_a_heading_that_the_handout_does_not_have_is_refused(
         "labs/99-tiny/lab.toml, line 8: the question two sends to 'Do: cuont', a heading that"
         " labs/99-tiny/README.md does not have. Perhaps you mean 'Do: count'."
     )
-
-
-def test_a_lab_that_is_not_there_is_refused(write: Callable[[str], None]) -> None:
-    with pytest.raises(LabError, match=r"There is no labs/98-none/lab.toml"):
-        lab_file.read("98-none")

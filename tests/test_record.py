@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from IPython.lib.pretty import pretty
 
 from beowulf import schemas
-from beowulf.record import SCHEMA_VERSION, Point, Record, RecordError, newest
+from beowulf.record import Point, Record, RecordError, newest
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 names = st.text("abcdefghijklmnopqrstuvwxyz_", min_size=1, max_size=8)
@@ -71,10 +71,10 @@ def small(**changes: Any) -> Record:
     return Record(**{**given, **changes})
 
 
-def refusal(path: Path, study: str = "") -> str:
+def refusal(path: Path) -> str:
     """The sentence with which the file is refused."""
     with pytest.raises(RecordError) as caught:
-        Record.load(path, study)
+        Record.load(path)
     sentence = str(caught.value)
     assert str(path) in sentence, "the sentence names the file"
     assert caught.value.hint, "and says what to do"

@@ -2,37 +2,21 @@
 
 from __future__ import annotations
 
-import io
-import math
+import json
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from IPython.core.formatters import PlainTextFormatter
-from rich.console import Console
 
 from beowulf import paths
 from beowulf.notebook import fitted, print_whole
-from beowulf.record import Record, RecordError
+from beowulf.record import Record
 from beowulf.studies import judge
-from beowulf.verdict import ARITHMETIC, SYMBOLS, Verdict, VerdictError, Verdicts
-
-text = st.text(min_size=1)
-verdicts = st.builds(
-    Verdict,
-    study=st.from_regex(r"[A-E][0-9]{1,2}", fullmatch=True),
-    claim=text,
-    says=text,
-    outcome=st.sampled_from(sorted(SYMBOLS)),
-    evidence=st.text(),
-    advice=text,
-    numbers=st.dictionaries(st.text(), st.floats(allow_nan=False, allow_infinity=False)),
-    records=st.lists(st.text(), max_size=3),
-)
+from beowulf.verdict import ARITHMETIC, Verdict, Verdicts
 
 
 def small(**changes: Any) -> Verdict:
@@ -173,20 +157,18 @@ def test_terminal_and_plain_text_show_the_same_and_no_markup_is_lost() -> None:
 
 def test_arithmetic_has_a_heading_of_its_own_and_stays_arithmetic_in_a_file(tmp_path: Path) -> None:
     verdict = small(claim="sums", says="The sums are right", rests_on="arithmetic")
-    assert Verdict.load(verdict.save(tmp_path / "verdict.json")) == verdict
     both = Verdicts([verdict, small()])
-    console = Console(width=200, record=True, file=io.StringIO())
-    console.print(both)
-    for text in (str(both), both._repr_html_(), console.export_text()):
+    for text in (str(both), both._repr_html_()):
         assert text.index(ARITHMETIC) < text.index("The sums are right")
     assert ARITHMETIC not in str(Verdicts([small()]))
-    assert "rests_on" not in small().as_plain()
 
 
-def test_the_sample_in_the_docs_is_what_this_version_makes_of_it(tmp_path: Path) -> None:
+def test_the_samples_in_the_docs_are_what_this_version_makes_of_them(tmp_path: Path) -> None:
     samples = paths.root() / "docs" / "samples"
     record = Record.load(samples / "record.json")
     record.save(tmp_path / "record.json")
     assert (tmp_path / "record.json").read_bytes() == (samples / "record.json").read_bytes()
-    verdict = Verdict.load(samples / "verdict.json")
-    assert judge(record).named(verdict.claim) == verdict
+    verdict = json.loads((samples / "verdict.json").read_text())
+    assert judge(record).named(verdict["claim"]).as_plain() == verdict
+    schema = json.loads((paths.root() / "beowulf" / "schemas" / "verdict-1.json").read_text())
+    jsonschema.validate(verdict, schema)

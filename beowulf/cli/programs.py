@@ -90,7 +90,7 @@ def run(
             stdin=True,
         )
     if sentence := mpi.failure(done, program.name):
-        raise LabError(sentence, mpi.more(done))
+        raise LabError(sentence, mpi.MORE)
 
 
 def own_arguments(program: Path, arguments: list[str]) -> list[str]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -36,17 +34,6 @@ class OneMachine(Cluster):
 
     def _in_shell(self, node: str, line: str, stdin: str, timeout_s: float) -> Completed:
         return completed(self.shell(node, line), stdin, timeout_s, node)
-
-    def holding(
-        self,
-        doing: str,
-        *,
-        measures: bool = True,
-        wait: bool = False,
-        report: Callable[[str], None] | None = None,
-    ) -> AbstractContextManager[None]:
-        """Keep every other process from measuring on this cluster and from changing it meanwhile."""
-        return lock.held(self.folder, doing, measures=measures, wait=wait, report=report)
 
     def describe(self) -> dict[str, Any]:
         """What this cluster is, read from its first living node, as plain data for a Record."""

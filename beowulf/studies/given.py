@@ -46,7 +46,7 @@ def record(study: str) -> Record | None:
             raise LabError(
                 f"{file} cannot be read: {problem}.", "`git status` may show why."
             ) from None
-        return Record.load(plain, study)
+        return Record.load(plain)
 
 
 def hint(study: str) -> str:

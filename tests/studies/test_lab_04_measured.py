@@ -13,7 +13,7 @@ from running import PATIENCE_S, Beowulf, first, wait_until, warned
 
 from beowulf import notebook, paths
 from beowulf.cluster.namespaces import NamespaceCluster
-from beowulf.cluster.sshd import JOB
+from beowulf.cluster.node_environment import JOB
 from beowulf.errors import LabError, UsageError
 from beowulf.hydra import EAGER_LIMIT
 from beowulf.labs.lab_04 import (
