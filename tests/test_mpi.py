@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from running import PATIENCE_S, Beowulf, first, nothing_runs, wait_until
 
-from beowulf import mpi, paths
+from beowulf import hydra, mpi, paths
 from beowulf.cluster import namespaces
 from beowulf.cluster.config import ClusterConfig
 from beowulf.cluster.namespaces import NamespaceCluster
@@ -28,6 +28,8 @@ pytestmark = pytest.mark.cluster
 
 LAB = paths.root() / "labs" / "01-validation"
 CORES = len(os.sched_getaffinity(0))
+CRASH = signal.strsignal(signal.SIGSEGV)
+
 BEGIN = """
 #include <mpi.h>
 #include <stdio.h>

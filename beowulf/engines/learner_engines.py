@@ -133,11 +133,9 @@ class Engines(World):
         with suppress(Exception):  # whatever it is, the exception itself is known
             from ipyparallel import Reference
 
-            asked = self._client[self._order[rank]].apply_async(Reference("_beowulf"), "trouble")
-            deadline = time.monotonic() + places.LONGEST_ANSWER_S
-            # Where another rank has exited, all end in a moment, and this one answers no more.
-            while not asked.ready() and self.alive and time.monotonic() < deadline:
-                asked.wait(LOOK_EVERY_S)
+            view = self._client[self._order[rank]]
+            asked = view.apply_async(Reference("_beowulf"), "trouble")
+            self._wait(asked.wait, places.LONGEST_ANSWER_S)
             place = Place(**asked.get(0))
         where = f", in {place}" if place.line else ""
         # From Python 3.13 on, a line that is not complete has an exception of its own, which no manual names.
