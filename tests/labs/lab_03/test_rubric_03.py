@@ -65,14 +65,12 @@ def test_class_w_has_its_own_sizes() -> None:
         ("cores-bound", {"most_times": 4, "reached_percent": 45.0}, 0),
         ("cores-bound", {"reached_percent": 0.9}, 1 / 2),
         ("ep-count", {"ep_mops": 84.0}, 0),  # pairs for numbers
-        ("four-from-one", {"ft_predicted_s": 0.45}, 1),
         ("four-from-one", {"ft_predicted_s": 0.02 + 7 * 1_048_576 / 12.5e6}, 1 / 2),
         ("shares", {"largest_share_has": "FT"}, 1 / 2),
         ("shares", {"computing_s": 0.049}, 1 / 2),  # what is spent in MPI
         ("message-length", {"bytes_a_call": 960}, 1 / 2),
         ("cable-bound", {"ft_cable_s": 18.8}, 1 / 2),
         ("paper-hpl", {"hpl_matrix_gb": 1.39}, 1 / 2),
-        ("paper-hpl", {"hpl_times_the_performance": 2.5}, 1 / 2),
     ],
 )
 def test_what_is_half_right_earns_half(
@@ -81,7 +79,7 @@ def test_what_is_half_right_earns_half(
     assert one(question, **answers).points == share * WORTH[question]
 
 
-@pytest.mark.parametrize("blind", [0, 1, float("nan")])
+@pytest.mark.parametrize("blind", [1, float("nan")])
 def test_one_number_everywhere_earns_nothing_beside_the_records(blind: float) -> None:
     answers = {name: blind for name, value in RIGHT.items() if not isinstance(value, str)}
     assert earned(scores(**answers)) <= {*MEASURED, "shares", "message-length", "timeline"}
