@@ -10,7 +10,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from beowulf.measure.judgement import Interval, Span, below, difference, quotient, within
+from beowulf.measure.judgement import (
+    Interval,
+    Span,
+    below,
+    difference,
+    quotient,
+    reaches,
+    together,
+    within,
+)
 from beowulf.studies.study import Judgement
 
 Judge = Callable[[Any], Judgement]
@@ -48,6 +57,11 @@ class Quantity:
         """Whether the whole interval lies between two limits; inconclusive while it crosses one."""
         return lambda facts: _judged(self, seen := self.of(facts), within(seen, low, high))
 
+    def reaches(self, published: float) -> Judge:
+        """Whether at least half of a paper's change is there, which this quantity has in its own unit."""
+        none = 1.0 if self.unit == TIMES else 0.0
+        return lambda facts: _judged(self, seen := self.of(facts), reaches(seen, published, none))
+
     def _same_unit(self, other: Quantity) -> None:
         if self.unit != other.unit:
             raise TypeError(
@@ -64,6 +78,26 @@ class Quantity:
             return _judged(self, seen, how(seen, other), f"; {_text(limit, other)}")
 
         return judge
+
+
+def every(*judges: Judge) -> Judge:
+    """Whether all of these hold; evidence and numbers are those of each, in their order."""
+
+    def judge(facts: Any) -> Judgement:
+        seen = [each(facts) for each in judges]
+        numbers: dict[str, list[Any]] = {}
+        for each in seen:
+            for name, value in each.numbers.items():
+                numbers.setdefault(name, []).append(value)
+        evidence = "; ".join(each.evidence for each in seen)
+        return Judgement(together([each.outcome for each in seen]), evidence, numbers)
+
+    return judge
+
+
+def exactly(counted: float) -> Span:
+    """What was counted, and has no other value."""
+    return Span(counted, counted)
 
 
 def scaled(seen: Interval, factor: float) -> Span:
