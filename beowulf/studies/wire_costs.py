@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from beowulf.errors import LabError
-from beowulf.measure.judgement import below
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import cut_short
 from beowulf.measure.statistics import Pairs, Ratio
+from beowulf.measure.table import summary_of
 from beowulf.packets.costs import COLUMNS, costs
 from beowulf.record import Point, Record, reserve, stamp
 from beowulf.studies.study import Judgement, undecided
 from beowulf.studies.wire_shares import kept, uncut
-from beowulf.verdict import Outcome
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
 # Whole frames: where two of MPICH's packets share a segment, the second header is anywhere in it.
 WHOLE_FRAME_BYTES = 1514
-# Two times that differ by less are called alike.
+# Two times, or counts, that differ by less are called alike.
 ALIKE = 0.05
 
 
@@ -76,10 +75,15 @@ def each(rows: pd.DataFrame, count: int) -> dict[str, float]:
     return {name: value / count for name, value in sums.items()}
 
 
-def paired(one: Sequence[Point], other: Sequence[Point], *, busy: bool) -> Ratio:
+def measured(record: Record, quantity: str, **at: Any) -> list[Point]:
+    """The launches at these coordinates, those with samples."""
+    return [p for p in record.select(**at) if p.quantity == quantity and p.samples]
+
+
+def paired(record: Record, one: Sequence[Point], other: Sequence[Point]) -> Ratio:
     """The times of one as multiples of the other's of the same launch and pass; LabError without samples."""
     others = {point.at["launch"]: point.samples for point in other}
-    pairs = Pairs(busy=busy)
+    pairs = Pairs(busy=record.busy)
     for point in one:
         pairs.add(point.at["launch"], point.samples, others.get(point.at["launch"], ()))
     return pairs.ratio()
@@ -91,6 +95,46 @@ def cost(points: Sequence[Point], name: str) -> float:
     if not costs_each:
         raise LabError("There is no capture of this case.", "Measure again.")
     return float(sum(costs_each) / len(costs_each))
+
+
+def table(
+    record: Record, quantity: str, cases: Iterable[tuple[Mapping[str, Any], Sequence[Point]]]
+) -> pd.DataFrame:
+    """One row a case that was measured: time with its interval, and what each cost on the wire, by the mean."""
+    import pandas as pd
+
+    rows = []
+    for case, launches in cases:
+        if launches:
+            seen = summary_of(launches, busy=record.busy)
+            each = pd.DataFrame(p.facts["each"] for p in launches if "each" in p.facts)
+            times = {"n": seen.n, quantity: seen.median, "low_us": seen.low, "high_us": seen.high}
+            rows.append({**case, **times, **each.mean().to_dict(), **case})
+    if not rows:
+        raise LabError("The Record has no samples of this part.", "Measure again.")
+    return pd.DataFrame(rows)
+
+
+def panels(
+    costs: pd.DataFrame,
+    colours: str,
+    bars: str,
+    wanted: Iterable[tuple[str, str, str, float]],
+) -> list[Panel]:
+    """Of a table of costs a panel for each `wanted`: title, unit, column, and by what its values are multiplied.
+
+    The first one is of times, and has their intervals.
+    """
+    found: list[Panel] = []
+    for title, unit, column, scale in wanted:
+        values: dict[str, dict[str, float]] = {}
+        intervals: dict[tuple[str, str], tuple[float, float]] = {}
+        for row in costs.to_dict("records") if column in costs else ():
+            colour, bar = str(row[colours]), str(row[bars])
+            values.setdefault(colour, {})[bar] = scale * row[column]
+            intervals[colour, bar] = scale * row["low_us"], scale * row["high_us"]
+        found.append(Panel(title, unit, values, {} if found else intervals))
+    return found
 
 
 def unseen(record: Record, part: str) -> list[str]:
@@ -116,21 +160,6 @@ def counting(judge: Callable[[Record], Judgement]) -> Callable[[Record], Judgeme
         )
 
     return judge_if_readable
-
-
-def slower(seen: Ratio) -> Outcome:
-    """Whether the first is slower than the second, by more than ALIKE."""
-    return below(1 + ALIKE, seen)
-
-
-def not_slower(seen: Ratio) -> Outcome:
-    """Whether the first is at most ALIKE slower than the second."""
-    return below(seen, 1 + ALIKE)
-
-
-def times(seen: Ratio) -> str:
-    """A ratio as a sentence has it."""
-    return f"{seen.median:.2f} times ({seen.low:.2f} to {seen.high:.2f}, n = {seen.n})"
 
 
 def size_text(size_bytes: int) -> str:

@@ -36,7 +36,7 @@ def plan(cluster: Cluster, *, quick: bool) -> Plan:
 
 def judged(record: Record) -> list[Claim]:
     """What buffers, limit and collective calls should do."""
-    return [*buffer_sizes.CLAIMS, *collectives.claims(record)]
+    return [*buffer_sizes.claims(record), *collectives.claims(record)]
 
 
 def picture(record: Record) -> Figure:
