@@ -20,13 +20,12 @@ from beowulf.exercises import file_functions
 from beowulf.exercises.exercise import Exercise
 from beowulf.exercises.file_functions import UNWRITTEN
 from beowulf.exercises.heat import knob_worth
+from beowulf.labs.lab_07 import knob_gains
 from beowulf.labs.lab_07.e7_procedure import STEP
 from beowulf.labs.lab_07.knob_gains import ALONE
-from beowulf.measure.roundtrips import HALF
 from beowulf.measure.statistics import ratio
 from beowulf.record import Point, Record
 from beowulf.tuning import ab_comparison
-from beowulf.tuning.ab_comparison import AFTER, BEFORE
 
 STUDY, VARIANT = "E7", "interval"
 EXERCISE = Exercise(STUDY, VARIANT)
@@ -65,19 +64,15 @@ def samples(record: Record, what: str = "") -> Both:
 
 def _cycles(record: Record, what: str) -> list[tuple[Point, Point]]:
     """The Points of before and after of one comparison, those of each launch together."""
-    found: dict[str, dict[int, dict[str, Point]]] = {}
-    for point in record.points:
-        if point.quantity == HALF and point.at.get("state") in (BEFORE, AFTER):
-            name, way = str(point.at.get("knob", "")), str(point.at.get("way", ALONE))
-            name += "" if way in (ALONE, STEP) else f" {way}"
-            launches = found.setdefault(name, {})
-            launches.setdefault(int(point.at.get("launch", 0)), {})[point.at["state"]] = point
+    found = {
+        knob if way in (ALONE, STEP) else f"{knob} {way}": [*launches.values()]
+        for (knob, way), launches in knob_gains.cycles(record).items()
+    }
     if not found:
         raise LabError("The Record has no cycle of before and after.", "Measure again.")
     if not what and len(found) == 1:
         what = next(iter(found))
-    chosen = found[_one_of(found, what)]
-    return [(each[BEFORE], each[AFTER]) for each in chosen.values() if len(each) == 2]
+    return found[_one_of(found, what)]
 
 
 def _one_of(known: Collection[str], what: str) -> str:
