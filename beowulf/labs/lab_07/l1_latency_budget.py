@@ -21,6 +21,7 @@ from beowulf.studies.quantity import Judge, Quantity
 from beowulf.studies.study import SEPARATE, Claim, Judgement, Plan, Study, undecided
 from beowulf.tuning import budget
 from beowulf.tuning.budget import CABLE, CALLS, LONG, MPI, SHORT, STACK, WAKE_UP, WIRE
+from beowulf.verdict import Outcome
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,7 +78,7 @@ def bits_take_time(size: int) -> Judge:
         seen = (time(size, WIRE) > 0)(record)
         evidence = f"{seen.evidence}; its bits come to {step.computed_us:.2f} µs at {record.sweep['shaped']}"
         far = abs(step.us.median / step.computed_us - 1) > WIRE_NEAR
-        outcome = "contradicted" if far and seen.outcome == "holds" else seen.outcome
+        outcome: Outcome = "contradicted" if far and seen.outcome == "holds" else seen.outcome
         return replace(seen, outcome=outcome, evidence=evidence, advice=REAL_PCS)
 
     return judge

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import shlex
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +18,7 @@ from typing import Any
 
 from beowulf.cluster import Cluster
 from beowulf.cluster.shells import SHELL
-from beowulf.errors import LabError, UsageError
+from beowulf.errors import LabError
 from beowulf.exercises import file_functions
 from beowulf.exercises.exercise import Exercise
 from beowulf.labs.lab_07 import null_knob
@@ -72,33 +72,20 @@ class Mine:
             self.back(value)
 
     def _lines(self, method: str, *words: str) -> str:
-        try:
-            given = getattr(self.object, method)(*words)
-        except Exception as problem:
-            raise LabError(
-                f"{self.file}: {method} fails with {type(problem).__name__}: {problem}.", HINT
-            ) from None
-        if given is ... or given is None:
-            raise LabError(f"{self.file}: {method} is not written yet.", HINT)
-        if not isinstance(given, str):
-            raise LabError(
-                f"{self.file}: {method} gives no lines of shell, but {type(given).__name__}.", HINT
-            )
-        return given
+        given, why = file_functions.result(getattr(self.object, method, None), *words)
+        if not why and not isinstance(given, str):
+            why = f"it gives no lines of shell, but {type(given).__name__}"
+        if why:
+            raise LabError(f"{self.file}: {method}: {why}.", HINT)
+        return str(given)
 
 
 def read(names: Mapping[str, Any], file: str) -> Mine:
     """The class `Mine` among the names of a learner's file; LabError when it is not whole."""
-    made = names.get("Mine")
-    try:
-        mine = made() if isinstance(made, type) else None
-    except Exception as problem:
-        raise LabError(
-            f"{file}: Mine() fails with {type(problem).__name__}: {problem}.", HINT
-        ) from None
+    mine, why = file_functions.result(names.get("Mine"))
     values = getattr(mine, "values", None)
-    if mine is None or not isinstance(values, tuple | list):
-        raise LabError(f"{file} has no class Mine with two values.", HINT)
+    if why or not isinstance(values, tuple | list):
+        raise LabError(f"{file} has no class Mine with two values{why and f': {why}'}.", HINT)
     if ... in values:
         raise LabError(f"{file}: values are not written yet.", HINT)
     if len(values) != 2 or not all(isinstance(v, str) and v.strip() for v in values):
@@ -134,7 +121,7 @@ def measure(
 
         def put_in(on: bool) -> None:
             if on:
-                _everywhere(cluster, dict.fromkeys(nodes, mine.set(tried)), "set")
+                _set(cluster, mine, nodes, tried)
             else:
                 _put_back(cluster, mine, found)
 
@@ -156,19 +143,15 @@ def turned(cluster: Cluster, mine: Mine, found: States) -> list[Point]:
 
 
 def _turn(cluster: Cluster, mine: Mine, found: States, start: str, value: str) -> Point:
-    nodes = list(found)
-    before = found
+    nodes, before = list(found), found
     if start:
-        _everywhere(cluster, dict.fromkeys(nodes, mine.set(start)), "set")
+        _set(cluster, mine, nodes, start)
         before = _look(cluster, mine, nodes)
-    _everywhere(cluster, dict.fromkeys(nodes, mine.set(value)), "set")
+    _set(cluster, mine, nodes, value)
     now = _look(cluster, mine, nodes)
     _put_back(cluster, mine, before)
-    again = _look(cluster, mine, nodes)
-    return Point(
-        {"turn": value, "from": start or AS_FOUND},
-        facts={"before": before, "now": now, "again": again},
-    )
+    facts = {"before": before, "now": now, "again": _look(cluster, mine, nodes)}
+    return Point({"turn": value, "from": start or AS_FOUND}, facts=facts)
 
 
 def takes(point: Point) -> bool:
@@ -201,30 +184,25 @@ def stays(record: Record) -> tuple[str, str]:
     As in paper E's procedure, what is not faster is put back.
     """
     cycle = null_knob.comparison(record)
-    before = {str(state) for point in turns(record) for state in _found(point)}
+    found = [point for point in turns(record) if point.at["from"] == AS_FOUND]
+    before = {str(state) for point in found for state in point.facts["before"].values()}
     if len(before) != 1:
         raise LabError("The nodes had different values before.", "`beowulf tune revert`.")
-    if cycle.decision == "faster":
-        return KEPT, str(cycle.after.at["value"])
-    return REVERTED, before.pop()
-
-
-def _found(point: Point) -> Iterable[Any]:
-    return point.facts["before"].values() if point.at.get("from") == AS_FOUND else ()
+    return (
+        (KEPT, str(cycle.after.at["value"])) if cycle.decision == "faster" else (REVERTED, *before)
+    )
 
 
 def lines(points: Sequence[Point]) -> list[str]:
     """What came of each turn."""
     said = []
     for point in points:
-        facts = point.facts
+        before, now, again = (_alike(point.facts[name]) for name in ("before", "now", "again"))
         verdict = "right"
         if not takes(point):
-            verdict = f"set({point.at['turn']!r}): afterwards look prints {_alike(facts['now'])}"
+            verdict = f"set({point.at['turn']!r}): afterwards look prints {now}"
         elif not exact(point):
-            verdict = (
-                f"back({_alike(facts['before'])}): afterwards look prints {_alike(facts['again'])}"
-            )
+            verdict = f"back({before}): afterwards look prints {again}"
         said.append(f"{point.at['from']:>10} -> {point.at['turn']:<10} {verdict}")
     return said
 
@@ -234,8 +212,6 @@ def main(words: Sequence[str], names: Mapping[str, Any]) -> None:
     from beowulf.cluster import running
 
     try:
-        if len(words) != 1:
-            raise UsageError("It takes no arguments.", "`python knob.py`")
         mine, cluster = read(names, Path(words[0]).name), running()
         with _as_it_was(cluster, mine, cluster.nodes[:NODES]) as found:
             print("\n".join(lines(turned(cluster, mine, found))))
@@ -307,6 +283,10 @@ def _different(cluster: Cluster, mine: Mine, found: States) -> States:
 
 def _look(cluster: Cluster, mine: Mine, nodes: Sequence[str]) -> States:
     return _everywhere(cluster, dict.fromkeys(nodes, mine.look()), "look")
+
+
+def _set(cluster: Cluster, mine: Mine, nodes: Sequence[str], value: str) -> None:
+    _everywhere(cluster, dict.fromkeys(nodes, mine.set(value)), "set")
 
 
 def _put_back(cluster: Cluster, mine: Mine, states: States) -> None:
