@@ -188,9 +188,9 @@ def stays(record: Record) -> tuple[str, str]:
     before = {str(state) for point in found for state in point.facts["before"].values()}
     if len(before) != 1:
         raise LabError("The nodes had different values before.", "`beowulf tune revert`.")
-    return (
-        (KEPT, str(cycle.after.at["value"])) if cycle.decision == "faster" else (REVERTED, *before)
-    )
+    if cycle.decision == "faster":
+        return KEPT, str(cycle.after.at["value"])
+    return REVERTED, before.pop()
 
 
 def lines(points: Sequence[Point]) -> list[str]:
