@@ -8,8 +8,6 @@ on two bytes takes a few nanoseconds.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from beowulf.cluster import Cluster
 from beowulf.labs.lab_06 import wire_picture
 from beowulf.labs.lab_06.wire_claims import (
@@ -24,12 +22,8 @@ from beowulf.labs.lab_06.wire_claims import (
     reaching,
     times,
 )
-from beowulf.record import Record
 from beowulf.studies.study import PACKETS, Plan, Study
 from beowulf.studies.wire_shares import Talk, converse, place
-
-if TYPE_CHECKING:
-    from beowulf.figures import Figure
 
 PROTOCOLS = ("blocking", "nonblocking")
 MESSAGE_BYTES = 2
@@ -79,12 +73,6 @@ LEVELS = [
 ]
 
 
-def picture(record: Record) -> Figure:
-    """Shares and packets a second of the four conversations: figures 19 and 20."""
-    title = "Messages of 2 bytes on the wire"
-    return wire_picture.picture(record, "packets_per_s", title, "section V.A", "figures 19-22")
-
-
 STUDY = Study(
     id="A10",
     title="Short messages on the wire: what work beside them changes",
@@ -128,7 +116,10 @@ STUDY = Study(
             reaching(times("talking_packets_per_s", OVERLAP), SLOWER),
         ),
     ],
-    draw=picture,
+    # Shares and packets a second of the four conversations: figures 19 and 20.
+    draw=wire_picture.drawn(
+        "Messages of 2 bytes on the wire", "packets_per_s", "section V.A", "figures 19-22"
+    ),
     needs=(PACKETS,),
     differs={
         "holds": (

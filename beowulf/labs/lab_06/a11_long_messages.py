@@ -9,7 +9,6 @@ the paper concludes that overlap lowers TCP's overhead and makes communication m
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from beowulf.cluster import Cluster
 from beowulf.labs.lab_06 import wire_picture
@@ -23,12 +22,8 @@ from beowulf.labs.lab_06.wire_claims import (
     printed,
     times,
 )
-from beowulf.record import Record
 from beowulf.studies.study import PACKETS, Plan, Study
 from beowulf.studies.wire_shares import Talk, converse, place
-
-if TYPE_CHECKING:
-    from beowulf.figures import Figure
 
 PROTOCOLS = ("blocking", "nonblocking")
 EXCHANGES = {1024: 900, 8192: 300}  # so that their packets outnumber those of the launch
@@ -87,12 +82,6 @@ def plan(cluster: Cluster, *, quick: bool, launches: int | None = None) -> Plan:
     return converse(chosen, quick=quick, launches=launches)
 
 
-def picture(record: Record) -> Figure:
-    """Shares and Mbit/s of each conversation, beside section V.B."""
-    title = "Messages of 1024 and 8192 bytes on the wire"
-    return wire_picture.picture(record, "mbit_per_s", title, "section V.B")
-
-
 STUDY = Study(
     id="A11",
     title="Long messages on the wire: what work beside them changes",
@@ -141,7 +130,10 @@ STUDY = Study(
             [each.reaches(RISE_POINTS) for each in points("talking_data_percent", OVERLAP)],
         ),
     ],
-    draw=picture,
+    # Shares and Mbit/s of each conversation, beside section V.B.
+    draw=wire_picture.drawn(
+        "Messages of 1024 and 8192 bytes on the wire", "mbit_per_s", "section V.B"
+    ),
     needs=(PACKETS,),
     differs={
         "holds": (

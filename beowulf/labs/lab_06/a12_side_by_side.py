@@ -10,7 +10,6 @@ to 8192 it rises a little, because a message of several segments is acknowledged
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from beowulf.cluster import Cluster
 from beowulf.labs.lab_06 import wire_picture
@@ -24,12 +23,8 @@ from beowulf.labs.lab_06.wire_claims import (
     reaching,
     times,
 )
-from beowulf.record import Record
 from beowulf.studies.study import PACKETS, Plan, Study
 from beowulf.studies.wire_shares import Talk, converse, place
-
-if TYPE_CHECKING:
-    from beowulf.figures import Figure
 
 PROTOCOLS = ("blocking", "nonblocking")
 SIZES = (2, 1024, 8192)
@@ -45,12 +40,6 @@ def plan(cluster: Cluster, *, quick: bool, launches: int | None = None) -> Plan:
 def printed_by_size(quantity: str) -> list[float]:
     """The paper's figures for the three sizes."""
     return [printed(quantity, "figures 23-24", "blocking", size, 0) for size in SIZES]
-
-
-def picture(record: Record) -> Figure:
-    """Shares and Mbit/s by size, beside figures 23 and 26."""
-    title = "Messages of 2, 1024 and 8192 bytes on the wire"
-    return wire_picture.picture(record, "mbit_per_s", title, "figures 23-24")
 
 
 # Blocking, as in the paper: each size against the one before it.
@@ -100,7 +89,10 @@ STUDY = Study(
             alike(points("talking_data_percent", BOTH_CALLS)),
         ),
     ],
-    draw=picture,
+    # Shares and Mbit/s by size, beside figures 23 and 26.
+    draw=wire_picture.drawn(
+        "Messages of 2, 1024 and 8192 bytes on the wire", "mbit_per_s", "figures 23-24"
+    ),
     needs=(PACKETS,),
     differs={
         "holds": (

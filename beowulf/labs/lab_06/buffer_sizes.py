@@ -132,45 +132,30 @@ def buffers(cluster: Cluster, size_bytes: int) -> Iterator[None]:
 
 
 def _observe(measurement: Measurement, setting: Setting, chunks: int, number: int) -> None:
+    sent: dict[int, int] = {}
+    about = {name: value for name, value in setting.at.items() if name != "protocol"}
     with observed(measurement) as wire:
-        sent = {
-            size: _converse(measurement, setting, size, TAG + 2 * place, chunks, number)
-            for place, size in enumerate(SIZES)
-        }
+        for tag, size in _tags():
+            words: list[str | int] = ["--bytes", size, "--tag", tag, "--chunks", chunks]
+            words += ["--exchanges", chunks * EXCHANGES_A_CHUNK.get(size, 1)]
+            words += ["--protocol", setting.protocol]
+            how: dict[str, Any] = {"environment": setting.environment, "launch": number}
+            lines = measurement.launch(program(), 2, words, at=about, **how)
+            of_tag = [each for each in lines if each["kind"] == "sent" and each["tag"] == tag]
+            sent[size] = sum(int(each["messages"]) for each in of_tag)
     messages = wire.messages
-    point_to_point = messages[messages["context"] == 0]
-    for place, size in enumerate(SIZES):
-        mine = point_to_point[point_to_point["tag"] == TAG + 2 * place]
-        at = {"message_bytes": size, "overlap_bytes": 0}
-        at |= {**setting.at, "ranks": 2, "launch": number}
-        measurement.add(at, HALF, ()).facts.update(
-            {
-                **({} if mine.empty else {"each": each(mine, len(mine))}),
-                "sent": sent[size],
-                "matched": len(mine) == sent[size] and bool((mine["bytes"] == size).all()),
-                "capture": wire.capture,
-            }
-        )
+    for tag, size in _tags():
+        mine = messages[(messages["context"] == 0) & (messages["tag"] == tag)]
+        at = {"message_bytes": size, "overlap_bytes": 0, **setting.at, "ranks": 2, "launch": number}
+        facts: dict[str, Any] = {} if mine.empty else {"each": each(mine, len(mine))}
+        whole = len(mine) == sent[size] and bool((mine["bytes"] == size).all())
+        facts |= {"sent": sent[size], "matched": whole, "capture": wire.capture}
+        measurement.add(at, HALF, ()).facts.update(facts)
 
 
-def _converse(
-    measurement: Measurement, setting: Setting, size: int, tag: int, chunks: int, number: int
-) -> int:
-    """One launch; how many messages with this tag it says it sent."""
-    exchanges = chunks * EXCHANGES_A_CHUNK.get(size, 1)
-    lines = measurement.launch(
-        program(),
-        2,
-        [
-            *("--bytes", size, "--exchanges", exchanges, "--chunks", chunks, "--tag", tag),
-            *("--protocol", setting.protocol),
-        ],
-        environment=setting.environment,
-        launch=number,
-        at={name: value for name, value in setting.at.items() if name != "protocol"},
-    )
-    sent = [line for line in lines if line["kind"] == "sent" and line["tag"] == tag]
-    return sum(int(line["messages"]) for line in sent)
+def _tags() -> list[tuple[int, int]]:
+    """The tag of each size."""
+    return [(TAG + 2 * place, size) for place, size in enumerate(SIZES)]
 
 
 def points(record: Record, setting: Setting, size: int) -> list[Point]:

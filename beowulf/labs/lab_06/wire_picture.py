@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from beowulf import papers
@@ -61,11 +61,16 @@ def _published(wheres: Sequence[str]) -> pd.DataFrame:
     return printed[columns].add_prefix("paper_").reset_index()
 
 
-def picture(record: Record, rate: str, title: str, *wheres: str) -> Figure:
-    """Two panels with a row for each conversation: shares of all packets, and a rate of RATES.
+def drawn(title: str, rate: str, *wheres: str) -> Callable[[Record], Figure]:
+    """What draws two panels with a row for each conversation: shares of all packets, and a rate of RATES.
 
     Beside both is what the parts `wheres` of paper A have.
     """
+    return lambda record: picture(record, title, rate, wheres)
+
+
+def picture(record: Record, title: str, rate: str, wheres: Sequence[str]) -> Figure:
+    """The same of one Record."""
     from beowulf.figures import Figure, look
 
     conversations = table(record, *wheres)

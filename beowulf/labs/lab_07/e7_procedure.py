@@ -54,7 +54,7 @@ def plan(cluster: Cluster, *, quick: bool) -> Plan:
 def ask(measurement: Measurement, when: str) -> None:
     """Ask every node the checklist."""
     for each in checklist.ask(measurement.cluster):
-        facts = {"asks": each.question.asks, "wanted": each.question.wanted}
+        facts: dict[str, Any] = {"asks": each.question.asks, "wanted": each.question.wanted}
         facts |= {"answers": each.by_node, "alike": each.agree, "as_wanted": each.as_wanted}
         at = {"question": each.question.name, "when": when}
         measurement.points.append(Point(at, facts=facts))

@@ -56,18 +56,14 @@ def plan(cluster: Cluster, *, quick: bool) -> Plan:
                 at = {"state": state}
                 pingpong(measurement, 2, [PING_BYTES], passes=PING_PASSES, launch=launch, at=at)
                 for name in KERNELS:
-                    run(measurement, name, launch, state)
+                    place = {"kernel": name, "state": state}
+                    source = BENCHMARKS[name].source
+                    lines = measurement.launch(source, RANKS, [LETTER], launch=launch, at=place)
+                    seconds = float(result(lines)["seconds"])
+                    measurement.add({**place, "launch": launch}, TIME, [seconds])
 
     planned = launches * len(both) * (1 + len(KERNELS))
     return Plan(planned, {**sweep, "testbed": paper_e_baseline.TESTBED}, steps)
-
-
-def run(measurement: Measurement, name: str, launch: int, state: str) -> None:
-    """Run a kernel once, and keep the seconds that it prints."""
-    at = {"kernel": name, "state": state}
-    lines = measurement.launch(BENCHMARKS[name].source, RANKS, [LETTER], launch=launch, at=at)
-    seconds = float(result(lines)["seconds"])
-    measurement.add({**at, "launch": launch}, TIME, [seconds])
 
 
 def times(record: Record) -> dict[str, Ratio]:
