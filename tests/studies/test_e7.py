@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from knob_records import compared
 from made import decided
 from overlap_records import record
 
@@ -20,6 +19,7 @@ from beowulf.tuning import machines
 from beowulf.tuning.ab_comparison import Length
 from beowulf.tuning.knobs import ALL
 from beowulf.tuning.paper_e_baseline import FIREWALL, MODERATION
+from tests.gold.lab_07 import launches
 
 NODES = ("node00", "node01", "node02", "node03")
 TESTBED = {MODERATION: "50", FIREWALL: "100"}
@@ -48,8 +48,8 @@ def usual(*, fate: str = KEPT, left: str = "none", driver: tuple[str, ...] = ("v
         ]
     points += [Point({"knob": MODERATION, "step": 1}, facts={"fate": KEPT, "to": "0"})]
     points += [Point({"knob": FIREWALL, "step": 2}, facts={"fate": fate, "to": "none"})]
-    points += compared(MODERATION, 0.5, STEP) + compared(FIREWALL, 0.8, STEP, 25.0)
-    points += compared(TOGETHER, 0.4, STEP)
+    points += launches(MODERATION, 0.5, STEP) + launches(FIREWALL, 0.8, STEP, 25.0)
+    points += launches(TOGETHER, 0.4, STEP)
     made = record("E7", points)
     made.sweep["testbed"] = TESTBED
     return made
@@ -62,8 +62,7 @@ def test_each_claim_holds_where_the_record_shows_it() -> None:
 
 
 def test_different_drivers_are_reported() -> None:
-    verdicts = judge(usual(driver=("e1000e 3.2", "e1000e 3.3")))
-    said = next(v for v in verdicts if v.claim == "nodes-alike")
+    said = judge(usual(driver=("e1000e 3.2", "e1000e 3.3"))).named("nodes-alike")
     assert said.outcome == "contradicted"
     assert "e1000e 3.2, e1000e 3.3" in said.evidence
 
@@ -84,7 +83,7 @@ def test_a_node_that_answers_otherwise_was_not_found_as_the_testbed_has_it() -> 
 def test_a_procedure_that_makes_nothing_faster_is_contradicted() -> None:
     made = usual()
     made.points = [p for p in made.points if p.at.get("knob") != TOGETHER]
-    made.points += compared(TOGETHER, 1.0, STEP)
+    made.points += launches(TOGETHER, 1.0, STEP)
     assert decided(made)["procedure-gains"] == "contradicted"
 
 
