@@ -165,47 +165,41 @@ def test_a_wrong_knob_is_named_and_what_was_there_is_there_again(
     [
         ("look", '"cat /no/such/file"', r"On node0., the lines of look fail: .*No such file"),
         ("look", '"true"', "look prints nothing on node0"),
-        ("set", "7", "set gives no lines of shell, but int"),
-        ("set", "value + 1", "set fails with TypeError"),
-        ("back", "...", "back is not written yet"),
-        ("back", '"exit 3"', "the lines of back fail: it said nothing"),
+        ("set", "7", "set: it gives no lines of shell, but int"),
+        ("set", "value + 1", "set: TypeError"),
+        ("back", "...", "back: it is not written yet"),
     ],
 )
 def test_a_knob_that_cannot_be_used_is_refused_and_nothing_is_kept(
     lab_folder: Path, cluster: NamespaceCluster, part: str, body: str, said: str
 ) -> None:
-    source = written(lab_folder, **KNOB | {part: body})
+    before = settings(cluster)
     with pytest.raises(LabError, match=said):
-        own_knob.measure(cluster, source, length=SHORT)
+        own_knob.measure(cluster, written(lab_folder, **KNOB | {part: body}), length=SHORT)
     assert not list((lab_folder / "records").glob("*.json"))
-    for node in cluster.nodes:
-        cluster.administer(node, f"echo 1 >{EARLY_DEMUX}")  # where `back` could not
+    assert settings(cluster) == before
 
 
 @pytest.mark.cluster
 def test_the_file_says_in_a_terminal_what_is_right(at_cluster: Beowulf) -> None:
     def started(source: Path) -> tuple[int, str]:
-        words = [sys.executable, str(source)]
-        done = completed(["env", f"BEOWULF_STATE={at_cluster.state}", *words], "", PATIENCE_S, "")
+        words = ["env", f"BEOWULF_STATE={at_cluster.state}", sys.executable, str(source)]
+        done = completed(words, "", PATIENCE_S, "")
         return done.returncode, done.stdout + done.stderr
 
     code, said = started(written(at_cluster.here))
     assert (code, "values are not written yet" in said) == (1, True)
     code, said = started(written(at_cluster.here, **KNOB))
-    assert code == 0
-    assert said.count("right") == 4
-    assert "as found -> 0" in said
+    assert (code, said.count("right"), "as found -> 0" in said) == (0, 4, True)
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
         ("class Mine:\n    values = ('1',)", "values are two texts"),
-        ("class Mine:\n    values = (0, 1)", "values are two texts"),
         ("class Mine:\n    values = ('1', ' 1')", "both values are 1"),
-        ("class Mine:\n    pass", "no class Mine with two values"),
         ("Mine = 3", "no class Mine with two values"),
-        ("class Mine:\n    def __init__(self, x): pass", r"Mine\(\) fails with TypeError"),
+        ("class Mine:\n    def __init__(self, x): pass", "no class Mine .*: TypeError"),
     ],
 )
 def test_a_class_that_is_not_whole_is_refused(tmp_path: Path, text: str, said: str) -> None:
