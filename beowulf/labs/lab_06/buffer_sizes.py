@@ -27,7 +27,7 @@ from beowulf.measure.roundtrips import HALF
 from beowulf.measure.statistics import LEAST_PAIRS
 from beowulf.record import Point, Record
 from beowulf.studies import wire_costs
-from beowulf.studies.quantity import TIMES, Quantity, every, exactly
+from beowulf.studies.quantity import TIMES, Quantity, all_hold, exactly
 from beowulf.studies.study import Claim, Judgement, Need, other_library
 from beowulf.studies.wire_costs import (
     ALIKE,
@@ -284,7 +284,9 @@ def claims(record: Record) -> list[Claim]:
         Claim(
             "small-buffers-more-segments",
             "Socket buffers of 4 KB cut every message into more segments",
-            counting(every(*(segments(SMALL, size).within(1 + ALIKE, math.inf) for size in shown))),
+            counting(
+                all_hold(*(segments(SMALL, size).within(1 + ALIKE, math.inf) for size in shown))
+            ),
             troubles=seen,
         ),
         *(
@@ -292,7 +294,7 @@ def claims(record: Record) -> list[Claim]:
                 f"{setting.buffer_bytes // KB}kb-buffers-more-overhead",
                 f"Socket buffers of {size_text(setting.buffer_bytes)} raise the TCP overhead of every"
                 f" message by more than {POINTS_MATTER:g} point",
-                counting(every(*(overhead(setting, size) > POINTS_MATTER for size in shown))),
+                counting(all_hold(*(overhead(setting, size) > POINTS_MATTER for size in shown))),
                 troubles=seen,
             )
             for setting in (SMALL, MIDDLE)

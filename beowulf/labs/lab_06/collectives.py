@@ -20,7 +20,7 @@ from beowulf.measure.quality import trouble
 from beowulf.measure.statistics import LEAST_PAIRS
 from beowulf.record import Point, Record
 from beowulf.studies import wire_costs
-from beowulf.studies.quantity import TIMES, Quantity, every, exactly
+from beowulf.studies.quantity import TIMES, Quantity, all_hold, exactly
 from beowulf.studies.study import Claim
 from beowulf.studies.wire_costs import (
     ALIKE,
@@ -184,7 +184,9 @@ def claims(record: Record) -> list[Claim]:
             Claim(
                 f"{operation}-no-more-bytes",
                 f"MPI's {name} sends no more bytes than the loop, at any size",
-                counting(every(*(bytes_of_call(operation, size).within(0, 1) for size in shown))),
+                counting(
+                    all_hold(*(bytes_of_call(operation, size).within(0, 1) for size in shown))
+                ),
                 troubles=partial(unseen, part=PART),
             )
         )
@@ -201,7 +203,7 @@ SAVES_TIME = Claim(
     "broadcast-16kb-saves-time-not-bytes",
     "A broadcast of 16 KB by MPI's call sends as many bytes as the loop and takes less time",
     counting(
-        every(
+        all_hold(
             bytes_of_call("broadcast", 16 * KB).within(1, 1),
             time_of_call("broadcast", 16 * KB) < 1 - ALIKE,
         )

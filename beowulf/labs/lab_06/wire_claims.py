@@ -16,7 +16,7 @@ from beowulf.measure.quality import cut_short, trouble
 from beowulf.measure.roundtrips import HALF
 from beowulf.measure.statistics import LEAST_PAIRS, ratio, summary
 from beowulf.record import Record
-from beowulf.studies.quantity import TIMES, Judge, Quantity, every, exactly
+from beowulf.studies.quantity import TIMES, Judge, Quantity, all_hold, exactly
 from beowulf.studies.study import Claim, Judgement
 from beowulf.studies.wire_costs import counting
 from beowulf.studies.wire_shares import rows, uncut
@@ -99,7 +99,9 @@ def level(says: str, at: Place, percent: float) -> Judge:
             raise LabError(f"{len(launches)} launches have it, and {LEAST_PAIRS} are needed.")
         return summary(launches)
 
-    return Quantity(says, share, "%").within(percent - LEVEL_POINTS, percent + LEVEL_POINTS)
+    return Quantity(says, share, "% of the packets").within(
+        percent - LEVEL_POINTS, percent + LEVEL_POINTS
+    )
 
 
 def printed(quantity: str, where: str, calls: str, message_bytes: object, overlap: int) -> float:
@@ -110,12 +112,12 @@ def printed(quantity: str, where: str, calls: str, message_bytes: object, overla
 
 def of_rates(name: str, says: str, judges: Iterable[Judge]) -> Claim:
     """A claim on times."""
-    return _claim(name, says, every(*judges), timed)
+    return _claim(name, says, all_hold(*judges), timed)
 
 
 def of_shares(name: str, says: str, judges: Iterable[Judge]) -> Claim:
     """A claim on what is counted, which a busy machine does not change."""
-    return _claim(name, says, every(*judges), counted)
+    return _claim(name, says, all_hold(*judges), counted)
 
 
 def _claim(name: str, says: str, judge: Judge, troubles: Callable[[Record], list[str]]) -> Claim:
@@ -169,8 +171,8 @@ EVERY_MESSAGE = _claim(
 def only_tcp(says: str, least_percent: float) -> Claim:
     """Whether at least so many percent of the packets are TCP in each capture."""
     least = Quantity(
-        "TCP, of the packets of each capture at least",
+        "TCP in each capture at least",
         lambda record: exactly(float(rows(record)["tcp_percent"].min())),
-        "%",
+        "% of the packets",
     )
     return _claim("nearly-all-tcp", says, least.within(least_percent, 100.0), broken_off)

@@ -33,7 +33,7 @@ from beowulf.measure.quality import trouble
 from beowulf.measure.roundtrips import HALF, need_nodes
 from beowulf.measure.statistics import LEAST_PAIRS, Summary
 from beowulf.record import Point, Record
-from beowulf.studies.quantity import TIMES, Judge, Quantity, every
+from beowulf.studies.quantity import TIMES, Judge, Quantity, all_hold
 from beowulf.studies.states import KNOBS, emulated
 from beowulf.studies.study import Claim, Judgement, Plan, Study, undecided
 from beowulf.tuning.ab_comparison import Decision, Length, compare
@@ -173,7 +173,7 @@ def moderation_most(record: Record) -> Judgement:
         if not gain(record, knob):
             return not_here(record, knob)
     less = time_without(MODERATION) < time_without(FIREWALL)
-    return every(decided(MODERATION, "faster"), less)(record)
+    return all_hold(decided(MODERATION, "faster"), less)(record)
 
 
 def together(judge: Judge, but: str) -> Judge:

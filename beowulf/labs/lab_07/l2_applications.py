@@ -18,7 +18,7 @@ from beowulf.measure.roundtrips import HALF, need_nodes
 from beowulf.measure.roundtrips import run as pingpong
 from beowulf.measure.statistics import LEAST_PAIRS, Ratio
 from beowulf.record import Record
-from beowulf.studies.quantity import TIMES, Quantity, every
+from beowulf.studies.quantity import TIMES, Quantity, all_hold
 from beowulf.studies.states import (
     AFTER,
     BEFORE,
@@ -94,7 +94,7 @@ def limit(record: Record) -> Judgement:
     kernels = [name for name in times(record) if name != PING]
     if not kernels:
         raise LabError("No kernel was measured in both states.")
-    return every(*(time(PING) < time(name) for name in kernels))(record)
+    return all_hold(*(time(PING) < time(name) for name in kernels))(record)
 
 
 def compared(_record: Record) -> list[Compared]:
