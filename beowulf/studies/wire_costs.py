@@ -169,6 +169,8 @@ def size_text(size_bytes: int) -> str:
 
 def draw(axes: Axes, panel: Panel, *, named: bool) -> None:
     """Bars of a panel with their figures; the names of the rows only where `named`."""
+    from matplotlib.ticker import MaxNLocator
+
     from beowulf.figures import look
 
     names = list(dict.fromkeys(name for series in panel.values.values() for name in series))
@@ -208,15 +210,9 @@ def draw(axes: Axes, panel: Panel, *, named: bool) -> None:
     axes.set_xlim(0, 1.25 * widest)
     axes.grid(axis="y", visible=False)
     axes.xaxis.set_major_formatter(look.number_tick)
-    axes.xaxis.set_major_locator(_few())
+    axes.xaxis.set_major_locator(MaxNLocator(4))
     look.titles(axes, panel.title, panel.unit, "")
     axes.title.set_fontsize(11)
-
-
-def _few() -> Any:
-    from matplotlib.ticker import MaxNLocator
-
-    return MaxNLocator(4)
 
 
 def legend(axes: Axes, labels: Sequence[str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,6 @@ from test_mpi_messages import CALL, YES, eager
 
 from autograder import evidence
 from autograder.evidence import IMPOSSIBLE
-from autograder.rubrics import own_loops
 from autograder.rubrics.submission import Submission
 from beowulf.errors import LabError
 from beowulf.labs.lab_06 import own_loop
@@ -27,6 +27,7 @@ from beowulf.packets.ladder import ladder
 from beowulf.packets.table import read
 from beowulf.record import Point, Record
 
+RUBRIC = import_module("autograder.rubrics.06_protocol_analysis")
 ROW = 4096
 HEADERS, SHORTEST = 54, 60  # of Ethernet, IP and TCP without options; a card pads a shorter frame
 SENT = [len(CALL), len(YES), len(eager(5, ROW)), len(eager(6, 0))]
@@ -178,7 +179,7 @@ def test_a_record_of_a_capture_beside_it_is_counted_and_graded(file: Path, clust
     zero = {"ghost_rows": 0}
     other = own_loop.measure(cluster, lambda packets: count(packets) | zero, file, row_bytes=7)
     for record in (without, other):
-        assert own_loops.loop(Submission([record], [], {}, {}, new_notebook())).points == 5
+        assert RUBRIC.loop(Submission([record], [], {}, {}, new_notebook())).points == 5
     assert not [f for f in evidence.findings(other, cluster.records) if f.kind == IMPOSSIBLE]
     other.points[0].facts["ours"] = 7
     [found] = [f for f in evidence.findings(other, cluster.records) if f.kind == IMPOSSIBLE]

@@ -66,32 +66,31 @@ def drawn(title: str, rate: str, *wheres: str) -> Callable[[Record], Figure]:
 
     Beside both is what the parts `wheres` of paper A have.
     """
-    return lambda record: picture(record, title, rate, wheres)
 
+    def draw(record: Record) -> Figure:
+        from beowulf.figures import Figure, look
 
-def picture(record: Record, title: str, rate: str, wheres: Sequence[str]) -> Figure:
-    """The same of one Record."""
-    from beowulf.figures import Figure, look
+        conversations = table(record, *wheres)
+        names = [_name(row) for _, row in conversations.iterrows()]
+        with look.style():
+            drawing, only = look.paper(width=10.4, height=3.2 + 0.42 * len(names))
+            only.remove()
+            left, right = drawing.subplots(1, 2, sharey=True, width_ratios=(1.2, 1))
+            _shares(left, conversations)
+            _rate(right, conversations, rate)
+            left.xaxis.set_major_formatter(look.number_tick)
+            for axes in (left, right):
+                axes.grid(axis="y", visible=False)
+            drawing.legend(*left.get_legend_handles_labels(), loc="outside lower left", ncols=2)
+            drawing.legend(*right.get_legend_handles_labels(), loc="outside lower right")
+            left.set_yticks(range(len(names)), names)
+            left.set_ylim(len(names) - 0.4, -0.6)
+            look.titles(left, "What the packets were", "share of all packets (%)", "")
+            look.titles(right, "How fast they went", f"{RATES[rate]}, median, 95 % interval", "")
+            drawing.suptitle(title, x=0.01, ha="left", fontsize=13)
+        return Figure(drawing, title, _in_words(conversations, names, rate, title), conversations)
 
-    conversations = table(record, *wheres)
-    names = [_name(row) for _, row in conversations.iterrows()]
-    with look.style():
-        drawing, only = look.paper(width=10.4, height=3.2 + 0.42 * len(names))
-        only.remove()
-        left, right = drawing.subplots(1, 2, sharey=True, width_ratios=(1.2, 1))
-        _shares(left, conversations)
-        _rate(right, conversations, rate)
-        left.xaxis.set_major_formatter(look.number_tick)
-        for axes in (left, right):
-            axes.grid(axis="y", visible=False)
-        drawing.legend(*left.get_legend_handles_labels(), loc="outside lower left", ncols=2)
-        drawing.legend(*right.get_legend_handles_labels(), loc="outside lower right")
-        left.set_yticks(range(len(names)), names)
-        left.set_ylim(len(names) - 0.4, -0.6)
-        look.titles(left, "What the packets were", "share of all packets (%)", "")
-        look.titles(right, "How fast they went", f"{RATES[rate]}, median, 95 % interval", "")
-        drawing.suptitle(title, x=0.01, ha="left", fontsize=13)
-    return Figure(drawing, title, _in_words(conversations, names, rate, title), conversations)
+    return draw
 
 
 def _name(row: pd.Series[Any]) -> str:

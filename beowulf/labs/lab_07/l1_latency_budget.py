@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from beowulf.cluster import Cluster
-from beowulf.errors import LabError
 from beowulf.figures import Figure
 from beowulf.measure.judgement import Interval
 from beowulf.measure.measurement import Measurement
@@ -128,10 +127,6 @@ def picture(record: Record) -> Figure:
     """The steps of a short message, one after the other, for each kind of receiver; the table has the long one too."""
     from beowulf.figures.segments import Part, timeline
 
-    if not any(point.samples for point in record.points):
-        raise LabError(
-            "The Record has no samples of any step.", "`beowulf study L1` measures them."
-        )
     bars: dict[str, list[Part]] = {}
     left_out = []
     for name, way in BARS.items():

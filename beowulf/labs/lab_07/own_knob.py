@@ -52,26 +52,15 @@ class Mine:
     values: tuple[str, str]
     relaunch: bool
 
-    def look(self) -> str:
-        """Lines that print the state."""
-        return self._lines("look")
-
-    def set(self, value: str) -> str:
-        """Lines that set it to a value."""
-        return self._lines("set", value)
-
-    def back(self, state: str) -> str:
-        """Lines that make a state again."""
-        return self._lines("back", state)
-
     def rehearse(self) -> None:
         """Ask for all lines once, and run none; LabError when one is not written yet."""
-        self.look()
+        self.lines("look")
         for value in self.values:
-            self.set(value)
-            self.back(value)
+            self.lines("set", value)
+            self.lines("back", value)
 
-    def _lines(self, method: str, *words: str) -> str:
+    def lines(self, method: str, *words: str) -> str:
+        """Lines of shell: that `look` at the state, `set` it to a value, or make a state `back`."""
         given, why = file_functions.result(getattr(self.object, method, None), *words)
         if not why and not isinstance(given, str):
             why = f"it gives no lines of shell, but {type(given).__name__}"
@@ -115,7 +104,7 @@ def measure(
         Measurement(STUDY, cluster, folder, quick=True, progress=progress) as session,
         _as_it_was(cluster, mine, nodes) as found,
     ):
-        session.sweep |= {"exercise": file.name, "look": mine.look()[:LONGEST_LINES]}
+        session.sweep |= {"exercise": file.name, "look": mine.lines("look")[:LONGEST_LINES]}
         session.points.extend(turned(cluster, mine, found))
         tried = next(value for value in mine.values if value != found[nodes[0]])
 
@@ -234,7 +223,9 @@ def _as_it_was(cluster: Cluster, mine: Mine, nodes: Sequence[str]) -> Iterator[S
         again = {node: _again(mine, state) for node, state in found.items()}
         change_preview.first(cluster, [_listed(mine, found)], change_preview.show)
         before = {node: Reading(state, state) for node, state in found.items()}
-        entry = its_log.change(mine.name, " or ".join(mine.values), before, mine.look(), again)
+        entry = its_log.change(
+            mine.name, " or ".join(mine.values), before, mine.lines("look"), again
+        )
         try:
             yield found
         finally:
@@ -244,7 +235,7 @@ def _as_it_was(cluster: Cluster, mine: Mine, nodes: Sequence[str]) -> Iterator[S
 
 def _listed(mine: Mine, found: States) -> str:
     """What will be changed where, for the owner of the machines."""
-    lines = (line for value in mine.values for line in mine.set(value).splitlines())
+    lines = (line for value in mine.values for line in mine.lines("set", value).splitlines())
     what = f"{mine.name} alternating between {' and '.join(mine.values)}, and back, as {mine.file} says"
     return "\n".join([f"{', '.join(found)}: {what}", *(f"    {line}" for line in lines)])
 
@@ -253,10 +244,10 @@ def _again(mine: Mine, state: str) -> str:
     """Lines that make a state again without the learner's file: as `back` does, and where that is wrong, as `set`."""
     set_ = "false"
     with suppress(LabError):
-        set_ = mine.set(state)
+        set_ = mine.lines("set", state)
     back, look, instead = (
         shlex.join([*SHELL, "-c", lines]) + " </dev/null"
-        for lines in (mine.back(state), mine.look(), set_)
+        for lines in (mine.lines("back", state), mine.lines("look"), set_)
     )
     return f'{back} || true\n[ "$({look})" = {shlex.quote(state)} ] || {instead}'
 
@@ -267,7 +258,9 @@ def _restore(cluster: Cluster, mine: Mine, found: States) -> None:
         _put_back(cluster, mine, found)
     if different := _different(cluster, mine, found):
         with suppress(LabError):
-            _everywhere(cluster, {node: mine.set(found[node]) for node in different}, "set")
+            _everywhere(
+                cluster, {node: mine.lines("set", found[node]) for node in different}, "set"
+            )
     if different := _different(cluster, mine, found):
         node, now = next(iter(different.items()))
         raise LabError(
@@ -282,15 +275,17 @@ def _different(cluster: Cluster, mine: Mine, found: States) -> States:
 
 
 def _look(cluster: Cluster, mine: Mine, nodes: Sequence[str]) -> States:
-    return _everywhere(cluster, dict.fromkeys(nodes, mine.look()), "look")
+    return _everywhere(cluster, dict.fromkeys(nodes, mine.lines("look")), "look")
 
 
 def _set(cluster: Cluster, mine: Mine, nodes: Sequence[str], value: str) -> None:
-    _everywhere(cluster, dict.fromkeys(nodes, mine.set(value)), "set")
+    _everywhere(cluster, dict.fromkeys(nodes, mine.lines("set", value)), "set")
 
 
 def _put_back(cluster: Cluster, mine: Mine, states: States) -> None:
-    _everywhere(cluster, {node: mine.back(state) for node, state in states.items()}, "back")
+    _everywhere(
+        cluster, {node: mine.lines("back", state) for node, state in states.items()}, "back"
+    )
 
 
 def _everywhere(cluster: Cluster, scripts: Mapping[str, str], method: str) -> States:
