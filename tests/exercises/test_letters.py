@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from running import first
-from solutions import APART, TOGETHER
+from solutions import APART
 
 from beowulf import paths
 from beowulf.cluster.namespaces import NamespaceCluster
@@ -54,16 +54,6 @@ def test_what_is_handed_out_runs_by_the_packages_own_harness_and_its_record_is_k
     assert list(small_writes.table(record)["n"]) == [3] * 4
     assert newest(lab_folder / "records", "L1", "letters") == record
     assert "times as long" in small_writes.picture(record).title
-
-
-@pytest.mark.nightly
-@pytest.mark.cluster
-@pytest.mark.parametrize("body", [AT_ONCE, TOGETHER], ids=["at once", "together"])
-def test_both_ways_of_the_hints_carry_every_letter_whole(
-    lab_folder: Path, cluster: NamespaceCluster, body: str
-) -> None:
-    record = small_writes.measure(cluster, written(lab_folder, body))
-    assert small_writes.times(record).n == 3
 
 
 @pytest.mark.cluster

@@ -94,16 +94,16 @@ def record(study: str, points: Iterable[Point], variant: str = "", **changes: An
     return measured.record(study, points, variant=variant, cluster=CLUSTER, **changes)
 
 
-def steps(**ways: float) -> Record:
-    """L1: these ways take so long, and all others as in BUDGET."""
+def steps(wire: float = 1397.0, **ways: float) -> Record:
+    """L1: these ways take so long, and all others as in BUDGET; a rate adds `wire` to a long message."""
     points = []
     known = {**BUDGET, **{name.replace("_", " "): us for name, us in ways.items()}}
     for shaped in (False, True):
-        visits = [v for v in range(8) if (v % 4 in (1, 2)) == shaped for _ in range(EACH)]
+        visits = [v for v in range(16) if (v % 4 in (1, 2)) == shaped for _ in range(EACH)]
         cases = [("call", 0, CALL)]
         for way, us in known.items():
-            wire = 1397.0 if shaped and "loopback" not in way else 0.0
-            cases += [(way, SHORT, us), (way, LONG, us + 20 + wire)]
+            more = wire if shaped and "loopback" not in way else 0.0
+            cases += [(way, SHORT, us), (way, LONG, us + 20 + more)]
         for way, size, us in cases:
             at = {"step": way, "size_bytes": size, "shaped": shaped, "ranks": 2}
             samples, facts = [us] * len(visits), {"visit": visits}

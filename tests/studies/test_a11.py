@@ -8,14 +8,13 @@ from pathlib import Path
 
 import pytest
 from made import decided
-from null_records import Noise, assert_told_apart
 from wire_records import record
 
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.labs.lab_06 import a11_long_messages as a11
 from beowulf.measure.roundtrips import HALF
 from beowulf.record import Record
-from beowulf.studies.wire_shares import LAUNCHES, Talk
+from beowulf.studies.wire_shares import Talk
 
 
 def measured(protocols: tuple[str, ...] = a11.PROTOCOLS, **with_overlap: float) -> Record:
@@ -45,24 +44,6 @@ def test_a_rate_that_rises_as_in_the_paper_holds() -> None:
     found = decided(measured(("nonblocking",), **fast))
     rates = ("overlap-raises-rate", "overlap-raises-rate-talking", "nonblocking-beats-blocking")
     assert {found[claim] for claim in rates} == {"holds"}
-
-
-EFFECTS = {
-    "overlap-raises-rate": {"packets_per_s": 5000 * a11.FASTER},
-    "overlap-lowers-overhead": {"overhead": 0.45 - a11.RISE_POINTS / 100},
-}
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("claim", EFFECTS)
-def test_noise_alone_rarely_holds_and_the_papers_effect_mostly(claim: str) -> None:
-    talks = [t for t in a11.talks(a11.QUICK_OVERLAPS) if t.protocol == "nonblocking"]
-
-    def of(effect: Mapping[str, float], noise: Noise) -> Record:
-        how = {"noise": noise, "launches": LAUNCHES}
-        return record("A11", talks, lambda t: effect if t.overlap_bytes else {}, **how)
-
-    assert_told_apart(a11.STUDY, claim, of, {}, EFFECTS[claim])
 
 
 def test_overhead_and_data_share_are_judged_separately() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -18,15 +17,13 @@ from beowulf.cli import tune_paper, tune_tables
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError, UsageError
 from beowulf.labs.lab_03 import e4_hpcc
-from beowulf.labs.lab_07 import e5_application
 from beowulf.measure.roundtrips import HALF
 from beowulf.measure.statistics import LEAST_PAIRS, Ratio
-from beowulf.record import Point, Record, newest
+from beowulf.record import Point, Record
 from beowulf.report import before_after as both
 from beowulf.studies.states import AFTER, BEFORE, PING
 from beowulf.studies.study import Study
 from beowulf.suites.hpcc_results import RESULTS
-from beowulf.suites.sequences import Collection
 from beowulf.tuning import machines, paper_e_baseline
 from beowulf.tuning.knobs import ALL
 from tests.gold.lab_07 import applications
@@ -175,26 +172,6 @@ def test_what_cannot_be_compared_is_a_sentence_and_changes_nothing(at_cluster: B
 
 
 # Measured
-
-
-@pytest.mark.nightly
-@pytest.mark.cluster
-@pytest.mark.skipif(not shutil.which("blastn"), reason="ncbi-blast+ is not installed")
-def test_a_search_is_measured_in_both_states_and_all_is_as_it_was(
-    cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(e5_application, "QUICK", Collection(bases=60_000, queries=5, seed=3))
-    monkeypatch.setattr(e5_application, "PARTS", (1, 2))
-    monkeypatch.setattr(e5_application, "LAUNCHES", 1)
-    knobs = [ALL[name] for name in paper_e_baseline.TESTBED]
-    before = machines.read(cluster, knobs)
-    found, file = both.measure(both.SEARCH, cluster, tmp_path, quick=True)
-    assert machines.read(cluster, knobs) == before
-    assert newest(tmp_path, "E5", both.VARIANT) is not None
-    assert Record.load(file).sweep["testbed"] == paper_e_baseline.parts(cluster)
-    totals = [point for point in found.points if point.quantity == e5_application.TOTAL]
-    assert [point.at["state"] for point in totals] == [BEFORE, AFTER]
-    assert found.complete, found.warnings
 
 
 @pytest.mark.cluster

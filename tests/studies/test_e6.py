@@ -15,11 +15,11 @@ from overlap_records import record
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError
 from beowulf.labs.lab_07 import e6_knobs
-from beowulf.labs.lab_07.knob_gains import ALONE, LATER, TOGETHER
+from beowulf.labs.lab_07.knob_gains import LATER, TOGETHER
 from beowulf.record import Point, Record
 from beowulf.studies import draw
 from beowulf.tuning import machines
-from beowulf.tuning.ab_comparison import AFTER, Length
+from beowulf.tuning.ab_comparison import AFTER
 from beowulf.tuning.knobs import ALL
 from beowulf.tuning.paper_e_baseline import FIREWALL, IRQBALANCE, LOW_LATENCY, MODERATION
 from tests.gold.lab_07 import launches
@@ -148,30 +148,6 @@ def test_the_picture_has_every_knob_and_names_means_that_say_otherwise_than_the_
 # Measured
 
 
-@pytest.mark.nightly  # L2 does it in every run
-@pytest.mark.cluster
-def test_the_study_makes_the_testbed_measures_and_puts_everything_back(
-    cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(e6_knobs, "QUICK_LENGTH", Length(blocks=2, most_blocks=2, samples=5))
-    monkeypatch.setattr(e6_knobs, "QUICK_LAUNCHES", 1)
-    knobs = [ALL[MODERATION], ALL[FIREWALL]]
-    before = machines.read(cluster, knobs)
-    reported: list[float] = []
-    made = e6_knobs.STUDY.measure(
-        cluster, tmp_path, quick=True, progress=lambda done, of, what: reported.append(done / of)
-    )
-    assert machines.read(cluster, knobs) == before
-    assert made.complete, made.warnings
-    assert reported == sorted(reported)
-    assert set(decided(made)) == {each.name for each in e6_knobs.CLAIMS}
-    here = {(p.at["knob"], p.at["way"]) for p in made.points if "way" in p.at}
-    assert (FIREWALL, ALONE) in here
-    if made.sweep["testbed"].keys() == {MODERATION, FIREWALL}:
-        assert {(TOGETHER, ALONE), (FIREWALL, LATER)} <= here
-    assert draw(made).alt
-
-
 @pytest.mark.cluster
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may turn what belongs to the machine")
 def test_a_knob_of_the_machine_is_turned_alone_and_put_back(
@@ -194,7 +170,9 @@ def test_a_knob_of_the_machine_is_turned_alone_and_put_back(
     monkeypatch.setattr(e6_knobs, "compare", compared_here)
     # As on PCs and VMs, whose machines are the nodes' own.
     monkeypatch.setattr(e6_knobs, "absent_knobs", lambda _: {IRQBALANCE: "not here"})
+    before = machines.read(cluster, [ALL[MODERATION], ALL[FIREWALL]])
     made = e6_knobs.STUDY.measure(cluster, tmp_path, quick=True)
+    assert machines.read(cluster, [ALL[MODERATION], ALL[FIREWALL]]) == before
     assert made.sweep["machine"] == {LOW_LATENCY: "1"}
     assert dict(seen)[LOW_LATENCY] == "1"
     assert all(value == "0" for name, value in seen if name != LOW_LATENCY)
