@@ -64,7 +64,7 @@ def test_what_is_not_distinguishable_from_zero_is_reported_and_not_drawn() -> No
 
 def test_each_step_of_a_usual_budget_is_there_and_stacked_in_the_order_of_the_way() -> None:
     found = decided(steps())
-    assert found.pop("wire-1") == "contradicted"  # a burst passes at once
+    assert found.pop("wire-1") == "inconclusive"  # a burst passes at once
     assert set(found.values()) == {"holds"}
     assert len(found) == 11
     table = draw(steps()).table
