@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from itertools import product
 from typing import TYPE_CHECKING
 
 from beowulf import paths, variant
@@ -151,19 +152,14 @@ def bytes_of_call(operation: str, size: int) -> Quantity:
 
 def table(record: Record) -> pd.DataFrame:
     """One row an operation, size and way: time with its interval, and each operation's cost on the wire."""
-    return wire_costs.table(
-        record,
-        OPERATION,
+    cases = (
         (
-            (
-                {"operation": OPERATIONS[operation], "size_bytes": size, "way": way},
-                points(record, operation, way, size),
-            )
-            for operation in OPERATIONS
-            for size in sizes(record)
-            for way in WAYS
-        ),
+            {"operation": OPERATIONS[operation], "size_bytes": size, "way": way},
+            points(record, operation, way, size),
+        )
+        for operation, size, way in product(OPERATIONS, sizes(record), WAYS)
     )
+    return wire_costs.table(record, OPERATION, cases)
 
 
 def claims(record: Record) -> list[Claim]:
