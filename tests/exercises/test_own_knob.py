@@ -45,17 +45,20 @@ def lab_folder(tmp_path: Path, records: Path) -> Path:
     return tmp_path
 
 
-def settings(cluster: NamespaceCluster) -> dict[str, str]:
-    return {node: cluster.administer(node, f"cat {EARLY_DEMUX}").stdout for node in cluster.nodes}
+def settings(cluster: NamespaceCluster, file: str = EARLY_DEMUX) -> dict[str, str]:
+    return {node: cluster.administer(node, f"cat {file}").stdout for node in cluster.nodes}
 
 
 @pytest.mark.cluster
-def test_a_right_knob_is_turned_measured_put_back_and_played_back(
-    lab_folder: Path, cluster: NamespaceCluster
+@pytest.mark.parametrize("setting", first(1, by_lot.SETTINGS))
+def test_a_right_knob_of_any_setting_that_may_be_drawn_is_turned_measured_and_put_back(
+    lab_folder: Path, cluster: NamespaceCluster, setting: str
 ) -> None:
-    before = settings(cluster)
-    record = own_knob.measure(cluster, written(lab_folder, **KNOB), length=SHORT)
-    assert settings(cluster) == before
+    file = "/proc/sys/" + setting.replace(".", "/")
+    parts = KNOB | {"look": f'"cat {file}"', "set": f'f"echo {{value}} >{file}"'}
+    before = settings(cluster, file)
+    record = own_knob.measure(cluster, written(lab_folder, **parts), length=SHORT)
+    assert settings(cluster, file) == before
     turns = own_knob.turns(record)
     assert [(point.at["from"], point.at["turn"]) for point in turns] == [
         *(("as found", "0"), ("as found", "1"), ("0", "1"), ("1", "0"))
@@ -64,24 +67,9 @@ def test_a_right_knob_is_turned_measured_put_back_and_played_back(
     assert [line.split()[-1] for line in own_knob.lines(turns)] == ["right"] * 4
     assert (record.study, record.variant, record.complete) == ("E7", "own-knob", True)
     assert record.program["name"] == "knob.py"
-    assert own_knob.setting(record) == by_lot.USUAL_SETTING
+    assert own_knob.setting(record) == setting
     assert own_knob.stays(record)[1] in ("0", "1")
     assert newest(lab_folder / "records", "E7", "own-knob") == record
-
-
-@pytest.mark.cluster
-@pytest.mark.parametrize("setting", first(1, by_lot.SETTINGS[::-1]))
-def test_each_setting_that_may_be_drawn_is_a_nodes_own_and_takes_both_values(
-    lab_folder: Path, cluster: NamespaceCluster, setting: str
-) -> None:
-    file = "/proc/sys/" + setting.replace(".", "/")
-    before = Path(file).read_text()
-    parts = KNOB | {"look": f'"cat {file}"', "set": f'f"echo {{value}} >{file}"'}
-    record = own_knob.measure(cluster, written(lab_folder, **parts), length=SHORT)
-    turns = own_knob.turns(record)
-    assert all(own_knob.takes(point) and own_knob.exact(point) for point in turns)
-    assert own_knob.setting(record) == setting
-    assert Path(file).read_text() == before
 
 
 # Turns the knob of a file, and is killed when the new value is in on one node.
