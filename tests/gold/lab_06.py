@@ -37,17 +37,11 @@ RIGHT: dict[str, Any] = plain_answers(SLUG) | {
     "overhead_with_percent": 7.0,
     "overhead_change_points": 0.0,
     "rate_with_mbit_per_s": 54.0,
-    "largest_eager_bytes": 131_040,
-    "smallest_rendezvous_bytes": 131_041,
     "request_ms": 0.12,
     "data_ms": 31.4,
     "data_in": "MPI_Waitall",
-    "short_messages_are": "mpich",
     "all_data_percent": 97.62,
-    "broadcast_messages": 3,
-    "scatter_call_bytes": 4096,
     "bytes_a_packet": 110.7,
-    "no_overlap_bytes_per_s": 255_664.28,
 }
 
 WORTH = worth(SLUG)
