@@ -8,6 +8,7 @@ import signal
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from made import decided, outcomes
@@ -189,9 +190,7 @@ def test_ctrl_c_keeps_the_launches_that_were_captured_whole_and_their_captures(
 def test_a_capture_that_is_refused_leaves_no_file(
     cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, study: Study
 ) -> None:
-    def refused(*words: object, **more: object) -> None:
-        raise LabError("No packets here.")
-
+    refused = Mock(side_effect=LabError("No packets here."))
     monkeypatch.setattr(NamespaceCluster, "capture", refused)
     with pytest.raises(LabError, match="No packets here"):
         study.measure(cluster, tmp_path, quick=True)
