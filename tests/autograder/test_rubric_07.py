@@ -6,7 +6,6 @@ import math
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pytest
 from marked import Marked
 
@@ -84,22 +83,11 @@ def test_an_answer_is_held_against_the_learners_own_records(
     assert one(question, instead(*made), **answers).points == pytest.approx(worth)
 
 
-def _of_medians(before: list[float], after: list[float]) -> tuple[float, ...]:
-    change = 100 * (np.median(after) / np.median(before) - 1)
-    return change, change - 1, change + 1
-
-
-def _of_single_pairs(before: list[float], after: list[float]) -> tuple[float, ...]:
-    change = 100 * (np.array(after) / before - 1)
-    return np.median(change), *np.percentile(change, (2.5, 97.5))
-
-
 @pytest.mark.parametrize(
     ("made", "points_earned", "said"),
     [
-        (interval(_of_single_pairs), 1, "too wide"),
+        (interval(lambda b, a: (lab_07.change_percent(b, a)[0], -99, 99)), 1, "too wide"),
         (interval(lambda b, a: lab_07.change_percent(b, a)[::-1]), 0, ""),
-        (interval(_of_medians), 0, "medians of both states"),
         (interval(lambda b, a: "faster"), 0, "no numbers"),
         (interval(lambda b, a: (1.0, math.nan, 2.0)), 0, "is none"),
         (interval(source=""), 0, "the text of the function"),
