@@ -181,22 +181,19 @@ def draw(axes: Axes, panel: Panel, *, named: bool) -> None:
     widest = max(widest, most)
     for number, (label, series) in enumerate(panel.values.items()):
         shift = (number - (len(panel.values) - 1) / 2) * thick
-        for name, value in series.items():
-            place = names.index(name) + shift
-            axes.barh(
-                place,
-                value,
-                height=thick * 0.9,
-                color=look.COLOURS[number],
-                hatch=look.HATCHES[number],
-                edgecolor="white",
+        places = [names.index(name) + shift for name in series]
+        values = list(series.values())
+        spans = [panel.intervals.get((label, name), (v, v)) for name, v in series.items()]
+        how: dict[str, Any] = {"color": look.COLOURS[number], "hatch": look.HATCHES[number]}
+        axes.barh(places, values, height=thick * 0.9, edgecolor="white", label=label, **how)
+        if panel.intervals:
+            both = zip(values, spans, strict=True)
+            reach = zip(
+                *((max(v - low, 0), max(high - v, 0)) for v, (low, high) in both), strict=True
             )
-            low, high = panel.intervals.get((label, name), (value, value))
-            if high > low:
-                reach = [[max(value - low, 0.0)], [max(high - value, 0.0)]]
-                axes.errorbar(
-                    value, place, xerr=reach, fmt="none", ecolor="black", capsize=2, linewidth=1
-                )
+            how = {"fmt": "none", "ecolor": "black", "capsize": 2, "linewidth": 1}
+            axes.errorbar(values, places, xerr=list(reach), **how)
+        for place, value, (_, high) in zip(places, values, spans, strict=True):
             axes.annotate(
                 look.number_text(float(f"{value:.3g}")),
                 (max(value, min(high, widest)), place),
@@ -217,15 +214,5 @@ def draw(axes: Axes, panel: Panel, *, named: bool) -> None:
 
 def legend(axes: Axes, labels: Sequence[str]) -> None:
     """What the colours of a row of panels mean, below its middle one."""
-    from beowulf.figures import look
-
-    for number, label in enumerate(labels):
-        axes.bar(
-            0,
-            0,
-            color=look.COLOURS[number],
-            hatch=look.HATCHES[number],
-            edgecolor="white",
-            label=label,
-        )
-    axes.figure.legend(loc="outside lower center", ncols=max(len(labels), 1))
+    how: dict[str, Any] = {"loc": "outside lower center", "ncols": max(len(labels), 1)}
+    axes.figure.legend(*axes.get_legend_handles_labels(), **how)
