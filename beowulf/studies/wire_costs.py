@@ -107,9 +107,10 @@ def table(
     for case, launches in cases:
         if launches:
             seen = summary_of(launches, busy=record.busy)
-            each = pd.DataFrame(p.facts["each"] for p in launches if "each" in p.facts)
-            times = {"n": seen.n, quantity: seen.median, "low_us": seen.low, "high_us": seen.high}
-            rows.append({**case, **times, **each.mean().to_dict(), **case})
+            each = pd.DataFrame(p.facts["each"] for p in launches if "each" in p.facts).mean()
+            row: dict[Any, Any] = {**case, "n": seen.n, quantity: seen.median}
+            row |= {"low_us": seen.low, "high_us": seen.high, **each.to_dict(), **case}
+            rows.append(row)
     if not rows:
         raise LabError("The Record has no samples of this part.", "Measure again.")
     return pd.DataFrame(rows)

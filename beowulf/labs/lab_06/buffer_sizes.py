@@ -222,7 +222,14 @@ def _overhead_percent(each: dict[str, float]) -> float:
 @counting
 def control_messages(record: Record) -> Judgement:
     """How many control messages a message takes, below and above three limits."""
-    cases = [(setting, size) for setting in (OWN, EARLY, LATE) for size in sizes(record) or SIZES]
+    cases = [
+        (setting, size)
+        for setting in (OWN, EARLY, LATE)
+        for size in sizes(record)
+        if points(record, setting, size)
+    ]
+    if not cases:
+        raise LabError("There are no messages of any limit.", "Measure again.")
     wrong = []
     for setting, size in cases:
         count = counted(record, setting, size, "control_packets")
@@ -250,7 +257,8 @@ def every_message(record: Record) -> Judgement:
 
 def asking_first_is_slower(record: Record) -> Judgement:
     """Half of MPICH's limit is left: a message of 64 KB asks first; another library has no such limit."""
-    return replace((time(EARLY, 64 * KB) > 1 + ALIKE)(record), **other_library(record))
+    other: dict[str, Any] = other_library(record)
+    return replace((time(EARLY, 64 * KB) > 1 + ALIKE)(record), **other)
 
 
 def claims(record: Record) -> list[Claim]:

@@ -136,9 +136,10 @@ def _no_count(name: str, given: Mapping[str, Any]) -> str:
     """Why what was given under a name counts nothing; empty where it does."""
     if name not in given:
         return "it is not in the dict"
-    number: Any = given[name]
-    if isinstance(number, bool) or not isinstance(number, Real):
-        return f"it is no number, but {type(number).__name__}"
+    yours = given[name]
+    if isinstance(yours, bool) or not isinstance(yours, Real):
+        return f"it is no number, but {type(yours).__name__}"
+    number: Any = yours
     return "" if 0 <= number < 1e15 and number % 1 == 0 else f"nothing is counted {number} times"
 
 

@@ -40,7 +40,7 @@ def table(record: Record, *wheres: str) -> pd.DataFrame:
     for at, launches in rows(record).groupby(PLACE, sort=True):
         row: dict[str, Any] = dict(zip(PLACE, at, strict=True)) | {"launches": len(launches)}
         shares = ["data_percent", *SHARES, "tcp_overhead_percent"]
-        row |= launches[shares].median().to_dict()
+        row |= {str(name): value for name, value in launches[shares].median().items()}
         for name in (each for rate in RATES for each in (rate, f"talking_{rate}")):
             seen = summary(launches[name].to_numpy(), busy=record.busy)
             row |= {name: seen.median, f"{name}_low": seen.low, f"{name}_high": seen.high}
