@@ -90,7 +90,8 @@ def conversations(number: int, record: Record) -> Facts:
 def long(record: Record) -> Facts:
     """Overhead with an overlap of 8192 bytes, what that changed, and the rate meanwhile."""
     table = wire_picture.table(record).set_index(wire_picture.PLACE)
-    none, most = (table.xs((8192, "nonblocking", overlap)) for overlap in (0, a11.MOST))
+    rows = table.to_dict("index")
+    none, most = (rows[8192, "nonblocking", overlap] for overlap in (0, a11.MOST))
     overhead = "tcp_overhead_percent"
     return {
         "overhead_with_percent": float(most[overhead]),

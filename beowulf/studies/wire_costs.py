@@ -108,9 +108,10 @@ def table(
         if launches:
             seen = summary_of(launches, busy=record.busy)
             each = pd.DataFrame(p.facts["each"] for p in launches if "each" in p.facts).mean()
-            row: dict[Any, Any] = {**case, "n": seen.n, quantity: seen.median}
-            row |= {"low_us": seen.low, "high_us": seen.high, **each.to_dict(), **case}
-            rows.append(row)
+            row = {**case, "n": seen.n, quantity: seen.median}
+            row |= {"low_us": seen.low, "high_us": seen.high}
+            row |= {str(name): value for name, value in each.items()}
+            rows.append({**row, **case})
     if not rows:
         raise LabError("The Record has no samples of this part.", "Measure again.")
     return pd.DataFrame(rows)
