@@ -6,8 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from beowulf import host_state
-from beowulf.cluster import Cluster, Completed, Hardware, description, lock
+from beowulf.cluster import Cluster, Completed, Hardware, description
 from beowulf.cluster.config import ClusterConfig
 from beowulf.cluster.shells import completed
 

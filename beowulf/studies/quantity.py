@@ -18,6 +18,7 @@ from beowulf.measure.judgement import (
     below,
     difference,
     quotient,
+    reaches,
     together,
     within,
 )
@@ -58,6 +59,12 @@ class Quantity:
         """Whether the whole interval lies between two limits; inconclusive while it crosses one."""
         asked = f"{low:.4g} to {high:.4g}"
         return self._judged(asked, lambda seen: within(seen, low, high))
+
+    def reaches(self, published: float) -> Judge:
+        """Whether at least half of a paper's change is there, which this quantity has in its own unit."""
+        none = 1.0 if self.unit == TIMES else 0.0
+        asked = f"half of a change to {published:.4g}"
+        return self._judged(asked, lambda seen: reaches(seen, published, none))
 
     def _same_unit(self, other: Quantity) -> None:
         if self.unit != other.unit:
@@ -153,6 +160,11 @@ def in_order(*groups: Sequence[Quantity]) -> Judge:
         return Judgement(together(steps), "; ".join(one._text(at) for one, at in every), numbers)
 
     return judge
+
+
+def exactly(counted: float) -> Span:
+    """What was counted, and has no other value."""
+    return Span(counted, counted)
 
 
 def scaled(seen: Interval, factor: float) -> Span:

@@ -60,16 +60,13 @@ def added(record: Record) -> dict[tuple[int, str], float]:
         for p in record.points
         if "from_rank" in p.at
     }
-    try:
-        return {
-            (rank, part): of[WITH, rank][part] - of[NONE, rank][part]
-            for rank in (0, 1)
-            for part in (BEFORE, AFTER)
-        }
-    except KeyError:
-        raise LabError(
-            f"{record.file_name} lacks one of the two runs.", "Record it again."
-        ) from None
+    if len(of) < 4:
+        raise LabError(f"{record.file_name} lacks one of the two runs.", "Record it again.")
+    return {
+        (rank, part): of[WITH, rank][part] - of[NONE, rank][part]
+        for rank in (0, 1)
+        for part in (BEFORE, AFTER)
+    }
 
 
 def _way(found: Analysis, run: str, source: int) -> Point:
