@@ -10,43 +10,62 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from beowulf.measure.judgement import Interval, Span, below, difference, quotient, within
+from beowulf.measure.judgement import (
+    Interval,
+    Span,
+    below,
+    difference,
+    quotient,
+    together,
+    within,
+)
 from beowulf.studies.study import Judgement
+from beowulf.verdict import Outcome
 
 Judge = Callable[[Any], Judgement]
 TIMES = "times"
+PERCENT = "%"  # a change, which is written with its sign
 
 
 @dataclass(frozen=True)
 class Quantity:
     """What `of` makes of a study's facts: an interval, in a `unit`; LabError where there are no samples of it.
 
-    `says` is what it is, as evidence names it: "a barrier of two nodes".
+    `says` is what it is, as evidence names it: "a barrier of two nodes"; what it was made of is named there, too.
     """
 
     says: str
     of: Callable[[Any], Interval]
     unit: str
+    parts: tuple[Quantity, ...] = ()
 
     def __truediv__(self, other: Quantity) -> Quantity:
         self._same_unit(other)
         says = f"{self.says} over {other.says}"
-        return Quantity(says, lambda facts: quotient(self.of(facts), other.of(facts)), TIMES)
+        return Quantity(
+            says, lambda facts: quotient(self.of(facts), other.of(facts)), TIMES, (self, other)
+        )
 
     def __sub__(self, other: Quantity) -> Quantity:
         self._same_unit(other)
         says = f"{self.says} less {other.says}"
-        return Quantity(says, lambda facts: difference(self.of(facts), other.of(facts)), self.unit)
+        return Quantity(
+            says,
+            lambda facts: difference(self.of(facts), other.of(facts)),
+            self.unit,
+            (self, other),
+        )
 
     def __lt__(self, limit: Quantity | float) -> Judge:
-        return self._compared(limit, lambda seen, other: below(seen, other))
+        return self._compared(limit, "less than", lambda seen, other: below(seen, other))
 
     def __gt__(self, limit: Quantity | float) -> Judge:
-        return self._compared(limit, lambda seen, other: below(other, seen))
+        return self._compared(limit, "more than", lambda seen, other: below(other, seen))
 
     def within(self, low: float, high: float) -> Judge:
         """Whether the whole interval lies between two limits; inconclusive while it crosses one."""
-        return lambda facts: _judged(self, seen := self.of(facts), within(seen, low, high))
+        asked = f"{low:.4g} to {high:.4g}"
+        return self._judged(asked, lambda _, seen: within(seen, low, high))
 
     def _same_unit(self, other: Quantity) -> None:
         if self.unit != other.unit:
@@ -54,33 +73,49 @@ class Quantity:
                 f"{self.says} is in {self.unit} and {other.says} in {other.unit}: they cannot be compared"
             )
 
-    def _compared(self, limit: Quantity | float, how: Callable[[Any, Any], Any]) -> Judge:
+    def _compared(
+        self, limit: Quantity | float, side: str, how: Callable[[Any, Any], Outcome]
+    ) -> Judge:
         if not isinstance(limit, Quantity):
-            return lambda facts: _judged(self, seen := self.of(facts), how(seen, limit))
+            return self._judged(f"{side} {limit:.4g}", lambda _, seen: how(seen, limit))
         self._same_unit(limit)
+        return self._judged("", lambda facts, seen: how(seen, limit.of(facts)), limit)
+
+    def _judged(
+        self, asked: str, outcome: Callable[[Any, Interval], Outcome], *others: Quantity
+    ) -> Judge:
+        """The function that judges: evidence says what is `asked`, and names the `others` and the parts."""
 
         def judge(facts: Any) -> Judgement:
-            seen, other = self.of(facts), limit.of(facts)
-            return _judged(self, seen, how(seen, other), f"; {_text(limit, other)}")
+            seen = self.of(facts)
+            known = {name: getattr(seen, name) for name in ("median", "n") if hasattr(seen, name)}
+            evidence = [self._text(seen) + (f", and {asked} is asked" if asked else "")]
+            evidence += [each._text(each.of(facts)) for each in (*others, *self.parts)]
+            numbers = known | {"low": seen.low, "high": seen.high}
+            return Judgement(outcome(facts, seen), "; ".join(evidence), numbers)
 
         return judge
+
+    def _text(self, seen: Interval) -> str:
+        sign = "+" if self.unit == PERCENT else ""
+        ends = f"{seen.low:{sign}.4g} to {seen.high:{sign}.4g}"
+        middle = getattr(seen, "median", None)
+        if middle is None:
+            return f"{self.says}: {ends} {self.unit}"
+        return f"{self.says}: {middle:{sign}.4g} {self.unit} ({ends}); n = {getattr(seen, 'n', 0)}"
+
+
+def all_hold(*judges: Judge) -> Judge:
+    """Whether each of several comparisons holds; the numbers are those of the last one."""
+
+    def judge(facts: Any) -> Judgement:
+        seen = [each(facts) for each in judges]
+        evidence = "; ".join(each.evidence for each in seen)
+        return Judgement(together([each.outcome for each in seen]), evidence, seen[-1].numbers)
+
+    return judge
 
 
 def scaled(seen: Interval, factor: float) -> Span:
     """So many times an interval."""
     return Span(factor * seen.low, factor * seen.high)
-
-
-def _judged(quantity: Quantity, seen: Interval, outcome: Any, more: str = "") -> Judgement:
-    numbers = {"low": seen.low, "high": seen.high}
-    known = {name: getattr(seen, name) for name in ("median", "n") if hasattr(seen, name)}
-    return Judgement(outcome, _text(quantity, seen) + more, known | numbers)
-
-
-def _text(quantity: Quantity, seen: Interval) -> str:
-    ends = f"{seen.low:.4g} to {seen.high:.4g}"
-    middle = getattr(seen, "median", None)
-    amount = f"{ends} {quantity.unit}"
-    if middle is not None:
-        amount = f"{middle:.4g} {quantity.unit} ({ends}); n = {getattr(seen, 'n', 0)}"
-    return f"{quantity.says}: {amount}"

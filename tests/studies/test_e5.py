@@ -64,7 +64,7 @@ def test_a_gain_names_what_the_state_before_was_made_of() -> None:
     record_of_both.sweep["testbed"] = {"moderation": "50", "firewall": "100"}
     for claim in ("tuned-time", "synthetic-is-the-limit"):
         evidence = judge(record_of_both).named(claim).evidence
-        assert "made up (moderation 50, firewall 100) and a delay stands in" in evidence
+        assert "made up (moderation 50, firewall 100) and a delay takes the place" in evidence
 
 
 @pytest.mark.nightly

@@ -125,9 +125,9 @@ def test_without_a_card_the_size_of_a_stand_in_decides_nothing() -> None:
 def test_a_verdict_names_what_stands_in_for_the_papers_conditions() -> None:
     made = usual()
     assert "the state before is made up (" in named(made, "not-additive").evidence
-    assert "stands in for a network card" not in named(made, "not-additive").evidence
+    assert "takes the place of a network card" not in named(made, "not-additive").evidence
     made.cluster["kind"] = "namespaces"
-    assert "stands in for a network card" in named(made, "not-additive").evidence
+    assert "takes the place of a network card" in named(made, "not-additive").evidence
     made.sweep["testbed"] = {}
     assert "made up" not in named(made, "moderation-most").evidence
 
