@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from beowulf.measure.judgement import (
     Interval,
@@ -102,7 +102,21 @@ class Quantity:
         middle = getattr(seen, "median", None)
         if middle is None:
             return f"{self.says}: {ends} {self.unit}"
-        return f"{self.says}: {middle:{sign}.4g} {self.unit} ({ends}); n = {getattr(seen, 'n', 0)}"
+        count = f"; n = {seen.n}" if hasattr(seen, "n") else ""
+        return f"{self.says}: {middle:{sign}.4g} {self.unit} ({ends}){count}"
+
+
+class Seen(NamedTuple):
+    """A median with its interval, as a row of a table has them."""
+
+    median: float
+    low: float
+    high: float
+
+
+def known(says: str, seen: Interval, unit: str) -> Quantity:
+    """A quantity that was read already, where the Record decides which ones there are."""
+    return Quantity(says, lambda _: seen, unit)
 
 
 def all_hold(*judges: Judge) -> Judge:
