@@ -6,6 +6,7 @@ intervals in it are wider.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -87,12 +88,17 @@ class Quantity:
         """The function that judges: evidence says what is `asked`, and names the `others` and the parts."""
 
         def judge(facts: Any) -> Judgement:
-            seen = self.of(facts)
-            known = {name: getattr(seen, name) for name in ("median", "n") if hasattr(seen, name)}
+            seen, limits = self.of(facts), [(each, each.of(facts)) for each in others]
+            parts = [(each, each.of(facts)) for each in self.parts]
             evidence = [self._text(seen) + (f", and {asked} is asked" if asked else "")]
-            evidence += [each._text(each.of(facts)) for each in (*others, *self.parts)]
+            evidence += [each._text(found) for each, found in (*limits, *parts)]
+            known = {name: getattr(seen, name) for name in ("median", "n") if hasattr(seen, name)}
             numbers = known | {"low": seen.low, "high": seen.high}
-            return Judgement(outcome(facts, seen), "; ".join(evidence), numbers)
+            for _, found in limits:
+                numbers |= {"limit_low": found.low, "limit_high": found.high}
+            # A quotient may have no upper end, and a Verdict's numbers are finite.
+            finite = {name: value for name, value in numbers.items() if not math.isinf(value)}
+            return Judgement(outcome(facts, seen), "; ".join(evidence), finite)
 
         return judge
 
@@ -120,12 +126,13 @@ def known(says: str, seen: Interval, unit: str) -> Quantity:
 
 
 def all_hold(*judges: Judge) -> Judge:
-    """Whether each of several comparisons holds; the numbers are those of the last one."""
+    """Whether each of several comparisons holds; one that is contradicted decides."""
 
     def judge(facts: Any) -> Judgement:
         seen = [each(facts) for each in judges]
         evidence = "; ".join(each.evidence for each in seen)
-        return Judgement(together([each.outcome for each in seen]), evidence, seen[-1].numbers)
+        numbers = {str(place): each.numbers for place, each in enumerate(seen, start=1)}
+        return Judgement(together([each.outcome for each in seen]), evidence, numbers)
 
     return judge
 

@@ -1,4 +1,4 @@
-"""A sweep of message sizes with roundtrip.c: the plan that several studies of labs 04 and 05 share, and what claims of them ask."""
+"""Sweeps of message sizes with roundtrip.c, in labs 04 and 05: their plan, and what their claims ask alike."""
 
 from __future__ import annotations
 
