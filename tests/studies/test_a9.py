@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import mpptest_records
 import pytest
@@ -11,7 +10,6 @@ from made import decided, named
 from null_records import Noise, assert_told_apart
 from overlap_records import record, samples
 
-from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.labs.lab_05 import a9_overlap_sizes as a9
 from beowulf.measure import mpptest
 from beowulf.measure.roundtrips import EXCHANGE
@@ -192,16 +190,3 @@ def test_the_picture_has_a_line_for_each_number_of_nodes_and_kind_of_call() -> N
         f"np {ranks}, {calls}" for ranks in a9.RANKS for calls in ("blocking", "non-blocking")
     }
     assert "1,000,000 bytes" in figure.title
-
-
-@pytest.mark.nightly
-@pytest.mark.cluster
-def test_the_study_runs_from_measure_to_picture(
-    cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(a9, "RANKS", (2, 3))
-    made = a9.STUDY.measure(
-        cluster, tmp_path, quick=True, sizes=(1, 1000), overlap_bytes=(1, 100_000)
-    )
-    assert list(decided(made)) == CLAIMS
-    assert a9.STUDY.picture(made).alt
