@@ -10,9 +10,9 @@ For how long a short message keeps its sender and its receiver busy is measured 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from beowulf.cluster import Cluster
 from beowulf.figures import Figure
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
+T = TypeVar("T")
 LIMITS = (16_384, 65_536, 131_072)  # paper D's MPICH2 and MPICH1, and MPICH's default
 LAST_BYTES = 1024 * 1024
 PARTS = 8  # around a limit, the sizes rise by this part of it
@@ -83,23 +84,19 @@ def around(limit: int) -> list[int]:
 
 def times(record: Record, **at: object) -> dict[int, list[float]]:
     """All half round trips (us) by size, of the points with these coordinates."""
-    by_size: dict[int, list[float]] = {}
-    for point in _halves(record, at):
-        by_size.setdefault(int(point.at["size_bytes"]), []).extend(point.samples)
+    return _by_size(record, lambda point: point.samples, **at)
+
+
+def _launches(point: Point) -> list[int]:
+    return [int(point.at.get("launch", 0))] * len(point.samples)
+
+
+def _by_size(record: Record, of: Callable[[Point], list[T]], **at: object) -> dict[int, list[T]]:
+    by_size: dict[int, list[T]] = {}
+    for point in record.select(**at):
+        if point.quantity == HALF:
+            by_size.setdefault(int(point.at["size_bytes"]), []).extend(of(point))
     return by_size
-
-
-def launches_of(record: Record, **at: object) -> dict[int, list[int]]:
-    """The launch of each of times(), by size."""
-    by_size: dict[int, list[int]] = {}
-    for point in _halves(record, at):
-        launch = [int(point.at.get("launch", 0))] * len(point.samples)
-        by_size.setdefault(int(point.at["size_bytes"]), []).extend(launch)
-    return by_size
-
-
-def _halves(record: Record, at: Mapping[str, object]) -> list[Point]:
-    return [point for point in record.select(**at) if point.quantity == HALF]
 
 
 class Facts(NamedTuple):
@@ -112,7 +109,7 @@ class Facts(NamedTuple):
     @classmethod
     def of(cls, record: Record) -> Facts:
         """Those of this Record; LabError when its times make no line."""
-        wide, launches = times(record, sweep="wide"), launches_of(record, sweep="wide")
+        wide, launches = times(record, sweep="wide"), _by_size(record, _launches, sweep="wide")
         return cls(record, wide, alpha_beta(wide, launches=launches, busy=record.busy))
 
     @property
