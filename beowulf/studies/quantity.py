@@ -39,23 +39,13 @@ class Quantity:
     of: Callable[[Any], Interval]
     unit: str
     parts: tuple[Quantity, ...] = ()
+    made: Callable[..., Interval] | None = None  # of the parts' intervals, this one's
 
     def __truediv__(self, other: Quantity) -> Quantity:
-        self._same_unit(other)
-        says = f"{self.says} over {other.says}"
-        return Quantity(
-            says, lambda facts: quotient(self.of(facts), other.of(facts)), TIMES, (self, other)
-        )
+        return self._combined("over", other, quotient, TIMES)
 
     def __sub__(self, other: Quantity) -> Quantity:
-        self._same_unit(other)
-        says = f"{self.says} less {other.says}"
-        return Quantity(
-            says,
-            lambda facts: difference(self.of(facts), other.of(facts)),
-            self.unit,
-            (self, other),
-        )
+        return self._combined("less", other, difference, self.unit)
 
     def __lt__(self, limit: Quantity | float) -> Judge:
         return self._compared(limit, "less than", lambda seen, other: below(seen, other))
@@ -74,6 +64,15 @@ class Quantity:
                 f"{self.says} is in {self.unit} and {other.says} in {other.unit}: they cannot be compared"
             )
 
+    def _combined(
+        self, how: str, other: Quantity, made: Callable[..., Interval], unit: str
+    ) -> Quantity:
+        self._same_unit(other)
+        says = f"{self.says} {how} {other.says}"
+        return Quantity(
+            says, lambda facts: made(self.of(facts), other.of(facts)), unit, (self, other), made
+        )
+
     def _compared(
         self, limit: Quantity | float, side: str, how: Callable[[Any, Any], Outcome]
     ) -> Judge:
@@ -88,8 +87,9 @@ class Quantity:
         """The function that judges: evidence says what is `asked`, and names the `others` and the parts."""
 
         def judge(facts: Any) -> Judgement:
-            seen, limits = self.of(facts), [(each, each.of(facts)) for each in others]
+            limits = [(each, each.of(facts)) for each in others]
             parts = [(each, each.of(facts)) for each in self.parts]
+            seen = self.made(*(found for _, found in parts)) if self.made else self.of(facts)
             evidence = [self._text(seen) + (f", and {asked} is asked" if asked else "")]
             evidence += [each._text(found) for each, found in (*limits, *parts)]
             known = {name: getattr(seen, name) for name in ("median", "n") if hasattr(seen, name)}
