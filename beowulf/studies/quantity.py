@@ -48,7 +48,7 @@ class Quantity:
         return self._combined("less", other, difference, self.unit)
 
     def __lt__(self, limit: Quantity | float) -> Judge:
-        return self._compared(limit, "less than", lambda seen, other: below(seen, other))
+        return self._compared(limit, "less than", below)
 
     def __gt__(self, limit: Quantity | float) -> Judge:
         return self._compared(limit, "more than", lambda seen, other: below(other, seen))
@@ -56,7 +56,7 @@ class Quantity:
     def within(self, low: float, high: float) -> Judge:
         """Whether the whole interval lies between two limits; inconclusive while it crosses one."""
         asked = f"{low:.4g} to {high:.4g}"
-        return self._judged(asked, lambda _, seen: within(seen, low, high))
+        return self._judged(asked, lambda seen: within(seen, low, high))
 
     def _same_unit(self, other: Quantity) -> None:
         if self.unit != other.unit:
@@ -77,14 +77,12 @@ class Quantity:
         self, limit: Quantity | float, side: str, how: Callable[[Any, Any], Outcome]
     ) -> Judge:
         if not isinstance(limit, Quantity):
-            return self._judged(f"{side} {limit:.4g}", lambda _, seen: how(seen, limit))
+            return self._judged(f"{side} {limit:.4g}", lambda seen: how(seen, limit))
         self._same_unit(limit)
-        return self._judged("", lambda facts, seen: how(seen, limit.of(facts)), limit)
+        return self._judged("", how, limit)
 
-    def _judged(
-        self, asked: str, outcome: Callable[[Any, Interval], Outcome], *others: Quantity
-    ) -> Judge:
-        """The function that judges: evidence says what is `asked`, and names the `others` and the parts."""
+    def _judged(self, asked: str, outcome: Callable[..., Outcome], *others: Quantity) -> Judge:
+        """The function that judges, by this and the `others`; evidence says what is `asked`, and names the parts."""
 
         def judge(facts: Any) -> Judgement:
             limits = [(each, each.of(facts)) for each in others]
@@ -98,7 +96,8 @@ class Quantity:
                 numbers |= {"limit_low": found.low, "limit_high": found.high}
             # A quotient may have no upper end, and a Verdict's numbers are finite.
             finite = {name: value for name, value in numbers.items() if not math.isinf(value)}
-            return Judgement(outcome(facts, seen), "; ".join(evidence), finite)
+            decided = outcome(seen, *(found for _, found in limits))
+            return Judgement(decided, "; ".join(evidence), finite)
 
         return judge
 
