@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import mpptest_records
 import pytest
 from made import decided
-from null_records import Noise, assert_told_apart
+from null_records import Noise
 from overlap_records import record, samples
 
 from beowulf.labs.lab_05 import a8_small_messages_overlap as a8
@@ -80,27 +80,6 @@ def test_wide_intervals_leave_rise_and_saturation_open() -> None:
         assert found[f"{way}rate-saturates"] == "inconclusive"
         found = decided(wide(measured(us_a_byte=1000), 0.3))
         assert found[f"{way}rate-rises"] == "inconclusive"
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("as_mpptest", [False, True])
-@pytest.mark.parametrize(
-    ("claim", "without", "with_effect"),
-    [
-        ("alike", {"times": 1.15}, {}),
-        ("rate-rises", {"us_a_byte": 1000}, {}),
-        ("rate-saturates", {"us_a_byte": 0.05}, {"us_a_byte": 10}),
-    ],
-)
-def test_noise_alone_rarely_holds_and_the_effect_mostly(
-    claim: str, without: dict[str, float], with_effect: dict[str, float], as_mpptest: bool
-) -> None:
-    judged_claim = AS_MPPTEST[OURS.index(claim)] if as_mpptest else claim
-
-    def of(effect: dict[str, float], noise: Noise) -> Record:
-        return measured(**effect, noise=noise, sizes=(1, 512, 1024))
-
-    assert_told_apart(a8.STUDY, judged_claim, of, without, with_effect)
 
 
 def test_a_rate_that_falls_contradicts() -> None:

@@ -86,14 +86,6 @@ def test_a_library_without_such_a_limit_makes_it_inconclusive() -> None:
     assert "beowulf up --mpi classic" in verdicts[0].advice
 
 
-def test_a_case_that_was_not_measured_is_reported() -> None:
-    made = as_in_the_paper()
-    made.points = [p for p in made.points if p.at["mpich"] != "solaris"]
-    found = {v.claim: v for v in d1.STUDY.claims(made)}["solaris-calls-40000-delay"]
-    assert found.outcome == "inconclusive"
-    assert "no samples" in found.evidence
-
-
 @pytest.mark.parametrize(
     ("buffer_bytes", "why"),
     [(2 * ONE_USER_SOCKET.buffer_bytes, "has 49,152 bytes by getsockopt"), (0, "no TCP socket")],

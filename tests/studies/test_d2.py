@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from made import decided
-from null_records import Noise, assert_told_apart, quieter
 from overlap_records import connected, record, timed
 from running import first
 
@@ -137,34 +136,6 @@ def test_without_a_capture_the_cause_is_open_and_a_reason_given() -> None:
         assert verdict.outcome == "inconclusive"
         assert why in verdict.evidence
         assert "beowulf doctor" in verdict.advice
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("way", SOCKETS, ids=lambda way: way.mpich)
-def test_a_step_without_the_cause_never_holds_and_with_it_mostly(way: Way) -> None:
-    """Noise may be large: what is judged lies at 0 or at 1."""
-
-    def of(late: set[int], noise: Noise) -> Record:
-        points = [connected(way)]
-        for size in PAPER_D:
-            ended = 2e-4 + size * 8 / 1e8 + (WORK if size // KB in late else 0.0)
-            points += timed(way, "duration_s", WORK, noise, size_bytes=size, rank=0)
-            points += timed(way, "duration_s", ended, noise, size_bytes=size, rank=1)
-        return record("D2", points)
-
-    assert_told_apart(d2.STUDY, f"{way.mpich}-step", of, set(), PAPER[way])
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("way", CAUSES, ids=lambda way: way.mpich)
-def test_the_other_cause_rarely_passes_for_this_one_on_the_wire(way: Way) -> None:
-    other = LEFT[EAGER[0]] if way in SOCKETS else LEFT[SOLARIS_SOCKET]
-
-    def of(left: int, noise: Noise) -> Record:
-        bytes_left = [int(left * each) for each in quieter(noise(10))]
-        return record("D2", [on_the_wire(way, bytes_left, way in EAGER), connected(way)])
-
-    assert_told_apart(d2.STUDY, f"{way.mpich}-on-the-wire", of, other, LEFT[way])
 
 
 def test_what_progress_costs_the_sender_is_reported() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from made import decided
-from null_records import Noise, assert_told_apart, quieter
+from null_records import Noise
 from overlap_records import exchanged, record
 
 from beowulf.cluster.namespaces import NamespaceCluster
@@ -62,16 +62,6 @@ def test_less_at_70_kb_is_half_of_the_papers_difference() -> None:
     for more, outcome in ((18.0, "holds"), (11.15, "inconclusive"), (5.0, "contradicted")):
         made = measured({**d4.PAPER_PERCENT, (d4.LARGE, 0): small + more})
         assert decided(made)["less-at-70kb-p0"] == outcome
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("claim", ["gain-7kb-p0", "gain-70kb-p0", "less-at-70kb-p0"])
-def test_noise_alone_rarely_holds_and_the_papers_effect_mostly(claim: str) -> None:
-    def of(percent: dict[tuple[int, int], float], noise: Noise) -> Record:
-        return measured(percent, lambda n: quieter(noise(n)))
-
-    none = dict.fromkeys(d4.PAPER_PERCENT, 0.0)
-    assert_told_apart(d4.STUDY, claim, of, none, d4.PAPER_PERCENT)
 
 
 def test_the_table_is_made_as_the_papers_with_the_sign_of_equation_1() -> None:

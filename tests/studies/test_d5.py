@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 from made import named
-from null_records import Noise, assert_told_apart
+from null_records import Noise
 from overlap_records import exchanged, record
 
 from beowulf.errors import LabError
@@ -98,15 +98,6 @@ def test_arithmetic_of_the_paper_is_listed_by_itself() -> None:
     _, _, below = str(verdicts).partition(ARITHMETIC)
     assert verdicts[0].says in below
     assert verdicts[1].says not in below
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("claim", ["one-user-gains-below", "one-user-gains-less-above"])
-def test_noise_alone_rarely_holds_and_the_effect_mostly(claim: str) -> None:
-    def of(hidden: bool | None, noise: Noise) -> Record:
-        return measured({ONE_USER: hidden}, noise, [ONE_USER])
-
-    assert_told_apart(d5.STUDY, claim, of, False, None)
 
 
 def test_the_papers_own_figures_need_no_record_at_all() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from made import decided
-from null_records import Noise, assert_told_apart, quieter
+from null_records import Noise
 from overlap_records import connected, exchanged, record
 
 from beowulf.labs.lab_05 import d6_cumulative_and_processes as d6
@@ -91,25 +91,6 @@ def test_a_cluster_of_two_nodes_leaves_the_processes_open() -> None:
     found = decided(made)
     assert found.pop("more-processes-gain-less") == "inconclusive"
     assert set(found.values()) == {"holds"}
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize(
-    ("claim", "null"),
-    [
-        ("one-user-socket-8-messages", {}),
-        ("more-processes-gain-less", {}),
-        ("one-user-8-messages", {(ONE_USER, 8): 0.8}),
-        ("one-user-socket-1-messages", {(ONE_USER_SOCKET, 1): 0.8}),
-    ],
-)
-def test_noise_alone_rarely_holds_and_the_effect_mostly(
-    claim: str, null: dict[tuple[Way, int] | int, float]
-) -> None:
-    def of(shown: dict[tuple[Way, int] | int, float], noise: Noise) -> Record:
-        return measured(shown, lambda count: quieter(noise(count)))
-
-    assert_told_apart(d6.STUDY, claim, of, null, USUAL)
 
 
 def test_the_picture_has_each_number_of_messages_and_of_ranks() -> None:
