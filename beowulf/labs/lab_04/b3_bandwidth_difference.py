@@ -36,17 +36,17 @@ def plan(cluster: Cluster, *, quick: bool, sizes: Sequence[int] | None = None) -
 def rises(rows: pd.DataFrame) -> Judgement:
     """Figure 5: at most sizes above 100,000 bytes, the difference with 4 nodes is clearly above that with 3."""
     large = rows[rows["size_bytes"] > JUMP_BYTES]
-    three, four = (large[large["ranks"] == n].set_index("size_bytes") for n in (3, 4))
-    both = three.join(four, lsuffix="_3", rsuffix="_4", how="inner").sort_index()
+    three, four = (large[large["ranks"] == n] for n in (3, 4))
+    both = three.merge(four, on="size_bytes", suffixes=("_3", "_4")).sort_values("size_bytes")
     outcomes, listed = [], []
-    for size, row in both.iterrows():
+    for row in both.to_dict("records"):
         of_three, of_four = (
             Span(row[f"low_mbit_per_s_{n}"], row[f"high_mbit_per_s_{n}"]) for n in (3, 4)
         )
         least = CLEAR * row["blocking_mbit_per_s_3"]
         outcomes.append(below(least, difference(of_four, of_three)))
         seen = [row[f"difference_mbit_per_s_{n}"] for n in (3, 4)]
-        listed.append(f"{size:,} bytes: {seen[0]:+.1f} and {seen[1]:+.1f} Mbit/s")
+        listed.append(f"{row['size_bytes']:,} bytes: {seen[0]:+.1f} and {seen[1]:+.1f} Mbit/s")
     most = [each for each in OUTCOMES if 2 * outcomes.count(each) > len(outcomes)]
     return Judgement(
         most[0] if most else "inconclusive",
