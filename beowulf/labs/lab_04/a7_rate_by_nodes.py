@@ -20,6 +20,7 @@ from beowulf.cluster import Cluster
 from beowulf.figures import Figure
 from beowulf.measure import mpptest
 from beowulf.measure.roundtrips import QUANTITY, SweepConfig, pairs, rates, ratios
+from beowulf.measure.statistics import Ratio
 from beowulf.measure.sweep import powers_of_two
 from beowulf.record import Record
 from beowulf.studies import mpptest_reading
@@ -112,7 +113,7 @@ def rises(facts: Facts) -> Judgement:
 
 def same_rate(facts: Facts, *, pattern: str, nodes: Sequence[int]) -> Judgement:
     """Figures 13 to 15, for these numbers of ranks: both kinds of calls take the same time at most sizes."""
-    times = {}
+    times: dict[str, Ratio] = {}
     for ranks in nodes:
         quantity, at = QUANTITY[pattern], {"pattern": pattern, "ranks": ranks}
         compared = pairs(facts.record, quantity, "protocol", "nonblocking", "blocking", **at)

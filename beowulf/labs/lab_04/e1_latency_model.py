@@ -212,7 +212,8 @@ def _with_the_line(table: pd.DataFrame, title: str, axes: Axes) -> Figure:
     from beowulf import figures
 
     model = table["model_us"]
-    fitted = table.assign(**{HALF: model, "low": model, "high": model, "line": "fitted"})
+    columns: dict[str, Any] = {HALF: model, "low": model, "high": model, "line": "fitted"}
+    fitted = table.assign(**columns)
     both = pd.concat([table.assign(line="measured"), fitted]).drop(columns="model_us")
     figure = figures.over_sizes(
         both,

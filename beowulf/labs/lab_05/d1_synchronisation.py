@@ -149,10 +149,10 @@ def paper_table(record: Record) -> pd.DataFrame:
     times = table(record, "since_barrier_s")
     by = ["mpich", "progress", "work", "size_bytes", "rank"]
     ended = times[times.event == "ended"].groupby(by)["since_barrier_s"]
-    shown = ended.agg(
+    statistics = ended.agg(
         samples="count", min_s="min", max_s="max", average_s="mean", median_s="median"
     )
-    shown = shown.reset_index().rename(columns={"rank": "process"})
+    shown = statistics.reset_index().rename(columns={"rank": "process"})
     shown.insert(3, "message_kb", (shown.pop("size_bytes") / KB).round(2))
     return shown
 

@@ -239,7 +239,8 @@ def in_way(way: Way, judge: Judge, advice: str = "") -> Judge:
         if why := absent(record, way):
             return undecided(why, NOT_FIXED)
         seen = judge(record)
-        return replace(seen, **{"advice": advice or seen.advice, **_not_so(record, way)})
+        why_not: dict[str, Any] = {"advice": advice or seen.advice, **_not_so(record, way)}
+        return replace(seen, **why_not)
 
     return judged
 
