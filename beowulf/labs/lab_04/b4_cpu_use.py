@@ -96,25 +96,20 @@ Reading = Callable[..., Summary]
 
 def nonblocking_uses_more(reading: Reading, record: Record) -> Judgement:
     """Figure 6, 'consistently': at each size, by more than a percent of a core."""
-    outcomes: dict[int, Outcome] = {}
-    listed = []
+    outcomes, listed = [], []
     for size in sizes_of(record):
         blocking, nonblocking = (
             reading(record, size_bytes=size, protocol=protocol, polling="patient")
             for protocol in PROTOCOLS
         )
-        outcomes[size] = clearly_more(nonblocking, blocking)
+        outcomes.append(clearly_more(nonblocking, blocking))
         listed.append(f"{size:,} bytes: {blocking.median:.0f} and {nonblocking.median:.0f} %")
-    also = ""
     if any(point.samples for point in record.select(polling="spinning")):
-        also = f"; spinning, any rank uses {use(record, polling='spinning').median:.0f} %"
+        spinning = use(record, polling="spinning").median
+        listed.append(f"spinning, any rank uses {spinning:.0f} %")
     return Judgement(
-        together(list(outcomes.values())),
-        f"blocking and non-blocking, patient: {'; '.join(listed)}{also}",
-        {
-            "more": [size for size, outcome in outcomes.items() if outcome == "holds"],
-            "not_more": [size for size, outcome in outcomes.items() if outcome == "contradicted"],
-        },
+        together(outcomes),
+        f"blocking and non-blocking, patient: {'; '.join(listed)}",
         advice=narrower(record),
     )
 
@@ -181,7 +176,7 @@ STUDY = Study(
         ),
     ],
     draw=picture,
-    troubles=lambda record: trouble(record, CPU),
+    troubles=partial(trouble, quantity=CPU),
     needs=(CABLE,),
     differs={
         "holds": (
