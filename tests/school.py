@@ -16,7 +16,7 @@ import pytest
 
 from beowulf import paths
 from beowulf.cluster.shells import surroundings
-from tests.ordinary import UID, ada
+from tests.other_user import UID, ada
 from tests.running import Beowulf, wait_until
 from tests.simulated_pcs import Hall, hall
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from ordinary import UID, ada
+from other_user import UID, ada
 from running import Beowulf, Learner, nothing_runs
 
 from beowulf import doctor, paths

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from ordinary import UID, ada
+from other_user import UID, ada
 from running import Beowulf
 from school import LoginMachine, installed
 

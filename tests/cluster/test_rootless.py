@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Iterator
 
 import pytest
-from ordinary import ada, give
+from other_user import ada, give
 from running import HOSTNAME, PATIENCE_S, Learner, unfulfilled, wait_until
 
 from beowulf import paths

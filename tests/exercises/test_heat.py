@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from lively import Lively
+from cluster_without_nodes import ClusterWithoutNodes
 from running import PATIENCE_S, first
 
 from beowulf import paths
@@ -365,7 +365,7 @@ def test_a_record_without_samples_is_a_sentence_and_one_of_a_capture_has_no_pict
 def test_without_its_trace_a_timeline_is_the_table_of_its_waits(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    cluster, record = Lively(tmp_path), heat_records.exchanges_timeline()
+    cluster, record = ClusterWithoutNodes(tmp_path), heat_records.exchanges_timeline()
     shown = timelines.timeline(cluster, record, "in turns")
     assert [*shown["wait_ms"]] == [6.5, 6.4]
     assert "not beside the Records" in capsys.readouterr().out

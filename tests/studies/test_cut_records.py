@@ -22,8 +22,6 @@ import test_d6
 import test_e3
 import test_e4
 import test_e7
-import test_gas_and_galaxy_claims
-import test_striping
 from made import QUIET, decided, left_open
 from running import first
 
@@ -32,6 +30,7 @@ from beowulf.measure import statistics
 from beowulf.record import Record
 from beowulf.studies import STUDIES, judge
 from tests.gold.labs import LABS
+from tests.labs.lab_08 import lab_08_records as lab_08
 
 TRIES = 6
 LONG = {"A9": 2}  # tries of a study whose claims look at all samples over and over
@@ -60,9 +59,7 @@ def records() -> dict[str, Record]:
         test_d6.measured(),
         test_e3.before_after(0.5),
         test_e4.before_after(),
-        test_striping.striped(),
-        *(test_gas_and_galaxy_claims.gas(), test_gas_and_galaxy_claims.galaxy()),
-        test_gas_and_galaxy_claims.machine(),
+        *(lab_08.striped(), lab_08.gas(), lab_08.galaxy(), lab_08.machine()),
     ]
     return found | {each.study: each for each in made}
 

@@ -8,8 +8,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from knob_commands import set_, tune
 from running import Beowulf
-from turned import set_, tune
 
 from beowulf.tuning import checklist
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from knob_commands import rules, set_, tune
 from running import Beowulf
-from turned import rules, set_, tune
 
 from beowulf.tuning import log, machines
 from beowulf.tuning.change import changing

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 import typer
-from ordinary import ada
+from knob_commands import rules, set_, tune
+from other_user import ada
 from running import PATIENCE_S, Beowulf, first
-from turned import rules, set_, tune
 
 from beowulf.cli import tune_trial
 from beowulf.measure.roundtrips import HALF

@@ -6,69 +6,53 @@ gas with the time that a processor of 1995 took for a zone (beowulf/labs/lab_08/
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from beowulf import paths
 from beowulf.cluster import Cluster, simulated
-from beowulf.errors import LabError, UsageError
+from beowulf.errors import LabError
 from beowulf.exercises.exercise import Exercise
+from beowulf.exercises.gas import beside_headers
 from beowulf.labs.lab_08 import machine_1995
 from beowulf.measure.measurement import Measurement
-from beowulf.record import Point, Record
+from beowulf.record import Record
 
 if TYPE_CHECKING:
     import pandas as pd
 
 STUDY, VARIANT = "S8", "first-beowulf"
-EXERCISE = Exercise(STUDY, VARIANT)
+EXERCISE = Exercise(STUDY, VARIANT, "The machine of 1995")
 NODES = machine_1995.NODES
 SIZES, DEMANDS = (4, 64, 256, 1024, 4096, 8192), (1, 2, 4, 8)
-# Paper C: 16 processors make 31 MFLOPS on a grid of the same size.
-PAPER_SPEED_UP = 31 / machine_1995.GAS_MFLOPS
 GAS, TOKENS = "gas.c", "tokens.c"
 
 
 def measure(cluster: Cluster, source: Path | str = GAS) -> Record:
     """Simulate tokens, and the gas with the learner's own exchange."""
-    from beowulf.progress import bar
-
-    folder = cluster.records or Path("records")
-    if not Path(source).is_file():
-        raise UsageError(
-            f"There is no file {source}.", "Work in the folder of your copies of the lab."
-        )
+    words = ["--sizes", ",".join(map(str, SIZES)), "--demand", ",".join(map(str, DEMANDS))]
     with (
-        tempfile.TemporaryDirectory(prefix="beowulf-") as scratch,
-        bar("The machine of 1995") as progress,
+        tempfile.TemporaryDirectory(prefix="beowulf-") as place,
+        beside_headers(Path(source)) as own,
     ):
-        points: list[Point] = []
-        for number, network in machine_1995.networks().items():
-            place = Path(scratch) / str(number)
-            machine = simulated.beside(network, place / "cluster")
-            for file in (paths.lab("08") / TOKENS, *paths.lab("08").glob("*.h")):
-                shutil.copy(file, place)
-            own = Path(shutil.copy(source, place / GAS))
-            with Measurement(
-                STUDY, machine, folder, timed=False, progress=progress, launches=1 + len(NODES),
-                sweep={"nodes": list(NODES), "sizes": list(SIZES)},
-            ) as session:  # fmt: skip
-                words = [
-                    "--sizes",
-                    ",".join(map(str, SIZES)),
-                    "--demand",
-                    ",".join(map(str, DEMANDS)),
-                ]
-                session.launch(
-                    place / TOKENS, max(NODES), [*words, "--ms", 400], at={"cables": number}
-                )
-                machine_1995.gas_steps(session, own, number)
-            points += session.points
-        record = session.record()
-        record.points = points
-    return EXERCISE.keep(record, folder, half=True)
+
+        def steps(session: Measurement) -> None:
+            for cables, network in machine_1995.networks().items():
+                with machine_1995.launching_on(session, network):
+                    program, at = paths.lab("08") / TOKENS, {"cables": cables}
+                    session.launch(program, max(NODES), [*words, "--ms", 400], at=at)
+                    machine_1995.gas_steps(session, own, cables)
+
+        return EXERCISE.measure(
+            cluster,
+            steps,
+            half=True,
+            place=simulated.beside(machine_1995.ethernet(), Path(place)),
+            timed=False,
+            launches=2 * (1 + len(NODES)),
+            sweep={"nodes": list(NODES), "sizes": list(SIZES)},
+        )
 
 
 def tokens(record: Record) -> pd.DataFrame:

@@ -17,8 +17,8 @@ from beowulf.labs.lab_09 import collectives, replays, scaling, stairs, tokens
 from beowulf.measure.calibration import of
 from beowulf.predictions import outcome
 from beowulf.record import newest
-from tests.exercises.test_gas_and_galaxy import solved
 from tests.gold import lab_09
+from tests.solutions import by_the_author
 
 pytestmark = pytest.mark.skipif(
     not shutil.which(simulated.SMPIRUN), reason="SimGrid is not installed"
@@ -184,7 +184,7 @@ def test_programs_are_recorded_once_and_replayed_on_other_networks(
     cluster: NamespaceCluster, records: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(replays, "KERNELS", {"IS": replays.KERNELS["IS"]})
-    own = solved(replays.lab_08_gas.SOURCE, tmp_path, monkeypatch)
+    own = by_the_author(replays.lab_08_gas.SOURCE, tmp_path)
     made = replays.measure(cluster, of(lab_09.times()), own)
     table = replays.table(made)
     assert list(table.index) == ["plate", "IS", "gas"]
@@ -203,7 +203,7 @@ def test_on_nodes_that_are_not_there_computing_takes_its_time_in_each_replay(
         if name != "CG"
     }
     monkeypatch.setattr(replays, "KERNELS_64", kernels)
-    own = solved(replays.lab_08_gas.SOURCE, tmp_path, monkeypatch)
+    own = by_the_author(replays.lab_08_gas.SOURCE, tmp_path)
     made = replays.on_64_nodes(_nowhere(tmp_path), of(lab_09.times()), own)
     table = replays.table(made)
     assert dict(table["nodes"]) == {"plate": 64, "MG": 8, "IS": 8, "FT": 8, "gas": 64}

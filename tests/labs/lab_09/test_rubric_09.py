@@ -6,9 +6,7 @@ import shutil
 from dataclasses import replace
 from typing import Any
 
-import attempts_c
 import pytest
-from marked import Marked
 
 from autograder import sandbox
 from beowulf import paths
@@ -16,6 +14,8 @@ from beowulf.cluster import simulated
 from beowulf.errors import LabError
 from beowulf.labs.lab_09 import stairs
 from beowulf.record import Point
+from tests.autograder import attempts_c
+from tests.autograder.marked import Marked
 from tests.gold import lab_09
 from tests.gold.lab_09 import RIGHT, WRITTEN, records, staircase
 

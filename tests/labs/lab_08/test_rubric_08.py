@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from marked import Marked
 
 from autograder.evidence import clock
 from beowulf.exercises import gas
 from beowulf.record import Point, Record
+from tests.autograder.marked import Marked
 from tests.gold import lab_08
-from tests.gold.lab_08 import (
-    c1,
-    own_galaxy,
-    own_gas,
-)
+from tests.gold.lab_08 import c1, own_galaxy, own_gas
 
 LAB = Marked(lab_08)
 one, instead, scores = LAB.one, LAB.instead, LAB.scores
