@@ -262,12 +262,10 @@ class Streams:
 
     def rate(self, way: str, beside: bool) -> Summary:
         """MB/s of a way."""
-        if "size_bytes" not in self.record.sweep:
-            raise LabError("The Record does not say how long its streams are.", "Measure again.")
-        values, launches = [], []
-        for launch, seconds in self._times(way, beside).items():
-            values += [self.record.sweep["size_bytes"] / each / 1e6 for each in seconds]
-            launches += [launch] * len(seconds)
+        size = self.record.sweep["size_bytes"]
+        times = self._times(way, beside)
+        values = [size / each / 1e6 for seconds in times.values() for each in seconds]
+        launches = [launch for launch, seconds in times.items() for _ in seconds]
         return summary(values, launches=launches, busy=self.record.busy)
 
     def gain(self, way: str, *, beside: bool = False) -> Ratio:

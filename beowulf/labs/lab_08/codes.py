@@ -12,7 +12,8 @@ from beowulf.cluster.description import on_one_machine
 from beowulf.errors import LabError
 from beowulf.labs.lab_08.machine_1995 import MOST_NODES, NODES, TABLE
 from beowulf.measure.measurement import Measurement
-from beowulf.measure.statistics import Summary, summary
+from beowulf.measure.statistics import Summary
+from beowulf.measure.table import summary_of
 from beowulf.record import Point, Record
 from beowulf.studies.quantity import Quantity, scaled
 from beowulf.studies.study import Claim, Judgement, undecided
@@ -89,11 +90,7 @@ def result(record: Record, **at: Any) -> Known:
 def seconds(record: Record, quantity: str, **at: Any) -> Summary:
     """A time of the runs with these coordinates; LabError without."""
     points = [point for point in record.select(**at) if point.quantity == quantity]
-    samples = [each for point in points for each in point.samples]
-    if not samples:
-        raise LabError("The Record has no such time.", "Measure again.")
-    launches = [int(point.at["launch"]) for point in points for _ in point.samples]
-    return summary(samples, launches=launches, busy=record.busy)
+    return summary_of(points, busy=record.busy)
 
 
 def computed(right: bool, evidence: str, numbers: Mapping[str, float] | None = None) -> Judgement:

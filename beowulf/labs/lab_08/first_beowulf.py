@@ -17,7 +17,7 @@ from beowulf.exercises.exercise import Exercise
 from beowulf.exercises.gas import beside_headers
 from beowulf.labs.lab_08 import machine_1995
 from beowulf.measure.measurement import Measurement
-from beowulf.record import Record
+from beowulf.record import Point, Record
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,6 +27,7 @@ EXERCISE = Exercise(STUDY, VARIANT, "The machine of 1995")
 NODES = machine_1995.NODES
 SIZES, DEMANDS = (4, 64, 256, 1024, 4096, 8192), (1, 2, 4, 8)
 GAS, TOKENS = "gas.c", "tokens.c"
+CABLES = {1: "one", 2: "two"}
 
 
 def measure(cluster: Cluster, source: Path | str = GAS) -> Record:
@@ -60,13 +61,9 @@ def tokens(record: Record) -> pd.DataFrame:
     import pandas as pd
 
     rows: dict[tuple[int, int], dict[str, float]] = {}
-    for point in record.points:
-        if point.quantity == "token_s" and point.samples:
-            key = int(point.at["demand"]), int(point.at["size_bytes"])
-            name = "one" if point.at["cables"] == 1 else "two"
-            rows.setdefault(key, {})[name] = key[1] / point.samples[0] / 1e6
-    if not rows:
-        raise LabError(f"{record.file_name} has no tokens.", "Simulate again.")
+    for point in _of(record, "token_s"):
+        key = int(point.at["demand"]), int(point.at["size_bytes"])
+        rows.setdefault(key, {})[CABLES[point.at["cables"]]] = key[1] / point.samples[0] / 1e6
     found = pd.DataFrame(
         [{"demand": d, "size_bytes": s, **each} for (d, s), each in sorted(rows.items())]
     )
@@ -78,18 +75,19 @@ def gas(record: Record) -> pd.DataFrame:
     import pandas as pd
 
     ms: dict[int, dict[str, float]] = {}
-    for point in record.points:
-        if point.quantity == "step_s" and point.samples:
-            name = "one" if point.at["cables"] == 1 else "two"
-            ms.setdefault(int(point.at["ranks"]), {})[name] = 1e3 * point.samples[0]
+    for point in _of(record, "step_s"):
+        row = ms.setdefault(int(point.at["ranks"]), {})
+        row[f"{CABLES[point.at['cables']]}_ms"] = 1e3 * point.samples[0]
     if 1 not in ms:
-        raise LabError(f"{record.file_name} has no step of the gas.", "Simulate again.")
-    rows = [
-        {
-            "nodes": nodes,
-            **{f"{name}_ms": each[name] for name in ("one", "two")},
-            **{f"{name}_speed_up": ms[1][name] / each[name] for name in ("one", "two")},
-        }
-        for nodes, each in sorted(ms.items())
-    ]
-    return pd.DataFrame(rows).set_index("nodes")
+        raise LabError(f"{record.file_name} has no step of one node.", "Simulate again.")
+    found = pd.DataFrame(ms).T.sort_index().rename_axis("nodes")
+    for name in CABLES.values():
+        found[f"{name}_speed_up"] = found[f"{name}_ms"].loc[1] / found[f"{name}_ms"]
+    return found
+
+
+def _of(record: Record, quantity: str) -> list[Point]:
+    """The Points of a quantity; LabError without."""
+    if found := [p for p in record.points if p.quantity == quantity and p.samples]:
+        return found
+    raise LabError(f"{record.file_name} has no {quantity}.", "Simulate again.")
