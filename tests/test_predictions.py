@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cluster_without_nodes import ClusterWithoutNodes
+from nodeless_cluster import Nodeless
 
 from beowulf import paths, predict, prediction, predictions
 from beowulf.errors import UsageError
@@ -50,8 +50,8 @@ def records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def cluster(records: Path) -> ClusterWithoutNodes:
-    return ClusterWithoutNodes(records)
+def cluster(records: Path) -> Nodeless:
+    return Nodeless(records)
 
 
 def measured(records: Path, study: str, variant: str = "", **cluster: str) -> None:
@@ -63,7 +63,7 @@ def sealed(records: Path) -> list[Path]:
 
 
 def test_a_prediction_is_a_record_beside_the_notebook(
-    cluster: ClusterWithoutNodes, records: Path, capsys: pytest.CaptureFixture[str]
+    cluster: Nodeless, records: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     predict(cluster, "knee", **GUESS)
     assert capsys.readouterr().out == "Sealed: knee is 8,000 (4,000 to 20,000) bytes.\n"
@@ -81,10 +81,7 @@ def test_a_prediction_is_a_record_beside_the_notebook(
 
 @pytest.mark.parametrize("given", [{}, {"value": 3, "low": ...}])
 def test_what_is_not_filled_in_is_not_sealed_and_stops_nothing(
-    given: dict[str, Any],
-    cluster: ClusterWithoutNodes,
-    records: Path,
-    capsys: pytest.CaptureFixture[str],
+    given: dict[str, Any], cluster: Nodeless, records: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     predict(cluster, "knee", **given)
     said = capsys.readouterr().out
@@ -105,7 +102,7 @@ def test_what_is_not_filled_in_is_not_sealed_and_stops_nothing(
     ],
 )
 def test_what_is_no_number_or_no_range_is_refused(
-    wrong: dict[str, Any], says: str, cluster: ClusterWithoutNodes, records: Path
+    wrong: dict[str, Any], says: str, cluster: Nodeless, records: Path
 ) -> None:
     with pytest.raises(UsageError) as refused:
         predict(cluster, "knee", **{**GUESS, **wrong})
@@ -114,7 +111,7 @@ def test_what_is_no_number_or_no_range_is_refused(
 
 
 def test_the_first_prediction_stays(
-    cluster: ClusterWithoutNodes, records: Path, capsys: pytest.CaptureFixture[str]
+    cluster: Nodeless, records: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     predict(cluster, "knee", **GUESS)
     predict(cluster, "knee", **GUESS)
@@ -126,7 +123,7 @@ def test_the_first_prediction_stays(
 
 
 def test_a_prediction_after_the_first_record_of_its_study_is_late(
-    cluster: ClusterWithoutNodes, records: Path, capsys: pytest.CaptureFixture[str]
+    cluster: Nodeless, records: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     measured(records, "E2")  # `own` belongs to a variant of it
     predict(cluster, "own", value=3, low=2, high=4)
@@ -137,9 +134,7 @@ def test_a_prediction_after_the_first_record_of_its_study_is_late(
     assert late == {"own": False, "knee": True}
 
 
-def test_a_record_that_the_course_gave_makes_nobody_late(
-    cluster: ClusterWithoutNodes, records: Path
-) -> None:
+def test_a_record_that_the_course_gave_makes_nobody_late(cluster: Nodeless, records: Path) -> None:
     measured(records, "A7", given_by="a course")
     predict(cluster, "knee", **GUESS)
     assert [each.late for each in predictions.sealed_in(records)] == [False]
@@ -148,7 +143,7 @@ def test_a_record_that_the_course_gave_makes_nobody_late(
 def test_which_lab_it_is_follows_from_the_folder_the_argument_or_the_name(
     records: Path, tmp_path: Path
 ) -> None:
-    elsewhere = ClusterWithoutNodes(tmp_path / "somewhere" / "records")
+    elsewhere = Nodeless(tmp_path / "somewhere" / "records")
     predict(elsewhere, "knee", **GUESS)
     predict(elsewhere, "own", lab="98", value=3, low=2, high=4)
     assert {Record.load(file).study for file in sealed(elsewhere.records)} == {"P98"}
@@ -157,23 +152,21 @@ def test_which_lab_it_is_follows_from_the_folder_the_argument_or_the_name(
     with pytest.raises(
         UsageError, match=r"no table \[predictions.kneee\]. Perhaps you mean 'knee'"
     ):
-        predict(ClusterWithoutNodes(records), "kneee", **GUESS)
+        predict(Nodeless(records), "kneee", **GUESS)
 
 
 @pytest.mark.parametrize(
     ("value", "ends"), [(16_384, ": inside."), (100, ": below."), (1_000_000, ": above.")]
 )
 def test_a_prediction_is_held_against_what_was_measured(
-    value: float, ends: str, cluster: ClusterWithoutNodes
+    value: float, ends: str, cluster: Nodeless
 ) -> None:
     predict(cluster, "knee", **GUESS)
     said = predictions.outcome(cluster, "knee", value)
     assert said == f"You predicted 8,000 (4,000 to 20,000) bytes; measured: {value:,}{ends}"
 
 
-def test_without_a_prediction_the_outcome_is_what_was_measured(
-    cluster: ClusterWithoutNodes,
-) -> None:
+def test_without_a_prediction_the_outcome_is_what_was_measured(cluster: Nodeless) -> None:
     said = predictions.outcome(cluster, "knee", 16_384)
     assert said == "You sealed no prediction of knee; measured: 16,384 bytes."
     with pytest.raises(UsageError, match="measured is a number in bytes"):
@@ -181,7 +174,7 @@ def test_without_a_prediction_the_outcome_is_what_was_measured(
 
 
 def test_calibration_counts_what_was_in_time_and_measured_by_the_latest_measurement(
-    cluster: ClusterWithoutNodes, records: Path
+    cluster: Nodeless, records: Path
 ) -> None:
     assert predictions.calibration([records]) == (0, 0)
     predict(cluster, "knee", **GUESS)
@@ -195,9 +188,7 @@ def test_calibration_counts_what_was_in_time_and_measured_by_the_latest_measurem
     assert len(predictions.sealed_in(records)) == 2, "what was measured is no prediction"
 
 
-def test_a_late_prediction_is_in_no_calibration(
-    cluster: ClusterWithoutNodes, records: Path
-) -> None:
+def test_a_late_prediction_is_in_no_calibration(cluster: Nodeless, records: Path) -> None:
     measured(records, "A7")
     predict(cluster, "knee", **GUESS)
     assert "It was sealed after the first Record of A7" in predictions.outcome(cluster, "knee", 9e3)
@@ -205,7 +196,7 @@ def test_a_late_prediction_is_in_no_calibration(
 
 
 def test_a_record_that_was_edited_into_nonsense_is_no_prediction(
-    cluster: ClusterWithoutNodes, records: Path
+    cluster: Nodeless, records: Path
 ) -> None:
     predict(cluster, "knee", **GUESS)
     [file] = sealed(records)

@@ -10,9 +10,9 @@ from typing import Any
 
 import nbformat
 import pytest
-from cluster_without_nodes import ClusterWithoutNodes
 from nbclient import NotebookClient
 from nbformat.v4 import new_notebook
+from nodeless_cluster import Nodeless
 from test_flows import A, B, opened
 from test_mpi_messages import CALL, YES, eager
 
@@ -53,8 +53,8 @@ def file(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def cluster(tmp_path: Path) -> ClusterWithoutNodes:
-    return ClusterWithoutNodes(tmp_path / "records")
+def cluster(tmp_path: Path) -> Nodeless:
+    return Nodeless(tmp_path / "records")
 
 
 def count(packets: Iterable[Any]) -> dict[str, int]:
@@ -94,7 +94,7 @@ def test_a_ladder_has_wiresharks_numbers_and_names_what_opens_and_closes(file: P
 
 
 def test_a_loop_that_counts_right_is_right_and_its_record_has_source_and_digest(
-    file: Path, cluster: ClusterWithoutNodes
+    file: Path, cluster: Nodeless
 ) -> None:
     record = own_loop.measure(cluster, count, file, row_bytes=ROW)
     assert (record.study, record.variant) == ("A12", "loop")
@@ -152,7 +152,7 @@ def test_a_loop_that_is_left_early_leaves_no_tshark_behind(file: Path) -> None:
     assert own_loop.counts(file, first)[0].facts["yours"] == 1
 
 
-def test_a_capture_that_is_still_being_written_is_a_sentence(file: Path, cluster: ClusterWithoutNodes) -> None:
+def test_a_capture_that_is_still_being_written_is_a_sentence(file: Path, cluster: Nodeless) -> None:
     with file.open("ab"), pytest.raises(LabError, match="is still being written"):
         own_loop.measure(cluster, count, file)
     whole = file.read_bytes()
@@ -174,7 +174,7 @@ def test_a_capture_that_is_still_being_written_is_a_sentence(file: Path, cluster
     assert not cluster.records.exists(), "nothing of it is kept"
 
 
-def test_a_record_is_taken_from_where_its_capture_lies(file: Path, cluster: ClusterWithoutNodes) -> None:
+def test_a_record_is_taken_from_where_its_capture_lies(file: Path, cluster: Nodeless) -> None:
     cluster.records.mkdir()
     file.rename(cluster.records / "taken.pcapng")
     taken = Record("A10", variant="postcard", captures=[{"file": "taken.pcapng"}])
@@ -183,7 +183,7 @@ def test_a_record_is_taken_from_where_its_capture_lies(file: Path, cluster: Clus
     assert judged(record.points) == {name: True for name in OURS if name != "ghost_rows"}
 
 
-def test_a_loop_is_graded_by_its_counts_and_by_its_capture(file: Path, cluster: ClusterWithoutNodes) -> None:
+def test_a_loop_is_graded_by_its_counts_and_by_its_capture(file: Path, cluster: Nodeless) -> None:
     record = own_loop.measure(cluster, count, file, row_bytes=ROW)
     points = record.points
     record.points = [replace(points[0], facts={**points[0].facts, "yours": 7}), *points[1:]]

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
-from cluster_without_nodes import ClusterWithoutNodes
+from nodeless_cluster import Nodeless
 from other_user import ada
 from running import PATIENCE_S, first
 
@@ -256,7 +256,7 @@ def test_values_that_no_node_can_have_are_refused(cluster: NamespaceCluster) -> 
 def test_nodes_that_cannot_be_changed_are_refused(tmp_path: Path) -> None:
     for way in WAYS:
         with pytest.raises(LabError):
-            way(ClusterWithoutNodes(tmp_path)).__enter__()
+            way(Nodeless(tmp_path)).__enter__()
 
 
 @pytest.mark.nightly

@@ -69,6 +69,11 @@ def test_a_text_that_is_no_source_is_not_compiled(text: str) -> None:
     assert {each.why[:10] for each in found.values()} == {"the source"}
 
 
+def first_line(text: str) -> str:
+    """What is handed out, and this is done first in its first function."""
+    return HANDED_OUT.replace("    if (rank", f"    {text}\n    if (rank", 1)
+
+
 @pytest.mark.nightly
 @needs_simgrid
 def test_in_the_sandbox_a_source_takes_what_it_takes_outside() -> None:
@@ -80,26 +85,15 @@ def test_in_the_sandbox_a_source_takes_what_it_takes_outside() -> None:
     ("source", "said"),
     [
         ("no C", "does not compile"),
-        (HANDED_OUT + "\nvoid id(void) { extern int system(const char *); system(0); }", "system"),
+        # Each step has its time.
+        pytest.param(first_line("volatile int stay = 1; while (stay) {}"), "did not end", marks=pytest.mark.nightly),
         pytest.param(
-            HANDED_OUT.replace(
-                "    if (rank", "    volatile int stay = 1;\n    while (stay) {}\n    if (rank", 1
-            ),
-            "did not end",
-            marks=pytest.mark.nightly,  # each step has its time
-        ),
-        pytest.param(
-            HANDED_OUT.replace(
-                "    if (rank",
-                "    for (int i = 0; i < 16; i++) memset(malloc(1u << 26), 1, 1u << 26);\n    if (rank",
-                1,
-            ),
-            "",
+            first_line("for (int i = 0; i < 16; i++) memset(malloc(1u << 26), 1, 1u << 26);"), "",
             marks=pytest.mark.nightly,
         ),
     ],
-    ids=["no C", "a shell", "endless", "a gigabyte a rank"],
-)
+    ids=["no C", "endless", "a gigabyte a rank"],
+)  # fmt: skip
 def test_what_is_hostile_gets_a_sentence(source: str, said: str) -> None:
     found = sandbox.Simulator()(source)
     assert found["naive"].why

@@ -111,8 +111,6 @@ def test_a_wrong_function_is_named_and_the_others_are_timed(
     ("source", "said"),
     [
         (tree("MPI_Bcast(data, bytes, MPI_BYTE, 0, MPI_COMM_WORLD);"), "calls MPI_Bcast, which is not allowed"),
-        (tree("MPI_Wtime();"), "calls MPI_Wtime"),
-        (tree('printf("a line of its own\\n");'), "calls printf, which is not allowed"),
         (tree('extern int system(const char *); system("id");'), "calls system"),
         (tree("send it to all"), "does not compile"),
         (behind("void *(*volatile a)(void *, const void *, size_t) = memcpy;"), "takes the address of memcpy"),
@@ -120,11 +118,9 @@ def test_a_wrong_function_is_named_and_the_others_are_timed(
          "_GLOBAL_OFFSET_TABLE_"),
         (behind("void a(void (*b)(void)) { b(); }"), "calls a function by a pointer"),
         (behind("long a(void *b) { goto *b; c: return 1; d: return (long)&&c + (long)&&d; }"), "by a pointer"),
-        (behind("_Thread_local int a = 1;"), "has _Thread_local in line"),
         (behind("XBT_ATTRIB_CONSTRUCTOR(101) static void a(void) { free(0); }"), "has __attribute__ in line"),
     ],
-    ids=["MPI_Bcast", "a clock", "a line", "a shell", "no C", "an address", "the linker's table", "a pointer", "a jump",
-         "a thread's", "a constructor"],
+    ids=["MPI_Bcast", "a shell", "no C", "an address", "the linker's table", "a pointer", "a jump", "a constructor"],
 )  # fmt: skip
 def test_what_is_not_allowed_is_refused_with_its_name(source: str, said: str) -> None:
     with pytest.raises(LabError) as refused:
@@ -133,21 +129,14 @@ def test_what_is_not_allowed_is_refused_with_its_name(source: str, said: str) ->
     assert "/tmp" not in str(refused.value)
 
 
-def test_a_source_that_is_too_long_is_refused() -> None:
-    with pytest.raises(LabError, match="more than 60,000 characters"):
-        stairs.outcomes("/*" + "x" * stairs.LONGEST_SOURCE + "*/")
-
-
 @pytest.mark.nightly
-def test_a_record_keeps_times_faults_and_the_source(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path(stairs.SOURCE).write_text(tree("(void)data, (void)bytes, (void)rank, (void)ranks;"))
-    made = stairs.measure(_nowhere(tmp_path))
+def test_a_record_keeps_times_faults_and_the_source(tmp_path: Path) -> None:
+    source = tmp_path / stairs.SOURCE
+    source.write_text(tree("(void)data, (void)bytes, (void)rank, (void)ranks;"))
+    made = stairs.measure(_nowhere(tmp_path), source)
     assert "wrong data" in stairs.says(made, "tree")
     assert "misses its target" in stairs.says(made, "ring")
-    assert stairs.source_of(made) == Path(stairs.SOURCE).read_text()
+    assert stairs.source_of(made) == source.read_text()
     assert newest(tmp_path / "records", "S9", made.variant) == made
     assert list(stairs.table(made).index) == list(stairs.BY_NAME)
 

@@ -14,7 +14,7 @@ def _nothing(*_: Any, **__: Any) -> Any:
     raise LabError("Nothing runs on these nodes.")
 
 
-class ClusterWithoutNodes(Cluster):
+class Nodeless(Cluster):
     """It could measure, if it had nodes."""
 
     kind, can = "nodeless", Abilities()
