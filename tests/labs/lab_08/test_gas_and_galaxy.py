@@ -209,44 +209,27 @@ def test_what_is_no_gas_after_a_wrong_exchange_is_named_with_its_zone_and_ranks(
         assert float(density) > 0 >= float(pressure)
 
 
+FIRST = "0 0 0 0 0 0 0.5\n"
+
+
 @pytest.mark.parametrize(
-    ("particles", "words", "said"),
+    ("second", "words", "code", "said"),
     [
-        (
-            ["0 0 0 0 0 0 0.5", "0 0 0 0 0 0 0.5"],
-            ("--softening", 0),
-            "particle 0 of rank 0, at (0, 0, 0) in step 0: another particle is at the same place",
-        ),
-        (
-            ["0 0 0 0 0 0 0.5", "1 nan 0 0 0 0 0.5"],
-            (),
-            "particle 1 of rank 0, at (1, nan, 0) in step 0: its position is not a number",
-        ),
-        (
-            ["0 0 0 0 0 0 0.5", "1 0 0 0 nan 0 0.5"],
-            (),
-            "particle 1 of rank 0, at (1, 0, 0) in step 0: its velocity is not a number",
-        ),
-        (
-            ["0 0 0 0 0 0 0.5", "1 0 0 300 0 0 0.5"],
-            ("--step-time", 1, "--farthest", 1000),
-            "in step 4: it has escaped. Try a shorter --step-time",
-        ),
-        (["0 0 0 0 0 0 0.5", "1 0 0 0 0 0 nan"], (), "line 2 of bodies has the mass nan"),
+        ("0 0 0 0 0 0 0.5", ("--softening", 0), 3,
+         "particle 0 of rank 0, at (0, 0, 0) in step 0: another particle is at the same place"),
+        ("1 nan 0 0 0 0 0.5", (), 3, "particle 1 of rank 0, at (1, nan, 0) in step 0: its position is not a number"),
+        ("1 0 0 0 nan 0 0.5", (), 3, "particle 1 of rank 0, at (1, 0, 0) in step 0: its velocity is not a number"),
+        ("1 0 0 300 0 0 0.5", ("--step-time", 1, "--farthest", 1000), 3,
+         "in step 4: it has escaped. Try a shorter --step-time"),
+        ("1 0 0 0 0 0 nan", (), 2, "line 2 of bodies has the mass nan"),
     ],
     ids=["coinciding", "no place", "no velocity", "escaping", "no mass"],
-)
+)  # fmt: skip
 def test_particles_that_cannot_be_computed_with_end_the_run_with_their_number(
-    run: Any,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    particles: list[str],
-    words: tuple[Any, ...],
-    said: str,
-) -> None:
+    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, second: str, words: tuple[Any, ...], code: int, said: str
+) -> None:  # fmt: skip
     monkeypatch.chdir(tmp_path)
-    Path("bodies").write_text("\n".join(particles))
-    code = 2 if said.startswith("line") else 3
+    Path("bodies").write_text(FIRST + second)
     run(galaxy.SOURCE, 1, "--from", "bodies", *words, code=code)
     assert said in run.said
 
