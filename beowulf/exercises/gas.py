@@ -159,7 +159,7 @@ def picture(cluster: Cluster, source: Path | str = SOURCE, *, steps: int = PICTU
     """The density of the gas after so many steps, on one rank and on four, and where they differ: a seam shows."""
     with beside_headers(Path(source)) as program:
         built = mpi.build(program, library=cluster.mpi)
-        one, several = (last_image(cluster, built, ranks, steps) for ranks in (1, RANKS))
+        one, several = (images(cluster, built, ranks, steps, steps)[-1] for ranks in (1, RANKS))
     return drawn(one, several, steps)
 
 
@@ -196,11 +196,6 @@ def write_film(frames: Any, file: Path) -> None:
         picture.putpalette(table.tobytes())
         pictures.append(picture)
     pictures[0].save(file, save_all=True, append_images=pictures[1:], duration=80, loop=0)
-
-
-def last_image(cluster: Cluster, program: Path, ranks: int, steps: int) -> Any:
-    """The density at the end, as an array."""
-    return images(cluster, program, ranks, steps, steps)[-1]
 
 
 def images(cluster: Cluster, program: Path, ranks: int, steps: int, every: int) -> Any:

@@ -388,22 +388,21 @@ def picture(facts: Streams) -> Figure:
     from beowulf.figures import Figure, look
 
     found = table(facts)
-    series = {"alone": False, "beside another stream": True}
-    rows = {label: found[found["beside"] == beside] for label, beside in series.items()}
-    rows = {label: each for label, each in rows.items() if len(each)}
+    rows = {
+        label: each.set_index("way")
+        for label, beside in (("alone", False), ("beside another stream", True))
+        if len(each := found[found["beside"] == beside])
+    }
     rates = {
-        (label, way): (low, high)
+        (label, str(way)): (float(row["low"]), float(row["high"]))
         for label, each in rows.items()
-        for way, low, high in zip(each["way"], each["low"], each["high"], strict=True)
+        for way, row in each.iterrows()
     }
     panels = [
         Panel(
             title,
             unit,
-            {
-                label: dict(zip(each["way"], each[column], strict=True))
-                for label, each in rows.items()
-            },
+            {label: each[column].to_dict() for label, each in rows.items()},
             rates if column == "rate_mb_per_s" else {},
         )
         for column, title, unit in (

@@ -77,7 +77,7 @@ def plan(cluster: Cluster, *, quick: bool) -> Plan:
     nodes, several = counts(cluster), most_ranks(cluster)
     verified = [(SHOCK, each) for each in tubes] + [(RAMP, each) for each in RAMPS]
 
-    def verify(measurement: Measurement) -> None:
+    def steps(measurement: Measurement) -> None:
         for problem, zones in verified:
             words: list[str | int] = ["--problem", problem, "--tiles", f"{zones // NARROW},1"]
             at = {"what": "verified", "problem": problem, "zones": zones}
@@ -89,8 +89,6 @@ def plan(cluster: Cluster, *, quick: bool) -> Plan:
         for ranks in sorted({1, several}):
             words = ["--problem", "blast", "--steps", STEPS]
             run(measurement, GAS, ranks, words, {"what": "bits"})
-
-    def time(measurement: Measurement) -> None:
         for launch in range(amount.launches):
             measurement.launch(
                 CORE, 1, at={"what": "core"}, launch=launch, hosts=measurement.cluster.nodes[:1]
@@ -98,14 +96,10 @@ def plan(cluster: Cluster, *, quick: bool) -> Plan:
             for ranks in nodes:
                 for scaled in (False, True) if ranks > 1 else (False,):
                     rows = ACROSS * (ranks if scaled else 1)
-                    words: list[str | int] = ["--problem", "blast", "--tiles", f"{ACROSS},{rows}"]
+                    words = ["--problem", "blast", "--tiles", f"{ACROSS},{rows}"]
                     words += ["--steps", STEPS, "--passes", amount.passes]
                     at = {"what": "speed", "scaled": scaled}
                     run(measurement, GAS, ranks, words, at, launch)
-
-    def steps(measurement: Measurement) -> None:
-        verify(measurement)
-        time(measurement)
 
     of_speed = amount.launches * 2 * len(nodes)
     launches = len(verified) + len(WAVES) + len({1, several}) + of_speed

@@ -58,7 +58,7 @@ def plan(cluster: Cluster, *, quick: bool) -> Plan:
     launches = 2 if quick else 6
     nodes, several = counts(cluster), most_ranks(cluster)
 
-    def verify(measurement: Measurement) -> None:
+    def steps(measurement: Measurement) -> None:
         for angle in ANGLES:
             words: list[str | int] = ["--particles", CHECKED, "--steps", 0, "--check", SAMPLE]
             run(measurement, GALAXY, 1, [*words, "--angle", str(angle)], {"what": "error"})
@@ -70,16 +70,10 @@ def plan(cluster: Cluster, *, quick: bool) -> Plan:
         for ranks in sorted({1, several}):
             words = ["--model", "galaxies", "--particles", OF_BITS, "--steps", 3]
             run(measurement, GALAXY, ranks, words, {"what": "bits"})
-
-    def time(measurement: Measurement) -> None:
         for launch in range(launches):
             for ranks in nodes:
-                words: list[str | int] = ["--particles", OF_SPEED, "--steps", STEPS]
+                words = ["--particles", OF_SPEED, "--steps", STEPS]
                 run(measurement, GALAXY, ranks, words, {"what": "speed"}, launch)
-
-    def steps(measurement: Measurement) -> None:
-        verify(measurement)
-        time(measurement)
 
     about: dict[str, Any] = {"particles": list(sizes), "nodes": nodes, "bits_on": several}
     number = len(ANGLES) + len(sizes) + 1 + len({1, several}) + launches * len(nodes)

@@ -99,13 +99,45 @@ def table(record: Record) -> pd.DataFrame:
     """
     import pandas as pd
 
-    found = pd.DataFrame([*_gas(record), *_galaxy(record)])
-    if found.empty:
+    means = _means(record)
+    flops = Known(
+        {
+            row["particles"]: row["mflops"] * row["step_s"]
+            for row in results(record, quantity="steps")
+        }
+    )
+    rows = []
+    for (particles, scaled, cables, nodes), ms in means.items():
+        grown, step = nodes if scaled else 1, ms["step"]
+        million = flops[particles] if particles else ZONE_FLOPS * ZONES * grown / 1e6
+        times = grown * means[particles, False, cables, 1]["step"] / step
+        building, balancing = (ms["building"], ms["balancing"]) if particles else (0.0, 0.0)
+        parts = {
+            "computing": ms["computing"] + building,
+            "communicating": ms["communicating"] + balancing,
+            "waiting": ms["waiting"],
+        }
+        row = {
+            "code": BODIES if particles else SCALED if scaled else FIXED,
+            "particles": particles,
+            "networks": cables,
+            "nodes": nodes,
+            "step_ms": step,
+            **{f"{name}_percent": 100 * each / step for name, each in parts.items()},
+            "mflops": 1e3 * million / step,
+            "speed_up": times,
+            "overhead_percent": 100 * (1 - times / nodes),
+        }
+        rows.append(row | ({"balancing_ms": balancing} if particles else {}))
+        if nodes == 1 and not particles:  # one processor has one size
+            rows.append({**row, "code": SCALED})
+    if not rows:
         raise LabError("The Record has no steps.", "Measure again.")
+    found = pd.DataFrame(rows)
     return found.sort_values(["code", "particles", "networks", "nodes"], ignore_index=True)
 
 
-def _means(record: Record) -> dict[tuple[Any, ...], Known]:
+def _means(record: Record) -> Known:
     """The ms of a step and of each part of it, by what tells runs apart; means of the steps and of the ranks."""
     sums: dict[tuple[Any, ...], dict[str, list[float]]] = {}
     for point in record.points:
@@ -114,63 +146,12 @@ def _means(record: Record) -> dict[tuple[Any, ...], Known]:
             key = (at.get("particles", 0), at.get("scaled", False), at["cables"], at["ranks"])
             name = str(at.get("phase", str(point.quantity).removesuffix("_s")))
             sums.setdefault(key, {}).setdefault(name, []).extend(point.samples)
-    return {
-        key: Known({name: 1e3 * sum(each) / len(each) for name, each in parts.items()})
-        for key, parts in sums.items()
-    }
-
-
-def _gas(record: Record) -> list[dict[str, Any]]:
-    rows = []
-    means = Known({key[1:]: each for key, each in _means(record).items() if not key[0]})
-    for (scaled, cables, nodes), ms in means.items():
-        grown = nodes if scaled else 1
-        rate = ZONE_FLOPS * ZONES * grown / ms["step"] / 1e3
-        one = means[False, cables, 1]
-        parts = {name: ms[name] for name in PARTS}
-        code = SCALED if scaled else FIXED
-        whole = grown * one["step"]
-        rows.append(_row(code, 0, cables, nodes, ms["step"], parts, rate, whole))
-        if nodes == 1:  # one processor has one size
-            rows.append({**rows[-1], "code": SCALED})
-    return rows
-
-
-def _galaxy(record: Record) -> list[dict[str, Any]]:
-    rows = []
-    means = Known({(key[0], *key[2:]): each for key, each in _means(record).items() if key[0]})
-    flops = Known(
+    return Known(
         {
-            row["particles"]: row["mflops"] * row["step_s"]
-            for row in results(record, quantity="steps")
+            key: Known({name: 1e3 * sum(each) / len(each) for name, each in parts.items()})
+            for key, parts in sums.items()
         }
     )
-    for (particles, cables, nodes), ms in means.items():
-        parts = {
-            "computing": ms["computing"] + ms["building"],
-            "communicating": ms["communicating"] + ms["balancing"],
-            "waiting": ms["waiting"],
-        }
-        rate, one = 1e3 * flops[particles] / ms["step"], means[particles, cables, 1]["step"]
-        row = _row(BODIES, particles, cables, nodes, ms["step"], parts, rate, one)
-        rows.append({**row, "balancing_ms": ms["balancing"]})
-    return rows
-
-
-def _row(
-    code: str, particles: int, cables: int, nodes: int, ms: float, parts: dict[str, float], rate: float, one: float
-) -> dict[str, Any]:  # fmt: skip
-    return {
-        "code": code,
-        "particles": particles,
-        "networks": cables,
-        "nodes": nodes,
-        "step_ms": ms,
-        **{f"{name}_percent": 100 * each / ms for name, each in parts.items()},
-        "mflops": rate,
-        "speed_up": one / ms,
-        "overhead_percent": 100 * (1 - one / ms / nodes),
-    }
 
 
 def column(
