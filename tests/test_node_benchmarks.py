@@ -23,7 +23,7 @@ TABLES = {"processes": 1, "latencies": 2, "bandwidths": 3, "memory": 4}
 QUICK = ("--passes", "2", "--chunks", "3", "--chunk-us", "300")
 # Small areas are enough where no test asks how fast memory is. `memory` takes twice the largest cache at least, which
 # on a large processor is most of a minute: here it sees a smaller one.
-LITTLE = {"bandwidths": ("--megabytes", "2"), "memory": ("--pages", "small", "--times-cache", "4")}
+LITTLE = {"bandwidths": ("--megabytes", "2"), "memory": ("--pages", "small", "--times-cache", "2")}
 CACHES = "/sys/devices/system/cpu/cpu0/cache"
 LARGEST_CACHE = "4096K"
 PATIENCE_S = 400.0

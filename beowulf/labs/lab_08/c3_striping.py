@@ -402,7 +402,10 @@ def picture(facts: Streams) -> Figure:
         Panel(
             title,
             unit,
-            {label: each[column].to_dict() for label, each in rows.items()},
+            {
+                label: {str(k): float(v) for k, v in each[column].items()}
+                for label, each in rows.items()
+            },
             rates if column == "rate_mb_per_s" else {},
         )
         for column, title, unit in (

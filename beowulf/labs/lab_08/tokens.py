@@ -59,7 +59,8 @@ def plan(cluster: Cluster, *, quick: bool) -> Plan:
         words += ["--passes", str(amount.passes)]
         for number in range(amount.launches):
             for count in networks:
-                own, hosts = [*words, "--networks", count], cluster.nodes[:2]
+                own: list[str | int] = [*words, "--networks", count]
+                hosts = cluster.nodes[:2]
                 measurement.launch(program, 2 * MOST_DEMAND, own, hosts=hosts, launch=number)
 
     about: dict[str, Any] = {"sizes": list(SIZES), "demands": list(DEMANDS)}
@@ -156,7 +157,7 @@ def table(facts: Tokens) -> pd.DataFrame:
     rows = []
     for networks, demand, size in sorted(facts.points):
         seen = facts.rate(networks, demand, size)
-        row = {"networks": networks, "demand": demand, "size_bytes": size}
+        row: dict[str, float] = {"networks": networks, "demand": demand, "size_bytes": size}
         row |= {"rate_mb_per_s": seen.median, "low": seen.low, "high": seen.high}
         rows.append({**row, "tokens_per_s": seen.median * 1e6 / size})
     found = pd.DataFrame(rows)

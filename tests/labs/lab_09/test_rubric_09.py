@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +9,6 @@ import pytest
 
 from autograder import sandbox
 from beowulf import paths
-from beowulf.cluster import simulated
 from beowulf.errors import LabError
 from beowulf.labs.lab_09 import stairs
 from beowulf.record import Point
@@ -19,9 +17,6 @@ from tests.autograder.marked import Marked
 from tests.gold import lab_09
 from tests.gold.lab_09 import RIGHT, WRITTEN, records, staircase
 
-needs_simgrid = pytest.mark.skipif(
-    not shutil.which(simulated.SMPIRUN), reason="SimGrid is not installed"
-)
 LAB = Marked(lab_09)
 one, instead, scores = LAB.one, LAB.instead, LAB.scores
 HANDED_OUT = (paths.lab("09") / stairs.SOURCE).read_text(encoding="utf-8")
@@ -42,7 +37,8 @@ def test_the_best_of_several_sources_counts_for_each_step() -> None:
     assert found["tree"].points == 2
 
 
-@needs_simgrid
+@pytest.mark.simgrid
+@pytest.mark.usefixtures("simgrid")
 def test_a_record_that_flatters_earns_what_its_source_does() -> None:
     kept = [staircase(HANDED_OUT)]
     submission = LAB.submission(kept, RIGHT)
@@ -75,12 +71,14 @@ def first_line(text: str) -> str:
 
 
 @pytest.mark.nightly
-@needs_simgrid
+@pytest.mark.simgrid
+@pytest.mark.usefixtures("simgrid")
 def test_in_the_sandbox_a_source_takes_what_it_takes_outside() -> None:
     assert sandbox.Simulator()(lab_09.source()) == stairs.outcomes(lab_09.source())
 
 
-@needs_simgrid
+@pytest.mark.simgrid
+@pytest.mark.usefixtures("simgrid")
 @pytest.mark.parametrize(
     ("source", "said"),
     [
@@ -100,7 +98,8 @@ def test_what_is_hostile_gets_a_sentence(source: str, said: str) -> None:
     assert said in found["naive"].why, found
 
 
-@needs_simgrid
+@pytest.mark.simgrid
+@pytest.mark.usefixtures("simgrid")
 @pytest.mark.parametrize("way", attempts_c.WAYS)
 def test_functions_with_machine_code_of_their_own_earn_nothing(way: str) -> None:
     source = attempts_c.thief(way)

@@ -20,9 +20,7 @@ from beowulf.record import newest
 from tests.gold import lab_09
 from tests.solutions import by_the_author
 
-pytestmark = pytest.mark.skipif(
-    not shutil.which(simulated.SMPIRUN), reason="SimGrid is not installed"
-)
+pytestmark = [pytest.mark.simgrid, pytest.mark.usefixtures("simgrid")]
 
 
 @pytest.fixture(autouse=True)
