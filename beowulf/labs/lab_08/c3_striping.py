@@ -357,7 +357,6 @@ def where_it_went(way: str, judge: Judge) -> Judge:
 def gains(name: str, way: str, says: str) -> Claim:
     """That a way with two networks carries as many times as much as one as in the paper."""
     judge = where_it_went(way, gain(way).within(*GAINS))
-    says = f"{says} {PRINTED_GAIN:g} times as much"
     return Claim(name, says, judge, troubles=partial(trouble, quantity=STREAM))
 
 
@@ -440,10 +439,22 @@ STUDY = Study(
         Need("one_machine", "a capture at a node of it has one of its two cards"),
     ),
     judged=[
-        gains("kernel-gains", KERNEL, "two networks in turn, packet by packet, carry"),
-        gains("program-gains", PROGRAM_TURNS, "two connections that a program uses in turn carry"),
-        gains("multipath-gains", MULTIPATH, "multipath TCP carries"),
-        gains("bonding-gains", BONDING, "the bonding driver carries"),
+        gains(
+            "kernel-gains",
+            KERNEL,
+            f"two networks in turn, packet by packet, carry {PRINTED_GAIN:g} times as much as one",
+        ),
+        gains(
+            "program-gains",
+            PROGRAM_TURNS,
+            f"two connections that a program uses in turn carry {PRINTED_GAIN:g} times as much",
+        ),
+        gains(
+            "multipath-gains", MULTIPATH, f"multipath TCP carries {PRINTED_GAIN:g} times as much"
+        ),
+        gains(
+            "bonding-gains", BONDING, f"the bonding driver carries {PRINTED_GAIN:g} times as much"
+        ),
         Claim(
             "overtakes",
             "packets that take networks in turn overtake each other",

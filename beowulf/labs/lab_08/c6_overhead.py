@@ -191,7 +191,7 @@ def seen(says: str, of: Callable[[pd.DataFrame], Any], unit: str) -> Quantity:
         values = of(facts)
         return Span(float(values.min()), float(values.max()))
 
-    return Quantity(f"{MOST_NODES} processors: {says}", span, unit)
+    return Quantity(f"{says}, {MOST_NODES} processors", span, unit)
 
 
 def makes(code: str) -> Quantity:
