@@ -27,8 +27,8 @@ unexport PYTHONPATH PYTHONHOME
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-# Of `make check`: what boots no cluster, opens no page and is done within seconds.
-OTHERS := nightly or vm or machines or cluster or rootless or browser
+# Of `make check`: what boots no cluster, opens no page, simulates nothing and is done within seconds.
+OTHERS := nightly or vm or machines or cluster or rootless or browser or simgrid
 CHECKED := tests/measure tests/studies tests/labs tests/figures tests/test_record.py tests/test_verdict.py tests/test_lab_file.py \
     tests/test_lab_offers.py tests/test_lab_texts.py tests/test_syllabus.py tests/test_papers.py \
     tests/autograder/test_release.py tests/autograder/test_lab_questions.py
@@ -60,7 +60,7 @@ ready:
 up: ready ## boot the cluster, or repair it
 	@exec $(BEOWULF) up
 
-bench: ## measure this project itself; NAME=capture measures one thing
+bench: ## measure this project itself; NAME=up_down measures one thing
 	@$(BOOTSTRAP) test
 	@exec $(PYTHON) -m benchmarks $(NAME)
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from beowulf.cluster.shells import surroundings
-from tests.ordinary import UID, ada
+from tests.other_user import UID, ada
 from tests.running import Beowulf, wait_until
 from tests.simulated_pcs import Hall, hall
 

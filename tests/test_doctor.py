@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from ordinary import UID
+from other_user import UID
 from running import Beowulf
 
 from beowulf import doctor, paths

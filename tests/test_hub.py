@@ -29,7 +29,7 @@ from typing import Any
 
 import pytest
 from jupyter import Jupyter
-from ordinary import _closed
+from other_user import _closed
 from running import PATIENCE_S, wait_until
 
 from beowulf import paths

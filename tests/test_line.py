@@ -11,7 +11,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
-from ordinary import ada
+from other_user import ada
 from running import PATIENCE_S, first, wait_until
 
 from beowulf import paths, progress

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lively import Lively
+from nodeless_cluster import Nodeless
 
 from beowulf import paths, predict, prediction, predictions
 from beowulf.errors import UsageError
@@ -50,8 +50,8 @@ def records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def cluster(records: Path) -> Lively:
-    return Lively(records)
+def cluster(records: Path) -> Nodeless:
+    return Nodeless(records)
 
 
 def measured(records: Path, study: str, variant: str = "", **cluster: str) -> None:
@@ -63,7 +63,7 @@ def sealed(records: Path) -> list[Path]:
 
 
 def test_a_prediction_is_a_record_beside_the_notebook(
-    cluster: Lively, records: Path, capsys: pytest.CaptureFixture[str]
+    cluster: Nodeless, records: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     predict(cluster, "knee", **GUESS)
     assert capsys.readouterr().out == "Sealed: knee is 8,000 (4,000 to 20,000) bytes.\n"
@@ -80,7 +80,7 @@ def test_a_prediction_is_a_record_beside_the_notebook(
 
 
 def test_what_is_not_filled_in_is_not_sealed_and_stops_nothing(
-    cluster: Lively, records: Path, capsys: pytest.CaptureFixture[str]
+    cluster: Nodeless, records: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     predict(cluster, "knee", value=3, low=...)
     said = capsys.readouterr().out
@@ -99,7 +99,7 @@ def test_what_is_not_filled_in_is_not_sealed_and_stops_nothing(
     ],
 )
 def test_what_is_no_number_or_no_range_is_refused(
-    wrong: dict[str, Any], says: str, cluster: Lively, records: Path
+    wrong: dict[str, Any], says: str, cluster: Nodeless, records: Path
 ) -> None:
     with pytest.raises(UsageError) as refused:
         predict(cluster, "knee", **{**GUESS, **wrong})
@@ -108,7 +108,7 @@ def test_what_is_no_number_or_no_range_is_refused(
 
 
 def test_the_first_prediction_stays(
-    cluster: Lively, records: Path, capsys: pytest.CaptureFixture[str]
+    cluster: Nodeless, records: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     predict(cluster, "knee", **GUESS)
     predict(cluster, "knee", **GUESS)
@@ -120,7 +120,7 @@ def test_the_first_prediction_stays(
 
 
 def test_a_prediction_after_the_first_record_of_its_study_is_late(
-    cluster: Lively, records: Path, capsys: pytest.CaptureFixture[str]
+    cluster: Nodeless, records: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     measured(records, "E2")  # `own` belongs to a variant of it
     measured(records, "E2", "own", given_by="a course")
@@ -137,7 +137,7 @@ def test_a_prediction_after_the_first_record_of_its_study_is_late(
 def test_which_lab_it_is_follows_from_the_folder_the_argument_or_the_name(
     records: Path, tmp_path: Path
 ) -> None:
-    elsewhere = Lively(tmp_path / "somewhere" / "records")
+    elsewhere = Nodeless(tmp_path / "somewhere" / "records")
     predict(elsewhere, "knee", **GUESS)
     predict(elsewhere, "own", lab="98", value=3, low=2, high=4)
     assert {Record.load(file).study for file in sealed(elsewhere.records)} == {"P98"}
@@ -146,10 +146,10 @@ def test_which_lab_it_is_follows_from_the_folder_the_argument_or_the_name(
     with pytest.raises(
         UsageError, match=r"no table \[predictions.kneee\]. Perhaps you mean 'knee'"
     ):
-        predict(Lively(records), "kneee", **GUESS)
+        predict(Nodeless(records), "kneee", **GUESS)
 
 
-def test_a_prediction_is_held_against_what_was_measured(cluster: Lively) -> None:
+def test_a_prediction_is_held_against_what_was_measured(cluster: Nodeless) -> None:
     said = predictions.outcome(cluster, "knee", 16_384)
     assert said == "You sealed no prediction of knee; measured: 16,384 bytes."
     predict(cluster, "knee", **GUESS)
@@ -161,7 +161,7 @@ def test_a_prediction_is_held_against_what_was_measured(cluster: Lively) -> None
 
 
 def test_calibration_counts_what_was_in_time_and_measured_by_the_latest_measurement(
-    cluster: Lively, records: Path
+    cluster: Nodeless, records: Path
 ) -> None:
     assert predictions.calibration([records]) == (0, 0)
     predict(cluster, "knee", **GUESS)

@@ -19,7 +19,6 @@ from beowulf import notebook, studies
 from beowulf.cli.studies import point_lines
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError, UsageError
-from beowulf.labs import lab_01
 from beowulf.labs.lab_01 import a2_validation, a5_no_load, validation_checks
 from beowulf.record import Point, Record, newest
 from beowulf.studies import find
@@ -172,29 +171,6 @@ def test_a_record_that_could_not_be_kept_is_refused_before_anything_is_measured(
     (tmp_path / "file").write_text("")
     with pytest.raises(LabError, match=r"file/records for your Records cannot be made"):
         notebook.measure_and_save("A5", cluster, tmp_path / "file" / "records")
-
-
-@pytest.mark.parametrize(
-    ("claim", "line", "why"),
-    [
-        ('Claim("c", "It is so")', 6, "missing 1 required positional argument: 'judge'"),
-        ('Claim("c", "It is so", None)', 6, "the claim 'c' has no function that judges it"),
-        ('Claim("c", "It is so"', 7, "does not match opening parenthesis '(' on line 6"),
-    ],
-)
-def test_a_study_that_forgets_a_judge_is_named_with_file_and_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, claim: str, line: int, why: str
-) -> None:
-    folder = tmp_path / "labs" / "lab_01"
-    folder.mkdir(parents=True)
-    head = '"""Z1."""\n\nfrom beowulf.studies.study import Claim\n\nCLAIMS = [\n    '
-    (folder / "z1_forgets.py").write_text(f"{head}{claim},\n]\n")
-    monkeypatch.setattr(lab_01, "__path__", [*lab_01.__path__, str(folder)])
-    monkeypatch.setitem(studies.STUDIES, "Z1", "lab_01.z1_forgets")
-    with pytest.raises(LabError) as refused:
-        studies.find("z1")
-    assert f"beowulf/labs/lab_01/z1_forgets.py, line {line}: " in refused.value.message
-    assert why in refused.value.message
 
 
 def test_every_study_is_found_by_its_name_and_has_a_title() -> None:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
+from beowulf.exercises.exercise import Exercise
 from beowulf.measure.measurement import Measurement
 from beowulf.record import Point, Record
-from beowulf.user import learner
 
 if TYPE_CHECKING:
     from beowulf.timeline.analysis import Analysis
@@ -35,15 +35,10 @@ def recorded(
     launches: int = 1,
 ) -> Record:
     """What `go` measures with its launches recorded, kept as a Record."""
-    folder, traces = cluster.records or Path("records"), folder_of(cluster, study)
-    with Measurement(
-        study, cluster, folder, traces=traces, capture=capture, launches=launches
-    ) as session:
-        go(session)
-    made = session.record()
-    made.learner = learner()
-    made.save_in(folder)
-    return made
+    traces = folder_of(cluster, study)
+    return Exercise(study, "").measure(
+        cluster, go, half=True, traces=traces, capture=capture, launches=launches
+    )
 
 
 def keep(session: Measurement, run: str) -> Analysis:

@@ -40,12 +40,7 @@ def record(study: str) -> Record | None:
         return None
     with tempfile.TemporaryDirectory(prefix="beowulf-") as aside:
         plain = Path(aside, f"{study}.json")
-        try:
-            plain.write_bytes(lzma.decompress(file.read_bytes()))
-        except (OSError, lzma.LZMAError, EOFError) as problem:
-            raise LabError(
-                f"{file} cannot be read: {problem}.", "`git status` may show why."
-            ) from None
+        plain.write_bytes(lzma.decompress(file.read_bytes()))
         return Record.load(plain)
 
 

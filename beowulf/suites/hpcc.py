@@ -105,17 +105,8 @@ def launcher(hosts: list[str], network: str, *, crowded: bool, brief: bool = Fal
         "btl_tcp_if_include": network,
         "mpi_yield_when_idle": str(int(crowded)),
     }
-    words = [
-        "sh",
-        "-c",
-        START,
-        network,
-        MPIRUN,
-        "-np",
-        str(len(hosts)),
-        "--host",
-        ",".join(f"{host}:1" for host in hosts),
-    ]
+    hosted = ",".join(f"{host}:1" for host in hosts)
+    words = ["sh", "-c", START, network, MPIRUN, "-np", str(len(hosts)), "--host", hosted]
     # What is started on a node ends with what started it.
     words += ["--bind-to", "none", "--leave-session-attached", "-x", JOB]
     if brief:

@@ -10,9 +10,9 @@ from typing import Any
 
 import nbformat
 import pytest
-from lively import Lively
 from nbclient import NotebookClient
 from nbformat.v4 import new_notebook
+from nodeless_cluster import Nodeless
 from test_flows import A, B, opened
 from test_mpi_messages import CALL, YES, eager
 
@@ -53,8 +53,8 @@ def file(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def cluster(tmp_path: Path) -> Lively:
-    return Lively(tmp_path / "records")
+def cluster(tmp_path: Path) -> Nodeless:
+    return Nodeless(tmp_path / "records")
 
 
 def count(packets: Iterable[Any]) -> dict[str, int]:
@@ -94,7 +94,7 @@ def test_a_ladder_has_wiresharks_numbers_and_names_what_opens_and_closes(file: P
 
 
 def test_a_loop_that_counts_right_is_right_and_its_record_has_source_and_digest(
-    file: Path, cluster: Lively
+    file: Path, cluster: Nodeless
 ) -> None:
     record = own_loop.measure(cluster, count, file, row_bytes=ROW)
     assert (record.study, record.variant) == ("A12", "loop")
@@ -146,7 +146,7 @@ def test_what_is_wrong_with_a_loop_is_reported(
     assert not points[0].facts["right"]
 
 
-def test_a_capture_that_is_still_being_written_is_a_sentence(file: Path, cluster: Lively) -> None:
+def test_a_capture_that_is_still_being_written_is_a_sentence(file: Path, cluster: Nodeless) -> None:
     with file.open("ab"), pytest.raises(LabError, match="is still being written"):
         own_loop.measure(cluster, count, file)
     whole = file.read_bytes()
@@ -168,7 +168,9 @@ def test_a_capture_that_is_still_being_written_is_a_sentence(file: Path, cluster
     assert not cluster.records.exists(), "nothing of it is kept"
 
 
-def test_a_record_of_a_capture_beside_it_is_counted_and_graded(file: Path, cluster: Lively) -> None:
+def test_a_record_of_a_capture_beside_it_is_counted_and_graded(
+    file: Path, cluster: Nodeless
+) -> None:
     cluster.records.mkdir()
     file = file.rename(cluster.records / "taken.pcapng")
     taken = Record("A10", variant="postcard", captures=[{"file": "taken.pcapng"}])

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from ordinary import ada
+from other_user import ada
 from running import Beowulf
 from school import opened
 

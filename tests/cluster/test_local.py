@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from ordinary import ada, give
+from other_user import ada, give
 from running import Beowulf, first
 
 from autograder.evidence import invented

@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Iterator
 
 import pytest
-from ordinary import ada
+from other_user import ada
 from running import HOSTNAME, PATIENCE_S, Learner, unfulfilled
 
 from beowulf import paths

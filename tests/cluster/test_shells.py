@@ -12,7 +12,7 @@ import subprocess
 from collections.abc import Iterator
 
 import pytest
-from ordinary import ada, give
+from other_user import ada, give
 from running import HOSTNAME, PATIENCE_S, Beowulf, Learner, first, wait_until
 
 from beowulf import paths

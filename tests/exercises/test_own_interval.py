@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from lively import Lively
+from nodeless_cluster import Nodeless
 from running import first
 
 from beowulf.errors import LabError
@@ -72,7 +72,7 @@ def test_the_usual_mistakes_are_named(function: Any, said: str) -> None:
 
 
 def test_a_function_is_tried_and_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    made = own_interval.measure(Lively(tmp_path), change_percent, null(), random.Random(1))
+    made = own_interval.measure(Nodeless(tmp_path), change_percent, null(), random.Random(1))
     said = capsys.readouterr().out.splitlines()
     assert [line.split()[-1] for line in said] == ["right"] * (1 + own_interval.CASES)
     assert "def change_percent" in made.sweep["source"]
@@ -87,7 +87,7 @@ def test_what_goes_wrong_in_a_function_is_kept_and_one_that_is_not_written_is_no
         before.clear()
         return 3.0
 
-    cluster = Lively(tmp_path)
+    cluster = Nodeless(tmp_path)
     made = own_interval.measure(cluster, wrong, null(), random.Random(1))
     assert all("three numbers" in point.facts["why"] for point in made.points)
     assert all(len(point.facts["before"]) >= 12 for point in made.points)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lively import Lively
+from nodeless_cluster import Nodeless
 from running import wait_until
 
 from beowulf import mpi
@@ -164,7 +164,7 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Measure
     monkeypatch.setattr(ab_comparison, "InteractiveRun", FakeRun)
     monkeypatch.setattr(Measurement, "prepare", lambda *_: tmp_path / "program")
     FakeRun.now_in, FakeRun.launched = False, 0
-    with Measurement("E6", Lively(tmp_path), tmp_path) as made:
+    with Measurement("E6", Nodeless(tmp_path), tmp_path) as made:
         yield made
 
 

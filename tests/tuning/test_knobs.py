@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from lively import Lively
+from nodeless_cluster import Nodeless
 from running import Beowulf, at_switch, first
 from tune_in_process import tune
 
@@ -271,8 +271,8 @@ def test_a_card_of_a_pc_is_turned_by_ethtool(
 def test_on_a_kind_whose_nodes_are_not_ours_nothing_is_changed(tmp_path: Path) -> None:
     with (
         pytest.raises(LabError, match="firewall is not ours to change"),
-        changing(Lively(tmp_path), [(find("firewall"), "100")]),
+        changing(Nodeless(tmp_path), [(find("firewall"), "100")]),
     ):
         pass
     with pytest.raises(LabError, match="not ours to change"):
-        by_kind.refuse_unseen("E6", Lively(tmp_path))
+        by_kind.refuse_unseen("E6", Nodeless(tmp_path))

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
-from ordinary import ada
+from other_user import ada
 from running import first
 
 from beowulf.cluster import Cluster

@@ -192,11 +192,6 @@ def _code_in_c(source: str) -> str:
     )
 
 
-def given_before(lab: int) -> list[str]:
-    """The functions that labs before this one ask for."""
-    return [name for number, names in FUNCTIONS.items() if number < lab for name in names]
-
-
 def lab_number(lab: int | str) -> int:
     """The number of a lab: 3, "03" or "03-parallel-benchmarks"; UsageError for another."""
     head = str(lab).partition("-")[0]

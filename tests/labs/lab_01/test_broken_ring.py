@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from lively import Lively
+from nodeless_cluster import Nodeless
 from running import PATIENCE_S
 
 from beowulf.cluster import namespaces
@@ -55,7 +55,7 @@ def test_the_rank_before_the_closed_node_waits_in_its_send_and_others_in_a_recei
 
 def test_without_a_ring_of_ones_own_nothing_is_measured(tmp_path: Path) -> None:
     with pytest.raises(LabError, match="There is no ring of your own yet"):
-        broken_ring.measure(Lively(tmp_path))
+        broken_ring.measure(Nodeless(tmp_path))
 
 
 @pytest.mark.nightly

@@ -6,7 +6,7 @@ import random
 from pathlib import Path
 
 import pytest
-from lively import Lively
+from nodeless_cluster import Nodeless
 from running import warned
 
 from beowulf.cluster.namespaces import NamespaceCluster
@@ -52,8 +52,8 @@ def test_the_odd_node_is_the_one_that_was_made_so_and_is_put_back_afterwards(
 
 def test_nodes_of_another_kind_are_refused(tmp_path: Path) -> None:
     with (
-        pytest.raises(LabError, match="kind lively, unwanted-senders is not ours to change"),
-        odd_node.made_odd(Lively(tmp_path), "node01"),
+        pytest.raises(LabError, match="kind nodeless, unwanted-senders is not ours to change"),
+        odd_node.made_odd(Nodeless(tmp_path), "node01"),
     ):
         pass
 

@@ -1,4 +1,4 @@
-"""Does C3 say what two networks do to one stream, on made-up Records, on a cluster, and when a network is pulled?"""
+"""Does C3 measure what two networks do to one stream, and what does it say when a network is pulled?"""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from running import first, wait_until
@@ -17,125 +16,13 @@ from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError
 from beowulf.labs.lab_08 import c3_striping
 from beowulf.labs.lab_08.c3_striping import BONDING, KERNEL, MULTIPATH, ONE, PROGRAM_TURNS
-from beowulf.record import Point, Record
-from beowulf.studies import find, judge
+from beowulf.studies import find
 from beowulf.tuning import knob_places
 from beowulf.tuning.change import changing
 from beowulf.tuning.knobs import ALL
-from tests.gold.lab_08 import record
-from tests.gold.measured import as_measured
 
-PASSES, SEGMENTS = 12, 1000
-ALONE = {ONE: 1.0, PROGRAM_TURNS: 1.9, KERNEL: 1.8, MULTIPATH: 1.7}
-BUSY = {PROGRAM_TURNS: 0.8, KERNEL: 0.6, MULTIPATH: 1.2}
 # The longest that a stream, its launch and its end may take when a network is pulled, on a busy machine.
 MOST_S = 200.0
-
-
-def striped(
-    rates: dict[str, float] | None = None,
-    busy: dict[str, float] | None = None,
-    *,
-    late: dict[str, float] | None = None,
-    again: float = 0.0,
-    noise: float = 0.0,
-    absent: str = "",
-) -> Record:
-    """A Record in which each way carries so many times as much as one network, with these shares out of order."""
-    points = [Point({"way": absent}, facts={"absent": "this kernel cannot"})] if absent else []
-    late = {KERNEL: 0.4} if late is None else late
-    for beside, factors in ((False, ALONE | (rates or {})), (True, BUSY | (busy or {}))):
-        for way in factors:
-            if way != absent:
-                for launch in range(3):
-                    points += launched(way, beside, launch, factors[way], late, again, noise)
-    made = as_measured(record("C3", [], sweep={"size_bytes": 2**20}))
-    made.points[:] = points
-    return made
-
-
-def times(way: str, factor: float, noise: float) -> list[float]:
-    noise = 0.0 if way == ONE else noise
-    return [0.9 / factor * (1 + noise * (number % 2)) for number in range(PASSES)]
-
-
-def launched(
-    way: str,
-    beside: bool,
-    launch: int,
-    factor: float,
-    late: dict[str, float],
-    again: float,
-    noise: float,
-) -> Iterator[Point]:
-    quantity = c3_striping.BESIDE if beside else c3_striping.STREAM
-    yield Point({"way": way, "launch": launch}, quantity, times(way, factor, noise))
-    streams: list[dict[str, Any]] = []
-    for number in range(PASSES):
-        shaken = 1 - noise * (number % 2)
-        streams.append(
-            {
-                "segments": SEGMENTS,
-                "out_of_order": round(SEGMENTS * late.get(way, 0.0) * shaken),
-                "again": round(SEGMENTS * again * shaken),
-                "retransmitted": round(SEGMENTS * again * shaken),
-                "acks": SEGMENTS,
-                "duplicate_acks": 0,
-                "bytes": {"eth0": 600, "eth1": 0 if way == ONE else 400},
-            }
-        )
-    facts = {"streams": streams, "capture": {"dropped": 0}}
-    yield Point({"way": way, "beside": beside, "launch": launch}, facts=facts)
-
-
-@pytest.mark.parametrize(
-    ("claim", "made", "outcome"),
-    [
-        ("kernel-gains", striped({KERNEL: 1.0}), "contradicted"),
-        ("kernel-gains", striped({KERNEL: 1.7}, noise=0.5), "inconclusive"),
-        ("kernel-gains", striped(absent=KERNEL), "inconclusive"),
-        ("program-gains", striped({PROGRAM_TURNS: 2.6}), "contradicted"),
-        ("multipath-gains", striped({MULTIPATH: 1.1}), "contradicted"),
-        ("bonding-gains", striped({BONDING: 1.9}), "holds"),
-        ("overtakes", striped(late={}), "contradicted"),
-        ("overtakes", striped(late={KERNEL: 0.012}, noise=0.8), "inconclusive"),
-        ("program-keeps-order", striped(late={PROGRAM_TURNS: 0.2}), "contradicted"),
-        ("twice", striped(again=0.05), "holds"),
-        ("twice", striped(again=0.012, noise=0.8), "inconclusive"),
-        ("blind", striped(busy={KERNEL: 1.6}), "contradicted"),
-        ("blind", striped(busy={KERNEL: 1.2}, noise=0.5), "inconclusive"),
-    ],
-)  # fmt: skip
-def test_each_claim_of_striping_has_each_outcome(claim: str, made: Record, outcome: str) -> None:
-    assert judge(made).named(claim).outcome == outcome
-
-
-def test_what_the_record_shows_holds() -> None:
-    found = {verdict.claim: verdict.outcome for verdict in judge(striped())}
-    others = {"twice": "contradicted", "bonding-gains": "inconclusive"}
-    assert {claim: each for claim, each in found.items() if each != "holds"} == others
-
-
-def test_packets_that_a_capture_dropped_leave_its_claims_open_and_no_others() -> None:
-    made = striped()
-    made.points[1].facts["capture"]["dropped"] = 3
-    outcomes = {verdict.claim: verdict.outcome for verdict in judge(made)}
-    assert outcomes["overtakes"] == outcomes["twice"] == "inconclusive"
-    assert outcomes["kernel-gains"] == "holds"
-
-
-def test_a_way_that_a_kernel_lacks_is_named_with_the_reason() -> None:
-    verdict = judge(striped(absent=MULTIPATH)).named("multipath-gains")
-    assert "this kernel cannot" in str(verdict)
-
-
-def test_the_picture_has_each_way_that_was_measured() -> None:
-    drawn = c3_striping.picture(c3_striping.Streams.of(striped()))
-    assert set(drawn.table["way"]) == {ONE, PROGRAM_TURNS, KERNEL, MULTIPATH}
-    assert "Out of order" in drawn.alt
-
-
-# --------------------------------------------------------------- on a cluster
 
 
 @pytest.fixture(scope="module")

@@ -14,10 +14,10 @@ def _nothing(*_: Any, **__: Any) -> Any:
     raise LabError("Nothing runs on these nodes.")
 
 
-class Lively(Cluster):
+class Nodeless(Cluster):
     """It could measure, if it had nodes."""
 
-    kind, can = "lively", Abilities()
+    kind, can = "nodeless", Abilities()
     nodes = ("node00", "node01")
     address = dead_nodes = run = shell = capture = break_it = heal = _nothing
 

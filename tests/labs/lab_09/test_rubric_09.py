@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import replace
 from typing import Any
 
-import attempts_c
 import pytest
-from marked import Marked
 
 from autograder import sandbox
 from beowulf import paths
-from beowulf.cluster import simulated
 from beowulf.errors import LabError
 from beowulf.labs.lab_09 import stairs
 from beowulf.record import Point
+from tests.autograder import attempts_c
+from tests.autograder.marked import Marked
 from tests.gold import lab_09
 from tests.gold.lab_09 import RIGHT, WRITTEN, records, staircase
 
-needs_simgrid = pytest.mark.skipif(
-    not shutil.which(simulated.SMPIRUN), reason="SimGrid is not installed"
-)
 LAB = Marked(lab_09)
 one, instead, scores = LAB.one, LAB.instead, LAB.scores
 HANDED_OUT = (paths.lab("09") / stairs.SOURCE).read_text(encoding="utf-8")
@@ -42,7 +37,8 @@ def test_the_best_of_several_sources_counts_for_each_step() -> None:
     assert found["tree"].points == 2
 
 
-@needs_simgrid
+@pytest.mark.simgrid
+@pytest.mark.usefixtures("simgrid")
 def test_a_record_that_flatters_earns_what_its_source_does() -> None:
     kept = [staircase(HANDED_OUT)]
     submission = LAB.submission(kept, RIGHT)
@@ -69,44 +65,41 @@ def test_a_text_that_is_no_source_is_not_compiled(text: str) -> None:
     assert {each.why[:10] for each in found.values()} == {"the source"}
 
 
+def first_line(text: str) -> str:
+    """What is handed out, and this is done first in its first function."""
+    return HANDED_OUT.replace("    if (rank", f"    {text}\n    if (rank", 1)
+
+
 @pytest.mark.nightly
-@needs_simgrid
+@pytest.mark.simgrid
+@pytest.mark.usefixtures("simgrid")
 def test_in_the_sandbox_a_source_takes_what_it_takes_outside() -> None:
     assert sandbox.Simulator()(lab_09.source()) == stairs.outcomes(lab_09.source())
 
 
-@needs_simgrid
+@pytest.mark.simgrid
+@pytest.mark.usefixtures("simgrid")
 @pytest.mark.parametrize(
     ("source", "said"),
     [
         ("no C", "does not compile"),
-        (HANDED_OUT + "\nvoid id(void) { extern int system(const char *); system(0); }", "system"),
+        # Each step has its time.
+        pytest.param(first_line("volatile int stay = 1; while (stay) {}"), "did not end", marks=pytest.mark.nightly),
         pytest.param(
-            HANDED_OUT.replace(
-                "    if (rank", "    volatile int stay = 1;\n    while (stay) {}\n    if (rank", 1
-            ),
-            "did not end",
-            marks=pytest.mark.nightly,  # each step has its time
-        ),
-        pytest.param(
-            HANDED_OUT.replace(
-                "    if (rank",
-                "    for (int i = 0; i < 16; i++) memset(malloc(1u << 26), 1, 1u << 26);\n    if (rank",
-                1,
-            ),
-            "",
+            first_line("for (int i = 0; i < 16; i++) memset(malloc(1u << 26), 1, 1u << 26);"), "",
             marks=pytest.mark.nightly,
         ),
     ],
-    ids=["no C", "a shell", "endless", "a gigabyte a rank"],
-)
+    ids=["no C", "endless", "a gigabyte a rank"],
+)  # fmt: skip
 def test_what_is_hostile_gets_a_sentence(source: str, said: str) -> None:
     found = sandbox.Simulator()(source)
     assert found["naive"].why
     assert said in found["naive"].why, found
 
 
-@needs_simgrid
+@pytest.mark.simgrid
+@pytest.mark.usefixtures("simgrid")
 @pytest.mark.parametrize("way", attempts_c.WAYS)
 def test_functions_with_machine_code_of_their_own_earn_nothing(way: str) -> None:
     source = attempts_c.thief(way)

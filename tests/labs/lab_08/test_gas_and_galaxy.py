@@ -37,51 +37,49 @@ from beowulf.labs.lab_08 import (
 )
 from beowulf.record import newest
 from beowulf.studies import judge
-from tests.gold import lab_08
+from tests.solutions import by_the_author
 
 pytestmark = pytest.mark.cluster
 LAB = paths.lab("08")
-NOTEBOOK = paths.root() / "notebooks" / "source" / "08-first-beowulf" / "first.py"
 Row = dict[str, Any]
 
 
-def solved(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """What is handed out, with the function of the notebook's author."""
-    (folder / name).write_text((LAB / name).read_text())
-    monkeypatch.chdir(folder)
-    for block in re.findall(
-        r"### BEGIN SOLUTION\n(.*?)### END SOLUTION", NOTEBOOK.read_text(), re.S
-    ):
-        if f'Path("{name}")' in block:
-            exec(block, {"Path": Path})
-    return folder / name
+class Programs(dict[str, Path]):
+    """Gas and galaxy with right functions, and the gas without tiles and MPI: compiled when they are asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self.folder = with_headers(folder)
+
+    def __missing__(self, name: str) -> Path:
+        if name == "serial":
+            source, flags = paths.root() / "tests" / "gas_serial.c", [f"-I{LAB}"]
+            self[name] = mpi.build(source, output=self.folder / name, flags=flags)
+        else:
+            self[name] = mpi.build(by_the_author(name, self.folder))
+        return self[name]
+
+
+def with_headers(folder: Path) -> Path:
+    """The folder, with all headers of the lab in it."""
+    for header in LAB.glob("*.h"):
+        shutil.copy(header, folder)
+    return folder
 
 
 @pytest.fixture(scope="module")
-def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Gas and galaxy with right functions, compiled, and the gas without tiles and MPI."""
-    folder = with_headers(tmp_path_factory.mktemp("programs"))
-    made = {}
-    with pytest.MonkeyPatch.context() as patch:
-        for name in (gas.SOURCE, galaxy.SOURCE):
-            made[name] = mpi.build(solved(name, folder, patch))
-    serial = paths.root() / "tests" / "gas_serial.c"
-    made["serial"] = mpi.build(serial, output=folder / "serial", flags=[f"-I{LAB}"])
-    return made
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Programs:
+    return Programs(tmp_path_factory.mktemp("programs"))
 
 
 @pytest.fixture
-def run(programs: dict[str, Path]) -> Callable[..., list[Row]]:
+def run(programs: Programs) -> Callable[..., list[Row]]:
     """Runs one of them on this machine's cores; its lines."""
     mpiexec = paths.mpi_prefix("classic") / "bin" / "mpiexec"
-    poll = str(paths.native("patient_poll.so"))
+    patient = ["-genv", "LD_PRELOAD", str(paths.native("patient_poll.so"))]
 
     def start(name: str, ranks: int, *words: str | int, code: int = 0) -> list[Row]:
-        launcher = (
-            []
-            if name == "serial"
-            else [str(mpiexec), "-genv", "LD_PRELOAD", poll, "-n", str(ranks)]
-        )
+        launcher = [str(mpiexec), *patient, "-n", str(ranks)] if name != "serial" else []
         line = [*launcher, str(programs[name]), *map(str, words), "--lines"]
         done = subprocess.run(line, capture_output=True, text=True, timeout=240)
         assert done.returncode == code, done.stderr
@@ -92,23 +90,15 @@ def run(programs: dict[str, Path]) -> Callable[..., list[Row]]:
 
 
 def result(rows: list[Row], quantity: str = "") -> Row:
-    return next(
-        row
-        for row in rows
-        if row["kind"] == "result" and (not quantity or row.get("quantity") == quantity)
-    )
-
-
-def errors(run: Any, problem: str, *sizes: str) -> list[float]:
-    return [
-        result(run("serial", 1, "--problem", problem, "--zones", zones))["density_error"]
-        for zones in sizes
-    ]
+    found = [row for row in rows if row["kind"] == "result"]
+    return next(row for row in found if not quantity or row.get("quantity") == quantity)
 
 
 def order(run: Any, problem: str, *sizes: str) -> float:
     """With which power of a zone's width the error falls, when there are twice as many along x."""
-    wide, narrow = errors(run, problem, *sizes)
+    rows = [run("serial", 1, "--problem", problem, "--zones", zones) for zones in sizes]
+    wide, narrow = (result(each)["density_error"] for each in rows)
+    assert narrow < 3e-3
     return float(np.log2(wide / narrow))
 
 
@@ -122,7 +112,6 @@ def test_the_gas_has_the_same_bits_on_any_number_of_ranks_and_without_tiles(run:
 
 
 def test_a_shock_tube_comes_nearer_to_the_exact_solution_with_its_order(run: Any) -> None:
-    assert errors(run, "sod-x", "100,4")[0] < 3e-3
     assert 0.6 < order(run, "sod-x", "100,4", "200,4") < 1.3
 
 
@@ -180,48 +169,33 @@ def test_the_gas_refuses_what_cannot_be(
     assert said in run.said
 
 
-# Each sends less than a neighbour needs; what does not come stays zero.
-NO_ENERGY, NOTHING = "border->count * 3 / 4", "0"
+# Each sends less than a neighbour needs, or nothing; what does not come stays zero, or no number.
+SENT, ENDS = "MPI_Isend(border->out, border->count,", "end_at_borders(tiles);"
+NO_ENERGY, NOTHING = "MPI_Isend(border->out, border->count * 3 / 4,", "MPI_Isend(border->out, 0,"
 WRONG_GAS = re.compile(
     r"wrong gas: rank (\d+), step (\d+): zone \(row (\d+), column (\d+)\) (.*): density (\S+), pressure (\S+?)\. "
     r"It is in tile (\d+), a ghost zone that rank (\d+) has: see what exchange_ghosts puts there\."
 )
 
 
-def sending_less(source: Path, sent: str) -> Path:
-    """An exchange of ghost zones that sends so many numbers."""
-    text, right = source.read_text(), "MPI_Isend(border->out, border->count,"
-    assert right in text
-    source.write_text(text.replace(right, f"MPI_Isend(border->out, {sent},"))
-    return source
-
-
-def with_headers(folder: Path) -> Path:
-    """The folder, with all headers of the lab in it."""
-    for header in LAB.glob("*.h"):
-        (folder / header.name).write_bytes(header.read_bytes())
-    return folder
-
-
-@pytest.mark.nightly
 @pytest.mark.parametrize(
-    ("sent", "problem", "said"),
-    [
-        (NO_ENERGY, "smooth", "has a negative pressure"),
-        (NO_ENERGY, "blast", "has no pressure"),
-        (NOTHING, "smooth", "has no density, or a negative one"),
-    ],
-)
+    ("old", "new", "problem", "said"),
+    first(1, [
+        (SENT, NO_ENERGY, "smooth", "has a negative pressure"),
+        (SENT, NO_ENERGY, "blast", "has no pressure"),
+        (SENT, NOTHING, "smooth", "has no density, or a negative one"),
+        (ENDS, "(void)tiles;", "blast", "is not a number"),
+    ]),
+)  # fmt: skip
 def test_what_is_no_gas_after_a_wrong_exchange_is_named_with_its_zone_and_ranks(
-    run: Any,
-    programs: dict[str, Path],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    sent: str,
-    problem: str,
+    run: Any, programs: Programs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, old: str, new: str, problem: str,
     said: str,
-) -> None:
-    source = sending_less(solved(gas.SOURCE, with_headers(tmp_path), monkeypatch), sent)
+) -> None:  # fmt: skip
+    with_headers(tmp_path)
+    source = by_the_author(gas.SOURCE, tmp_path)
+    text = (LAB / gas.SOURCE if old == ENDS else source).read_text()
+    assert old in text
+    source.write_text(text.replace(old, new))
     monkeypatch.setitem(programs, gas.SOURCE, mpi.build(source))
     run(gas.SOURCE, 4, "--problem", problem, "--tiles", "4,4", "--side", 30, code=3)
     found = WRONG_GAS.search(run.said)
@@ -231,62 +205,31 @@ def test_what_is_no_gas_after_a_wrong_exchange_is_named_with_its_zone_and_ranks(
     # The rank has the tile, and the zone lies in a tile that the named owner has.
     assert int(rank) == int(tile) // 4 != int(owner)
     assert int(owner) == (int(row) // 30 * 4 + int(column) // 30) // 4
-    assert (float(density) > 0) == ("pressure" in said)
-    assert (float(pressure) < 0) == ("negative pressure" in said)
+    if "pressure" in said:
+        assert float(density) > 0 >= float(pressure)
 
 
-def test_ghost_zones_that_nothing_fills_are_named_as_no_numbers(
-    run: Any, programs: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    source = with_headers(tmp_path) / gas.SOURCE
-    source.write_text(
-        (LAB / gas.SOURCE).read_text().replace("end_at_borders(tiles);", "(void)tiles;")
-    )
-    monkeypatch.setitem(programs, gas.SOURCE, mpi.build(source))
-    run(gas.SOURCE, 2, "--steps", 3, code=3)
-    found = WRONG_GAS.search(run.said)
-    assert found, run.said
-    assert found[5] == "is not a number"
+FIRST = "0 0 0 0 0 0 0.5\n"
 
 
 @pytest.mark.parametrize(
-    ("particles", "words", "said"),
+    ("second", "words", "code", "said"),
     [
-        (
-            ["0 0 0 0 0 0 0.5", "0 0 0 0 0 0 0.5"],
-            ("--softening", 0),
-            "particle 0 of rank 0, at (0, 0, 0) in step 0: another particle is at the same place",
-        ),
-        (
-            ["0 0 0 0 0 0 0.5", "1 nan 0 0 0 0 0.5"],
-            (),
-            "particle 1 of rank 0, at (1, nan, 0) in step 0: its position is not a number",
-        ),
-        (
-            ["0 0 0 0 0 0 0.5", "1 0 0 0 nan 0 0.5"],
-            (),
-            "particle 1 of rank 0, at (1, 0, 0) in step 0: its velocity is not a number",
-        ),
-        (
-            ["0 0 0 0 0 0 0.5", "1 0 0 300 0 0 0.5"],
-            ("--step-time", 1, "--farthest", 1000),
-            "in step 4: it has escaped. Try a shorter --step-time",
-        ),
-        (["0 0 0 0 0 0 0.5", "1 0 0 0 0 0 nan"], (), "line 2 of bodies has the mass nan"),
+        ("0 0 0 0 0 0 0.5", ("--softening", 0), 3,
+         "particle 0 of rank 0, at (0, 0, 0) in step 0: another particle is at the same place"),
+        ("1 nan 0 0 0 0 0.5", (), 3, "particle 1 of rank 0, at (1, nan, 0) in step 0: its position is not a number"),
+        ("1 0 0 0 nan 0 0.5", (), 3, "particle 1 of rank 0, at (1, 0, 0) in step 0: its velocity is not a number"),
+        ("1 0 0 300 0 0 0.5", ("--step-time", 1, "--farthest", 1000), 3,
+         "in step 4: it has escaped. Try a shorter --step-time"),
+        ("1 0 0 0 0 0 nan", (), 2, "line 2 of bodies has the mass nan"),
     ],
     ids=["coinciding", "no place", "no velocity", "escaping", "no mass"],
-)
+)  # fmt: skip
 def test_particles_that_cannot_be_computed_with_end_the_run_with_their_number(
-    run: Any,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    particles: list[str],
-    words: tuple[Any, ...],
-    said: str,
-) -> None:
+    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, second: str, words: tuple[Any, ...], code: int, said: str
+) -> None:  # fmt: skip
     monkeypatch.chdir(tmp_path)
-    Path("bodies").write_text("\n".join(particles))
-    code = 2 if said.startswith("line") else 3
+    Path("bodies").write_text(FIRST + second)
     run(galaxy.SOURCE, 1, "--from", "bodies", *words, code=code)
     assert said in run.said
 
@@ -323,13 +266,9 @@ def test_a_body_is_pulled_as_by_all_others_one_by_one_within_a_per_cent(run: Any
 
 def test_the_galaxy_has_the_same_bits_on_any_number_of_ranks(run: Any) -> None:
     words = ("--model", "galaxies", "--particles", 800, "--steps", 3)
-    found = {
-        [row for row in run(galaxy.SOURCE, ranks, *words) if row.get("quantity") == "state"][-1][
-            "bits"
-        ]
-        for ranks in (1, 3, 4)
-    }
-    assert len(found) == 1
+    ran = [run(galaxy.SOURCE, ranks, *words) for ranks in (1, 3)]
+    states = [[row["bits"] for row in rows if row.get("quantity") == "state"] for rows in ran]
+    assert states[0] == states[1]
 
 
 def test_equal_cost_balances_better_than_equal_numbers(run: Any) -> None:
@@ -348,9 +287,9 @@ def kept(cluster: NamespaceCluster, records: Path) -> NamespaceCluster:
 
 @pytest.mark.nightly
 def test_a_right_exchange_is_measured_and_drawn_without_a_seam(
-    kept: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kept: NamespaceCluster, tmp_path: Path
 ) -> None:
-    source = solved(gas.SOURCE, tmp_path, monkeypatch)
+    source = by_the_author(gas.SOURCE, tmp_path)
     record = gas.measure(kept, source)
     assert "exchange_ghosts is right" in gas.says(record)
     shares = gas.parts(record)
@@ -390,14 +329,9 @@ SEND_TAG = "border->rank, border->tag_out"
     ids=["no wait", "a wait for all but one", "a wrong tag", "not packed"],
 )  # fmt: skip
 def test_a_usual_mistake_is_named(
-    kept: NamespaceCluster,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    old: str,
-    new: str,
-    said: str,
+    kept: NamespaceCluster, tmp_path: Path, old: str, new: str, said: str
 ) -> None:
-    source = solved(gas.SOURCE, tmp_path, monkeypatch)
+    source = by_the_author(gas.SOURCE, tmp_path)
     text = source.read_text()
     assert old in text
     source.write_text(text.replace(old, new))
@@ -406,10 +340,10 @@ def test_a_usual_mistake_is_named(
 
 @pytest.mark.nightly
 def test_a_partition_is_measured_by_its_balance_and_a_wrong_one_named(
-    kept: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kept: NamespaceCluster, tmp_path: Path
 ) -> None:
     given = galaxy.function(galaxy.measure(kept, LAB / galaxy.SOURCE))
-    own = galaxy.function(galaxy.measure(kept, solved(galaxy.SOURCE, tmp_path, monkeypatch)))
+    own = galaxy.function(galaxy.measure(kept, by_the_author(galaxy.SOURCE, tmp_path)))
     assert own["balance"] < 1.03 < 1.12 < given["balance"]
     shown = galaxy.film(kept, tmp_path / galaxy.SOURCE, steps=12)
     assert "A film of 3 pictures" in shown.alt
@@ -429,9 +363,9 @@ def test_a_partition_is_measured_by_its_balance_and_a_wrong_one_named(
 
 @pytest.mark.nightly
 def test_the_machine_of_1995_saturates_and_a_second_network_gains_less_than_twice(
-    kept: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kept: NamespaceCluster, tmp_path: Path
 ) -> None:
-    record = first_beowulf.measure(kept, solved(gas.SOURCE, tmp_path, monkeypatch))
+    record = first_beowulf.measure(kept, by_the_author(gas.SOURCE, tmp_path))
     seen = first_beowulf.tokens(record).set_index(["demand", "size_bytes"])
     # Paper C: near 1 MB/s from 1 KB on, and with one pair from 8 KB on; 1.7 times on two; 50 % more with one pair.
     assert seen["one"][8, 1024] == pytest.approx(1.0, rel=0.2)
@@ -440,7 +374,8 @@ def test_the_machine_of_1995_saturates_and_a_second_network_gains_less_than_twic
     assert seen["times"][1, 8192] == pytest.approx(1.5, rel=0.2)
     speed = first_beowulf.gas(record)["one_speed_up"]
     assert speed.is_monotonic_increasing
-    assert speed[16] == pytest.approx(first_beowulf.PAPER_SPEED_UP, rel=0.2)
+    # 16 processors make 31 MFLOPS on a grid of the same size.
+    assert speed[16] == pytest.approx(31 / machine_1995.GAS_MFLOPS, rel=0.2)
     assert record.cluster["kind"] == "simulated"
 
 
@@ -470,12 +405,6 @@ def test_long_tokens_gain_from_a_second_network_and_short_ones_do_not(
     assert len(judge(record)) == 6
     assert c1_tokens.STUDY.draw(facts).alt
     assert c2_token_rate.STUDY.draw(facts).alt
-
-
-def test_on_one_network_what_needs_two_says_so() -> None:
-    facts = tokens.Tokens.of(lab_08.c1(networks=(1,)))
-    with pytest.raises(LabError, match="beowulf up --networks 2"):
-        facts.gain(1, 8192)
 
 
 @pytest.mark.nightly
