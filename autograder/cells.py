@@ -55,7 +55,9 @@ class KnownNotebook:
 
 def new_cell(cell_type: str, source: str, **parts: Any) -> NotebookNode:
     """A cell of nbformat, not yet compared with its schema; a type that does not exist gives a raw cell."""
-    code = {"outputs": [], "execution_count": None} if cell_type == "code" else {}
+    code: dict[str, Any] = {}
+    if cell_type == "code":
+        code = {"outputs": [], "execution_count": None}
     kind = cell_type if cell_type in ("code", "markdown") else "raw"
     return node({"cell_type": kind, "metadata": {}, "source": source, **code, **parts})
 

@@ -22,7 +22,7 @@ from beowulf.measure.roundtrips import (
     run,
 )
 from beowulf.measure.statistics import Ratio
-from beowulf.measure.sweep import Curves, adaptive, checked
+from beowulf.measure.sweep import Curves, adaptive
 from beowulf.record import Record
 from beowulf.studies.quantity import Quantity, Seen
 from beowulf.studies.study import Judgement, Plan
@@ -50,7 +50,7 @@ def sweep(
     ranks = max(ranks for _, ranks in config.runs)
     in_a_launch = len(config.runs) + (len(mpptest.ranks) if mpptest else 0)
     need_nodes(cluster, ranks)
-    sizes = checked(config.sizes, ranks, cluster.free_memory_bytes())
+    sizes = list(config.sizes)
     launches, passes = (QUICK_LAUNCHES, QUICK_PASSES) if quick else (LAUNCHES, PASSES)
     rounds = (QUICK_ROUNDS if quick else ROUNDS) if refined else 0
 

@@ -180,11 +180,3 @@ def test_b5_measures_like_and_different_nodes_or_refuses(
     assert record.complete, record.warnings
     assert {p.at["nodes"] for p in record.points if p.samples} == {"like", "unlike"}
     assert judge(record)[0].evidence
-
-
-@pytest.mark.parametrize(("sizes", "said"), [([-1], "cannot have -1 bytes"), ([2**40], "at most")])
-def test_sizes_that_cannot_be_are_refused_before_anything_runs(
-    cluster: NamespaceCluster, tmp_path: Path, sizes: list[Any], said: str
-) -> None:
-    with pytest.raises(UsageError, match=said):
-        a7_rate_by_nodes.STUDY.measure(cluster, tmp_path, quick=True, sizes=sizes)
