@@ -74,13 +74,10 @@ def worked_through(
     folder: Path,
     allowed: Collection[str] = (),
     course: Path | None = None,
-    *,
-    more: bool = True,
 ) -> Graded:
     """Lay a lab out in `folder`, run its notebook on the learner's cluster, hand in and grade.
 
-    Without `more`, the sections that are headed so are left out with their questions. With a `course`, it is done
-    and graded under the personal code of its learner. Where a question that is not
+    With a `course`, it is done and graded under the personal code of its learner. Where a question that is not
     `allowed` to lose points does, everything is measured once more, as a learner would on a busy machine: an answer
     counts when it fits one of the Records.
     """
@@ -92,9 +89,7 @@ def worked_through(
     heat_solutions.write(notebook.parent.parent / "heat", int(slug[:2]))
     if own:
         (notebook.parent / variant.FILE).write_text(own.word)
-    author = release.instructor_version(release.sources()[slug])
-    allowed = {*allowed, *(_without_more(author) if not more else ())}
-    author = _with_answers_kept(author, slug)
+    author = _with_answers_kept(release.instructor_version(release.sources()[slug]), slug)
     began = time.monotonic()
     runs = 0
     while runs < MOST_RUNS:
@@ -107,7 +102,7 @@ def worked_through(
         outcome = trial.graded(slug, notebook.parent, STUDENT, course)
         assert not outcome.problem, outcome.problem
         lost = {name: s for name, s in outcome.scores.items() if s.points < s.of}
-        if set(lost) <= allowed:
+        if set(lost) <= set(allowed):
             break
     return Graded(
         points=sum(score.points for score in outcome.scores.values()),
@@ -120,20 +115,6 @@ def worked_through(
             if name not in allowed
         },
     )
-
-
-def _without_more(notebook: NotebookNode) -> set[str]:
-    """Take the sections that are headed *More* out of a notebook; the names of their cells."""
-    more, kept, names = False, [], set()
-    for cell in notebook.cells:
-        if cell.cell_type == "markdown" and cell.source.startswith("## "):
-            more = "*More, " in cell.source
-        if more:
-            names.add(cell.metadata.get("nbgrader", {}).get("grade_id", ""))
-        else:
-            kept.append(cell)
-    notebook.cells = kept
-    return names
 
 
 def _with_answers_kept(notebook: NotebookNode, slug: str) -> NotebookNode:
