@@ -160,14 +160,14 @@ def _gain(
             deviations.add(launch, [described(after).deviation], [described(before).deviation])
     if not both.values:
         return None
-    befores, afters = zip(*launches.values(), strict=True)
+    before_all, after_all = zip(*launches.values(), strict=True)
     return Gain(
         knob,
         way,
         both.ratio(),
         both.summary(lambda after, before: 100 * (after / before - 1)),
-        described(*befores),
-        described(*afters),
+        described(*before_all),
+        described(*after_all),
         deviations.ratio(),
         decide(both.values, launches=both.launches, busy=busy),
     )
