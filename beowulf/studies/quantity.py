@@ -85,9 +85,9 @@ class Quantity:
         """The function that judges, by this and the `others`; evidence says what is `asked`."""
 
         def judge(facts: Any) -> Judgement:
-            seen, told = self._told(facts)
-            limits = [each._told(facts) for each in others]
-            evidence = "; ".join(told) + (f", and {asked} is asked" if asked else "")
+            seen, lines = self._reported(facts)
+            limits = [each._reported(facts) for each in others]
+            evidence = "; ".join(lines) + (f", and {asked} is asked" if asked else "")
             known = {name: getattr(seen, name) for name in ("median", "n") if hasattr(seen, name)}
             numbers = known | {"low": seen.low, "high": seen.high}
             for found, more in limits:
@@ -99,9 +99,9 @@ class Quantity:
 
         return judge
 
-    def _told(self, facts: Any) -> tuple[Interval, list[str]]:
+    def _reported(self, facts: Any) -> tuple[Interval, list[str]]:
         """The interval, and in words those of its parts and this one."""
-        parts = [part._told(facts) for part in self.parts]
+        parts = [part._reported(facts) for part in self.parts]
         seen = self.made(*(found for found, _ in parts)) if self.made else self.of(facts)
         ends = f"{self._number(seen.low)} to {self._number(seen.high)}"
         amount = f"{ends} {self.unit}"
@@ -109,7 +109,7 @@ class Quantity:
             amount = f"{self._number(seen.median)} {self.unit} ({ends})"
         if hasattr(seen, "n"):
             amount += f"; n = {seen.n}"
-        return seen, [*(text for _, told in parts for text in told), f"{self.says}: {amount}"]
+        return seen, [*(text for _, lines in parts for text in lines), f"{self.says}: {amount}"]
 
     def _number(self, value: float) -> str:
         sign = "+" if self.unit.startswith(PERCENT) else ""
