@@ -28,13 +28,14 @@ from beowulf.verdict import Outcome
 Judge = Callable[[Any], Judgement]
 TIMES = "times"
 PERCENT = "%"  # a change, which is written with its sign
+MANY = 1000  # from which on no digit after the point is shown
 
 
 @dataclass(frozen=True)
 class Quantity:
     """What `of` makes of a study's facts: an interval, in a `unit`; LabError where there are no samples of it.
 
-    `says` is what it is, as evidence names it: "a barrier of two nodes"; what it was made of is named there, too.
+    `says` is what it is, as evidence names it: "a barrier of two nodes". What it was made of comes before it there.
     """
 
     says: str
@@ -44,10 +45,10 @@ class Quantity:
     made: Callable[..., Interval] | None = None  # of the parts' intervals, this one's
 
     def __truediv__(self, other: Quantity) -> Quantity:
-        return self._combined("over", other, quotient, TIMES)
+        return self._combined("their quotient", other, quotient, TIMES)
 
     def __sub__(self, other: Quantity) -> Quantity:
-        return self._combined("less", other, difference, self.unit)
+        return self._combined("their difference", other, difference, self.unit)
 
     def __lt__(self, limit: Quantity | float) -> Judge:
         return self._compared(limit, "less than", below)
@@ -73,10 +74,9 @@ class Quantity:
             )
 
     def _combined(
-        self, how: str, other: Quantity, made: Callable[..., Interval], unit: str
+        self, says: str, other: Quantity, made: Callable[..., Interval], unit: str
     ) -> Quantity:
         self._same_unit(other)
-        says = f"{self.says} {how} {other.says}"
         return Quantity(
             says, lambda facts: made(self.of(facts), other.of(facts)), unit, (self, other), made
         )
@@ -90,33 +90,38 @@ class Quantity:
         return self._judged("", how, limit)
 
     def _judged(self, asked: str, outcome: Callable[..., Outcome], *others: Quantity) -> Judge:
-        """The function that judges, by this and the `others`; evidence says what is `asked`, and names the parts."""
+        """The function that judges, by this and the `others`; evidence says what is `asked`."""
 
         def judge(facts: Any) -> Judgement:
-            limits = [(each, each.of(facts)) for each in others]
-            parts = [(each, each.of(facts)) for each in self.parts]
-            seen = self.made(*(found for _, found in parts)) if self.made else self.of(facts)
-            evidence = [self._text(seen) + (f", and {asked} is asked" if asked else "")]
-            evidence += [each._text(found) for each, found in (*limits, *parts)]
+            seen, lines = self._reported(facts)
+            limits = [each._reported(facts) for each in others]
+            evidence = "; ".join(lines) + (f", and {asked} is asked" if asked else "")
             known = {name: getattr(seen, name) for name in ("median", "n") if hasattr(seen, name)}
             numbers = known | {"low": seen.low, "high": seen.high}
-            for _, found in limits:
+            for found, more in limits:
                 numbers |= {"limit_low": found.low, "limit_high": found.high}
+                evidence = "; ".join([evidence, *more])
             # A quotient may have no upper end, and a Verdict's numbers are finite.
             finite = {name: value for name, value in numbers.items() if not math.isinf(value)}
-            decided = outcome(seen, *(found for _, found in limits))
-            return Judgement(decided, "; ".join(evidence), finite)
+            return Judgement(outcome(seen, *(found for found, _ in limits)), evidence, finite)
 
         return judge
 
-    def _text(self, seen: Interval) -> str:
-        sign = "+" if self.unit == PERCENT else ""
-        ends = f"{seen.low:{sign}.4g} to {seen.high:{sign}.4g}"
-        middle = getattr(seen, "median", None)
-        if middle is None:
-            return f"{self.says}: {ends} {self.unit}"
-        count = f"; n = {seen.n}" if hasattr(seen, "n") else ""
-        return f"{self.says}: {middle:{sign}.4g} {self.unit} ({ends}){count}"
+    def _reported(self, facts: Any) -> tuple[Interval, list[str]]:
+        """The interval, and in words those of its parts and this one."""
+        parts = [part._reported(facts) for part in self.parts]
+        seen = self.made(*(found for found, _ in parts)) if self.made else self.of(facts)
+        ends = f"{self._number(seen.low)} to {self._number(seen.high)}"
+        amount = f"{ends} {self.unit}"
+        if hasattr(seen, "median"):
+            amount = f"{self._number(seen.median)} {self.unit} ({ends})"
+        if hasattr(seen, "n"):
+            amount += f"; n = {seen.n}"
+        return seen, [*(text for _, lines in parts for text in lines), f"{self.says}: {amount}"]
+
+    def _number(self, value: float) -> str:
+        sign = "+" if self.unit.startswith(PERCENT) else ""
+        return f"{value:{sign},.0f}" if abs(value) >= MANY else f"{value:{sign}.4g}"
 
 
 class Seen(NamedTuple):

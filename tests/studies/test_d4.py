@@ -66,7 +66,7 @@ def test_less_at_70_kb_is_half_of_the_papers_difference() -> None:
 
 def test_the_table_is_made_as_the_papers_with_the_sign_of_equation_1() -> None:
     evidence = d4.STUDY.claims(measured(d4.PAPER_PERCENT))[0].evidence
-    assert "negative is better" in evidence
+    assert "% by equation 1" in evidence
     assert "less than -1.985 is asked" in evidence
     table = d4.paper_table(measured(d4.PAPER_PERCENT))
     assert len(table) == 4 * 5

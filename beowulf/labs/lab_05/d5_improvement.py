@@ -99,7 +99,7 @@ def gains(record: Record, way: Way, **at: object) -> dict[int, Improvement]:
 
 def change(what: str, of: Callable[[Record], Improvement]) -> Quantity:
     """Equation 1 as a quantity of which claims are made."""
-    return Quantity(f"{what}, by equation 1 (negative is better)", of, PERCENT)
+    return Quantity(what, of, f"{PERCENT} by equation 1")
 
 
 def at_the_limit(way: Way, *, above: bool) -> Quantity:
