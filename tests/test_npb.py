@@ -33,24 +33,14 @@ RUNS = [
 ]
 PATIENCE_S = 600.0
 Done = subprocess.CompletedProcess[str]
-Ran = Callable[[str, int], Done]
-
-
-class Programs(dict[str, Path]):
-    """The benchmarks by name, compiled when they are asked for."""
-
-    def __init__(self, folder: Path) -> None:
-        super().__init__()
-        self.folder = folder
-
-    def __missing__(self, name: str) -> Path:
-        self[name] = mpi.build(NPB / f"{name}.c", output=self.folder / name)
-        return self[name]
+Ran, Programs = Callable[[str, int], Done], Callable[[str], Path]
 
 
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Programs:
-    return Programs(tmp_path_factory.mktemp("npb"))
+    """The benchmarks by name, compiled when they are asked for."""
+    folder = tmp_path_factory.mktemp("npb")
+    return cache(lambda name: mpi.build(NPB / f"{name}.c", output=folder / name))
 
 
 def run(program: Path, ranks: int, *arguments: str) -> Done:
@@ -69,7 +59,7 @@ def run(program: Path, ranks: int, *arguments: str) -> Done:
 @pytest.fixture(scope="module")
 def ran(programs: Programs) -> Ran:
     """Class S of a benchmark on so many ranks, run once for all questions about it."""
-    return cache(lambda name, ranks: run(programs[name], ranks, "S"))
+    return cache(lambda name, ranks: run(programs(name), ranks, "S"))
 
 
 def lines(text: str, kind: str) -> list[dict[str, Any]]:
@@ -107,7 +97,7 @@ def test_every_number_of_ranks_gives_the_published_result(ran: Ran, name: str, r
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", NAMES)
 def test_the_next_class_gives_its_own_published_result(programs: Programs, name: str) -> None:
-    done = run(programs[name], 4, "w")
+    done = run(programs(name), 4, "w")
     assert (done.returncode, done.stderr) == (0, "")
     assert result(done.stdout)["class"] == "W"
     assert result(done.stdout)["verified"] is True
@@ -126,7 +116,7 @@ def test_what_is_not_published_follows_from_the_specification(
     programs: Programs, ran: Ran, letter: str
 ) -> None:
     def said(name: str) -> str:
-        return (ran(name, 1) if letter == "S" else run(programs[name], 1, letter)).stdout
+        return (ran(name, 1) if letter == "S" else run(programs(name), 1, letter)).stdout
 
     assert known(said("is"), "digests_of_keys_and_ranks") == digests_of_keys_and_ranks(letter)
     assert known(said("mg"), "digest_of_charges") == [digest_of_charges(letter)]
@@ -148,7 +138,7 @@ def test_a_planted_error_is_caught(planted: Planted, tmp_path: Path) -> None:
 def test_four_nodes_give_the_published_result(
     cluster: NamespaceCluster, programs: Programs, name: str
 ) -> None:
-    done = mpi.launch(cluster, programs[name], 4, ["S"], timeout_s=PATIENCE_S)
+    done = mpi.launch(cluster, programs(name), 4, ["S"], timeout_s=PATIENCE_S)
     assert done.returncode == 0, done.stderr
     assert result(done.stdout)["verified"] is True
     [about] = lines(done.stdout, "about")
@@ -157,7 +147,7 @@ def test_four_nodes_give_the_published_result(
 
 @pytest.mark.parametrize("name", first(2, SEEDED))
 def test_other_random_numbers_fail_with_the_figures(programs: Programs, name: str) -> None:
-    done = run(programs[name], 2, "S", "--seed", "12345")
+    done = run(programs(name), 2, "S", "--seed", "12345")
     assert done.returncode == 1
     assert f"{name.upper()} class S is wrong: " in done.stderr
     assert "is published" in done.stderr
@@ -181,7 +171,7 @@ def test_other_random_numbers_fail_with_the_figures(programs: Programs, name: st
 def test_what_cannot_be_run_is_refused(
     programs: Programs, name: str, ranks: int, words: list[str], sentence: str
 ) -> None:
-    done = run(programs[name], ranks, *words)
+    done = run(programs(name), ranks, *words)
     assert (done.returncode, done.stdout) == (2, "")
     assert sentence in done.stderr
 
@@ -220,7 +210,7 @@ def test_more_ranks_than_there_is_work_for_are_refused(
     programs: Programs, many_ranks: Path, name: str, ranks: int, sentence: str
 ) -> None:
     done = subprocess.run(
-        [str(programs[name]), "S"],
+        [str(programs(name)), "S"],
         capture_output=True,
         text=True,
         timeout=PATIENCE_S,
