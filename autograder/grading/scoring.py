@@ -89,8 +89,8 @@ def write_scores(notebook: NotebookNode, scores: Mapping[str, Score]) -> None:
                 raise LabError(what, hint)
             # Nothing that a learner saved there stays: an error or a result before ours would count.
             data = score.within(of).as_output()
-            result = {"output_type": "execute_result", "metadata": {}, "execution_count": None}
-            cell.outputs = [node({**result, "data": data})]
+            result: dict[str, Any] = {"output_type": "execute_result", "execution_count": None}
+            cell.outputs = [node({**result, "metadata": {}, "data": data})]
             cell.execution_count = None
 
 
