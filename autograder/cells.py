@@ -13,6 +13,7 @@ from nbformat import NotebookNode, from_dict
 # nbformat has no types; this is how its plain dicts become what nbgrader works on.
 node: Callable[..., NotebookNode] = from_dict
 _NOT_IN_AN_ID = re.compile(r"[^A-Za-z0-9_-]")
+_SOLUTION = re.compile(r"^### BEGIN SOLUTION\n(.*?)^### END SOLUTION", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -55,11 +56,15 @@ class KnownNotebook:
 
 def new_cell(cell_type: str, source: str, **parts: Any) -> NotebookNode:
     """A cell of nbformat, not yet compared with its schema; a type that does not exist gives a raw cell."""
-    code: dict[str, Any] = {}
-    if cell_type == "code":
-        code = {"outputs": [], "execution_count": None}
+    code: dict[str, Any] = {"outputs": [], "execution_count": None} if cell_type == "code" else {}
     kind = cell_type if cell_type in ("code", "markdown") else "raw"
     return node({"cell_type": kind, "metadata": {}, "source": source, **code, **parts})
+
+
+def text_of(cell: Any) -> str:
+    """What the author wrote in a cell, without what the learner gets."""
+    solved = _SOLUTION.findall(cell.source)
+    return "\n".join(solved or [cell.source]).strip()
 
 
 def identify(notebook: NotebookNode) -> None:

@@ -17,13 +17,12 @@ from nbformat import NotebookNode
 from nbgrader.api import MissingEntry
 from nbgrader.utils import is_grade, is_solution
 
-from autograder.cells import new_cell
+from autograder.cells import new_cell, text_of
 from autograder.course.course import saving
 from autograder.files import cannot_write, locked
 from autograder.grading import one_submission
 from autograder.grading.one_submission import Assignment
 from autograder.intake.inspection import HandInError
-from autograder.self_check import solutions
 from beowulf import user
 from beowulf.errors import LabError, UsageError
 
@@ -56,7 +55,7 @@ def questions(course: Course, slug: str) -> dict[str, str]:
     for path in sorted((course.folder / "source" / slug).glob("*.ipynb")):
         for cell in nbformat.read(path, as_version=4).cells:
             if is_grade(cell) and is_solution(cell):
-                text = solutions.text_of(cell)
+                text = text_of(cell)
                 models[cell.metadata.nbgrader.grade_id] = _LINE_END.sub(" ", text)
     return models
 

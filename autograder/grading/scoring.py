@@ -8,14 +8,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from nbformat import NotebookNode, v4
+from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import Execute, NbGraderPreprocessor
 from nbgrader.utils import is_grade, is_solution
 from traitlets import Float
 
 from autograder import rubrics
-from autograder.cells import known, restore
+from autograder.cells import known, node, restore
 from autograder.course.course import folder_of
 from autograder.rubrics import Rubric
 from autograder.rubrics.score import Score
@@ -89,7 +89,8 @@ def write_scores(notebook: NotebookNode, scores: Mapping[str, Score]) -> None:
                 raise LabError(what, hint)
             # Nothing that a learner saved there stays: an error or a result before ours would count.
             data = score.within(of).as_output()
-            cell.outputs = [v4.new_output("execute_result", data=data)]
+            result: dict[str, Any] = {"output_type": "execute_result", "execution_count": None}
+            cell.outputs = [node({**result, "metadata": {}, "data": data})]
             cell.execution_count = None
 
 

@@ -14,10 +14,12 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 
+import pandas  # noqa: F401, it is read before the forks
+
 from autograder.grading.one_submission import Outcome
 
 LOOK_EVERY_S = 1.0
-# Forks share what the parent has read.
+# Forks share what the parent has read, as pandas, which most rubrics need.
 _FORK = multiprocessing.get_context("fork")
 Work = Callable[[str], Outcome]
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from markdown_it import MarkdownIt
 
+from autograder.cells import text_of
 from autograder.files import as_csv
 from autograder.results.class_page import STYLE
 from autograder.rubrics import questions
@@ -117,5 +118,5 @@ def _limits(question: QuestionTable) -> list[str]:
 
 def _answer(cell: Any) -> str:
     """A cell of the author's as Markdown, without the lines that mark what a learner does not get."""
-    text = MARK.sub("", solutions.text_of(cell))
+    text = MARK.sub("", text_of(cell))
     return text if cell.cell_type == "markdown" else f"````python\n{text}\n````"
