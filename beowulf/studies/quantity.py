@@ -27,13 +27,14 @@ from beowulf.verdict import Outcome
 Judge = Callable[[Any], Judgement]
 TIMES = "times"
 PERCENT = "%"  # a change, which is written with its sign
+MANY = 1000  # from which on no digit after the point is shown
 
 
 @dataclass(frozen=True)
 class Quantity:
     """What `of` makes of a study's facts: an interval, in a `unit`; LabError where there are no samples of it.
 
-    `says` is what it is, as evidence names it: "a barrier of two nodes"; what it was made of is named there, too.
+    `says` is what it is, as evidence names it: "a barrier of two nodes". What it was made of comes before it there.
     """
 
     says: str
@@ -43,10 +44,10 @@ class Quantity:
     made: Callable[..., Interval] | None = None  # of the parts' intervals, this one's
 
     def __truediv__(self, other: Quantity) -> Quantity:
-        return self._combined("over", other, quotient, TIMES)
+        return self._combined("their quotient", other, quotient, TIMES)
 
     def __sub__(self, other: Quantity) -> Quantity:
-        return self._combined("less", other, difference, self.unit)
+        return self._combined("their difference", other, difference, self.unit)
 
     def __lt__(self, limit: Quantity | float) -> Judge:
         return self._compared(limit, "less than", below)
@@ -66,10 +67,9 @@ class Quantity:
             )
 
     def _combined(
-        self, how: str, other: Quantity, made: Callable[..., Interval], unit: str
+        self, says: str, other: Quantity, made: Callable[..., Interval], unit: str
     ) -> Quantity:
         self._same_unit(other)
-        says = f"{self.says} {how} {other.says}"
         return Quantity(
             says, lambda facts: made(self.of(facts), other.of(facts)), unit, (self, other), made
         )
@@ -83,33 +83,38 @@ class Quantity:
         return self._judged("", how, limit)
 
     def _judged(self, asked: str, outcome: Callable[..., Outcome], *others: Quantity) -> Judge:
-        """The function that judges, by this and the `others`; evidence says what is `asked`, and names the parts."""
+        """The function that judges, by this and the `others`; evidence says what is `asked`."""
 
         def judge(facts: Any) -> Judgement:
-            limits = [(each, each.of(facts)) for each in others]
-            parts = [(each, each.of(facts)) for each in self.parts]
-            seen = self.made(*(found for _, found in parts)) if self.made else self.of(facts)
-            evidence = [self._text(seen) + (f", and {asked} is asked" if asked else "")]
-            evidence += [each._text(found) for each, found in (*limits, *parts)]
+            seen, told = self._told(facts)
+            limits = [each._told(facts) for each in others]
+            evidence = "; ".join(told) + (f", and {asked} is asked" if asked else "")
             known = {name: getattr(seen, name) for name in ("median", "n") if hasattr(seen, name)}
             numbers = known | {"low": seen.low, "high": seen.high}
-            for _, found in limits:
+            for found, more in limits:
                 numbers |= {"limit_low": found.low, "limit_high": found.high}
+                evidence = "; ".join([evidence, *more])
             # A quotient may have no upper end, and a Verdict's numbers are finite.
             finite = {name: value for name, value in numbers.items() if not math.isinf(value)}
-            decided = outcome(seen, *(found for _, found in limits))
-            return Judgement(decided, "; ".join(evidence), finite)
+            return Judgement(outcome(seen, *(found for found, _ in limits)), evidence, finite)
 
         return judge
 
-    def _text(self, seen: Interval) -> str:
-        sign = "+" if self.unit == PERCENT else ""
-        ends = f"{seen.low:{sign}.4g} to {seen.high:{sign}.4g}"
-        middle = getattr(seen, "median", None)
-        if middle is None:
-            return f"{self.says}: {ends} {self.unit}"
-        count = f"; n = {seen.n}" if hasattr(seen, "n") else ""
-        return f"{self.says}: {middle:{sign}.4g} {self.unit} ({ends}){count}"
+    def _told(self, facts: Any) -> tuple[Interval, list[str]]:
+        """The interval, and in words those of its parts and this one."""
+        parts = [part._told(facts) for part in self.parts]
+        seen = self.made(*(found for found, _ in parts)) if self.made else self.of(facts)
+        ends = f"{self._number(seen.low)} to {self._number(seen.high)}"
+        amount = f"{ends} {self.unit}"
+        if hasattr(seen, "median"):
+            amount = f"{self._number(seen.median)} {self.unit} ({ends})"
+        if hasattr(seen, "n"):
+            amount += f"; n = {seen.n}"
+        return seen, [*(text for _, told in parts for text in told), f"{self.says}: {amount}"]
+
+    def _number(self, value: float) -> str:
+        sign = "+" if self.unit.startswith(PERCENT) else ""
+        return f"{value:{sign},.0f}" if abs(value) >= MANY else f"{value:{sign}.4g}"
 
 
 class Seen(NamedTuple):
@@ -141,16 +146,17 @@ def in_order(*groups: Sequence[Quantity]) -> Judge:
     """Whether each quantity of a group lies above all those of the group before it."""
 
     def judge(facts: Any) -> Judgement:
-        seen = [[(each, each.of(facts)) for each in group] for group in groups]
+        seen = [[(each.says, *each._told(facts)) for each in group] for group in groups]
         steps = [
             below(low, high)
             for before, after in pairwise(seen)
-            for _, low in before
-            for _, high in after
+            for _, low, _ in before
+            for _, high, _ in after
         ]
         every = [each for group in seen for each in group]
-        numbers = {one.says: getattr(at, "median", [at.low, at.high]) for one, at in every}
-        return Judgement(together(steps), "; ".join(one._text(at) for one, at in every), numbers)
+        evidence = "; ".join(text for *_, told in every for text in told)
+        numbers = {says: getattr(at, "median", [at.low, at.high]) for says, at, _ in every}
+        return Judgement(together(steps), evidence, numbers)
 
     return judge
 

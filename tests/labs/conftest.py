@@ -5,12 +5,14 @@ Claims are judged thousands of times there, on Records far from any limit.
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from running import PATIENCE_S
 
+from beowulf.cluster import simulated
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.engines import Engines
 from beowulf.measure import statistics
@@ -22,6 +24,13 @@ DRAWS = 200
 def few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     """A fifth of the draws of which an interval is made."""
     monkeypatch.setattr(statistics, "RESAMPLES", DRAWS)
+
+
+@pytest.fixture(scope="session")
+def simgrid() -> None:
+    """Skip what SimGrid compiles and simulates where it is not installed."""
+    if not shutil.which(simulated.SMPIRUN):
+        pytest.skip("SimGrid is not installed")
 
 
 @pytest.fixture(scope="module")

@@ -52,7 +52,7 @@ def test_evidence_has_the_threshold_the_parts_and_the_sign_of_a_change() -> None
     one, other = (known(name, Seen(*each), PERCENT) for name, each in CHANGES.items())
     seen = (one - other < -2)(None)
     assert seen.evidence == (
-        "A less B: -22 to -18 %, and less than -2 is asked; A: -20 % (-21 to -19); B: +0 % (-1 to +1)"
+        "A: -20 % (-21 to -19); B: +0 % (-1 to +1); their difference: -22 to -18 %, and less than -2 is asked"
     )
     assert (LONG / known("none", Span(0, 1), "µs") > 1)(APART).numbers == {"low": 2.2}
 
