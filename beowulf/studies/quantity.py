@@ -86,9 +86,9 @@ class Quantity:
         """The function that judges, by this and the `others`; evidence says what is `asked`."""
 
         def judge(facts: Any) -> Judgement:
-            seen, told = self._told(facts)
-            limits = [each._told(facts) for each in others]
-            evidence = "; ".join(told) + (f", and {asked} is asked" if asked else "")
+            seen, words = self._with_words(facts)
+            limits = [each._with_words(facts) for each in others]
+            evidence = "; ".join(words) + (f", and {asked} is asked" if asked else "")
             known = {name: getattr(seen, name) for name in ("median", "n") if hasattr(seen, name)}
             numbers = known | {"low": seen.low, "high": seen.high}
             for found, more in limits:
@@ -100,9 +100,9 @@ class Quantity:
 
         return judge
 
-    def _told(self, facts: Any) -> tuple[Interval, list[str]]:
+    def _with_words(self, facts: Any) -> tuple[Interval, list[str]]:
         """The interval, and in words those of its parts and this one."""
-        parts = [part._told(facts) for part in self.parts]
+        parts = [part._with_words(facts) for part in self.parts]
         seen = self.made(*(found for found, _ in parts)) if self.made else self.of(facts)
         ends = f"{self._number(seen.low)} to {self._number(seen.high)}"
         amount = f"{ends} {self.unit}"
@@ -110,7 +110,7 @@ class Quantity:
             amount = f"{self._number(seen.median)} {self.unit} ({ends})"
         if hasattr(seen, "n"):
             amount += f"; n = {seen.n}"
-        return seen, [*(text for _, told in parts for text in told), f"{self.says}: {amount}"]
+        return seen, [*(text for _, words in parts for text in words), f"{self.says}: {amount}"]
 
     def _number(self, value: float) -> str:
         sign = "+" if self.unit.startswith(PERCENT) else ""
@@ -146,7 +146,7 @@ def in_order(*groups: Sequence[Quantity]) -> Judge:
     """Whether each quantity of a group lies above all those of the group before it."""
 
     def judge(facts: Any) -> Judgement:
-        seen = [[(each.says, *each._told(facts)) for each in group] for group in groups]
+        seen = [[(each.says, *each._with_words(facts)) for each in group] for group in groups]
         steps = [
             below(low, high)
             for before, after in pairwise(seen)
@@ -154,7 +154,7 @@ def in_order(*groups: Sequence[Quantity]) -> Judge:
             for _, high, _ in after
         ]
         every = [each for group in seen for each in group]
-        evidence = "; ".join(text for *_, told in every for text in told)
+        evidence = "; ".join(text for *_, words in every for text in words)
         numbers = {says: getattr(at, "median", [at.low, at.high]) for says, at, _ in every}
         return Judgement(together(steps), evidence, numbers)
 
