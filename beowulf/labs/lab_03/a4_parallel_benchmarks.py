@@ -170,11 +170,7 @@ def of_launches(name: str, values: Callable[[Record, str], Sequence[float]], uni
 
 def share(name: str) -> Quantity:
     """The part of its time that a benchmark spends inside of MPI, on four nodes."""
-
-    def percent(record: Record, name: str) -> list[float]:
-        return [100 * each for each in shares(record, name)]
-
-    return of_launches(name, percent, "% of its time")
+    return of_launches(name, shares, "of its time")
 
 
 def rate(name: str) -> Quantity:
