@@ -153,16 +153,17 @@ def in_order(*groups: Sequence[Quantity]) -> Judge:
     """Whether each quantity of a group lies above all those of the group before it."""
 
     def judge(facts: Any) -> Judgement:
-        seen = [[(each, each.of(facts)) for each in group] for group in groups]
+        seen = [[(each.says, *each._reported(facts)) for each in group] for group in groups]
         steps = [
             below(low, high)
             for before, after in pairwise(seen)
-            for _, low in before
-            for _, high in after
+            for _, low, _ in before
+            for _, high, _ in after
         ]
         every = [each for group in seen for each in group]
-        numbers = {one.says: getattr(at, "median", [at.low, at.high]) for one, at in every}
-        return Judgement(together(steps), "; ".join(one._text(at) for one, at in every), numbers)
+        evidence = "; ".join(text for *_, words in every for text in words)
+        numbers = {says: getattr(at, "median", [at.low, at.high]) for says, at, _ in every}
+        return Judgement(together(steps), evidence, numbers)
 
     return judge
 
