@@ -130,13 +130,6 @@ def _published(workload: str) -> float | None:
     return float(known[known.workload == workload].change_percent.iloc[0])
 
 
-def _published(workload: str) -> float | None:
-    if not workload:
-        return None
-    known = papers.table("E-applications")
-    return float(known[known.workload == workload].change_percent.iloc[0])
-
-
 def conclusion(rows_: Sequence[Row]) -> str:
     """Whether a message gains more than any program, as paper E concludes; empty without one of the two."""
     pings = [row for row in rows_ if row.what.startswith(PING)]
