@@ -27,9 +27,9 @@ unexport PYTHONPATH PYTHONHOME
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-# Of `make check`: what boots no cluster, opens no page and is done within seconds.
-OTHERS := nightly or vm or machines or cluster or rootless or browser
-CHECKED := tests/measure tests/studies tests/figures tests/test_record.py tests/test_verdict.py tests/test_lab_file.py \
+# Of `make check`: what boots no cluster, opens no page, simulates nothing and is done within seconds.
+OTHERS := nightly or vm or machines or cluster or rootless or browser or simgrid
+CHECKED := tests/measure tests/studies tests/labs tests/figures tests/test_record.py tests/test_verdict.py tests/test_lab_file.py \
     tests/test_lab_offers.py tests/test_lab_texts.py tests/test_syllabus.py tests/test_papers.py \
     tests/autograder/test_release.py tests/autograder/test_lab_questions.py
 

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nbformat import NotebookNode, from_dict, v4
-from nbgrader.api import Gradebook, Notebook
-from nbgrader.preprocessors import NbGraderPreprocessor
-from nbgrader.utils import compute_checksum
+from nbformat import NotebookNode, from_dict
 
 # nbformat has no types; this is how its plain dicts become what nbgrader works on.
 node: Callable[..., NotebookNode] = from_dict
-_NEW: dict[str, Callable[..., NotebookNode]] = {
-    "code": v4.new_code_cell,
-    "markdown": v4.new_markdown_cell,
-    "raw": v4.new_raw_cell,
-}
 _NOT_IN_AN_ID = re.compile(r"[^A-Za-z0-9_-]")
+_SOLUTION = re.compile(r"^### BEGIN SOLUTION\n(.*?)^### END SOLUTION", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -51,9 +45,26 @@ class KnownCell:
         return marks | ({"points": self.points} if self.grade or self.task else {})
 
 
+@dataclass(frozen=True)
+class KnownNotebook:
+    """A released notebook, from the gradebook: its cells that have names, in their order."""
+
+    name: str
+    kernelspec: dict[str, Any]
+    cells: dict[str, KnownCell]
+
+
 def new_cell(cell_type: str, source: str, **parts: Any) -> NotebookNode:
-    """A cell of nbformat; a type that does not exist gives a raw cell."""
-    return _NEW.get(cell_type, _NEW["raw"])(source=source, **parts)
+    """A cell of nbformat, not yet compared with its schema; a type that does not exist gives a raw cell."""
+    code: dict[str, Any] = {"outputs": [], "execution_count": None} if cell_type == "code" else {}
+    kind = cell_type if cell_type in ("code", "markdown") else "raw"
+    return node({"cell_type": kind, "metadata": {}, "source": source, **code, **parts})
+
+
+def text_of(cell: Any) -> str:
+    """What the author wrote in a cell, without what the learner gets."""
+    solved = _SOLUTION.findall(cell.source)
+    return "\n".join(solved or [cell.source]).strip()
 
 
 def identify(notebook: NotebookNode) -> None:
@@ -77,35 +88,13 @@ def identify(notebook: NotebookNode) -> None:
         cell["id"] = unique
 
 
-class RestoreCells(NbGraderPreprocessor):  # type: ignore[misc]
-    """Makes a submitted notebook's cells what the gradebook has for them.
-
-    Copied and missing cells, changed marks, tags and cell types would stop nbgrader, or change
-    what it counts.
-    """
-
-    def preprocess(
-        self, nb: NotebookNode, resources: dict[str, Any]
-    ) -> tuple[NotebookNode, dict[str, Any]]:
-        """The notebook with its cells restored; nbgrader's own steps follow."""
-        about = resources["nbgrader"]
-        with Gradebook(about["db_url"]) as gradebook:
-            released = known_cells(gradebook.find_notebook(about["notebook"], about["assignment"]))
-        nb.metadata = node({})
-        nb.cells = restored(nb.cells, released)
-        identify(nb)
-        # Cells have IDs from this minor version on.
-        nb.nbformat, nb.nbformat_minor = 4, 5
-        return nb, resources
-
-
-def known_cells(notebook: Notebook) -> dict[str, KnownCell]:
-    """All cells of a notebook in the gradebook, by their grade_id, in their order."""
+def known(notebook: Any) -> KnownNotebook:
+    """A notebook as nbgrader's database has it."""
     worth = {cell.name: cell.max_score for cell in [*notebook.grade_cells, *notebook.task_cells]}
     grades = {cell.name for cell in notebook.grade_cells}
     solutions = {cell.name for cell in notebook.solution_cells}
     tasks = {cell.name for cell in notebook.task_cells}
-    return {
+    cells = {
         cell.name: KnownCell(
             name=cell.name,
             cell_type=cell.cell_type,
@@ -119,6 +108,43 @@ def known_cells(notebook: Notebook) -> dict[str, KnownCell]:
         )
         for cell in notebook.source_cells
     }
+    return KnownNotebook(notebook.name, json.loads(notebook.kernelspec or "{}"), cells)
+
+
+def known_in(cells: Iterable[Mapping[str, Any]]) -> dict[str, KnownCell]:
+    """The cells that have names of a released notebook that is a file, as the gradebook would have them."""
+    found = {}
+    for cell in cells:
+        if marks := cell["metadata"].get("nbgrader"):
+            name = str(marks["grade_id"])
+            kinds = {
+                each: bool(marks.get(each)) for each in ("locked", "grade", "solution", "task")
+            }
+            found[name] = KnownCell(
+                name=name,
+                cell_type=cell["cell_type"],
+                source="".join(cell["source"]),  # a text, or a file's lines
+                checksum=marks.get("checksum", ""),
+                points=float(marks.get("points", 0.0)),
+                **kinds,
+            )
+    return found
+
+
+def restore(notebook: NotebookNode, released: KnownNotebook) -> None:
+    """Give a submitted notebook its released kernel, cells and texts of tests back.
+
+    Copied and missing cells, changed marks, tags and cell types would stop nbgrader, or change what it counts.
+    """
+    notebook.metadata = node({"kernelspec": released.kernelspec} if released.kernelspec else {})
+    notebook.cells = restored(notebook.cells, released.cells)
+    identify(notebook)
+    # Cells have IDs from this minor version on.
+    notebook.nbformat, notebook.nbformat_minor = 4, 5
+    for cell in notebook.cells:
+        original = released.cells.get(cell.metadata.get("nbgrader", {}).get("grade_id"))
+        if original and original.locked:
+            cell.source = original.source
 
 
 def restored(cells: Iterable[Any], released: dict[str, KnownCell]) -> list[NotebookNode]:
@@ -127,7 +153,7 @@ def restored(cells: Iterable[Any], released: dict[str, KnownCell]) -> list[Noteb
     for name, original in released.items():
         copies = [cell for cell in fresh if cell.metadata.get("nbgrader") == original.marks()]
         # Where a learner copied a cell, the last of the copies that has an answer counts.
-        answered = [cell for cell in copies if compute_checksum(cell) != original.checksum]
+        answered = [cell for cell in copies if cell.source != original.source]
         for extra in copies:
             if extra is not (answered or copies)[-1]:
                 extra.metadata = node({})

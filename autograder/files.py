@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import csv
 import errno
 import fcntl
+import io
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
-from beowulf.errors import LabError
+from beowulf.errors import LabError, plain
 
 LOCK = ".grading"
+# A spreadsheet takes these for the beginning of a formula.
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 @contextmanager
@@ -56,3 +61,22 @@ def cannot_write(path: Path, problem: OSError) -> LabError:
     if problem.errno == errno.EROFS:
         hint = "Copy the course to a disk that can be written to, and try again there."
     return LabError(f"{path} cannot be written ({why}).", hint)
+
+
+def as_csv(rows: Iterable[Iterable[Any]]) -> str:
+    """Rows as the text of a CSV file that a spreadsheet opens without running anything."""
+    file = io.StringIO(newline="")
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerows([_cell(value) for value in row] for row in rows)
+    return file.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    value = plain(value) if isinstance(value, str) else value
+    if isinstance(value, str) and value.startswith(FORMULA):
+        return f"'{value}"
+    # pandas makes NaN, which is not even equal to itself, of what is missing.
+    if value is None or value != value:
+        return ""
+    # Adding up leaves 0.30000000000000004.
+    return f"{value:.12g}" if isinstance(value, float) else value

@@ -6,17 +6,9 @@ from typing import Any
 
 from beowulf import paths
 
-SANITIZE = [
-    "autograder.cells.RestoreCells",
-    "nbgrader.preprocessors.OverwriteKernelspec",
-    "nbgrader.preprocessors.OverwriteCells",
-    "nbgrader.preprocessors.CheckCellMetadata",
-]
+SANITIZE = ["autograder.grading.scoring.RestoreCells", "nbgrader.preprocessors.CheckCellMetadata"]
 AUTOGRADE = [
     "autograder.grading.scoring.AssessSubmission",
-    "autograder.grading.scoring.ExecuteOwn",
-    "nbgrader.preprocessors.LimitOutput",
-    "autograder.grading.scoring.WriteScores",
     "nbgrader.preprocessors.SaveAutoGrades",
     "autograder.grading.lateness.TakeLatePoints",
     "nbgrader.preprocessors.CheckCellMetadata",

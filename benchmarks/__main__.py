@@ -25,17 +25,7 @@ from beowulf.progress import bar
 from beowulf.record import moment
 
 # In this order: the last ones leave a load behind that would spoil what follows.
-BENCHMARKS = (
-    "up_down",
-    "recorder",
-    "capture",
-    "tuning",
-    "grading",
-    "hub",
-    "studies",
-    "deadline",
-    "npb",
-)
+BENCHMARKS = ("recorder", "capture", "tuning", "hub", "studies", "deadline", "npb")
 LONG = ("full_studies",)  # takes hours, so it runs by its name alone
 # What the last one did still shows in the load and in the pressure, which look ten seconds back and more.
 REST_S = 20.0
@@ -67,7 +57,7 @@ def main() -> int:
 
 
 def measure(name: str, rounds: int | None, seed: int) -> dict[str, Any]:
-    """Run one benchmark and judge its rows by what the machine did meanwhile."""
+    """Run one benchmark, and say what else the machine did meanwhile."""
     module = importlib.import_module(f"benchmarks.{name}")
     rounds = rounds or module.ROUNDS
     started, before = moment(), host_state.now()
@@ -82,7 +72,7 @@ def measure(name: str, rounds: int | None, seed: int) -> dict[str, Any]:
         "rounds": rounds,
         "seed": seed,
         "noise": noisy,
-        "rows": [answer(each, findings.samples, noisy, seed) for each in findings.questions],
+        "rows": [answer(each, findings.samples, seed) for each in findings.questions],
         "samples": findings.samples,
         "facts": findings.facts,
         "circumstances": {"before": before, "pauses_busy_percent": findings.busy_percent},

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
 import tempfile
-import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -51,14 +49,11 @@ def timed(
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-        # Popen.wait with a time-out looks only every 50 ms.
-        timer = threading.Timer(timeout_s, end, [process])
-        timer.start()
         try:
-            process.wait()
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(timeout_s)
             elapsed_s = time.perf_counter() - began
         finally:
-            timer.cancel()
             if process.returncode is None:
                 end(process)
         printed.seek(0)
@@ -76,46 +71,3 @@ def end(process: subprocess.Popen[Any]) -> None:
             os.killpg(process.pid, number)
         with suppress(subprocess.TimeoutExpired):
             process.wait(5.0)
-
-
-class Talk:
-    """A started program that prints a line of JSON for each line that it gets."""
-
-    def __init__(self, process: subprocess.Popen[str]) -> None:
-        self.process = process
-
-    def hear(self) -> dict[str, Any]:
-        """The next line; LabError when there is none (what went wrong is on the terminal)."""
-        assert self.process.stdout
-        line = self.process.stdout.readline()
-        if not line:
-            raise LabError("A program that is measured does not go on.")
-        message: dict[str, Any] = json.loads(line)
-        return message
-
-    def turn(self) -> tuple[float, dict[str, Any]]:
-        """Let it go on; the seconds until its next line, and that line."""
-        assert self.process.stdin
-        began = time.perf_counter()
-        self.process.stdin.write("go on\n")
-        self.process.stdin.flush()
-        line = self.hear()
-        return time.perf_counter() - began, line
-
-
-@contextmanager
-def talking(command: Sequence[str], env: Mapping[str, str]) -> Iterator[Talk]:
-    """Start a program that talks in lines; afterwards it and its group are ended."""
-    process = subprocess.Popen(
-        command,
-        env=env,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    try:
-        yield Talk(process)
-        process.communicate(timeout=10.0)
-    finally:
-        end(process)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import studies
-from benchmarks.result import Bar, Findings, Question, kept
+from benchmarks.result import Findings, Question, kept
 from benchmarks.scratch_cluster import STATE, scratch_folder
 from benchmarks.turns import busy_percent
 from beowulf import host_state, paths
@@ -29,7 +29,6 @@ from beowulf.studies import STUDIES
 TITLE = "`beowulf study ID` in full, for every study"
 ROUNDS = 1  # runs of each
 
-BAR = Bar(600.0)
 LONGEST_S = 1800.0
 # A study that begins while the load of the one before is seen judges nothing: so long it waits for a quiet machine.
 REST_S = 150.0
@@ -109,8 +108,7 @@ def findings(
             samples[study] = earlier["samples"][study]
             last[study] = earlier["facts"]["runs"][study]
     questions = [
-        Question(f"{study} in full", study, bar=BAR, missing=failed.get(study, ""))
-        for study in STUDIES
+        Question(f"{study} in full", study, missing=failed.get(study, "")) for study in STUDIES
     ]
     facts = {"cluster": CLUSTER.as_dict(), "runs": last, "failed": dict(failed)}
     return Findings(questions, samples, busy, facts)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import lzma
-import os
 import resource
 import subprocess
 import sys
@@ -20,6 +19,8 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
+
+import psutil  # type: ignore[import-untyped]
 
 from benchmarks import commands
 from benchmarks.result import Findings, Question
@@ -40,7 +41,6 @@ LEARNERS = 3  # at a time; the first one brings what all share
 IDLE_S = 20.0
 SETTLE_S = 1.0
 LONGEST_START_S = 180.0
-TICKS = os.sysconf("SC_CLK_TCK")
 RECORDS = paths.root() / "tests" / "gold" / "real_records.json.xz"
 
 READS, MEASURES = "a learner who reads", "a learner who measures"
@@ -155,10 +155,15 @@ class _Learner:
         ends.callback(namespaces.down, folder=self.state)
         commands.timed([str(paths.python_bin() / "beowulf"), "up"], self.environment)
 
-    def processes(self) -> list[int]:
+    def processes(self) -> list[psutil.Process]:
         """All of this learner's processes: those of the server, and those of the cluster."""
         cluster = namespaces.running(self.state)
-        return family([self.server.pid, *([cluster.supervisor.process.pid] if cluster else [])])
+        first = [self.server.pid, *([cluster.supervisor.process.pid] if cluster else [])]
+        return [
+            each
+            for process in map(psutil.Process, first)
+            for each in (process, *process.children(recursive=True))
+        ]
 
 
 def _await(ready: Callable[[], Any]) -> Any:
@@ -201,11 +206,23 @@ def _learners(folder: Path, add: Add) -> None:
 
 def _memory_bytes(learners: Sequence[_Learner]) -> float:
     time.sleep(SETTLE_S)
-    return float(sum(pss_bytes(pid) for each in learners for pid in each.processes()))
+    return _summed(learners, lambda process: process.memory_full_info().pss)
 
 
 def _cores_s(learners: Sequence[_Learner]) -> float:
-    return sum(time_s(pid) for each in learners for pid in each.processes())
+    def used_s(process: psutil.Process) -> float:
+        used = process.cpu_times()
+        return float(used.user + used.system + used.children_user + used.children_system)
+
+    return _summed(learners, used_s)
+
+
+def _summed(learners: Sequence[_Learner], value: Callable[[Any], float]) -> float:
+    total = 0.0
+    for process in (each for learner in learners for each in learner.processes()):
+        with suppress(psutil.Error):  # it has ended
+            total += value(process)
+    return total
 
 
 def _children_s() -> float:
@@ -227,32 +244,3 @@ def _stored(folder: Path, add: Add) -> None:
     commands.timed([str(paths.python_bin() / "beowulf"), *words], environment, timeout_s=600.0)
     captures = (folder / "records").glob("*.pcapng")
     add(CAPTURES, float(sum(each.stat().st_size for each in captures)))
-
-
-def time_s(pid: int) -> float:
-    """The processor time of a process and of those of its children that have ended."""
-    with suppress(OSError, ValueError, IndexError):
-        words = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        return sum(map(int, words[11:15])) / TICKS
-    return 0.0
-
-
-def pss_bytes(pid: int) -> int:
-    """The proportional share of memory that a process has."""
-    with suppress(OSError, ValueError):
-        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
-            if line.startswith("Pss:"):
-                return int(line.split()[1]) * 1024
-    return 0
-
-
-def family(pids: Sequence[int]) -> list[int]:
-    """These processes and all that descend from them."""
-    parents: dict[int, int] = {}
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError, ValueError, IndexError):
-            parents[int(path.parent.name)] = int(path.read_text().rpartition(")")[2].split()[1])
-    found = list(pids)
-    for pid in found:
-        found += [child for child, parent in parents.items() if parent == pid]
-    return found

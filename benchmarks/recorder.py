@@ -10,7 +10,7 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from benchmarks.result import Bar, Findings, Question
+from benchmarks.result import Findings, Question
 from benchmarks.scratch_cluster import scratch_folder
 from benchmarks.turns import interleave
 from beowulf import mpi
@@ -36,7 +36,7 @@ def measure(rounds: int, seed: int, progress: Progress) -> Findings:
             return {CALL: seconds(recorded) - seconds(program)}
 
         findings = interleave({CALL: a_call}, rounds, seed, progress)
-    findings.questions = [Question(CALL, CALL, bar=Bar(300e-9))]
+    findings.questions = [Question(CALL, CALL)]
     return findings
 
 

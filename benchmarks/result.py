@@ -1,4 +1,4 @@
-"""A benchmark's result: a row for each question, with a verdict against its bar, and the file that keeps it."""
+"""A benchmark's result: a row for each question, and the file that keeps it."""
 
 from __future__ import annotations
 
@@ -6,58 +6,26 @@ import json
 import re
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from beowulf.measure.statistics import LEAST_PAIRS, ratio, summary
+from beowulf.measure.statistics import ratio, summary
 
 RESULTS = Path(__file__).with_name("results")
-MET, NOT_MET, INCONCLUSIVE, NOT_MEASURED = "met", "not met", "inconclusive", "not measured"
-NO_BAR = "no bar"
-LEAST_RUNS = 3
-HEADINGS = (
-    "what",
-    "bar",
-    "ours (median)",
-    "other (median)",
-    "ratio (95 % interval)",
-    "n",
-    "verdict",
-)
-
-
-@dataclass(frozen=True)
-class Bar:
-    """The target: at most `limit` for `ours`, or as a `ratio` of ours to the other.
-
-    Where less is not better either, `least` is the other end. A `count` is of trials that end as they should
-    (1 or 0 each): at least `least` of `limit`.
-    """
-
-    limit: float
-    of: str = "ours"
-    least: float = 0.0
-
-    def __str__(self) -> str:
-        if self.of == "count":
-            return f"at least {self.least:g} of {self.limit:g}"
-        if self.of == "ratio":
-            return f"ratio {f'{self.least:g} to' if self.least else 'at most'} {self.limit:g}"
-        return f"at most {amount(self.limit, 's')}"
+HEADINGS = ("what", "ours (median)", "other (median)", "ratio (95 % interval)", "n")
 
 
 @dataclass(frozen=True)
 class Question:
     """One row of the table: `ours` and `other` name samples in `unit`: s, bytes or trials.
 
-    `missing` is why there are none, or why they do not count.
+    `missing` is why there are none.
     """
 
     what: str
     ours: str
     other: str = ""
-    bar: Bar | None = None
     missing: str = ""
     unit: str = "s"
 
@@ -72,21 +40,10 @@ class Findings:
     facts: dict[str, Any] = field(default_factory=dict)
 
 
-def answer(
-    question: Question, samples: Mapping[str, Sequence[float]], noise: str, seed: int
-) -> dict[str, Any]:
-    """The row for a question: medians (of trials: their sum), ratio with its interval, and the verdict."""
-    bar = question.bar
-    ours = samples.get(question.ours, [])
-    other = [] if question.missing else samples.get(question.other, [])
-    row: dict[str, Any] = {
-        "what": question.what,
-        "bar": str(bar or "none"),
-        "ours": question.ours,
-        "other": question.other,
-        "n": len(ours),
-        "unit": question.unit,
-    }
+def answer(question: Question, samples: Mapping[str, Sequence[float]], seed: int) -> dict[str, Any]:
+    """The row for a question: medians (of trials: their sum), and the ratio with its interval."""
+    ours, other = (samples.get(name, []) for name in (question.ours, question.other))
+    row: dict[str, Any] = {**asdict(question), "n": len(ours)}
     if ours and question.unit == "trials":
         row["ours_median"] = sum(ours)
     elif ours:
@@ -96,44 +53,19 @@ def answer(
         times = ratio(list(zip(ours, other, strict=True)), seed)
         row |= {"other_median": statistics.median(other), "ratio": times.median}
         row["ratio_interval"] = [times.low, times.high]
-    row["verdict"], row["why"] = _verdict(question, row, noise)
     return row
-
-
-def _verdict(question: Question, row: Mapping[str, Any], noise: str) -> tuple[str, str]:
-    bar, n = question.bar, row["n"]
-    if question.missing or not n:
-        return NOT_MEASURED, question.missing
-    if bar is None:
-        return NO_BAR, ""
-    if noise:
-        return INCONCLUSIVE, "the machine was noisy"
-    least = {"count": int(bar.limit), "ratio": LEAST_PAIRS}.get(bar.of, LEAST_RUNS)
-    if n < least:
-        return INCONCLUSIVE, f"{n} of the {least} rounds that it takes"
-    if bar.of == "count":
-        return MET if row["ours_median"] >= bar.least else NOT_MET, ""
-    low, high = row["ratio_interval" if bar.of == "ratio" else "ours_interval"]
-    if bar.least <= low and high <= bar.limit:
-        return MET, ""
-    if low > bar.limit or high < bar.least:
-        return NOT_MET, ""
-    return INCONCLUSIVE, "the bar is within the interval"
 
 
 def cells(row: Mapping[str, Any]) -> list[str]:
     """A row as the cells of a table, under HEADINGS."""
-    ratio = "–"
+    ours, other, ratio = "–", "–", "–"
+    if "ours_median" in row:
+        ours = amount(row["ours_median"], row["unit"])
     if "ratio" in row:
+        other = f"{amount(row['other_median'], row['unit'])} ({row['other']})"
         low, high = row["ratio_interval"]
         ratio = f"{row['ratio']:.3g} ({low:.3g} to {high:.3g})"
-    unit = row["unit"]
-    other = (
-        f"{amount(row['other_median'], unit)} ({row['other']})" if "other_median" in row else "–"
-    )
-    ours = amount(row["ours_median"], unit) if "ours_median" in row else "–"
-    verdict = f"{row['verdict']}: {row['why']}" if row["why"] else row["verdict"]
-    return [row["what"], row["bar"], ours, other, ratio, str(row["n"]), verdict]
+    return [row["what"], row["missing"] or ours, other, ratio, str(row["n"])]
 
 
 def amount(value: float, unit: str) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import commands
-from benchmarks.result import Bar, Findings, Question
+from benchmarks.result import Findings, Question
 from benchmarks.scratch_cluster import STATE, scratch_folder
 from benchmarks.turns import Side, interleave
 from beowulf import paths
@@ -26,7 +26,6 @@ from beowulf.studies import STUDIES
 TITLE = "`beowulf study ID --quick` for every study"
 ROUNDS = 3
 
-BAR = Bar(60.0)
 # Beyond this a study is ended, so that the benchmark ends by itself.
 LONGEST_S = 300.0
 
@@ -51,8 +50,7 @@ def measure(rounds: int, seed: int, progress: Progress) -> Findings:
         sides = {study: side(study) for study in STUDIES}
         findings = interleave(sides, rounds, seed, progress, warm_up=0)
     findings.questions = [
-        Question(f"{study} --quick", study, bar=BAR, missing=failed.get(study, ""))
-        for study in STUDIES
+        Question(f"{study} --quick", study, missing=failed.get(study, "")) for study in STUDIES
     ]
     return findings
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
+import psutil  # type: ignore[import-untyped]
+
 from benchmarks.result import Findings
+from beowulf import host_state
 from beowulf.progress import Progress
 
 # What the last run leaves to the kernel, such as the end of its namespaces, is over by then.
@@ -16,7 +18,6 @@ SETTLE_S = 0.2
 LISTEN_S = 0.1
 BUSY_PERCENT = 25.0
 MOST_BUSY_PAUSES = 0.25
-MOST_PRESSURE_PERCENT = 20.0
 
 # Runs something once; returns the seconds of each thing that it timed, by name.
 Side = Callable[[], Mapping[str, float]]
@@ -47,28 +48,13 @@ def interleave(
 def busy_percent() -> float:
     """The share of all cores' time that other processes took, in one of our pauses; stolen time counts."""
     time.sleep(SETTLE_S)
-    before = _core_time()
-    time.sleep(LISTEN_S)
-    idle, total = (b - a for a, b in zip(before, _core_time(), strict=True))
-    share = 1 - idle / total if total else 0.0
-    return 100.0 * min(max(share, 0.0), 1.0)  # the kernel's counts may go back by a tick
-
-
-def _core_time() -> tuple[int, int]:
-    ticks = [int(word) for word in Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
-    idle_and_waiting_for_a_disk = ticks[3] + ticks[4]
-    return idle_and_waiting_for_a_disk, sum(ticks)
+    shares = psutil.cpu_times_percent(LISTEN_S)
+    return 100.0 - float(shares.idle) - float(shares.iowait)
 
 
 def noise(before: Mapping[str, Any], busy: Sequence[float]) -> str:
-    """In words, why the machine was too noisy for a verdict: before the start, or in the pauses; empty when quiet."""
-    reasons = []
-    load, cores = before["load_1min"], before["cores"]
-    if load > cores:
-        reasons.append(f"the load was {load:.2f} on {cores} cores before")
-    pressure = before.get("waiting_for_a_core_percent_10s")
-    if pressure is not None and pressure > MOST_PRESSURE_PERCENT:
-        reasons.append(f"some process waited for a core in {pressure:.0f} % of the time before")
+    """Why the machine was too noisy to rely on figures, before the start or in the pauses; empty when it was quiet."""
+    reasons = host_state.busy(dict(before))
     loud = sum(percent > BUSY_PERCENT for percent in busy)
     if busy and loud / len(busy) > MOST_BUSY_PAUSES:
         reasons.append(

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import platform
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -18,7 +16,6 @@ from beowulf.cluster.shells import surroundings
 from beowulf.errors import LabError
 
 SWITCHES = Path("/proc/sys")
-OLDEST_PYTHON = (3, 11)
 LEAST_DISK_BYTES = 200 * 1024**2
 LEAST_MEMORY_BYTES = 1024**3
 # What lets a container of Podman or Docker make namespaces, and mount /proc in them.
@@ -67,7 +64,6 @@ def tools() -> list[Tool]:
 
 def examine() -> Iterator[Check]:
     """All checks, one after the other, as they are made."""
-    yield _python()
     yield from _tools()
     yield from _programs()
     check = namespaces()
@@ -85,15 +81,6 @@ def fix(checks: list[Check]) -> bool:
     # What was not available before is tried again.
     (paths.root() / "build" / f"went-without-{SUITES}").unlink(missing_ok=True)
     return subprocess.run(["bash", str(script), "lab"]).returncode == 0
-
-
-def _python() -> Check:
-    return Check(
-        "Python",
-        sys.version_info >= OLDEST_PYTHON,
-        platform.python_version(),
-        "Install Python 3.11 or newer, then `make distclean lab`.",
-    )
 
 
 def _tools() -> Iterator[Check]:

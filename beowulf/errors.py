@@ -7,7 +7,14 @@ def plain(text: str) -> str:
     return "\n".join("".join(c if c.isprintable() else " " for c in line) for line in lines)
 
 
-class LabError(Exception):
+class Sentence(BaseException):
+    """What a notebook shows by its sentence, and nothing of our code."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [str(self)]
+
+
+class LabError(Sentence, Exception):
     """A `message`: what happened, on which `node` if on one; a `hint`: what to try. The command line exits with 1."""
 
     exit_code = 1
@@ -19,10 +26,6 @@ class LabError(Exception):
         # A compiler's lines are by themselves.
         between = "\n" if "\n" in message else " "
         super().__init__(between.join(part for part in (message, hint) if part))
-
-    def _render_traceback_(self) -> list[str]:
-        """What a notebook shows: the sentence, and nothing of our code."""
-        return [str(self)]
 
 
 class UsageError(LabError):

@@ -1,4 +1,4 @@
-"""What MPICH and its launcher Hydra read, and what Hydra does to a program's streams."""
+"""What MPICH and its launcher Hydra read and print, and how a program gets its input through it."""
 
 from __future__ import annotations
 
@@ -6,15 +6,12 @@ import os
 import re
 import select
 import stat
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 # The variable that says how long a message of MPICH's CH3 device may be to leave without being asked for.
 EAGER_LIMIT = "MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE"
 
-RULE = re.compile("={40,}")  # its own has 83, and this line below it
-BAD_END = "\n=   BAD TERMINATION"
-TRACES = ("[mpiexec@", "[proxy:")
-# Which rank it was, among them.
+# Which rank ended badly, in what mpiexec prints of it.
 BANNER = re.compile(r"RUNNING AT (?P<node>\S+)\s*\n=\s+EXIT CODE: (?P<code>\d+)")
 
 # mpiexec fails when there is input, or an end of it, after rank 0 has ended, and when a rank reads more slowly than we
@@ -34,56 +31,6 @@ code=$?
 rm -rf "$BEOWULF_INPUT"
 exit $code
 """
-
-
-class Sieve:
-    """Passes on what a program prints, as it comes, and keeps Hydra's own lines aside.
-
-    Of a program that ended badly they come last on stdout; on stderr each is recognised by its beginning.
-    """
-
-    def __init__(self, pass_on: Callable[[str], None]) -> None:
-        self.aside = ""
-        self._pass_on = pass_on
-        self._held = ""  # what may become a line of Hydra's
-        self._at_start = True  # of a line
-        self._ended = False
-
-    def write(self, text: str) -> None:
-        """Take some text, and pass on what is the program's."""
-        rest, self._held, passed = self._held + text, "", ""
-        while rest:
-            end = rest.find("\n") + 1 or len(rest)
-            if self._at_start:
-                rule = RULE.match(rest)
-                if self._ended or (rule and rest.startswith(BAD_END, rule.end())):
-                    self.aside += rest
-                    self._ended = True
-                    break
-                if _undecided(rest, rule):
-                    self._held = rest
-                    break
-                if rest.startswith(TRACES):
-                    self.aside += rest[:end]
-                    rest = rest[end:]
-                    continue
-            passed += rest[:end]
-            self._at_start = passed.endswith("\n")
-            rest = rest[end:]
-        if passed:
-            self._pass_on(passed)
-
-    def close(self) -> None:
-        """No more comes: what looked like the beginning of a line of Hydra's was the program's."""
-        if self._held:
-            self._pass_on(self._held)
-
-
-def _undecided(text: str, rule: re.Match[str] | None) -> bool:
-    """Whether it takes more text to know if a line of Hydra's begins here."""
-    if rule:
-        return BAD_END.startswith(text[rule.end() :])
-    return "\n" not in text and any(mark.startswith(text[: len(mark)]) for mark in TRACES)
 
 
 def reading(words: Sequence[str], *, wanted: bool) -> list[str]:

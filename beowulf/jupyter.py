@@ -30,9 +30,6 @@ from beowulf.studies import find
 LONGEST_START_S = 60.0
 COPIED = (".c", ".h", ".py", ".ipynb", ".toml")
 MOST_PORT = 65535
-# What JupyterLab prints when another program took its port between its look for a free one and its use.
-PORT_TAKEN = "no available port could be found"
-MOST_STARTS = 5
 # nbgrader's Validate runs a whole notebook inside the server: it measures everything again, breaks the cluster, and is
 # cut off at a limit of its own. Nobody gets it, whether they learn or teach.
 VALIDATE = "@jupyter/nbgrader:validate-assignment"
@@ -41,8 +38,7 @@ VALIDATE_SERVER = "nbgrader.server_extensions.validate_assignment"
 CHECK_BUTTON = "beowulf.check_button"
 HOME = "beowulf.home"  # the page of all labs
 LABEXTENSIONS = {
-    name: Path(__file__).parent / name.rpartition(".")[2] / "labextension"
-    for name in (CHECK_BUTTON, HOME)
+    name: paths.root() / name.replace(".", "/") / "labextension" for name in (CHECK_BUTTON, HOME)
 }
 FIRST = "01"  # the lab whose copies are there on the first day
 PLAY = "play"  # the notebook without questions, beside every lab
@@ -213,28 +209,18 @@ def _jupyter(
         "PATH": path,
     }
 
-    def start() -> subprocess.Popen[bytes]:
-        with (runtime / "log").open("w") as output:
-            return subprocess.Popen(
-                words,
-                cwd=notebook.parent.parent,
-                env=surroundings,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                start_new_session=True,
-            )
-
-    server = start()
+    with (runtime / "log").open("w") as output:
+        server = subprocess.Popen(
+            words,
+            cwd=notebook.parent.parent,
+            env=surroundings,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
     try:
-        for _ in range(MOST_STARTS):
-            if connection := _await(server, runtime):
-                break
-            server = start()
-        else:
-            raise LabError(
-                f"JupyterLab finds no free port from {port} on.", "`--port` gives it another."
-            )
+        connection = _await(server, runtime)
         shown = f"/tree/{quote(str(notebook.relative_to(notebook.parent.parent)))}"
         lab = f"lab{shown if in_front else ''}"
         address = f"http://127.0.0.1:{connection['port']}/{lab}?token={connection['token']}"
@@ -301,7 +287,7 @@ def settings(
 
 
 def _await(server: subprocess.Popen[bytes], runtime: Path) -> dict[str, Any]:
-    """What the server writes about itself once it answers; nothing when another one took the port that it chose."""
+    """What the server writes about itself once it answers."""
     file, log = runtime / f"jpserver-{server.pid}.json", runtime / "log"
     deadline = time.monotonic() + LONGEST_START_S
     while time.monotonic() < deadline:
@@ -311,8 +297,6 @@ def _await(server: subprocess.Popen[bytes], runtime: Path) -> dict[str, Any]:
             if _answers(connection):
                 return connection
         if server.poll() is not None:
-            if PORT_TAKEN in log.read_text(errors="replace"):
-                return {}
             break
         time.sleep(0.05)
     raise LabError(

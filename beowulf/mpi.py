@@ -17,15 +17,14 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import IO
 
 from beowulf import hydra, paths
 from beowulf.cluster import Cluster
 from beowulf.cluster.config import SIMULATED
+from beowulf.cluster.node_environment import JOB
 from beowulf.cluster.shells import HINT, Answer, marked
-from beowulf.cluster.sshd import JOB
 from beowulf.errors import LabError, UsageError
 
 DEFAULT_TIMEOUT_S = 600.0
@@ -34,16 +33,17 @@ MOST_RANKS_A_NODE = 64
 WATCH_EVERY_S = 0.5
 CANNOT_RUN, NOT_FOUND = 126, 127  # as every shell says it
 COMPILER_FLAGS = ("-std=c11", "-O2", "-Wall", "-Wextra", "-g")
-CPLUSPLUS = (".cpp", ".cc", ".cxx", ".c++", ".C")
 LIKE_ENOUGH = 0.7  # of difflib's measure, from 0 to 1, in which hello.c and helo.c have 0.92
 RPC = Path("/usr/include/tirpc")
-SIMGRID_LACKS = Path(__file__).parent / "cluster" / "simulated.h"
+SIMGRID_LACKS = paths.root() / "beowulf/cluster/simulated.h"
 
 
 # What the cluster's own mpiexec and connection say of a node (beowulf/cluster/node_environment.py).
 LOST = re.compile(r"^mpiexec: (?:the connection to )?(\S+) (?:broke|does not answer)", re.MULTILINE)
 USUAL_CRASHES = (signal.SIGSEGV, signal.SIGABRT, signal.SIGFPE, signal.SIGBUS, signal.SIGKILL)
 
+
+MORE = "What it printed above says more."  # of a program that was shown and did not end well
 
 # Called with what a program prints, as it comes.
 Listener = Callable[[str], object]
@@ -71,7 +71,6 @@ class Launch:
     stdout: str
     stderr: str
     elapsed_s: float
-    aside: str = ""  # what mpiexec itself printed when a program was shown, which was not
 
 
 def build(
@@ -141,13 +140,6 @@ def prepare(program: Path, *, library: str = "classic") -> list[str]:
     if not program.is_file():
         hint = _meant(program) or "Compile it first, or give its C source: `hello.c`."
         raise UsageError(f"There is no program {program}.", hint)
-    if program.suffix in CPLUSPLUS:
-        built = program.with_suffix("")
-        line = f"mpicxx {shlex.quote(str(program))} -o {shlex.quote(str(built))}"
-        raise UsageError(
-            f"{program} is a C++ source, and only C sources are compiled here.",
-            f"`beowulf ssh node00 {shlex.quote(line)}` compiles it; then `beowulf run {built}`.",
-        )
     if not program.stat().st_mode & 0o111:
         raise UsageError(f"{program} is not a program.", "Give a compiled program or a C source.")
     return [str(program.absolute())]
@@ -271,26 +263,16 @@ def failure(done: Launch, name: str) -> str:
     if done.returncode == 0:
         return ""
     banner = hydra.BANNER.search(done.stdout)
-    where = f"a rank of {name} on {banner['node']}" if banner else name
+    where = f"A rank of {name} on {banner['node']}" if banner else name
     code = int(banner["code"]) if banner else done.returncode
     number = code - 128 if code > 128 else code
     with suppress(ValueError):
         meaning = signal.strsignal(signal.Signals(number))
         if code > 128:
-            return f"{_capital(where)} was ended by signal {number} ({meaning})."
+            return f"{where} was ended by signal {number} ({meaning})."
         if banner and number in USUAL_CRASHES:
-            return f"{_capital(where)} ended with {code}; as a signal, that is: {meaning}."
-    return f"{_capital(where)} ended with exit code {code}."
-
-
-def more(done: Launch) -> str:
-    """What to read when a program that was shown did not end well: its output, and what mpiexec printed of it."""
-    hint = "What it printed above says more."
-    return f"{hint}\nmpiexec reports:\n{done.aside.strip()}" if done.aside.strip() else hint
-
-
-def _capital(text: str) -> str:
-    return "A" + text[1:] if text.startswith("a rank") else text
+            return f"{where} ended with {code}; as a signal, that is: {meaning}."
+    return f"{where} ended with exit code {code}."
 
 
 @contextmanager
@@ -350,7 +332,6 @@ class _Run:
         assert self.process.stdout
         assert self.process.stderr
         self.listeners = listeners
-        self.aside = ""
         self.refused: OSError | None = None  # why what it prints could not be passed on
         self.output = {"stdout": bytearray(), "stderr": bytearray()}
         streams = {"stdout": self.process.stdout, "stderr": self.process.stderr}
@@ -364,27 +345,19 @@ class _Run:
         text = codecs.getincrementaldecoder("utf-8")(errors="replace")
         answer = Answer()
         listener = self.listeners[name]
-        sieve = hydra.Sieve(partial(self._pass_on, listener))
         while chunk := os.read(stream.fileno(), 65536):
             if name == "stdout":
                 chunk = answer.heard(chunk)
             if len(self.output[name]) <= MOST_OUTPUT_BYTES:
                 self.output[name] += chunk
-            if listener:
-                sieve.write(text.decode(chunk))
-        sieve.close()
-        self.aside += sieve.aside
+            if listener and not self.refused:
+                try:
+                    listener(text.decode(chunk))
+                except OSError as error:
+                    self.refused = error
+                except ValueError:
+                    pass  # closed: who listened has stopped, and the run is being ended
         stream.close()
-
-    def _pass_on(self, listener: Listener | None, text: str) -> None:
-        if not listener or self.refused:
-            return
-        try:
-            listener(text)
-        except OSError as error:
-            self.refused = error
-        except ValueError:
-            pass  # closed: who listened has stopped, and the run is being ended
 
     @property
     def too_much(self) -> bool:
@@ -414,7 +387,7 @@ class _Run:
             reader.join(30.0)
         texts = {name: bytes(text).decode(errors="replace") for name, text in self.output.items()}
         elapsed_s = self.ended - self.began
-        return Launch(self.process.returncode, elapsed_s=elapsed_s, aside=self.aside, **texts)
+        return Launch(self.process.returncode, elapsed_s=elapsed_s, **texts)
 
 
 def _watch(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from beowulf.cluster import Cluster
 from beowulf.cluster.faults import PUZZLES
 from beowulf.cluster.lock import Report
-from beowulf.errors import LabError, UsageError
+from beowulf.errors import LabError, Sentence, UsageError
 from beowulf.measure.watched import Watched
 from beowulf.progress import Progress, no_progress
 from beowulf.record import GIVEN, Record
@@ -34,12 +34,8 @@ def study(
     variant: str = "",
     quick: bool = False,
     progress: bool = True,
-    wait: bool = False,
 ) -> Record:
-    """Measure and save beside the notebook.
-
-    `wait`: until nobody else measures on the cluster; else a LabError says who does.
-    """
+    """Measure and save beside the notebook; LabError while someone else measures on the cluster."""
     if shown := _given(find(name).id, cluster):
         return shown
     from beowulf.progress import bar
@@ -53,7 +49,6 @@ def study(
                 folder,
                 variant=variant,
                 quick=quick,
-                wait=wait,
                 report=print,
                 progress=report,
             )
@@ -136,11 +131,8 @@ def fitted(table: pd.DataFrame) -> str:
     return f'<div style="overflow-x:auto;overflow-wrap:anywhere">{page}</div>'
 
 
-class NothingMeasuredError(KeyboardInterrupt):
-    """A study was interrupted before its first sample; a notebook shows the sentence and nothing of our code."""
-
-    def _render_traceback_(self) -> list[str]:
-        return [str(self)]
+class NothingMeasuredError(Sentence, KeyboardInterrupt):
+    """A study was interrupted before its first sample."""
 
 
 def incomplete_message(record: Record, path: Path, again: str) -> str:
@@ -220,11 +212,8 @@ def _refuse_a_false_name(broken: str, variant: str) -> None:
         )
 
 
-class NotAnAnswerError(AssertionError):
-    """An answer has not the required form; a notebook shows the sentence and nothing of our code."""
-
-    def _render_traceback_(self) -> list[str]:
-        return [str(self)]
+class NotAnAnswerError(Sentence, AssertionError):
+    """An answer has not the required form."""
 
 
 def form(value: object, kind: str) -> None:

@@ -11,13 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from beowulf import host_state, schemas
+from beowulf.schemas import RecordError as RecordError
 
-SCHEMA_VERSION = 1
 GIVEN = "given"  # the variant of Records that come with the labs (beowulf/studies/given.py)
-
-
-class RecordError(schemas.FileError):
-    """A Record cannot be read or written; the sentence names the file and what to do."""
 
 
 def moment() -> str:
@@ -42,27 +38,17 @@ class Point:
     samples: list[float] = field(default_factory=list)
     facts: dict[str, Any] = field(default_factory=dict)
 
-    def as_plain(self) -> dict[str, Any]:
-        """The Point as JSON knows it; ValueError when a sample or a fact cannot be kept."""
-        samples = schemas.plain(self.samples, "samples")
-        if any(isinstance(sample, int) for sample in samples):
-            # True would pass for 1.0, so it stays what it is and the schema refuses it.
-            samples = [_float(sample) for sample in samples]
+    def as_plain(self, where: str = "") -> dict[str, Any]:
+        """The Point as JSON knows it; ValueError, with the place below `where`, for what cannot be kept."""
+        samples = schemas.plain(self.samples, f"{where}samples")
+        # True would pass for 1.0, so it stays what it is and the schema refuses it.
+        samples = [float(each) if type(each) is int else each for each in samples]
         return {
-            "at": schemas.plain(self.at, "at"),
+            "at": schemas.plain(self.at, f"{where}at"),
             "quantity": self.quantity,
             "samples": samples,
-            "facts": schemas.plain(self.facts, "facts"),
+            "facts": schemas.plain(self.facts, f"{where}facts"),
         }
-
-
-def _float(sample: object) -> object:
-    if not isinstance(sample, int) or isinstance(sample, bool):
-        return sample
-    try:
-        return float(sample)
-    except OverflowError:
-        raise ValueError("at samples: a number too large to be a sample") from None
 
 
 @dataclass
@@ -86,12 +72,12 @@ class Record:
 
     def as_plain(self) -> dict[str, Any]:
         """The Record as JSON knows it, with its kind and schema version."""
-        content: dict[str, Any] = {"kind": "record", "schema": SCHEMA_VERSION}
+        content: dict[str, Any] = {"kind": "record", "schema": schemas.VERSION}
         for each in fields(self):
             value = getattr(self, each.name)
             if each.name == "points":
                 content["points"] = [
-                    _plain_point(place, point) for place, point in enumerate(value)
+                    point.as_plain(f"points/{place}/") for place, point in enumerate(value)
                 ]
             else:
                 content[each.name] = schemas.plain(value, each.name)
@@ -158,13 +144,13 @@ class Record:
         try:
             content = self.as_plain()
             _time(self.started), _time(self.ended)
-        except (ValueError, RecursionError) as problem:
+        except (ValueError, OverflowError, RecursionError) as problem:
             raise RecordError(
                 f"{Path(path).name} was not written: the record cannot be written, {problem}.",
                 "Leave out a sample that could not be taken and say so in the warnings.",
                 Path(path),
             ) from None
-        return schemas.write(path, "record", SCHEMA_VERSION, content, RecordError)
+        return schemas.write(path, content)
 
     def save_in(self, folder: Path | str) -> Path:
         """Write it into `folder` under its own name, never over another Record; gives the path."""
@@ -176,16 +162,10 @@ class Record:
             raise
 
     @classmethod
-    def load(cls, path: Path | str, study: str = "") -> Record:
-        """The Record in `path`, of `study` when one is named; RecordError for what is not one."""
-        content = schemas.read(path, "record", SCHEMA_VERSION, RecordError)
+    def load(cls, path: Path | str) -> Record:
+        """The Record in `path`; RecordError for what is not one."""
+        content = schemas.read(path)
         del content["kind"], content["schema"]
-        if study and content["study"] != study:
-            raise RecordError(
-                f"{path} is a record of study {content['study']}, and one of {study} is needed.",
-                f"Give another file, or measure {study}.",
-                Path(path),
-            )
         try:
             content["points"] = [_read_point(point) for point in content["points"]]
             _time(content["started"]), _time(content["ended"])
@@ -227,13 +207,6 @@ class Record:
             for name, text in self._described().items()
         )
         return f"<table><caption>Record of a measurement</caption>{body}</table>"
-
-
-def _plain_point(place: int, point: Point) -> dict[str, Any]:
-    try:
-        return point.as_plain()
-    except ValueError as problem:
-        raise ValueError(str(problem).replace("at ", f"at points/{place}/", 1)) from None
 
 
 def _read_point(point: dict[str, Any]) -> Point:

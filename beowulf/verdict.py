@@ -5,15 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from html import escape
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, overload
+from typing import Any, Literal
 
-from beowulf import schemas
-
-if TYPE_CHECKING:
-    from rich.table import Table
-
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 1  # beowulf/schemas/verdict-1.json
 
 Outcome = Literal["holds", "contradicted", "inconclusive"]
 
@@ -49,10 +43,6 @@ def with_place(verdict: Mapping[str, Any]) -> str:
     return says if not place or place == OWN or place in says else f"{says} ({place})"
 
 
-class VerdictError(schemas.FileError):
-    """A Verdict cannot be read or written; the sentence names the file and what to do."""
-
-
 @dataclass(frozen=True)
 class Verdict:
     """One claim held against Records: what it `says`, the `outcome`, the `evidence`, `advice`.
@@ -86,41 +76,12 @@ class Verdict:
             del plain["place"]
         return plain
 
-    def save(self, path: Path | str) -> Path:
-        """Write it to `path` whole or not at all; VerdictError for a bad value or a full disk."""
-        return schemas.write(path, "verdict", SCHEMA_VERSION, self.as_plain(), VerdictError)
-
-    @classmethod
-    def load(cls, path: Path | str, study: str = "") -> Verdict:
-        """The Verdict in `path`, of `study` when one is named; VerdictError for what is not one."""
-        content = schemas.read(path, "verdict", SCHEMA_VERSION, VerdictError)
-        del content["kind"], content["schema"]
-        if study and content["study"] != study:
-            raise VerdictError(
-                f"{path} is a verdict of study {content['study']}, and one of {study} is needed.",
-                "Give another file.",
-                Path(path),
-            )
-        return cls(**content)
-
     def _repr_html_(self) -> str:
         return Verdicts([self])._repr_html_()
 
 
 class Verdicts(list[Verdict]):
     """Several Verdicts, shown as a table in a notebook and in a terminal."""
-
-    def __init__(self, verdicts: Iterable[Verdict] = ()) -> None:
-        super().__init__(verdicts)
-
-    @overload
-    def __getitem__(self, place: SupportsIndex) -> Verdict: ...
-    @overload
-    def __getitem__(self, place: slice) -> Verdicts: ...
-    def __getitem__(self, place: SupportsIndex | slice) -> Verdict | Verdicts:
-        if isinstance(place, slice):
-            return Verdicts(super().__getitem__(place))
-        return super().__getitem__(place)
 
     def named(self, claim: str) -> Verdict:
         """The Verdict on the claim of this name; KeyError when there is none."""
@@ -155,28 +116,6 @@ class Verdicts(list[Verdict]):
         return lines
 
     __repr__ = __str__
-
-    def __rich__(self) -> Table:
-        from rich.table import Table
-        from rich.text import Text
-
-        table = Table(show_lines=True)
-        for head in ("study", "claim", "outcome", "evidence", "what to do"):
-            table.add_column(head, no_wrap=head in ("study", "outcome"))
-        for name, verdicts in self._sections().items():
-            if name:
-                table.add_row("", Text(name, style="bold"))
-            for verdict in verdicts:
-                outcome = f"{SYMBOLS[verdict.outcome]} {verdict.outcome}"
-                # Text, because a plain string would have its [brackets] taken for markup.
-                table.add_row(
-                    Text(_line(verdict.study)),
-                    Text(_line(with_place(asdict(verdict)))),
-                    Text(outcome, style=f"bold {COLOURS[verdict.outcome]}"),
-                    Text(_line(verdict.evidence)),
-                    Text(_line(verdict.advice)),
-                )
-        return table
 
     def _repr_html_(self) -> str:
         head = "".join(

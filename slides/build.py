@@ -30,10 +30,10 @@ COMMENT = re.compile(r"\A\s*<!--(.*?)-->\s*\Z", re.DOTALL)
 CUTS = (50, 100)
 MINUTES = re.compile(r"\A\s*_minutes:\s*(\d+|-)\s+(\d+)\s*\Z")
 MORE = "more"
-# Marp's own directives: `_class` of a slide, `w:600` or `h:400` in a picture's alternative text.
+# Marp's own directives: `_class` of a slide, `w:600` in a picture's alternative text.
 CLASS = re.compile(r"\A\s*_class:\s*([\w -]+?)\s*\Z")
 PLOT = "plot:"  # before the name of a picture that plots.py draws
-SIZE = re.compile(r"\b([wh]):(\d+)(?:px)?\b")
+SIZE = re.compile(r"\bw:(\d+)\b")
 
 
 @dataclass
@@ -61,7 +61,7 @@ def read(source: Path) -> Deck:
         there = ", ".join(path.stem for path in sorted(source.parent.glob("*.md")))
         raise UsageError(f"There is no deck {source.stem!r}.", f"There are: {there}.")
     settings, text = _front_matter(source.read_text(encoding="utf-8"))
-    markdown = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+    markdown = MarkdownIt("commonmark", {"html": True}).enable("table")
     tokens = markdown.parse(text)
     slides = [Slide()]
     kept: list[Token] = []
@@ -180,8 +180,8 @@ def _inline_picture(image: Token, source: Path) -> None:
         content = picture.read_bytes()
     data = base64.b64encode(content).decode("ascii")
     image.attrs["src"] = f"data:{kind};base64,{data}"
-    for letter, pixels in SIZE.findall(image.content):
-        image.attrs["width" if letter == "w" else "height"] = pixels
+    if size := SIZE.search(image.content):
+        image.attrs["width"] = size[1]
     for child in image.children or ():
         child.content = SIZE.sub("", child.content).strip()
 

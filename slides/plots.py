@@ -21,7 +21,7 @@ import numpy as np
 
 from beowulf.errors import LabError
 from beowulf.figures import COLOURS, HATCHES, style
-from beowulf.figures.look import DASHES, MARKERS
+from beowulf.figures.look import DASHES, MARKERS, paper
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,10 +43,7 @@ FULL, QUICK = "100mbit classic, full, load 1.0", "100mbit classic, quick, load 3
 SLOW_FULL = "10mbit classic, full, load 1.0"
 SIMULATED = "simulated by SimGrid"
 WIDTH_PX = 1136  # what a slide has between its margins
-WIDTH_IN, POINTS = (
-    7.2,
-    11.2,
-)  # a letter of that many points is 24 px high on a slide, or a little more
+WIDTH_IN, POINTS = 7.2, 11.2  # a letter of that many points is 24 px high on a slide or more
 PREDICTED = (2, 8192)  # networks and bytes of the token that lab 08 asks for before it is measured
 FRAME_BYTES = 1448
 CABLE_MB_PER_S = 10 / 8
@@ -83,10 +80,11 @@ def _written(drawing: Drawing) -> bytes:
     return file.getvalue()
 
 
-def _paper(height: float) -> tuple[Drawing, Axes]:
-    from beowulf.figures.look import paper
-
-    return paper(WIDTH_IN, height)
+def _paper(height: float, x_title: str, y_title: str = "") -> tuple[Drawing, Axes]:
+    drawing, axes = paper(WIDTH_IN, height)
+    axes.set_xlabel(x_title)
+    axes.set_ylabel(y_title)
+    return drawing, axes
 
 
 def _samples(study: str, where: str, quantity: str, **at: Any) -> dict[tuple[Any, ...], Samples]:
@@ -118,17 +116,49 @@ def _size(value: float, _: object = None) -> str:
 
 
 def _over_sizes(
-    samples: Samples, powers: Iterable[int], values: Sequence[int]
-) -> tuple[Drawing, Axes]:
+    samples: Samples, powers: Iterable[int], values: Sequence[float], x_title: str, y_title: str
+) -> Drawing:
     """The median over the size, both axes logarithmic, with ticks at these powers of two and at these values."""
     sizes = [size for size in sorted(samples) if size]
-    drawing, axes = _paper(2.9)
+    drawing, axes = _paper(2.9, x_title, y_title)
     axes.plot(sizes, [float(np.median(samples[size])) for size in sizes], color=COLOURS[0])
     _powers(axes, powers)
+    _values(axes, values)
+    return drawing
+
+
+def _values(axes: Axes, values: Sequence[float]) -> None:
+    """Make the vertical axis a logarithmic one, with ticks at these values."""
     axes.set_yscale("log")
     axes.set_yticks(values, [f"{value:,}" for value in values])
     axes.minorticks_off()
-    return drawing, axes
+
+
+def _bars(axes: Axes, names: Sequence[str], series: dict[str, list[float]]) -> list[Any]:
+    """Bars side by side for each name, one of each series."""
+    axes.set_xticks(range(len(names)), names)
+    found = []
+    for number, (label, heights) in enumerate(series.items()):
+        places = np.arange(len(names)) + 0.4 * number - 0.2
+        look = {"color": COLOURS[number], "hatch": HATCHES[number], "label": label}
+        found.append(axes.bar(places, heights, 0.38, **look))
+    axes.legend(loc="upper left", ncols=2)
+    return found
+
+
+def _rates(axes: Axes, lines: dict[str, Samples]) -> None:
+    """For each label the MB/s over the size of a token."""
+    for number, (label, tokens) in enumerate(lines.items()):
+        axes.plot(
+            sorted(tokens),
+            [size / float(np.median(tokens[size])) / 1e6 for size in sorted(tokens)],
+            color=COLOURS[number],
+            marker=MARKERS[number],
+            linestyle=DASHES[number],
+            label=label,
+        )
+    _powers(axes, range(2, 14, 2))
+    axes.minorticks_off()
 
 
 def _powers(axes: Axes, powers: Iterable[int]) -> None:
@@ -142,42 +172,34 @@ def _boot() -> Drawing:
     """How long `beowulf up` and `beowulf down` take, beside Mininet's four nodes."""
     samples = _results("up_down")["samples"]
     names = ["beowulf up", "Mininet up", "beowulf down", "Mininet's net.stop()"]
-    drawing, axes = _paper(2.7)
+    drawing, axes = _paper(2.7, "seconds, one dot a run")
     for row, name in enumerate(names):
         at = np.full(len(samples[name]), row) + np.linspace(-0.22, 0.22, len(samples[name]))
         axes.plot(samples[name], at, marker="o", linestyle="", color=COLOURS[row % 2])
     axes.set_yticks(range(len(names)), names)
     axes.invert_yaxis()
     axes.set_xlim(left=0)
-    axes.set_xlabel("seconds, one dot a run")
     return drawing
 
 
 def _memory() -> Drawing:
     """A load of memory by the size of the area, of study A3."""
     (loads,) = _samples("A3", FULL, "load_ns", node="node00", pages="huge").values()
-    drawing, axes = _over_sizes(loads, powers=range(12, 30, 4), values=(1, 10, 100))
-    axes.set_xlabel("size of the area")
-    axes.set_ylabel("ns a load")
-    return drawing
+    return _over_sizes(loads, range(12, 30, 4), (1, 10, 100), "size of the area", "ns a load")
 
 
 def _kernels() -> Drawing:
     """Six of the NAS kernels on one node and on four, without FT, which is predicted, and IS, which is like it."""
     samples = _results("npb")["samples"]
     names = ["EP", "CG", "MG", "LU", "SP", "BT"]
-    drawing, axes = _paper(2.9)
+    drawing, axes = _paper(2.9, "", "seconds")
     ways = {"one node": "{} W on one", "four nodes": "{} W on 4, 100 Mbit/s links"}
-    for number, (label, key) in enumerate(ways.items()):
-        heights = [float(np.median(samples[key.format(name)])) for name in names]
-        places = np.arange(len(names)) + 0.4 * number - 0.2
-        axes.bar(places, heights, 0.38, label=label, color=COLOURS[number], hatch=HATCHES[number])
-    axes.set_yscale("log")
-    axes.set_yticks([0.1, 1, 10], ["0.1", "1", "10"])
-    axes.minorticks_off()
-    axes.set_xticks(range(len(names)), names)
-    axes.set_ylabel("seconds")
-    axes.legend(loc="upper left", ncols=2)
+    medians = {
+        label: [float(np.median(samples[key.format(name)])) for name in names]
+        for label, key in ways.items()
+    }
+    _bars(axes, names, medians)
+    _values(axes, [0.1, 1, 10])
     return drawing
 
 
@@ -186,15 +208,13 @@ def _short_messages() -> Drawing:
     (trips,) = _samples("E1", QUICK, "half_round_trip_us", sweep="wide").values()
     sizes = [size for size in sorted(trips) if size <= 1024]
     medians = [float(np.median(trips[size])) for size in sizes]
-    drawing, axes = _paper(2.7)
+    drawing, axes = _paper(2.7, "bytes", "half a round\ntrip (µs)")
     for size in sizes:
         axes.plot([size] * len(trips[size]), trips[size], "o", color=COLOURS[0], alpha=0.35)
     slope, start = np.polyfit(sizes, medians, 1)
     axes.plot([0, 1024], [start, start + 1024 * slope], "-", marker="", color=COLOURS[1])
     axes.set_ylim(0, 80)
     axes.set_xticks([0, 256, 512, 768, 1024])
-    axes.set_xlabel("bytes")
-    axes.set_ylabel("half a round\ntrip (µs)")
     return drawing
 
 
@@ -202,14 +222,12 @@ def _one_message() -> Drawing:
     """How long messages of 8 to 128 KiB take, of study E1, beside a work of 6 ms."""
     (trips,) = _samples("E1", QUICK, "half_round_trip_us", sweep="wide").values()
     sizes = [size for size in sorted(trips) if 8192 <= size <= 131072]
-    drawing, axes = _paper(2.2)
+    drawing, axes = _paper(2.2, "KiB", "ms")
     times = [float(np.median(trips[size])) / 1000 for size in sizes]
     axes.plot([size / 1024 for size in sizes], times, color=COLOURS[0], label="message")
     axes.axhline(6, color=COLOURS[1], linestyle="--", label="6 ms of work")
     axes.set_xlim(left=0)
     axes.set_ylim(0, 14)
-    axes.set_xlabel("KiB")
-    axes.set_ylabel("ms")
     axes.legend(loc="upper left")
     return drawing
 
@@ -219,7 +237,7 @@ def _pairs() -> Drawing:
     found = _samples("A7", FULL, "half_round_trip_us", protocol=..., ranks=2, pattern="pairs")
     blocking, other = found[("blocking",)], found[("nonblocking",)]
     sizes = [size for size in sorted(blocking) if size and size in other]
-    drawing, axes = _paper(2.7)
+    drawing, axes = _paper(2.7, "size of a message", "non-blocking\n÷ blocking")
     axes.axhspan(0.9, 1.1, color="#DDE8EE")
     for size in sizes:
         count = min(len(blocking[size]), len(other[size]))
@@ -228,8 +246,6 @@ def _pairs() -> Drawing:
         axes.plot([size], [float(np.median(ratios))], "D", color=COLOURS[1], markersize=7)
     _powers(axes, range(0, 24, 4))
     axes.set_ylim(0.4, 1.8)
-    axes.set_xlabel("size of a message")
-    axes.set_ylabel("non-blocking\n÷ blocking")
     return drawing
 
 
@@ -238,26 +254,20 @@ def _segments() -> Drawing:
     verdicts = _results("full_studies")["facts"]["runs"]["A13"]["verdicts"]
     (said,) = (v["evidence"] for v in verdicts if "into more segments" in v["says"])
     counts = re.findall(r"(\d+ KB): ([\d.]+) against ([\d.]+)", said)
-    names = [name for name, *_ in counts if name != "8 KB"]
-    drawing, axes = _paper(2.5)
-    for number, label in enumerate(("buffers of 4 KB", "the nodes' own")):
-        values = [float(each[number + 1]) for each in counts if each[0] in names]
-        places = np.arange(len(names)) + 0.4 * number - 0.2
-        bars = axes.bar(
-            places, values, 0.38, label=label, color=COLOURS[number], hatch=HATCHES[number]
-        )
+    shown = [each for each in counts if each[0] != "8 KB"]
+    drawing, axes = _paper(2.5, "", "data packets\na message")
+    small, own = ([float(each[column]) for each in shown] for column in (1, 2))
+    series = {"buffers of 4 KB": small, "the nodes' own": own}
+    for bars in _bars(axes, [name for name, *_ in shown], series):
         axes.bar_label(bars, fmt="%g")
-    axes.set_xticks(range(len(names)), names)
     axes.set_ylim(0, 420)
-    axes.set_ylabel("data packets\na message")
-    axes.legend(loc="upper left")
     return drawing
 
 
 def _nothing() -> Drawing:
     """What a hundred measurements of nothing, and of a tenth more, came to."""
     facts = _results("tuning")["facts"]
-    drawing, axes = _paper(2.1)
+    drawing, axes = _paper(2.1, "change of the time, in %")
     axes.axvspan(-5, 5, color="#DDE8EE")
     names = ["nothing was changed", "10 % was put in"]
     keys = ["a change that changes nothing", "a 10 % effect"]
@@ -275,35 +285,22 @@ def _nothing() -> Drawing:
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(1.6, -0.6)
     axes.set_xlim(-6, 14)
-    axes.set_xlabel("change of the time, in %")
     return drawing
 
 
 def _calibration() -> Drawing:
     """The table that a model is made of: half round trips of study E1."""
     (trips,) = _samples("E1", QUICK, "half_round_trip_us", sweep="wide").values()
-    drawing, axes = _over_sizes(trips, powers=range(0, 24, 4), values=(10, 1000, 100_000))
-    axes.set_xlabel("size of a message")
-    axes.set_ylabel("half a round\ntrip (µs)")
-    return drawing
+    titles = ("size of a message", "half a round\ntrip (µs)")
+    return _over_sizes(trips, range(0, 24, 4), (10, 1000, 100_000), *titles)
 
 
 def _tokens() -> Drawing:
     """What eight pairs carry on one network and on two, of study C1, but what the learners predict."""
     found = _samples("C1", SLOW_FULL, "token_s", demand=8, networks=...)
-    drawing, axes = _paper(2.6)
-    for number, (networks, label) in enumerate(((1, "one network"), (2, "two networks"))):
-        tokens = found[(networks,)]
-        sizes = [size for size in sorted(tokens) if (networks, size) != PREDICTED]
-        rates = [size / float(np.median(tokens[size])) / 1e6 for size in sizes]
-        axes.plot(
-            sizes,
-            rates,
-            color=COLOURS[number],
-            marker=MARKERS[number],
-            linestyle=DASHES[number],
-            label=label,
-        )
+    drawing, axes = _paper(2.6, "size of a token", "MB/s, all pairs")
+    del found[PREDICTED[:1]][PREDICTED[1]]
+    _rates(axes, {"one network": found[(1,)], "two networks": found[(2,)]})
     axes.axvline(FRAME_BYTES, color="#404040", linestyle=":", marker="")
     axes.annotate(
         "one frame:\n1,448 bytes",
@@ -317,11 +314,7 @@ def _tokens() -> Drawing:
         [PREDICTED[1]] * 2, [2.2, 4.8], "-", marker="", color=COLOURS[1], linewidth=18, alpha=0.2
     )
     axes.text(PREDICTED[1], 3.5, "?", ha="center", va="center", fontsize=20, color=COLOURS[1])
-    _powers(axes, range(2, 14, 2))
-    axes.minorticks_off()
     axes.set_ylim(0, 5)
-    axes.set_xlabel("size of a token")
-    axes.set_ylabel("MB/s, all pairs")
     axes.legend(loc="upper left")
     return drawing
 
@@ -329,44 +322,23 @@ def _tokens() -> Drawing:
 def _tokens_of_1995() -> Drawing:
     """What eight pairs and one carry on the one cable of the simulated machine, beside what paper C says of eight."""
     found = _samples("S8", SIMULATED, "token_s", cables=1, demand=...)
-    drawing, axes = _paper(2.6)
-    for number, (demand, label) in enumerate(((8, "8 pairs"), (1, "1 pair"))):
-        tokens = found[(demand,)]
-        axes.plot(
-            sorted(tokens),
-            [size / tokens[size][0] / 1e6 for size in sorted(tokens)],
-            color=COLOURS[number],
-            marker=MARKERS[number],
-            linestyle=DASHES[number],
-            label=label,
-        )
+    drawing, axes = _paper(2.6, "size of a token", "MB/s, all pairs")
+    _rates(axes, {"8 pairs": found[(8,)], "1 pair": found[(1,)]})
     axes.axhline(CABLE_MB_PER_S, color="#404040", linestyle=":", marker="")
     axes.text(PAPERS_SIZES[1], CABLE_MB_PER_S, "the cable: 1.25", ha="right", va="bottom")
     axes.plot(
         PAPERS_SIZES, [1, 1], "-", marker="", color="#9a6b00", linewidth=7, alpha=0.45,
         label="paper C: about 1 from 1 KB on",
     )  # fmt: skip
-    _powers(axes, range(2, 14, 2))
-    axes.minorticks_off()
     axes.set_ylim(0, 1.5)
-    axes.set_xlabel("size of a token")
-    axes.set_ylabel("MB/s, all pairs")
     axes.legend(loc="upper left", bbox_to_anchor=(0, 0.85))
     return drawing
 
 
+DRAWN = (_boot, _memory, _kernels, _short_messages, _pairs, _one_message, _segments, _nothing)
 PLOTS: dict[str, Callable[[], Drawing]] = {
-    "boot": _boot,
-    "memory": _memory,
-    "kernels": _kernels,
-    "short-messages": _short_messages,
-    "pairs": _pairs,
-    "one-message": _one_message,
-    "segments": _segments,
-    "nothing": _nothing,
-    "calibration": _calibration,
-    "tokens": _tokens,
-    "tokens-of-1995": _tokens_of_1995,
+    draw.__name__[1:].replace("_", "-"): draw
+    for draw in (*DRAWN, _calibration, _tokens, _tokens_of_1995)
 }
 
 # Of each kept run: from and to which ms it is shown, and how high the picture is, in inches.

@@ -27,6 +27,12 @@ from beowulf.cluster.config import ClusterConfig
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.measure import machine_queue
 
+CHECK = doctor.namespaces()
+# Why no cluster of namespaces can be made here; empty where it can.
+NONE_CAN_BE_MADE = (
+    f"namespaces are needed, and cannot be made here: {CHECK.found}" if not CHECK.well else ""
+)
+
 
 def pytest_configure() -> None:
     """Hear Ctrl-C and a closed window even where a script or nohup started this: what tests start inherits it."""
@@ -56,23 +62,21 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files that boot clusters, open pages or grade first: at the end, no worker is to be left with a long one.
+    """The lab that waits a minute first, then files that boot clusters, open pages or grade: none is left for the end.
 
     Where no cluster can be booted, what needs one is skipped, with the reason.
     """
-    check = doctor.namespaces()
-    if not check.well:
-        reason = f"a cluster of namespaces is needed, and none can be made here: {check.found}"
+    if NONE_CAN_BE_MADE:
         for item in items:
             if any(item.get_closest_marker(name) for name in ("cluster", "rootless")):
-                item.add_marker(pytest.mark.skip(reason=reason))
+                item.add_marker(pytest.mark.skip(reason=NONE_CAN_BE_MADE))
     long = {
         item.path
         for item in items
         if item.path.parent.name == "autograder"
         or any(item.get_closest_marker(name) for name in ("cluster", "rootless", "browser"))
     }
-    items.sort(key=lambda item: item.path not in long)
+    items.sort(key=lambda item: (item.path.name != "test_every_lab.py", item.path not in long))
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -86,13 +90,12 @@ def no_waiting_for_the_disk() -> Iterator[None]:
 @pytest.fixture(scope="session", autouse=True)
 def no_cluster_where_there_can_be_none() -> Iterator[None]:
     """Where namespaces are forbidden, skip what makes a cluster of them, or a box, in this process."""
-    check = doctor.namespaces()
 
     def start(*_: object) -> None:
-        pytest.skip(f"namespaces are needed, and cannot be made here: {check.found}")
+        pytest.skip(NONE_CAN_BE_MADE)
 
     with pytest.MonkeyPatch.context() as patch:
-        if not check.well:
+        if NONE_CAN_BE_MADE:
             patch.setattr(supervisor, "start", start)
             patch.setattr(sandbox, "_run", start)
         yield
@@ -145,9 +148,8 @@ def no_watcher_of_pyshark() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def namespaces_work() -> None:
     """Skip what needs namespaces where none can be made, and say why."""
-    check = doctor.namespaces()
-    if not check.well:
-        pytest.skip(f"namespaces are needed, and cannot be made here: {check.found}")
+    if NONE_CAN_BE_MADE:
+        pytest.skip(NONE_CAN_BE_MADE)
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from beowulf.exercises.heat import program
@@ -164,9 +165,7 @@ def worth(times: float = 0.8, knob: str = "firewall") -> Record:
         factor = times if state == "after" else 1.0
         for quantity, seconds in (("exchange_s", 5e-4), ("step_s", 1e-3)):
             drift = 1 + 0.01 * launch  # a machine that gets slower meanwhile
-            point = samples(quantity, seconds * factor * drift, 25, way="nonblocking", state=state)[
-                0
-            ]
-            point.at["launch"] = launch
-            points.append(point)
+            at = {"way": "nonblocking", "state": state}
+            point, *_ = samples(quantity, seconds * factor * drift, 25, **at)
+            points.append(replace(point, at={**point.at, "launch": launch}))
     return record("H7", points, knob)

@@ -201,7 +201,6 @@ class Wrong:
     before: str
     after: str
     said: str
-    blames: str = ""  # the function that is said to be wrong, where it is another one
 
     @property
     def hangs(self) -> bool:
@@ -249,7 +248,6 @@ WRONG: Mapping[str, Wrong] = {
         2, "step_loops", "            new[i, j] =",
         "            while True:\n                pass\n            new[i, j] =", "it does not come to its end",
     ),
-    "rest forgotten": Wrong(3, "my_rows", "share + 1 if rank < rest else share", "share", "begins at row"),
     "rest for the last": Wrong(
         3, "my_rows",
         "count = share + 1 if rank < rest else share\n    return 1 + rank * share + min(rank, rest), count",
@@ -259,19 +257,12 @@ WRONG: Mapping[str, Wrong] = {
     "one number": Wrong(3, "my_rows", ", count\n", "\n", "does not give two numbers"),
     "a step less": Wrong(3, "run", "range(steps)", "range(steps - 1)", "those after 0 steps, not after 1"),
     "no exchange": Wrong(3, "run", "        exchange(world, old)\n", "", "is exchange called before each step?"),
-    "no swap": Wrong(3, "run", "        old, new = new, old\n", "", "not after 1"),
     "cold edge": Wrong(3, "run", "old[0] = 1.0", "old[1] = 1.0", "is wrong after 1 step"),
     "without ghosts": Wrong(3, "run", "return old", "return old[1:-1]", "two ghost rows"),
     "off by one": Wrong(4, "exchange_nonblocking", "world.Isend(plate[-2]", "world.Isend(plate[-3]", "off by one"),
     "own ghost sent": Wrong(4, "exchange_nonblocking", "world.Isend(plate[1]", "world.Isend(plate[0]", "the ghost row"),
     "wait forgotten": Wrong(
         4, "exchange_nonblocking", "    MPI.Request.Waitall(requests)\n", "",
-        "is not filled when the exchange returns",
-    ),
-    "one neighbour": Wrong(
-        4, "exchange_in_turns", RIGHT["exchange_in_turns"].partition("    if world.rank % 2")[2],
-        " == 0:\n        world.Send(plate[-2], dest=down)\n        world.Recv(plate[-1], source=down)\n"
-        "    else:\n        world.Recv(plate[0], source=up)\n        world.Send(plate[1], dest=up)\n",
         "is not filled when the exchange returns",
     ),
     "swapped": Wrong(
@@ -304,5 +295,4 @@ WRONG: Mapping[str, Wrong] = {
     "borders forgotten": Wrong(
         5, "overlapped_step", "    step_numpy(old[:3], new[:3])\n", "", "a border row, is not filled",
     ),
-    "never waited": Wrong(5, "overlapped_step", "    MPI.Request.Waitall(requests)\n", "", "a border row"),
 }  # fmt: skip

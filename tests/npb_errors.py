@@ -25,23 +25,14 @@ class Planted:
     new: str
 
     def __str__(self) -> str:
-        return self.id
-
-    @property
-    def id(self) -> str:
-        """A name for a test."""
         return f"{self.program}: {self.what}"
 
     def built(self, folder: Path) -> Path:
-        """The program with the error, compiled in `folder`; AssertionError where the text is not there once."""
-        sources = folder / "npb"
-        shutil.copytree(NPB, sources)
-        source = sources / self.file
-        text = source.read_text()
-        assert text.count(self.old) == 1, (
-            f"{self.file} has {self.old!r} {text.count(self.old)} times"
-        )
-        source.write_text(text.replace(self.old, self.new))
+        """The program with the error, compiled in `folder`."""
+        sources = Path(shutil.copytree(NPB, folder / "npb"))
+        text = (sources / self.file).read_text()
+        assert text.count(self.old) == 1, self
+        (sources / self.file).write_text(text.replace(self.old, self.new))
         return mpi.build(sources / f"{self.program}.c", output=folder / self.program)
 
 

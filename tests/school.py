@@ -14,9 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from beowulf import paths
 from beowulf.cluster.shells import surroundings
-from tests.ordinary import UID, ada
+from tests.other_user import UID, ada
 from tests.running import Beowulf, wait_until
 from tests.simulated_pcs import Hall, hall
 
@@ -38,14 +37,6 @@ class School:
     def manage(self, *words: str) -> str:
         """What a command of Slurm prints to the cluster's administrator."""
         return self.pcs.at("node00", " ".join(words))
-
-    def bring_checkout(self) -> None:
-        """The checkout in its place on each node, as grading wants it, from now on."""
-        here = paths.root()
-        for name in self.pcs.names:
-            enter = ["nsenter", f"--target={self.pcs._pid(name)}", "--mount"]
-            there = f"{self.pcs.folder}/{name}/root{here}"
-            subprocess.run([*enter, "mount", "--rbind", str(here), there], check=True)
 
     def jobs(self) -> list[str]:
         """The states of all jobs that have not ended."""

@@ -17,10 +17,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
 from beowulf import paths
 from beowulf.cluster import links, processes
 from beowulf.errors import LabError
+from tests.running import Beowulf
 
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="a PC with a root of its own needs root")
 NETWORK = "192.168.77"
 CARD = "enp1s0"
 DISK_MB = 700
@@ -225,6 +229,17 @@ def hall(count: int = 4) -> Iterator[Hall]:
             process.stdout.close()
     finally:
         shutil.rmtree(folder)
+
+
+@contextmanager
+def learner_at(pcs: Hall, here: Path) -> Iterator[Beowulf]:
+    """Someone at the learner's machine in the hall, who works in the folder `here`; afterwards nothing is left."""
+    learner = Beowulf(here / "s", here, pcs.enter)
+    try:
+        yield learner
+    finally:
+        learner("down", code=None)
+        learner.end()
 
 
 def _make_keys(folder: Path, names: tuple[str, ...]) -> None:

@@ -52,23 +52,6 @@ def test_the_home_page_boots_the_cluster_by_keys(person: Person) -> None:
     accessible_in_jupyterlab(person.page)
 
 
-def test_two_tabs_show_the_same_cluster(person: Person) -> None:
-    from playwright.sync_api import expect
-
-    second = person.open("lab")
-    there, here = person.home(second), person.home()
-    expect(there.locator("#sentence")).to_contain_text("4 of 4 nodes are up")
-    for rate, said in (("10mbit", "10 Mbit/s"), ("100mbit", "100 Mbit/s")):
-        there.locator("#rate").select_option(rate)
-        there.get_by_role("button", name="Set rate").click()
-        for each in (there, here):
-            expect(each.locator("#sentence")).to_contain_text(f"cables with {said}")
-            expect(each.locator("#rate")).to_have_value(rate)
-    assert person.learner.cluster.config.rate == "100mbit"
-    person.picture("03-second-tab", second)
-    second.close()
-
-
 def test_an_endless_cell_is_interrupted_and_the_next_one_runs(person: Person) -> None:
     from playwright.sync_api import expect
 

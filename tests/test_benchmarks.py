@@ -1,47 +1,24 @@
-"""Is a benchmark's bar met only when the samples say so, and does the simulated deadline wait as a line of learners?"""
+"""Does a benchmark's table say what was measured, and does the simulated deadline wait as a line of learners?"""
 
 from __future__ import annotations
-
-from collections.abc import Mapping
 
 import numpy as np
 import pytest
 
 from benchmarks import deadline
 from benchmarks.deadline import DAY_S, DAYS
-from benchmarks.result import Bar, Question, answer
-from benchmarks.turns import noise
+from benchmarks.result import Question, answer, cells
 from beowulf.measure.machine_queue import LONGEST_REST_S
 
-FAST = Question("it", "ours", "other", Bar(1.0))
-NOT_SLOWER = Question("it", "ours", "other", Bar(1.0, "ratio"))
-COUNT = Question("it", "ours", bar=Bar(3, "count", least=2), unit="trials")
 
-
-def verdict(question: Question, samples: Mapping[str, list[float]], noisy: str = "") -> str:
-    row = answer(question, samples, noisy, seed=1)
-    return f"{row['verdict']}: {row['why']}" if row["why"] else str(row["verdict"])
-
-
-def test_a_bar_is_met_or_not_when_the_whole_interval_says_so() -> None:
-    assert verdict(FAST, {"ours": [0.7, 0.8, 0.9]}) == "met"
-    assert verdict(FAST, {"ours": [1.2, 1.3, 1.4]}) == "not met"
-    assert verdict(FAST, {"ours": [0.9, 1.0, 1.2]}).startswith("inconclusive: the bar is within")
+def test_a_row_has_medians_and_the_ratio_of_pairs_or_says_what_is_missing() -> None:
     other = [1.0 + number / 100 for number in range(9)]
-    for factor, expected in ((0.5, "met"), (2.0, "not met")):
-        ours = [factor * each for each in other]
-        assert verdict(NOT_SLOWER, {"ours": ours, "other": other}) == expected
-    assert verdict(COUNT, {"ours": [1.0, 0.0, 1.0]}) == "met"
-    assert verdict(COUNT, {"ours": [1.0, 0.0, 0.0]}) == "not met"
-
-
-def test_too_few_rounds_and_a_noisy_machine_are_no_verdict() -> None:
-    assert verdict(FAST, {"ours": [0.1, 0.1]}).startswith("inconclusive: 2 of the 3 rounds")
-    few = {"ours": [0.1] * 5, "other": [1.0] * 5}
-    assert verdict(NOT_SLOWER, few).startswith("inconclusive: 5 of the 6 rounds")
-    loud = noise({"load_1min": 7.0, "cores": 2}, [])
-    assert loud == "the load was 7.00 on 2 cores before"
-    assert verdict(FAST, {"ours": [0.1] * 9}, loud) == "inconclusive: the machine was noisy"
+    samples = {"ours": [2.0 * each for each in other], "other": other}
+    row = answer(Question("it", "ours", "other"), samples, seed=1)
+    assert cells(row) == ["it", "2.08 s", "1.04 s (other)", "2 (2 to 2)", "9"]
+    trials = answer(Question("it", "ours", unit="trials"), {"ours": [1.0, 0.0, 1.0]}, seed=1)
+    assert cells(trials)[1] == "2"
+    assert cells(answer(Question("it", "ours", missing="it failed"), {}, seed=1))[1] == "it failed"
 
 
 def test_learners_who_come_at_once_wait_for_each_other(monkeypatch: pytest.MonkeyPatch) -> None:

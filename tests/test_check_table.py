@@ -33,15 +33,12 @@ def test_it_is_the_same_after_it_was_printed_as_json() -> None:
     assert Line("x", "of a later version").symbol == "?"
 
 
-def test_its_page_holds_what_a_learner_wrote_as_text() -> None:
+def test_its_page_holds_what_a_learner_wrote_as_text_and_it_says_how_far_a_lab_is() -> None:
     page = made()._repr_html_()
     assert "&lt;b&gt;7&lt;/b&gt;" in page
     assert "A &lt;note&gt;." in page
     assert "<b>" not in page
     assert "\x1b" not in str(made())
-
-
-def test_it_says_how_far_a_lab_is() -> None:
     assert "2 of 3 questions are in order. Points: 2.5 of 5; 4 more" in made().summary
     for level in (FORM, FIT):
         assert "Points" not in made(level).summary
@@ -64,15 +61,14 @@ def laid_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return jupyter.lay_out(SLUG)
 
 
-def test_the_command_prints_a_table_and_boots_nothing(learner: Beowulf, laid_out: Path) -> None:
+def test_the_command_prints_a_table_boots_nothing_and_answers_mistakes_with_sentences(
+    learner: Beowulf, laid_out: Path
+) -> None:
     said = learner("check", SLUG, "--folder", laid_out.parent)
     assert "Record missing" in said
     assert "a2-record" in said
     assert "questions are in order. Points: 0 of" in said
     assert not learner.state.exists()
-
-
-def test_the_command_answers_mistakes_with_sentences(learner: Beowulf, laid_out: Path) -> None:
     words = ("--hint", "a2-record", "--solution", "a2-record")
     assert "A hint or a solution, not both." in learner("check", "01", *words, code=2)
     laid_out.unlink()

@@ -13,14 +13,14 @@ from typing import Any
 
 import pytest
 import typer
-from running import PATIENCE_S, Beowulf, first, unfulfilled
+from running import PATIENCE_S, Beowulf, first
 from typer.testing import CliRunner
 
 from beowulf.cli import studies
 from beowulf.cli.commands import app
 from beowulf.cli.commands import command as built
 from beowulf.record import Point, Record
-from beowulf.studies import STUDIES, find, titles
+from beowulf.studies import STUDIES
 
 
 def commands(group: Any = None, *path: str) -> Iterator[tuple[str, ...]]:
@@ -64,11 +64,6 @@ def names(words: list[str]) -> set[tuple[str, ...]]:
     return set(commands(built(words)))
 
 
-def test_help_is_there_under_both_its_names(learner: Beowulf) -> None:
-    assert learner("--help") == learner("-h")
-    assert "Usage" in learner(code=None)
-
-
 @pytest.mark.parametrize("words", [("study",), ("study", "-h")])
 def test_the_studies_are_listed_by_lab_with_their_titles(
     learner: Beowulf, words: tuple[str, ...]
@@ -84,10 +79,6 @@ def test_the_studies_are_listed_by_lab_with_their_titles(
     assert {line.split()[0] for line in lines} == {"Lab", *STUDIES}
     labs = [line for line in lines if line.startswith("Lab")]
     assert labs == sorted(labs)
-
-
-def test_every_study_is_listed_by_the_title_that_it_has() -> None:
-    assert titles() == {name: find(name).title for name in STUDIES}
 
 
 @pytest.mark.parametrize(
@@ -114,10 +105,6 @@ def test_no_command_loads_what_only_others_need(module: str, heavy: str) -> None
         ("down everything", "everything"),
         ("claims Z9", "There is no study 'Z9'."),
         ("run", "PROGRAM"),
-        ("up --nodes 1", "2 to 16 nodes, not 1"),
-        ("up --networks 3", "1 or 2 networks, not 3"),
-        ("up --mpi open", "The MPI library is one of classic, modern, not 'open'."),
-        ("study Z9", "There is no study 'Z9'."),
         ("suite search --class A", "`--class` is for NPB."),
         ("suite EP --size 960", "`--size` is for hpl and hpcc."),
     ]),
@@ -129,12 +116,6 @@ def test_a_wrong_argument_is_answered_with_exit_code_2(
     assert sentence.lower() in said.lower()
     assert "env var" not in said, "no option is read from the environment"
     assert not learner.state.exists(), "something was booted"
-
-
-def test_the_list_of_commands_fits_on_a_screen() -> None:
-    said = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "80"}).output
-    assert len(said.splitlines()) <= 50
-    assert max(map(len, said.splitlines())) <= 80
 
 
 @pytest.mark.parametrize(
@@ -190,20 +171,6 @@ def test_plain_data_are_plain_data(at_cluster: Beowulf) -> None:
     assert {check["name"] for check in json.loads(at_cluster("doctor", "--json", code=None))}
 
 
-@pytest.mark.nightly
-@pytest.mark.cluster
-def test_exit_codes_tell_a_whole_cluster_from_a_broken_one(beowulf: Beowulf) -> None:
-    assert "`beowulf up --nodes 4` gives you 4 nodes again" in beowulf("up", "--nodes", "2")
-    assert "--nodes 4" in beowulf("up"), "it stays at two"
-    beowulf("status")
-    assert not unfulfilled(json.loads(beowulf("validate", "--json")))
-    beowulf("break", "key-refused", "--node", "node01")
-    beowulf("status")
-    said = beowulf("validate", code=1)
-    assert "node00 to node01" in said
-    assert "`beowulf up` heals" in said
-
-
 @pytest.mark.cluster
 def test_output_that_a_full_disk_refuses_is_a_sentence(at_cluster: Beowulf) -> None:
     with open("/dev/full", "w") as full:
@@ -237,23 +204,6 @@ def test_a_reader_that_has_seen_enough_or_is_not_there_hears_no_complaint(
         assert done.returncode in (0, 1)
     os.close(writing)
     assert done.returncode == 0
-
-
-def test_a_pipe_of_our_own_that_breaks_does_not_end_a_command_without_a_word() -> None:
-    script = """
-import sys
-from beowulf.cli import commands, main
-
-@commands.app.command()
-def break_a_pipe():
-    raise BrokenPipeError(32, "Broken pipe")
-
-sys.argv = ["beowulf", "break-a-pipe"]
-main()
-"""
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    assert done.returncode == 1
-    assert "BrokenPipeError" in done.stderr
 
 
 def test_a_measurement_that_was_cut_short_says_why_and_ends_with_1(

@@ -1,8 +1,7 @@
 """Does every lab run to its end on every kind of cluster, and get all points that the kind allows?
 
 Each notebook is run with the reference answers, as an author would, on a cluster of namespaces, on four
-simulated PCs and on an allocation of Slurm's; then it is graded by the lab's rubric. The results are kept in
-build/every-lab.md.
+simulated PCs and on an allocation of Slurm's; then it is graded by the lab's rubric.
 """
 
 from __future__ import annotations
@@ -15,16 +14,16 @@ from pathlib import Path
 import pytest
 from running import Beowulf
 from school import School, opened
-from whole_lab import keep, unanswered, with_codes, worked_through
+from whole_lab import unanswered, with_codes, worked_through
 
 from benchmarks import full_studies
 from beowulf import paths
 
-KEPT = paths.root() / "build" / "every-lab.json"
 KINDS = ("namespaces", "pcs", "slurm")
 ALONE = "pcs"  # without a course
-# Of those that give their points on a busy machine, too, the one that takes the least time.
-IN_EVERY_RUN = ("03-parallel-benchmarks", "namespaces")
+# Of those that give their points on a busy machine, too, the one that needs the least of its cores: half of its two
+# minutes it listens to an idle wire.
+IN_EVERY_RUN = ("01-validation", "namespaces")
 # What a kind cannot show, with the reason, by lab and question: (lab, kind) -> {question: why}.
 ONE_NETWORK = dict.fromkeys(
     ("c1-record", "saturation", "second-network"), "these machines have one network"
@@ -83,9 +82,9 @@ def test_a_lab_gets_all_points_that_the_kind_allows(
     with up(slug, kind, request, tmp_path, rests=(slug, kind) != IN_EVERY_RUN) as learner:
         allowed = NOT_TO_BE_HAD.get((slug, kind), {})
         course = None if kind == ALONE else with_codes(tmp_path / "course")
-        graded = worked_through(learner, slug, kind, tmp_path / "work", allowed, course)
-    print(keep(graded, KEPT))
-    assert set(graded.lost) <= set(allowed), graded.lost
+        graded = worked_through(learner, slug, tmp_path / "work", allowed, course)
+    print(slug, kind, graded)
+    assert not graded.lost
 
 
 # What a cell of ours says where an answer or a function is missing, and what follows from that in the next ones.

@@ -142,26 +142,6 @@ def test_the_tests_use_the_very_packages_that_a_learner_gets() -> None:
     assert pins("lab").keys() <= pins("test").keys()
 
 
-def test_the_table_of_packages_is_well_formed() -> None:
-    lines = (ROOT / "cluster_setup" / "packages.tsv").read_text().splitlines()
-    rows = [line.split("\t") for line in lines if not line.startswith("#")]
-    assert rows
-    assert all(len(row) == 4 and all(row) and row == [cell.strip() for cell in row] for row in rows)
-    tools, packages, groups, _ = zip(*rows, strict=True)
-    assert len(set(tools)) == len(tools)
-    assert all(re.fullmatch(r"[a-z0-9][a-z0-9.+-]+", package) for package in packages)
-    assert set(groups) == {"lab", "suites", "slurm", "test", "vm"}
-
-
-def test_make_help_names_every_target_that_a_person_calls() -> None:
-    said = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True)
-    targets = re.search(r"^\.PHONY: (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
-    assert targets
-    assert set(re.findall(r"^  make ([\w-]+)", said.stdout, re.MULTILINE)) == {
-        *targets[1].split()
-    } - {"ready"}
-
-
 def test_the_five_papers_can_be_cited() -> None:
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     papers = [reference["notes"] for reference in citation["references"]]
@@ -205,11 +185,6 @@ def test_a_folder_in_which_mpich_cannot_work_is_refused_before_anything_is_insta
     machine.checkout = machine.checkout.rename(machine.checkout.with_name(name))
     assert f"because there is '{name[2]}' in that name." in machine.bootstrap(code=1)
     assert machine.calls == ""
-
-
-def test_other_marks_in_the_name_of_a_folder_are_no_hindrance(machine: Machine) -> None:
-    machine.checkout = machine.checkout.rename(machine.checkout.with_name("it's-[ä]*?&;#%d(1)\\x"))
-    machine.bootstrap()
 
 
 def test_python_finds_the_checkout_in_a_locale_without_the_letters_of_its_name() -> None:
@@ -433,22 +408,6 @@ def test_a_first_make_lab_leaves_the_suites_for_when_jupyterlab_answers(machine:
     assert not later.exists()
     machine.bootstrap("first")
     assert "package-b" not in machine.calls
-
-
-def test_an_ordinary_user_gets_the_labs_without_the_suites(machine: Machine) -> None:
-    machine.needs("suites", "no-such-tool")
-    machine.command("apt-get", FAKE_APT)
-    assert "going on without no-such-tool-package" in machine.bootstrap(FAKE_UID="1000")
-    assert "apt-get" not in machine.calls
-
-
-def test_the_list_of_packages_is_read_once_in_a_run(machine: Machine) -> None:
-    table = machine.checkout / "cluster_setup" / "packages.tsv"
-    table.write_text("no-a\tpackage-a\tsuites\twhy\nno-b\tpackage-b\ttest\twhy\n")
-    machine.command("apt-get", FAKE_APT)
-    machine.bootstrap("test")
-    assert machine.calls.count("apt-get update") == 1
-    assert machine.calls.count("apt-get install") == 2
 
 
 @pytest.mark.parametrize(("answer", "removed"), [("", False), ("y\n", True)])

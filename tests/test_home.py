@@ -23,7 +23,6 @@ from beowulf import jupyter, lab_file, papers, paths, variant
 from beowulf.cluster import namespaces, state
 from beowulf.cluster.config import ClusterConfig
 from beowulf.cluster.namespaces import NamespaceCluster
-from beowulf.home import documents, live
 
 SLUG, NAME = "01-validation", "validation.ipynb"
 LINK = re.compile(r'(?:href|src)="([^"]+)"')
@@ -112,14 +111,6 @@ def test_every_page_that_the_home_page_links_to_is_there_with_its_pictures(serve
         for picture in re.findall(r'<img src="([^"]+)"', text):
             shown = served.page(urljoin(place, picture))
             assert "<svg" in shown or shown[1:4] == "PNG", (link, picture)
-
-
-def test_links_within_a_handout_reach_a_heading() -> None:
-    for folder in paths.labs().values():
-        page = documents.html(folder / "README.md")
-        names = set(re.findall(r' id="([^"]+)"', page))
-        assert {link[1:] for link in LINK.findall(page) if link.startswith("#")} <= names, folder
-        assert names
 
 
 def test_nothing_but_texts_and_what_they_show_is_served(served: Served) -> None:
@@ -306,21 +297,6 @@ def test_cores_in_use_and_bytes_are_counted_where_they_are(
     assert after["node01"][0] > before["node01"][0]
 
 
-@pytest.mark.cluster
-@pytest.mark.nightly
-def test_two_networks_are_two_links_of_each_node(served: Served, namespaces_work: None) -> None:
-    try:
-        namespaces.up(ClusterConfig(nodes=2, networks=2), folder=served.learner.state)
-        assert [len(each["links"]) for each in served.cluster()["nodes"]] == [2, 2]
-    finally:
-        served.learner.down()
-
-
-def test_a_state_folder_that_cannot_be_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("BEOWULF_STATE", "/tmp/a:b")
-    assert "has ':' in its name" in live.look()["sentence"]
-
-
 def _open(browser: Any, address: str, faults: list[str], **size: int) -> Any:
     page = browser.new_page(viewport={"width": 1280, "height": 800} | size)
     page.set_default_timeout(PATIENCE_S * 1000)
@@ -398,19 +374,6 @@ def test_in_a_browser_everything_is_reached_by_keys(
 
 
 @pytest.mark.browser
-@pytest.mark.nightly
-def test_in_a_browser_a_notebook_that_was_asked_for_is_in_front(
-    served: Served, browser: Any
-) -> None:
-    from playwright.sync_api import expect
-
-    page = _open(browser, served.address(f"lab/tree/{SLUG}/{NAME}"), [])
-    expect(page.locator(".lm-TabBar-tab", has_text="Beowulf Labs")).to_have_count(1)
-    expect(page.locator(".jp-NotebookPanel")).to_be_visible()
-    expect(page.locator('iframe[title="Beowulf Labs"]')).to_be_hidden()
-
-
-@pytest.mark.browser
 @pytest.mark.parametrize("place", first(1, ["home", "handout/06", "text/docs/results.md"]))
 def test_the_home_page_fits_a_small_window_and_axe_finds_nothing_on_any(
     served: Served, browser: Any, place: str
@@ -443,62 +406,3 @@ def test_what_cannot_be_checked_is_answered_with_a_sentence(
     served: Served, path: str, problem: str
 ) -> None:
     assert problem in served.check(path)["problem"]
-
-
-@pytest.mark.browser
-@pytest.mark.nightly
-def test_in_a_browser_the_button_saves_the_notebook_and_shows_what_is_open(
-    served: Served, page: Any, tmp_path: Path
-) -> None:
-    from playwright.sync_api import expect
-
-    faults: list[str] = []
-    page.on("pageerror", lambda fault: faults.append(str(fault)))
-    file = served.work / SLUG / NAME
-    page.goto(served.address(f"lab/tree/{SLUG}/{NAME}"))
-    button = page.locator(".jp-NotebookPanel-toolbar").get_by_text("Check", exact=True)
-    expect(button).to_be_visible()
-    expect(page.get_by_text("Validate", exact=True)).to_have_count(0)
-    # What is typed is in the file by the time of the check.
-    cell = page.locator(".jp-CodeCell").first
-    cell.locator(".cm-content").click()
-    page.keyboard.press("Control+Home")
-    page.keyboard.type("# typed and not saved\n")
-    assert "typed and not saved" not in file.read_text()
-    button.click()
-    dialog = page.locator(".jp-Dialog")
-    expect(dialog).to_contain_text("Before you hand it in")
-    expect(dialog.locator("table")).to_contain_text("a2-record")
-    expect(dialog.locator("table")).to_contain_text("Record missing")
-    assert "typed and not saved" in file.read_text()
-    page.screenshot(path=str(tmp_path / "check.png"))
-    table = dialog.get_by_role("region", name="Before you hand it in")
-    expect(table).to_be_visible()
-    page.keyboard.press("Shift+Tab")
-    page.keyboard.press("End")
-    expect(table.locator("tr").last).to_be_in_viewport()
-    dialog.get_by_text("Close").click()
-    expect(dialog).to_have_count(0)
-    assert faults == []
-
-
-@pytest.mark.browser
-@pytest.mark.nightly
-def test_in_a_browser_a_cell_that_checks_finds_the_notebook_saved(
-    served: Served, page: Any
-) -> None:
-    from playwright.sync_api import expect
-
-    file = served.work / SLUG / NAME
-    page.goto(served.address(f"lab/tree/{SLUG}/{NAME}"))
-    idle = page.locator(".jp-Notebook-ExecutionIndicator[data-status='idle']").first
-    expect(idle).to_be_visible()
-    cell = page.locator(".jp-CodeCell").first
-    cell.locator(".cm-content").click()
-    page.keyboard.press("Control+A")
-    page.keyboard.type('from beowulf import check\ncheck("01")')
-    page.keyboard.press("Control+Enter")
-    output = cell.locator(".jp-OutputArea-output").first
-    expect(output).to_contain_text("before you hand it in")
-    expect(output).to_contain_text("a2-record")
-    wait_until(lambda: 'check(\\"01\\")' in file.read_text(), "the cell is saved")

@@ -29,7 +29,7 @@ from typing import Any
 
 import pytest
 from jupyter import Jupyter
-from ordinary import _closed
+from other_user import _closed
 from running import PATIENCE_S, wait_until
 
 from beowulf import paths
@@ -365,32 +365,6 @@ def test_a_class_has_clusters_fetches_a_lab_hands_it_in_and_it_is_collected(hub:
     people[LEARNERS[0]].stop()
     wait_until(lambda: not hub.at(f"pgrep -u {LEARNERS[0]}", code=None), "nothing of hers runs")
     assert hub.at(f"pgrep -u {LEARNERS[1]}")
-
-
-@pytest.mark.browser
-def test_who_logs_in_with_a_browser_sees_the_home_page_with_a_cluster_of_their_own(
-    hub: Machine, page: Any
-) -> None:
-    from playwright.sync_api import expect
-
-    name, faults = LEARNERS[1], []
-    page.on("pageerror", lambda fault: faults.append(str(fault)))
-    page.goto(hub.url)
-    page.fill("#username_input", name)
-    page.fill("#password_input", _passwords(hub)[name])
-    page.click("#login_submit")
-    home = page.frame_locator('iframe[title="Beowulf Labs"]')
-    expect(home.locator("h1")).to_be_visible()
-    expect(home.locator("#sentence")).to_contain_text("4 of 4 nodes are up")
-    expect(home.locator("#next")).to_contain_text("Next: Lab 01")
-    # A button is a request that a page of another site could not send.
-    home.locator("#rate").select_option("10mbit")
-    home.get_by_role("button", name="Set rate").click()
-    expect(home.locator("#sentence")).to_contain_text("cables with 10 Mbit/s")
-    home.get_by_role("link", name="Handout of lab 01").click()
-    handout = page.frame_locator('iframe[title="Handout 01"]')
-    expect(handout.get_by_role("heading", level=1)).to_contain_text("Lab 01")
-    assert faults == []
 
 
 def test_undo_ends_the_hub_and_leaves_peoples_work(hub: Machine) -> None:

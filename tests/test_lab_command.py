@@ -74,42 +74,11 @@ class Lab:
         return said
 
 
-# JupyterLab as it is, but the first start finds its port taken when it begins to listen, and the second listens late.
-UNLUCKY = """
-import errno, runpy, sys, time
-from pathlib import Path
-
-from tornado.httpserver import HTTPServer
-
-here = Path(__file__).parent
-first = not (here / "started").exists()
-(here / "started").touch()
-listen = HTTPServer.listen
-
-
-def unlucky(*words):
-    if first:
-        raise OSError(errno.EADDRINUSE, "another was faster")
-    time.sleep(1.5)
-    listen(*words)
-
-
-HTTPServer.listen = unlucky
-sys.path.remove(str(here))
-runpy.run_module("jupyterlab", run_name="__main__", alter_sys=True)
-"""
-
-
 @pytest.mark.cluster
 def test_a_lab_is_served_until_ctrl_c_and_then_only_the_learners_work_is_left(
-    learner: Beowulf, tmp_path: Path
+    learner: Beowulf,
 ) -> None:
-    """It says its address once it answers, also when another program took its port in the meantime."""
-    unlucky = tmp_path / "unlucky"
-    unlucky.mkdir()
-    (unlucky / "jupyterlab.py").write_text(UNLUCKY)
-    learner.command = NOT_BY_ITS_SCRIPT
-    learner.environment["PYTHONPATH"] = str(unlucky)
+    """It says its address once it answers, also when another program has the port that it was to have."""
     before = traces(learner)
     left_for_later = paths.root() / "build" / "suites-later"
     left_for_later.touch()
@@ -120,7 +89,6 @@ def test_a_lab_is_served_until_ctrl_c_and_then_only_the_learners_work_is_left(
         assert "4 nodes are up." in lab.said
         assert "The cluster is whole" in lab.said
         assert lab.url.port != port
-        assert (unlucky / "started").exists()
         assert lab.url.path.endswith(f"/{SLUG}/validation.ipynb")
         assert b"JupyterLab" in lab.ask(f"lab/tree/{SLUG}/validation.ipynb")
         with pytest.raises(urllib.error.HTTPError, match="403"):

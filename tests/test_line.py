@@ -11,15 +11,14 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
-from ordinary import ada
-from running import PATIENCE_S, Beowulf, first, wait_until
+from other_user import ada
+from running import PATIENCE_S, first, wait_until
 
 from beowulf import paths, progress
 from beowulf.cluster import queue
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.measure import machine_queue
 from beowulf.measure.measurement import Measurement
-from beowulf.record import newest
 
 TWENTY = 20
 # Prints its place whenever that changes; with the turn it notes begin and end in the file of the first argument.
@@ -47,25 +46,6 @@ from beowulf.measure import machine_queue
 with machine_queue.entered(lambda sentence: print(sentence, flush=True)):
     print("measures", flush=True)
     sys.stdin.read()
-"""
-
-# Has the turn, and forks off a process that lives on.
-FORKS = """
-import os, time
-from beowulf.measure import machine_queue
-with machine_queue.entered(print):
-    if child := os.fork():
-        print(child, flush=True)
-    time.sleep(600)
-"""
-# The study of a second; it measures at once when its turn comes, on however busy a machine.
-TINY = """
-import sys
-sys.path.insert(0, sys.argv.pop(1))
-import tiny_study
-from beowulf.measure import machine_queue
-machine_queue.LONGEST_REST_S = 0
-tiny_study.main(*sys.argv[1:])
 """
 
 Start = Callable[..., "subprocess.Popen[str]"]
@@ -135,20 +115,6 @@ def test_learners_have_the_machine_alone_one_after_the_other_and_see_their_place
     assert list(folder.iterdir()) == []
 
 
-@pytest.mark.nightly
-def test_twenty_who_come_at_the_same_moment_never_overlap(
-    folder: Path, start: Start, tmp_path: Path
-) -> None:
-    log = tmp_path / "log"
-    learners = [start(MEASURES, str(number), str(log)) for number in range(TWENTY)]
-    for learner in learners:
-        assert "measures" in learner.communicate(timeout=PATIENCE_S)[0]
-    noted = [each.split() for each in log.read_text().splitlines()]
-    assert [word for word, _ in noted] == ["begins", "ends"] * TWENTY
-    assert [name for _, name in noted[::2]] == [name for _, name in noted[1::2]]
-    assert {name for _, name in noted} == {str(number) for number in range(TWENTY)}
-
-
 @pytest.mark.parametrize("number", first(1, [signal.SIGKILL, signal.SIGINT, signal.SIGTERM]))
 def test_who_is_killed_or_interrupted_is_no_longer_in_the_line(
     folder: Path, start: Start, tmp_path: Path, number: signal.Signals
@@ -176,21 +142,6 @@ def test_a_process_has_one_place_however_often_it_measures_within(folder: Path) 
         assert len(queue.places(folder)) == 1
     assert queue.places(folder) == []
     assert shown == []
-
-
-def test_a_process_that_was_forked_off_does_not_keep_the_place_of_one_that_is_killed(
-    folder: Path, start: Start
-) -> None:
-    one = start(FORKS)
-    child = int(said(one))
-    try:
-        assert len(queue.places(folder)) == 1
-        one.kill()
-        one.wait(PATIENCE_S)
-        # The child forgets the place as soon as it gets a core.
-        wait_until(lambda: not queue.places(folder), "the place to be free")
-    finally:
-        os.kill(child, signal.SIGKILL)
 
 
 def test_a_link_or_another_file_in_the_folder_is_no_place_and_is_not_touched(
@@ -314,28 +265,3 @@ def test_what_was_waited_for_does_not_count_in_the_time_that_is_left(
         report(0, 2, "You are number 1 in line")
         report(1, 2, "a study")
     assert "10 s left" in drawn[1]
-
-
-@pytest.mark.nightly
-@pytest.mark.cluster
-def test_two_learners_with_a_cluster_each_measure_one_after_the_other(
-    beowulf: Beowulf, tmp_path: Path, folder: Path
-) -> None:
-    (tmp_path / "second").mkdir()
-    second = Beowulf(tmp_path / "second" / "state", tmp_path / "second")
-    try:
-        for learner in (beowulf, second):
-            learner.environment[machine_queue.VARIABLE] = str(folder)
-            learner("up", "--nodes", "2")
-            learner.command = (sys.executable, "-c", TINY, str(Path(__file__).parent / "cluster"))
-        studies = [beowulf.start("one", "3"), second.start("two", "3")]
-        for study in studies:
-            text = study.communicate(timeout=PATIENCE_S)[0]
-            assert study.returncode == 0, text
-    finally:
-        second.end()
-    records = [newest(each.here / "records", "X1") for each in (beowulf, second)]
-    one, two = sorted((each for each in records if each), key=lambda record: record.started)
-    assert one.complete
-    assert two.complete
-    assert one.ended <= two.started

@@ -9,6 +9,7 @@ import pytest
 
 from beowulf import papers
 from beowulf.errors import UsageError
+from beowulf.studies import STUDIES
 
 
 def test_each_paper_has_a_citation() -> None:
@@ -28,9 +29,11 @@ def test_a_paper_or_table_that_is_not_there_is_a_sentence() -> None:
 
 
 def test_each_table_is_whole_and_says_where_it_comes_from() -> None:
-    files = {path.stem for path in Path(papers.__file__).parent.glob("*.csv")}
-    assert files == set(papers.tables())
-    for name in papers.tables():
+    names = {path.stem for path in Path(papers.__file__).parent.glob("*.csv")}
+    again = {(name, study) for study in STUDIES for name in papers.measured_again_by(study)}
+    assert names == {name for name, _ in again}
+    assert all(name[0] == study[0] for name, study in again), "by a study of the same paper"
+    for name in names:
         table = papers.table(name)
         assert len(table), name
         assert table.attrs["source"].startswith(papers.cite(name[0]))

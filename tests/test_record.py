@@ -6,8 +6,6 @@ import errno
 import json
 import math
 import os
-import subprocess
-import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -19,7 +17,7 @@ from hypothesis import strategies as st
 from IPython.lib.pretty import pretty
 
 from beowulf import schemas
-from beowulf.record import SCHEMA_VERSION, Point, Record, RecordError, newest
+from beowulf.record import Point, Record, RecordError, newest
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 names = st.text("abcdefghijklmnopqrstuvwxyz_", min_size=1, max_size=8)
@@ -49,24 +47,13 @@ moments = st.datetimes(datetime(1970, 1, 1), datetime(9000, 1, 1)).map(
 records = st.builds(
     Record,
     study=st.from_regex(r"[A-E][0-9]{1,2}", fullmatch=True),
-    program=st.just({})
-    | st.fixed_dictionaries(
-        {
-            "name": st.text(),
-            "arguments": st.lists(st.text() | st.integers()),
-            "sha256": st.from_regex(r"[0-9a-f]{64}", fullmatch=True),
-        }
-    ),
     sweep=facts,
     points=st.lists(points, max_size=4),
     cluster=facts,
     circumstances=st.fixed_dictionaries({"before": facts, "after": facts}),
     versions=facts,
     learner=st.text(),
-    variant=st.from_regex(r"[A-Za-z0-9._-]{0,20}", fullmatch=True),
     started=moments,
-    ended=moments,
-    captures=st.lists(st.fixed_dictionaries({"file": st.text(min_size=1)}), max_size=2),
     warnings=st.lists(st.text(), max_size=3),
     complete=st.booleans(),
 )
@@ -84,10 +71,10 @@ def small(**changes: Any) -> Record:
     return Record(**{**given, **changes})
 
 
-def refusal(path: Path, study: str = "") -> str:
+def refusal(path: Path) -> str:
     """The sentence with which the file is refused."""
     with pytest.raises(RecordError) as caught:
-        Record.load(path, study)
+        Record.load(path)
     sentence = str(caught.value)
     assert str(path) in sentence, "the sentence names the file"
     assert caught.value.hint, "and says what to do"
@@ -117,37 +104,17 @@ def test_numpy_values_and_tuples_become_plain_ones(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "where",
-    [
-        {"points": [Point({"n": 1}, "transfer_s", [1.0, math.nan])]},
-        {"points": [Point({"n": 1}, facts={"deep": [{"er": -math.inf}]})]},
-        {"cluster": {"rate": np.float64("nan")}},
-    ],
-)
-def test_a_number_that_is_not_finite_is_refused_wherever_it_stands(
-    where: dict[str, Any], tmp_path: Path
-) -> None:
-    with pytest.raises(RecordError, match=r"r\.json.*not a finite number"):
-        small(**where).save(tmp_path / "r.json")
-    assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize(
     "wrong",
     [
         {"study": "validation"},
+        {"points": [Point({"n": 1}, "transfer_s", [1.0, math.nan])]},
+        {"points": [Point({"n": 1}, facts={"deep": [{"er": -math.inf}]})]},
         {"ended": "2026-99-99T99:99:99Z"},
         {"variant": "../up"},
-        {"complete": "yes"},
-        {"captures": [{"file": "A5.pcap", "began": "yesterday"}]},
         {"cluster": {"nodes": [{"node00": 1}]}},
-        {"cluster": {"rate": ["100mbit"]}},
         {"circumstances": {"before": {"cores": "many"}, "after": {}}},
-        {"program": {"sha256": "short"}},
         {"points": [Point({"n": 1}, "transfer_s", [True])]},
-        {"points": [Point({"n": 1}, "", [1.0])]},
         {"points": [Point({"n": 1}, "unitless", [1.0])]},
-        {"points": [Point({"n": [1]}, "transfer_s", [1.0])]},
         {"points": [Point({"n": 1}, "transfer_s", [10**400])]},
         {"points": [Point({"n": 1}, facts={"a": object()})]},
     ],
@@ -167,24 +134,22 @@ def damaged(content: dict[str, Any], **changes: Any) -> bytes:
     [
         (lambda c: b" \n ", "it is empty"),
         (lambda c: json.dumps(c).encode()[:-40], "truncated"),
-        (lambda c: b"study: A2", "it is not JSON"),
         (lambda c: json.dumps(c).encode() * 2, "it is not JSON"),
         (lambda c: b"\x89PNG\r\n\x1a\n\xff\xfe", "not UTF-8"),
-        (lambda c: b"null", "not an object"),
         (lambda c: b"[" * 100_000, "it is not JSON"),
         (lambda c: json.dumps(c).encode().replace(b"0.25", b"NaN"), "NaN is not a finite number"),
-        (lambda c: json.dumps(c).encode().replace(b"0.25", b"1e999"), "not a finite number"),
         (lambda c: json.dumps(c).encode().replace(b"0.25", b"9" * 5000), "it is not JSON"),
-        (lambda c: json.dumps(c).encode().replace(b"0.25", b"9" * 400), "too large"),
         (lambda c: json.dumps(c).encode().replace(b"0.25", b'"0.25"'), "samples/1"),
         (lambda c: b'{"study": "A1", ' + json.dumps(c).encode()[1:], "same key occurs twice"),
         (lambda c: damaged(c, extra=1), "extra"),
-        (lambda c: damaged(c, started="2026-99-99T99:99:99Z"), "is not a date"),
-        (lambda c: damaged(c, schema=SCHEMA_VERSION + 1), "a newer version"),
-        (lambda c: damaged(c, schema=0), "schema 0 is not one"),
+        # Its pattern would try all ways of cutting it into words.
+        (
+            lambda c: json.dumps(c).encode().replace(b"round_trip_ms", b"x_" * 50 + b"ms"),
+            "quantity",
+        ),
+        (lambda c: damaged(c, schema=schemas.VERSION + 1), "a newer version"),
         (lambda c: damaged(c, schema=True), "names no schema version"),
         (lambda c: damaged(c, kind="verdict"), "it says that it is a verdict"),
-        (lambda c: b"{}", "does not say that it is one"),
         (lambda c: b'{"kind": "record", "schema": 1}', "does not follow schema record-1"),
     ],
 )
@@ -210,32 +175,6 @@ def test_where_a_value_is_becomes_no_text_while_nothing_is_wrong() -> None:
     assert schemas.plain({Name("x"): {Name("y"): [0, 1]}}, "sweep") == {"x": {"y": [0, 1]}}
 
 
-def test_a_quantity_of_more_words_than_one_has_is_refused(tmp_path: Path) -> None:
-    path = small().save(tmp_path / "A2.json")
-    content = json.loads(path.read_text())
-    content["points"][0]["quantity"] = "_".join("x" * 100)
-    path.write_text(json.dumps(content))
-    assert "quantity" in refusal(path)
-
-
-def test_a_truncated_record_is_never_half_read(tmp_path: Path) -> None:
-    path = small().save(tmp_path / "A2.json")
-    whole = path.read_bytes().rstrip()
-    for length in range(0, len(whole), 7):
-        path.write_bytes(whole[:length])
-        assert "truncated" in refusal(path) or length == 0
-
-
-@settings(max_examples=40, deadline=None)
-@given(noise=st.binary(max_size=200))
-def test_any_bytes_at_all_give_a_sentence(
-    noise: bytes, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    path = tmp_path_factory.mktemp("noise") / "A2.json"
-    path.write_bytes(noise)
-    refusal(path)
-
-
 def test_no_file_a_folder_and_a_pipe_are_refused(tmp_path: Path) -> None:
     assert "There is no file" in refusal(tmp_path / "none.json")
     assert "not a file" in refusal(tmp_path)
@@ -243,47 +182,20 @@ def test_no_file_a_folder_and_a_pipe_are_refused(tmp_path: Path) -> None:
     assert "not a file" in refusal(tmp_path / "pipe.json")
 
 
-def test_a_file_that_may_not_be_read_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_saving_over_a_record_replaces_it_also_behind_a_link_and_leaves_nothing_else(
+    tmp_path: Path,
 ) -> None:
-    path = small().save(tmp_path / "A2.json")
-
-    def forbidden(*_: object, **__: object) -> str:
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-
-    # Patched, because root may read everything.
-    monkeypatch.setattr(Path, "read_text", forbidden)
-    assert "permission denied" in refusal(path)
-
-
-def test_a_record_of_another_study_is_refused_where_one_is_expected(tmp_path: Path) -> None:
-    path = small().save(tmp_path / "A2.json")
-    assert Record.load(path, "A2").study == "A2"
-    assert "is a record of study A2, and one of A5 is needed" in refusal(path, "A5")
-
-
-def test_saving_over_a_record_replaces_it_and_leaves_nothing_else(tmp_path: Path) -> None:
-    path = small().save(tmp_path / "new" / "A2.json")
-    small(learner="Ada").save(path)
-    assert Record.load(path).learner == "Ada"
-    assert [file.name for file in path.parent.iterdir()] == ["A2.json"]
-
-
-def test_a_link_to_a_record_stays_a_link(tmp_path: Path) -> None:
-    path = small().save(tmp_path / "A2.json")
-    (tmp_path / "latest.json").symlink_to(path)
-    small(learner="Ada").save(tmp_path / "latest.json")
-    assert (tmp_path / "latest.json").is_symlink()
-    assert Record.load(path).learner == "Ada"
-
-
-def test_a_group_can_read_what_the_umask_allows(tmp_path: Path) -> None:
     before = os.umask(0o022)
     try:
-        path = small().save(tmp_path / "A2.json")
+        path = small().save(tmp_path / "new" / "A2.json")
+        (tmp_path / "latest.json").symlink_to(path)
+        small(learner="Ada").save(tmp_path / "latest.json")
     finally:
         os.umask(before)
-    assert path.stat().st_mode & 0o777 == 0o644
+    assert (tmp_path / "latest.json").is_symlink()
+    assert Record.load(path).learner == "Ada"
+    assert [file.name for file in path.parent.iterdir()] == ["A2.json"]
+    assert path.stat().st_mode & 0o777 == 0o644, "a group can read what the umask allows"
 
 
 def test_a_full_disk_keeps_the_old_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -344,25 +256,21 @@ def test_the_newest_is_the_one_that_started_last(tmp_path: Path) -> None:
 def test_newest_passes_over_what_is_no_record_and_names_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    small().save_in(tmp_path)
     (tmp_path / "A2-late.json").write_text("{")
+    with pytest.raises(RecordError, match=r"A2-late\.json .* truncated"):
+        newest(tmp_path, "A2")  # where there is no other
+    assert newest(tmp_path, "A2", "broken-a") is None, "that file has another name"
+    small().save_in(tmp_path)
     (tmp_path / "A2-notes.json").write_text('{"from": "somewhere else"}')
     (tmp_path / "A2-judged.json").write_text('{"kind": "verdict", "schema": 1}')
-    found = newest(tmp_path, "A2")
-    assert found is not None
+    capsys.readouterr()
+    assert newest(tmp_path, "A2") is not None
     said = capsys.readouterr().err.splitlines()
     assert [f"A2-{name}.json" in line for name, line in zip(NAMES, said, strict=True)] == [True] * 3
     assert "says that it is a verdict" in said[0]
 
 
 NAMES = ("judged", "late", "notes")
-
-
-def test_newest_names_a_truncated_record_where_there_is_no_other(tmp_path: Path) -> None:
-    (tmp_path / "A2-late.json").write_text("{")
-    with pytest.raises(RecordError, match=r"A2-late\.json .* truncated"):
-        newest(tmp_path, "A2")
-    assert newest(tmp_path, "A2", "broken-a") is None, "that file has another name"
 
 
 def test_records_of_the_same_moment_do_not_overwrite_each_other(tmp_path: Path) -> None:
@@ -381,12 +289,3 @@ def test_a_notebook_shows_a_summary_in_which_nothing_can_hide() -> None:
     printed = pretty(small(variant="b"))
     assert "points: 1, with 2 samples" in printed
     assert "Point(" not in printed
-
-
-def test_importing_the_record_is_light() -> None:
-    code = (
-        "import sys, beowulf.record, beowulf.verdict\n"
-        "print([m for m in ('jsonschema', 'numpy', 'pandas', 'rich') if m in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"

@@ -19,12 +19,10 @@ from beowulf import notebook, studies
 from beowulf.cli.studies import point_lines
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError, UsageError
-from beowulf.labs import lab_01
 from beowulf.labs.lab_01 import a2_validation, a5_no_load, validation_checks
-from beowulf.packets.table import read
 from beowulf.record import Point, Record, newest
 from beowulf.studies import find
-from beowulf.studies.study import Claim, Judgement, Study
+from beowulf.studies.study import Claim, Judgement
 from beowulf.verdict import Verdict
 
 
@@ -42,23 +40,20 @@ def idle(
 ) -> tuple[Record, Path]:
     folder = tmp_path_factory.mktemp("idle")
     with pytest.MonkeyPatch.context() as patch:
-        # A second is enough to see that it is a capture.
-        patch.setattr(a5_no_load, "QUICK_ELAPSED_S", 1.0)
+        # Half a second is enough to see that it is a capture.
+        patch.setattr(a5_no_load, "QUICK_ELAPSED_S", 0.5)
         return notebook.measure_and_save("A5", cluster, folder, quick=True)
 
 
 @pytest.mark.cluster
-def test_a_whole_cluster_fulfils_every_claim(validation: tuple[Record, Path]) -> None:
+def test_a_whole_cluster_fulfils_every_claim_and_every_node_and_ordered_pair_is_asked(
+    validation: tuple[Record, Path],
+) -> None:
     record, path = validation
     verdicts = [each.as_plain() for each in studies.judge(record)]
     assert not unfulfilled(verdicts)
     assert a2_validation.diagnose(record).fault == "none"
     assert Record.load(path) == record
-
-
-@pytest.mark.cluster
-def test_every_node_and_every_ordered_pair_is_asked(validation: tuple[Record, Path]) -> None:
-    record, _ = validation
     nodes = record.cluster["nodes"]
     for check in ("configuration", "routes", "performance"):
         assert [point.at["node"] for point in record.select(check=check)] == nodes
@@ -87,20 +82,10 @@ def test_the_record_holds_what_a_learner_would_see(validation: tuple[Record, Pat
 
 
 @pytest.mark.cluster
-def test_known_traffic_is_counted_once_for_each_packet(
-    cluster: NamespaceCluster, tmp_path: Path
-) -> None:
-    with cluster.capture(tmp_path / "wire.pcapng", packet_filter="icmp") as wire:
-        cluster.run("node00", "ping -q -n -c 10 -i 0.01 node03")
-    assert wire.packets == len(read(wire.file)) == 20
-    assert wire.summary()["protocols"]["icmp"]["packets"] == 20
-
-
-@pytest.mark.cluster
 def test_an_idle_wire_is_quiet(idle: tuple[Record, Path]) -> None:
     record, path = idle
     facts = record.points[0].facts
-    assert facts["elapsed_s"] >= 1.0
+    assert facts["elapsed_s"] >= 0.5
     capture = path.parent / record.captures[0]["file"]
     assert capture.exists()
     # The capture goes on for a moment after the time that is counted.
@@ -142,26 +127,18 @@ def test_studies_that_run_at_once_do_not_overwrite_each_other(
 
 
 @pytest.mark.cluster
-def test_a_study_from_the_command_line_is_kept_shown_and_judged(beowulf: Beowulf) -> None:
-    beowulf("up", "--nodes", "2")
-    words = ("study", "a2", "--variant", "first-try", "--trace", "traces")
-    said = beowulf(*words, BEOWULF_LEARNER="grace")
-    assert "The Record is in records/A2-first-try-" in said
-    assert "Nothing was recorded: A2 starts no MPI program of the labs itself." in said
-    assert list(beowulf.temporary.iterdir()) == []
-    record = newest(beowulf.here / "records", "A2", "first-try")
+def test_a_study_from_the_command_line_is_kept_shown_and_judged(at_cluster: Beowulf) -> None:
+    words = ("study", "a1", "--variant", "first-try", "--trace", "traces")
+    said = at_cluster(*words, BEOWULF_LEARNER="grace")
+    assert "The Record is in records/A1-first-try-" in said
+    assert "Nothing was recorded: A1 starts no MPI program of the labs itself." in said
+    assert list(at_cluster.temporary.iterdir()) == []
+    record = newest(at_cluster.here / "records", "A1", "first-try")
     assert record
     assert record.learner == "grace"
-    verdicts = json.loads(beowulf("claims", "A2", "--variant", "first-try", "--json"))
-    assert not unfulfilled(verdicts)
-    said = beowulf("show", "A2", "--variant", "first-try")
-    assert "hosts_first_line: 192.168.0.9 node01" in said
-    said = beowulf("claims", "A2", "--variant", "second-try", code=1)
-    assert "There is no Record of study A2, variant second-try, in records." in said
-
-
-def shown(*points: Point) -> list[str]:
-    return point_lines(Record("A3", points=list(points)))
+    verdicts = json.loads(at_cluster("claims", "A1", "--variant", "first-try", "--json"))
+    assert [each["claim"] for each in verdicts] == [each.claim for each in studies.judge(record)]
+    assert "mtu: 1500" in at_cluster("show", "A1", "--variant", "first-try")
 
 
 def sampled(pipe: list[float], repetitions: int, **at: object) -> Point:
@@ -173,69 +150,27 @@ def sampled(pipe: list[float], repetitions: int, **at: object) -> Point:
 def test_what_samples_do_not_have_in_common_stands_on_one_line_a_point() -> None:
     other = sampled([3.0, 4.0], 7, row="fork")
     other.facts["pass"] = [0, 1]
-    lines = shown(sampled([1.5, 2.0, 2.5], 5, row="stat"), other)
+    about = Point({"about": True, "ranks": 1}, facts={"hosts": ["node00", "node01"]})
+    lines = point_lines(
+        Record("A3", points=[sampled([1.5, 2.0, 2.5], 5, row="stat"), other, about])
+    )
     assert lines[0] == "the same for all samples: ranks: 1"
-    assert lines[2:6] == [
-        "row: stat",
-        "  operation_us: 1.5, 2, 2.5",
-        "  pass: 0",
-        "  repetitions: 5",
-    ]
-    assert lines[9:] == ["  pass: 0, 1", "  repetitions: 7"]
-
-
-def test_facts_that_are_not_of_samples_are_shown_as_they_are() -> None:
-    about = Point({"about": True, "ranks": 1}, facts={"hosts": ["node00", "node01"], "seed": 1})
-    lines = shown(about, sampled([1.0], 1, row="stat"))
-    assert lines[1:5] == [
-        "about: True, ranks: 1",
-        "  hosts: node00",
-        "  hosts: node01",
-        "  seed: 1",
-    ]
-    assert lines[6] == "row: stat, ranks: 1", "one point alone is shown whole"
-
-
-@pytest.mark.parametrize("variant", ["../elsewhere", "two words", "-x"])
-@pytest.mark.cluster
-def test_a_variant_that_cannot_be_part_of_a_files_name_is_refused_before_anything_is_measured(
-    cluster: NamespaceCluster, tmp_path: Path, variant: str
-) -> None:
-    with pytest.raises(UsageError, match="A variant is a word"):
-        notebook.measure_and_save("A5", cluster, tmp_path, variant=variant)
-    assert list(tmp_path.iterdir()) == []
+    shown = ("row: stat", "  operation_us: 1.5, 2, 2.5", "  pass: 0", "  repetitions: 5")
+    shown += ("  pass: 0, 1", "  repetitions: 7", "about: True, ranks: 1", "  hosts: node01")
+    assert set(shown) <= set(lines)
 
 
 @pytest.mark.cluster
-def test_a_folder_for_records_that_cannot_be_made_is_reported_before_anything_is_measured(
+def test_a_record_that_could_not_be_kept_is_refused_before_anything_is_measured(
     cluster: NamespaceCluster, tmp_path: Path
 ) -> None:
+    for variant in ("../elsewhere", "two words", "-x"):
+        with pytest.raises(UsageError, match="A variant is a word"):
+            notebook.measure_and_save("A5", cluster, tmp_path, variant=variant)
+    assert list(tmp_path.iterdir()) == []
     (tmp_path / "file").write_text("")
     with pytest.raises(LabError, match=r"file/records for your Records cannot be made"):
         notebook.measure_and_save("A5", cluster, tmp_path / "file" / "records")
-
-
-@pytest.mark.parametrize(
-    ("claim", "line", "why"),
-    [
-        ('Claim("c", "It is so")', 6, "missing 1 required positional argument: 'judge'"),
-        ('Claim("c", "It is so", None)', 6, "the claim 'c' has no function that judges it"),
-        ('Claim("c", "It is so"', 7, "does not match opening parenthesis '(' on line 6"),
-    ],
-)
-def test_a_study_that_forgets_a_judge_is_named_with_file_and_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, claim: str, line: int, why: str
-) -> None:
-    folder = tmp_path / "labs" / "lab_01"
-    folder.mkdir(parents=True)
-    head = '"""Z1."""\n\nfrom beowulf.studies.study import Claim\n\nCLAIMS = [\n    '
-    (folder / "z1_forgets.py").write_text(f"{head}{claim},\n]\n")
-    monkeypatch.setattr(lab_01, "__path__", [*lab_01.__path__, str(folder)])
-    monkeypatch.setitem(studies.STUDIES, "Z1", "lab_01.z1_forgets")
-    with pytest.raises(LabError) as refused:
-        studies.find("z1")
-    assert f"beowulf/labs/lab_01/z1_forgets.py, line {line}: " in refused.value.message
-    assert why in refused.value.message
 
 
 def test_every_study_is_found_by_its_name_and_has_a_title() -> None:
@@ -243,13 +178,6 @@ def test_every_study_is_found_by_its_name_and_has_a_title() -> None:
         found = studies.find(name.lower())
         assert name == found.id
         assert found.title
-
-
-def test_a_record_without_points_decides_nothing_and_has_no_picture() -> None:
-    assert {each.outcome for each in package.claims(Record("A2"))} == {"inconclusive"}
-    for look, study in ((package.claims, "A5"), (package.picture, "A2"), (package.picture, "A5")):
-        with pytest.raises(LabError, match=rf"The Record of study {study} .* has no points"):
-            look(Record(study))
 
 
 @pytest.mark.parametrize(
@@ -305,27 +233,21 @@ def test_a_claim_is_decided_by_its_numbers_and_not_by_a_word(
     assert all(map(math.isfinite, verdict.numbers.values()))
 
 
-def test_an_answer_in_form_is_accepted() -> None:
-    given = {"text": "so", "node": "Node02 ", "number": 0.25, "choice:sms,mpich": " MPICH"}
-    for kind, value in given.items():
-        notebook.form(value, kind)
-
-
 @pytest.mark.parametrize(
     ("value", "kind", "sentence"),
     [
         (None, "text", "still empty"),
         (..., "number", "still empty"),
-        ("  ", "node", "a text in quotes"),
         (3, "text", "a text in quotes"),
         ("3", "number", "a number, such as"),
-        (True, "number", "a number, such as"),
         (math.nan, "number", "a number, such as"),
         ("node", "node", "the name of a node"),
         ("d", "choice:a,b,c", "one of a, b, c"),
     ],
 )
 def test_an_answer_out_of_form_is_reported_to_be(value: object, kind: str, sentence: str) -> None:
+    given = {"text": "so", "node": "Node02 ", "number": 0.25, "choice:a,b,c": " B"}
+    notebook.form(given[kind], kind)  # this is in form
     with pytest.raises(AssertionError, match=sentence):
         notebook.form(value, kind)
 
@@ -339,29 +261,3 @@ def test_a_picture_is_drawn_in_a_terminal_too(idle: tuple[Record, Path], tmp_pat
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert "name,packets" in picture.with_suffix(".csv").read_text()
     beowulf(*words, tmp_path / "idle.pdf", code=2)
-
-
-def test_a_record_cut_short_before_there_was_anything_to_compare_is_inconclusive() -> None:
-    at = {"pattern": "ring", "protocol": "blocking", "ranks": 2, "size_bytes": 1}
-    record = Record(
-        study="B2",
-        started="2026-01-01T00:00:00.000Z",
-        points=[Point(at, quantity="exchange_us", samples=[1.0] * 30)],
-        complete=False,
-    )
-    verdicts = studies.judge(record)
-    assert [each.claim for each in verdicts] == ["falls-with-nodes", "jumps-at-100000"]
-    assert all(each.outcome == "inconclusive" for each in verdicts)
-    assert all("cut short" in each.evidence for each in verdicts)
-    record.complete = True
-    assert all("to compare" in each.evidence for each in studies.judge(record))
-
-
-def test_a_mistake_that_a_cut_record_leads_to_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    def claims(_study: Study, _record: Record) -> list[Verdict]:
-        raise IndexError("single positional indexer is out-of-bounds")
-
-    monkeypatch.setattr(Study, "claims", claims)
-    (verdict,) = studies.judge(Record(study="B2", complete=False))
-    assert verdict.outcome == "inconclusive"
-    assert verdict.evidence == "the measurement was cut short"

@@ -2,37 +2,21 @@
 
 from __future__ import annotations
 
-import io
-import math
+import json
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from IPython.core.formatters import PlainTextFormatter
-from rich.console import Console
 
 from beowulf import paths
 from beowulf.notebook import fitted, print_whole
-from beowulf.record import Record, RecordError
+from beowulf.record import Record
 from beowulf.studies import judge
-from beowulf.verdict import ARITHMETIC, OWN, OWN_CHECKS, SYMBOLS, Verdict, VerdictError, Verdicts
-
-text = st.text(min_size=1)
-verdicts = st.builds(
-    Verdict,
-    study=st.from_regex(r"[A-E][0-9]{1,2}", fullmatch=True),
-    claim=text,
-    says=text,
-    outcome=st.sampled_from(sorted(SYMBOLS)),
-    evidence=st.text(),
-    advice=text,
-    numbers=st.dictionaries(st.text(), st.floats(allow_nan=False, allow_infinity=False)),
-    records=st.lists(st.text(), max_size=3),
-)
+from beowulf.verdict import ARITHMETIC, OWN, OWN_CHECKS, Verdict, Verdicts
 
 
 def small(**changes: Any) -> Verdict:
@@ -48,37 +32,12 @@ def small(**changes: Any) -> Verdict:
     return Verdict(**{**given, **changes})
 
 
-@settings(max_examples=30, deadline=None)
-@given(verdict=verdicts)
-def test_what_is_saved_is_what_is_loaded(
-    verdict: Verdict, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    path = verdict.save(tmp_path_factory.mktemp("verdicts") / "v.json")
-    assert Verdict.load(path) == verdict
-
-
 def test_only_three_outcomes_exist_and_the_third_comes_with_advice() -> None:
     with pytest.raises(ValueError, match="outcome is one of"):
         small(outcome="maybe")
     with pytest.raises(ValueError, match="what to do about it"):
         small(outcome="inconclusive")
     assert small(outcome="inconclusive", advice="Measure longer.").advice
-
-
-def test_a_number_that_is_not_finite_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(VerdictError, match="not a finite number"):
-        small(numbers={"ratio": math.nan}).save(tmp_path / "v.json")
-
-
-def test_a_verdict_and_a_record_are_not_taken_for_each_other(tmp_path: Path) -> None:
-    verdict = small().save(tmp_path / "v.json")
-    record = Record("A2").save(tmp_path / "r.json")
-    with pytest.raises(RecordError, match="it says that it is a verdict"):
-        Record.load(verdict)
-    with pytest.raises(VerdictError, match="it says that it is a record"):
-        Verdict.load(record)
-    with pytest.raises(VerdictError, match="one of A5 is needed"):
-        Verdict.load(verdict, "A5")
 
 
 class Cells(HTMLParser):
@@ -159,14 +118,6 @@ def test_a_terminal_shows_every_column_of_a_wide_table(monkeypatch: pytest.Monke
     assert max(map(len, lines)) <= 80
 
 
-def test_a_terminal_shows_the_same_and_no_markup_is_lost() -> None:
-    console = Console(width=200, force_terminal=False, record=True)
-    with console.capture() as shown:
-        console.print(several)
-    for word in ("✓ holds", "✗ contradicted", "? inconclusive", "[bold]again[/bold]"):
-        assert word in shown.get()
-
-
 def test_plain_text_shows_the_same_without_control_characters() -> None:
     shown = str(Verdicts([small(evidence="said \x1b[31mred\x07\r\nand more")]))
     assert "✓ holds" in shown
@@ -175,41 +126,23 @@ def test_plain_text_shows_the_same_without_control_characters() -> None:
     assert str(Verdicts()) == "no claims"
 
 
-def test_a_part_of_several_verdicts_is_shown_in_the_same_way() -> None:
-    assert isinstance(several[1:], Verdicts)
-    assert several.named("c").outcome == "inconclusive"
-    with pytest.raises(KeyError):
-        several.named("d")
-
-
-def test_own_checks_and_arithmetic_have_headings_of_their_own_also_in_a_file(
-    tmp_path: Path,
-) -> None:
+def test_own_checks_and_arithmetic_have_headings_of_their_own() -> None:
     sums = small(claim="sums", says="The sums are right", rests_on="arithmetic")
     own = small(claim="own", says="The clock is fine", place=OWN)
-    for verdict in (sums, own):
-        assert Verdict.load(verdict.save(tmp_path / "verdict.json")) == verdict
     several = Verdicts([sums, own, small(says="It rises", place="figure 13")])
-    console = Console(width=200, record=True, file=io.StringIO())
-    console.print(several)
-    in_order = (
-        "It rises (figure 13)",
-        OWN_CHECKS,
-        "The clock is fine",
-        ARITHMETIC,
-        "The sums are right",
-    )
-    for text in (str(several), several._repr_html_(), console.export_text()):
-        places = [text.index(each) for each in in_order]
+    expected = ("It rises (figure 13)", OWN_CHECKS, "The clock is fine", ARITHMETIC, sums.says)
+    for text in (str(several), several._repr_html_()):
+        places = [text.index(each) for each in expected]
         assert places == sorted(places)
     assert OWN_CHECKS not in str(Verdicts([small()]))
-    assert not {"rests_on", "place"} & small().as_plain().keys()
 
 
-def test_the_sample_in_the_docs_is_what_this_version_makes_of_it(tmp_path: Path) -> None:
+def test_the_samples_in_the_docs_are_what_this_version_makes_of_them(tmp_path: Path) -> None:
     samples = paths.root() / "docs" / "samples"
     record = Record.load(samples / "record.json")
     record.save(tmp_path / "record.json")
     assert (tmp_path / "record.json").read_bytes() == (samples / "record.json").read_bytes()
-    verdict = Verdict.load(samples / "verdict.json")
-    assert judge(record).named(verdict.claim) == verdict
+    verdict = json.loads((samples / "verdict.json").read_text())
+    assert judge(record).named(verdict["claim"]).as_plain() == verdict
+    schema = json.loads((paths.root() / "beowulf" / "schemas" / "verdict-1.json").read_text())
+    jsonschema.validate(verdict, schema)

@@ -31,11 +31,7 @@ def interval(function: Function, clock: Clock, calls: int) -> float:
 
 def right(function: Function, clock: Clock) -> list[float]:
     """Doubles the calls until an interval lasts a hundred steps."""
-    return _doubling(function, clock, 100)
-
-
-def _doubling(function: Function, clock: Clock, steps: float) -> list[float]:
-    least, calls = steps * step_of(clock), 1
+    least, calls = 100 * step_of(clock), 1
     samples: list[float] = []
     while len(samples) < SAMPLES:
         seconds = interval(function, clock, calls)
@@ -56,11 +52,6 @@ def fixed_calls(function: Function, clock: Clock) -> list[float]:
     return [1e6 * interval(function, clock, 1000) / 1000 for _ in range(SAMPLES)]
 
 
-def ten_steps(function: Function, clock: Clock) -> list[float]:
-    """Intervals that are too short."""
-    return _doubling(function, clock, 10)
-
-
 def own_clock(function: Function, clock: Clock) -> list[float]:
     """Reads another clock than the one that it is given: on this one each call takes a tenth of a second."""
     ticks = count()
@@ -72,7 +63,7 @@ def own_clock(function: Function, clock: Clock) -> list[float]:
         function()
         next(ticks)
 
-    return _doubling(call, other, 100)
+    return right(call, other)
 
 
 def clock_in_the_loop(function: Function, clock: Clock) -> list[float]:
@@ -113,11 +104,6 @@ def text(function: Function, clock: Clock) -> Any:
 def no_number(function: Function, clock: Clock) -> list[float]:
     """Gives NaN."""
     return [float("nan")] * SAMPLES
-
-
-def negative(function: Function, clock: Clock) -> list[float]:
-    """The end taken from the beginning."""
-    return [-sample for sample in right(function, clock)]
 
 
 def nothing(function: Function, clock: Clock) -> Any:

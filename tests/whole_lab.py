@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import time
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -49,21 +47,15 @@ with open({file!r}, "w") as file:
 
 @dataclass(frozen=True)
 class Graded:
-    """The points of one lab on one kind of cluster, and how long it took."""
+    """The points of one lab, how long it took, and how often it was run."""
 
-    lab: str
-    kind: str
     points: float
     of: float
     minutes: float
+    runs: int
     lost: Mapping[str, str]  # the questions that did not get all their points, with the reason
-    when: str
-    machine: str
-    runs: int = 1  # of the whole notebook
 
-    @property
-    def said(self) -> str:
-        """The points and the minutes in a cell of the table."""
+    def __str__(self) -> str:
         again = f" ({self.runs} runs)" if self.runs > 1 else ""
         return f"{self.points:g} of {self.of:g}, {self.minutes:.1f} min{again}"
 
@@ -79,7 +71,6 @@ def with_codes(folder: Path) -> Path:
 def worked_through(
     learner: Beowulf,
     slug: str,
-    kind: str,
     folder: Path,
     allowed: Collection[str] = (),
     course: Path | None = None,
@@ -114,8 +105,6 @@ def worked_through(
         if set(lost) <= set(allowed):
             break
     return Graded(
-        lab=slug,
-        kind=kind,
         points=sum(score.points for score in outcome.scores.values()),
         of=sum(score.of for score in outcome.scores.values()),
         minutes=round(minutes, 1),
@@ -123,9 +112,8 @@ def worked_through(
         lost={
             name: f"{score.points:g} of {score.of:g}: {score.found}; expected: {score.expected}"
             for name, score in lost.items()
+            if name not in allowed
         },
-        when=datetime.now(UTC).date().isoformat(),
-        machine=f"{os.cpu_count()} cores",
     )
 
 
@@ -166,24 +154,3 @@ def run(learner: Beowulf, notebook: Path, *options: str) -> None:
         env=learner.environment,
     )
     assert done.returncode == 0, done.stdout[-6000:]
-
-
-def keep(graded: Graded, file: Path) -> str:
-    """Enter a result in a file with one row a lab and kind; all of them as a table in Markdown."""
-    known: dict[str, dict[str, Any]] = json.loads(file.read_text()) if file.exists() else {}
-    known[f"{graded.lab} {graded.kind}"] = asdict(graded)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps(dict(sorted(known.items())), indent=1) + "\n")
-    text = table([Graded(**each) for each in known.values()])
-    file.with_suffix(".md").write_text(text)
-    return text
-
-
-def table(results: list[Graded]) -> str:
-    """Lab by kind: the points without those that a person gives, and the minutes."""
-    kinds = list(dict.fromkeys(each.kind for each in results))
-    by_kind = {(each.lab, each.kind): each.said for each in results}
-    lines = [f"| lab | {' | '.join(kinds)} |", f"| --- |{' --- |' * len(kinds)}"]
-    for lab in sorted({each.lab for each in results}):
-        lines.append(f"| {lab} | {' | '.join(by_kind.get((lab, kind), '') for kind in kinds)} |")
-    return "\n".join(lines) + "\n"

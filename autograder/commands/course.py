@@ -131,11 +131,10 @@ def kit(
     Example: beowulf class kit --output labs.zip
     """
     from autograder.course import kit as kits
-    from autograder.course.course import CONFIGURATION
+    from autograder.course.course import folder_of
     from beowulf import paths
 
-    here = paths.here()
-    course = next((p for p in (here, *here.parents) if (p / CONFIGURATION).is_file()), None)
+    course = folder_of(paths.here())
     place = output or git
     if place is None or (output and git):
         raise UsageError("A kit needs one place.", "Name it by `--output` or by `--git`.")

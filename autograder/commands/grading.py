@@ -24,7 +24,7 @@ from autograder.commands.shared import (
 from autograder.text import counted, plain, say
 
 if TYPE_CHECKING:
-    from autograder.course.course import Course, Graded
+    from autograder.course.course import Graded
     from autograder.grading.regrade import Change
     from autograder.intake.submissions import Collected
 
@@ -81,7 +81,7 @@ def _who(each: Collected) -> str:
 def grade(
     lab: AnyLab = "",
     student: Students = None,
-    jobs: Jobs = None,
+    jobs: Jobs = 2,
     as_json: AsJson = False,
 ) -> None:
     """Score every new submission by what it holds, nothing is run; the points go into nbgrader's database.
@@ -90,10 +90,7 @@ def grade(
 
     Example: beowulf class grade 01 --jobs 4
     """
-    course = found_course()
-    how = (student, jobs)
-    graded = {slug: _graded(course, slug, *how, again=False) for slug in chosen_labs(course, lab)}
-    _show_all(graded, as_json)
+    _grade_all(lab, student, jobs, as_json, again=False)
 
 
 def regrade(
@@ -102,66 +99,53 @@ def regrade(
         bool, typer.Option("--dry-run", help="Only show whose points would change, and why.")
     ] = False,
     student: Students = None,
-    jobs: Jobs = None,
+    jobs: Jobs = 2,
     as_json: AsJson = False,
 ) -> None:
     """Grade again what was graded before, after a rubric or a tolerance was changed; points given by hand stay.
 
     Example: beowulf class regrade 01 --dry-run
     """
-    course = found_course()
     if not dry_run:
-        how = (student, jobs)
-        graded = {
-            slug: _graded(course, slug, *how, again=True) for slug in chosen_labs(course, lab)
-        }
-        _show_all(graded, as_json)
+        _grade_all(lab, student, jobs, as_json, again=True)
         return
     from autograder.grading import regrade as again
     from beowulf.progress import bar
 
+    course = found_course()
     changes: dict[str, list[Change]] = {}
     for slug in chosen_labs(course, lab):
         with bar("comparing", shown=sys.stderr.isatty()) as progress:
             changes[slug] = list(again.changes(course, slug, progress, student))
     if as_json:
-        say(
-            json.dumps(
-                {slug: [asdict(each) for each in every] for slug, every in changes.items()},
-                indent=1,
-            )
-        )
+        plain = {slug: [asdict(each) for each in every] for slug, every in changes.items()}
+        say(json.dumps(plain, indent=1))
         return
     for slug, every in changes.items():
         _show_changes(every, slug)
 
 
-def _graded(
-    course: Course,
-    slug: str,
-    students: list[str] | None,
-    jobs: int | None,
-    *,
-    again: bool,
-) -> list[Graded]:
+def _grade_all(
+    lab: str, students: list[str] | None, jobs: int, as_json: bool, *, again: bool
+) -> None:
     from autograder.grading import driver
     from beowulf.progress import bar
 
-    doing(f"Grading {slug}")
-    with bar("grading", shown=sys.stderr.isatty()) as progress:
-        every = driver.grade(course, slug, students, jobs=jobs or 2, again=again, progress=progress)
-        return sorted(every, key=lambda each: each.student)
-
-
-def _show_all(graded: dict[str, list[Graded]], as_json: bool) -> None:
+    course = found_course()
+    graded: dict[str, list[Graded]] = {}
+    for slug in chosen_labs(course, lab):
+        doing(f"Grading {slug}")
+        with bar("grading", shown=sys.stderr.isatty()) as progress:
+            every = driver.grade(course, slug, students, jobs=jobs, again=again, progress=progress)
+            graded[slug] = sorted(every, key=lambda each: each.student)
     if as_json:
         every_lab = {slug: [asdict(each) for each in every] for slug, every in graded.items()}
         say(json.dumps(every_lab, indent=1))
     else:
-        for slug, every in graded.items():
-            _show(every, slug)
-        _next(each for every in graded.values() for each in every)
-    if any(each.problem for every in graded.values() for each in every):
+        for slug, found in graded.items():
+            _show(found, slug)
+        _next(each for found in graded.values() for each in found)
+    if any(each.problem for found in graded.values() for each in found):
         raise typer.Exit(1)
 
 

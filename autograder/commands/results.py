@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from autograder.commands.shared import AnyLab, Students, chosen_labs, doing, found_course
+from autograder.commands.shared import AnyLab, Jobs, Students, chosen_labs, doing, found_course
 from autograder.text import counted, say
 from beowulf.errors import UsageError
 
@@ -19,9 +19,7 @@ def feedback(
     to_exchange: Annotated[
         bool, typer.Option("--release", help="Put the pages into the exchange, too.")
     ] = False,
-    jobs: Annotated[
-        int, typer.Option(min=1, max=256, help="How many pages are made at the same time.")
-    ] = 2,
+    jobs: Jobs = 2,
 ) -> None:
     """Write a page for each learner: their answers, what was expected, where to read.
 
@@ -89,7 +87,7 @@ def export(
     course = found_course()
     slugs = [course.lab(name) for name in lab or []]
     export = grades.write(course, form, output, slugs)
-    say(f"{export.path}: the points of {counted(export.learners, 'learner')} in the format {form}.")
+    say(f"{export.to}: the points of {counted(export.learners, 'learner')} in the format {form}.")
     if export.gaps:
         say(
             f"{counted(export.gaps, 'cell')} of it without points: an import clears what is there."

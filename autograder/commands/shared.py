@@ -23,15 +23,7 @@ Students = Annotated[
     list[str] | None,
     typer.Option("--student", help="Only this learner; may be given more than once."),
 ]
-Jobs = Annotated[
-    int | None,
-    typer.Option(
-        "--jobs",
-        min=1,
-        max=256,
-        help="How many submissions are graded at the same time (2).",
-    ),
-]
+Jobs = Annotated[int, typer.Option("--jobs", min=1, max=256, help="How many at the same time.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print plain data for a script.")]
 
 

@@ -13,14 +13,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.api import Gradebook, InvalidEntry, MissingEntry
 from nbgrader.apps import NbGraderAPI
 from nbgrader.utils import capture_log, temp_attrs
-from sqlalchemy.exc import SAWarning
+from sqlalchemy.exc import SAWarning, SQLAlchemyError
 from traitlets.config import Config
 from traitlets.config.loader import PyFileConfigLoader
 
-from autograder.cells import known_cells
+from autograder.cells import known
 from autograder.course import limits
 from autograder.evidence import invented
 from autograder.files import cannot_write, write_text
@@ -29,6 +29,12 @@ from beowulf.errors import LabError, UsageError
 
 CONFIGURATION = "nbgrader_config.py"
 SECRET = "submission_secret.txt"  # nbgrader's, of a hand-in that came by the exchange
+
+
+def folder_of(start: Path) -> Path | None:
+    """The folder of the course that `start` is in, or is; None when it is in none."""
+    place = start.absolute()
+    return next((p for p in (place, *place.parents) if (p / CONFIGURATION).is_file()), None)
 
 
 @dataclass(frozen=True)
@@ -45,9 +51,7 @@ class Graded:
     late: str = ""  # a sentence, where it came late or may have
     taken_off: float = 0.0  # for that; `points` are without it
     doubted: str = ""  # which Records count for nothing or in part, and why; of what was graded now
-    errors: str = (
-        ""  # a sentence, where a question could not be scored: in which file the tracebacks are
-    )
+    errors: str = ""  # a sentence, where a question could not be scored: where the tracebacks are
 
     @property
     def awaiting(self) -> list[str]:
@@ -64,12 +68,10 @@ class Course:
     @classmethod
     def find(cls, start: Path) -> Course:
         """The course that `start` is in; LabError when it is in none."""
-        start = start.absolute()
-        for folder in (start, *start.parents):
-            if (folder / CONFIGURATION).is_file():
-                return cls(folder)
+        if folder := folder_of(start):
+            return cls(folder)
         raise LabError(
-            f"There is no course in {start}: it has no {CONFIGURATION}.",
+            f"There is no course in {start.absolute()}: it has no {CONFIGURATION}.",
             "`beowulf class init DIR` makes a course; go into its folder.",
         )
 
@@ -107,8 +109,8 @@ class Course:
         slug = self.lab(name)
         self._must(self.api.generate_assignment(slug), f"{slug} could not be generated")
         with self.gradebook() as book:
-            notebooks = [known_cells(each) for each in self.released(slug, book)]
-        questions.check(slug, [cell.marks() for each in notebooks for cell in each.values()])
+            notebooks = [known(each) for each in self.released(slug, book)]
+        questions.check(slug, [cell.marks() for n in notebooks for cell in n.cells.values()])
         for file in (self.folder / "release" / slug).glob("*.ipynb"):
             questions.check_text(slug, file.read_text(encoding="utf-8"))
         if (self.folder / limits.FILE).is_file():
@@ -148,21 +150,6 @@ class Course:
         self._must(result, f"The page of {student} could not be put into the exchange")
         return True
 
-    def graded(self, student: str, slug: str) -> Graded:
-        """The points that the gradebook has for a submission, by hand or by rubric."""
-        with self.gradebook() as book:
-            submission = book.find_submission(slug, student)
-            points, of = float(submission.score), float(submission.max_score)
-            grades = [grade for each in submission.notebooks for grade in each.grades]
-            waiting = [grade for grade in grades if grade.needs_manual_grade]
-            questions = {
-                grade.name: None if grade in waiting else float(grade.score) for grade in grades
-            }
-            # A hand-in that is graded again keeps its points by hand until a person looks again.
-            by_hand = sum(float(g.max_score) for g in waiting if g.manual_score is None)
-        ordered = dict(sorted(questions.items()))
-        return Graded(student, points, of, ordered, by_hand)
-
     def released(self, slug: str, book: Any) -> list[Any]:
         """The notebooks of a lab in the open gradebook; LabError when it was not released."""
         try:
@@ -180,6 +167,19 @@ class Course:
     def _must(self, result: dict[str, Any], what: str) -> None:
         if not result["success"]:
             raise LabError(f"{what}: {_reason(result)}")
+
+
+@contextmanager
+def saving(what: str) -> Iterator[None]:
+    """LabError where `what` cannot be written into the gradebook."""
+    try:
+        yield
+    except (SQLAlchemyError, InvalidEntry) as fault:  # as which nbgrader passes some of them on
+        reason = str(getattr(fault, "orig", None) or fault).splitlines()[0]
+        raise LabError(
+            f"{what} could not be written into the gradebook ({reason}).",
+            "Make room, or wait until others are done with it, and try again.",
+        ) from None
 
 
 @contextmanager

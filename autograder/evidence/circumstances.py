@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from autograder.evidence.finding import INCONCLUSIVE, Finding
 from beowulf.cluster.description import on_one_machine
 from beowulf.record import Record
@@ -10,23 +12,20 @@ VERSIONS = ("beowulf-labs", "python", "kernel")
 COUNTS = ("cores", "load_1min", "involuntary_switches")
 
 
-def findings(record: Record) -> list[Finding]:
+def findings(record: Record) -> Iterator[Finding]:
     """Whether versions, cores and load are there, and fit one another."""
     before = record.circumstances.get("before", {})
     left_out = [name for name in VERSIONS if not record.versions.get(name)]
     left_out += [name for name in COUNTS if name not in before]
     if left_out:
-        message = f"It lacks {', '.join(left_out)}, which every measurement records."
-        return [Finding(INCONCLUSIVE, message)]
-    problems = []
+        says = f"It lacks {', '.join(left_out)}, which every measurement records."
+        yield Finding(INCONCLUSIVE, says)
+        return
     switches = record.circumstances.get("after", {}).get("involuntary_switches")
     if switches is not None and switches < before["involuntary_switches"]:
-        message = "Its count of involuntary switches is smaller afterwards than before."
-        problems.append(Finding(INCONCLUSIVE, message))
-    kernel = record.cluster.get("kernel")
-    if on_one_machine(record.cluster) and kernel:
-        # The nodes of such a cluster are namespaces of one kernel.
-        if kernel != record.versions["kernel"]:
-            message = f"The nodes run kernel {kernel}, and the machine {record.versions['kernel']}."
-            problems.append(Finding(INCONCLUSIVE, message))
-    return problems
+        says = "Its count of involuntary switches is smaller afterwards than before."
+        yield Finding(INCONCLUSIVE, says)
+    kernel, ours = record.cluster.get("kernel"), record.versions["kernel"]
+    # The nodes of such a cluster are namespaces of one kernel.
+    if on_one_machine(record.cluster) and kernel and kernel != ours:
+        yield Finding(INCONCLUSIVE, f"The nodes run kernel {kernel}, and the machine {ours}.")

@@ -38,16 +38,14 @@ ONE_AFTER_ANOTHER = {
 }
 
 
-def order(record: Record, now: datetime) -> list[Finding]:
+def order(record: Record, now: datetime) -> Iterator[Finding]:
     """Whether it began before it ended, and not in the future."""
     started, ended = _moment(record.started), _moment(record.ended)
     if ended < started:
-        message = f"It ended ({record.ended}) before it began ({record.started})."
-        return [Finding(IMPOSSIBLE, message)]
-    if started > now + MOST_AHEAD:
-        message = f"It began at {record.started}, which is in the future."
-        return [Finding(INCONCLUSIVE, message)]
-    return []
+        says = f"It ended ({record.ended}) before it began ({record.started})."
+        yield Finding(IMPOSSIBLE, says)
+    elif started > now + MOST_AHEAD:
+        yield Finding(INCONCLUSIVE, f"It began at {record.started}, which is in the future.")
 
 
 def duration(record: Record) -> list[Finding]:
@@ -64,28 +62,27 @@ def duration(record: Record) -> list[Finding]:
     # Simulated time passes faster than a clock, or more slowly.
     if longest_s <= most_s or record.study[:1] == OF_SIMULATIONS:
         return []
-    message = f"Its samples took {longest_s:,.1f} s together, and all of it {took_s:,.1f} s."
-    return [Finding(IMPOSSIBLE, message)]
+    says = f"Its samples took {longest_s:,.1f} s together, and all of it {took_s:,.1f} s."
+    return [Finding(IMPOSSIBLE, says)]
 
 
-def digits(record: Record) -> list[Finding]:
+def digits(record: Record) -> Iterator[Finding]:
     """Whether the samples are numbers that the program can have printed."""
     names = [name.strip() for name in record.program.get("name", "").split(",")]
     if not all(name.endswith(".c") for name in names):
-        return []  # Python prints all digits that it has
+        return  # Python prints all digits that it has
     printed = [each for point, seconds in timed(record) if is_counted(point) for each in seconds]
     printed = _few(printed)
     stray = sum(not _as_printed(each) for each in printed)
-    if stray <= STRAY * len(printed):
-        return []
-    message = (
-        f"{stray:,} of its {len(printed):,} samples are no numbers that {names[0]} prints: it gives"
-        f" {PRINTED_DIGITS} digits of the seconds of all repetitions."
-    )
-    return [Finding(INCONCLUSIVE, message)]
+    if stray > STRAY * len(printed):
+        says = (
+            f"{stray:,} of its {len(printed):,} samples are no numbers that {names[0]} prints: it gives"
+            f" {PRINTED_DIGITS} digits of the seconds of all repetitions."
+        )
+        yield Finding(INCONCLUSIVE, says)
 
 
-def spread(record: Record) -> list[Finding]:
+def spread(record: Record) -> Iterator[Finding]:
     """Whether samples differ as times do, and have the digits of a clock."""
     constant, looked_at, fine = 0, list[float](), _is_fine(record)
     for point, _ in timed(record):
@@ -95,14 +92,12 @@ def spread(record: Record) -> list[Finding]:
             looked_at += point.samples
     looked_at = _few(looked_at)
     every, rounded = len(looked_at), sum(map(_is_round, looked_at))
-    problems = []
     if constant:
-        message = f"At {constant} of its points every sample is the same; a clock shows that each differs."
-        problems.append(Finding(INCONCLUSIVE, message))
+        says = f"At {constant} of its points every sample is the same; a clock shows that each differs."
+        yield Finding(INCONCLUSIVE, says)
     if rounded > every / 2:
-        message = f"{rounded:,} of its {every:,} samples have {ROUND_DIGITS} digits or fewer; a clock gives more."
-        problems.append(Finding(INCONCLUSIVE, message))
-    return problems
+        says = f"{rounded:,} of its {every:,} samples have {ROUND_DIGITS} digits or fewer; a clock gives more."
+        yield Finding(INCONCLUSIVE, says)
 
 
 def timed(record: Record) -> Iterator[tuple[Point, list[float]]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeGuard
@@ -27,7 +26,5 @@ def cannot_be(findings: Iterable[Finding]) -> bool:
 
 
 def is_number(value: object) -> TypeGuard[int | float]:
-    """Whether a fact is a number to compute with; True and False are not."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return False
-    return abs(value) < 1e300 and not math.isnan(value)
+    """Whether a fact or an answer is a number to compute with; True, False and NaN are not."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300

@@ -46,10 +46,9 @@ LINE = re.compile(r"^([0-9a-f]{64}) (\S+)$", re.MULTILINE)
 
 def findings(record: Record, records: Path | None, accepted: Digests) -> list[Finding]:
     """What shows that a Record was made up; `records` is its folder, `accepted` are those of the course."""
-    sentences = (_says_so(record), _program(record, accepted), _sources(record))
-    found = [Finding(IMPOSSIBLE, each) for each in sentences if each]
     missing = islice(_captures(record, records), MOST_MISSING)
-    return found + [Finding(IMPOSSIBLE, each) for each in missing]
+    sentences = (_says_so(record), _program(record, accepted), _sources(record), *missing)
+    return [Finding(IMPOSSIBLE, each) for each in sentences if each]
 
 
 def is_timed(record: Record) -> bool:
@@ -59,10 +58,9 @@ def is_timed(record: Record) -> bool:
 
 def accepted(course: Path | None) -> Digests:
     """The digests by name that a course accepts beside those of this checkout."""
-    try:
-        text = (course / FILE).read_text(encoding="utf-8") if course else ""
-    except (OSError, UnicodeDecodeError):
-        text = ""
+    if course is None or not (course / FILE).is_file():
+        return {}
+    text = (course / FILE).read_text(encoding="utf-8")
     more: dict[str, set[str]] = {}
     for digest, name in LINE.findall(text):
         more.setdefault(name, set()).add(digest)

@@ -52,14 +52,6 @@ class Own:
         return who if who != self.student else ""
 
 
-@dataclass(frozen=True)
-class _Class:
-    """The words of a course by student, and the students by the marks of their words."""
-
-    words: Mapping[str, str]
-    marks: Mapping[str, str]
-
-
 def issue(course: Path, students: Iterable[str]) -> Path:
     """Make words.csv in the course's folder: each student and their word on a line, for that student only.
 
@@ -87,10 +79,11 @@ def issue(course: Path, students: Iterable[str]) -> Path:
 
 def of(course: Path | None, student: str) -> Own | None:
     """What is the student's own in a course; None where it has no variants, or does not know the student."""
-    course_class = _class(course.absolute()) if course and student else None
-    if course_class is None or student not in course_class.words:
+    if course is None or not student:
         return None
-    return Own(student, course_class.words[student], course_class.marks)
+    place = course.absolute()
+    words, marks = _class(place, _state(place / KEY), _state(place / WORDS))
+    return Own(student, words[student], marks) if student in words else None
 
 
 def findings(record: Record, own: Own | None) -> list[Finding]:
@@ -153,25 +146,17 @@ def _number(value: object) -> float:
     return value if is_number(value) else math.inf
 
 
-def foreign(record: Record, student: str, course: Path | None) -> str:
-    """A sentence when a Record was made under the word of another student of the course; "" if not."""
-    own = of(course, student)
-    whose = own.whose(record.cluster.get(MARK, "")) if own else ""
-    return f"{record.file_name} was made with the personal code of {whose}." if whose else ""
-
-
-def _class(course: Path) -> _Class:
-    """All students' words: computed once, because every Record of the class needs them."""
-    return _compute(course, _state(course / KEY), _state(course / WORDS))
-
-
 @lru_cache(maxsize=4)
-def _compute(course: Path, *_states: tuple[int, ...]) -> _Class:
+def _class(course: Path, *_states: tuple[int, ...]) -> tuple[dict[str, str], dict[str, str]]:
+    """The words of a class by student, and the students by the marks of their words.
+
+    Computed once for each state of the files, because every Record of the class needs them.
+    """
     key = _key(course)
     # With the key gone, what was given out is all that is known, and the class goes on with it.
     known = {each: variant.of(key, each) if key else word for each, word in _rows(course).items()}
     words = {each: word for each, word in known.items() if _is_word(word)}
-    return _Class(words, {variant.mark(word): each for each, word in words.items()})
+    return words, {variant.mark(word): each for each, word in words.items()}
 
 
 def _is_word(text: str) -> bool:
@@ -191,17 +176,13 @@ def _state(file: Path) -> tuple[int, ...]:
 
 
 def _key(course: Path) -> str:
-    try:
-        return (course / KEY).read_text(encoding="ascii").strip()
-    except (OSError, UnicodeDecodeError):
-        return ""
+    file = course / KEY
+    return file.read_text(encoding="ascii").strip() if file.is_file() else ""
 
 
 def _rows(course: Path) -> dict[str, str]:
     """The students in words.csv, each with the word in their line."""
-    try:
-        with (course / WORDS).open(encoding="utf-8", newline="") as file:
-            rows = list(csv.DictReader(file))
-    except (OSError, UnicodeDecodeError, csv.Error):
+    if not (course / WORDS).is_file():
         return {}
-    return {row["student"]: row.get("word") or "" for row in rows if row.get("student")}
+    with (course / WORDS).open(encoding="utf-8", newline="") as file:
+        return {row["student"]: row["word"] or "" for row in csv.DictReader(file)}

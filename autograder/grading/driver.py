@@ -9,22 +9,20 @@ import json
 import shutil
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from nbgrader.api import InvalidEntry
-from sqlalchemy.exc import SAWarning, SQLAlchemyError
+from sqlalchemy.exc import SAWarning
 
-from autograder import rubrics
-from autograder.course.course import Course, Graded
+from autograder.course.course import Course, Graded, saving
 from autograder.files import locked, write_text
-from autograder.grading import one_submission
+from autograder.grading import one_submission, workers
 from autograder.grading.gradebook import Entries
 from autograder.grading.one_submission import Assignment, Outcome
-from autograder.grading.workers import Workers
 from autograder.intake import log
-from autograder.rubrics.score import Score
+from autograder.rubrics import questions
 from autograder.sandbox import LONGEST_S
 from beowulf.errors import LabError, UsageError
 from beowulf.progress import Progress, no_progress
@@ -51,32 +49,22 @@ def grade(
     in nothing.
     """
     slug = course.lab(slug)
-    if rubrics.find(slug) is None:
+    if not questions.has_rubric(slug):
         raise LabError(
             f"{slug} has no rubric: its own test cells give the points, and they have to be run.",
             f"`nbgrader autograde {slug}` does so, with learners' code on this machine and without a sandbox.",
         )
-    assignment = Assignment.of(course, slug)
-    chosen = _chosen(course, slug, students)
-    if jobs < 1:
-        raise UsageError(f"It takes at least 1 job, not {jobs}.")
-    return _grade(course, assignment, chosen, jobs, again, progress)
-
-
-def assess(course: Course, slug: str, student: str) -> dict[str, Score]:
-    """The points alone, from what is in submitted/: nothing is written."""
-    return one_submission.assess(Assignment.of(course, course.lab(slug)), student)
+    with ExitStack() as opened:
+        book = opened.enter_context(course.gradebook())
+        assignment = Assignment.of(course, slug, book)
+        chosen = _chosen(course, slug, students)
+        return _grade(course, assignment, chosen, jobs, again, progress, book, opened.pop_all())
 
 
 def ungraded(course: Path, slug: str) -> dict[str, str]:
     """Why submissions could not be graded when it was tried last, by learner."""
-    try:
-        reasons = json.loads((log.folder(course, slug) / UNGRADED).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return (
-        {str(name): str(why) for name, why in reasons.items()} if isinstance(reasons, dict) else {}
-    )
+    file = log.folder(course, slug) / UNGRADED
+    return json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
 
 
 def _chosen(course: Course, slug: str, students: Sequence[str] | None) -> list[str]:
@@ -99,80 +87,65 @@ def _grade(
     jobs: int,
     again: bool,
     progress: Progress,
+    book: Any,
+    opened: ExitStack,
 ) -> Iterator[Graded]:
     why = ungraded(course.folder, assignment.slug)
-    with locked(course.folder), warnings.catch_warnings():
+    unfinished = course.folder / "autograded" / one_submission.NEW
+    with opened, locked(course.folder), warnings.catch_warnings():
         # nbgrader's own queries; an instructor cannot fix them.
         warnings.simplefilter("ignore", SAWarning)
-        new, old = _new_and_old(course, assignment, chosen, again)
-        shutil.rmtree(course.folder / "autograded" / one_submission.NEW, ignore_errors=True)
-        yield from old
-        if not new:
-            return
-        with course.gradebook() as book:
-            entries = Entries(book, assignment)
+        entries = Entries(book, assignment)
+        new: list[str] = []
+        for student in chosen:
+            known = one_submission.is_graded(assignment, student) and entries.knows(student)
+            if known and not again:
+                yield entries.graded(student, skipped=True)
+            else:
+                new.append(student)
+        try:
+            shutil.rmtree(unfinished, ignore_errors=True)
             for done, outcome in enumerate(_outcomes(assignment, new, jobs)):
                 progress(done, len(new), outcome.student)
                 graded = _save(entries, assignment, outcome)
                 _save_reason(course.folder, assignment.slug, why, graded)
                 yield graded
+        finally:
+            shutil.rmtree(unfinished, ignore_errors=True)
 
 
 def _outcomes(assignment: Assignment, students: list[str], jobs: int) -> Iterator[Outcome]:
     """The Outcome of each submission; what takes long comes last, so that nobody waits for it."""
     later: list[str] = []
     if len(students) > 1:
-        for outcome in _graded(assignment.within(FIRST_RUN_S), students, jobs):
-            if outcome.out_of_time:
+        in_short = replace(assignment, longest_s=FIRST_RUN_S)
+        for outcome in _graded(in_short, students, jobs):
+            if outcome.assessed.out_of_time:
                 later.append(outcome.student)
             else:
                 yield outcome
-    else:
-        later = students
-    if later:
-        yield from _graded(assignment, later, jobs)
+    yield from _graded(assignment, later if len(students) > 1 else students, jobs)
 
 
 def _graded(assignment: Assignment, students: list[str], jobs: int) -> Iterator[Outcome]:
     def grade_one(student: str) -> Outcome:
         return one_submission.grade(assignment, student)
 
-    with Workers(grade_one, min(jobs, len(students)), LONGEST_S + LONGEST_REST_S) as workers:
-        yield from workers.run(students)
-
-
-def _new_and_old(
-    course: Course, assignment: Assignment, chosen: list[str], again: bool
-) -> tuple[list[str], list[Graded]]:
-    """The students to grade, and the results of those who were graded and handed in nothing newer."""
-    new: list[str] = []
-    old: list[Graded] = []
-    with course.gradebook() as book:
-        entries = Entries(book, assignment)
-        for student in chosen:
-            if (
-                not again
-                and one_submission.is_graded(assignment, student)
-                and entries.knows(student)
-            ):
-                old.append(entries.graded(student, skipped=True))
-            else:
-                new.append(student)
-    return new, old
+    yield from workers.run(grade_one, students, jobs, LONGEST_S + LONGEST_REST_S)
 
 
 def _save(entries: Entries, assignment: Assignment, outcome: Outcome) -> Graded:
     """Save the rows first, then the files: if it breaks off between them, it is graded again."""
-    student, problem = outcome.student, outcome.problem
+    student, problem, assessed = outcome.student, outcome.problem, outcome.assessed
     if not problem:
         try:
-            entries.enter(outcome)
+            with saving("The points"):
+                entries.enter(outcome)
             one_submission.publish(assignment, student)
-            errors = _save_errors(assignment, student, outcome.errors)
-            return replace(entries.graded(student), doubted=outcome.doubted, errors=errors)
-        except (SQLAlchemyError, InvalidEntry) as fault:  # as which nbgrader passes some of them on
-            reason = str(getattr(fault, "orig", None) or fault).splitlines()[0]
-            problem = f"The points could not be written into the gradebook ({reason}). Make room and grade again."
+            errors = _save_errors(assignment, student, assessed.errors)
+            return replace(entries.graded(student), doubted=assessed.doubted, errors=errors)
+        except LabError as fault:
+            problem = str(fault)
         except OSError as fault:
             reason = fault.strerror or str(fault)
             problem = f"What was graded could not be put into its place ({reason}). Grade again."
@@ -194,11 +167,10 @@ def _save_errors(assignment: Assignment, student: str, errors: list[str]) -> str
 
 def _save_reason(course: Path, slug: str, why: dict[str, str], graded: Graded) -> None:
     """Save why a submission could not be graded, and remove the reason of one that could."""
-    before = dict(why)
-    why.pop(graded.student, None)
+    before = why.pop(graded.student, "")
     if graded.problem:
         why[graded.student] = graded.problem
-    if why != before:
+    if before != graded.problem:
         text = json.dumps(dict(sorted(why.items())), indent=1, ensure_ascii=False)
         with suppress(LabError):  # on a full disk the sentence is still in the Graded
             write_text(log.folder(course, slug) / UNGRADED, text + "\n")

@@ -6,7 +6,6 @@ What a learner's own files say of their time is never sure, because the learner 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -15,16 +14,14 @@ from typing import TYPE_CHECKING, Any
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import AssignLatePenalties
-from sqlalchemy.exc import SQLAlchemyError
 
 from autograder.course import dates
+from autograder.course.course import folder_of, saving
 from autograder.course.dates import Dates
 from autograder.files import locked
-from autograder.grading.scoring import course_of
 from autograder.intake import log, submissions
 from autograder.intake.submissions import FILES, Collected
 from autograder.text import counted
-from beowulf.errors import LabError
 
 if TYPE_CHECKING:
     from autograder.course.course import Course
@@ -86,22 +83,23 @@ def of(lab: Dates, student: str, collected: Collected | None, stamp: datetime | 
 def _sentence(
     due: datetime | None, when: datetime | None, by: str, marked: bool, days: int, costs: float
 ) -> str:
-    was_due = f"It was due on {_at(due)}" if due else ""
-    came = f"came on {_at(when)}" if when else "came later"
-    if marked and by == FILES:
-        text = f"{was_due}, and the LMS marked it as late." if due else "The LMS marked it as late."
-    elif by == FILES:
+    was_due = f"It was due on {minute(due)}"
+    if by == FILES and not marked:
         return (
-            f"{was_due}, and its files are of {_at(when)}. Files' times are no proof, so nothing is"
+            f"{was_due}, and its files are of {minute(when)}. Files' times are no proof, so nothing is"
             " taken off."
         )
+    if not due:
+        text = "The LMS marked it as late."
+    elif by == FILES:
+        text = f"{was_due}, and the LMS marked it as late."
     else:
-        text = f"{was_due} and {came}." if due else "The LMS marked it as late."
-    lost = f" {counted(days, 'day')} late: {costs:g} taken off." if costs else ""
-    return text + lost
+        text = f"{was_due} and came on {minute(when)}."
+    return text + (f" {counted(days, 'day')} late: {costs:g} taken off." if costs else "")
 
 
-def _at(when: datetime | None) -> str:
+def minute(when: datetime | None) -> str:
+    """A time as people here read it, "" where there is none."""
     return f"{when.astimezone():%Y-%m-%d %H:%M}" if when else ""
 
 
@@ -109,35 +107,26 @@ def of_class(course: Path, slug: str, students: list[str]) -> dict[str, Lateness
     """The lateness of each learner's hand-in of a lab; LabError when course.toml or dates.csv is wrong."""
     lab = dates.of_lab(course, slug)
     collected = {each.student: each for each in log.remembered(course, slug)}
+    stamps = {each: submissions.timestamp(course / "submitted" / each / slug) for each in students}
     return {
-        student: of(lab, student, collected.get(student), _stamp(course, slug, student))
-        for student in students
+        student: of(lab, student, collected.get(student), stamp)
+        for student, stamp in stamps.items()
     }
 
 
-def _stamp(course: Path, slug: str, student: str) -> datetime | None:
-    return submissions.timestamp(course / "submitted" / student / slug / submissions.TIMESTAMP)
-
-
-def enter(book: Any, submission: Any, lateness: Lateness, config: Any) -> bool:
-    """Put due date, time and what is taken off into the rows of a submission; whether that changed anything."""
-    before = _state(submission)
+def enter(book: Any, submission: Any, lateness: Lateness, step: TakeLatePoints) -> None:
+    """Put due date, time and what is taken off into the rows of a submission."""
     if lateness.handed_in:
         submission.timestamp = _naive(lateness.handed_in)
     if lateness.due and submission.assignment.duedate:
         submission.extension = _naive(lateness.due) - submission.assignment.duedate
-    step, left = TakeLatePoints(config=config), lateness.costs
-    if not left and not step.is_own:
-        for notebook in submission.notebooks:
-            notebook.late_submission_penalty = None
-        return _state(submission) != before
+    left = lateness.costs
     book.db.flush()
     for notebook in submission.notebooks:
         book.db.refresh(notebook, ["score"])
         penalty = step.penalty(submission, notebook.score, replace(lateness, costs=left))
         notebook.late_submission_penalty = penalty
         left -= penalty or 0.0
-    return _state(submission) != before
 
 
 def _state(submission: Any) -> tuple[Any, ...]:
@@ -163,39 +152,22 @@ def refresh(course: Course, slugs: list[str]) -> None:
 
     LabError when the files are wrong, or another command is at work.
     """
+    step = TakeLatePoints(parent=course.api)
     for slug in slugs:
         lab = dates.of_lab(course.folder, slug)
-        with course.gradebook() as book:
+        with course.gradebook() as book, saving(f"The dates of {slug}"):
             graded = {each.student.id: each for each in book.assignment_submissions(slug)}
-            if not _needed(course, slug, lab, graded):
+            if not graded:
                 continue
-            late = of_class(course.folder, slug, sorted(graded))
-            try:
-                set_due(book, slug, lab)
-                changed = [
-                    enter(book, graded[student], late[student], course.api.config)
-                    for student in graded
-                ]
-                if not any(changed):
-                    book.db.rollback()
-                    continue
-                with locked(course.folder):
-                    book.db.commit()
-            except SQLAlchemyError as fault:
+            before = {student: _state(each) for student, each in graded.items()}
+            set_due(book, slug, lab)
+            for student, late in of_class(course.folder, slug, sorted(graded)).items():
+                enter(book, graded[student], late, step)
+            if before == {student: _state(each) for student, each in graded.items()}:
                 book.db.rollback()
-                why = str(getattr(fault, "orig", None) or fault).splitlines()[0]
-                raise LabError(
-                    f"The dates of {slug} could not be written into the gradebook ({why}).",
-                    "Make room, or wait until others are done with it, and try again.",
-                ) from None
-
-
-def _needed(course: Course, slug: str, lab: Dates, graded: Mapping[str, Any]) -> bool:
-    """Whether a course has dates, or had some that it has no more: otherwise nothing is touched."""
-    has_dates = lab.limits.due or lab.exemptions
-    marked = any(each.late for each in log.remembered(course.folder, slug))
-    taken_off = any(each.late_submission_penalty for each in graded.values())
-    return bool(graded) and bool(has_dates or marked or taken_off)
+                continue
+            with locked(course.folder):
+                book.db.commit()
 
 
 class TakeLatePoints(AssignLatePenalties):  # type: ignore[misc]
@@ -227,12 +199,12 @@ class TakeLatePoints(AssignLatePenalties):  # type: ignore[misc]
         """The notebook as it is; the database has what is taken off."""
         about = resources["nbgrader"]
         student, slug = about["student"], about["assignment"]
-        course = course_of(Path(resources["metadata"]["path"]))
+        course = folder_of(Path(resources["metadata"]["path"]))
         if course is None:
             return nb, resources
         with Gradebook(about["db_url"]) as book:
             set_due(book, slug, dates.of_lab(course, slug))
             submission = book.find_submission(slug, student)
-            enter(book, submission, of_class(course, slug, [student])[student], self.config)
+            enter(book, submission, of_class(course, slug, [student])[student], self)
             book.db.commit()
         return nb, resources

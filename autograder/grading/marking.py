@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import math
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,12 +16,13 @@ from nbconvert.preprocessors import Preprocessor
 from nbformat import NotebookNode
 from nbgrader.api import MissingEntry
 from nbgrader.utils import is_grade, is_solution
-from sqlalchemy.exc import SQLAlchemyError
 
-from autograder.cells import new_cell
-from autograder.files import locked
+from autograder.cells import new_cell, text_of
+from autograder.course.course import saving
+from autograder.files import cannot_write, locked
 from autograder.grading import one_submission
-from autograder.grading.one_submission import Assignment, HandInError
+from autograder.grading.one_submission import Assignment
+from autograder.intake.inspection import HandInError
 from beowulf import user
 from beowulf.errors import LabError, UsageError
 
@@ -33,7 +34,6 @@ COLUMNS = ("time", "by", "id", "lab", "question", "before", "after", "reason")
 # Within a paragraph: where the author's line ended, a terminal's need not.
 _LINE_END = re.compile(r"(?<=[^\n])\n(?![\n*+|0-9-])")
 REST = "# The notebook\n\nNothing below is yours to grade."
-_SOLUTION = re.compile(r"^### BEGIN SOLUTION\n(.*?)^### END SOLUTION", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -55,8 +55,7 @@ def questions(course: Course, slug: str) -> dict[str, str]:
     for path in sorted((course.folder / "source" / slug).glob("*.ipynb")):
         for cell in nbformat.read(path, as_version=4).cells:
             if is_grade(cell) and is_solution(cell):
-                solved = _SOLUTION.findall(f"{cell.source}\n")
-                text = "\n".join(solved or [cell.source]).strip()
+                text = text_of(cell)
                 models[cell.metadata.nbgrader.grade_id] = _LINE_END.sub(" ", text)
     return models
 
@@ -93,36 +92,29 @@ def answers(
     again: bool = False,
 ) -> tuple[list[Answer], list[str]]:
     """The answers of a class to a question that wait, or all of them `again`; and why others are not shown."""
-    assignment = Assignment.of(course, slug)
     found: list[Answer] = []
     notes: list[str] = []
-    for student in course.submitted(slug):
-        if students and student not in students:
-            continue
-        if not one_submission.is_graded(assignment, student):
-            notes.append(f"{student} has a hand-in that is not graded yet.")
-            continue
-        try:
-            texts = one_submission.sources(assignment, student)
-        except HandInError as problem:
-            notes.append(f"{student}: {problem.message}")
-            continue
-        with course.gradebook() as book:
+    with course.gradebook() as book:
+        assignment = Assignment.of(course, slug, book)
+        for student in course.submitted(slug):
+            if students and student not in students:
+                continue
+            if not one_submission.is_graded(assignment, student):
+                notes.append(f"{student} has a hand-in that is not graded yet.")
+                continue
+            try:
+                texts = one_submission.sources(assignment, student)
+            except HandInError as problem:
+                notes.append(f"{student}: {problem.message}")
+                continue
             notebook, grade = _grade(book, slug, student, question)
             waits = grade.needs_manual_grade
             if waits or again:
                 comment = _comment(book, slug, student, notebook, question)
-                found.append(
-                    Answer(
-                        student,
-                        question,
-                        texts.get(question, ""),
-                        float(grade.max_score),
-                        None if waits else float(grade.score),
-                        grade.manual_score,
-                        (comment and comment.manual_comment) or "",
-                    )
-                )
+                points = None if waits else float(grade.score)
+                said = (comment and comment.manual_comment) or ""
+                text, of = texts.get(question, ""), float(grade.max_score)
+                found.append(Answer(student, question, text, of, points, grade.manual_score, said))
     return found, notes
 
 
@@ -142,68 +134,45 @@ def give(
     The learner reads the comment, which only a written answer can have, and the reason of a change, which is kept.
     `before` is what a person had given when it was shown. LabError where another instructor gave others meanwhile.
     """
-    try:
-        with locked(course.folder), course.gradebook() as book:
-            notebook, grade = _grade(book, slug, student, question)
-            of, earlier = float(grade.max_score), grade.manual_score
-            if not (math.isfinite(points) and 0 <= points <= of):
-                raise UsageError(f"{question} has 0 to {of:g} points, not {points:g}.")
-            if before is not ... and before != earlier:
-                raise LabError(
-                    f"{student} was given {_text(earlier)} for {question} meanwhile.",
-                    "Look at it again with `--again`.",
-                )
-            score = float(grade.score)
-            grade.manual_score, grade.needs_manual_grade = points, False
-            about = _comment(book, slug, student, notebook, question)
-            if about is not None and comment:
-                about.manual_comment = comment
-            if reason:
-                _log(course.folder, student, slug, question, score, points, reason)
-            book.db.commit()
-    except SQLAlchemyError as fault:
-        why = str(getattr(fault, "orig", None) or fault).splitlines()[0]
-        raise LabError(
-            f"The points could not be written into the gradebook ({why}).",
-            "Make room, or wait until others are done with it, and try again.",
-        ) from None
+    with locked(course.folder), course.gradebook() as book, saving("The points"):
+        notebook, grade = _grade(book, slug, student, question)
+        of, earlier = float(grade.max_score), grade.manual_score
+        if not (math.isfinite(points) and 0 <= points <= of):
+            raise UsageError(f"{question} has 0 to {of:g} points, not {points:g}.")
+        if before is not ... and before != earlier:
+            raise LabError(
+                f"{student} was given {_text(earlier)} for {question} meanwhile.",
+                "Look at it again with `--again`.",
+            )
+        score = float(grade.score)
+        grade.manual_score, grade.needs_manual_grade = points, False
+        about = _comment(book, slug, student, notebook, question)
+        if about is not None and comment:
+            about.manual_comment = comment
+        if reason:
+            _log(course.folder, student, slug, question, score, points, reason)
+        book.db.commit()
     return None if earlier is None else float(earlier)
 
 
 def reasons(course: Path, slug: str, student: str) -> dict[str, str]:
     """Why a learner's points were changed last, by question, in a sentence."""
+    if not (course / FILE).is_file():
+        return {}
+    with (course / FILE).open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if (row["id"], row["lab"]) == (student, slug)]
     return {
         row["question"]: f"Your instructor changed it on {row['time'][:10]} from {row['before']} to"
         f" {row['after']}: {row['reason']}"
-        for row in changes(course)
-        if row["id"] == student and row["lab"] == slug
+        for row in rows
     }
-
-
-def changes(course: Path) -> Iterator[dict[str, str]]:
-    """Every change of points that has a reason, the first one first; none where the file cannot be read."""
-    try:
-        with (course / FILE).open(encoding="utf-8", newline="") as file:
-            rows = [row for row in csv.DictReader(file) if all(row.get(each) for each in COLUMNS)]
-    except (OSError, UnicodeDecodeError, csv.Error):
-        rows = []
-    yield from rows
 
 
 def _log(course: Path, student: str, slug: str, question: str, *change: Any) -> None:
     before, after, reason = change
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    who = user.learner()
-    line = [
-        now,
-        who,
-        student,
-        slug,
-        question,
-        f"{before:g}",
-        f"{after:g}",
-        " ".join(reason.split()),
-    ]
+    points = (f"{before:g}", f"{after:g}")
+    line = [now, user.learner(), student, slug, question, *points, " ".join(reason.split())]
     try:
         with (course / FILE).open("a", encoding="utf-8", newline="") as file:
             writer = csv.writer(file, lineterminator="\n")
@@ -211,10 +180,7 @@ def _log(course: Path, student: str, slug: str, question: str, *change: Any) -> 
                 writer.writerow(COLUMNS)
             writer.writerow(line)
     except OSError as problem:
-        raise LabError(
-            f"The reason cannot be kept in {course / FILE} ({problem.strerror or problem}).",
-            "The points are as they were. Make room, and try again.",
-        ) from None
+        raise cannot_write(course / FILE, problem) from None
 
 
 def _grade(book: Any, slug: str, student: str, question: str) -> tuple[str, Any]:

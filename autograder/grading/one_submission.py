@@ -1,4 +1,4 @@
-"""One submission graded by nbgrader's configured steps, without its database: points and files, for the entries.
+"""One submission graded as nbgrader's steps do it, without its database: points and files, for the entries.
 
 What a step would read from the database is read once for the lab; what it would write there is in the Outcome.
 """
@@ -6,62 +6,32 @@ What a step would read from the database is read once for the lab; what it would
 from __future__ import annotations
 
 import fnmatch
-import json
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
-from copy import deepcopy
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import nbformat
-from nbformat import NotebookNode
-from nbgrader import preprocessors as steps
+from nbformat import NotebookNode, v4
 from nbgrader.converters import Autograde
-from nbgrader.utils import (
-    compute_checksum,
-    determine_grade,
-    is_grade,
-    is_solution,
-    is_task,
-    parse_utc,
-)
-from traitlets.config import Config
-from traitlets.utils.importstring import import_item
+from nbgrader.utils import compute_checksum, determine_grade, is_grade, is_solution, is_task
 
-from autograder.cells import KnownCell, RestoreCells, identify, known_cells, node, restored
+from autograder import rubrics
+from autograder.cells import KnownNotebook, known, restore
 from autograder.course.course import Course
-from autograder.grading.safe_page import KeepSafe
-from autograder.grading.scoring import ASSESSED, Assessed, AssessSubmission
+from autograder.grading import safe_page, scoring
+from autograder.grading.lateness import TakeLatePoints
+from autograder.grading.scoring import Assessed, AssessSubmission
 from autograder.intake import inspection, submissions
-from autograder.rubrics import questions
+from autograder.intake.inspection import HandInError
+from autograder.rubrics import Rubric, questions
 from autograder.rubrics.score import Score
 from beowulf.errors import LabError
 
 NEW = ".new"  # in autograded/: submissions that are being graded, each until its rows are saved
-MOST_TRIES = 100
 RESPONSE = "No response."  # as nbgrader writes it
-# What these do with the database is done in _restore() and by the entries; what CheckCellMetadata compares with a
-# schema, cell by cell, are after that the released marks themselves; KeepSafe is the last one whatever a course sets.
-_BY_US = (
-    RestoreCells,
-    steps.CheckCellMetadata,
-    steps.OverwriteKernelspec,
-    steps.OverwriteCells,
-    steps.SaveAutoGrades,
-    KeepSafe,
-)
-
-
-@dataclass(frozen=True)
-class KnownNotebook:
-    """A released notebook of a lab, from the gradebook."""
-
-    cells: dict[str, KnownCell]
-    kernelspec: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -70,48 +40,36 @@ class Assignment:
 
     course: Path
     slug: str
-    notebooks: dict[str, KnownNotebook]
-    config: Config
-    sanitize: list[Any]  # nbgrader's steps
-    autograde: list[Any]
+    rubric: Rubric | None  # None: an instructor's own, which is not graded here
+    notebooks: list[KnownNotebook]
+    longest_s: float  # for a hand-in's programs in C
+    late: TakeLatePoints
     ignored: list[str]  # patterns of files that are not copied
     of_learners: list[str]  # files of the course that a learner changes and hands in
     permissions: int
-    db_url: str
 
     @classmethod
-    def of(cls, course: Course, slug: str) -> Assignment:
-        """A released lab of a course, as its gradebook and its configuration have it.
+    def of(cls, course: Course, slug: str, book: Any) -> Assignment:
+        """A released lab of a course, as its open gradebook and its configuration have it.
 
         LabError when its lab.toml contradicts it.
         """
-        with course.gradebook() as book:
-            notebooks = {
-                each.name: KnownNotebook(known_cells(each), json.loads(each.kernelspec or "{}"))
-                for each in course.released(slug, book)
-            }
-        cells = [cell for each in notebooks.values() for cell in each.cells.values()]
-        questions.check(slug, [cell.marks() for cell in cells])
+        notebooks = [known(each) for each in course.released(slug, book)]
+        marks = [cell.marks() for each in notebooks for cell in each.cells.values()]
+        scored = questions.check(slug, marks)
         api = course.api
         configured = Autograde(api.coursedir, parent=api)
         return cls(
             course=course.folder,
             slug=slug,
+            rubric=partial(rubrics.ask, scored) if scored else None,
             notebooks=notebooks,
-            config=api.config,
-            sanitize=list(map(_step, configured.sanitize_preprocessors)),
-            autograde=list(map(_step, configured.autograde_preprocessors)),
+            longest_s=AssessSubmission(parent=api).longest_s,
+            late=TakeLatePoints(parent=api),
             ignored=[*api.coursedir.ignore, "*.ipynb"],
             of_learners=list(configured.exclude_overwriting.get(slug, [])),
             permissions=int(str(configured.permissions), 8),
-            db_url=api.coursedir.db_url,
         )
-
-    def within(self, longest_s: float) -> Assignment:
-        """The same, with no more time than that for a hand-in's programs."""
-        config = deepcopy(self.config)
-        config.AssessSubmission.longest_s = longest_s
-        return replace(self, config=config)
 
     def submitted(self, student: str) -> Path:
         """The folder of what a learner handed in."""
@@ -128,42 +86,36 @@ class Assignment:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a submission: by notebook the points (None: a person gives them) and comments, or the problem."""
+    """What came of a submission: points (None: a person gives them) and comments by question, or the problem."""
 
     student: str
-    points: dict[str, dict[str, float | None]] = field(default_factory=dict)
-    comments: dict[str, dict[str, str | None]] = field(default_factory=dict)
-    doubted: str = ""  # which Records are doubted, and why
-    errors: list[str] = field(
-        default_factory=list
-    )  # of ours: the tracebacks of what could not be scored
+    points: dict[str, float | None] = field(default_factory=dict)
+    comments: dict[str, str | None] = field(default_factory=dict)
+    assessed: Assessed = field(default_factory=Assessed)
     problem: str = ""
-    out_of_time: bool = False  # its programs were ended because they took too long
 
 
 def grade(assignment: Assignment, student: str) -> Outcome:
     """Grade one submission into its new folder; never raises because of what a learner handed in."""
     folder = assignment.new(student)
+    outcome = Outcome(student)
     try:
         _lay_out(assignment, student)
-        points: dict[str, dict[str, float | None]] = {}
-        comments: dict[str, dict[str, str | None]] = {}
-        doubted, out_of_time = "", False
-        errors: list[str] = []
-        for name, released in assignment.notebooks.items():
-            notebook = read(assignment.submitted(student), name)
-            resources = _resources(assignment, student, name, folder)
-            _restore(notebook, released)
-            for step in [*assignment.sanitize, *assignment.autograde]:
-                if step not in _BY_US and not issubclass(step, steps.AssignLatePenalties):
-                    notebook, resources = step(config=assignment.config)(notebook, resources)
-            points[name], comments[name] = _marks(notebook)
-            assessed: Assessed = resources[ASSESSED]
-            doubted, out_of_time = assessed.doubted, out_of_time or assessed.out_of_time
-            errors += assessed.errors
-            KeepSafe(config=assignment.config)(notebook, resources)
-            write: Callable[..., Any] = nbformat.write
-            write(notebook, folder / f"{name}.ipynb")
+        for released in assignment.notebooks:
+            notebook = _restored(assignment, student, released)
+            assessed = _assess(assignment, student, notebook, folder)
+            scoring.write_scores(notebook, assessed.scores)
+            points, comments = _marks(notebook)
+            outcome = replace(
+                outcome,
+                points=outcome.points | points,
+                comments=outcome.comments | comments,
+                assessed=assessed,
+            )
+            safe_page.make_safe(notebook, folder)
+            # Without comparing with nbformat's schema once more, which takes as long as all else.
+            text = v4.writes(notebook)
+            (folder / f"{released.name}.ipynb").write_text(text + "\n", encoding="utf-8")
         set_permissions(folder, assignment.permissions)
     except LabError as problem:
         return Outcome(student, problem=str(problem))
@@ -172,73 +124,59 @@ def grade(assignment: Assignment, student: str) -> Outcome:
         return Outcome(
             student, problem=f"It could not be written: {reason}. Make room and grade again."
         )
-    except (Exception, RecursionError, MemoryError) as problem:
+    except Exception as problem:
         reason = (f"{type(problem).__name__}: {problem}".splitlines() or [""])[0]
         return Outcome(student, problem=f"It could not be graded ({reason[:200]}).")
-    return Outcome(student, points, comments, doubted, errors, out_of_time=out_of_time)
+    return outcome
 
 
 def assess(assignment: Assignment, student: str) -> dict[str, Score]:
     """The points alone, from what is in submitted/: nothing is written."""
     folder = assignment.submitted(student)
     scores: dict[str, Score] = {}
-    for name, released in assignment.notebooks.items():
-        notebook = read(folder, name)
-        _restore(notebook, released)
-        resources = _resources(assignment, student, name, folder)
-        AssessSubmission(config=assignment.config).preprocess(notebook, resources)
-        scores |= resources[ASSESSED].scores
+    for released in assignment.notebooks:
+        notebook = _restored(assignment, student, released)
+        scores |= _assess(assignment, student, notebook, folder).scores
     return scores
 
 
 def sources(assignment: Assignment, student: str) -> dict[str, str]:
     """What a learner wrote into each cell that has a name, as it was handed in; HandInError where it cannot be read."""
-    texts: dict[str, str] = {}
-    for name, released in assignment.notebooks.items():
-        notebook = read(assignment.submitted(student), name)
-        _restore(notebook, released)
-        named = (
-            (cell.metadata.get("nbgrader", {}).get("grade_id"), cell) for cell in notebook.cells
-        )
-        texts |= {str(grade_id): cell.source for grade_id, cell in named if grade_id}
-    return texts
+    return {
+        str(cell.metadata.nbgrader.grade_id): cell.source
+        for released in assignment.notebooks
+        for cell in _restored(assignment, student, released).cells
+        if "nbgrader" in cell.metadata
+    }
 
 
-class HandInError(LabError):
-    """A hand-in that cannot be read, and why."""
+def _restored(assignment: Assignment, student: str, released: KnownNotebook) -> NotebookNode:
+    notebook = inspection.read(assignment.submitted(student) / f"{released.name}.ipynb")
+    restore(notebook, released)
+    return notebook
 
 
-def read(folder: Path, name: str) -> NotebookNode:
-    """The notebook of a hand-in; HandInError with a sentence where it is not one."""
-    path = folder / f"{name}.ipynb"
-    if fault := inspection.notebook_fault(path):
-        raise HandInError(fault)
-    return inspection.read(path)
+def _assess(assignment: Assignment, student: str, notebook: NotebookNode, folder: Path) -> Assessed:
+    assert assignment.rubric, "driver and regrade have looked for it"
+    return scoring.assess(
+        assignment.rubric, folder, notebook, student, assignment.course, assignment.longest_s
+    )
 
 
 def _lay_out(assignment: Assignment, student: str) -> None:
     """The files beside the notebook as nbgrader lays them out: the learner's, then those of the course."""
     folder = assignment.new(student)
     shutil.rmtree(folder, ignore_errors=True)
-    _make(folder)
+    folder.mkdir(parents=True)
     handed_in = assignment.submitted(student)
     if sum(1 for _ in _files(handed_in, assignment.ignored)) > submissions.MOST_FILES:
         raise HandInError(f"It has more than {submissions.MOST_FILES:,} files.")
-    _copy(handed_in, folder, assignment.ignored, ())
+    _copy(handed_in, folder, assignment.ignored, [])
     source = assignment.course / "source" / assignment.slug
     _copy(source, folder, assignment.ignored, assignment.of_learners)
 
 
-def _make(folder: Path) -> None:
-    """Make a folder in which others are graded, too: one who is done removes an empty one above (discard)."""
-    for _ in range(MOST_TRIES):
-        with suppress(FileNotFoundError):
-            folder.mkdir(parents=True)
-            return
-    folder.mkdir(parents=True)
-
-
-def _copy(source: Path, folder: Path, ignored: list[str], left_out: Iterable[str]) -> None:
+def _copy(source: Path, folder: Path, ignored: list[str], left_out: list[str]) -> None:
     for path in _files(source, ignored):
         name = path.relative_to(source)
         if str(name) in left_out or path.is_symlink() or not path.is_file():
@@ -255,38 +193,7 @@ def _files(folder: Path, ignored: list[str]) -> Iterator[Path]:
 
 
 def _is_ignored(name: str, ignored: list[str]) -> bool:
-    # As glob has it, a star is no dot at the beginning.
-    return any(
-        fnmatch.fnmatchcase(name, each) and (each.startswith(".") or not name.startswith("."))
-        for each in ignored
-    )
-
-
-def _resources(assignment: Assignment, student: str, name: str, folder: Path) -> dict[str, Any]:
-    """What nbgrader's converter passes to its steps."""
-    about = {"student": student, "assignment": assignment.slug, "notebook": name}
-    return {
-        "unique_key": name,
-        "output_files_dir": f"{name}_files",
-        "metadata": {"path": str(folder), "name": name},
-        "nbgrader": about | {"db_url": assignment.db_url},
-    }
-
-
-def _restore(notebook: NotebookNode, released: KnownNotebook) -> None:
-    """What RestoreCells, OverwriteKernelspec and OverwriteCells do together."""
-    notebook.metadata = node({"kernelspec": released.kernelspec} if released.kernelspec else {})
-    notebook.cells = restored(notebook.cells, released.cells)
-    identify(notebook)
-    notebook.nbformat, notebook.nbformat_minor = 4, 5
-    for cell in notebook.cells:
-        original = released.cells.get(cell.metadata.get("nbgrader", {}).get("grade_id"))
-        if original and original.locked and compute_checksum(cell) != original.checksum:
-            cell.source = original.source
-
-
-def _step(step: Any) -> Any:
-    return import_item(step) if isinstance(step, str) else step
+    return any(fnmatch.fnmatchcase(name, each) for each in ignored)
 
 
 def _marks(notebook: NotebookNode) -> tuple[dict[str, float | None], dict[str, str | None]]:
@@ -325,23 +232,13 @@ def publish(assignment: Assignment, student: str) -> None:
 def discard(assignment: Assignment, student: str) -> None:
     """Remove what is left of a submission's grading."""
     shutil.rmtree(assignment.new(student).parent, ignore_errors=True)
-    with suppress(OSError):  # others are being graded there
-        assignment.new(student).parent.parent.rmdir()
 
 
 def is_graded(assignment: Assignment, student: str) -> bool:
     """Whether it was graded and nothing newer was handed in, by nbgrader's own rule."""
     place = assignment.autograded(student)
-    if not all((place / f"{name}.ipynb").is_file() for name in assignment.notebooks):
+    if not all((place / f"{each.name}.ipynb").is_file() for each in assignment.notebooks):
         return False
-    handed_in, graded = when(assignment.submitted(student)), when(place)
+    handed_in = submissions.timestamp(assignment.submitted(student))
+    graded = submissions.timestamp(place)
     return handed_in is None or graded is None or handed_in <= graded
-
-
-def when(folder: Path) -> datetime | None:
-    """The time in a hand-in's timestamp.txt, as nbgrader reads it; None where there is none."""
-    try:
-        time: datetime = parse_utc(submissions.stamp(folder / submissions.TIMESTAMP))
-    except (ValueError, OverflowError):
-        return None
-    return time if submissions.is_a_day(time) else None

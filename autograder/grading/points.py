@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from nbgrader.api import BaseCell, Grade, SubmittedAssignment, SubmittedNotebook
 
+from autograder.cells import known
 from autograder.course import dates, roster
 from autograder.grading import driver, lateness
 from autograder.grading.lateness import Lateness
 from autograder.intake import log
 from autograder.intake.submissions import Collected
-from autograder.rubrics.score import MIME_TYPE
+from autograder.rubrics.score import Score, score_of
 
 if TYPE_CHECKING:
     from autograder.course.course import Course
@@ -34,16 +35,11 @@ class Given:
 
 @dataclass(frozen=True)
 class Reason:
-    """Why a rubric gave what it gave: the score in a graded notebook."""
+    """Why a rubric gave what it gave: the Score in a graded notebook."""
 
     student: str
     question: str
-    points: float
-    of: float
-    found: str
-    expected: str
-    read: str
-    outcome: str = ""
+    score: Score
 
 
 @dataclass
@@ -57,9 +53,8 @@ class ClassOfLab:
     reasons: list[Reason]
     problems: dict[str, str]  # the learners whose hand-in could not be graded, and why
     collected: list[Collected]
-    questions: dict[str, float] = field(
-        default_factory=dict
-    )  # in the notebook's order, with points
+    # In the notebook's order, with points.
+    questions: dict[str, float] = field(default_factory=dict)
     late: dict[str, Lateness] = field(default_factory=dict)
     taken_off: dict[str, float] = field(default_factory=dict)  # for that
     strangers: list[str] = field(default_factory=list)  # of whom dates.csv has a line
@@ -85,7 +80,7 @@ def gather(course: Course, slug: str, *, with_reasons: bool = False) -> ClassOfL
     The reasons are in the graded notebooks, and are read only where they are needed.
     """
     with course.gradebook() as book:
-        questions = _questions(book, course.released(slug, book))
+        questions = _questions(course.released(slug, book))
         given = list(_given(book, slug, questions))
         enrolled = [student.id for student in roster.enrolled(book)]
         taken_off = {
@@ -94,11 +89,8 @@ def gather(course: Course, slug: str, *, with_reasons: bool = False) -> ClassOfL
         }
     submitted = course.submitted(slug)
     graded = {each.student for each in given} & set(course.graded_students(slug))
-    ungraded = driver.ungraded(course.folder, slug)
-    problems = {name: why for name, why in ungraded.items() if name in submitted}
-    for student in submitted:
-        if student not in graded and student not in problems:
-            problems[student] = "It was not graded yet."
+    why = dict.fromkeys(set(submitted) - graded, "It was not graded yet.")
+    why |= driver.ungraded(course.folder, slug)
     return ClassOfLab(
         slug=slug,
         roster=enrolled,
@@ -109,7 +101,7 @@ def gather(course: Course, slug: str, *, with_reasons: bool = False) -> ClassOfL
             for student in (sorted(graded) if with_reasons else ())
             for each in reasons(course, slug, student)
         ],
-        problems=problems,
+        problems={name: why[name] for name in submitted if name in why},
         collected=log.remembered(course.folder, slug),
         questions=questions,
         late=lateness.of_class(course.folder, slug, submitted),
@@ -120,16 +112,9 @@ def gather(course: Course, slug: str, *, with_reasons: bool = False) -> ClassOfL
     )
 
 
-def _questions(book: Any, notebooks: list[Any]) -> dict[str, float]:
-    questions: dict[str, float] = {}
-    for notebook in notebooks:
-        worth = {
-            cell.name: cell.max_score for cell in [*notebook.grade_cells, *notebook.task_cells]
-        }
-        order = [cell.name for cell in notebook.source_cells]
-        names = sorted(worth, key=lambda name: order.index(name) if name in order else len(order))
-        questions |= {name: float(worth[name] or 0) for name in names}
-    return questions
+def _questions(notebooks: list[Any]) -> dict[str, float]:
+    cells = (cell for notebook in notebooks for cell in known(notebook).cells.values())
+    return {cell.name: cell.points for cell in cells if cell.grade or cell.task}
 
 
 def _given(book: Any, slug: str, questions: dict[str, float]) -> Iterator[Given]:
@@ -163,25 +148,9 @@ def _given(book: Any, slug: str, questions: dict[str, float]) -> Iterator[Given]
         )
 
 
-def reasons(course: Course, slug: str, student: str) -> list[Reason]:
-    """The reasons in the graded notebooks of one learner; none where none can be read."""
-    reasons_found = []
+def reasons(course: Course, slug: str, student: str) -> Iterator[Reason]:
+    """The reasons in the graded notebooks of one learner."""
     for path in sorted((course.folder / "autograded" / student / slug).glob("*.ipynb")):
-        try:
-            cells = json.loads(path.read_bytes())["cells"]
-        except (OSError, ValueError, LookupError, TypeError):
-            continue
-        for cell in cells:
-            name = cell.get("metadata", {}).get("nbgrader", {}).get("grade_id", "")
-            for output in cell.get("outputs", ()):
-                score = output.get("data", {}).get(MIME_TYPE)
-                if isinstance(score, dict):
-                    reasons_found.append(_reason(student, name, score))
-    return reasons_found
-
-
-def _reason(student: str, question: str, score: dict[str, Any]) -> Reason:
-    texts = (str(score.get(name, "")) for name in ("found", "expected", "read", "outcome"))
-    found, expected, read, outcome = texts
-    points, of = (float(score.get(name) or 0) for name in ("points", "of"))
-    return Reason(student, question, points, of, found, expected, read, outcome)
+        for cell in json.loads(path.read_bytes())["cells"]:
+            if score := score_of(cell):
+                yield Reason(student, cell["metadata"]["nbgrader"]["grade_id"], score)

@@ -6,9 +6,10 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from autograder import rubrics
 from autograder.grading import one_submission, points
-from autograder.grading.one_submission import Assignment, HandInError
+from autograder.grading.one_submission import Assignment
+from autograder.intake.inspection import HandInError
+from autograder.rubrics import questions
 from beowulf.errors import LabError, UsageError
 from beowulf.progress import Progress, no_progress
 
@@ -37,13 +38,14 @@ def changes(
     students: Collection[str] | None = None,
 ) -> Iterator[Change]:
     """Every change that grading again would make, to some students or all; LabError when there is no rubric."""
-    if rubrics.find(slug) is None:
+    if not questions.has_rubric(slug):
         raise LabError(
             f"{slug} has no rubric: its own test cells give the points.",
             f"`nbgrader autograde {slug} --force` runs them again.",
         )
     lab_class = points.gather(course, slug)
-    assignment = Assignment.of(course, slug)
+    with course.gradebook() as book:
+        assignment = Assignment.of(course, slug, book)
     for student in students or ():
         if student not in lab_class.graded:
             raise UsageError(f"{student} was not graded in {slug} yet.")

@@ -80,29 +80,33 @@ class KeepSafe(NbGraderPreprocessor):  # type: ignore[misc]
         self, nb: NotebookNode, resources: dict[str, Any]
     ) -> tuple[NotebookNode, dict[str, Any]]:
         """The notebook with safe cells; unsafe files are removed from its folder."""
-        nb.metadata.pop("widgets", None)
-        made_safe = bool(nb.metadata.get(MADE_SAFE))  # by grading; this is the page of feedback
-        room = Room(*5 * [sys.maxsize]) if made_safe else Room()
-        nb.cells = nb.cells if made_safe else few(nb.cells)
-        # Answers first: for what a person grades there is room, whatever else a notebook shows.
-        for cell in sorted(nb.cells, key=lambda cell: not is_solution(cell)):
-            attachments = cell.pop("attachments", {})
-            if is_locked(cell):
-                continue
-            if cell.cell_type != "markdown":
-                cell.source = room.code(cell.source)
-            elif made_safe:
-                inner = cell.source.removeprefix(BEGIN).removesuffix(END)
-                cell.source = _one_line(inner)
-            else:
-                cell.source = markdown(cell.source, attachments, room)
-        for cell in nb.cells:
-            if cell.cell_type == "code":
-                ours = is_grade(cell) and not is_solution(cell)
-                cell.outputs = outputs(cell.outputs, ours, room)
-        nb.metadata[MADE_SAFE] = True
-        remove_unsafe(Path(resources["metadata"]["path"]))
+        make_safe(nb, Path(resources["metadata"]["path"]))
         return nb, resources
+
+
+def make_safe(notebook: NotebookNode, folder: Path) -> None:
+    """Make the cells of a graded notebook safe, and remove unsafe files from its folder."""
+    notebook.metadata.pop("widgets", None)
+    made_safe = bool(notebook.metadata.get(MADE_SAFE))  # by grading; this is the page of feedback
+    room = Room(*5 * [sys.maxsize]) if made_safe else Room()
+    notebook.cells = notebook.cells if made_safe else few(notebook.cells)
+    # Answers first: for what a person grades there is room, whatever else a notebook shows.
+    for cell in sorted(notebook.cells, key=lambda cell: not is_solution(cell)):
+        attachments = cell.pop("attachments", {})
+        if is_locked(cell):
+            continue
+        if cell.cell_type != "markdown":
+            cell.source = room.code(cell.source)
+        elif made_safe:
+            cell.source = _one_line(cell.source.removeprefix(BEGIN).removesuffix(END))
+        else:
+            cell.source = markdown(cell.source, attachments, room)
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            ours = is_grade(cell) and not is_solution(cell)
+            cell.outputs = outputs(cell.outputs, ours, room)
+    notebook.metadata[MADE_SAFE] = True
+    remove_unsafe(folder)
 
 
 class Room:

@@ -9,20 +9,21 @@ from pathlib import Path
 from typing import Any
 
 from nbformat import NotebookNode
+from nbgrader.api import Gradebook
 from nbgrader.preprocessors import Execute, NbGraderPreprocessor
 from nbgrader.utils import is_grade, is_solution
 from traitlets import Float
 
 from autograder import rubrics
-from autograder.cells import node
+from autograder.cells import known, node, restore
+from autograder.course.course import folder_of
+from autograder.rubrics import Rubric
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission
 from autograder.sandbox import LONGEST_S, Simulator
 from beowulf.errors import LabError
 
-ASSESSED = "beowulf_assessed"  # among nbgrader's resources
 MOST_ERRORS, LONGEST_ERROR = 20, 10_000  # letters
-CONFIGURATION = "nbgrader_config.py"  # which a course's folder has
 
 
 @dataclass(frozen=True)
@@ -36,20 +37,17 @@ class Assessed:
 
 
 def assess(
-    slug: str,
+    rubric: Rubric,
     folder: Path,
     notebook: NotebookNode,
     student: str = "",
     course: Path | None = None,
     longest_s: float = LONGEST_S,
-) -> Assessed | None:
-    """The points of one hand-in by the lab's rubric; None where an assignment has none.
+) -> Assessed:
+    """The points of one hand-in by a lab's rubric.
 
-    `folder` holds records/, `notebook` has been through RestoreCells. Nothing that a learner wrote raises.
+    `folder` holds records/, `notebook` is restored. Nothing that a learner wrote raises.
     """
-    rubric = rubrics.find(slug)
-    if rubric is None:
-        return None
     with _Errors() as errors:
         submission = Submission.read(folder, notebook, student, course)
         simulator = Simulator(longest_s)
@@ -78,76 +76,53 @@ class _Errors(logging.Handler):
         logging.getLogger("autograder").removeHandler(self)
 
 
-def course_of(folder: Path) -> Path | None:
-    """The folder of the course that a hand-in is in; None when it is in none."""
-    for place in folder.absolute().parents:
-        if (place / CONFIGURATION).is_file():
-            return place
-    return None
+def write_scores(notebook: NotebookNode, scores: Mapping[str, Score]) -> None:
+    """Replace the output of every test cell, so that nbgrader counts the rubric's points."""
+    for cell in notebook.cells:
+        if cell.cell_type == "code" and is_grade(cell) and not is_solution(cell):
+            name, of = cell.metadata.nbgrader.grade_id, float(cell.metadata.nbgrader.points)
+            unknown = Score(0.0, of, "The rubric has no such question.", "Tell your instructor.")
+            score = scores.get(name, unknown)
+            if score.of != of:
+                what = f"lab.toml gives {name} {score.of:g} points, and the notebook {of:g}."
+                hint = "Write the same number in both and release the notebook again."
+                raise LabError(what, hint)
+            # Nothing that a learner saved there stays: an error or a result before ours would count.
+            data = score.within(of).as_output()
+            result: dict[str, Any] = {"output_type": "execute_result", "execution_count": None}
+            cell.outputs = [node({**result, "metadata": {}, "data": data})]
+            cell.execution_count = None
 
 
-class AssessSubmission(NbGraderPreprocessor):  # type: ignore[misc]
-    """Asks the lab's rubric for the points."""
+class RestoreCells(NbGraderPreprocessor):  # type: ignore[misc]
+    """Makes a submitted notebook what the gradebook has for it; nbgrader's own steps follow."""
+
+    def preprocess(
+        self, nb: NotebookNode, resources: dict[str, Any]
+    ) -> tuple[NotebookNode, dict[str, Any]]:
+        """The notebook with its cells restored."""
+        about = resources["nbgrader"]
+        with Gradebook(about["db_url"]) as gradebook:
+            restore(nb, known(gradebook.find_notebook(about["notebook"], about["assignment"])))
+        return nb, resources
+
+
+class AssessSubmission(Execute):  # type: ignore[misc]
+    """Writes the points of the lab's rubric into the test cells, and runs nothing.
+
+    An instructor's own assignment, which has no rubric, is run as nbgrader does, and has its own test cells.
+    """
 
     longest_s = Float(LONGEST_S, help="Seconds for a hand-in's programs in C.").tag(config=True)
 
     def preprocess(
-        self, nb: NotebookNode, resources: dict[str, Any]
-    ) -> tuple[NotebookNode, dict[str, Any]]:
-        """The notebook as it is, and what was found among the resources."""
-        folder, about = Path(resources["metadata"]["path"]), resources["nbgrader"]
-        student = str(about.get("student", ""))
-        resources[ASSESSED] = assess(
-            about["assignment"], folder, nb, student, course_of(folder), self.longest_s
-        )
-        return nb, resources
-
-
-class ExecuteOwn(Execute):  # type: ignore[misc]
-    """Runs the notebook of an instructor's own assignment, as nbgrader does; one that has a rubric is not run."""
-
-    def preprocess(
         self, nb: NotebookNode, resources: dict[str, Any], km: Any = None
     ) -> tuple[NotebookNode, dict[str, Any]]:
-        """The notebook with the outputs of a run, or as it was saved."""
-        if resources[ASSESSED] is None:
-            nb, resources = super().preprocess(nb, resources, km)
-        return nb, resources
-
-
-class WriteScores(NbGraderPreprocessor):  # type: ignore[misc]
-    """Replaces the output of every test cell, so that nbgrader counts the rubric's points.
-
-    An assignment without a rubric keeps the outputs of its own test cells.
-    """
-
-    def preprocess(
-        self, nb: NotebookNode, resources: dict[str, Any]
-    ) -> tuple[NotebookNode, dict[str, Any]]:
         """The notebook with points and reasons in its test cells."""
-        assessed: Assessed | None = resources[ASSESSED]
-        if assessed is None:
-            return nb, resources
-        for cell in nb.cells:
-            if cell.cell_type == "code" and is_grade(cell) and not is_solution(cell):
-                self._write(cell, assessed.scores)
+        folder, about = Path(resources["metadata"]["path"]), resources["nbgrader"]
+        rubric, student = rubrics.find(about["assignment"]), str(about.get("student", ""))
+        if rubric is None:
+            return super().preprocess(nb, resources, km)  # type: ignore[no-any-return]
+        assessed = assess(rubric, folder, nb, student, folder_of(folder), self.longest_s)
+        write_scores(nb, assessed.scores)
         return nb, resources
-
-    def _write(self, cell: NotebookNode, scores: Mapping[str, Score]) -> None:
-        name, of = cell.metadata.nbgrader.grade_id, float(cell.metadata.nbgrader.points)
-        score = scores.get(name)
-        if score is None:
-            self.log.error("the rubric knows no question %s, so it gives no points", name)
-            score = Score(0.0, of, "The rubric has no such question.", "Tell your instructor.")
-        elif score.of != of:
-            what = f"lab.toml gives {name} {score.of:g} points, and the notebook {of:g}."
-            raise LabError(what, "Write the same number in both and release the notebook again.")
-        data = score.within(of).as_output()
-        # Nothing that a learner saved there stays: an error or a result before ours would count.
-        result: dict[str, Any] = {
-            "output_type": "execute_result",
-            "metadata": {},
-            "execution_count": None,
-        }
-        cell.outputs = [node(result | {"data": data})]
-        cell.execution_count = None

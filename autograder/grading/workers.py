@@ -8,17 +8,18 @@ import os
 import signal
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from types import TracebackType
+
+import pandas  # noqa: F401, it is read before the forks
 
 from autograder.grading.one_submission import Outcome
 
 LOOK_EVERY_S = 1.0
-# Forks share what the parent has read.
+# Forks share what the parent has read, as pandas, which most rubrics need.
 _FORK = multiprocessing.get_context("fork")
 Work = Callable[[str], Outcome]
 
@@ -33,67 +34,61 @@ class Worker:
     ends: float = 0.0
 
 
-class Workers:
-    """So many processes that do `work`, which takes no longer than `most_s`; `lost` begins the sentence if it fails."""
+def run(
+    work: Work,
+    students: Sequence[str],
+    jobs: int,
+    most_s: float,
+    lost: str = "It could not be graded",
+) -> Iterator[Outcome]:
+    """The outcome of each submission as it ends, by so many processes that do `work`.
 
-    def __init__(
-        self, work: Work, count: int, most_s: float, lost: str = "It could not be graded"
-    ) -> None:
-        self.work, self.count, self.most_s, self.lost = work, count, most_s, lost
-        self.all: list[Worker] = []
-
-    def __enter__(self) -> Workers:
-        self.all = [self._start() for _ in range(self.count)]
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        for worker in self.all:
-            _kill(worker)
-
-    def run(self, students: list[str]) -> Iterator[Outcome]:
-        """The outcome of each submission as it ends."""
-        waiting = deque(students)
-        while waiting or any(worker.student for worker in self.all):
-            for worker in self.all:
+    None may take longer than `most_s`; `lost` begins the sentence on one that does, or that dies.
+    """
+    waiting = deque(students)
+    workers = [_start(work) for _ in range(min(jobs, len(students)))]
+    try:
+        while waiting or any(worker.student for worker in workers):
+            for worker in workers:
                 if waiting and not worker.student:
                     worker.student = waiting.popleft()
-                    worker.ends = time.monotonic() + self.most_s
+                    worker.ends = time.monotonic() + most_s
                     with suppress(OSError):  # its end is seen below
                         worker.pipe.send(worker.student)
-            busy = {worker.pipe: worker for worker in self.all if worker.student}
-            ready = wait(list(busy), LOOK_EVERY_S)
-            for pipe, worker in busy.items():
-                if pipe in ready:
-                    yield self._receive(worker)
+            busy = [worker for worker in workers if worker.student]
+            ready = wait([worker.pipe for worker in busy], LOOK_EVERY_S)
+            for worker in busy:
+                if worker.pipe in ready:
+                    outcome, why = _received(worker)
                 elif time.monotonic() > worker.ends:
-                    yield self._replace(worker, f"it took more than {self.most_s:g} s")
+                    outcome, why = None, f"it took more than {most_s:g} s"
+                else:
+                    continue
+                student, worker.student = worker.student, ""
+                if outcome is None:
+                    _kill(worker)
+                    workers[workers.index(worker)] = _start(work)
+                yield outcome or Outcome(student, problem=f"{lost}: {why}.")
+    finally:
+        for worker in workers:
+            _kill(worker)
 
-    def _receive(self, worker: Worker) -> Outcome:
-        try:
-            outcome: Outcome = worker.pipe.recv()
-        except (EOFError, OSError):
-            worker.process.join()
-            return self._replace(worker, f"its process ended with {worker.process.exitcode}")
-        worker.student = ""
-        return outcome
 
-    def _replace(self, worker: Worker, why: str) -> Outcome:
-        student = worker.student
-        _kill(worker)
-        self.all[self.all.index(worker)] = self._start()
-        return Outcome(student, problem=f"{self.lost}: {why}.")
+def _received(worker: Worker) -> tuple[Outcome | None, str]:
+    """What a process has sent, or how it has ended."""
+    try:
+        return worker.pipe.recv(), ""
+    except (EOFError, OSError):
+        worker.process.join()
+        return None, f"its process ended with {worker.process.exitcode}"
 
-    def _start(self) -> Worker:
-        ours, its = _FORK.Pipe()
-        process = _FORK.Process(target=_serve, args=(its, self.work), daemon=True)
-        process.start()
-        its.close()
-        return Worker(process, ours)
+
+def _start(work: Work) -> Worker:
+    ours, its = _FORK.Pipe()
+    process = _FORK.Process(target=_serve, args=(its, work), daemon=True)
+    process.start()
+    its.close()
+    return Worker(process, ours)
 
 
 def _kill(worker: Worker) -> None:

@@ -63,6 +63,12 @@ class Archive:
     pieces: list[Piece] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
+    @property
+    def changed(self) -> datetime:
+        """When the newest of its files was changed."""
+        never = datetime.min.replace(tzinfo=UTC)
+        return max((each.changed for each in self.pieces), default=never)
+
 
 @contextmanager
 def opened(place: Path, slug: str) -> Iterator[list[Archive]]:

@@ -130,7 +130,7 @@ def _newest(
         notes.append(
             f"Its folder in the exchange was changed at {at}, after the time it was handed in."
         )
-    before = submissions.timestamp(folder / submissions.TIMESTAMP)
+    before = submissions.timestamp(folder)
     if before and chosen.when <= before and not older:
         was = _as_it_was(course, wanted, student)
         if chosen.when < before:
@@ -154,9 +154,9 @@ def _as_it_was(course: Course, wanted: Wanted, student: str) -> Collected:
     folder = course.folder / "submitted" / student / wanted.slug
     if not folder.is_dir():
         return Collected(student, "refused")
-    bad = any(submissions.fault_of(folder / each, wanted) for each in wanted.notebooks)
-    notes = submissions.notes_on(folder, student, wanted)
-    return Collected(student, "refused" if bad else "unchanged", notes)
+    faults = submissions.faults_of(folder, wanted)
+    notes = [*faults, *submissions.record_notes(folder, student, wanted)]
+    return Collected(student, "refused" if faults else "unchanged", notes)
 
 
 def _still_to_come(each: HandIn, chosen: HandIn) -> str:

@@ -15,8 +15,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from nbgrader.utils import parse_utc
-
 from autograder.course.course import Course
 from autograder.course.roster import fault_of_id
 from autograder.intake import submissions
@@ -62,10 +60,10 @@ def _hand_in(folder: Path, student: str, named: str, now: datetime, *, checked: 
         fault, changed = _looked_through(folder, student, checked=checked)
     except OSError as problem:
         fault, changed = f"cannot be read ({problem.strerror})", now
-    in_name = _time(named)
+    in_name = submissions.as_time(named)
     if fault or not in_name:
         return HandIn(folder, student, in_name or now, fault or "has no time in its name")
-    when = _time(submissions.stamp(folder / submissions.TIMESTAMP)) or in_name
+    when = submissions.timestamp(folder) or in_name
     later = changed if changed - when > CHANGED_LATER else None
     return HandIn(folder, student, when, "", max(when, in_name) > now + AHEAD, later)
 
@@ -104,15 +102,6 @@ def _name(uid: int) -> str:
         return pwd.getpwuid(uid).pw_name
     except KeyError:
         return f"user number {uid}, who has no name here"
-
-
-def _time(text: str) -> datetime | None:
-    """A time as nbgrader writes it, in whatever time zone the course has."""
-    try:
-        when: datetime = parse_utc(text).replace(tzinfo=UTC)
-    except (ValueError, OverflowError, TypeError, AttributeError):
-        return None
-    return when if submissions.is_a_day(when) else None
 
 
 def _checks_owners(course: Course) -> bool:

@@ -16,6 +16,7 @@ from autograder import evidence
 from autograder.evidence import invented, record_files, shared_records, variants
 from autograder.evidence.record_files import ANSWERS, RECORDS
 from beowulf import lab_file, paths
+from beowulf.errors import LabError
 
 LARGEST_NOTEBOOK_BYTES = 20_000_000
 # A notebook of the labs has 3,000 values and 80 cells.
@@ -27,56 +28,78 @@ MOST_SENTENCES = 8  # of one kind; the rest is counted
 _OF_RECORDS = re.compile(r"[A-Z]\d+-.+\.(json|pcapng|pcap)")
 
 
-def notebook_fault(path: Path) -> str:
-    """Why a submitted notebook cannot be graded, in a sentence; "" when it can be."""
-    if not path.is_file() or path.is_symlink():
-        others = sorted(each.name for each in path.parent.glob("*.ipynb"))
-        there = f"; there is {', '.join(others)}" if others else ""
-        return f"There is no notebook {path.name} in the submission{there}."
-    if path.stat().st_size > LARGEST_NOTEBOOK_BYTES:
-        return f"{path.name} has more than {LARGEST_NOTEBOOK_BYTES // 10**6} MB."
-    text = path.read_bytes()
-    if not text:
-        return f"{path.name} is empty."
-    # Before it is made objects of.
-    if record_files.values(text) > MOST_VALUES:
-        return f"{path.name} has more than {MOST_VALUES:,} values."
-    unread = f"{path.name} is not a notebook that can be read"
+class HandInError(LabError):
+    """A hand-in that cannot be collected or read; the message is the reason."""
+
+
+def notebook_fault(path: Path, lab_cells: Collection[str] = ()) -> str:
+    """Why a submitted notebook cannot be graded, in a sentence; "" when it can be.
+
+    It is of another lab when none of its cells is one of the `lab_cells`.
+    """
     try:
-        content = json.loads(text.decode())
-    except UnicodeDecodeError as problem:
-        return f"{unread}: it is not text in UTF-8 (byte {problem.start})."
-    except (ValueError, RecursionError, MemoryError) as problem:
-        return f"{unread}: its JSON breaks off or is wrong ({str(problem)[:80]})."
-    cells = content.get("cells") if isinstance(content, dict) else None
-    if not isinstance(cells, list) or not all(isinstance(cell, dict) for cell in cells):
-        return f"{unread}: it has no cells."
-    if (version := content.get("nbformat")) != NOTEBOOK_VERSION:
-        return f"{unread}: it is of version {str(version)[:20]}, and one of 4 is needed."
-    if len(cells) > MOST_CELLS:
-        return f"{path.name} has {len(cells):,} cells; {MOST_CELLS:,} are allowed."
+        there = grade_ids(path)
+    except HandInError as problem:
+        return problem.message
+    if lab_cells and not there & set(lab_cells):
+        what = "another notebook's" if there else "none"
+        return f"{path.name} has no question of this lab; its cells with names are {what}."
     return ""
 
 
+def grade_ids(path: Path) -> set[str]:
+    """The names of nbgrader's cells in a notebook; HandInError where it cannot be graded."""
+    return {name for cell in _cells(path) if (name := _grade_id(cell)) is not None}
+
+
 def read(path: Path) -> NotebookNode:
-    """The cells of a file without a fault, with what grading takes from them, as nbgrader's steps take a notebook.
+    """The cells of a notebook, with what grading takes from them, as nbgrader's steps take one; HandInError.
 
     nbformat would check the rest, too, and needs minutes and gigabytes to say what is wrong with many outputs.
     """
-    cells = [_kept(cell) for cell in json.loads(path.read_bytes())["cells"]]
+    cells = [_kept(cell) for cell in _cells(path)]
     make: Callable[..., NotebookNode] = nbformat.from_dict  # it has no types
     return make({"nbformat": NOTEBOOK_VERSION, "nbformat_minor": 5, "metadata": {}, "cells": cells})
 
 
+def _cells(path: Path) -> list[dict[str, Any]]:
+    if not path.is_file() or path.is_symlink():
+        others = sorted(each.name for each in path.parent.glob("*.ipynb"))
+        there = f"; there is {', '.join(others)}" if others else ""
+        raise HandInError(f"There is no notebook {path.name} in the submission{there}.")
+    if path.stat().st_size > LARGEST_NOTEBOOK_BYTES:
+        raise HandInError(f"{path.name} has more than {LARGEST_NOTEBOOK_BYTES // 10**6} MB.")
+    text = path.read_bytes()
+    if not text:
+        raise HandInError(f"{path.name} is empty.")
+    # Before it is made objects of.
+    if record_files.values(text) > MOST_VALUES:
+        raise HandInError(f"{path.name} has more than {MOST_VALUES:,} values.")
+    unread = f"{path.name} is not a notebook that can be read"
+    try:
+        content = json.loads(text.decode())
+    except UnicodeDecodeError as problem:
+        message = f"{unread}: it is not text in UTF-8 (byte {problem.start})."
+        raise HandInError(message) from None
+    except (ValueError, RecursionError, MemoryError) as problem:
+        message = f"{unread}: its JSON breaks off or is wrong ({str(problem)[:80]})."
+        raise HandInError(message) from None
+    cells = content.get("cells") if isinstance(content, dict) else None
+    if not isinstance(cells, list) or not all(isinstance(cell, dict) for cell in cells):
+        raise HandInError(f"{unread}: it has no cells.")
+    if (version := content.get("nbformat")) != NOTEBOOK_VERSION:
+        message = f"{unread}: it is of version {str(version)[:20]}, and one of 4 is needed."
+        raise HandInError(message)
+    if len(cells) > MOST_CELLS:
+        raise HandInError(f"{path.name} has {len(cells):,} cells; {MOST_CELLS:,} are allowed.")
+    return cells
+
+
 def _kept(cell: dict[str, Any]) -> dict[str, Any]:
-    source = cell.get("source")
-    if not isinstance(source, str):
-        # Lines, as a file may hold them; anything else is no source.
-        source = "".join(map(str, source)) if isinstance(source, list) else ""
     name = _grade_id(cell)
     kept: dict[str, Any] = {
         "cell_type": str(cell.get("cell_type"))[:20],
-        "source": _text(source),
+        "source": _source(cell),
         "metadata": {} if name is None else {"nbgrader": {"grade_id": name}},
     }
     if kept["cell_type"] == "code":
@@ -92,6 +115,11 @@ def _kept(cell: dict[str, Any]) -> dict[str, Any]:
             if isinstance(kinds, dict)
         }
     return kept
+
+
+def _source(cell: dict[str, Any]) -> str:
+    source = cell.get("source")
+    return _text("".join(map(str, source)) if isinstance(source, list) else source)
 
 
 def _output(output: object) -> dict[str, Any] | None:
@@ -143,21 +171,6 @@ def _grade_id(cell: dict[str, Any]) -> str | None:
     return name if isinstance(name, str) else None
 
 
-def grade_ids(path: Path) -> set[str]:
-    """The names of nbgrader's cells in a notebook without a fault."""
-    cells = json.loads(path.read_bytes())["cells"]
-    return {name for cell in cells if (name := _grade_id(cell)) is not None}
-
-
-def other_lab(path: Path, lab_cells: Collection[str]) -> str:
-    """A sentence when no cell of a notebook is one of the `lab_cells`, those of its lab."""
-    there = grade_ids(path)
-    if lab_cells and not there & set(lab_cells):
-        what = "another notebook's" if there else "none"
-        return f"{path.name} has no question of this lab; its cells with names are {what}."
-    return ""
-
-
 def record_notes(folder: Path, slug: str, student: str, course: Path | None) -> list[str]:
     """Notes on the Records in a hand-in's records/: those that cannot be read, were made up, or are of another lab."""
     place = folder / RECORDS
@@ -175,8 +188,8 @@ def record_notes(folder: Path, slug: str, student: str, course: Path | None) -> 
         if record is None:
             unreadable.append(why)
             continue
-        if note := variants.foreign(record, student, course):
-            foreign.append(note if path.name in note else f"{path.name}: {note}")
+        if whose := own.whose(str(record.cluster.get(variants.MARK, ""))) if own else "":
+            foreign.append(f"{path.name} was made with the personal code of {whose}.")
         elif record.study in _elsewhere(slug):
             others.setdefault(record.study, []).append(path.name)
         elif not shared_records.is_given(record, given):
@@ -200,15 +213,10 @@ def _short(notes: list[str]) -> list[str]:
 
 
 @cache
-def studies(slug: str) -> frozenset[str]:
-    """The studies that a lab names as its own; nothing for an assignment that is not one of our labs."""
-    return frozenset(lab_file.read(slug).studies if slug in paths.labs() else ())
-
-
 def _elsewhere(slug: str) -> frozenset[str]:
     """The studies of the other labs; those of a lab's own exercises are not listed."""
-    of_all = frozenset[str]().union(*map(studies, paths.labs()))
-    return of_all - studies(slug)
+    of_labs = {each: frozenset(lab_file.read(each).studies) for each in paths.labs()}
+    return frozenset[str]().union(*of_labs.values()) - of_labs[slug]
 
 
 def belongs_to_records(name: str) -> bool:

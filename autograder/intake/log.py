@@ -37,24 +37,12 @@ def _with_times(new: Collected, before: Collected | None) -> Collected:
     """What was collected, with the times of what is in its place now."""
     if before is None or new.arrived:
         return new
-    if not new.by:
-        # What was there before stays, with its time.
-        return replace(
-            new,
-            handed_in=before.handed_in,
-            by=before.by,
-            late=before.late,
-            arrived=before.arrived,
-        )
-    # The same once more: it was here already when it came first, and a mark of lateness is never lost.
-    known = new if new.by == TABLE or before.by == FILES else before
-    return replace(
-        new,
-        handed_in=known.handed_in,
-        by=known.by,
-        late=new.late or before.late,
-        arrived=before.arrived,
-    )
+    # Without a time of its own, what was there before stays. The same once more was here when it came first, and a mark
+    # of lateness is never lost.
+    known = new if new.by == TABLE or (new.by and before.by == FILES) else before
+    late = before.late or (bool(new.by) and new.late)
+    when, by = known.handed_in, known.by
+    return replace(new, handed_in=when, by=by, late=late, arrived=before.arrived)
 
 
 def remembered(course: Path, slug: str) -> list[Collected]:

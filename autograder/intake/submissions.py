@@ -10,11 +10,13 @@ from datetime import UTC, datetime, timedelta
 from filecmp import cmp
 from pathlib import Path, PurePosixPath
 
+from nbgrader.utils import parse_utc
+
 from autograder.course.roster import Directory
 from autograder.intake import archives, inspection
 from autograder.intake.archives import Archive, Piece
+from autograder.intake.inspection import HandInError
 from autograder.rubrics.submission import RECORDS
-from beowulf.errors import LabError
 
 TIMESTAMP = "timestamp.txt"
 MOST_FILES = 2_000
@@ -60,10 +62,6 @@ class Wanted:
     notebooks: Collection[str] = ()
     cells: Collection[str] = ()
     course: Path | None = None
-
-
-class RefusedError(LabError):
-    """A hand-in cannot be collected; the message is the reason."""
 
 
 def collect(
@@ -114,7 +112,7 @@ def take(
     collected.notes.extend(hand_in.notes)
     try:
         return _take(hand_in, collected, wanted, submitted, older, known, by)
-    except RefusedError as problem:
+    except HandInError as problem:
         collected.notes.append(problem.message)
     except OSError as problem:
         collected.notes.append(f"It cannot be copied: {problem.strerror or problem}.")
@@ -124,13 +122,9 @@ def take(
 def _newest(several: list[Archive]) -> tuple[Archive, list[str]]:
     if len(several) == 1:
         return several[0], []
-    chosen = max(several, key=_changed)
+    chosen = max(several, key=lambda each: each.changed)
     others = ", ".join(f"“{each.sender}”" for each in several if each is not chosen)
     return chosen, [f"“{chosen.sender}” is the newest of {len(several)}; left out: {others}."]
-
-
-def _changed(hand_in: Archive) -> datetime:
-    return max((each.changed for each in hand_in.pieces), default=datetime.min.replace(tzinfo=UTC))
 
 
 def _take(
@@ -154,27 +148,28 @@ def _take(
         fresh.mkdir(parents=True)
         _Writing(fresh, notes).write(hand_in.pieces)
         if not any(path.is_file() for path in fresh.rglob("*")):
-            raise RefusedError("There is no file in it.")
+            raise HandInError("There is no file in it.")
         notes += tidy(fresh, wanted)
-        fault = _fault(fresh, wanted)
-        if fault and place.is_dir() and not _fault(place, wanted):
-            raise RefusedError(f"{fault} The hand-in that was there before stays.")
-        now, before = datetime.now(UTC), timestamp(place / TIMESTAMP)
-        when = min(known or _changed(hand_in), now)
+        faults = faults_of(fresh, wanted)
+        if faults and place.is_dir() and not faults_of(place, wanted):
+            raise HandInError(f"{faults[0]} The hand-in that was there before stays.")
+        now, before = datetime.now(UTC), timestamp(place)
+        when = min(known or hand_in.changed, now)
         if by != EXCHANGE:
             notes += _doubts_about_time(hand_in, known, now)
         collected = replace(collected, handed_in=as_stamp(when), by=by if known else FILES)
         if place.is_dir() and _same(fresh, place):
-            notes += notes_on(fresh, student, wanted)
-            return replace(collected, outcome="refused" if fault else "unchanged")
+            notes += [*faults, *record_notes(fresh, student, wanted)]
+            return replace(collected, outcome="refused" if faults else "unchanged")
         if before and when < before and not older:
-            notes[:] = [older_note(when, before), *notes_on(place, student, wanted)]
+            faults = faults_of(place, wanted)
+            notes[:] = [older_note(when, before), *faults, *record_notes(place, student, wanted)]
             return Collected(student, "unchanged", notes, collected.sender)
-        notes += notes_on(fresh, student, wanted)
+        notes += [*faults, *record_notes(fresh, student, wanted)]
         # nbgrader grades again only what is newer than what it graded.
         newer = when if before is None or when > before else before + timedelta(seconds=1)
         (fresh / TIMESTAMP).write_text(as_stamp(newer))
-        outcome = "refused" if fault else "updated" if place.exists() else "new"
+        outcome = "refused" if faults else "updated" if place.exists() else "new"
         if place.exists():
             place.rename(old)
         fresh.rename(place)
@@ -215,9 +210,9 @@ class _Writing:
                 continue
             self.files += 1
             if self.files > MOST_FILES:
-                raise RefusedError(f"It has more than {MOST_FILES:,} files.")
+                raise HandInError(f"It has more than {MOST_FILES:,} files.")
             if piece.size > self.left:
-                raise RefusedError(
+                raise HandInError(
                     f"It has more than the {LARGEST_SUBMISSION_KB // 1000} MB that are allowed."
                 )
             self.left -= piece.size
@@ -239,7 +234,7 @@ class _Writing:
         # Before any of them is looked at, which takes seconds for hundreds of thousands.
         self.members += path.read_bytes().count(ENTRY)
         if self.members > MOST_MEMBERS:
-            raise RefusedError(
+            raise HandInError(
                 f"There are more than {MOST_MEMBERS:,} files and folders in its zips."
             )
         try:
@@ -300,7 +295,7 @@ def rename(folder: Path, wanted: Wanted) -> list[str]:
     missing = [name for name in wanted.notebooks if name not in there]
     extra = [name for name in there if name not in wanted.notebooks]
     if len(wanted.notebooks) == 1 and missing and len(extra) == 1:
-        if not fault_of(folder / extra[0], wanted):
+        if not inspection.notebook_fault(folder / extra[0], wanted.cells):
             (folder / extra[0]).rename(folder / missing[0])
             return [f"{extra[0]} is taken as {missing[0]}."]
     if extra and not missing and wanted.notebooks:
@@ -310,19 +305,15 @@ def rename(folder: Path, wanted: Wanted) -> list[str]:
     return []
 
 
-def notes_on(folder: Path, student: str, wanted: Wanted) -> list[str]:
-    """Notes on a hand-in before it is graded: faults of its notebooks and its Records."""
-    notes = list(filter(None, (fault_of(folder / name, wanted) for name in wanted.notebooks)))
-    return [*notes, *inspection.record_notes(folder, wanted.slug, student, wanted.course)]
+def faults_of(folder: Path, wanted: Wanted) -> list[str]:
+    """Why the notebooks of a hand-in cannot be graded, in sentences."""
+    faults = (inspection.notebook_fault(folder / name, wanted.cells) for name in wanted.notebooks)
+    return list(filter(None, faults))
 
 
-def _fault(folder: Path, wanted: Wanted) -> str:
-    return next(filter(None, (fault_of(folder / name, wanted) for name in wanted.notebooks)), "")
-
-
-def fault_of(path: Path, wanted: Wanted) -> str:
-    """Why a hand-in's notebook cannot be graded, in a sentence; "" when it can be."""
-    return inspection.notebook_fault(path) or inspection.other_lab(path, wanted.cells)
+def record_notes(folder: Path, student: str, wanted: Wanted) -> list[str]:
+    """Notes on a hand-in's Records before it is graded."""
+    return inspection.record_notes(folder, wanted.slug, student, wanted.course)
 
 
 def _same(fresh: Path, place: Path) -> bool:
@@ -345,7 +336,7 @@ def _doubts_about_time(hand_in: Archive, known: datetime | None, now: datetime) 
     """Sentences about times that a learner, or a learner's clock, made up."""
     if any(each.path.name == TIMESTAMP for each in hand_in.pieces):
         yield f"There is a {TIMESTAMP} in it, which anybody can write: its time does not count."
-    changed = _changed(hand_in)
+    changed = hand_in.changed
     if known or not hand_in.pieces or changed.year <= NO_DAY:
         return
     if changed > now + WRONG_CLOCK:
@@ -359,31 +350,26 @@ def as_stamp(when: datetime) -> str:
     return when.astimezone(UTC).strftime(_FORMAT)
 
 
-def timestamp(path: Path) -> datetime | None:
-    """When a collected submission was handed in; None without a timestamp that can be read."""
-    return as_time(stamp(path))
+def timestamp(folder: Path) -> datetime | None:
+    """When a collected submission was handed in, by its timestamp.txt; None without one that can be read.
 
-
-def stamp(path: Path) -> str:
-    """The text of a timestamp.txt, "" without one: a learner may have put a link, a pipe or megabytes there."""
+    A learner may have put a link, a pipe or megabytes there.
+    """
+    path = folder / TIMESTAMP
     try:
         if path.is_symlink() or not path.is_file():
-            return ""
+            return None
         with path.open(encoding="utf-8") as file:
-            return file.read(LONGEST_STAMP).strip()
+            return as_time(file.read(LONGEST_STAMP).strip())
     except (OSError, ValueError):
-        return ""
+        return None
 
 
 def as_time(text: str) -> datetime | None:
-    """The time in a text of that form; None where there is none."""
+    """A time as nbgrader writes it, in whatever time zone the course has; None where there is none."""
     try:
-        when = datetime.strptime(text.strip(), _FORMAT).replace(tzinfo=UTC)
-    except ValueError:
+        when: datetime = parse_utc(text).replace(tzinfo=UTC)
+    except (ValueError, OverflowError, TypeError, AttributeError):
         return None
-    return when if is_a_day(when) else None
-
-
-def is_a_day(when: datetime) -> bool:
-    """Whether a time can be written as another time zone's and compared: those at the ends of all times cannot."""
-    return datetime.min.year < when.year < datetime.max.year
+    # Those at the ends of all times cannot be written as another time zone's and compared.
+    return when if datetime.min.year < when.year < datetime.max.year else None

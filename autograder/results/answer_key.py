@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Callable, Sequence
 from html import escape
@@ -11,7 +9,9 @@ from typing import Any
 
 from markdown_it import MarkdownIt
 
-from autograder.results.page import STYLE
+from autograder.cells import text_of
+from autograder.files import as_csv
+from autograder.results.class_page import STYLE
 from autograder.rubrics import questions
 from autograder.self_check import solutions
 from beowulf import lab_file, paths
@@ -70,19 +70,17 @@ def _table(lab: LabFile) -> str:
     return "\n".join(lines) + "\n"
 
 
-def as_csv(labs: Sequence[LabFile]) -> str:
+def table(labs: Sequence[LabFile]) -> str:
     """One table of all labs, for a spreadsheet."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(HEADER)
-    for lab in labs:
-        for each in lab.questions.values():
-            points, by = f"{each.points:g}", _by(lab, each)
-            writer.writerow((lab.slug, each.name, points, by, each.read, each.asks))
-    return text.getvalue()
+    rows = [
+        (lab.slug, each.name, each.points, _by(lab, each), each.read, each.asks)
+        for lab in labs
+        for each in lab.questions.values()
+    ]
+    return as_csv([HEADER, *rows])
 
 
-FORMATS: dict[str, Callable[[Sequence[LabFile]], str]] = {"markdown": markdown, "csv": as_csv}
+FORMATS: dict[str, Callable[[Sequence[LabFile]], str]] = {"markdown": markdown, "csv": table}
 
 
 def key(labs: Sequence[LabFile]) -> str:
@@ -120,5 +118,5 @@ def _limits(question: QuestionTable) -> list[str]:
 
 def _answer(cell: Any) -> str:
     """A cell of the author's as Markdown, without the lines that mark what a learner does not get."""
-    text = MARK.sub("", solutions.text_of(cell))
+    text = MARK.sub("", text_of(cell))
     return text if cell.cell_type == "markdown" else f"````python\n{text}\n````"

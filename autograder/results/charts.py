@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 
 import pandas as pd
 from matplotlib.ticker import MaxNLocator
@@ -17,7 +16,7 @@ from beowulf.figures.look import (
     HATCHES,
     MARKERS,
     Figure,
-    number_text,
+    long_scale,
     paper,
     style,
     titled,
@@ -36,10 +35,12 @@ def label(text: str) -> str:
     return plain if len(plain) <= LONGEST_LABEL else plain[: LONGEST_LABEL - 1] + "…"
 
 
-def counts(values: Mapping[str, int], *, title: str, value_title: str) -> Figure:
+def counts(
+    values: Mapping[str, int], *, title: str, value_title: str, name_title: str = ""
+) -> Figure:
     """A bar for each name: how many; there are no halves on its axis."""
     numbers = {name: float(number) for name, number in values.items()}
-    figure = bars(numbers, title=title, value_title=value_title)
+    figure = bars(numbers, title=title, value_title=value_title, name_title=name_title)
     figure.drawing.axes[0].xaxis.set_major_locator(MaxNLocator(integer=True))
     return figure
 
@@ -52,31 +53,31 @@ def shares(
     value_title: str,
 ) -> Figure:
     """For each name a bar of how many of each kind, one after the other; `kinds` has the place of each in COLOURS."""
-    names = list(counts)
-    rows = [{"name": name, **{kind: counts[name].get(kind, 0) for kind in kinds}} for name in names]
+    table = pd.DataFrame(
+        [(name, *(each.get(kind, 0) for kind in kinds)) for name, each in counts.items()],
+        columns=["name", *kinds],
+    )
     with style():
-        drawing, axes = paper(height=1.6 + 0.38 * len(names))
-        start = [0] * len(names)
-        for place, (kind, colour) in enumerate(kinds.items()):
-            lengths = [counts[name].get(kind, 0) for name in names]
-            if not any(lengths):
-                continue
+        drawing, axes = paper(height=1.6 + 0.38 * len(counts))
+        used = [kind for kind in kinds if table[kind].any()]
+        start = pd.Series(0, table.index)
+        for place, kind in enumerate(used):
             drawn = axes.barh(
-                range(len(names)),
-                lengths,
+                table.index,
+                table[kind],
                 left=start,
-                color=COLOURS[colour],
-                hatch=HATCHES[place % len(HATCHES)],
+                color=COLOURS[kinds[kind]],
+                hatch=HATCHES[place],
                 edgecolor="white",
                 label=kind,
             )
-            box = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none"}
-            numbers = [str(length) if length else "" for length in lengths]
+            numbers = [str(number or "") for number in table[kind]]
             for text in axes.bar_label(drawn, numbers, label_type="center", fontsize=9):
                 if text.get_text():
-                    text.set_bbox(dict(box))
-            start = [begin + length for begin, length in zip(start, lengths, strict=True)]
-        axes.set_yticks(range(len(names)), names)
+                    box = "round,pad=0.15"
+                    text.set_bbox({"boxstyle": box, "facecolor": "white", "edgecolor": "none"})
+            start += table[kind]
+        axes.set_yticks(table.index, table["name"])
         axes.invert_yaxis()
         axes.grid(axis="y", visible=False)
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -86,36 +87,16 @@ def shares(
         f"{name}: " + ", ".join(f"{number} {kind}" for kind, number in each.items() if number)
         for name, each in counts.items()
     )
-    return Figure(
-        drawing, title, f"Bars of {value_title}. {title}. {counts_text}.", pd.DataFrame(rows)
-    )
+    return Figure(drawing, title, f"Bars of {value_title}. {title}. {counts_text}.", table)
 
 
 def histogram(values: Sequence[float], most: float, *, title: str, value_title: str) -> Figure:
     """How many of the class are in each step between 0 and `most`; a step is a round number."""
     step = _round_step(most)
-    bins = max(1, math.ceil(most / step))
-    counted = [0] * bins
-    for value in values:
-        counted[min(int(max(value, 0.0) / step), bins - 1)] += 1
-    edges = [step * place for place in range(bins + 1)]
-    names = [f"{low:g} to {high:g}" for low, high in pairwise(edges)]
-    with style():
-        drawing, axes = paper(height=3.2)
-        middles = [(low + high) / 2 for low, high in pairwise(edges)]
-        drawn = axes.bar(middles, counted, width=0.94 * step, color=COLOURS[0])
-        axes.bar_label(drawn, [str(number) if number else "" for number in counted], padding=2)
-        axes.set_xticks(edges, [f"{edge:g}" for edge in edges])
-        axes.grid(axis="x", visible=False)
-        axes.yaxis.set_major_locator(MaxNLocator(integer=True))
-        axes.margins(y=0.15)
-        titles(axes, title, value_title, "learners")
-    steps = ", ".join(
-        f"{number} from {name}" for name, number in zip(names, counted, strict=True) if number
-    )
-    table = pd.DataFrame({value_title: names, "learners": counted})
-    alt = f"Bars of learners over {value_title}. {title}. {steps or 'Nobody'}."
-    return Figure(drawing, title, alt, table)
+    steps = max(1, math.ceil(most / step))
+    places = Counter(min(int(max(value, 0.0) / step), steps - 1) for value in values)
+    in_step = {f"{step * n:g} to {step * (n + 1):g}": places[n] for n in range(steps)}
+    return counts(in_step, title=title, value_title="learners", name_title=value_title)
 
 
 def _round_step(most: float) -> float:
@@ -133,32 +114,30 @@ def beside_the_class(values: Sequence[Compared], *, title: str) -> Figure:
     shown = order[:MOST_LINES]
     with style():
         drawing, axes = paper(width=8.4, height=1.8 + 0.4 * len(shown))
-        for down, line in enumerate(shown):
-            for odd in (False, True):
-                here = [each for each in lines[line] if each.odd is odd]
-                axes.plot(
-                    [_drawn_at(each.times) for each in here],
-                    [down] * len(here),
-                    linestyle="none",
-                    marker=MARKERS[2] if odd else MARKERS[0],
-                    markersize=8 if odd else 6,
-                    color=COLOURS[1] if odd else COLOURS[0],
-                    alpha=1.0 if odd else 0.55,
-                    label=("far from the class" if odd else "the class") if not down else None,
-                )
-                for each in here if odd else ():
-                    axes.annotate(
-                        label(each.student),
-                        (_drawn_at(each.times), down),
-                        (6, 5),
-                        textcoords="offset points",
-                        fontsize=9,
-                    )
+        looks = {
+            False: ("the class", MARKERS[0], 6, COLOURS[0], 0.55),
+            True: ("far from the class", MARKERS[2], 8, COLOURS[1], 1.0),
+        }
+        for odd, (name, marker, size, colour, alpha) in looks.items():
+            here = [
+                (e, down) for down, line in enumerate(shown) for e in lines[line] if e.odd is odd
+            ]
+            places = [(_drawn_at(each.times), down) for each, down in here]
+            axes.plot(
+                [x for x, _ in places],
+                [y for _, y in places],
+                linestyle="none",
+                marker=marker,
+                markersize=size,
+                color=colour,
+                alpha=alpha,
+                label=name,
+            )
+            for (each, _), place in zip(here if odd else (), places, strict=False):
+                student = label(each.student)
+                axes.annotate(student, place, (6, 5), textcoords="offset points", fontsize=9)
         axes.axvline(1.0, color="#666666", linewidth=1)
-        axes.set_xscale("log")
-        ticks = _ticks([_drawn_at(each.times) for line in shown for each in lines[line]])
-        axes.set_xticks(ticks, [number_text(tick) for tick in ticks])
-        axes.minorticks_off()
+        long_scale(axes)
         names = [label(f"{study}: {titled(quantity)}") for study, quantity in shown]
         axes.set_yticks(range(len(shown)), names)
         axes.set_ylim(len(shown) - 0.4, -0.6)
@@ -188,10 +167,3 @@ def beside_the_class(values: Sequence[Compared], *, title: str) -> Figure:
 def _drawn_at(times: float) -> float:
     """Where a value is drawn: what is beyond all measure is at the edge, so that the others stay apart."""
     return min(max(times, 1 / FARTHEST), FARTHEST)
-
-
-def _ticks(values: Sequence[float]) -> list[float]:
-    every = [step * 10.0**power for power in range(-6, 7) for step in (1, 2, 5)]
-    low, high = min([*values, 0.5]), max([*values, 2.0])
-    ticks = [tick for tick in every if low / 1.5 <= tick <= high * 1.5]
-    return ticks if len(ticks) <= 12 else [tick for tick in ticks if f"{tick:e}".startswith("1.")]

@@ -22,7 +22,6 @@ from autograder.evidence.near_copies import Resemblance, Steps
 from autograder.evidence.record_files import RECORDS
 from autograder.text import counted
 from beowulf import schemas
-from beowulf.errors import LabError
 from beowulf.record import Record
 
 # The kinds, the surest first, and what is the same in each.
@@ -50,16 +49,6 @@ MOST_RECORDS = 50  # of a student, whose ups and downs are compared
 LARGEST_CAPTURE_BYTES = 100_000_000
 LEAST_CAPTURE_BYTES = 1_000  # an idle wire leaves captures that hold nothing but their header
 MOST_SENTENCES = 6  # sentences of one suspicion; its files are all named
-_UNREADABLE = (
-    LabError,
-    OSError,
-    ValueError,
-    TypeError,
-    LookupError,
-    ArithmeticError,
-    RecursionError,
-    MemoryError,
-)
 
 
 @dataclass(frozen=True)
@@ -178,7 +167,7 @@ def _records(student: str, folder: Path, gifts: frozenset[str]) -> Iterator[_Fil
             study = f"{record.study} {record.variant}"
             steps = _steps(record) if number < MOST_RECORDS else None
             yield _File(student, path.name, mark, _chosen(samples), digest, whole, study, steps)
-        except _UNREADABLE:
+        except Exception:  # values that no measurement leaves
             continue
 
 
@@ -188,7 +177,7 @@ def _steps(record: Record) -> Steps | None:
         return None
     try:
         return near_copies.steps(record)
-    except _UNREADABLE:
+    except Exception:  # as above; its other values can still be compared
         return None
 
 
@@ -263,12 +252,11 @@ def _equal_values(records: Iterable[_File]) -> Iterator[Shared]:
             continue
         if first.digest and first.digest == second.digest:
             continue
-        files = tuple(f"{each.student}: {each.file}" for each in (first, second))
         what = (
             f"{count} of {fewer} values that were compared in {first.file} of {first.student} and"
             f" {second.file} of {second.student} are the same to the last digit."
         )
-        yield Shared((first.student, second.student), "samples", what, files)
+        yield _of_two(first, second, "samples", what)
 
 
 def _near_copies(records: Iterable[_File]) -> Iterator[Shared]:
@@ -283,7 +271,7 @@ def _near_copies(records: Iterable[_File]) -> Iterator[Shared]:
         pairs = near_copies.resembling(steps, [each.student for each in same])
         for pair in sorted(pairs, key=lambda pair: pair.score):
             surest[same[pair.one].student, same[pair.other].student] = pair
-        for students, pair in surest.items():
+        for pair in surest.values():
             first, second = same[pair.one], same[pair.other]
             if first.digest and first.digest == second.digest:
                 continue
@@ -292,8 +280,12 @@ def _near_copies(records: Iterable[_File]) -> Iterator[Shared]:
                 f" at the same places in the same launches ({pair.like:.2f} of 1 at {counted(pair.places, 'place')}):"
                 " one may be the other, scaled, rounded or sorted."
             )
-            files = tuple(f"{each.student}: {each.file}" for each in (first, second))
-            yield Shared(students, "near", what, files)
+            yield _of_two(first, second, "near", what)
+
+
+def _of_two(first: _File, second: _File, kind: str, what: str) -> Shared:
+    files = tuple(f"{each.student}: {each.file}" for each in (first, second))
+    return Shared((first.student, second.student), kind, what, files)
 
 
 def _names(students: Iterable[str]) -> str:

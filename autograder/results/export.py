@@ -5,11 +5,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,20 +14,18 @@ from nbgrader.api import MissingEntry
 from nbgrader.plugins import ExportPlugin
 from traitlets import Dict, Unicode
 
-from autograder.files import write_text
+from autograder.files import as_csv, write_text
 from autograder.grading import lateness
 from autograder.grading import points as class_points
-from autograder.text import plain
 from beowulf.errors import LabError
-
-# A spreadsheet takes these for the beginning of a formula.
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 class Table(ExportPlugin):  # type: ignore[misc]
     """What the three have in common: learners, labs, points, a file that is written completely."""
 
     usual = "grades.csv"
+    # What there is to say of the file: its learners, cells without points, late hand-ins that it says nothing of.
+    learners = gaps = late = 0
 
     def export(self, gradebook: Any) -> None:
         """Write the file, for the chosen labs and learners only."""
@@ -38,17 +33,17 @@ class Table(ExportPlugin):  # type: ignore[misc]
         write_text(path, as_csv(self.rows(gradebook)))
         self.log.info("Grades are in %s", path)
 
+    def rows(self, gradebook: Any) -> Iterator[list[Any]]:
+        """The lines."""
+        raise NotImplementedError
+
     def assignments(self, gradebook: Any) -> list[Any]:
         """The labs to export, by their names."""
-        chosen = [
-            each for each in gradebook.assignments if self._wanted(self.assignment, each.name)
-        ]
-        return sorted(chosen, key=lambda each: str(each.name))
+        return _chosen(gradebook.assignments, "name", self.assignment)
 
     def students(self, gradebook: Any) -> list[Any]:
         """The learners to export, by their IDs."""
-        chosen = [each for each in gradebook.students if self._wanted(self.student, each.id)]
-        return sorted(chosen, key=lambda each: str(each.id))
+        return _chosen(gradebook.students, "id", self.student)
 
     def _late(self, slug: str) -> dict[str, str]:
         """What is to be said of each late hand-in of a lab."""
@@ -59,8 +54,11 @@ class Table(ExportPlugin):  # type: ignore[misc]
         every = lateness.of_class(course, slug, students)
         return {student: each.says for student, each in every.items() if each.says}
 
-    def _wanted(self, chosen: list[Any], name: str) -> bool:
-        return not chosen or name in [str(each) for each in chosen]
+
+def _chosen(every: Iterable[Any], name: str, chosen: Iterable[Any]) -> list[Any]:
+    names = {str(each) for each in chosen}
+    some = [each for each in every if not names or getattr(each, name) in names]
+    return sorted(some, key=lambda each: str(getattr(each, name)))
 
 
 class Grades(Table):
@@ -74,13 +72,13 @@ class Grades(Table):
         ]
         for assignment in self.assignments(gradebook):
             late = self._late(str(assignment.name))
-            for student in self.students(gradebook):
+            students = self.students(gradebook)
+            self.learners = len(students)
+            for student in students:
                 submission = submission_of(gradebook, assignment, student)
                 raw = float(submission.score) if submission else 0.0
                 penalty = submission.late_submission_penalty if submission else 0.0
-                due = (
-                    submission.duedate if submission and assignment.duedate else assignment.duedate
-                )
+                due = (submission or assignment).duedate if assignment.duedate else None
                 yield [
                     *(assignment.name, due, submission and submission.timestamp),
                     *(student.id, student.last_name, student.first_name, student.email),
@@ -95,10 +93,6 @@ class ForImport(Table):
     So a learner without points in any of the labs is left out, and so is a lab in which no learner has points.
     """
 
-    learners = 0
-    late = 0  # hand-ins with points that came late, or may have
-    gaps = 0  # cells that are empty all the same, because a learner has points in another lab
-
     def graded(self, gradebook: Any) -> tuple[list[Any], list[tuple[Any, list[str]]]]:
         """The labs in which a learner has points; and the learners with points, in each of these labs."""
         assignments = self.assignments(gradebook)
@@ -111,8 +105,7 @@ class ForImport(Table):
             (student, [points[n] for n in columns]) for student, points in every if any(points)
         ]
         self.learners = len(lines)
-        self.sentences = [self._late(str(assignments[n].name)) for n in columns]
-        self.late = sum(str(student.id) in each for student, _ in lines for each in self.sentences)
+        # Cells that are empty all the same, because a learner has points in another lab.
         self.gaps = sum(not each for _, points in lines for each in points)
         return [assignments[n] for n in columns], lines
 
@@ -134,6 +127,8 @@ class Canvas(ForImport):
         assignments, lines = self.graded(gradebook)
         titles = [self.columns.get(each.name, each.name) for each in assignments]
         yield ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *titles]
+        for late in (self._late(str(each.name)) for each in assignments):
+            self.late += sum(str(student.id) in late for student, _ in lines)
         most = [number(each.max_score) for each in assignments]
         yield ["    Points Possible", "", "", "", "", *most]
         for student, points in lines:
@@ -153,34 +148,21 @@ class Moodle(ForImport):
         """The lines; when Moodle imports them, it asks which column identifies a learner."""
         assignments, lines = self.graded(gradebook)
         names = [str(each.name) for each in assignments]
-        late = [(f"{name} (late)", says) for name, says in zip(names, self.sentences, strict=True)]
-        late = [(title, says) for title, says in late if says]
-        titles = [title for title, _ in late]
-        yield ["Username", "First name", "Last name", "Email address", *names, *titles]
+        late = {f"{name} (late)": says for name in names if (says := self._late(name))}
+        yield ["Username", "First name", "Last name", "Email address", *names, *late]
         for student, points in lines:
             who = [student.id, student.first_name, student.last_name, student.email]
-            yield [*who, *points, *(says.get(str(student.id), "") for _, says in late)]
+            yield [*who, *points, *(says.get(str(student.id), "") for says in late.values())]
 
 
 FORMATS: dict[str, type[Table]] = {"nbgrader": Grades, "canvas": Canvas, "moodle": Moodle}
 
 
-@dataclass(frozen=True)
-class Written:
-    """A file of grades: its learners, its cells without points, and late hand-ins that it says nothing of."""
-
-    path: Path
-    learners: int
-    gaps: int = 0
-    late: int = 0
-
-
-def write(course: Any, form: str, to: Path | None, slugs: list[str]) -> Written:
-    """Write the grades of these labs in one of the FORMATS; the file, its learners and its gaps."""
+def write(course: Any, form: str, to: Path | None, slugs: list[str]) -> Table:
+    """Write the grades of these labs in one of the FORMATS; what is to be said of the file is in its plug-in."""
     plugin = FORMATS[form](parent=course.api)
     plugin.assignment = slugs
-    path = to or course.folder / plugin.usual
-    plugin.to = str(path)
+    plugin.to = str(to or course.folder / plugin.usual)
     with course.gradebook() as book:
         labs = {str(each.name) for each in book.assignments}
         if missing := [slug for slug in slugs if slug not in labs]:
@@ -188,11 +170,7 @@ def write(course: Any, form: str, to: Path | None, slugs: list[str]) -> Written:
     lateness.refresh(course, slugs or sorted(labs & set(course.labs)))
     with course.gradebook() as book:
         plugin.export(book)
-        learners = len(plugin.students(book))
-    if isinstance(plugin, ForImport):
-        late = plugin.late if isinstance(plugin, Canvas) else 0
-        return Written(path, plugin.learners, plugin.gaps, late)
-    return Written(path, learners)
+    return plugin
 
 
 def submission_of(gradebook: Any, assignment: Any, student: Any) -> Any:
@@ -214,25 +192,6 @@ def points_of(gradebook: Any, assignment: Any, student: Any) -> str:
 def number(value: float) -> str:
     """Points without a needless .0, and without what adding up leaves in the tenth digit."""
     return f"{round(float(value or 0), 6):.12g}"
-
-
-def as_csv(rows: Iterable[list[Any]]) -> str:
-    """Rows as the text of a CSV file that a spreadsheet opens without running anything."""
-    file = io.StringIO(newline="")
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerows([_cell(value) for value in row] for row in rows)
-    return file.getvalue()
-
-
-def _cell(value: Any) -> Any:
-    value = plain(value) if isinstance(value, str) else value
-    if isinstance(value, str) and value.startswith(FORMULA):
-        return f"'{value}"
-    # pandas makes NaN, which is not even equal to itself, of what is missing.
-    if value is None or value != value:
-        return ""
-    # Adding up leaves 0.30000000000000004.
-    return f"{value:.12g}" if isinstance(value, float) else value
 
 
 def waiting(course: Any, slugs: list[str]) -> str:

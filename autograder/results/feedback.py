@@ -14,17 +14,16 @@ from nbconvert.exporters import HTMLExporter, TemplateExporter
 from nbconvert.filters import Highlight2HTML
 from nbconvert.filters.widgetsdatatypefilter import WidgetsDataTypeFilter
 from nbformat import NotebookNode
-from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.api import Gradebook
 from nbgrader.preprocessors import NbGraderPreprocessor
 from nbgrader.utils import is_grade, is_solution, is_task
 
 from autograder.cells import new_cell
-from autograder.grading import lateness, marking
+from autograder.course.course import folder_of
+from autograder.grading import lateness, marking, workers
 from autograder.grading.one_submission import Outcome
 from autograder.grading.safe_page import POLICY_TAG, markdown
-from autograder.grading.scoring import course_of
-from autograder.grading.workers import Workers
-from autograder.rubrics.score import MIME_TYPE
+from autograder.rubrics.score import Score, score_of
 from autograder.text import as_html
 from beowulf import lab_file, paths
 from beowulf.errors import UsageError
@@ -99,14 +98,12 @@ def generate(
 
     lateness.refresh(course, [slug])
     _ = course.api  # read once, and not by each process
-    with Workers(work, min(jobs, len(chosen)), LONGEST_PAGE_S, NOT_MADE) as workers:
-        for done, outcome in enumerate(workers.run(chosen)):
-            progress(done, len(chosen), outcome.student)
-            if outcome.problem:
-                yield Page(outcome.student, problem=outcome.problem)
-            else:
-                place = course.folder / "feedback" / outcome.student / slug
-                yield Page(outcome.student, tuple(sorted(place.glob("*.html"))))
+    outcomes = workers.run(work, chosen, jobs, LONGEST_PAGE_S, NOT_MADE)
+    for done, outcome in enumerate(outcomes):
+        progress(done, len(chosen), outcome.student)
+        place = course.folder / "feedback" / outcome.student / slug
+        files = () if outcome.problem else tuple(sorted(place.glob("*.html")))
+        yield Page(outcome.student, files, outcome.problem)
 
 
 class PageExporter(HTMLExporter):
@@ -150,11 +147,13 @@ class AddSummary(NbGraderPreprocessor):  # type: ignore[misc]
         """The notebook with a cell before its first one; it needs the points from GetGrades and what KeepSafe left."""
         about = resources["nbgrader"]
         slug, student = about["assignment"], about["student"]
-        course = course_of(Path(resources["metadata"]["path"]))
+        course = folder_of(Path(resources["metadata"]["path"]))
         changed = marking.reasons(course, slug, student) if course else {}
         graded = [cell for cell in nb.cells if is_grade(cell) or is_task(cell)]
         with Gradebook(about["db_url"]) as book:
-            rows = [_row(cell, _grade(book, cell, about), changed) for cell in graded]
+            entered = book.find_submission_notebook(about["notebook"], slug, student).grades
+            grades = {grade.name: grade for grade in entered}
+            rows = [_row(cell, grades[cell.metadata.nbgrader.grade_id], changed) for cell in graded]
         if not rows or slug not in paths.labs():
             return nb, resources
         late = lateness.of_class(course, slug, [student])[student].says if course else ""
@@ -249,20 +248,12 @@ def _written(answers: list[tuple[_Row, NotebookNode]]) -> str:
     return f"<h2>Your written answers</h2>{''.join(parts)}"
 
 
-def _grade(book: Any, cell: NotebookNode, about: dict[str, Any]) -> Any:
-    name = cell.metadata.nbgrader.grade_id
-    try:
-        return book.find_grade(name, about["notebook"], about["assignment"], about["student"])
-    except MissingEntry:
-        return None
-
-
 def _row(cell: NotebookNode, grade: Any, changed: Mapping[str, str]) -> _Row:
-    marks = cell.metadata.nbgrader
-    score = _score(cell)
-    found, expected, read = (str(score.get(name, "")) for name in ("found", "expected", "read"))
-    by_hand = grade is not None and grade.manual_score is not None
-    waits = grade is not None and grade.needs_manual_grade and not by_hand
+    marks, of = cell.metadata.nbgrader, float(cell.metadata.nbgrader.get("points") or 0)
+    score = score_of(cell) or Score(0.0, of, "")
+    found, expected = score.found, score.expected
+    by_hand = grade.manual_score is not None
+    waits = grade.needs_manual_grade and not by_hand
     if waits:
         found = WAITS
     elif by_hand:
@@ -271,16 +262,7 @@ def _row(cell: NotebookNode, grade: Any, changed: Mapping[str, str]) -> _Row:
     # nbgrader's template draws it as Markdown, and nbconvert stops at an attachment that is not there.
     marks.comment = comment.replace("attachment:", "attachment ")
     points = None if waits else float(marks.get("score") or 0)
-    of = float(marks.get("points") or 0)
-    return _Row(str(marks.grade_id), points, of, found, expected, read, comment)
-
-
-def _score(cell: NotebookNode) -> dict[str, Any]:
-    for output in cell.get("outputs", ()):
-        score = output.get("data", {}).get(MIME_TYPE)
-        if isinstance(score, dict):
-            return score
-    return {}
+    return _Row(str(marks.grade_id), points, of, found, expected, score.read, comment)
 
 
 def _table(rows: list[_Row], sections: Mapping[str, _Section]) -> str:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 from autograder.evidence import record_files
 from autograder.evidence.finding import is_number
@@ -28,7 +27,6 @@ MEASURED = ("_per_s", "_us", "_ms", "_ns")
 # No quantity is smaller or larger, in whatever unit: a ratio of two values is a number that can be drawn.
 LEAST_MEASURED, MOST_MEASURED = 1e-15, 1e21
 LONGEST_MEASUREMENT = timedelta(days=7)
-Plain = dict[str, Any]
 
 
 @dataclass(frozen=True)

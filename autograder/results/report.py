@@ -8,12 +8,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from autograder.files import write_text
+import pandas as pd
+
+from autograder.files import as_csv, write_text
 from autograder.grading import lateness, points
 from autograder.intake import log
 from autograder.results import copies, measured, outliers, sections
-from autograder.results.export import as_csv
-from autograder.results.page import page
+from autograder.results.class_page import page
 from autograder.results.sections import Section
 from beowulf.errors import LabError
 from beowulf.progress import Progress, no_progress
@@ -79,8 +80,9 @@ def _guarded(title: str, make: Callable[[], Section]) -> Section:
     except Exception as problem:
         name = title.lower().replace(" ", "-")
         text = f"This part could not be made ({type(problem).__name__}: {str(problem)[:200]})."
-        table = sections.table_of([], [])
-        return Section(name, title, text, table, urgent=f"{title}: this part could not be made")
+        return Section(
+            name, title, text, pd.DataFrame(), urgent=f"{title}: this part could not be made"
+        )
 
 
 def _about(course: Course, handed_in: int, enrolled: int) -> str:

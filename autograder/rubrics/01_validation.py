@@ -13,7 +13,15 @@ from autograder.rubrics.answers import given
 from autograder.rubrics.facts_04 import calls
 from autograder.rubrics.predictions import sealed
 from autograder.rubrics.questions import Scorer
-from autograder.rubrics.record_facts import ByRecord, attempt, best_of_own, near, numbers_and_words
+from autograder.rubrics.record_facts import (
+    ByRecord,
+    Facts,
+    attempt,
+    best_of_own,
+    near,
+    numbers_and_words,
+    read_records,
+)
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission, is_number
 from beowulf.errors import LabError
@@ -36,6 +44,7 @@ RECEIVES = {"recv", "irecv", "sendrecv"}
 FEWEST_SAMPLES = 5  # of each ordered pair
 # As the notebook asks for it.
 TRIPS = Wants(x="number of the other node", y="round trip in µs", lines=4, points=3)
+RATE = "idle_mbit_per_s"
 # By how much the Mbit/s in a Record may differ from those that its bytes and seconds give.
 ROUNDING_PERCENT, ROUNDING_MBIT_PER_S = 1, 0.00001
 
@@ -75,50 +84,38 @@ def count(name: str, submission: Submission) -> Score:
     return near(submission, {name: wanted}, f"the Record has {nodes} nodes")
 
 
+def idle(record: Record) -> Facts:
+    """What a Record of the idle wire gives: its Mbit/s, and whether those that it states are the same."""
+    facts = a5_no_load.seen(record)
+    sent, elapsed_s, stated = (facts.get(name) for name in ("bytes", "elapsed_s", "mbit_per_s"))
+    if not (is_number(sent) and is_number(elapsed_s) and sent >= 0 and elapsed_s > 0):
+        raise LabError("it holds no elapsed time and bytes")
+    rate = 8 * sent / elapsed_s / 1e6
+    room = max(ROUNDING_PERCENT / 100 * rate, ROUNDING_MBIT_PER_S)
+    return {RATE: rate, "agrees": is_number(stated) and abs(stated - rate) <= room}
+
+
 def a5_record(submission: Submission) -> Score:
     """All points for a whole Record of the idle wire, half for one whose numbers do not agree."""
     expected = "A whole Record A5 of the idle wire."
-    records = submission.measured("A5")
-    if not records:
-        return Score(0, 2, submission.missing("A5"), expected)
+    readings, why = read_records(idle, "A5", "", submission)
+    if not readings:
+        return Score(0, 2, why, f"{expected} Measure it again.")
     # One that was measured again and cut short does not take away the whole one before it.
-    whole = [record for record in records if not _unusable(record)]
-    record = next(filter(_agrees, whole), (whole or records)[0])
-    if why := _unusable(record):
-        return Score(0, 2, f"{record.file_name}: {why}.", f"{expected} Measure it again.")
-    rate = _idle_mbit_per_s(record)
-    if not _agrees(record):
-        recorded = a5_no_load.seen(record).get("mbit_per_s")
-        why = f"it has {recorded} Mbit/s, and its bytes and seconds give {rate:.6g}"
-        return Score(1, 2, f"{record.file_name}: {why}.", expected)
-    return Score(2, 2, f"{record.file_name}: {rate:.6g} Mbit/s.")
+    for facts, name in readings:
+        if facts["agrees"]:
+            return Score(2, 2, f"{name}: {facts[RATE]:.6g} Mbit/s.")
+    facts, name = readings[0]
+    why = f"its bytes and seconds give {facts[RATE]:.6g} Mbit/s, and it states another rate"
+    return Score(1, 2, f"{name}: {why}.", expected)
 
 
-def idle_mbit(submission: Submission, *, tolerance_percent: float, tolerance: float) -> Score:
-    """The idle wire's Mbit/s, from the bytes and the seconds of one of the learner's Records A5.
-
-    A learner who runs all cells again has measured again, and has typed the figures of an earlier Record.
-    """
-    records = submission.measured("A5")
-    if not records:
-        return Score(0, 2, submission.missing("A5"))
-    whole = [record for record in records if not _unusable(record)]
-    if not whole:
-        return Score(0, 2, f"{records[0].file_name}: {_unusable(records[0])}.")
-    answer = submission.answers.get("idle_mbit_per_s")
-    answered = given(submission, "idle_mbit_per_s")
-    for record in whole:
-        wanted = _idle_mbit_per_s(record)
-        if is_number(answer) and _near(answer, wanted, tolerance_percent, tolerance):
-            return Score(2, 2, f"{answered}, which is what {record.file_name} gives.")
-    rates = [f"{_idle_mbit_per_s(each):.6g} Mbit/s ({each.file_name})" for each in whole]
-    newest = " or ".join(rates[:3])
-    return Score(
-        0,
-        2,
-        answered,
-        f"8 * bytes / seconds / 1,000,000 = {newest}, within {tolerance_percent:g} %",
-    )
+def idle_mbit(
+    submission: Submission, facts: Facts, by: str, *, tolerance_percent: float, tolerance: float
+) -> Score:
+    """The idle wire's Mbit/s, from the bytes and the seconds of a Record."""
+    wanted, how = {RATE: facts[RATE]}, f"8 * bytes / seconds / 1,000,000 by {by}"
+    return near(submission, wanted, how, tolerance=tolerance, tolerance_percent=tolerance_percent)
 
 
 def broken(name: str, submission: Submission) -> Score:
@@ -157,15 +154,10 @@ def ring(record: Record, expected: str) -> Score:
         reached = reached or any(
             isinstance(rank, list) and rank[: len(token)] == token for rank in returned[1:]
         )
-    called = calls(_source(record))
-    faults = [why for why in reasons if why][:1]
-    if not record.complete:
-        faults.append("It was cut short.")
-    if len(facts) < own_ring.CALLS and not faults:
+    faults = [*[why for why in reasons if why][:1], *_faults(record, "send and recv")]
+    if len(facts) < own_ring.CALLS:
         faults.append(f"It has {len(facts)} of {own_ring.CALLS} calls.")
-    if not called & SENDS or not called & RECEIVES:
-        faults.append("Its text does not call send and recv.")
-    if more := called & COLLECTIVE:
+    if more := _calls(record) & COLLECTIVE:
         faults.append(f"Its text calls {', '.join(sorted(more))}, which is no ring.")
     points = 0 if not reached else 1 if faults else 2
     said = " ".join(faults) or "the token came home from every node."
@@ -179,23 +171,33 @@ def trips(record: Record, expected: str) -> Score:
         for point in record.points
         if point.quantity == own_trips.TRIP and point.samples
     }
-    if not of_pair:
-        why = " ".join(map(str, own_trips.own(record).get("faults", []))) or "It has no times."
-        return Score(0, 2, f"{record.file_name}: {why}", expected)
     faults = [*map(str, own_trips.own(record).get("faults", []))]
+    if not of_pair:
+        why = " ".join(faults) or "It has no times."
+        return Score(0, 2, f"{record.file_name}: {why}", expected)
     pairs = list(permutations(range(len(_nodes(record))), 2))
-    if not record.complete:
-        faults.append("It was cut short.")
+    faults += _faults(record, "Send and Recv")
     if left := [pair for pair in pairs if of_pair.get(pair, 0) < FEWEST_SAMPLES]:
         faults.append(
             f"From rank {left[0][0]} to rank {left[0][1]} it has {of_pair.get(left[0], 0)} samples;"
             f" {FEWEST_SAMPLES} are needed."
         )
-    called = calls(_source(record))
-    if not called & SENDS or not called & RECEIVES:
-        faults.append("Its text does not call Send and Recv.")
     said = " ".join(faults) or f"right between {len(pairs)} ordered pairs of nodes."
     return Score(1 if faults else 2, 2, f"{record.file_name}: {said}", expected)
+
+
+def _faults(record: Record, needed: str) -> list[str]:
+    """What is wrong with a Record of a learner's function that has to send and to receive."""
+    called = _calls(record)
+    cut = [] if record.complete else ["It was cut short."]
+    return (
+        cut if called & SENDS and called & RECEIVES else [*cut, f"Its text does not call {needed}."]
+    )
+
+
+def _calls(record: Record) -> set[str]:
+    """What the learner's function calls."""
+    return calls(next((str(p.facts["source"]) for p in record.points if "own" in p.at), ""))
 
 
 def own_program(judge: Callable[[Record, str], Score], variant: str, expected: str) -> Scorer:
@@ -222,7 +224,7 @@ SCORERS: dict[str, Scorer] = {
         "trips", TRIPS, own_plots.of_records(STUDY, own_trips.curves, variant=own_trips.VARIANT)
     ),
     "a5-record": a5_record,
-    "idle-mbit": idle_mbit,
+    "idle-mbit": ByRecord(idle, "A5", idle_mbit),
     "broken-a": partial(broken, "a"),
     "broken-b": partial(broken, "b"),
     "broken-c": partial(broken, "c"),
@@ -236,11 +238,6 @@ SCORERS: dict[str, Scorer] = {
         broken_ring.waiting, STUDY, numbers_and_words("node_d"), broken_ring.VARIANT
     ),
 }
-
-
-def _source(record: Record) -> str:
-    """The text of the learner's function in a Record."""
-    return str(next((p.facts["source"] for p in record.points if "own" in p.at), ""))
 
 
 def _validation(submission: Submission) -> tuple[Record | None, str]:
@@ -298,32 +295,6 @@ def _nodes(record: Record) -> list[str]:
 def _facts(record: Record, **at: object) -> dict[str, Any]:
     points = record.select(**at)
     return points[0].facts if points else {}
-
-
-def _unusable(record: Record) -> str:
-    """Why a Record A5 gives no rate; "" when it is whole and gives one."""
-    if not record.complete:
-        return "it was cut short"
-    facts = a5_no_load.seen(record)
-    sent, elapsed_s = facts.get("bytes"), facts.get("elapsed_s")
-    if is_number(sent) and is_number(elapsed_s) and sent >= 0 and elapsed_s > 0:
-        return ""
-    return "it holds no elapsed time and bytes"
-
-
-def _idle_mbit_per_s(record: Record) -> float:
-    facts = a5_no_load.seen(record)
-    return float(8 * facts["bytes"] / facts["elapsed_s"] / 1e6)
-
-
-def _agrees(record: Record) -> bool:
-    recorded = a5_no_load.seen(record).get("mbit_per_s")
-    wanted = _idle_mbit_per_s(record)
-    return is_number(recorded) and _near(recorded, wanted, ROUNDING_PERCENT, ROUNDING_MBIT_PER_S)
-
-
-def _near(value: float, wanted: float, percent: float, room: float) -> bool:
-    return abs(value - wanted) <= max(percent / 100 * wanted, room)
 
 
 def _word(submission: Submission, name: str) -> str:

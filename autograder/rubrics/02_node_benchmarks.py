@@ -28,16 +28,8 @@ STUDY = "A3"
 CABLES_MB_PER_S = {"10mbit": 1.25, "100mbit": 12.5, "1gbit": 125.0}
 
 
-def timing(submission: Submission) -> Score:
+def timing(record: Record, expected: str) -> Score:
     """Two points for the right length of calls, one for long intervals, one for a call on the node's own clock."""
-    expected = (
-        f"{timing_loop.NAME} finds the length of each call, from {timing_loop.FEWEST_SAMPLES}"
-        f" intervals or more of {timing_loop.FEWEST_STEPS} steps of the clock or more"
-    )
-    return best_of_own(timing_loop.STUDY, timing_loop.VARIANT, expected, _timing, submission)
-
-
-def _timing(record: Record, expected: str) -> Score:
     trials = timing_loop.trials(record)
     if len(trials) != timing_loop.TRIALS:
         return Score(0, 4, f"{record.file_name}: {len(trials)} calls of known length", expected)
@@ -48,13 +40,8 @@ def _timing(record: Record, expected: str) -> Score:
     return Score(points, 4, f"{record.file_name}: {found}", expected)
 
 
-def swept(submission: Submission) -> Score:
+def swept(record: Record, expected: str) -> Score:
     """A point for sizes and samples, and one for times that are those of copies."""
-    expected = f"{array_sweep.NAME} copies arrays of {array_sweep.FEWEST_SIZES} sizes or more"
-    return best_of_own(array_sweep.STUDY, array_sweep.VARIANT, expected, _swept, submission)
-
-
-def _swept(record: Record, expected: str) -> Score:
     sizes = [point.at["size_bytes"] for point in array_sweep.copies(record)]
     fault = array_sweep.size_fault(sizes or None) or array_sweep.sample_fault(record)
     points = 0 if fault else 1 + (not array_sweep.copy_fault(record))
@@ -181,11 +168,24 @@ def paper_tables(submission: Submission) -> Score:
 ODD = numbers_and_words("odd_one_out", "slow_rows_share")
 
 SCORERS: dict[str, Scorer] = {
-    "timing-loop": timing,
+    "timing-loop": partial(
+        best_of_own,
+        timing_loop.STUDY,
+        timing_loop.VARIANT,
+        f"{timing_loop.NAME} finds the length of each call, from {timing_loop.FEWEST_SAMPLES}"
+        f" intervals or more of {timing_loop.FEWEST_STEPS} steps of the clock or more",
+        timing,
+    ),
     "a3-record": partial(record_of, facts_02.whole, STUDY),
     "kernel-rows": ByRecord(facts_02.calls, STUDY, kernel_rows),
     "round-trips": ByRecord(facts_02.messages, STUDY, round_trips),
-    "sweep": swept,
+    "sweep": partial(
+        best_of_own,
+        array_sweep.STUDY,
+        array_sweep.VARIANT,
+        f"{array_sweep.NAME} copies arrays of {array_sweep.FEWEST_SIZES} sizes or more",
+        swept,
+    ),
     "bandwidth-plot": bandwidth_plot,
     "heat-prediction": sealed("heat-step"),
     "heat-step": heat.right("H2", "step_loops", "step_numpy", "heat_step", weights=(1, 1, 2)),

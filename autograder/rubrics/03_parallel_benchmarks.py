@@ -27,8 +27,6 @@ from beowulf.record import Record
 
 # As the notebook asks for it.
 SPEED_UP = Wants(x="number of ranks", y="times as fast as one rank", lines=3, points=4, intervals=2)
-# The points of the two functions of the plate.
-FUNCTIONS = {"my_rows": 2.0, "run": 3.0}
 SHARES = {f"serial_share_{ranks}": ranks for ranks in (COUNTS[0], RANKS)}
 
 
@@ -85,13 +83,8 @@ def by_hand(wanted: dict[str, float], submission: Submission, *, tolerance_perce
     return near(submission, wanted, "from what is published", tolerance_percent=tolerance_percent)
 
 
-def own_laws(submission: Submission) -> Score:
-    """A point for each law that gave the right number each time, by the best of the learner's Records."""
-    expected = f"the functions of laws.py give {', '.join(speedup_laws.OURS)}"
-    return best_of_own(speedup_laws.STUDY, speedup_laws.VARIANT, expected, _laws, submission)
-
-
-def _laws(record: Record, expected: str) -> Score:
+def laws(record: Record, expected: str) -> Score:
+    """A point for each law that gave the right number each time."""
     results, points = [], 0
     for name, point in {p.at.get("law"): p for p in record.points}.items():
         if name not in speedup_laws.OURS:
@@ -104,13 +97,8 @@ def _laws(record: Record, expected: str) -> Score:
     return Score(points, 3, f"{record.file_name}: {'; '.join(results) or 'no laws'}", expected)
 
 
-def own_counts(submission: Submission) -> Score:
-    """A point for each count of messages that is ours, by the best of the learner's Records."""
-    expected = f"sizes.c counts {', '.join(message_sizes.COUNTS)}"
-    return best_of_own(message_sizes.STUDY, message_sizes.VARIANT, expected, _counts, submission)
-
-
-def _counts(record: Record, expected: str) -> Score:
+def counts(record: Record, expected: str) -> Score:
+    """A point for each count of messages that is ours."""
     results, points = [], 0
     for name, point in {p.at.get("count"): p for p in record.points}.items():
         yours, ours = point.facts.get("yours"), point.facts.get("ours")
@@ -122,14 +110,9 @@ def _counts(record: Record, expected: str) -> Score:
     return Score(points, 3, f"{record.file_name}: {'; '.join(results) or 'no counts'}", expected)
 
 
-def _printed_ft_mops() -> float:
-    rows = papers.table("A-table-5").to_dict("records")
-    return next(float(row["this_cluster_mops"]) for row in rows if row["benchmark"] == "FT")
-
-
 FT_A_MILLIONS = 7137  # by the published formula, as the notebook gives it
 CABLE_BOUND = {
-    "ft_paper_s": FT_A_MILLIONS / _printed_ft_mops(),
+    "ft_paper_s": FT_A_MILLIONS / papers.figure("A-table-5", "this_cluster_mops", benchmark="FT"),
     "ft_cable_s": facts_03.TURNS
     * facts_03.ft_bytes(facts_03.FT_POINTS["A"])
     / facts_03.CABLE_BYTES_PER_S,
@@ -144,13 +127,19 @@ PAPER_HPL = {
 SCORERS: dict[str, Scorer] = {
     "predict-speed-up": sealed("speed-up"),
     "predict-small": sealed("speed-up-small"),
-    "heat-run": heat.right(PLATE, *FUNCTIONS, weights=tuple(FUNCTIONS.values())),
+    "heat-run": heat.right(PLATE, "my_rows", "run", weights=(2, 3)),
     "speed-up-plot": own_plots.plot(
         "speed-up",
         SPEED_UP,
         own_plots.of_records(PLATE, *(partial(facts_03.speed_up_curves, way) for way in (0, 1))),
     ),
-    "laws": own_laws,
+    "laws": partial(
+        best_of_own,
+        speedup_laws.STUDY,
+        speedup_laws.VARIANT,
+        f"the functions of laws.py give {', '.join(speedup_laws.OURS)}",
+        laws,
+    ),
     "karp-flatt": ByRecord(facts_03.plate, PLATE, karp_flatt),
     "cores-bound": ByRecord(facts_03.plate, PLATE, cores_bound),
     "predict-ft": sealed("ft"),
@@ -161,7 +150,13 @@ SCORERS: dict[str, Scorer] = {
     ),
     "shares": ByRecord(facts_03.eight, "A4", shares),
     "message-length": ByRecord(facts_03.eight, "A4", message_length),
-    "sizes": own_counts,
+    "sizes": partial(
+        best_of_own,
+        message_sizes.STUDY,
+        message_sizes.VARIANT,
+        f"sizes.c counts {', '.join(message_sizes.COUNTS)}",
+        counts,
+    ),
     "timeline": ByRecord(
         facts_03.on_a_timeline,
         mg_timeline.STUDY,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from autograder.rubrics import facts_06, own_loops, own_plots
+from autograder.rubrics import facts_06, own_plots
 from autograder.rubrics.answers import given, is_near
 from autograder.rubrics.predictions import sealed
 from autograder.rubrics.questions import Scorer
@@ -12,6 +12,7 @@ from autograder.rubrics.record_facts import (
     MOST_RECORDS,
     ByRecord,
     Facts,
+    best_of_own,
     near,
     numbers_and_words,
     record_of,
@@ -23,13 +24,15 @@ from beowulf.exercises.heat import wire
 from beowulf.exercises.own_plot import Wants
 from beowulf.labs.lab_06 import a10_short_messages as a10
 from beowulf.labs.lab_06 import a12_side_by_side as a12
-from beowulf.labs.lab_06 import by_lot, one_message, postcard
+from beowulf.labs.lab_06 import by_lot, one_message, own_loop, postcard
+from beowulf.record import Record
 
 # As the notebook asks for them.
 LENGTHS = Wants(x="length in bytes", y="packets", log_y=True, points=4)
 COSTS = Wants(x="size in bytes", y="share in %", log_x=True, lines=2, points=6)
 OF_A_ROW = ("packets_a_step", "wire_bytes_a_row", "row_overhead_percent")
 OF_OVERLAP = ("overhead_with_percent", "overhead_change_points", "rate_with_mbit_per_s")
+COUNTS = (*own_loop.COUNTS, own_loop.GHOST_ROWS)
 HEADERS = ("ethernet_bytes", "ip_bytes", "tcp_bytes", "mpich_bytes")
 
 
@@ -37,6 +40,26 @@ def whole_plate(submission: Submission, facts: Facts, by: str) -> Score:
     """All points for a whole capture of the plate that is the learner's."""
     other = _of_another(submission, facts)
     return Score(0 if other else 1, 1, other or f"{by} is whole.", "A whole Record H6.")
+
+
+def loop(submission: Submission) -> Score:
+    """The same points for each count of the learner's that is the one of our reader."""
+    expected = f"a function that counts {', '.join(COUNTS)} in a capture of yours"
+    return best_of_own(own_loop.STUDY, own_loop.VARIANT, expected, _counted, submission)
+
+
+def _counted(record: Record, expected: str) -> Score:
+    by_name = {point.at.get("count"): point.facts for point in record.points}
+    results, points = [], 0
+    for name in COUNTS:
+        facts = by_name.get(name, {})
+        yours, ours = facts.get("yours"), facts.get("ours")
+        # Where there is nothing to be found, to find nothing proves nothing.
+        right = is_number(yours) and 0 < yours == ours and facts.get("right") is True
+        points += right
+        why = "right" if right else facts.get("why") or f"ours is {ours}"
+        results.append(f"{name}: {yours if is_number(yours) else 'no number'}, {why}")
+    return Score(points, len(COUNTS), f"{record.file_name}: {'; '.join(results)}", expected)
 
 
 def row_cost(
@@ -151,7 +174,7 @@ SCORERS: dict[str, Scorer] = {
     ),
     "headers": ByRecord(*CARD, numbers_and_words(*HEADERS), "postcard"),
     "plate-record": ByRecord(*PLATE, whole_plate),
-    "packet-loop": own_loops.loop,
+    "packet-loop": loop,
     "row-cost": ByRecord(*PLATE, row_cost),
     "length-plot": own_plots.plot(
         "lengths", LENGTHS, own_plots.of_records(wire.STUDY, facts_06.length_line)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from typing import Any
 
 from autograder.rubrics import facts_07, own_plots
 from autograder.rubrics.answers import given, is_near, word
@@ -13,7 +12,6 @@ from autograder.rubrics.questions import Scorer
 from autograder.rubrics.record_facts import (
     ByRecord,
     Facts,
-    Judge,
     best_of_own,
     near,
     numbers_and_words,
@@ -41,27 +39,6 @@ LONGEST_GIVEN_MS = 500.0
 QUANTILES = Wants(x="share in %", y="time in µs", lines=2, points=9)
 # A line of a file in /etc/sysctl.d, whose names have dots or slashes.
 BOOT_LINE = re.compile(r"-?\s*([\w./-]+)\s*=\s*(\S+)")
-
-
-def observed(*names: str) -> Judge:
-    """The same points for each answer that is nearly the Record's number, or the word where there is none."""
-
-    def judge(submission: Submission, facts: Facts, by: str, *, tolerance: float) -> Score:
-        right = sum(_fits(submission, name, facts[name], tolerance) for name in names)
-        expected = ", ".join(f"{name}: {_shown(facts[name])}" for name in names)
-        return Score(right, len(names), given(submission, *names), f"{expected} (by {by})")
-
-    return judge
-
-
-def _fits(submission: Submission, name: str, wanted: Any, room: float) -> bool:
-    if isinstance(wanted, str):
-        return word(submission, name).startswith(wanted)
-    return is_near(submission, name, wanted, room)
-
-
-def _shown(value: Any) -> str:
-    return value if isinstance(value, str) else f"{value:.3g}"
 
 
 def budget(
@@ -233,7 +210,7 @@ def _waiting_percent(workload: str) -> float:
 
 DIFFERING = numbers_and_words("unlike_node", "unlike_question")
 FATES = numbers_and_words("moderation_fate", "firewall_fate")
-EACH_KNOB = observed(
+EACH_KNOB = numbers_and_words(
     *("moderation_percent", "firewall_percent", "together_percent", "firewall_later_percent")
 )
 

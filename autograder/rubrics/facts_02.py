@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from autograder.rubrics.record_facts import Facts
-from beowulf import papers
 from beowulf.errors import LabError
 from beowulf.labs.lab_02 import by_lot, odd_node, own_rows
-from beowulf.labs.lab_02.node_rows import PROGRAMS, RESULT, Row, label, rows, times_faster
+from beowulf.labs.lab_02.node_rows import RESULT, Row, printed_rows, rows, times_faster
 from beowulf.record import Record
 
 # A clock that is read without a system call takes a fraction of one that is read by it; one that the
@@ -20,21 +19,12 @@ def _of_first_node(record: Record) -> dict[str, Row]:
     return rows(record, str(record.sweep["nodes"][0]))
 
 
-def _printed() -> dict[str, float]:
-    """Paper A's figures by the labels of the rows."""
-    figures = {}
-    for program, (table, _) in PROGRAMS.items():
-        for line in papers.table(table).itertuples(index=False):
-            figures[label(program, str(line[0]))] = float(line[1])
-    return figures
-
-
 def whole(record: Record) -> Facts:
     """Every row of paper A; a cache may lack where a machine does not show it."""
-    rows = _of_first_node(record)
-    if gone := [name for name in _printed() if name not in rows and name != "L2 cache"]:
+    rows, printed = _of_first_node(record), printed_rows()
+    if gone := [name for name in printed if name not in rows and name != "L2 cache"]:
         raise LabError(f"there is no row {gone[0]}")
-    return {"rows": float(len(_printed()))}
+    return {"rows": float(len(printed))}
 
 
 def calls(record: Record) -> Facts:
@@ -78,9 +68,9 @@ def odd(record: Record) -> Facts:
 
 def times_faster_by_row(record: Record) -> Facts:
     """By what factor each row of paper A became faster."""
-    printed = _printed()
     rows = _of_first_node(record)
-    return {name: times_faster(rows[name], printed[name]) for name in printed if name in rows}
+    printed = {name: figure for name, (figure, _) in printed_rows().items() if name in rows}
+    return {name: times_faster(rows[name], figure) for name, figure in printed.items()}
 
 
 def own(record: Record) -> Facts:

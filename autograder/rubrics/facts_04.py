@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from statistics import median
 
 import numpy as np
-import pandas as pd
 
 from autograder.evidence import invented
 from autograder.rubrics.own_plots import Curves
@@ -15,47 +14,45 @@ from autograder.rubrics.record_facts import Facts, each_read
 from autograder.rubrics.submission import Submission
 from beowulf.errors import LabError
 from beowulf.labs.lab_04 import a7_rate_by_nodes, own_roundtrip
-from beowulf.measure.roundtrips import EXCHANGE, HALF, rates
+from beowulf.measure.roundtrips import EXCHANGE, HALF
 from beowulf.record import Record
 
 PATIENCE = "patience"  # the variant of A7 that the notebook's cell measures
 OWN = own_roundtrip.VARIANTS["blocking"]
 FEWEST_SIZES = 3
-RING = (2, 3, 4)
+RING, RATE = (2, 3, 4), "rate_mbit_per_s"
 
 
 def by_nodes(record: Record) -> Facts:
     """Of a whole A7: where a pair saturates, with the steps of the sweep beside it, and four nodes' rate over two's."""
-    table = rates(record)
+    facts = a7_rate_by_nodes.Facts.of(record)
     for pattern, ranks in a7_rate_by_nodes.RUNS:
         for protocol in a7_rate_by_nodes.PROTOCOLS:
-            if len(_rate(table, pattern, ranks, protocol)) < FEWEST_SIZES:
+            if len(facts.line(pattern, ranks, protocol)) < FEWEST_SIZES:
                 raise LabError(
                     f"{pattern} of np {ranks}, {protocol}, has fewer than {FEWEST_SIZES} sizes"
                 )
-    pair = _rate(table, "pairs", 2, "blocking")
+    pair = facts.line("pairs", 2, "blocking")[RATE]
     sizes = [int(size) for size in pair.index]
     saturates = a7_rate_by_nodes.saturation_bytes(pair)
     place = sizes.index(saturates)
-    times = {
-        protocol: float(
-            _rate(table, "ring", 4, protocol).iloc[-1] / _rate(table, "ring", 2, protocol).iloc[-1]
-        )
-        for protocol in a7_rate_by_nodes.PROTOCOLS
-    }
+    two, four = (
+        {p: facts.line("ring", n, p)[RATE].iloc[-1] for p in a7_rate_by_nodes.PROTOCOLS}
+        for n in (2, 4)
+    )
     return {
         "saturation_bytes": saturates,
         "low_bytes": sizes[max(place - 1, 0)],
         "high_bytes": sizes[min(place + 1, len(sizes) - 1)],
-        **times,
+        **{protocol: float(four[protocol] / two[protocol]) for protocol in four},
     }
 
 
 def ring_rates(submission: Submission) -> Iterator[tuple[str, Curves]]:
     """Of each A7 the rates of the rings by size, blocking or non-blocking: what a plot may show."""
-    for record, table in each_read(rates, submission.measured("A7")):
+    for record, facts in each_read(a7_rate_by_nodes.Facts.of, submission.measured("A7")):
         for protocol in a7_rate_by_nodes.PROTOCOLS:
-            lines = [_rate(table, "ring", ranks, protocol) for ranks in RING]
+            lines = [facts.line("ring", ranks, protocol)[RATE] for ranks in RING]
             if all(len(line) >= FEWEST_SIZES for line in lines):
                 yield (
                     record.file_name,
@@ -118,10 +115,3 @@ def calls(source: str) -> set[str]:
     ):  # whatever a Record has as source
         return set()
     return {node.attr.lower() for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-
-
-def _rate(table: pd.DataFrame, pattern: str, ranks: int, protocol: str) -> pd.Series[float]:
-    """Of all rates of a Record, those of one line of its figure: Mbit/s by size."""
-    chosen = (table["pattern"] == pattern) & (table["ranks"] == ranks)
-    rows = table[chosen & (table["protocol"] == protocol)]
-    return rows.set_index("size_bytes")["rate_mbit_per_s"].sort_index()

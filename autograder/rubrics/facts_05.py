@@ -68,20 +68,23 @@ def lost_gains(record: Record) -> Facts:
 
 def own_step_gain(record: Record) -> Facts:
     """Gain and bound of a learner's overlapped step with the longest rows of its Record."""
-    columns = max(reading.columns_of(record.points), default=0)
+    return _gain_at(record, max(reading.columns_of(record.points), default=0))
+
+
+def _gain_at(record: Record, columns: int) -> Facts:
     parts, seen = reading.part_medians(record, columns), reading.gain(record, columns)
-    least = min(parts["exchange"], parts["compute"])
+    least, both = min(parts["exchange"], parts["compute"]), parts["exchange"] + parts["compute"]
     return {
         "gain_percent": improvement_percent(parts["overlapped"], parts["before"]),
         OF_RATIOS.format("gain_percent"): seen.percent,
         "bound_percent": -100 * least / parts["before"],
-        OF_SUM: -100 * least / (parts["exchange"] + parts["compute"]),
+        OF_SUM: -100 * least / both,
         "high": seen.high,
         "says": f"{seen.says} with rows of {reading.BYTES * columns:,} bytes",
         # By themselves messages may wait longer than beside work, so what they add to the work counts as well.
         "possible": parts["overlapped"]
         >= LEAST_OF_MESSAGES * min(parts["exchange"], parts["before"] - parts["compute"]),
-        "alike": parts["before"] <= MOST_OF_THE_SUM * (parts["exchange"] + parts["compute"]),
+        "alike": parts["before"] <= MOST_OF_THE_SUM * both,
     }
 
 
@@ -125,18 +128,8 @@ def gain_curves(submission: Submission) -> Iterator[tuple[str, Curves]]:
 
 def _lines(record: Record) -> list[dict[float, float]]:
     """Gain of the ratios, gain of the medians, bound, and bound of the sum, by the bytes of a row; or nothing."""
-    found: list[dict[float, float]] = [{}, {}, {}, {}]
     if len(every := reading.columns_of(record.points)) > MOST_LENGTHS:
         raise LabError(f"it has rows of more than {MOST_LENGTHS} lengths")
-    for columns in every:
-        parts = reading.part_medians(record, columns)
-        least = min(parts["exchange"], parts["compute"])
-        values = (
-            reading.gain(record, columns).percent,
-            improvement_percent(parts["overlapped"], parts["before"]),
-            -100 * least / parts["before"],
-            -100 * least / (parts["exchange"] + parts["compute"]),
-        )
-        for line, value in zip(found, values, strict=True):
-            line[float(reading.BYTES * columns)] = value
-    return found if found[0] else []
+    facts = {float(reading.BYTES * columns): _gain_at(record, columns) for columns in every}
+    names = (OF_RATIOS.format("gain_percent"), "gain_percent", "bound_percent", OF_SUM)
+    return [{size: each[name] for size, each in facts.items()} for name in names] if facts else []

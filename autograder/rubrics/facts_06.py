@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from functools import partial
 from statistics import median
-from typing import TYPE_CHECKING, Any
 
 from autograder.rubrics.own_plots import Curves
 from autograder.rubrics.record_facts import Facts
@@ -15,10 +14,6 @@ from beowulf.labs.lab_06 import a11_long_messages as a11
 from beowulf.labs.lab_06 import collectives, one_message, wire_picture
 from beowulf.packets import ch3
 from beowulf.record import Record
-from beowulf.studies.wire_shares import place
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def on_a_timeline(record: Record) -> Facts:
@@ -73,16 +68,16 @@ def length_line(record: Record) -> Curves:
 
 def card_lines(record: Record) -> Curves:
     """By the size of a card: the share of its bytes on the wire that are not the card, that of packets with data."""
-    others: dict[float, list[float]] = defaultdict(list)
-    data: dict[float, list[float]] = defaultdict(list)
+    shares: dict[float, list[tuple[float, float]]] = defaultdict(list)
     for point in record.points:
-        size = point.facts["bytes"]
+        facts, size = point.facts, point.facts["bytes"]
         if point.at["from_rank"] == 0 and is_number(size) and size > 0:
-            others[float(size)].append(100 * (1 - size / point.facts["wire_bytes"]))
-            data[float(size)].append(
-                100 * (1 - point.facts["ack_packets"] / point.facts["packets"])
-            )
-    return [{size: median(each) for size, each in line.items()} for line in (others, data)]
+            others = 100 * (1 - size / facts["wire_bytes"])
+            data = 100 * (1 - facts["ack_packets"] / facts["packets"])
+            shares[float(size)].append((others, data))
+    return [
+        {size: median(both[n] for both in each) for size, each in shares.items()} for n in (0, 1)
+    ]
 
 
 def conversations(number: int, record: Record) -> Facts:
@@ -94,22 +89,15 @@ def conversations(number: int, record: Record) -> Facts:
 
 def long(record: Record) -> Facts:
     """Overhead with an overlap of 8192 bytes, what that changed, and the rate meanwhile."""
-    table = wire_picture.table(record)
-    none, most = (_medians(table, place("nonblocking", 8192, n)) for n in (0, a11.MOST))
+    table = wire_picture.table(record).set_index(wire_picture.PLACE)
+    rows = table.to_dict("index")
+    none, most = (rows[8192, "nonblocking", overlap] for overlap in (0, a11.MOST))
     overhead = "tcp_overhead_percent"
     return {
-        "overhead_with_percent": most[overhead],
-        "overhead_change_points": most[overhead] - none[overhead],
-        "rate_with_mbit_per_s": most["talking_mbit_per_s"],
+        "overhead_with_percent": float(most[overhead]),
+        "overhead_change_points": float(most[overhead] - none[overhead]),
+        "rate_with_mbit_per_s": float(most["talking_mbit_per_s"]),
     }
-
-
-def _medians(table: pd.DataFrame, at: dict[str, Any]) -> dict[str, float]:
-    """The row of a conversation in the table that a learner sees."""
-    for name, value in at.items():
-        table = table[table[name] == value]
-    row = table.iloc[0].to_dict()
-    return {str(name): float(value) for name, value in row.items() if is_number(value)}
 
 
 def operations(record: Record) -> Facts:

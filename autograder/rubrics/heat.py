@@ -47,8 +47,6 @@ def right(
     """
     functions = {way: name for name, way in WAYS.items() if way not in ("run", "overlapped")}
     wanted = [functions.get(name, name) for name in names]
-    if unknown := [name for name in wanted if name not in WAYS]:
-        raise ValueError(f"the heat program has no function {unknown[0]}")
     worth = dict(zip(wanted, weights or [1.0] * len(wanted), strict=True))
     expected = f"{', '.join(wanted)}: right, of your own, and measured"
     return partial(best_of_own, study, variant, expected, partial(_right, worth, samples))

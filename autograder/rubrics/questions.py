@@ -15,7 +15,7 @@ from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission
 from beowulf import lab_file, paths
 from beowulf.errors import LabError
-from beowulf.lab_file import QuestionTable, nearest
+from beowulf.lab_file import LabFile, QuestionTable, nearest
 
 # Scores a Submission in points of its own, which count in proportion to those of lab.toml. It takes its tolerances
 # as keyword-only arguments, by the names that lab.toml gives them; one with a default may be absent there.
@@ -43,9 +43,9 @@ def scorers(slug: str) -> Mapping[str, Scorer]:
     return by_name
 
 
-def of_lab(slug: str) -> dict[str, Question]:
+def of_lab(slug: str, lab: LabFile | None = None) -> dict[str, Question]:
     """The questions that a rubric scores, in the order of lab.toml; LabError when that is wrong."""
-    ours, lab = scorers(slug), lab_file.read(slug)
+    ours, lab = scorers(slug), lab or lab_file.read(slug)
     for name, table in lab.questions.items():
         _refuse_wrong_limits(table, ours.get(name))
     return {
@@ -57,13 +57,13 @@ def of_lab(slug: str) -> dict[str, Question]:
     }
 
 
-def check(slug: str, cells: Iterable[Mapping[str, Any]]) -> None:
-    """LabError when a lab's lab.toml contradicts its notebook, rubric or handout.
+def check(slug: str, cells: Iterable[Mapping[str, Any]]) -> dict[str, Question]:
+    """The questions that a lab's rubric scores; LabError when lab.toml contradicts notebook, rubric or handout.
 
     `cells` are nbgrader's marks of the notebook's cells. An instructor's own assignment has no lab.toml.
     """
     if slug not in paths.labs():
-        return
+        return {}
     lab = lab_file.read(slug)
     graded = {str(marks["grade_id"]): marks for marks in cells if marks.get("grade")}
     for name, table in lab.questions.items():
@@ -83,13 +83,14 @@ def check(slug: str, cells: Iterable[Mapping[str, Any]]) -> None:
             raise LabError(
                 f"{lab.name} has no table [questions.{name}], and the notebook has such a cell."
             )
-    scored = of_lab(slug) if has_rubric(slug) else graded
-    for name, table in lab.questions.items():
+    scored = of_lab(slug, lab) if has_rubric(slug) else {}
+    for name, table in lab.questions.items() if has_rubric(slug) else ():
         if name not in scored and not graded[name].get("solution"):
             raise LabError(
                 f"{table.where}: the rubric has no function for {name}, and no person reads it."
             )
     lab.refuse_unknown_sections()
+    return scored
 
 
 def check_text(slug: str, notebook: str) -> None:

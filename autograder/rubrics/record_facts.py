@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -92,7 +91,7 @@ def _read_records(
 
 
 def _is_fact(value: Any) -> bool:
-    return isinstance(value, str | bool) or (is_number(value) and not math.isnan(value))
+    return isinstance(value, str | bool) or is_number(value)
 
 
 def record_of(read: Reader, study: str, submission: Submission) -> Score:

@@ -84,6 +84,12 @@ def score_in(data: Mapping[str, Any]) -> Score | None:
     return Score(points, of, **texts)
 
 
+def score_of(cell: Mapping[str, Any]) -> Score | None:
+    """The Score that grading wrote into a cell; None without one."""
+    found = (score_in(output.get("data", {})) for output in cell.get("outputs", ()))
+    return next(filter(None, found), None)
+
+
 def _short(text: str) -> str:
     text = text.encode("utf-8", "replace").decode()  # a file cannot hold half a surrogate pair
     return text if len(text) <= LONGEST_TEXT else text[: LONGEST_TEXT - 1] + "…"

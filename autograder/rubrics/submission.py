@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeGuard, TypeVar
+from typing import Any, TypeVar
 
 from nbformat import NotebookNode
 
@@ -18,6 +18,7 @@ from autograder import evidence
 from autograder.evidence import (
     Finding,
     captured,
+    finding,
     invented,
     record_files,
     shared_records,
@@ -30,6 +31,7 @@ from beowulf.record import Record
 
 T = TypeVar("T")
 RECORDS = record_files.RECORDS
+is_number = finding.is_number
 LONGEST_CELL, MOST_LINES = 40_000, 2_000  # characters and lines of an answer cell
 MOST_REASONS = 3  # why Records are doubted, in a message
 
@@ -196,7 +198,7 @@ class Submission:
 
 def _why(submission: Submission, place: int) -> str:
     name = submission.records[place].file_name
-    findings = " ".join(finding.says for finding in submission.doubts.get(place, []))
+    findings = " ".join(each.says for each in submission.doubts.get(place, []))
     return f"{name}: {findings or 'The course gave it.'}"
 
 
@@ -293,11 +295,6 @@ def _is_out_of_range(value: object) -> bool:
     if isinstance(value, Mapping):
         return any(map(_is_out_of_range, (*value.keys(), *value.values())))
     return isinstance(value, list | tuple | set) and any(map(_is_out_of_range, value))
-
-
-def is_number(value: object) -> TypeGuard[int | float]:
-    """Whether an answer is a number to compute with; True and False are not."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300
 
 
 def _short(text: str, longest: int = 80) -> str:

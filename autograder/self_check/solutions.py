@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from autograder import rubrics
+from autograder.cells import text_of
 from autograder.self_check.work import Work
 from beowulf.errors import LabError
-
-_SOLUTION = re.compile(r"^### BEGIN SOLUTION\n(.*?)^### END SOLUTION", re.MULTILINE | re.DOTALL)
 
 
 def solution(work: Work, question: str) -> str:
@@ -54,12 +52,6 @@ def cells(slug: str) -> dict[str, list[Any]]:
 
 def _name(cell: Any) -> str:
     return str(cell.metadata["nbgrader"]["grade_id"])
-
-
-def text_of(cell: Any) -> str:
-    """What the author wrote in a cell, without what the learner gets."""
-    solved = _SOLUTION.findall(cell.source)
-    return "\n".join(solved or [cell.source]).strip()
 
 
 def _by_rubric(work: Work, question: str) -> list[str]:

@@ -161,7 +161,7 @@ class _Check:
         return f"Run the cell that measures {study}, or `beowulf study {study}`."
 
     def _is_read_by_a_person(self, name: str) -> bool:
-        return bool(self.work.released[name]["metadata"]["nbgrader"].get("solution"))
+        return self.work.released[name].solution
 
     def _is_of_records_alone(self, name: str) -> bool:
         """Whether a program, a plot or a measurement decides by what its Record holds."""
@@ -169,7 +169,7 @@ class _Check:
 
     def _names(self, name: str) -> list[tuple[str, str]]:
         """The answers that a question's own test looks at, each with its kind; "" for any."""
-        tree = ast.parse("".join(self.work.released[name]["source"]))
+        tree = ast.parse(self.work.released[name].source)
         calls = [each for each in ast.walk(tree) if isinstance(each, ast.Call)]
         return [_answer(call) for call in calls if _is_form(call)]
 

@@ -7,14 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
-from nbformat import NotebookNode, from_dict
+from nbformat import NotebookNode
 
+from autograder.cells import KnownCell, known_in, restored
 from autograder.course import limits
 from autograder.course.limits import Limits
 from autograder.evidence.variants import Own
 from autograder.intake import inspection
+from autograder.intake.inspection import HandInError
 from autograder.rubrics.submission import Submission
 from beowulf import checklist, lab_file, paths, variant
 from beowulf.errors import LabError
@@ -29,7 +30,7 @@ class Work:
     slug: str
     folder: Path
     file: str  # the notebook's name
-    released: Mapping[str, Mapping[str, Any]]  # the cells of the released notebook that have names
+    released: Mapping[str, KnownCell]  # the cells of the released notebook that have names
     notebook: NotebookNode
 
     @property
@@ -64,16 +65,16 @@ class Work:
     def cell(self, name: str) -> str | None:
         """The text of the learner's cell of this name; None when it is as it was released."""
         for cell in self.notebook.cells:
-            if _name(cell) == name:
+            if cell.metadata.get("nbgrader", {}).get("grade_id") == name:
                 source = str(cell.source)
-                return source if source.strip() != _source(self.released[name]).strip() else None
+                return source if source.strip() != self.released[name].source.strip() else None
         return None
 
     def written(self) -> dict[str, str]:
         """What the answer cells assign, by name, as text."""
         found: dict[str, str] = {}
         for cell in self.notebook.cells:
-            if cell.cell_type == "code" and cell.metadata.nbgrader.get("solution"):
+            if cell.cell_type == "code" and cell.metadata.get("nbgrader", {}).get("solution"):
                 try:
                     found |= checklist.assigned(str(cell.source))
                 except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -97,15 +98,14 @@ def find(name: str, folder: Path | None = None) -> Work:
             f"There is no notebook {original.name} in {folder}.",
             f"`beowulf lab {slug[:2]}` puts it there; or go into the folder that has yours.",
         )
-    if fault := inspection.notebook_fault(path):
-        raise LabError(fault, "Open it in JupyterLab and save it, or begin with a fresh copy.")
-    notebook = inspection.read(path)
-    released = {
-        _name(cell): cell
-        for cell in json.loads(original.read_text(encoding="utf-8"))["cells"]
-        if _name(cell)
-    }
-    notebook.cells = _as_released(notebook.cells, released)
+    try:
+        notebook = inspection.read(path)
+    except HandInError as fault:
+        hint = "Open it in JupyterLab and save it, or begin with a fresh copy."
+        raise LabError(fault.message, hint) from None
+    released = known_in(json.loads(original.read_text(encoding="utf-8"))["cells"])
+    # As grading restores them.
+    notebook.cells = restored(notebook.cells, released)
     return Work(slug, folder, original.name, released, notebook)
 
 
@@ -114,32 +114,3 @@ def _released(slug: str) -> Path:
     if not notebooks:
         raise LabError(f"Lab {slug} has no notebook in {paths.root() / 'notebooks'}.")
     return notebooks[0]
-
-
-def _as_released(
-    cells: list[NotebookNode], released: Mapping[str, Mapping[str, Any]]
-) -> list[NotebookNode]:
-    """The cells with the names and marks of the released ones, each once, as grading restores them.
-
-    Where a learner copied a cell, the last of the copies that has an answer counts.
-    """
-    chosen: dict[str, NotebookNode] = {}
-    for cell in cells:
-        name = _name(cell)
-        if name in released and (name not in chosen or _source(cell) != _source(released[name])):
-            chosen[name] = cell
-    kept = []
-    for cell in cells:
-        if cell is chosen.get(_name(cell)):
-            original = released[_name(cell)]
-            kept.append(from_dict({**original, "source": _source(cell)}))
-    missing = [cell for name, cell in released.items() if name not in chosen]
-    return [*kept, *(from_dict({**cell, "source": _source(cell)}) for cell in missing)]
-
-
-def _name(cell: Mapping[str, Any]) -> str:
-    return str(cell["metadata"].get("nbgrader", {}).get("grade_id", ""))
-
-
-def _source(cell: Mapping[str, Any]) -> str:
-    return "".join(cell["source"])  # a text, or a file's lines

@@ -41,13 +41,13 @@ class Check(APIHandler):
         root = Path(self.settings["server_root_dir"]).expanduser().resolve()
         notebook = (root / str(body.get("path", "")).lstrip("/")).resolve()
         if not notebook.is_relative_to(root):
-            await self.finish(_problem("This notebook is not below the server's folder."))
+            await self.finish(problem("This notebook is not below the server's folder."))
         elif not (slug := lab_of(notebook.name)):
-            await self.finish(_problem(f"{notebook.name} is no lab's notebook."))
+            await self.finish(problem(f"{notebook.name} is no lab's notebook."))
         else:
             words = ("check", slug, "--folder", str(notebook.parent), "--json")
             code, out, err = await run(*words, longest_s=LONGEST_S)
-            await self.finish(_problem(err) if code else out)
+            await self.finish(problem(err) if code else out)
 
 
 def lab_of(name: str) -> str:
@@ -71,5 +71,6 @@ async def run(*words: str, longest_s: float) -> tuple[int, str, str]:
     return process.returncode or 0, out.decode(errors="replace"), said
 
 
-def _problem(sentence: str) -> str:
-    return json.dumps({"problem": sentence})
+def problem(sentence: str) -> str:
+    """What a page shows where a command failed with this sentence."""
+    return json.dumps({"problem": sentence or "The command failed and said nothing."})

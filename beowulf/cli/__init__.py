@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import select
 import signal
 import sys
 from contextlib import suppress
@@ -17,7 +16,7 @@ INTERRUPTED = 130
 
 def main() -> None:
     """Run a command; a mistake that a person can fix becomes a sentence, without a traceback."""
-    stopped, unread = False, _goes_nowhere()
+    stopped = False
 
     def stop(_number: int, _frame: FrameType | None) -> None:
         nonlocal stopped
@@ -52,26 +51,7 @@ def main() -> None:
         if stopped and getattr(end, "code", INTERRUPTED) == INTERRUPTED:
             print("beowulf: stopped.", file=sys.stderr)
             sys.exit(1)
-        if isinstance(end.__context__, BrokenPipeError) and not _reader_is_gone(unread):
-            raise end.__context__ from None  # a bug of ours: typer ends without a word
         raise
-
-
-def _reader_is_gone(unread: bool) -> bool:
-    """Whether stdout or stderr has lost its reader; `unread`: stdout had none from the start."""
-    if _goes_nowhere() and not unread:
-        return True  # rich puts /dev/null in the place of an output that broke
-    poll = select.poll()
-    for stream in (1, 2):
-        poll.register(stream, 0)  # poll always reports that a stream broke or is closed
-    return bool(poll.poll(0))
-
-
-def _goes_nowhere() -> bool:
-    """Whether stdout is /dev/null."""
-    with suppress(OSError):
-        return os.path.samestat(os.fstat(1), os.stat(os.devnull))
-    return False
 
 
 def _drop_output() -> None:

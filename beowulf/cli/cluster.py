@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from beowulf.cli import running_measurement, target
+from beowulf.cli.nodes import print_nodes
 from beowulf.cli.options import AsJson, Force, Wait
 from beowulf.errors import LabError, UsageError
 
@@ -110,7 +111,7 @@ def up(
         print(
             f"`up` keeps this number; `beowulf up --nodes {usual}` gives you {usual} nodes again."
         )
-    for sentence in _settled(cluster):
+    for sentence in target.settled(cluster):
         print(sentence)
     print(
         "Next: `beowulf ssh node00` is a shell on the master, `beowulf validate` checks them all."
@@ -127,17 +128,6 @@ def _before(running: NamespaceCluster | None, plan: ClusterConfig) -> str:
         return f"The cluster was broken on purpose ({running.broken}) and is whole again."
     dead = running.dead_nodes()
     return f"{', '.join(dead)} was down and runs again." if dead else ""
-
-
-def _settled(cluster: NamespaceCluster) -> list[str]:
-    """What became of knobs on nodes that had been down, in sentences; most clusters never had one turned."""
-    from beowulf.cluster import state
-
-    if not (cluster.folder / state.TUNED).exists():
-        return []
-    from beowulf.tuning.reapply import settle
-
-    return settle(cluster)
 
 
 def status(as_json: AsJson = False) -> None:
@@ -159,29 +149,14 @@ def status(as_json: AsJson = False) -> None:
             raise typer.Exit(1)
         raise LabError("No cluster runs.", "`beowulf up` boots one.")
     alive = set(cluster.nodes) - set(cluster.dead_nodes())
-    rows = []
-    for node in cluster.nodes:
-        answers = node in alive and cluster.listening(node)
-        state = "up" if answers else ("no sshd" if node in alive else "down")
-        rows.append({"node": node, "address": cluster.address(node), "state": state})
-    plan = cluster.config
-    facts = {
-        "running": True,
-        **plan.as_dict(),
-        "broken": cluster.broken,
-        "folder": str(cluster.folder),
-    }
-    if as_json:
-        print(json.dumps({**facts, "nodes": rows}, indent=1))
-    else:
-        for row in rows:
-            print(f"{row['node']}  {row['address']:<15}  {row['state']}")
-        print(
-            f"rate {plan.rate}, networks {plan.networks}, MPICH {plan.mpi}; files in {cluster.folder}"
-        )
-        if cluster.broken:
-            print(f"Broken on purpose by `beowulf break {cluster.broken}`; `beowulf up` heals it.")
-    raise typer.Exit(0 if all(row["state"] == "up" for row in rows) else 1)
+    states = dict.fromkeys(cluster.nodes, "down")
+    states |= {node: "up" if cluster.listening(node) else "no sshd" for node in sorted(alive)}
+    plan, broken, folder = cluster.config, cluster.broken, str(cluster.folder)
+    lines = [f"rate {plan.rate}, networks {plan.networks}, MPICH {plan.mpi}; files in {folder}"]
+    if broken:
+        lines.append(f"Broken on purpose by `beowulf break {broken}`; `beowulf up` heals it.")
+    facts = {"running": True, **plan.as_dict(), "broken": broken, "folder": folder}
+    print_nodes(cluster, states, facts, lines, as_json)
 
 
 def validate(as_json: AsJson = False, wait: Wait = False) -> None:

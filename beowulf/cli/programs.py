@@ -90,7 +90,7 @@ def run(
             stdin=True,
         )
     if sentence := mpi.failure(done, program.name):
-        raise LabError(sentence, mpi.more(done))
+        raise LabError(sentence, mpi.MORE)
 
 
 def own_arguments(program: Path, arguments: list[str]) -> list[str]:
@@ -186,9 +186,7 @@ def _traced(
 def timeline(
     folder: Annotated[
         Path,
-        typer.Argument(
-            help="What `beowulf run --trace` or SimGrid's `smpirun -trace` has written."
-        ),
+        typer.Argument(help="What `beowulf run --trace` has written."),
     ],
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="The page to write; else FOLDER.html.")
@@ -216,8 +214,8 @@ def timeline(
     from rich.console import Console
 
     from beowulf.timeline import analysis, export
-    from beowulf.timeline import page as pages
     from beowulf.timeline import picture as pictures
+    from beowulf.timeline.timeline_page import Page
 
     found = analysis.read(folder)
     if chrome:
@@ -230,7 +228,7 @@ def timeline(
         still = pictures.picture(found, from_s=from_s, to_s=to_s, ranks=shown)
         still.save(picture)
     file = output or Path(f"{folder.resolve().name}.html")
-    pages.Page(found, from_s=from_s, to_s=to_s, ranks=shown).save(file)
+    Page(found, from_s=from_s, to_s=to_s, ranks=shown).save(file)
     typer.echo(f"{file} shows it in a browser.")
 
 

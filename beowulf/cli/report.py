@@ -29,15 +29,15 @@ def report(
 
     Example: beowulf report --pdf
     """
-    from beowulf.report import page
+    from beowulf.report import report_page
 
-    page.refuse(output)
-    made = page.make(folders or [])
+    report_page.refuse(output)
+    made = report_page.make(folders or [])
     files = made.save(output)
     for sentence in made.content["passed_over"]:
         say(f"passed over: {sentence}")
     if pdf:
-        files.append(page.print_pdf(output))
+        files.append(report_page.print_pdf(output))
     shown = len(made.content["studies"])
     print(f"{shown} {'study' if shown == 1 else 'studies'} with {made.content['records']} Records.")
     print(f"Written: {', '.join(map(str, files))}.")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from beowulf.cli.nodes import print_nodes
 from beowulf.cli.options import KEPT_IN, Folder, Quick
 from beowulf.errors import UsageError
 
@@ -47,14 +48,7 @@ def status(cluster: SlurmCluster, as_json: bool) -> None:
     job = cluster.job()
     held, waits = cluster.allocation, bool(job and job.waits)
     dead = cluster.dead_nodes() if not waits else []
-    rows = [
-        {
-            "node": node,
-            "address": cluster.address(node),
-            "state": "down" if node in dead else "up",
-        }
-        for node in cluster.nodes
-    ]
+    states = {node: "down" if node in dead else "up" for node in cluster.nodes}
     left_s = max(held.ends - time.time(), 0.0)
     facts = {
         "running": not waits,
@@ -65,20 +59,19 @@ def status(cluster: SlurmCluster, as_json: bool) -> None:
         "left_s": left_s,
         "folder": str(cluster.folder),
     }
-    if as_json:
-        print(json.dumps({**facts, "nodes": rows}, indent=1))
-    elif job and waits:
-        from beowulf.cluster import slurm
+    if job and waits:
+        if as_json:
+            print(json.dumps({**facts, "nodes": []}, indent=1))
+        else:
+            from beowulf.cluster import slurm
 
-        print(slurm.waiting(job) or f"Job {held.job} is about to get its nodes.")
-    else:
-        for row in rows:
-            print(f"{row['node']}  {row['address']:<15}  {row['state']}")
-        print(
-            f"job {held.job} in the queue {held.queue} of Slurm, {left_s / MINUTE_S:.0f} of {held.minutes} minutes"
-            f" left; files in {cluster.folder}"
-        )
-    raise typer.Exit(1 if dead or waits else 0)
+            print(slurm.waiting(job) or f"Job {held.job} is about to get its nodes.")
+        raise typer.Exit(1)
+    line = (
+        f"job {held.job} in the queue {held.queue} of Slurm, {left_s / MINUTE_S:.0f} of {held.minutes} minutes"
+        f" left; files in {cluster.folder}"
+    )
+    print_nodes(cluster, states, facts, [line], as_json)
 
 
 def down() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeGuard
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperCommand
@@ -14,12 +14,12 @@ from beowulf.cli.running_measurement import report
 from beowulf.errors import LabError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     import click
 
     from beowulf.figures import Figure
-    from beowulf.record import Point, Record
+    from beowulf.record import Record
     from beowulf.verdict import Verdicts
 
 Variant = Annotated[
@@ -206,62 +206,20 @@ def show(
 
 
 def point_lines(record: Record, asked: Sequence[str] = ()) -> list[str]:
-    """Every point with its samples and facts but those that are `asked`; what is the same for all is printed first."""
-    same = _same_for_all([point for point in record.points if point.samples])
-    lines = [f"the same for all samples: {_listed(same)}"] if same else []
+    """Every point with its samples and facts, but for those facts that are `asked`."""
+    lines = []
     for point in record.points:
-        left_out = same if point.samples else {}
-        where = {key: value for key, value in point.at.items() if key not in left_out}
-        lines += ["", _listed(where)] if where else [""]
+        lines += ["", ", ".join(f"{key}: {value}" for key, value in point.at.items())]
         if point.samples:
             lines.append(f"  {point.quantity}: {_joined(point.samples)}")
-        facts = {k: v for k, v in point.facts.items() if k not in left_out and k not in asked}
-        for key, value in facts.items():
-            if _of_each_sample(point, value):
-                lines.append(
-                    f"  {key}: {_joined(value if len(_different(value)) > 1 else value[:1])}"
-                )
-            else:
+        for key, value in point.facts.items():
+            if key not in asked:
                 lines += [f"  {line}" for line in _lines(key, value)]
     return lines
 
 
-def _same_for_all(points: Sequence[Point]) -> dict[str, Any]:
-    """The coordinates, and the facts of each sample, that are equal for all samples of several points."""
-    if len(points) < 2:
-        return {}
-    same = {
-        key: value
-        for key, value in points[0].at.items()
-        if all(key in point.at and point.at[key] == value for point in points)
-    }
-    for key, values in points[0].facts.items():
-        facts = [point.facts.get(key) for point in points]
-        every = all(_of_each_sample(point, each) for point, each in zip(points, facts, strict=True))
-        if every and len(_different([value for each in facts for value in each or ()])) == 1:
-            same[key] = values[0]
-    return same
-
-
-def _of_each_sample(point: Point, value: object) -> TypeGuard[list[Any]]:
-    """Whether a fact has a number or a word for each sample."""
-    return (
-        isinstance(value, list)
-        and len(value) == len(point.samples) > 0
-        and not any(isinstance(each, dict | list) for each in value)
-    )
-
-
-def _different(values: Sequence[Any]) -> list[Any]:
-    return list(dict.fromkeys(values))
-
-
 def _joined(values: Sequence[Any]) -> str:
     return ", ".join(f"{each:g}" if isinstance(each, float) else str(each) for each in values)
-
-
-def _listed(values: Mapping[str, Any]) -> str:
-    return ", ".join(f"{key}: {value}" for key, value in values.items())
 
 
 def _lines(key: str, value: object) -> list[str]:
@@ -269,7 +227,8 @@ def _lines(key: str, value: object) -> list[str]:
     if isinstance(value, dict):
         return [f"{key} {line}" for name, part in value.items() for line in _lines(name, part)]
     if isinstance(value, list):
-        return [f"{key}: {part}" for part in value] or [f"{key}: none"]
+        plain = not value or not isinstance(value[0], dict | list)
+        return [f"{key}: {_joined(value) or 'none'}"] if plain else [f"{key}: {v}" for v in value]
     if isinstance(value, str) and "\n" in value:
         return [f"{key}: {part}" for part in value.splitlines()]
     return [f"{key}: {value:.6g}" if isinstance(value, float) else f"{key}: {value}"]

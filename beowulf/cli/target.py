@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from beowulf.cli import running_measurement, slurm
+from beowulf.cli.nodes import print_nodes
 from beowulf.errors import LabError, UsageError
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def up(
     well = [node for node in cluster.nodes if node not in troubles]
     of = "" if not troubles else f" of {len(set(cluster.nodes) | set(troubles))}"
     print(f"{len(well)}{of} nodes of {source} can be used: {', '.join(well) or 'none'}.")
-    for sentence in _settled(cluster):
+    for sentence in settled(cluster):
         print(sentence)
     print(
         f"Next: `beowulf ssh {cluster.nodes[0]}` is a shell on the master, `beowulf validate` checks them all."
@@ -92,7 +92,8 @@ def _name(nodes: int | None, mpi: str | None) -> None:
     )
 
 
-def _settled(cluster: Cluster) -> list[str]:
+def settled(cluster: Cluster) -> list[str]:
+    """What became of knobs on nodes that had been down, in sentences; most clusters never had one turned."""
     from beowulf.cluster import state
 
     if not cluster.folder or not (cluster.folder / state.TUNED).exists():
@@ -110,14 +111,7 @@ def status(cluster: Cluster, as_json: bool) -> None:
         slurm.status(cluster, as_json)
         return
     dead = cluster.dead_nodes()
-    rows = [
-        {
-            "node": node,
-            "address": cluster.address(node),
-            "state": "down" if node in dead else "up",
-        }
-        for node in cluster.nodes
-    ]
+    states = {node: "down" if node in dead else "up" for node in cluster.nodes}
     facts = {
         "running": True,
         "kind": cluster.kind,
@@ -125,19 +119,14 @@ def status(cluster: Cluster, as_json: bool) -> None:
         "folder": str(cluster.folder),
         "to_be_put_back": (waiting := _waiting(cluster)),
     }
-    if as_json:
-        print(json.dumps({**facts, "nodes": rows}, indent=1))
-    else:
-        for row in rows if not cluster.can.simulated else ():
-            print(f"{row['node']}  {row['address']:<15}  {row['state']}")
-        print(
-            f"{len(rows)} nodes of {cluster.source}, of the kind {cluster.kind}; files in {cluster.folder}"
-        )
-        for node, knobs in waiting.items():
-            print(
-                f"Still to be put back on {node}: {', '.join(knobs)}; `beowulf up` does it when it answers."
-            )
-    raise typer.Exit(1 if dead else 0)
+    lines = [
+        f"{len(states)} nodes of {cluster.source}, of the kind {cluster.kind}; files in {cluster.folder}"
+    ]
+    lines += [
+        f"Still to be put back on {node}: {', '.join(knobs)}; `beowulf up` does it when it answers."
+        for node, knobs in waiting.items()
+    ]
+    print_nodes(cluster, states, facts, lines, as_json)
 
 
 def down(cluster: Cluster) -> None:

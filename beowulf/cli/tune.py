@@ -31,12 +31,12 @@ def tune(context: typer.Context, as_json: AsJson = False) -> None:
     if context.invoked_subcommand is not None:
         return
     from beowulf.cluster import running
-    from beowulf.tuning import checklist, log, machines
+    from beowulf.tuning import checklist, knob_places, log
     from beowulf.tuning.knobs import ALL, EACH
 
     cluster = running()
     answers = checklist.ask(cluster)
-    readings_by_knob = {ALL[name]: each for name, each in machines.read(cluster, EACH).items()}
+    readings_by_knob = {ALL[name]: each for name, each in knob_places.read(cluster, EACH).items()}
     open_ = log.of_cluster(cluster).open() + log.of_host().open()
     if as_json:
         plain = [tune_tables.plain(knob, readings) for knob, readings in readings_by_knob.items()]
@@ -54,13 +54,13 @@ def show(name: KNOB, as_json: AsJson = False) -> None:
     Example: beowulf tune show firewall
     """
     from beowulf.cluster import here
-    from beowulf.tuning import machines
+    from beowulf.tuning import knob_places
     from beowulf.tuning.knobs import find
 
     knob, cluster = find(name), here()
     readings: dict[str, Reading] = {}
     if cluster or knob.on_host:
-        readings = machines.read(cluster, [knob])[knob.name]
+        readings = knob_places.read(cluster, [knob])[knob.name]
     if as_json:
         print(json.dumps(tune_tables.plain(knob, readings), indent=1))
         return
@@ -96,7 +96,7 @@ def apply(
     Example: beowulf tune apply firewall 1000 --revert
     """
     from beowulf.cluster import running
-    from beowulf.tuning import machines
+    from beowulf.tuning import knob_places
     from beowulf.tuning.change import changing
     from beowulf.tuning.knobs import find
 
@@ -106,7 +106,7 @@ def apply(
     chosen = knob.accepted(value if value is not None else knob.tuned)
     cluster = running()
     running_measurement.ask_before("beowulf tune apply", force)
-    if machines.belongs_here(cluster, knob):
+    if knob_places.belongs_here(cluster, knob):
         tune_trial.allow(knob, chosen, host)
     with changing(cluster, [(knob, chosen)], agree=tune_trial.agree) as changes:
         nothing = changes.each[0].changes_nothing
@@ -123,7 +123,7 @@ def apply(
     elif not nothing:
         plain, text = {**plain, "fate": "kept"}, f"{knob.name} {chosen}: kept, unmeasured."
     if as_json or nothing or unmeasured:
-        print(tune_tables.json_or(as_json, plain, text))
+        print(json.dumps(plain, indent=1) if as_json else text)
 
 
 app.command()(tune_paper.compare)

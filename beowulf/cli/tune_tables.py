@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -17,11 +16,6 @@ DESCRIBED = (
     *("name", "title", "what", "why", "here", "elsewhere", "kinds", "kernel", "paper"),
     *("values", "tuned", "shows"),
 )
-
-
-def json_or(as_json: bool, plain: dict[str, Any], text: str) -> str:
-    """The plain data as JSON, or the text."""
-    return json.dumps(plain, indent=1) if as_json else text
 
 
 def now(readings: Mapping[str, Reading]) -> str:
@@ -69,9 +63,6 @@ def explained(knob: Knob, readings: Mapping[str, Reading]) -> list[str]:
     """The lines that explain a knob; with the commands that turn it."""
     from beowulf.tuning.knob import HOST
 
-    values = (
-        f"{', '.join(knob.values)}; best for short messages: {knob.tuned}" if knob.values else ""
-    )
     parts = {
         knob.title: knob.what,
         "Why it matters": knob.why,
@@ -80,17 +71,15 @@ def explained(knob: Knob, readings: Mapping[str, Reading]) -> list[str]:
         "Where it can be turned": ", ".join(knob.kinds),
         "Kernels": knob.kernel,
         "In the papers": knob.paper,
-        "Values": values,
+        "Values": f"{', '.join(knob.values)}; best for short messages: {knob.tuned}",
         "Noticed by": "new connections and programs only" if knob.relaunch else "",
         "Now": now(readings) if readings else "",
     }
-    lines = [f"{heading}: {text}" for heading, text in parts.items() if text]
-    if knob.values:
-        lines += [
-            f"Set to {knob.shows} with:",
-            knob.preview(knob.shows, HOST if knob.on_host else "node00"),
-        ]
-    return lines
+    return [
+        *(f"{heading}: {text}" for heading, text in parts.items() if text),
+        f"Set to {knob.shows} with:",
+        knob.preview(knob.shows, HOST if knob.on_host else "node00"),
+    ]
 
 
 def plain(knob: Knob, readings: Mapping[str, Reading]) -> dict[str, Any]:

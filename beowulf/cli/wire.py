@@ -57,7 +57,7 @@ def capture(
     from beowulf.cluster import running
 
     cluster = running()
-    failed = more = ""
+    failed = ""
     # Compiling is no part of what is measured.
     words = mpi.prepare(Path(program[0]), library=_library(cluster)) if program else []
     wire = cluster.capture(
@@ -78,7 +78,7 @@ def capture(
                 errors=mpi.errors_to_screen,
                 stdin=True,
             )
-            failed, more = mpi.failure(done, Path(program[0]).name), mpi.more(done)
+            failed = mpi.failure(done, Path(program[0]).name)
         else:
             _wait(seconds)
     for warning in wire.warnings:
@@ -89,7 +89,7 @@ def capture(
     at = f" --at {wire.interfaces[0]}" if wire.twice else ""
     print(f"Next: `beowulf packets {file}{at}` says what they are.")
     if failed:
-        raise LabError(failed, more)
+        raise LabError(failed, mpi.MORE)
 
 
 def packets(

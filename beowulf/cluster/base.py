@@ -5,15 +5,16 @@ from __future__ import annotations
 import secrets
 import shlex
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from beowulf import paths
+from beowulf.cluster import lock
 from beowulf.cluster.shells import KILL_MARKED, LONGEST_KILLING_S, Completed, UnfinishedError
-from beowulf.errors import LabError
+from beowulf.errors import LabError, Sentence
 
 if TYPE_CHECKING:
     from beowulf.cluster.capture import Capture
@@ -27,11 +28,8 @@ HOST = "this machine"
 ASK_HARDWARE = "nproc; sed -n 's/^MemTotal: *\\([0-9]*\\) kB/\\1/p' /proc/meminfo"
 
 
-class NotAnsweredError(KeyboardInterrupt):
-    """A question to a node was interrupted; a notebook shows the sentence and nothing of our code."""
-
-    def _render_traceback_(self) -> list[str]:
-        return [str(self)]
+class NotAnsweredError(Sentence, KeyboardInterrupt):
+    """A question to a node was interrupted."""
 
 
 @dataclass(frozen=True)
@@ -153,6 +151,10 @@ class Cluster(ABC):
         capture's `where` says which. At all nodes, each packet between two of them is captured at both; the name of
         its interface is that of the node. At `most_mb` it ends.
         """
+        limits = {"snap_bytes": snap_bytes, "filter": packet_filter, "most_mb": most_mb}
+        return self._capture(file, where, limits)
+
+    def _capture(self, file: Path, where: str, limits: Mapping[str, Any]) -> Capture:
         raise self._has_no("packets to capture")
 
     def hardware(self, node: str) -> Hardware:
@@ -184,10 +186,6 @@ class Cluster(ABC):
         """Which MPI library the nodes have: `classic` or `modern`."""
         return "classic"
 
-    def free_memory_bytes(self) -> int:
-        """How much memory all nodes have free together on one machine; 0 where each has its own."""
-        return 0
-
     def interface(self, node: str, network: int = 0) -> str:
         """The name of the network card with which a node is on a network (0 is the first)."""
         return f"eth{network}"
@@ -207,6 +205,7 @@ class Cluster(ABC):
     def describe(self) -> Mapping[str, Any]:
         """What this cluster is, as plain data for a Record."""
 
+    @contextmanager
     def holding(
         self,
         doing: str,
@@ -214,11 +213,25 @@ class Cluster(ABC):
         measures: bool = True,
         wait: bool = False,
         report: Callable[[str], None] | None = None,
-    ) -> AbstractContextManager[None]:
-        """Keep others from measuring on this cluster and from changing it meanwhile (see beowulf/cluster/lock.py).
+    ) -> Iterator[None]:
+        """Keep others from measuring on this cluster and from changing it meanwhile (lock.py).
 
         LockedError while another one measures, unless we `wait`; `report` gets the sentence for a person who waits.
+        What is simulated is disturbed by nobody.
         """
+        if self.folder is None or self.can.simulated:
+            yield
+            return
+        with (
+            lock.held(self.folder, doing, measures=measures, wait=wait, report=report),
+            self._held_there(doing, wait, report),
+        ):
+            yield
+
+    def _held_there(
+        self, doing: str, wait: bool, report: Callable[[str], None] | None
+    ) -> AbstractContextManager[None]:
+        """Hold it for those at other machines, too, who can measure on the same nodes."""
         return nullcontext()
 
     def as_found(self) -> dict[str, str]:
@@ -226,8 +239,12 @@ class Cluster(ABC):
         return {}
 
     def break_it(self, fault: str, node: str = "") -> None:
-        """Set up a fault that a learner is to find (see beowulf/cluster/faults.py)."""
+        """Set up a fault that a learner is to find (faults.py)."""
         raise self._has_no("nodes that are broken on purpose")
+
+    def kill(self, node: str) -> None:
+        """Pull the plug: the node and all that runs on it ends at once."""
+        raise self._has_no("nodes that are switched off from here")
 
     @abstractmethod
     def heal(self) -> None:

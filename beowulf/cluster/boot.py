@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import shlex
-import subprocess
 import time
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from pathlib import Path
 
 from beowulf import host_state, paths
-from beowulf.cluster import links, node_environment, node_etc, shells, sshd, state, supervisor
+from beowulf.cluster import (
+    at_once,
+    links,
+    node_environment,
+    node_etc,
+    shells,
+    sshd,
+    state,
+    supervisor,
+)
 from beowulf.cluster.config import ClusterConfig
 from beowulf.cluster.processes import Process
-from beowulf.cluster.shells import SHELL, Show, announced, completed, script, surroundings
+from beowulf.cluster.shells import SHELL, Show, announced, completed, script
 from beowulf.cluster.supervisor import Supervisor
 from beowulf.errors import LabError
 
@@ -134,42 +141,25 @@ def _set_up_nodes(
     plan: ClusterConfig, folder: Path, its_supervisor: Supervisor, fresh: set[str], show: Show
 ) -> None:
     alive = its_supervisor.nodes()
-    jobs = {}
+    words = {node: [*supervisor.enter(alive[node]), *SHELL] for node in plan.names}
+    texts = {}
     for node in plan.names:
         lines = [*_mounts(folder, node), *links.interfaces(plan, node)]
         if node not in fresh:
             lines += [*sshd.forget(sorted(fresh)), *links.opened()]
-        words = supervisor.enter(alive[node])
-        text = announced(f"in {node}", words, [*lines, *sshd.start(folder, node)], show)
-        jobs[node] = job = subprocess.Popen(
-            [*words, *SHELL],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=surroundings(),
-        )
-        # All nodes are set up at once: each gets its lines now, and is waited for later.
-        assert job.stdin
-        with suppress(BrokenPipeError):  # it ended at once; its return code and complaint say why
-            job.stdin.write(text)
-            job.stdin.close()
-        job.stdin = None
-    try:
-        complaints = {node: job.communicate()[1] for node, job in jobs.items()}
-    except BaseException:
-        # Ctrl-C: the next `up` is not to meet them at work.
-        for job in jobs.values():
-            with suppress(subprocess.TimeoutExpired):
-                job.wait(LONGEST_BOOT_S)
-        raise
-    for node, complaint in complaints.items():
-        if jobs[node].returncode:
+        lines += sshd.start(folder, node)
+        texts[node] = announced(f"in {node}", words[node], lines, show)
+
+    def set_up(node: str) -> None:
+        done = completed(words[node], texts[node], LONGEST_BOOT_S, node)
+        if done.returncode:
             raise LabError(
-                f"{node} could not be set up: {complaint.strip()}.",
+                f"{node} could not be set up: {done.stderr.strip()}.",
                 "`beowulf doctor` checks what a node needs; `beowulf down` clears up.",
                 node,
             )
+
+    at_once.all_of(plan.names, set_up)
 
 
 def _mounts(folder: Path, node: str) -> list[str]:

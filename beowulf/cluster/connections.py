@@ -6,20 +6,20 @@ import re
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from beowulf.cluster import Completed, state
+from beowulf.cluster.at_once import all_of as all_of
+from beowulf.cluster.at_once import everywhere as everywhere
 from beowulf.cluster.shells import UnfinishedError, answer, marked, surroundings
 from beowulf.errors import LabError
 
 if TYPE_CHECKING:
     from beowulf.cluster.inventory import Machine
 
-T = TypeVar("T")
 CONFIG = "ssh_config"
 SOCKETS = "ssh"
 NO_CONNECTION = 255  # the exit code of ssh itself
@@ -195,27 +195,3 @@ def close(folder: Path, machines: Iterable[Machine]) -> None:
             ask = ["ssh", "-F", str(folder / CONFIG), "-q", "-O", "exit", machine.name]
             with suppress(subprocess.TimeoutExpired):
                 subprocess.run(ask, capture_output=True, timeout=LONGEST_ANSWER_S)
-
-
-def everywhere(
-    names: Sequence[str], do: Callable[[str], T]
-) -> tuple[dict[str, T], dict[str, LabError]]:
-    """What `do` gives for each name, all at the same time, and for each where it failed, why."""
-    answers: dict[str, T] = {}
-    failed: dict[str, LabError] = {}
-    with ThreadPoolExecutor(len(names) or 1) as beside:
-        jobs = {name: beside.submit(do, name) for name in names}
-    for name, job in jobs.items():
-        try:
-            answers[name] = job.result()
-        except LabError as error:
-            failed[name] = error
-    return answers, failed
-
-
-def all_of(names: Sequence[str], do: Callable[[str], T]) -> dict[str, T]:
-    """What `do` gives for each name, all at the same time; LabError when it failed for one."""
-    answers, failed = everywhere(names, do)
-    for why in failed.values():
-        raise why
-    return answers

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from beowulf import variant
-from beowulf.cluster import Cluster, connections, module, state
+from beowulf.cluster import Cluster, at_once, module, state
 
 # The commands that describe a node; CARD stands for its network card.
 COMMANDS = {
@@ -34,11 +34,11 @@ def answers(
 
 def hardware(cluster: Cluster, nodes: Sequence[str]) -> dict[str, Any]:
     """The cores, the memory and the network card of each of these nodes that answers."""
-    has, _ = connections.everywhere(nodes, cluster.hardware)
+    has, _ = at_once.everywhere(nodes, cluster.hardware)
     return {
         "node_cores": {node: each.cores for node, each in has.items()},
         "node_memory_bytes": {node: each.memory_bytes for node, each in has.items()},
-        "node_cards": connections.everywhere(list(has), cluster.interface)[0],
+        "node_cards": at_once.everywhere(list(has), cluster.interface)[0],
     }
 
 

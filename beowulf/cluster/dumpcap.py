@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
+from beowulf.cluster import processes
 from beowulf.errors import LabError, UsageError
 
 # Starts these words as a process whose standard output is the file and whose stderr is a pipe.
@@ -178,13 +179,7 @@ class Dumpcap:
 
 def _at_work(pid: int) -> bool:
     """Whether a process, or one that it started, computes, or waits for a core or for the disk."""
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-        tasks = list(Path(f"/proc/{pid}/task").iterdir())
-        children = [pid for task in tasks for pid in (task / "children").read_text().split()]
-    except OSError:  # it has ended
-        return False
-    return state in "RD" or any(_at_work(int(child)) for child in children)
+    return processes.state(pid) in "RD" or any(map(_at_work, processes.children(pid)))
 
 
 def _complaint(errors: str) -> str:

@@ -3,19 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import shutil
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import permutations
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from beowulf.cluster import Cluster, links, sshd
 from beowulf.errors import LabError, UsageError
-
-if TYPE_CHECKING:
-    from beowulf.cluster.namespaces import NamespaceCluster
 
 FAULTS = {
     "wrong-hosts": "one node's /etc/hosts gives another node an address that nobody has",
@@ -29,32 +21,6 @@ EVERY = {**FAULTS, CLOSED_PORTS: "one node takes no new connection but those of 
 # always CLOSED_PORTS, on a node that differs.
 PUZZLES = ("a", "b", "c", "d")
 UNUSED_HOST = 99
-
-
-@contextmanager
-def breakable(cluster: Cluster) -> Iterator[Cluster]:
-    """Within this context, a cluster that may be broken on purpose; afterwards it is healed.
-
-    PCs, VMs and the nodes of a queue are left alone: instead, a cluster of namespaces with as many nodes comes up
-    on this machine, and is taken down at the end.
-    """
-    if cluster.can.faults:
-        try:
-            yield cluster
-        finally:
-            cluster.heal()
-        return
-    from beowulf.cluster import namespaces
-    from beowulf.cluster.config import ClusterConfig
-
-    folder = Path(tempfile.mkdtemp(prefix="beowulf-broken-"))
-    try:
-        victim = namespaces.up(ClusterConfig(nodes=len(cluster.nodes)), folder=folder)
-        victim.records = cluster.records
-        yield victim
-    finally:
-        namespaces.down(folder=folder)
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def solution(name: str, nodes: tuple[str, ...], of: str) -> tuple[str, str]:
@@ -71,11 +37,11 @@ def solution(name: str, nodes: tuple[str, ...], of: str) -> tuple[str, str]:
     return hidden[place], nodes[1 + seed[1 + place] % (len(nodes) - 1)]
 
 
-def apply(cluster: NamespaceCluster, fault: str, node: str) -> None:
-    """Set up `fault` on `node`."""
+def apply(cluster: Cluster, folder: Path, fault: str, node: str) -> None:
+    """Set up `fault` on a `node` of the cluster whose files are in `folder`."""
     if node not in cluster.nodes:
         raise UsageError(f"There is no {node!r}; the nodes are {', '.join(cluster.nodes)}.")
-    own = cluster.folder / "nodes" / node
+    own = folder / "nodes" / node
     if fault == "node-down":
         cluster.kill(node)
     elif fault == "wrong-hosts":
@@ -86,7 +52,7 @@ def apply(cluster: NamespaceCluster, fault: str, node: str) -> None:
         hosts.write_text(hosts.read_text().replace(f"{right} {other}\n", f"{wrong} {other}\n"))
         _drop_connections(cluster, (node,), other)
     elif fault == "key-refused":
-        stranger = sshd.host_key(cluster.folder, node).with_suffix(".pub")
+        stranger = sshd.host_key(folder, node).with_suffix(".pub")
         (own / "authorized_keys").write_text(stranger.read_text())
         _drop_connections(cluster, cluster.nodes, node)
     elif fault == CLOSED_PORTS:
@@ -96,7 +62,7 @@ def apply(cluster: NamespaceCluster, fault: str, node: str) -> None:
             raise LabError(f"The ports of {node} could not be closed: {reason}.", "", node)
 
 
-def _drop_connections(cluster: NamespaceCluster, of: tuple[str, ...], to: str) -> None:
+def _drop_connections(cluster: Cluster, of: tuple[str, ...], to: str) -> None:
     # An open shared connection would go on working and hide the fault.
     for node in of:
         cluster.administer(node, "\n".join(sshd.hang_up(to)))

@@ -7,25 +7,18 @@ nothing can be limited, broken or captured. No part of it needs root.
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 from contextlib import suppress
 from pathlib import Path
 
 from beowulf import paths
-from beowulf.cluster import (
-    Abilities,
-    lock,
-    node_environment,
-    processes,
-    state,
-)
+from beowulf.cluster import Abilities, lock, node_environment, processes, state
 from beowulf.cluster.config import ClusterConfig
 from beowulf.cluster.one_machine import OneMachine
 from beowulf.cluster.processes import Process
 from beowulf.cluster.shells import look_for
-from beowulf.errors import LabError, UsageError
+from beowulf.errors import LabError
 
 TARGET = "local"
 CARD = "lo"
@@ -65,11 +58,9 @@ def up(
     plan = ClusterConfig(nodes or plan.nodes, "off", mpi=mpi or plan.mpi)
     look_for(paths.mpi_prefix(plan.mpi) / "bin/mpiexec", paths.native(NAMES))
     with lock.changing(folder, "beowulf up"), state.locked(folder):
-        if (folder / state.CLUSTER).exists() or state.kind_in(folder) not in ("", TARGET):
-            raise UsageError("Another cluster runs.", "`beowulf down` takes it down.")
+        state.refuse_other_kinds(folder, TARGET)
         state.write(folder, _files(plan, folder))
-        saved = json.dumps({"nodes": plan.nodes, "mpi": plan.mpi})
-        state.write(folder, {state.LOCAL: (saved, 0o644)})
+        state.replace(folder, state.LOCAL, plan.as_dict())
     return LocalCluster(plan, folder), {}
 
 
@@ -96,11 +87,8 @@ def down(folder: Path | None = None) -> bool:
 def running(folder: Path | None = None) -> LocalCluster | None:
     """The nodes of this machine, if `up` has made them."""
     folder = folder or paths.state()
-    try:
-        saved = json.loads((folder / state.LOCAL).read_text())
-    except FileNotFoundError:
-        return None
-    return LocalCluster(ClusterConfig(saved["nodes"], "off", mpi=saved["mpi"]), folder)
+    saved = state.kept(folder, state.LOCAL)
+    return LocalCluster(ClusterConfig(**saved), folder) if saved else None
 
 
 class LocalCluster(OneMachine):

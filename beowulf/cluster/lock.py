@@ -6,18 +6,18 @@ queue too, so that no study begins meanwhile; a study that changes its own clust
 
 from __future__ import annotations
 
-import getpass
 import json
 import os
 import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import FrameType
 
+from beowulf import user
 from beowulf.cluster import queue, state
 from beowulf.cluster.queue import LOOK_EVERY_S, Mine, Place
 from beowulf.errors import LabError
@@ -126,16 +126,10 @@ def ending(folder: Path) -> None:
 @contextmanager
 def changing(folder: Path, command: str) -> Iterator[None]:
     """Hold the cluster while `command` changes it; LockedError while it is measured. Nothing where there is none."""
-    try:
-        hold = held(folder, f"`{command}`", measures=False)
-        hold.__enter__()
-    except state.GoneError:
+    with ExitStack() as stack:
+        with suppress(state.GoneError):
+            stack.enter_context(held(folder, f"`{command}`", measures=False))
         yield
-        return
-    try:
-        yield
-    finally:
-        hold.__exit__(None, None, None)
 
 
 def holder(folder: Path) -> Holder | None:
@@ -192,15 +186,7 @@ def _holder(place: Place) -> Holder:
 
 def _me(doing: str, measures: bool) -> Holder:
     machine, ends_by = os.uname().nodename, _listen() if measures else 0
-    return Holder(user(), doing, time.time(), measures, os.getpid(), machine, ends_by)
-
-
-def user() -> str:
-    """The name of this user."""
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        return queue.user_name(os.getuid())
+    return Holder(user.name(), doing, time.time(), measures, os.getpid(), machine, ends_by)
 
 
 def _listen() -> int:

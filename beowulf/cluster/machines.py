@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
-from beowulf.cluster import connections, inventory, state, supervisor, vagrant
+from beowulf.cluster import at_once, connections, inventory, state, vagrant
 from beowulf.cluster.inventory import Machine
 from beowulf.cluster.shells import UnfinishedError
 from beowulf.errors import LabError
@@ -19,8 +18,8 @@ PREFIX = "/opt/beowulf"
 CARD = f"{PREFIX}/etc/node"
 # What a cluster of machines keeps in its folder, beside the log of its knobs.
 OURS = {
-    *(state.TARGET, f"{state.TARGET}.new", connections.CONFIG, connections.SOCKETS),
-    *(state.TUNED, state.ALLOCATION, state.HELD),
+    *(state.TARGET, f"{state.TARGET}.new", state.ALLOCATION, f"{state.ALLOCATION}.new"),
+    *(connections.CONFIG, connections.SOCKETS, state.TUNED, state.HELD),
 }
 
 # Run on every machine at once; each line of the answer is name=value.
@@ -55,9 +54,7 @@ class Target:
 
 def load(folder: Path) -> Target | None:
     """What `up` remembered; None when there is nothing."""
-    try:
-        saved = json.loads((folder / state.TARGET).read_text())
-    except FileNotFoundError:
+    if (saved := state.kept(folder, state.TARGET)) is None:
         return None
     machines = (
         {**each, "options": tuple(each["options"]), "through": tuple(each["through"])}
@@ -95,7 +92,7 @@ def find(target: Target, folder: Path) -> tuple[Target, dict[str, LabError]]:
             raise LabError(what, "See what it is busy with.", name) from error
         return dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line)
 
-    cards, troubles = connections.everywhere(list(machines), ask)
+    cards, troubles = at_once.everywhere(list(machines), ask)
     for name, card in cards.items():
         address = machines[name].address or card.get("address", "")
         second = machines[name].second or card.get("second", "")
@@ -149,25 +146,14 @@ def _misfits(
     return misfits
 
 
-def refuse_others(folder: Path) -> None:
-    """LabError while a cluster of this machine runs in the folder, or something else lies there."""
-    if supervisor.find(folder) or (folder / state.CLUSTER).exists():
-        raise LabError("A cluster runs on this machine.", "`beowulf down` ends it first.")
-    state.refuse_other_kinds(folder, "ssh")
-    if others := [name for name in state.strangers(folder) if name not in OURS]:
-        raise LabError(
-            f"The folder {folder} is in use for something else: {', '.join(others[:3])}.",
-            "Set BEOWULF_STATE to a folder that does not exist yet, or to an empty one.",
-        )
+def refuse_others(folder: Path, kind: str) -> None:
+    """LabError while a cluster of another kind runs in the folder, or something else lies there."""
+    state.refuse_strangers(folder, kind, OURS)
 
 
 def save(folder: Path, target: Target) -> None:
-    """Remember the machines, in one step."""
-    text = json.dumps(asdict(target), indent=1)
-    temporary = folder / f"{state.TARGET}.new"
-    temporary.write_text(text)
-    temporary.chmod(0o600)
-    temporary.replace(folder / state.TARGET)
+    """Remember the machines."""
+    state.replace(folder, state.TARGET, asdict(target))
 
 
 def clear(folder: Path) -> None:

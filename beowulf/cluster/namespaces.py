@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -18,11 +18,13 @@ from beowulf.cluster import (
     WIRE,
     Abilities,
     Completed,
+    at_once,
     boot,
     faults,
     links,
     lock,
     processes,
+    snapshot_namespaces,
     sshd,
     state,
     supervisor,
@@ -67,7 +69,7 @@ def up(plan: ClusterConfig, *, show: Show = silent, folder: Path | None = None) 
             _end(folder, show, state.OURS - {state.HELD})
             old = None
         elif before is None:
-            state.refuse_strangers(folder)
+            state.refuse_strangers(folder, state.USUAL)
         try:
             with state.unfinished(folder):
                 return NamespaceCluster(plan, folder, boot.boot(plan, folder, old, show))
@@ -100,7 +102,7 @@ def running(folder: Path | None = None) -> NamespaceCluster | None:
     folder = folder or paths.state()
     _refuse_on_a_node()
     saved = state.load(folder)
-    its_supervisor = supervisor.find(folder, saved.rack_pid) if saved else None
+    its_supervisor = supervisor.find(folder, saved.supervisor_pid) if saved else None
     return (
         NamespaceCluster(saved.plan, folder, its_supervisor) if saved and its_supervisor else None
     )
@@ -115,19 +117,19 @@ class NamespaceCluster(OneMachine):
     def __init__(self, plan: ClusterConfig, folder: Path, its_supervisor: Supervisor) -> None:
         self.config = plan
         self.folder = folder
-        self._rack = its_supervisor
+        self._supervisor = its_supervisor
 
     @property
     def supervisor(self) -> Supervisor:
         """The supervisor that runs; after `down` and `up`, possibly of another process, it is another one."""
-        if not self._rack.process.alive:
+        if not self._supervisor.process.alive:
             self._look_again()
-        return self._rack
+        return self._supervisor
 
     def _look_again(self) -> None:
         if not (now := running(self.folder)):
             raise state.GoneError
-        self.config, self._rack = now.config, now._rack
+        self.config, self._supervisor = now.config, now._supervisor
 
     def is_whole(self, plan: ClusterConfig) -> bool:
         """Whether it follows `plan`, no node is down, and no fault was put in."""
@@ -174,8 +176,6 @@ class NamespaceCluster(OneMachine):
 
     def limit(self, nodes: Sequence[str], rate: str) -> None:
         """Limit the cables of these nodes at both ends, or take the limit away (`off`)."""
-        from beowulf.cluster import connections
-
         lines = {node: links.shape(["eth0"], rate) for node in nodes}
         lines[SWITCH] = links.shape([self.config.port(node) for node in nodes], rate)
 
@@ -185,17 +185,9 @@ class NamespaceCluster(OneMachine):
                 reason = done.stderr.strip().rpartition("\n")[2]
                 raise LabError(f"The cables of {place} could not be limited: {reason}.", "", place)
 
-        connections.all_of(list(lines), do)
+        at_once.all_of(list(lines), do)
 
-    def capture(
-        self,
-        file: Path,
-        *,
-        where: str = WIRE,
-        snap_bytes: int = 128,
-        packet_filter: str = "",
-        most_mb: float = 1000,
-    ) -> Capture:
+    def _capture(self, file: Path, where: str, limits: Mapping[str, Any]) -> Capture:
         """Capture the wire, which is all that crosses the switch of the first network, or what nodes' eth0 see.
 
         At one node, all of its cards are captured.
@@ -229,10 +221,8 @@ class NamespaceCluster(OneMachine):
             start,
             file,
             interfaces,
-            snap_bytes,
-            packet_filter,
+            **limits,
             where=where,
-            most_mb=most_mb,
             stop=_stop,
             once=where not in (SWITCH, NODES),  # each of a node's cards is on a network of its own
         )
@@ -243,7 +233,7 @@ class NamespaceCluster(OneMachine):
             self.heal()
             what, chosen = faults.solution(fault, self.nodes, variant.word() or learner())
             with state.unfinished(self.folder):
-                faults.apply(self, what, node or chosen)
+                faults.apply(self, self.folder, what, node or chosen)
                 state.write(self.folder, {state.BROKEN: (fault, 0o600)})
 
     @property
@@ -269,10 +259,8 @@ class NamespaceCluster(OneMachine):
 
     def as_found(self) -> dict[str, str]:
         """What is not to change while something is measured: the nodes, their links, the fault, by name."""
-        from beowulf.cluster import snapshot
-
         self._look_again()
-        return snapshot.local(self)
+        return snapshot_namespaces.found(self, self.config, self.supervisor)
 
     def describe(self) -> dict[str, Any]:
         """What this cluster is, read from its first living node, as plain data for a Record."""

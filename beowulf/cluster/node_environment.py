@@ -8,11 +8,14 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from beowulf import paths
-from beowulf.cluster import sshd
 from beowulf.cluster.config import ClusterConfig
 
 # A learner's own start-up file may have given these names another meaning, and Python other packages.
 NOT_THEIRS = "unalias mpicc mpiexec mpirun 2>/dev/null\nunset PYTHONPATH PYTHONHOME"
+# Names a run of an MPI program in all its processes on all nodes, so that none of them is forgotten.
+JOB = "BEOWULF_JOB"
+# What mpiexec starts in place of ssh; it hands this name through shells of other nodes without quoting it.
+CONNECTION_THERE = "/run/beowulf/connection"
 SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
@@ -29,7 +32,7 @@ def variables(plan: ClusterConfig, folder: Path) -> dict[str, str]:
         "PATH": ":".join(path),
         "BEOWULF_STATE": str(folder),
         "HYDRA_LAUNCHER": "ssh",
-        "HYDRA_LAUNCHER_EXEC": sshd.CONNECTION,
+        "HYDRA_LAUNCHER_EXEC": CONNECTION_THERE,
         "HYDRA_HOST_FILE": str(folder / "etc" / "mpi_hosts"),
         "HYDRA_IFACE": "eth0",
         "MPIR_CVAR_NEMESIS_TCP_NETWORK_IFACE": "eth0",
@@ -59,7 +62,7 @@ def files(
     return {
         # The modern library lives beside another Python, which would come first in PATH.
         "bin/python": (f'#!/bin/sh\nexec {python} "$@"\n', 0o755),
-        "bin/connection": (CONNECTION, 0o755),
+        "bin/connection": (CONNECTION + CONNECTION_ENDED, 0o755),
         "bin/shell": (_shell(folder), 0o755),
         "bin/mpiexec": (launcher, 0o755),
         "bin/mpirun": (launcher, 0o755),
@@ -113,9 +116,12 @@ CONNECTION = """\
 # 255 is how ssh tells that it broke; what it starts there must not end with the same.
 ssh "$@" "|| exit 1"
 code=$?
+for node; do case $node in -*) ;; *) break ;; esac; done
+"""
+# After a connection to $node that ended with $code: a lost one ends mpiexec.
+CONNECTION_ENDED = """\
 if [ $code -eq 255 ] && grep -q '^mpiexec' /proc/$PPID/comm 2>/dev/null; then
-    for word; do case $word in -*) ;; *) break ;; esac; done
-    message="mpiexec: the connection to $word broke; the run is ended. \\`beowulf up\\` on your machine heals it."
+    message="mpiexec: the connection to $node broke; the run is ended. \\`beowulf up\\` on your machine heals it."
     # To where mpiexec itself writes; else through mpiexec, which needs a moment to pass it on.
     { echo "$message" >>/proc/$PPID/fd/2; } 2>/dev/null || { echo "$message" >&2; sleep 1; }
     # A polite signal it would answer by asking the lost node to clean up, and wait for that too.

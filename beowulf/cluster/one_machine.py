@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from beowulf import host_state
-from beowulf.cluster import Cluster, Completed, Hardware, description, lock
+from beowulf.cluster import Cluster, Completed, Hardware, description
 from beowulf.cluster.config import ClusterConfig
 from beowulf.cluster.shells import completed
 
@@ -35,23 +32,8 @@ class OneMachine(Cluster):
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         return Hardware(os.cpu_count() or 1, memory)
 
-    def free_memory_bytes(self) -> int:
-        """How much memory this machine has free, which all nodes share."""
-        return host_state.memory_available_bytes()
-
     def _in_shell(self, node: str, line: str, stdin: str, timeout_s: float) -> Completed:
         return completed(self.shell(node, line), stdin, timeout_s, node)
-
-    def holding(
-        self,
-        doing: str,
-        *,
-        measures: bool = True,
-        wait: bool = False,
-        report: Callable[[str], None] | None = None,
-    ) -> AbstractContextManager[None]:
-        """Keep every other process from measuring on this cluster and from changing it meanwhile."""
-        return lock.held(self.folder, doing, measures=measures, wait=wait, report=report)
 
     def describe(self) -> dict[str, Any]:
         """What this cluster is, read from its first living node, as plain data for a Record."""

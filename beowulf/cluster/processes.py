@@ -21,8 +21,8 @@ class Process:
     @property
     def alive(self) -> bool:
         """Whether this very process still runs (a zombie does not)."""
-        state, ticks = _state_and_start(self.pid)
-        return ticks == self.start_ticks and state not in "ZX"
+        does, ticks = _state_and_start(self.pid)
+        return ticks == self.start_ticks and does not in "ZX"
 
     def kill(self) -> None:
         """Tell the kernel to end it, without waiting."""
@@ -40,8 +40,8 @@ class Process:
 
 def process(pid: int) -> Process | None:
     """The running process with that number, or None."""
-    state, ticks = _state_and_start(pid)
-    return None if state in "ZX" else Process(pid, ticks)
+    does, ticks = _state_and_start(pid)
+    return None if does in "ZX" else Process(pid, ticks)
 
 
 def everyone() -> Iterator[Process]:
@@ -49,6 +49,11 @@ def everyone() -> Iterator[Process]:
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and (one := process(int(entry.name))):
             yield one
+
+
+def state(pid: int) -> str:
+    """The kernel's letter for what the process does; X when it is gone."""
+    return _state_and_start(pid)[0]
 
 
 def network(pid: int) -> str:
@@ -112,11 +117,9 @@ def _read(pid: int, name: str) -> str:
 
 def inside(first: int) -> list[int]:
     """Every process in the process namespace of this one, which comes first."""
-    namespace = os.stat(f"/proc/{first}/ns/pid").st_ino
-    numbers = [first]
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit() and int(entry.name) != first:
-            with suppress(OSError):
-                if (entry / "ns" / "pid").stat().st_ino == namespace:
-                    numbers.append(int(entry.name))
+    namespace, numbers = os.stat(f"/proc/{first}/ns/pid").st_ino, [first]
+    for other in everyone():
+        with suppress(OSError):
+            if other.pid != first and os.stat(f"/proc/{other.pid}/ns/pid").st_ino == namespace:
+                numbers.append(other.pid)
     return numbers

@@ -71,41 +71,24 @@ mine: dict[Path, Mine] = {}
 _taking = threading.RLock()
 
 
-def _forget() -> None:
-    # A process that is forked off, and runs no other program, has the files open as well.
-    for each in mine.values():
-        with suppress(OSError):
-            each.file.close()
-    mine.clear()
-
-
-os.register_at_fork(after_in_child=_forget)
-
-
 @contextmanager
 def place(queue: Path, join: Callable[[], Mine]) -> Iterator[tuple[Mine, bool]]:
     """This process's place in a queue, and whether it was taken now, by `join`: it is given back at the end."""
-    own = None
+    with _taking:
+        if joins := queue not in mine:
+            mine[queue] = join()
+        own = mine[queue]
+        own.users += 1
     try:
-        with _taking:
-            if joins := queue not in mine:
-                mine[queue] = join()
-            own = mine[queue]
-            own.users += 1
         yield own, joins
     finally:
-        if own:
-            _give_back(queue, own)
-
-
-def _give_back(queue: Path, own: Mine) -> None:
-    with _taking:
-        own.users -= 1
-        if not own.users and mine.get(queue) is own:
-            del mine[queue]
-            with suppress(OSError):
-                own.path.unlink()
-            own.file.close()
+        with _taking:
+            own.users -= 1
+            if not own.users:
+                del mine[queue]
+                with suppress(OSError):
+                    own.path.unlink()
+                own.file.close()
 
 
 def places(queue: Path, *, below: int | None = None) -> list[Place]:

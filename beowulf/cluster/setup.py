@@ -52,14 +52,6 @@ fi
 # All that comes this way is what a login prints: mpiexec hears its ranks on a connection of its own.
 ssh $options "$node" "$line" >/dev/null
 code=$?
-if [ $code -eq 255 ] && grep -q '^mpiexec' /proc/$PPID/comm 2>/dev/null; then
-    message="mpiexec: the connection to $node broke; the run is ended."
-    # To where mpiexec itself writes; else through mpiexec, which needs a moment to pass it on.
-    { echo "$message" >>/proc/$PPID/fd/2; } 2>/dev/null || { echo "$message" >&2; sleep 1; }
-    # A polite signal it would answer by asking the lost node to clean up, and wait for that too.
-    kill -KILL $PPID
-fi
-exit $code
 """
 PYTHON = f"""\
 #!/bin/sh
@@ -229,7 +221,7 @@ def _contents() -> Iterator[tuple[str, tuple[bytes, int, int]]]:
     scripts = {
         "mpiexec": launcher,
         "mpirun": launcher,
-        "connection": CONNECTION,
+        "connection": CONNECTION + node_environment.CONNECTION_ENDED,
         "python": PYTHON.replace("VERSION", version),
     }
     for name, text in scripts.items():

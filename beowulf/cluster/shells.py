@@ -10,6 +10,7 @@ import subprocess
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from beowulf.errors import LabError
@@ -58,6 +59,7 @@ def surroundings() -> dict[str, str]:
     return {**os.environ, "PATH": path, **({} if _locale_is_there() else {"LC_ALL": "C.UTF-8"})}
 
 
+@cache
 def _locale_is_there() -> bool:
     before = locale.setlocale(locale.LC_ALL)
     try:
@@ -121,8 +123,8 @@ class UnfinishedError(LabError):
 
 def script(where: str, words: list[str], lines: list[str], show: Show) -> None:
     """Run lines of shell behind `words` (which enter some namespace); LabError when one of them fails."""
-    text = announced(where, words, lines, show)
-    done = completed([*words, *SHELL], text, LONGEST_SCRIPT_S, "")
+    words = [*words, *SHELL]
+    done = completed(words, announced(where, words, lines, show), LONGEST_SCRIPT_S, "")
     if done.returncode:
         raise LabError(
             f"The cluster could not be set up {where}: {done.stderr.strip()}.",
@@ -131,9 +133,9 @@ def script(where: str, words: list[str], lines: list[str], show: Show) -> None:
 
 
 def announced(where: str, words: list[str], lines: list[str], show: Show) -> str:
-    """Call `show` with what is about to be run, as a learner could type it; gives the text of the lines."""
+    """Call `show` with what `words` are about to run, as a learner could type it; gives the text of the lines."""
     text = "\n".join(lines) + "\n"
-    show(where, f"{shlex.join([*words, *SHELL])} <<'END'\n{text}END")
+    show(where, f"{shlex.join(words)} <<'END'\n{text}END")
     return text
 
 

@@ -6,7 +6,6 @@ kernel to tune and no shell. Every run gives the same numbers.
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 import shutil
@@ -15,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from beowulf import paths
-from beowulf.cluster import lock, state
+from beowulf.cluster import description, lock, state
 from beowulf.cluster.base import Abilities, Cluster, Hardware
 from beowulf.cluster.config import SIMULATED
 from beowulf.cluster.platform import Platform, of_plain, read
-from beowulf.errors import LabError, UsageError
+from beowulf.errors import LabError
 from beowulf.hydra import EAGER_LIMIT
 
 TARGET = "simulated"
@@ -70,12 +69,11 @@ def up(source: str, nodes: int | None = None, folder: Path | None = None) -> Sim
     if nodes is not None:
         platform = of_plain({"nodes": nodes, "shape": []}, platform)
     with lock.changing(folder, "beowulf up"), state.locked(folder):
-        if (folder / state.CLUSTER).exists() or state.kind_in(folder) not in ("", TARGET):
-            raise UsageError("Another cluster runs.", "`beowulf down` takes it down.")
+        state.refuse_other_kinds(folder, TARGET)
         _lay_out(platform, folder)
         lasting = source if source == TARGET else str(Path(source).absolute())
         saved = {"source": lasting, "platform": platform.as_dict()}
-        (folder / state.SIMULATED).write_text(json.dumps(saved, indent=1))
+        state.replace(folder, state.SIMULATED, saved)
     return SimulatedCluster(lasting, platform, folder)
 
 
@@ -118,9 +116,7 @@ def _lay_out(platform: Platform, folder: Path) -> None:
 def running(folder: Path | None = None) -> SimulatedCluster | None:
     """The simulated cluster of this user, or None."""
     folder = folder or paths.state()
-    try:
-        saved = json.loads((folder / state.SIMULATED).read_text())
-    except FileNotFoundError:
+    if (saved := state.kept(folder, state.SIMULATED)) is None:
         return None
     return SimulatedCluster(saved["source"], of_plain(saved["platform"]), folder)
 
@@ -186,8 +182,6 @@ class SimulatedCluster(Cluster):
 
     def describe(self) -> Mapping[str, Any]:
         """What is simulated, for a Record."""
-        from beowulf.cluster import description
-
         platform = self.platform
         return {
             "kind": self.kind,

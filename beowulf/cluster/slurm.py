@@ -7,7 +7,6 @@ a step of that job (`srun`), so a learner needs no key, and all ends with the jo
 from __future__ import annotations
 
 import getpass
-import json
 import shlex
 import time
 from collections.abc import Callable
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 from beowulf import paths
-from beowulf.cluster import Cluster, Completed, connections, lock, node_files, state
+from beowulf.cluster import Cluster, Completed, at_once, connections, lock, node_files, state
 from beowulf.cluster import machines as targets
 from beowulf.cluster import slurm_queue as queue
 from beowulf.cluster.inventory import Machine
@@ -61,22 +60,21 @@ class Allocation:
 
 def load(folder: Path) -> Allocation | None:
     """The last request to Slurm; None when there was none."""
-    try:
-        return Allocation(**json.loads((folder / state.ALLOCATION).read_text()))
-    except FileNotFoundError:
-        return None
+    saved = state.kept(folder, state.ALLOCATION)
+    return Allocation(**saved) if saved else None
 
 
 def save(folder: Path, allocation: Allocation, machines: Target) -> None:
     """Remember the request to Slurm, then the machines that it gave."""
-    state.write(folder, {state.ALLOCATION: (json.dumps(asdict(allocation), indent=1), 0o600)})
+    state.replace(folder, state.ALLOCATION, asdict(allocation))
     targets.save(folder, machines)
 
 
-def running(machines: Target, folder: Path) -> SlurmCluster | None:
+def running(folder: Path | None = None) -> SlurmCluster | None:
     """The machines of an allocation, whether they are still ours or not."""
-    allocation = load(folder)
-    return SlurmCluster(machines, folder, allocation) if allocation else None
+    folder = folder or paths.state()
+    allocation, machines = load(folder), targets.load(folder)
+    return SlurmCluster(machines, folder, allocation) if allocation and machines else None
 
 
 def up(
@@ -102,40 +100,22 @@ def _request(nodes: int | None, minutes: int | None, folder: Path) -> Allocation
         if wanted is not None and not 1 <= wanted <= most:
             raise UsageError(f"Ask for 1 to {MOST_NODES} nodes, and 1 to {MOST_MINUTES} minutes.")
     with state.locked(folder):
-        last = load(folder)
         try:
-            if earlier := _earlier(last, nodes, minutes, folder):
-                return earlier
+            targets.refuse_others(folder, TARGET)
+            last = load(folder)
+            if last and (job := queue.job(last.job)) and job.lasts:
+                if (nodes or last.nodes, minutes or last.minutes) == (last.nodes, last.minutes):
+                    return last
+                raise UsageError(
+                    f"You have asked for {last.nodes} nodes and {last.minutes} minutes already (job {last.job}).",
+                    "`beowulf down` gives them back, then ask again.",
+                )
             nodes = nodes or (last.nodes if last else NODES)
             return _new(nodes, minutes or (last.minutes if last else MINUTES), folder)
         except LabError:
             if load(folder) is None and targets.load(folder) is None:
                 targets.clear(folder)
             raise
-
-
-def _earlier(
-    held: Allocation | None, nodes: int | None, minutes: int | None, folder: Path
-) -> Allocation | None:
-    """The last request, where it waits or runs; UsageError when it differs from this one."""
-    targets.refuse_others(folder)
-    before = targets.load(folder)
-    if held is None and before is not None:
-        raise LabError(
-            f"The cluster is that of the machines of {before.source}.",
-            "`beowulf down` releases them first.",
-        )
-    if held is None:
-        return None
-    job = queue.job(held.job)
-    if job is None or not (job.waits or job.runs):
-        return None
-    if (nodes or held.nodes, minutes or held.minutes) != (held.nodes, held.minutes):
-        raise UsageError(
-            f"You have asked for {held.nodes} nodes and {held.minutes} minutes already (job {held.job}).",
-            "`beowulf down` gives them back, then ask again.",
-        )
-    return held
 
 
 def _new(nodes: int, minutes: int, folder: Path) -> Allocation:
@@ -199,7 +179,7 @@ def attach(
         save(folder, allocation, target)
     cluster = SlurmCluster(target, folder, allocation)
     if not troubles:
-        _, troubles = connections.everywhere(cluster.nodes, cluster.tell_nodes)
+        _, troubles = at_once.everywhere(cluster.nodes, cluster.tell_nodes)
     if not troubles and cluster.may_be_root():
         allocation = replace(allocation, root=True)
         with state.locked(folder):
@@ -214,10 +194,10 @@ def down(folder: Path | None = None) -> bool:
     with lock.changing(folder, "beowulf down"), state.locked(folder):
         last = load(folder)
         job = queue.job(last.job) if last else None
-        if last and job and (job.waits or job.runs):
+        if last and job and job.lasts:
             queue.cancel(last.job)
         targets.clear(folder)
-    return bool(job and (job.waits or job.runs))
+    return bool(job and job.lasts)
 
 
 def time_of(allocation: Allocation) -> str:
@@ -288,8 +268,7 @@ class SlurmCluster(SshCluster):
 
     def is_ours(self) -> bool:
         """Whether the nodes are ours at this moment."""
-        job = self.job()
-        return bool(job and job.runs)
+        return bool((job := self.job()) and job.runs)
 
     def still_there(self) -> None:
         """LabError when the nodes are not ours any more, or not yet."""

@@ -69,9 +69,7 @@ def _follow(
             if job.runs and job.task not in over and job.task not in under_way:
                 under_way[job.task] = _start(job, study, wish, folder / job.task)
                 report(f"Task {job.task} measures on {job.nodes} (job {job.number}).")
-            elif (
-                not job.runs and not job.waits and job.task.isdigit() and job.task not in under_way
-            ):
+            elif not job.lasts and job.task.isdigit() and job.task not in under_way:
                 if job.task not in over:
                     report(f"Task {job.task} has ended before it began ({job.state}).")
                 over.add(job.task)

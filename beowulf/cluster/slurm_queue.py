@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import subprocess
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -21,31 +22,26 @@ ASK = "Ask the administrator of the cluster."
 
 # What Slurm's commands say when they fail: a mark in their words, what happened, what to try.
 TROUBLES = (
-    ("Unable to contact slurm controller", "The controller of Slurm does not answer.", ASK),
-    ("Unable to establish control", "The controller of Slurm does not answer.", ASK),
-    ("Connection refused", "The controller of Slurm does not answer.", ASK),
+    (
+        "Unable to contact slurm controller|Unable to establish control|Connection refused",
+        "The controller of Slurm does not answer.",
+        ASK,
+    ),
     ("configuration source", "Slurm has no settings on this machine.", HERE),
     (
-        "authentication",
+        "authentication|Credential",
         "Slurm cannot authenticate you from this machine (its service munge).",
         ASK,
     ),
     (
-        "Credential",
-        "Slurm cannot authenticate you from this machine (its service munge).",
+        "inactive or drain|partition configuration not available",
+        "The queue of Slurm is closed: it takes no new jobs.",
         ASK,
     ),
-    ("inactive or drain", "The queue of Slurm is closed: it takes no new jobs.", ASK),
-    ("partition configuration not available", "The queue of Slurm is closed.", ASK),
     ("Requested time limit", "The queue of Slurm allows no job so long.", "Ask for less time."),
     (
-        "Node count specification",
+        "Node count specification|node configuration is not available",
         "The queue of Slurm does not have, or does not give, so many nodes.",
-        "`sinfo` shows its nodes; `--nodes` asks for fewer.",
-    ),
-    (
-        "node configuration is not available",
-        "The queue of Slurm has not so many nodes.",
         "`sinfo` shows its nodes; `--nodes` asks for fewer.",
     ),
     ("invalid partition", "There is no such queue.", "See SBATCH_PARTITION; `sinfo` lists them."),
@@ -74,6 +70,11 @@ class Job:
     def runs(self) -> bool:
         """Whether its nodes are its own."""
         return self.state in ("RUNNING", "CONFIGURING", "SUSPENDED")
+
+    @property
+    def lasts(self) -> bool:
+        """Whether it has not ended."""
+        return self.waits or self.runs
 
 
 @dataclass(frozen=True)
@@ -127,7 +128,7 @@ def ask(*words: str) -> str:
 def trouble(command: str, output: str) -> LabError:
     """The error for what a command of Slurm printed when it failed."""
     for mark, what, hint in TROUBLES:
-        if mark.lower() in output.lower():
+        if re.search(mark, output, re.IGNORECASE):
             return LabError(what, hint)
     lines = [line.partition("error: ")[2] or line for line in output.strip().splitlines()]
     return LabError(f"`{command}` failed: {' '.join(lines) or 'it printed no reason'}", ASK)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,10 +22,12 @@ from beowulf.cluster import (
     Cluster,
     Completed,
     Hardware,
+    at_once,
     connections,
     description,
     lock,
     node_files,
+    snapshot_machines,
     ssh_lock,
     state,
 )
@@ -60,7 +62,7 @@ def up(source: str, folder: Path | None = None) -> tuple[SshCluster, dict[str, L
     folder = folder or paths.state()
     machines, missing = targets.read(source)
     with lock.changing(folder, "beowulf up"), state.locked(folder):
-        targets.refuse_others(folder)
+        targets.refuse_others(folder, SshCluster.kind)
         before = targets.load(folder)
         if before is not None:
             connections.close(folder, before.machines)
@@ -99,10 +101,6 @@ def running(folder: Path | None = None) -> SshCluster | None:
     """The cluster of the machines that `up` has connected, or None."""
     folder = folder or paths.state()
     target = targets.load(folder)
-    if target and (folder / state.ALLOCATION).exists():
-        from beowulf.cluster import slurm
-
-        return slurm.running(target, folder)
     return SshCluster(target, folder) if target else None
 
 
@@ -172,12 +170,8 @@ class SshCluster(Cluster):
 
     def dead_nodes(self) -> list[str]:
         """The nodes that do not answer; one with an open connection is not bothered with the question."""
-        _, failed = connections.everywhere(self.nodes, self._look)
+        _, failed = at_once.everywhere(self.nodes, self._look)
         return [node for node in self.nodes if node in failed]
-
-    def listening(self, node: str) -> bool:
-        """Whether a login to the node succeeds."""
-        return node not in self.dead_nodes()
 
     def _look(self, node: str) -> None:
         if not connections.open_to(self.folder, node):
@@ -219,14 +213,9 @@ class SshCluster(Cluster):
         where, user = folder or paths.here(), self._user
 
         def send(node: str) -> None:
-            line = node_files.unpack(user, node_files.there(where, user))
-            outputs, code, _ = connections.exchange(
-                self.folder, self.machine(node), line, archive, LONGEST_SENDING_S
-            )
-            if code:
-                raise node_files.trouble(node, outputs[1].decode(errors="replace"))
+            self._files(node, node_files.unpack(user, node_files.there(where, user)), archive)
 
-        _, failed = connections.everywhere(self.nodes, send)
+        _, failed = at_once.everywhere(self.nodes, send)
         dead = self.dead_nodes() if failed else []
         for node, why in failed.items():
             if node not in dead:
@@ -238,41 +227,41 @@ class SshCluster(Cluster):
         """Bring home what a program has written into `folder` on the nodes."""
 
         def take(node: str) -> bytes:
-            line = node_files.pack(node_files.there(folder, self._user))
-            outputs, code, _ = connections.exchange(
-                self.folder, self.machine(node), line, b"", LONGEST_SENDING_S
-            )
-            if code:
-                raise node_files.trouble(node, outputs[1].decode(errors="replace"))
-            return outputs[0]
+            return self._files(node, node_files.pack(node_files.there(folder, self._user)), b"")
 
-        archives, _ = connections.everywhere(self.nodes, take)
+        archives, _ = at_once.everywhere(self.nodes, take)
         for archive in archives.values():
             node_files.unpacked(archive, folder)
+
+    def _files(self, node: str, line: str, archive: bytes) -> bytes:
+        """What a line of shell prints that takes or gives an archive."""
+        outputs, code, _ = connections.exchange(
+            self.folder, self.machine(node), line, archive, LONGEST_SENDING_S
+        )
+        if code:
+            raise node_files.trouble(node, outputs[1].decode(errors="replace"))
+        return outputs[0]
 
     @property
     def _user(self) -> str:
         # The master's user stands for all of them, in paths that a program gets once.
         return self.machine(self.nodes[0]).user or "you"
 
-    def capture(
-        self,
-        file: Path,
-        *,
-        where: str = WIRE,
-        snap_bytes: int = 128,
-        packet_filter: str = "",
-        most_mb: float = 1000,
-    ) -> Capture:
+    def _capture(self, file: Path, where: str, limits: Mapping[str, Any]) -> Capture:
         """Capture the wire, at a node or at all `nodes`; the files are fetched when it ends, not while it runs."""
-        from beowulf.cluster.ssh_capture import capture
+        from beowulf.cluster.ssh_capture import Reached, capture
 
         if where == SWITCH:
             raise LabError(
                 "Packets cannot be captured at a physical switch.",
                 f"Capture what all nodes' cards send, `--where {WIRE}`, or on a node: `--where {self.nodes[0]}`.",
             )
-        return capture(self, file, where, snap_bytes, packet_filter, most_mb)
+        words = {
+            node: connections.words(self.folder, machine)
+            for node, machine in self._machines.items()
+        }
+        reached = Reached(words, self.clock_errors_s(), self.own_packets)
+        return capture(self, reached, file, where, limits)
 
     def clock_errors_s(self) -> dict[str, float]:
         """How far each node's clock is at least ahead of this machine's; 0 where the way of the answer explains it."""
@@ -280,39 +269,26 @@ class SshCluster(Cluster):
         def ask(node: str) -> float:
             before = time.time()
             # A login script may print something before it.
-            clock = float(self._run(node, "date +%s.%N", b"", LONGEST_TELLING_S).stdout.split()[-1])
-            return min(clock - before, 0.0) or max(clock - time.time(), 0.0)
+            clock = self._run(node, "date +%s.%N", b"", LONGEST_TELLING_S).stdout.split()[-1]
+            return _ahead_s(clock, before)
 
-        return connections.everywhere(self.nodes, ask)[0]
+        return at_once.everywhere(self.nodes, ask)[0]
 
-    @contextmanager
-    def holding(
-        self,
-        doing: str,
-        *,
-        measures: bool = True,
-        wait: bool = False,
-        report: Callable[[str], None] | None = None,
-    ) -> Iterator[None]:
-        """Keep others from measuring on this cluster and from changing it meanwhile, at whatever machine they are."""
-        with lock.held(self.folder, doing, measures=measures, wait=wait, report=report):
-            if self.shared:
-                with ssh_lock.held_there(self, doing, wait, report):
-                    yield
-            else:
-                yield
+    def _held_there(
+        self, doing: str, wait: bool, report: Callable[[str], None] | None
+    ) -> AbstractContextManager[None]:
+        there = ssh_lock.held_there(self, self.folder, doing, wait, report)
+        return there if self.shared else nullcontext()
 
     def as_found(self) -> dict[str, str]:
         """What is not to change while something is measured, by name."""
-        from beowulf.cluster import snapshot
-
-        return snapshot.machines(self)
+        return snapshot_machines.found(self, self.folder)
 
     def describe(self) -> dict[str, Any]:
         """What this cluster is, read from its first living node, and where others differ from it; for a Record."""
         dead = self.dead_nodes()
         alive = [node for node in self.nodes if node not in dead]
-        by_node, _ = connections.everywhere(alive, self._described)
+        by_node, _ = at_once.everywhere(alive, self._described)
         answers = dict(next(iter(by_node.values()), {}))
         differ = {
             what: {node: by_node[node].get(what, "") for node in by_node}
@@ -342,7 +318,9 @@ class SshCluster(Cluster):
         card = self.interface(node)
         before = time.time()
         answers = description.answers(self, node, card, ASKED_TOO)
-        return {**answers, "clock": _clock(answers["clock"], before, time.time())}
+        ahead_s = _ahead_s(answers["clock"], before)
+        off = f"{abs(ahead_s):.0f} s {'ahead' if ahead_s > 0 else 'behind'}"
+        return {**answers, "clock": "right" if abs(ahead_s) < MOST_CLOCK_ERROR_S else off}
 
     def heal(self) -> None:
         """Connect every machine again; LabError with all that is wrong."""
@@ -355,12 +333,9 @@ class SshCluster(Cluster):
 COLUMNS = {"PCs, VMs": SshCluster.can}
 
 
-def _clock(clock: str, before: float, after: float) -> str:
-    """In words, how far a node's clock is off that showed this between two moments of ours."""
-    ahead = min(float(clock) - before, 0.0) or max(float(clock) - after, 0.0)
-    if abs(ahead) < MOST_CLOCK_ERROR_S:
-        return "right"
-    return f"{abs(ahead):.0f} s {'ahead' if ahead > 0 else 'behind'}"
+def _ahead_s(clock: str, before: float) -> float:
+    """How far a node's clock is ahead at least that showed this between a moment of ours and now."""
+    return min(float(clock) - before, 0.0) or max(float(clock) - time.time(), 0.0)
 
 
 def _refused(output: str) -> str:

@@ -13,16 +13,14 @@ import subprocess
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, Any
 
-from beowulf.cluster import NODES, WIRE, connections
+from beowulf.cluster import NODES, WIRE, Cluster, at_once, connections
+from beowulf.cluster.capture import Capture
 from beowulf.cluster.shells import ANSWER, marked, surroundings
 from beowulf.errors import LabError
-
-if TYPE_CHECKING:
-    from beowulf.cluster.capture import Capture
-    from beowulf.cluster.ssh import SshCluster
 
 # When its stdin ends, because we close it or because the connection broke, dumpcap ends and the packets come.
 REMOTE = """\
@@ -54,21 +52,30 @@ MOST_CLOCK_ERROR_S = 0.1
 MARK = "@@ beowulf"
 
 
+@dataclass(frozen=True)
+class Reached:
+    """How the nodes are reached: by node, the words that start a command there, and its clock, as far as it is ahead.
+
+    `own_packets` are lines by which a node's shell finds out, in capture's language, which packets are not our own.
+    """
+
+    words: Mapping[str, list[str]]
+    ahead_s: Mapping[str, float]
+    own_packets: str
+
+
 def capture(
-    cluster: SshCluster,
+    cluster: Cluster,
+    reached: Reached,
     file: Path,
     where: str,
-    snap_bytes: int,
-    packet_filter: str,
-    most_mb: float,
+    limits: Mapping[str, Any],
 ) -> Capture:
     """A capture on one node, on all `nodes` or of the `wire`; our own connection to a node is left out of it."""
-    from beowulf.cluster.capture import Capture
-
     nodes = _places(cluster, where)
     cards = {node: cluster.interface(node) for node in nodes}
     only = _once(cluster, cards) if where == WIRE else dict.fromkeys(nodes, "")
-    ahead_s = cluster.clock_errors_s()
+    ahead_s = reached.ahead_s
     interfaces = [cards[where]] if where in nodes else nodes
     under_way: dict[subprocess.Popen[bytes], Path] = {}
 
@@ -76,12 +83,9 @@ def capture(
         named = words[words.index("-i") + 1]
         node = where if where in nodes else named
         named = WIRE if where == WIRE else named
-        remote = REMOTE.replace("OWN", cluster.own_packets)
+        remote = REMOTE.replace("OWN", reached.own_packets)
         remote = remote.replace("WORDS", _dumpcap(words, cards[node], named, only[node]))
-        ssh = [
-            *connections.words(cluster.folder, cluster.machine(node)),
-            marked(f"exec bash --norc -c {shlex.quote(remote)}"),
-        ]
+        ssh = [*reached.words[node], marked(f"exec bash --norc -c {shlex.quote(remote)}")]
         process = subprocess.Popen(
             ["bash", "--norc", "-c", PACKETS, "bash", *ssh],
             stdin=subprocess.PIPE,
@@ -105,10 +109,8 @@ def capture(
         start,
         file,
         interfaces,
-        snap_bytes,
-        packet_filter,
+        **limits,
         where=where,
-        most_mb=most_mb,
         stop=stop,
         once=where == WIRE,
         ahead_s={node: ahead_s.get(node, 0.0) for node in nodes} if where == WIRE else None,
@@ -117,7 +119,7 @@ def capture(
     return wire
 
 
-def _places(cluster: SshCluster, where: str) -> list[str]:
+def _places(cluster: Cluster, where: str) -> list[str]:
     """The nodes on which packets are taken. A dead node sends nothing, so the wire is whole without it."""
     if where == NODES:
         return list(cluster.nodes)
@@ -129,7 +131,7 @@ def _places(cluster: SshCluster, where: str) -> list[str]:
     raise LabError("No node answers on which packets could be taken.", "`beowulf up` says why.")
 
 
-def _once(cluster: SshCluster, cards: Mapping[str, str]) -> dict[str, str]:
+def _once(cluster: Cluster, cards: Mapping[str, str]) -> dict[str, str]:
     """By node, in capture's language, the frames that are taken there, so that each is taken once.
 
     Those that its card sends, and those that come to it from a machine that is no node; of what such a machine sends to
@@ -142,7 +144,7 @@ def _once(cluster: SshCluster, cards: Mapping[str, str]) -> dict[str, str]:
         answer = cluster.run(node, line, timeout_s=connections.LONGEST_ANSWER_S).stdout
         return answer.rpartition(MARK)[2].split()
 
-    by_node = connections.all_of(list(cards), ask)
+    by_node = at_once.all_of(list(cards), ask)
     foreign = " and ".join(f"not ether src {words[0]}" for words in by_node.values())
     filters = {}
     for number, (node, (card, *_)) in enumerate(by_node.items()):

@@ -15,15 +15,13 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from beowulf.cluster import connections, lock
+from beowulf import user
+from beowulf.cluster import Cluster, connections, lock
 from beowulf.cluster.lock import Holder, LockedError, Report
 from beowulf.cluster.machines import CARD
 from beowulf.cluster.shells import surroundings
-
-if TYPE_CHECKING:
-    from beowulf.cluster.ssh import SshCluster
 
 MARK = "beowulf-holds"
 ASK_EVERY_S = 1.0
@@ -45,16 +43,15 @@ echo "{BUSY} ${{facts-}}"
 """
 
 # The shells that hold for this process, by the cluster's folder.
-_there: dict[str, subprocess.Popen[bytes]] = {}
+_there: dict[Path, subprocess.Popen[bytes]] = {}
 
 
 @contextmanager
 def held_there(
-    cluster: SshCluster, doing: str, wait: bool, report: Report | None
+    cluster: Cluster, folder: Path, doing: str, wait: bool, report: Report | None
 ) -> Iterator[None]:
     """Hold the cluster on its master meanwhile; LockedError while another user, or another machine, measures on it."""
-    key = str(cluster.folder)
-    if key in _there:
+    if folder in _there:
         yield
         return
     process = _taken(cluster, doing, wait, report)
@@ -62,24 +59,24 @@ def held_there(
         # A master that does not answer is of no use to others either, and a study will say so.
         yield
         return
-    _there[key] = process
+    _there[folder] = process
     alive = threading.Event()
     beats = threading.Thread(target=_beat, args=(process, alive), daemon=True)
     beats.start()
     try:
         yield
     finally:
-        del _there[key]
+        del _there[folder]
         alive.set()
         beats.join()
         _let_go(process)
 
 
 def _taken(
-    cluster: SshCluster, doing: str, wait: bool, report: Report | None
+    cluster: Cluster, doing: str, wait: bool, report: Report | None
 ) -> subprocess.Popen[bytes] | None:
     me = {
-        "user": lock.user(),
+        "user": user.name(),
         "doing": doing,
         "since": time.time(),
         "machine": socket.gethostname(),
@@ -107,9 +104,9 @@ def _taken(
             return None
         # Nothing is said of one that is just ending.
         fields = json.loads(facts) if facts.strip() else {}
-        user = f"{fields['user']} at {fields['machine']}" if fields else "another user"
+        who = f"{fields['user']} at {fields['machine']}" if fields else "another user"
         since = fields.get("since", time.time())
-        other = Holder(user, fields.get("doing", "something unknown"), since)
+        other = Holder(who, fields.get("doing", "something unknown"), since)
         if not wait:
             raise LockedError(other, lock.WAIT)
         if report:
@@ -142,9 +139,9 @@ def _let_go(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
-def standing(cluster: SshCluster) -> str:
+def standing(folder: Path) -> str:
     """Whether this process still holds the cluster on its master; empty when it never did."""
-    process = _there.get(str(cluster.folder))
+    process = _there.get(folder)
     if process is None:
         return ""
     return "there" if process.poll() is None else "lost"

@@ -10,19 +10,16 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from beowulf.cluster.config import ClusterConfig
+from beowulf.cluster.node_environment import CONNECTION_THERE, JOB
 from beowulf.cluster.shells import LONGEST_SCRIPT_S, completed
 from beowulf.errors import LabError
 
 USER_KEY = "etc/user_key"
-# Names a run of an MPI program in all its processes on all nodes, so that none of them is forgotten.
-JOB = "BEOWULF_JOB"
 PID = "/run/sshd.pid"
 # From OpenSSH 10 on, a percent sign in the name of the log is not itself; older ones have no other way to write it.
 LOG = "/run/beowulf/sshd.log"
 # And the name of this file is a pattern, in which other letters are not themselves.
 AUTHORIZED_KEYS = "/run/beowulf/authorized_keys"
-# mpiexec hands this name through shells of other nodes without quoting it.
-CONNECTION = "/run/beowulf/connection"
 # Keys are made outside of the supervisor: when `up` is killed, nothing of it is to write on beside the next one.
 WITH_ITS_PARENT = ("setpriv", "--pdeathsig", "KILL")
 # Port 22 in state LISTEN, as /proc/net/tcp writes it.
@@ -124,7 +121,7 @@ def start(folder: Path, node: str) -> list[str]:
         become = f"unshare -U --map-user={os.getuid()} --map-group={os.getgid()} "
     return [
         "mkdir -p /run/sshd /run/beowulf",
-        f"ln -sf {connection} {CONNECTION}; ln -sf {own}/sshd.log {LOG}",
+        f"ln -sf {connection} {CONNECTION_THERE}; ln -sf {own}/sshd.log {LOG}",
         f"ln -sf {own}/authorized_keys {AUTHORIZED_KEYS}",
         f'listening() {{ [[ "$(</proc/net/tcp)" == *" {LISTENING} "* ]]; }}',
         # One that was started with another key, or other settings, goes first; logins that are open stay.

@@ -9,15 +9,15 @@ import os
 import shutil
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from beowulf import paths
 from beowulf.cluster.config import ClusterConfig
 from beowulf.errors import LabError
 
 CLUSTER = "cluster.json"
-RACK_LOG = "rack.log"
+SUPERVISOR_LOG = "supervisor.log"
 BROKEN = "broken"
 TARGET = "target.json"  # of a cluster of machines that are reached by ssh (ssh.py)
 ALLOCATION = "allocation.json"  # whose machines they are, where Slurm gave them (slurm.py)
@@ -27,17 +27,19 @@ UNFINISHED = (
     "unfinished"  # there while the cluster is changed, and left there when that is cut short
 )
 # The kinds of cluster: the name of each one's file in this room, and the file in a cluster's folder by which the kind
-# is known. `up --target KIND` makes one that has such a file; the nodes of Slurm are machines, too.
+# is known. `up --target KIND` makes one that has such a file. Nodes of Slurm are machines too, and have both files.
 USUAL = "namespaces"
 SIMULATED = "simulated.json"  # what SimGrid simulates (simulated.py)
 LOCAL = "local.json"  # names of this machine (local.py)
 KINDS = {
-    **{USUAL: "", "ssh": TARGET, "slurm": "", "simulated": SIMULATED},
-    "local": LOCAL,
+    **{USUAL: "", "ssh": TARGET, "slurm": ALLOCATION},
+    **{"simulated": SIMULATED, "local": LOCAL},
 }
 # All that a cluster of namespaces keeps in its folder; whatever else lies there is not ours to remove.
-OURS = {"bin", "etc", "nodes", CLUSTER, f"{CLUSTER}.new", RACK_LOG, BROKEN, TUNED, HELD, UNFINISHED}
-OURS |= {"held.json"}  # of version 1.0.0
+OURS = {
+    *("bin", "etc", "nodes", CLUSTER, f"{CLUSTER}.new", SUPERVISOR_LOG),
+    *(BROKEN, TUNED, HELD, UNFINISHED),
+}
 
 
 class GoneError(LabError):
@@ -47,12 +49,11 @@ class GoneError(LabError):
         super().__init__("The cluster is down.", "`beowulf up` boots it.")
 
 
-@dataclass(frozen=True)
-class SavedCluster:
+class SavedCluster(NamedTuple):
     """What cluster.json remembers: what the cluster was to be, and the process number of its supervisor."""
 
     plan: ClusterConfig
-    rack_pid: int
+    supervisor_pid: int
 
 
 @contextmanager
@@ -89,26 +90,40 @@ def locked(folder: Path, *, make: bool = True) -> Iterator[None]:
         os.close(held)
 
 
-def save(folder: Path, plan: ClusterConfig, rack_pid: int) -> None:
-    """Write cluster.json in one step, so that a reader finds the old one or the new one, never half."""
-    text = json.dumps({"plan": plan.as_dict(), "rack_pid": rack_pid}, indent=1)
-    temporary = folder / f"{CLUSTER}.new"
-    temporary.write_text(text)
-    temporary.replace(folder / CLUSTER)
+def save(folder: Path, plan: ClusterConfig, supervisor_pid: int) -> None:
+    """Remember the cluster."""
+    replace(folder, CLUSTER, {"plan": plan.as_dict(), "supervisor_pid": supervisor_pid})
+
+
+def replace(folder: Path, name: str, content: Mapping[str, Any]) -> None:
+    """Write plain data in one step, so that a reader finds the old ones or the new ones, never half."""
+    temporary = folder / f"{name}.new"
+    temporary.write_text(json.dumps(content, indent=1))
+    temporary.chmod(0o600)
+    temporary.replace(folder / name)
+
+
+def kept(folder: Path, name: str) -> Any:
+    """The plain data in a file of the folder; None when there is no such file."""
+    try:
+        return json.loads((folder / name).read_text())
+    except FileNotFoundError:
+        return None
 
 
 def load(folder: Path) -> SavedCluster | None:
     """What cluster.json says, or None when there is none or it cannot be read: `up` then finds what runs."""
     try:
         saved = json.loads((folder / CLUSTER).read_text())
-        return SavedCluster(ClusterConfig(**saved["plan"]), int(saved["rack_pid"]))
+        return SavedCluster(ClusterConfig(**saved["plan"]), int(saved["supervisor_pid"]))
     except (OSError, ValueError, KeyError, TypeError, LabError):
         return None
 
 
 def kind_in(folder: Path) -> str:
     """The kind of cluster that the folder remembers; empty where there is none, or one of the usual kind."""
-    return next((kind for kind, file in KINDS.items() if file and (folder / file).exists()), "")
+    last_first = reversed(KINDS.items())
+    return next((kind for kind, file in last_first if file and (folder / file).exists()), "")
 
 
 def cluster_in(folder: Path) -> bool:
@@ -141,10 +156,10 @@ def strangers(folder: Path) -> list[str]:
     return sorted({path.name for path in folder.iterdir()} - OURS)
 
 
-def refuse_strangers(folder: Path) -> None:
-    """LabError when the folder holds anything that no cluster put there."""
-    refuse_other_kinds(folder, USUAL)
-    if others := strangers(folder):
+def refuse_strangers(folder: Path, kind: str, names: Collection[str] = OURS) -> None:
+    """LabError when the folder is that of a cluster of another kind, or holds what no cluster put there."""
+    refuse_other_kinds(folder, kind)
+    if others := [name for name in strangers(folder) if name not in names]:
         raise LabError(
             f"The folder {folder} is in use for something else: {', '.join(others[:3])}.",
             "Set BEOWULF_STATE to a folder that does not exist yet, or to an empty one.",
@@ -152,13 +167,10 @@ def refuse_strangers(folder: Path) -> None:
 
 
 def refuse_other_kinds(folder: Path, kind: str) -> None:
-    """LabError when the folder is that of a cluster of another kind, which `beowulf up --target` made."""
-    other = kind_in(folder)
+    """LabError when the folder is that of a cluster of another kind."""
+    other = kind_in(folder) or (USUAL if (folder / CLUSTER).exists() else "")
     if other and other != kind:
-        raise LabError(
-            f"The cluster is one of the kind {other}, of `beowulf up --target`.",
-            "`beowulf down` ends it first.",
-        )
+        raise LabError(f"A cluster of the kind {other} runs.", "`beowulf down` ends it first.")
 
 
 def write(folder: Path, files: Mapping[str, tuple[str, int]]) -> None:

@@ -13,7 +13,7 @@ from beowulf.cluster.processes import Process
 from beowulf.cluster.shells import Show, surroundings
 from beowulf.errors import LabError
 
-RACK, NODE = "beowulf-rack", "beowulf-node"
+SUPERVISOR, NODE = "beowulf-supervisor", "beowulf-node"
 # bash reaps processes whose parents have died; a bare `sleep` as first process would keep them as zombies.
 WAIT_FOR_EVER = "sleep infinity & wait"
 OWN_NAMESPACES = "--net --uts --mount --pid --ipc --fork --kill-child --mount-proc"
@@ -71,14 +71,14 @@ def start(folder: Path, show: Show) -> Supervisor:
         "--norc",
         "-c",
         WAIT_FOR_EVER,
-        RACK,
+        SUPERVISOR,
         str(folder),
     ]
     show(
         "on this machine: the supervisor, whose network is the switch",
         f"{shlex.join(words)} &",
     )
-    complaints = folder / state.RACK_LOG
+    complaints = folder / state.SUPERVISOR_LOG
     with complaints.open("w") as log:
         # setsid --fork: the supervisor outlives this process and its terminal, and is nobody's zombie.
         subprocess.run(
@@ -135,7 +135,7 @@ def node_launcher(names: list[str]) -> list[str]:
 
 
 def _find(folder: Path, hint: int = 0) -> list[Process]:
-    mark = [RACK, str(folder)]
+    mark = [SUPERVISOR, str(folder)]
     if hint and processes.command_line(hint)[-2:] == mark:
         process = processes.process(hint)
         return [process] if process else []

@@ -24,17 +24,13 @@ umask 077
 mkdir -p {folder}/profile || exit 1
 """
 FURNISH = """\
-mkdir -p $(dirname {file}) && cat > {file}.new || exit 1
+umask 077
+[ -O {folder} ] && cat > {file}.new || exit 1
 for port in {ports}; do ln -s engine-$port {folder}/engine:$port || exit 1; done
 mv {file}.new {file}
 """
 # The sockets stay as long as the connection does, and go with it.
 CARRY = "echo ready; cat >/dev/null; rm -rf {folder}"
-
-
-def whole(file: Path) -> bool:
-    """Whether a controller has written a file to its end."""
-    return bool(ports(file))
 
 
 def prepare(cluster: Cluster, there: Path) -> None:
@@ -53,20 +49,34 @@ def lead(
 
     It ends when its stdin is closed. LabError for a node where that does not work.
     """
+    about = connection(here, "engine")
+    content = json.loads(about.read_text())
     if cluster.can.shared_files:
         aside = here / f"{CONNECTION}.new"
-        aside.write_text(connection(here, "engine").read_text())
+        aside.write_text(json.dumps(content))
         aside.rename(there / CONNECTION)
         return []
-    location = ""
+    content["interface"] = content["interface"].replace(str(here), str(there))
+    # Not over the shared connection, which would keep the sockets when the engine has ended.
+    options = ["-o", "ControlPath=none", "-o", "ExitOnForwardFailure=yes"]
+    listed = ports(about)
     if networked:
         asked = cluster.run(cluster.nodes[0], 'echo "$SLURM_LAUNCH_NODE_IPADDR"')
-        location = asked.stdout.strip()
+        content["location"] = asked.stdout.strip() or content["location"]
+        options, listed = [], []
+    for port in listed:
+        options += ["-R", f"{there}/engine-{port}:{here}/engine-{port}"]
+    folder = shlex.quote(str(there))
+    script = FURNISH.format(
+        folder=folder, file=f"{folder}/{CONNECTION}", ports=" ".join(map(str, listed))
+    )
     carriers: list[subprocess.Popen[bytes]] = []
 
     def one(node: str) -> None:
-        options = furnish(cluster, node, here, there, networked=networked, location=location)
-        first, *rest = cluster.shell(node, CARRY.format(folder=shlex.quote(str(there))))
+        done = cluster.run(node, script, stdin=json.dumps(content))
+        if done.returncode:
+            raise LabError(f"No engine can be started on {node}: {done.stderr.strip()}.", node=node)
+        first, *rest = cluster.shell(node, CARRY.format(folder=folder))
         process = subprocess.Popen(
             [first, *options, *rest],
             stdin=subprocess.PIPE,
@@ -77,51 +87,13 @@ def lead(
         )
         carriers.append(process)
         assert process.stdout
-        for line in process.stdout:
-            if line.strip() == b"ready":
-                return
-        raise LabError(f"{node} cannot be given the engines' sockets.", "See its sshd.", node)
+        if not any(line.strip() == b"ready" for line in process.stdout):
+            raise LabError(f"{node} cannot be given the engines' sockets.", "See its sshd.", node)
 
-    _, failed = connections.everywhere(cluster.nodes, one)
-    if failed:
+    try:
+        connections.all_of(cluster.nodes, one)
+    except LabError:
         for process in carriers:
             process.kill()
-        raise next(iter(failed.values()))
+        raise
     return carriers
-
-
-def furnish(
-    cluster: Cluster,
-    node: str,
-    here: Path,
-    there: Path,
-    *,
-    networked: bool,
-    location: str,
-) -> list[str]:
-    """Make the folder `there` on a machine with a disk of its own; ssh's options that bring the controller's sockets.
-
-    `location` is this machine's address, where it is known.
-    """
-    about = connection(here, "engine")
-    content = json.loads(about.read_text())
-    content["interface"] = content["interface"].replace(str(here), str(there))
-    if location:
-        content["location"] = location
-    listed = [] if networked else ports(about)
-    script = (MAKE + FURNISH).format(
-        folder=shlex.quote(str(there)),
-        file=shlex.quote(str(there / CONNECTION)),
-        ports=" ".join(map(str, listed)),
-    )
-    done = cluster.run(node, script, stdin=json.dumps(content))
-    if done.returncode:
-        errors = done.stderr.strip() or "it printed nothing"
-        raise LabError(f"No engine can be started on {node}: {errors}.", "See its /tmp.", node)
-    if networked:
-        return []
-    # Not over the shared connection, which would keep the sockets when the engine has ended.
-    options = ["-o", "ControlPath=none", "-o", "ExitOnForwardFailure=yes"]
-    for port in listed:
-        options += ["-R", f"{there}/engine-{port}:{here}/engine-{port}"]
-    return options

@@ -95,13 +95,21 @@ class Engines(World):
         except KeyboardInterrupt:
             waiting = [rank for rank, part in by_rank.items() if not part.done()]
             raise self._stuck(waiting, failed, "It was stopped.") from None
-        asked.result.wait_for_output(LONGEST_OUTPUT_S)
+        self._wait(asked.result.wait_for_output, LONGEST_OUTPUT_S)
         screen.show(by_rank, last=True)
+        if any(_gone(part) for part in by_rank.values()):
+            raise self._death(failed)
         failed |= self._failures(by_rank, failed)
         if failed:
             few = f"{len(failed)} of {len(by_rank)} ranks" if len(by_rank) > 1 else "The rank"
             raise CellError(list(failed.values()), [f"{few} raised an exception."])
         return {rank: part.result() for rank, part in by_rank.items()}
+
+    def _wait(self, wait: Callable[[float], object], longest_s: float) -> None:
+        """Wait for something from engines, as long as they live: those that are gone send nothing more."""
+        deadline = time.monotonic() + longest_s
+        while not wait(LOOK_EVERY_S) and self.alive and time.monotonic() < deadline:
+            pass
 
     def _failures(self, by_rank: Mapping[int, Any], known: Mapping[int, str]) -> dict[int, str]:
         """Exceptions that have come since, by rank, as sentences; they are shown at once."""
@@ -109,7 +117,7 @@ class Engines(World):
         for rank, part in by_rank.items():
             if rank in known or not part.done() or not (error := part.exception()):
                 continue
-            if getattr(error, "ename", "") == "EngineError":  # it is gone, and mpiexec says why
+            if _gone(part):  # mpiexec says why
                 continue
             found[rank] = self._sentence(rank, error)
             print(found[rank], file=sys.stderr, flush=True)
@@ -126,9 +134,9 @@ class Engines(World):
             from ipyparallel import Reference
 
             view = self._client[self._order[rank]]
-            place = Place(
-                **view.apply_async(Reference("_beowulf"), "trouble").get(places.LONGEST_ANSWER_S)
-            )
+            asked = view.apply_async(Reference("_beowulf"), "trouble")
+            self._wait(asked.wait, places.LONGEST_ANSWER_S)
+            place = Place(**asked.get(0))
         where = f", in {place}" if place.line else ""
         # From Python 3.13 on, a line that is not complete has an exception of its own, which no manual names.
         name = "SyntaxError" if error.ename == "_IncompleteInputError" else str(error.ename)
@@ -196,6 +204,11 @@ class Engines(World):
             if why:
                 raise LabError(f"On {self._engines[rank]} {why}.", "Run the cell that defines it.")
         return [value for _, value in given.values()]
+
+
+def _gone(part: Any) -> bool:
+    """Whether the engine that was to do this is gone."""
+    return bool(part.done() and getattr(part.exception(), "ename", "") == "EngineError")
 
 
 def _file(cell: str) -> str:

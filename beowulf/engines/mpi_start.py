@@ -21,7 +21,7 @@ from beowulf import hydra, mpi, paths
 from beowulf.cluster import Cluster, state
 from beowulf.cluster.shells import surroundings
 from beowulf.engines import controller_address
-from beowulf.engines.controller import NAME, connection, named, options
+from beowulf.engines.controller import NAME, connection, named, options, ports
 from beowulf.errors import LabError
 from beowulf.timeline import recording
 
@@ -107,11 +107,8 @@ class MpiStart:
         dies_too = ["setpriv", "--pdeathsig", "KILL"]
         engine = [*dies_too, "bash", "--norc", "-c", ENGINE, "engine", *dies_too]
         engine += ["python", "-P", "-m", "ipyparallel.engine"]
-        engine += [
-            "--mpi",
-            f"--file={self.there / controller_address.CONNECTION}",
-            "--log-level=50",
-        ]
+        file = self.there / controller_address.CONNECTION
+        engine += ["--mpi", f"--file={file}", "--log-level=50"]
         engine += [f"--profile-dir={self.there / 'profile'}", "--IPEngine.enable_nanny=False"]
         # It is started at once, and loads its programs while the controller does.
         engine += ["--IPEngine.wait_for_url_file=120", "--timeout=120"]
@@ -129,10 +126,13 @@ class MpiStart:
                 kept += piece
                 del kept[:-MOST_KEPT_BYTES]
 
+    def _said(self, name: str) -> str:
+        return bytes(self._heard[name]).decode(errors="replace")
+
     @property
     def runs(self) -> bool:
-        """Whether mpiexec has not ended."""
-        return self.process.poll() is None
+        """Whether neither mpiexec nor an engine has ended: mpiexec notices that an engine has a moment later."""
+        return self.process.poll() is None and not ENDED.search(self._said("stderr"))
 
     def ready(self) -> bool:
         """Whether the controller listens; the first time that it does, engines learn where."""
@@ -145,7 +145,7 @@ class MpiStart:
 
     def _listens(self) -> bool:
         if self.networked:
-            return controller_address.whole(connection(self.folder, "engine"))
+            return bool(ports(connection(self.folder, "engine")))
         return named(self.folder)
 
     @property
@@ -172,7 +172,7 @@ class MpiStart:
         """Why mpiexec ended, in a sentence, and what to try."""
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(LONGEST_END_S)
-        texts = {name: bytes(text).decode(errors="replace") for name, text in self._heard.items()}
+        errors = self._said("stderr")
         again = "`engines.restart()` starts them again."
         try:
             dead = self.cluster.dead_nodes()
@@ -180,19 +180,19 @@ class MpiStart:
             return "The cluster was taken down, and the engines with it.", f"{gone.hint} {again}"
         except LabError as problem:
             return f"The engines ended. {problem.message}", problem.hint
-        lost = [*dead, *mpi.LOST.findall(texts["stderr"])]
+        lost = [*dead, *mpi.LOST.findall(errors)]
         if lost:
             return f"{lost[0]} went down, and all engines with it.", again
         nodes = self.cluster.nodes
-        ended = [(nodes[int(rank)], code) for rank, code in ENDED.findall(texts["stderr"])]
-        if not ended and (banner := hydra.BANNER.search(texts["stdout"])):
+        ended = [(nodes[int(rank)], code) for rank, code in ENDED.findall(errors)]
+        if not ended and (banner := hydra.BANNER.search(self._said("stdout"))):
             ended = [(banner["node"], banner["code"])]
         if ended and ended[0][0] in nodes:
             node, code = ended[0]
             who = f"{node} (rank {nodes.index(node)})"
             return f"{who} {_how(int(code))}, and that ends all engines.", again
-        lines = ALL_ENDED.sub("", ENDED.sub("", texts["stderr"])).strip().splitlines()
-        if not lines and (code := ALL_ENDED.search(texts["stderr"])):
+        lines = ALL_ENDED.sub("", ENDED.sub("", errors)).strip().splitlines()
+        if not lines and (code := ALL_ENDED.search(errors)):
             return f"A rank has ended all engines with exit code {code[1]}, as `Abort` does.", again
         said = f": {lines[-1][:300]}" if lines else ""
         if "No module named" in said:

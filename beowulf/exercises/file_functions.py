@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 import math
 import traceback
 from collections.abc import Sequence
@@ -10,6 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from beowulf.errors import LabError
+
+UNWRITTEN = "it is not written yet"
+LONGEST_SOURCE = 20_000
 
 
 def functions(source: Path) -> dict[str, Any]:
@@ -34,17 +38,25 @@ def called(function: Any, name: str, arguments: Sequence[Any]) -> tuple[float | 
     """The number that a function gives; None and the reason when it gives none."""
     if not callable(function):
         return None, f"there is no function {name}"
-    try:
-        given = function(*arguments)
-    except Exception as problem:
-        return None, raised(function, problem)
-    if given is ... or given is None:
-        return None, "it is not written yet"
+    given, why = result(function, *arguments)
+    if why:
+        return None, why
     try:
         number = float(given)
     except (TypeError, ValueError):
         return None, f"it gives no number, but {type(given).__name__}"
     return (number, "") if math.isfinite(number) else (None, f"it gives {number}")
+
+
+def result(function: Any, *arguments: Any) -> tuple[Any, str]:
+    """What a function gives; None and the reason when it gives nothing."""
+    if not callable(function):
+        return None, f"it is no function, but {type(function).__name__}"
+    try:
+        given = function(*arguments)
+    except Exception as problem:
+        return None, raised(function, problem)
+    return (None, UNWRITTEN) if given is None or given is ... else (given, "")
 
 
 def raised(function: Any, problem: Exception) -> str:
@@ -63,6 +75,17 @@ def about(source: Path, arguments: Sequence[str] = ()) -> dict[str, Any]:
         ) from None
     digest = hashlib.sha256(content).hexdigest()
     return {"name": source.name, "arguments": list(arguments), "sha256": digest}
+
+
+def of_cell(function: Any) -> tuple[str, dict[str, Any]]:
+    """The text of a function that is written in a cell, and what a Record says of it as its program."""
+    try:
+        text = inspect.getsource(function)
+    except (OSError, TypeError):
+        text = ""  # made in a way that leaves no text
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    name = str(getattr(function, "__name__", function))
+    return text[:LONGEST_SOURCE], {"name": name, "arguments": [], "sha256": digest}
 
 
 def _line(function: Any, problem: Exception) -> str:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from beowulf.figures import Figure
 
 STUDY, VARIANT, SOURCE, FUNCTION = "S8", "gas", "gas.c", "exchange_ghosts"
-EXERCISE = Exercise(STUDY, VARIANT)
+EXERCISE = Exercise(STUDY, VARIANT, "Your gas")
 RANKS, TILES = 4, "4,4"
 STEPS, PASSES = 20, 6
 PARTS = ("computing", "communicating", "waiting")
@@ -42,30 +42,40 @@ def measure(cluster: Cluster, source: Path | str = SOURCE) -> Record:
 
     LabError when the file does not compile. What is wrong is in the Record, which is kept all the same.
     """
-    from beowulf.progress import bar
-
-    folder = cluster.records or Path("records")
     sweep = {"exercise": Path(source).name, "tiles": TILES, "steps": STEPS}
-    with (
-        beside_headers(Path(source)) as program,
-        bar("Your gas") as progress,
-        Measurement(STUDY, cluster, folder, progress=progress, launches=3, sweep=sweep) as session,
-    ):
-        why = fault(session, program)
-        if not why:
-            words: list[str | int] = ["--problem", "blast", "--tiles", TILES]
-            words += ["--steps", STEPS, "--lines"]
-            for ranks in (1, RANKS):
-                rows = session.launch(program, ranks, [*words, "--passes", PASSES])
-                found = next(row for row in rows if row.get("kind") == "result")
-                facts = {name: found[name] for name in ("bits", "mflops", "mass_drift")}
-                session.points.append(Point({"result": "blast", "ranks": ranks}, facts=facts))
-        text = program.read_text(encoding="utf-8", errors="replace")[:LONGEST_SOURCE]
-        facts = {"text": text, "right": not why, "why": why}
-        session.points.append(Point({"function": FUNCTION}, facts=facts))
-        record = session.record()
+    with beside_headers(Path(source)) as program:
+
+        def steps(session: Measurement) -> None:
+            if not (why := fault(session, program)):
+                _run(session, program)
+            session.points.append(own_function(FUNCTION, program, right=not why, why=why))
+
+        record = EXERCISE.measure(cluster, steps, half=True, launches=3, sweep=sweep)
     print(says(record))
-    return EXERCISE.keep(record, folder, half=True)
+    return record
+
+
+def _run(session: Measurement, program: Path) -> None:
+    """The gas on one rank and on several: its bits, and where a step's time goes."""
+    words: list[str | int] = ["--problem", "blast", "--tiles", TILES, "--steps", STEPS, "--lines"]
+    for ranks in (1, RANKS):
+        rows = session.launch(program, ranks, [*words, "--passes", PASSES])
+        found = next(row for row in rows if row.get("kind") == "result")
+        facts = {name: found[name] for name in ("bits", "mflops", "mass_drift")}
+        session.points.append(Point({"result": "blast", "ranks": ranks}, facts=facts))
+
+
+def own_function(name: str, program: Path, **facts: Any) -> Point:
+    """A learner's function with its source, and what was found of it."""
+    text = program.read_text(encoding="utf-8", errors="replace")[:LONGEST_SOURCE]
+    return Point({"function": name}, facts={"text": text, **facts})
+
+
+def function_of(record: Record, name: str) -> dict[str, Any]:
+    """Source, and whether it is right, of a Record; LabError without."""
+    for point in record.select(function=name):
+        return point.facts
+    raise LabError(f"{record.file_name} holds no {name}.", "Measure again.")
 
 
 @contextmanager
@@ -100,11 +110,8 @@ def fault(session: Measurement, program: Path) -> str:
 
 
 def function(record: Record) -> dict[str, Any]:
-    """Source, and whether it is right, of a Record; LabError without."""
-    for point in record.points:
-        if point.at.get("function") == FUNCTION:
-            return point.facts
-    raise LabError(f"{record.file_name} holds no {FUNCTION}.", "Measure again.")
+    """Source of the exchange, and whether it is right; LabError without."""
+    return function_of(record, FUNCTION)
 
 
 def bits(record: Record) -> dict[int, str]:
@@ -152,7 +159,7 @@ def picture(cluster: Cluster, source: Path | str = SOURCE, *, steps: int = PICTU
     """The density of the gas after so many steps, on one rank and on four, and where they differ: a seam shows."""
     with beside_headers(Path(source)) as program:
         built = mpi.build(program, library=cluster.mpi)
-        one, several = (last_image(cluster, built, ranks, steps) for ranks in (1, RANKS))
+        one, several = (images(cluster, built, ranks, steps, steps)[-1] for ranks in (1, RANKS))
     return drawn(one, several, steps)
 
 
@@ -189,11 +196,6 @@ def write_film(frames: Any, file: Path) -> None:
         picture.putpalette(table.tobytes())
         pictures.append(picture)
     pictures[0].save(file, save_all=True, append_images=pictures[1:], duration=80, loop=0)
-
-
-def last_image(cluster: Cluster, program: Path, ranks: int, steps: int) -> Any:
-    """The density at the end, as an array."""
-    return images(cluster, program, ranks, steps, steps)[-1]
 
 
 def images(cluster: Cluster, program: Path, ranks: int, steps: int, every: int) -> Any:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from beowulf import host_state, lab_file, paths
 from beowulf.cluster import Cluster
-from beowulf.errors import LabError, UsageError
+from beowulf.errors import UsageError
 from beowulf.figures import number_text
 from beowulf.figures.look import OURS, Figure
 from beowulf.record import Point, Record, moment, readable
@@ -68,7 +68,6 @@ def keep(cluster: Cluster, figure: Any, name: str, wants: Wants, *, lab: str = "
     if not lab_file.PREDICTION.fullmatch(name):
         raise UsageError(f"A plot's name has letters, digits and hyphens, not {name!r}.")
     folder = cluster.records or Path("records")
-    last = newest(folder, name)
     drawing = _drawing(figure)
     if isinstance(drawing, str):
         print(f"{name}: {drawing}")
@@ -80,6 +79,7 @@ def keep(cluster: Cluster, figure: Any, name: str, wants: Wants, *, lab: str = "
         print(f"{name}: There are axes, but nothing is drawn in them.")
         return
     made = _record(cluster, name, points, lab)
+    last = newest(folder, name)
     if last is None or [each.as_plain() for each in last.points] != [e.as_plain() for e in points]:
         made.save_in(folder)
     print(*_sentences(points, wants), _picture(drawing, folder / f"{name}.png"), sep="\n")
@@ -303,10 +303,5 @@ def _picture(drawing: Drawing, file: Path) -> str:
         return (
             f"The picture is too large to be kept as {file.name}; what it shows is in the Record."
         )
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(image.getvalue())
-    except OSError as problem:
-        why = (problem.strerror or str(problem)).lower()
-        raise LabError(f"{file} was not written: {why}.", "Free some space.") from None
+    file.write_bytes(image.getvalue())
     return f"It is kept, and the picture is in {file}."

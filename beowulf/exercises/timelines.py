@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
+from beowulf.exercises.exercise import Exercise
 from beowulf.measure.measurement import Measurement
 from beowulf.record import Point, Record
-from beowulf.user import learner
 
 if TYPE_CHECKING:
     from beowulf.timeline.analysis import Analysis
-    from beowulf.timeline.page import Page
+    from beowulf.timeline.timeline_page import Page
 
 FOLDER, RUN = "timelines", "timeline"
 MOST_WAITS = 20  # of a run, in a Record
@@ -35,15 +35,10 @@ def recorded(
     launches: int = 1,
 ) -> Record:
     """What `go` measures with its launches recorded, kept as a Record."""
-    folder, traces = cluster.records or Path("records"), folder_of(cluster, study)
-    with Measurement(
-        study, cluster, folder, traces=traces, capture=capture, launches=launches
-    ) as session:
-        go(session)
-    made = session.record()
-    made.learner = learner()
-    made.save_in(folder)
-    return made
+    traces = folder_of(cluster, study)
+    return Exercise(study, "").measure(
+        cluster, go, half=True, traces=traces, capture=capture, launches=launches
+    )
 
 
 def keep(session: Measurement, run: str) -> Analysis:
@@ -56,7 +51,7 @@ def keep(session: Measurement, run: str) -> Analysis:
 
 def timeline(cluster: Cluster, record: Record, run: str) -> Page | Any:
     """The timeline of one run of a Record; where its trace is not beside the Records, a table of its waits."""
-    from beowulf.timeline.page import Page
+    from beowulf.timeline.timeline_page import Page
 
     about = _about(record, run)
     place = folder_of(cluster, record.study) / Path(str(about["trace"])).name

@@ -28,10 +28,8 @@ if TYPE_CHECKING:
 DECADES = 100.0
 # So many times the height of the lines themselves is left above and below them for their intervals.
 MOST_ROOM = 0.75
-THIN, LARGER = (
-    0.6,
-    3.0,
-)  # points: lines that do not tell a course, and by how much their marks stand out
+# In points: lines that do not tell a course, and by how much their marks stand out.
+THIN, LARGER = 0.6, 3.0
 
 
 def matrix(
@@ -81,13 +79,8 @@ def matrix(
             side.set_visible(False)
         titles(axes, title, column_title, row_title)
     bad = [f"{row} to {column}: {word}" for (row, column), word in cells.items() if word != good]
-    fine_cells = len(cells) - len(bad)
-    alt = (
-        f"{title}: a matrix of {len(rows)} rows and {len(columns)} columns. "
-        f"{fine_cells} of {len(cells)} cells say {good}"
-        + ("; " + "; ".join(bad) if bad else "")
-        + "."
-    )
+    said = [f"{len(cells) - len(bad)} of {len(cells)} cells say {good}", *bad]
+    alt = f"{title}: a matrix of {len(rows)} rows and {len(columns)} columns. {'; '.join(said)}."
     table = pd.DataFrame(
         [[row, *(cells.get((row, column), "") for column in columns)] for row in rows],
         columns=[row_title or "row", *columns],

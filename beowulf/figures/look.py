@@ -120,9 +120,6 @@ class Figure:
             self.drawing.savefig(file, format=kind, metadata=facts)
         return file.getvalue()
 
-    def _repr_html_(self) -> str:
-        return self._page(self._image("png"))
-
     def _repr_mimebundle_(self, **_: object) -> dict[str, Any]:
         image = self._image("png")
         return {"text/html": self._page(image), "image/png": image, "text/plain": self.alt}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from beowulf.figures.look import COLOURS, Figure, number_text
+from beowulf.figures.look import COLOURS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,19 +27,14 @@ class Ranged(Protocol):
 
 
 def prediction_band(
-    picture: Axes | Figure,
-    prediction: Ranged | None,
-    *,
-    along: Literal["x", "y"] = "y",
+    axes: Axes, prediction: Ranged | None, *, along: Literal["x", "y"] = "y"
 ) -> None:
-    """Draw a prediction as a hatched band with a line in it.
+    """Draw a prediction as a hatched band with a line in it; nothing where none was sealed.
 
-    `along` is the axis that has the predicted quantity. It goes into the axes, or into the first ones of one of our
-    figures; where nothing was sealed (None), there is no band.
+    `along` is the axis that has the predicted quantity.
     """
     if prediction is None:
         return
-    axes = picture.drawing.axes[0] if isinstance(picture, Figure) else picture
     span, line = (axes.axhspan, axes.axhline) if along == "y" else (axes.axvspan, axes.axvline)
     colour = COLOURS[4]
     low, value, high = prediction.low, prediction.value, prediction.high
@@ -51,6 +46,3 @@ def prediction_band(
     bottom, top = get()
     if not bottom <= value <= top:
         put(min(bottom, value), max(top, 1.05 * value if value > 0 else value))
-    if isinstance(picture, Figure):
-        texts = tuple(map(number_text, (value, low, high)))
-        picture.alt += " Your prediction: {} ({} to {}).".format(*texts)

@@ -54,14 +54,7 @@ def timeline(bars: Mapping[str, Sequence[Part]], *, title: str, value_title: str
             start = 0.0
             for part in parts:
                 _bar(axes, place, start, part, kinds.index(part.name), limit)
-                rows.append(
-                    {
-                        "bar": name,
-                        "part": part.name,
-                        f"from {value_title}": start,
-                        f"to {value_title}": start + part.length,
-                    }
-                )
+                rows.append((name, part.name, start, start + part.length))
                 start += part.length
             text = ", ".join(f"{part.name} {look.number_text(part.length)}" for part in parts)
             said.append(f"{name}: {text}, ends at {look.number_text(start)}")
@@ -81,7 +74,8 @@ def timeline(bars: Mapping[str, Sequence[Part]], *, title: str, value_title: str
             axes.bar(0, 0, color=colour, hatch=hatch, edgecolor="white", label=kind)
         _legend(drawing, len(kinds))
     alt = f"{title}: {value_title}. " + "; ".join(said) + "."
-    return Figure(drawing, title, alt, pd.DataFrame(rows))
+    columns = ["bar", "part", f"from {value_title}", f"to {value_title}"]
+    return Figure(drawing, title, alt, pd.DataFrame(rows, columns=columns))
 
 
 def intervals(values: Sequence[Value], *, title: str, value_title: str) -> Figure:
@@ -116,12 +110,9 @@ def intervals(values: Sequence[Value], *, title: str, value_title: str) -> Figur
         f" ({look.number_text(each.low)} to {look.number_text(each.high)})"
         for each in values
     )
-    rows = [
-        {"name": e.name, "kind": e.kind, value_title: e.value, "low": e.low, "high": e.high}
-        for e in values
-    ]
     alt = f"{title}: {value_title} with 95 % intervals. {said}."
-    return Figure(drawing, title, alt, pd.DataFrame(rows))
+    table = pd.DataFrame(values, columns=["name", "kind", "value", "low", "high"])
+    return Figure(drawing, title, alt, table.rename(columns={"value": value_title}))
 
 
 def _at_the_end(end: float, high: float, limit: float) -> str:

@@ -19,7 +19,7 @@ from jupyter_server.utils import url_path_join
 from tornado.web import HTTPError, authenticated
 
 from beowulf import jupyter, paths
-from beowulf.check_button import run
+from beowulf.check_button import problem, run
 from beowulf.cluster import lock, targeted
 from beowulf.errors import LabError
 from beowulf.home import documents, live, page
@@ -96,9 +96,9 @@ class Cluster(APIHandler):
         if not (words := commands.get(str(body.get("command", "")))):
             raise HTTPError(400, "The command is one of up, down and rate.")
         if os.environ.get(jupyter.SHARED) and words[0] == "up" and targeted() is None:
-            await self.finish(_problem(SHARED))
+            await self.finish(problem(SHARED))
         elif _under_way:
-            await self.finish(_problem(f"{_under_way} is under way: wait until it is done."))
+            await self.finish(problem(f"{_under_way} is under way: wait until it is done."))
         else:
             _under_way = f"`beowulf {' '.join(words)}`"
             try:
@@ -107,7 +107,7 @@ class Cluster(APIHandler):
                 _under_way = ""
             lines = [line for line in out.splitlines() if not line.startswith(FOR_A_TERMINAL)]
             err = err.replace(lock.FORCE, FORCE.format(" ".join(words)))
-            await self.finish(_problem(err) if code else json.dumps({"done": " ".join(lines)}))
+            await self.finish(problem(err) if code else json.dumps({"done": " ".join(lines)}))
 
 
 class Progress(APIHandler):
@@ -117,10 +117,10 @@ class Progress(APIHandler):
     async def get(self) -> None:
         """What `beowulf progress` prints as JSON; nothing is counted while a measurement runs beside it."""
         if held := await asyncio.to_thread(lock.holder, paths.state()):
-            await self.finish(_problem(f"{held} Progress is counted when that is done."))
+            await self.finish(problem(f"{held} Progress is counted when that is done."))
             return
         code, out, err = await run("progress", "--json", longest_s=LONGEST_S)
-        await self.finish(_problem(err) if code else out)
+        await self.finish(problem(err) if code else out)
 
 
 class MakeReport(APIHandler):
@@ -130,11 +130,11 @@ class MakeReport(APIHandler):
     async def post(self) -> None:
         """What `beowulf report` says; nothing is written while a measurement runs beside it."""
         if held := await asyncio.to_thread(lock.holder, paths.state()):
-            await self.finish(_problem(f"{held} The report is written when that is done."))
+            await self.finish(problem(f"{held} The report is written when that is done."))
             return
         words = ("report", "--output", str(_report(self.settings)))
         code, out, err = await run(*words, longest_s=LONGEST_S)
-        await self.finish(_problem(err) if code else json.dumps({"done": out.strip()}))
+        await self.finish(problem(err) if code else json.dumps({"done": out.strip()}))
 
 
 class Report(Page):
@@ -168,20 +168,20 @@ class Open(APIHandler):
             else:
                 slug = paths.lab(lab).name
                 if os.environ.get(jupyter.FETCHED) and not paths.work(slug).exists():
-                    await self.finish(_problem(NOT_FETCHED.format(slug[:2])))
+                    await self.finish(problem(NOT_FETCHED.format(slug[:2])))
                     return
                 notebook = jupyter.lay_out(slug).resolve()
         except LabError as error:
-            await self.finish(_problem(str(error)))
+            await self.finish(problem(str(error)))
             return
         except OSError as error:
-            await self.finish(_problem(f"{error.filename}: {error.strerror}."))
+            await self.finish(problem(f"{error.filename}: {error.strerror}."))
             return
         if notebook.is_relative_to(root):
             await self.finish(json.dumps({"path": str(notebook.relative_to(root))}))
         else:
             await self.finish(
-                _problem(f"The notebook is in {notebook.parent}, which is not below {root}.")
+                problem(f"The notebook is in {notebook.parent}, which is not below {root}.")
             )
 
 
@@ -221,7 +221,3 @@ def _root(settings: Mapping[str, Any]) -> Path:
 
 def _report(settings: Mapping[str, Any]) -> Path:
     return _root(settings) / "report.html"
-
-
-def _problem(sentence: str) -> str:
-    return json.dumps({"problem": sentence or "The command failed and said nothing."})

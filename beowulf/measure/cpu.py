@@ -6,7 +6,6 @@ import shlex
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
 from itertools import pairwise
 
 from beowulf.cluster import Cluster
@@ -55,20 +54,17 @@ except (OSError, IndexError):
 """
 
 
-@dataclass
-class Use:
-    """CPU use of the rank on each node, in percent of one core: a sample for each tenth of a second."""
-
-    percent: dict[str, list[float]] = field(default_factory=dict)
+# CPU use of the rank on each node, in percent of one core: a sample for each tenth of a second.
+Percents = dict[str, list[float]]
 
 
 @contextmanager
-def watched(cluster: Cluster, nodes: Sequence[str], program: str) -> Iterator[Use]:
-    """Within this context `program` is run; afterwards, the Use has its samples on each of `nodes`.
+def watched(cluster: Cluster, nodes: Sequence[str], program: str) -> Iterator[Percents]:
+    """Within this context `program` is run; afterwards, its samples on each of `nodes` are there.
 
     LabError when the program was not seen on a node long enough.
     """
-    use = Use()
+    use: Percents = {}
     line = shlex.join(["python", "-c", WATCHER, program, str(EVERY_S), str(LONGEST_S)])
     with ExitStack() as watching:
         watchers = {
@@ -81,8 +77,8 @@ def watched(cluster: Cluster, nodes: Sequence[str], program: str) -> Iterator[Us
                 pass
         yield use
         for node, watcher in watchers.items():
-            use.percent[node] = percents(watcher.communicate()[0])
-    for node, samples in use.percent.items():
+            use[node] = percents(watcher.communicate()[0])
+    for node, samples in use.items():
         if not samples:
             raise LabError(
                 f"{program} was not seen long enough on {node} to measure its CPU use.",

@@ -29,6 +29,11 @@ class Improvement:
     n: int
 
     @property
+    def median(self) -> float:
+        """The percentage, under the name that other intervals have for their middle."""
+        return self.percent
+
+    @property
     def says(self) -> str:
         """The figures in words."""
         return f"{self.percent:+.2f} % ({self.low:+.2f} to {self.high:+.2f})"

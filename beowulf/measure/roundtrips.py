@@ -10,7 +10,6 @@ from beowulf import paths, variant
 from beowulf.errors import LabError, UsageError
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.statistics import Pairs, Ratio
-from beowulf.measure.sweep import checked
 from beowulf.measure.table import shortest, summarised
 from beowulf.record import Record
 
@@ -89,7 +88,7 @@ def run(
         [
             *("--protocol", ",".join(protocols)),
             *(("--pattern", pattern) if mode != "mpptest" else ()),
-            *("--sizes", ",".join(map(str, checked(sizes, ranks)))),
+            *("--sizes", ",".join(map(str, sizes))),
             *("--passes", passes),
             *("--chunks", chunks),
             *("--seed", variant.seed(launch)),  # each launch has an order of its own

@@ -43,11 +43,6 @@ class Summary:
     low: float
     high: float
 
-    @property
-    def spread(self) -> float:
-        """The distance of the quartiles, as a share of the median."""
-        return (self.q3 - self.q1) / self.median if self.median else 0.0
-
 
 @dataclass
 class Pairs:

@@ -5,10 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from beowulf.errors import UsageError
-
-LARGEST_BYTES = 2**31 - 1  # MPI_Send counts in int
-
 # Paper A, section IV.A: 0 to 1024 bytes "with the 2n stride".
 PAPER_A_SMALL = (0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 # Paper D, table 5: 10 to 80 KB by 10; a kilobyte has 1024 bytes there (10,000 ints are 39.06 KB).
@@ -33,31 +29,6 @@ def powers_of_two(first: int, last: int) -> list[int]:
 def steps(first: int, last: int, increment: int) -> list[int]:
     """`first`, `first + increment`, … up to `last`: the parameters of paper A's program."""
     return list(range(first, last + 1, increment))
-
-
-def checked(sizes: Sequence[object], ranks: int = 2, free: int = 0) -> list[int]:
-    """`sizes` as whole numbers; UsageError for what is no size of a message or exceeds the memory.
-
-    `free` are the bytes that all ranks have together; 0 where only the program, on its nodes, can know.
-    """
-    if not sizes:
-        raise UsageError("There is no size to measure.", "Give one or more sizes in bytes.")
-    numbers = []
-    for size in sizes:
-        if isinstance(size, bool) or not isinstance(size, int):
-            raise UsageError(f"A size is a whole number of bytes, not {size!r}.")
-        if size < 0:
-            raise UsageError(f"A message cannot have {size} bytes.", "Sizes begin at 0.")
-        if size > LARGEST_BYTES:
-            raise UsageError(f"A message has at most {LARGEST_BYTES:,} bytes, not {size:,}.")
-        if free and 2 * size * ranks > free:
-            raise UsageError(
-                f"Messages of {size:,} bytes need {2 * size * ranks / 1e9:.1f} GB on {ranks} ranks,"
-                f" and {free / 1e9:.1f} GB of memory are free.",
-                "Choose smaller messages.",
-            )
-        numbers.append(size)
-    return numbers
 
 
 @dataclass(frozen=True)
@@ -107,7 +78,7 @@ def adaptive(
     stays. No new size comes when there would be more than `most`.
     """
     curves: Curves = {}
-    wanted = sorted(set(checked(sizes)))
+    wanted = sorted(set(sizes))
     for _ in range(rounds + 1):
         for name, curve in measure(wanted).items():
             times = curves.setdefault(name, {})

@@ -14,7 +14,6 @@ from beowulf.packets.batches import NO_TIME
 from beowulf.packets.flows import Conversation, Conversations
 from beowulf.packets.headers import ACK, FIN, IPV6, RST, SYN, Columns
 from beowulf.packets.mpi_messages import Reading, Traffic
-from beowulf.packets.ssh_login import Logins
 from beowulf.packets.table import Packets
 from beowulf.packets.waits import Waits
 
@@ -29,13 +28,8 @@ one; and it goes down when more frames only acknowledge. Preamble, checksum and 
 bytes a frame) are in no capture and count in neither.
 """
 
-SHARES = {
-    "data_segments": "TCP segments with payload, without ssh: Ethereal's 'data' and 'short message'",
-    "remote_shell": "all packets of ssh: the paper's 'remote shell'",
-    "ack_only": "TCP segments that only acknowledge, without ssh",
-    "connection": "TCP segments without payload that open, close or reset, without ssh",
-    "other": "what is not TCP",
-}
+# Parts of all packets; what each of them is, report.py says.
+SHARES = ("data_segments", "remote_shell", "ack_only", "connection", "other")
 
 
 def analyse(path: Path | str, elapsed_s: float | None = None, at: str = "") -> dict[str, Any]:
@@ -45,40 +39,34 @@ def analyse(path: Path | str, elapsed_s: float | None = None, at: str = "") -> d
     packets (SHARES); `overhead` is as OVERHEAD defines it; None where nothing was there to share.
     `at` names the one interface whose packets count, in a capture that was taken at several.
     """
-    whole = protocols.summary(path, elapsed_s, at=at)
-    packets, talks = Packets(path, at=at), Conversations()
-    reading, logins, waits = Reading(talks), Logins(talks), Waits(talks)
+    packets, talks, tally = Packets(path, at=at), Conversations(), protocols.Tally()
+    reading, waits = Reading(talks), Waits(talks)
     sums = Counter[str]()
     for batch, piece in packets.frames():
         trail = talks.follow(piece)
+        tally.take(piece)
         reading.take(batch, piece, trail)
-        logins.take(batch, piece, trail)
         waits.take(batch, piece, trail)
         sums.update(_sums(piece))
-    traffic = reading.finish(packets)
-    mine = {each.number for each in traffic.connections}
-    ssh: list[int] = []
-    mpi: list[int] = []
-    rest: list[int] = []
+    traffic, count = reading.finish(packets), tally.packets
+    connections = {each.number for each in traffic.connections}
+    parts: dict[str, list[int]] = {"ssh": [], "mpi": [], "other_tcp": []}
     for number, talk in enumerate(talks.all):
         shell = protocols.SSH_PORT in (talk.a.port, talk.b.port)
-        (ssh if shell else mpi if number in mine else rest).append(number)
+        parts["ssh" if shell else "mpi" if number in connections else "other_tcp"].append(number)
+    of = {name: [talks.all[number] for number in numbers] for name, numbers in parts.items()}
+    kinds = {name: _plain(of[name]) | waits.summary(numbers) for name, numbers in parts.items()}
     tcp = {**_tcp(talks.all, sums), **waits.summary(range(len(talks.all)))}
-
-    def plain(numbers: list[int]) -> dict[str, Any]:
-        return {**_plain([talks.all[number] for number in numbers]), **waits.summary(numbers)}
-
     return {
         "file": str(path),
-        **whole,
-        "shares": {name: _share(sums[name], whole["packets"]) for name in SHARES},
-        "short_messages": _short_messages(traffic, whole["packets"]),
-        "overhead": _overhead(tcp, sums, traffic, [talks.all[number] for number in mpi]),
+        **tally.summary(elapsed_s),
+        "shares": {name: _share(sums[name], count) for name in SHARES},
+        "short_messages": _short_messages(traffic, count),
+        "overhead": _overhead(tcp, sums, traffic, of["mpi"]),
         "tcp": tcp,
-        "mpi": {**plain(mpi), **_mpi(traffic)},
-        "ssh": {**plain(ssh), "setup": logins.setup()},
-        "other_tcp": plain(rest),
-        "warnings": _warnings(traffic, packets.truncated, whole["packets"]),
+        **kinds,
+        "mpi": {**kinds["mpi"], **_mpi(traffic)},
+        "warnings": _warnings(traffic, packets.truncated, count),
     }
 
 
@@ -151,11 +139,10 @@ def _overhead(
     first_time = tcp["payload_bytes"] - tcp["retransmissions"]["bytes"]
     sizes = sum(talk.a.wire_bytes + talk.b.wire_bytes for talk in mpi)
     message_bytes = sum(message.first.packet.data_bytes for message in traffic.messages)
-    data = sums["data_segments"]
     return {
         "tcp": _rest(first_time, tcp["bytes"]),
         "mpi": _rest(message_bytes, sizes) if not traffic.lost_segments else None,
-        "paper_a_data_share": _share(data, tcp["packets"]),
+        "paper_a_data_share": _share(sums["data_segments"], tcp["packets"]),
         "definition": " ".join(OVERHEAD.split()),
     }
 
@@ -215,20 +202,17 @@ def _mpi(traffic: Traffic) -> dict[str, Any]:
 
 def _mpi_setup(traffic: Traffic) -> dict[str, Any]:
     """How MPI processes connected: TCP's opening, then the caller's rank and the answer."""
-    times, refused = [], 0
+    times, calls, refused = [], 0, 0
     for each in traffic.connections:
-        talk = traffic.conversations.all[each.number]
-        answers = [
-            (kind, segment) for _, kind, _, segment in each.handshakes() if kind in (1, 2, 4, 5)
-        ]
-        if not answers:
+        shaken = [(kind, segment) for _, kind, _, segment in each.handshakes()]
+        calls += sum(kind in (0, 3) for kind, _ in shaken)
+        answer = next((pair for pair in shaken if pair[0] in (1, 2, 4, 5)), None)
+        if answer is None:
             continue
-        refused += answers[0][0] in (2, 5)
-        if talk.syn_ns != NO_TIME:
-            times.append((answers[0][1].time_ns - talk.syn_ns) / 1e9)
-    calls = sum(
-        kind in (0, 3) for each in traffic.connections for _, kind, _, _ in each.handshakes()
-    )
+        refused += answer[0] in (2, 5)
+        syn_ns = traffic.conversations.all[each.number].syn_ns
+        if syn_ns != NO_TIME:
+            times.append((answer[1].time_ns - syn_ns) / 1e9)
     return {"calls": calls, "refused": refused, "syn_to_answer_s": _median(times)}
 
 

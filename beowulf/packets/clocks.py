@@ -8,38 +8,27 @@ by the same amount, to the middle of what the bounds allow; where they do not, t
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from beowulf.errors import LabError
 from beowulf.packets.batches import Integers
-from beowulf.packets.headers import ACK, FIN, SYN, TCP, Columns
+from beowulf.packets.headers import ACK, FIN, SYN, TCP
 from beowulf.packets.table import Packets
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # Source, its port, destination, its port.
 Direction = tuple[str, int, str, int]
 
 MOST_PACKETS = 500_000  # of each machine; more tell hardly more
-_COLUMNS = {
-    **{"time_ns": "int64", "seq": "uint32", "ack": "uint32"},
-    **{"flags": "int64", "payload_bytes": "int64"},
-}
-
-
-@dataclass
-class _Sent:
-    """What one machine sent in one direction of a connection, in the order of its clock."""
-
-    time_ns: Integers
-    seq: NDArray[Any]
-    ack: NDArray[Any]
-    flags: NDArray[Any]
-    payload_bytes: NDArray[Any]
+_ENDS = ["src", "src_port", "dst", "dst_port"]
+_COLUMNS = ["time_ns", "seq", "ack", "flags", "payload_bytes"]
 
 
 def order(
@@ -109,7 +98,9 @@ def shifts_s(parts: Mapping[str, Sequence[Path]]) -> tuple[dict[str, float], boo
     return {name: -float(each) for name, each in zip(names, ahead, strict=True) if each}, True
 
 
-def _earliest_s(asking: Mapping[Direction, _Sent], answering: Mapping[Direction, _Sent]) -> float:
+def _earliest_s(
+    asking: Mapping[Direction, pd.DataFrame], answering: Mapping[Direction, pd.DataFrame]
+) -> float:
     """How soon, at the earliest, one machine acknowledged what another had sent, by their two clocks; inf if never."""
     answers_ns = [
         _answer_ns(data, answering[back])
@@ -119,25 +110,23 @@ def _earliest_s(asking: Mapping[Direction, _Sent], answering: Mapping[Direction,
     return min((ns / 1e9 for ns in answers_ns if ns is not None), default=float("inf"))
 
 
-def _answer_ns(data: _Sent, answers: _Sent) -> int | None:
-    if not data.seq.size:
-        return None
-    base = data.seq[0]
-    length = data.payload_bytes + ((data.flags & (SYN | FIN)) != 0)
-    ends = _since(data.seq, base) + length
+def _answer_ns(data: pd.DataFrame, answers: pd.DataFrame) -> int | None:
+    seq, flags = data["seq"].to_numpy(), data["flags"].to_numpy()
+    length = data["payload_bytes"].to_numpy(dtype=np.int64) + (flags & (SYN | FIN) != 0)
+    ends = _since(seq, seq[0]) + length
     # What is retransmitted may have been acknowledged before.
     before = np.concatenate([[np.iinfo(np.int64).min], np.maximum.accumulate(ends)[:-1]])
     fresh = (length > 0) & (ends > before)
-    says = (answers.flags & ACK) != 0
-    if not fresh.any() or not says.any():
+    says = answers[answers["flags"] & ACK != 0]
+    if not fresh.any() or says.empty:
         return None
-    reached = np.maximum.accumulate(_since(answers.ack[says], base))
+    reached = np.maximum.accumulate(_since(says["ack"].to_numpy(), seq[0]))
     at = np.searchsorted(reached, ends[fresh])
     answered = at < reached.size
     if not answered.any():
         return None
-    waits = answers.time_ns[says][at[answered]] - data.time_ns[fresh][answered]
-    return int(waits.min())
+    asked_ns = data["time_ns"].to_numpy()[fresh][answered]
+    return int((says["time_ns"].to_numpy()[at[answered]] - asked_ns).min())
 
 
 def _since(number: NDArray[Any], base: Any) -> Integers:
@@ -146,35 +135,22 @@ def _since(number: NDArray[Any], base: Any) -> Integers:
     return distance
 
 
-def _sent(files: Sequence[Path]) -> dict[Direction, _Sent]:
-    pieces_by_way: dict[Direction, list[list[NDArray[Any]]]] = {}
-    for way, columns in _directions(files):
-        pieces_by_way.setdefault(way, []).append(columns)
-    return {
-        way: _Sent(*(np.concatenate(each) for each in zip(*pieces, strict=True)))
-        for way, pieces in pieces_by_way.items()
-    }
+def _sent(files: Sequence[Path]) -> dict[Direction, pd.DataFrame]:
+    """What one machine sent in each direction of a connection, in the order of its clock."""
+    import pandas as pd
 
-
-def _directions(files: Sequence[Path]) -> Iterator[tuple[Direction, list[NDArray[Any]]]]:
-    left = MOST_PACKETS
+    pieces, count = [pd.DataFrame(columns=_ENDS)], 0
     for file in files:
         packets = Packets(file)
         for piece in packets:
-            if left <= 0:
-                return
-            left -= piece["time_ns"].size
-            yield from _of(piece, packets.addresses)
-
-
-def _of(piece: Columns, addresses: Sequence[str]) -> Iterator[tuple[Direction, list[NDArray[Any]]]]:
-    tcp = np.flatnonzero(piece["transport"] & (piece["ip_protocol"] == TCP))
-    ends = [piece[name][tcp].astype(np.int64) for name in ("src", "src_port", "dst", "dst_port")]
-    rows, which = np.unique(np.stack(ends, axis=1), axis=0, return_inverse=True)
-    which = which.reshape(-1)
-    for number, (src, src_port, dst, dst_port) in enumerate(rows.tolist()):
-        mine = tcp[which == number]
-        yield (
-            (addresses[src], src_port, addresses[dst], dst_port),
-            [piece[name][mine].astype(kind) for name, kind in _COLUMNS.items()],
-        )
+            tcp = piece["transport"] & (piece["ip_protocol"] == TCP)
+            columns = {name: piece[name][tcp] for name in (*_ENDS, *_COLUMNS)}
+            names = np.array(packets.addresses)
+            columns |= {end: names[columns[end]] for end in ("src", "dst")}
+            pieces.append(pd.DataFrame(columns))
+            count += tcp.size
+            if count >= MOST_PACKETS:
+                break
+    every = pd.concat(pieces[1:] or pieces, ignore_index=True)
+    by_way: dict[Any, pd.DataFrame] = dict(iter(every.groupby(_ENDS, sort=False)))
+    return by_way

@@ -8,11 +8,11 @@ a connection, and MPICH's packets that are part of no message, belong to none.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from beowulf.packets.batches import Integers
 from beowulf.packets.flows import Conversations, Trail
@@ -41,18 +41,13 @@ def costs(path: Path | str) -> pd.DataFrame:
     """The MPI messages of a capture as `messages` gives them, with COLUMNS; CaptureError if it is none."""
     mpi = traffic(path)
     table = mpi.table()
-    begins = _begins(mpi)
     sums = np.zeros((5, len(table)), dtype=np.int64)
-    talks, before = Conversations(), 0
-    for piece in Packets(path):
-        trail = talks.follow(piece)
-        owner = _owners(begins, piece, trail, before)
-        before += owner.size
+    for piece, trail, owner in _owned(path, mpi):
         sums += _sums(piece, trail, owner, len(table))
     for name, counts in zip(COLUMNS, sums, strict=False):
         table[name] = counts
     table["control_packets"] = [
-        (1 if message.rendezvous else 0) + (1 if message.clear else 0) for message in mpi.messages
+        bool(message.rendezvous) + bool(message.clear) for message in mpi.messages
     ]
     table.attrs["lost_segments"] = mpi.lost_segments
     return table
@@ -65,15 +60,10 @@ def departures(path: Path | str, within_s: float) -> pd.DataFrame:
     """
     mpi = traffic(path)
     table = mpi.table()
-    begins = _begins(mpi)
     began_ns = np.array([message.first.began_ns for message in mpi.messages], dtype=np.int64)
     senders = np.array([message.from_a for message in mpi.messages], dtype=np.bool_)
     left = np.zeros(len(table), dtype=np.int64)
-    talks, before = Conversations(), 0
-    for piece in Packets(path):
-        trail = talks.follow(piece)
-        owner = _owners(begins, piece, trail, before)
-        before += owner.size
+    for piece, trail, owner in _owned(path, mpi):
         at = np.flatnonzero((owner >= 0) & (piece["payload_bytes"] > 0))
         at = at[trail.from_a[at] == senders[owner[at]]]
         at = at[piece["time_ns"][at] - began_ns[owner[at]] <= within_s * 1e9]
@@ -81,6 +71,15 @@ def departures(path: Path | str, within_s: float) -> pd.DataFrame:
     table["left_bytes"] = left
     table.attrs["lost_segments"] = mpi.lost_segments
     return table
+
+
+def _owned(path: Path | str, mpi: Traffic) -> Iterator[tuple[Columns, Trail, Integers]]:
+    """The pieces of a capture, each with its trail and the place of the message that each frame belongs to."""
+    begins, talks, before = _begins(mpi), Conversations(), 0
+    for piece in Packets(path):
+        trail = talks.follow(piece)
+        yield piece, trail, _owners(begins, piece, trail, before)
+        before += trail.again.size
 
 
 def _begins(traffic: Traffic) -> Begins:
@@ -116,11 +115,13 @@ def _owners(begins: Begins, piece: Columns, trail: Trail, before: int) -> Intege
     return owner
 
 
-def _sums(piece: Columns, trail: Trail, owner: Integers, count: int) -> NDArray[np.int64]:
+def _sums(piece: Columns, trail: Trail, owner: Integers, count: int) -> Integers:
     mine = owner >= 0
-    empty = piece["payload_bytes"] == 0
-    masks = (mine, mine, mine & empty, mine & empty & (piece["window"] == 0), mine & trail.again)
-    sums = [np.bincount(owner[mask], minlength=count) for mask in masks]
+    empty = mine & (piece["payload_bytes"] == 0)
     sizes = piece["wire_bytes"][mine].astype(np.float64)
-    sums[1] = np.bincount(owner[mine], weights=sizes, minlength=count).astype(np.int64)
-    return np.array(sums, dtype=np.int64)
+    packets, acks, closed, again = (
+        np.bincount(owner[mask], minlength=count)
+        for mask in (mine, empty, empty & (piece["window"] == 0), mine & trail.again)
+    )
+    wire_bytes = np.bincount(owner[mine], weights=sizes, minlength=count)
+    return np.array([packets, wire_bytes, acks, closed, again], dtype=np.int64)

@@ -270,47 +270,34 @@ def _count_times(
     talk.last_ns = int(times[-1])
 
 
+COUNTS = (
+    "packets wire_bytes payload_bytes data_packets ack_only_packets retransmitted_packets retransmitted_bytes"
+    " out_of_order_packets zero_window_packets delayed_acks longest_ack_delay_s"
+).split()
+
+
 def conversations(path: Path | str) -> pd.DataFrame:
     """The TCP conversations of a capture, one a row, in the order in which they began.
 
     `a` opened it; `a_…` counts what a sent, `b_…` what it got. Times in seconds, began_s from the
     capture's first packet; setup_s is NaN where the opening was not captured.
     """
+    import pandas as pd
+
     packets, talks = Packets(path), Conversations()
     for piece in packets:
         talks.follow(piece)
-    return table(talks, packets.addresses, packets.first_ns)
-
-
-COUNTS = (
-    "packets",
-    "wire_bytes",
-    "payload_bytes",
-    "data_packets",
-    "ack_only_packets",
-    "retransmitted_packets",
-    "retransmitted_bytes",
-    "out_of_order_packets",
-    "zero_window_packets",
-    "delayed_acks",
-    "longest_ack_delay_s",
-)
-
-
-def table(talks: Conversations, addresses: list[str], first_ns: int) -> pd.DataFrame:
-    """What was followed so far as a table; see `conversations`."""
-    import pandas as pd
-
     rows = []
     for talk in talks.all:
+        sides = {"a": talk.a, "b": talk.b}
         row: dict[str, Any] = {}
-        for name, side in (("a", talk.a), ("b", talk.b)):
-            row[name], row[f"{name}_port"] = addresses[side.address], side.port
-        row["began_s"] = _between(first_ns, talk.began_ns)
+        for name, side in sides.items():
+            row |= {name: packets.addresses[side.address], f"{name}_port": side.port}
+        row["began_s"] = _between(packets.first_ns, talk.began_ns)
         row["elapsed_s"] = _between(talk.began_ns, talk.ended_ns)
         row["setup_s"] = _between(talk.syn_ns, talk.open_ns)
         row["ended_by"] = talk.ended_by
-        for name, side in (("a", talk.a), ("b", talk.b)):
+        for name, side in sides.items():
             row |= {f"{name}_{count}": getattr(side, count) for count in COUNTS}
         rows.append(row)
     columns = ["a", "a_port", "b", "b_port", "began_s", "elapsed_s", "setup_s", "ended_by"]

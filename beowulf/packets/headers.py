@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -43,38 +44,36 @@ COLUMNS: dict[str, str] = {
 
 _EXTENSIONS = (0, 43, 60)  # hop-by-hop, routing, destination options (RFC 8200)
 _FRAGMENT = 44
-_IP_HEADER = np.dtype(
-    [
-        ("version_length", "u1"),
-        ("service", "u1"),
-        ("total", ">u2"),
-        ("id", ">u2"),
-        ("fragment", ">u2"),
-        ("ttl", "u1"),
-        ("protocol", "u1"),
-        ("checksum", ">u2"),
-        ("src", ">u4"),
-        ("dst", ">u4"),
-    ]
+
+
+def _header(width: int, **fields: tuple[str, int]) -> np.dtype[Any]:
+    """A header of so many bytes, of each field that is used its type and its place."""
+    formats, offsets = zip(*fields.values(), strict=True)
+    return np.dtype(
+        {"names": list(fields), "formats": formats, "offsets": offsets, "itemsize": width}
+    )
+
+
+_IP_HEADER = _header(
+    20,
+    version_length=("u1", 0),
+    total=(">u2", 2),
+    fragment=(">u2", 6),
+    protocol=("u1", 9),
+    src=(">u4", 12),
+    dst=(">u4", 16),
 )
-_IPV6_HEADER = np.dtype(
-    [("flow", ">u4"), ("length", ">u2"), ("next", "u1"), ("hops", "u1"), ("pair", "V32")]
+_IPV6_HEADER = _header(40, length=(">u2", 4), next=("u1", 6), pair=("V32", 8))
+_TCP_HEADER = _header(
+    20,
+    src_port=(">u2", 0),
+    dst_port=(">u2", 2),
+    seq=(">u4", 4),
+    ack=(">u4", 8),
+    flags=(">u2", 12),
+    window=(">u2", 14),
 )
-_TCP_HEADER = np.dtype(
-    [
-        ("src_port", ">u2"),
-        ("dst_port", ">u2"),
-        ("seq", ">u4"),
-        ("ack", ">u4"),
-        ("flags", ">u2"),
-        ("window", ">u2"),
-        ("checksum", ">u2"),
-        ("urgent", ">u2"),
-    ]
-)
-_UDP_HEADER = np.dtype(
-    [("src_port", ">u2"), ("dst_port", ">u2"), ("length", ">u2"), ("checksum", ">u2")]
-)
+_UDP_HEADER = _header(8, src_port=(">u2", 0), dst_port=(">u2", 2), length=(">u2", 4))
 
 Places = Integers | slice
 
@@ -88,39 +87,28 @@ class Addresses:
     """The IP addresses of a capture, each once; the first one is "" for packets without any."""
 
     def __init__(self) -> None:
-        self.names = [""]
-        self._known = np.zeros(0, dtype=np.uint32)  # sorted
-        self._places = np.zeros(0, dtype=np.uint32)  # of each of them in names
-        self._known6: dict[bytes, int] = {}
+        self._known = {"": 0}
+
+    @property
+    def names(self) -> list[str]:
+        """All of them so far."""
+        return list(self._known)
 
     def places(self, addresses: NDArray[Any]) -> NDArray[np.uint32]:
         """The places of these IPv4 addresses, as numbers, in `names`; new ones are added."""
-        addresses = addresses.astype(np.uint32)
-        at = np.searchsorted(self._known, addresses)
-        at[at == self._known.size] = 0
-        if not self._known.size or (self._known[at] != addresses).any():
-            new = np.setdiff1d(addresses, self._known)
-            places = np.arange(len(self.names), len(self.names) + new.size, dtype=np.uint32)
-            self.names += [str(ipaddress.IPv4Address(int(address))) for address in new]
-            sorted_addresses = np.concatenate([self._known, new])
-            order = np.argsort(sorted_addresses)
-            self._known = sorted_addresses[order]
-            self._places = np.concatenate([self._places, places])[order]
-            at = np.searchsorted(self._known, addresses)
-        return self._places[at]
+        each, which = np.unique(addresses, return_inverse=True)
+        return self._placed(ipaddress.IPv4Address(number) for number in each.tolist())[which]
 
     def places6(self, addresses: Bytes) -> NDArray[np.uint32]:
         """The same for IPv6 addresses, one row of 16 bytes each."""
-        halves = np.ascontiguousarray(addresses).view(">u8").reshape(-1, 2)
-        each, which = np.unique(halves, axis=0, return_inverse=True)
-        places = np.zeros(len(each), dtype=np.uint32)
-        for row, address in enumerate(each):
-            raw = address.tobytes()
-            if raw not in self._known6:
-                self._known6[raw] = len(self.names)
-                self.names.append(str(ipaddress.IPv6Address(raw)))
-            places[row] = self._known6[raw]
-        return places[which.reshape(-1)]
+        each, which = np.unique(addresses, axis=0, return_inverse=True)
+        found = self._placed(ipaddress.IPv6Address(row.tobytes()) for row in each)
+        return found[which.reshape(-1)]
+
+    def _placed(self, addresses: Iterable[object]) -> NDArray[np.uint32]:
+        known = self._known
+        places = [known.setdefault(str(address), len(known)) for address in addresses]
+        return np.array(places, dtype=np.uint32)
 
 
 class _Packets:

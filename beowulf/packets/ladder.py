@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from beowulf.errors import LabError, UsageError
+from beowulf.errors import LabError
 from beowulf.figures import look
 from beowulf.figures.look import Figure
 from beowulf.packets import ch3
@@ -20,6 +19,7 @@ from beowulf.packets.mpi_streams import Part
 from beowulf.packets.table import Packets
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
 FIRST_ROWS, LAST_ROWS = 9, 5  # of the rows between only the number is shown
@@ -27,27 +27,23 @@ LEAST_FOLDED = 5  # fewer rows than these are drawn
 CONTROL = (ch3.SYNCHRONOUS_ACK, ch3.REQUEST_TO_SEND, ch3.CLEAR_TO_SEND, ch3.CLOSE)
 
 
-@dataclass(frozen=True)
-class _Step:
-    """A packet of a ladder: when, from which side, what it is."""
-
-    time_ns: int
-    number: int
-    forward: bool
-    text: str
-    kind: str  # data, control or ack
+LOOKS: dict[str, tuple[str, str, Any, float]] = {  # of a kind: in words, colour, dash, width
+    "data": ("with data", look.COLOURS[0], "-", 2.2),
+    "control": ("of control", look.COLOURS[1], "--", 2.0),
+    "ack": ("only ACK", "#555555", ":", 1.2),
+}
 
 
 def ladder(
     capture: Path | str,
-    message: int | None = None,
+    message: int = 0,
     *,
     tag: int | None = None,
     names: Mapping[str, str] | None = None,
 ) -> Figure:
     """One MPI message as a ladder: its sender left, its receiver right, time running down.
 
-    `message` is its row in `messages(capture)`; or the first with this `tag` of a program's own. Each
+    `message` is its row in `messages(capture)`; with a `tag` it is the first of a program's own that has it. Each
     arrow is one packet, with the time at which the capture saw it and its number in Wireshark. Steps
     have equal distances and the slant shows the direction only: one capture knows one moment of a
     packet. `names` gives addresses a name. LabError when there is no such message.
@@ -67,7 +63,7 @@ def ladder(
     return _draw_ladder(steps, titles, title)
 
 
-def _chosen(traffic: Traffic, message: int | None, tag: int | None) -> Message:
+def _chosen(traffic: Traffic, message: int, tag: int | None) -> Message:
     every = traffic.messages
     if tag is not None:
         for each in every:
@@ -75,21 +71,21 @@ def _chosen(traffic: Traffic, message: int | None, tag: int | None) -> Message:
             if packet.tag == tag and not packet.context & 1:
                 return each
         raise LabError(f"No message with tag {tag} is in this capture.")
-    if message is None:
-        raise UsageError("A ladder shows one message.", "Say which: its row, or a tag.")
     if not 0 <= message < len(every):
         raise LabError(f"There is no message {message}: the capture has {len(every)}, from 0 on.")
     return every[message]
 
 
-def _steps(capture: Path | str, traffic: Traffic, chosen: Message) -> list[_Step]:
+def _steps(capture: Path | str, traffic: Traffic, chosen: Message) -> pd.DataFrame:
     """The packets of the message's connection from its first to the ACK of its last."""
+    import pandas as pd
+
     parts = {
         (part.first_number, from_a): part
         for connection, from_a, part in traffic.parts
         if connection.number == chosen.connection
     }
-    steps: list[_Step] = []
+    rows = []
     first, last = chosen.first.first_number, chosen.last.last_number
     before, talks, over = 0, Conversations(), False
     for piece in Packets(capture):
@@ -111,30 +107,32 @@ def _steps(capture: Path | str, traffic: Traffic, chosen: Message) -> list[_Step
                 kind, text = "ack", flag_names(int(piece["flags"][at]))
             if trail.again[at] and payload:
                 text += ", retransmitted"
-            steps.append(
-                _Step(int(piece["time_ns"][at]), number, from_a == chosen.from_a, text, kind)
-            )
+            direction = "forth" if from_a == chosen.from_a else "back"
+            rows.append((number, int(piece["time_ns"][at]), direction, kind, text))
             over = over or number > last
         before += piece["flags"].size
         if over:
             break
-    return steps
+    table = pd.DataFrame(rows, columns=["packet", "time_us", "direction", "kind", "what"])
+    table["time_us"] = (table["time_us"] - table["time_us"].iloc[0]) / 1000
+    return table
 
 
-def _draw_ladder(steps: list[_Step], titles: list[str], title: str) -> Figure:
-    import pandas as pd
-
-    start_ns = steps[0].time_ns
-    rows: list[_Step | list[_Step]] = list(steps)
+def _draw_ladder(steps: pd.DataFrame, titles: list[str], title: str) -> Figure:
+    folded = slice(0, 0)
     if len(steps) >= FIRST_ROWS + LAST_ROWS + LEAST_FOLDED:
-        rows = [*steps[:FIRST_ROWS], steps[FIRST_ROWS:-LAST_ROWS], *steps[-LAST_ROWS:]]
+        folded = slice(FIRST_ROWS, len(steps) - LAST_ROWS)
+    rows: list[dict[Any, Any] | str] = [*steps.to_dict("records")]
+    if folded.stop:
+        rows[folded] = [f"… {_summed(steps[folded])} …"]
     with look.style():
         drawing, axes = look.paper(height=1.5 + 0.36 * len(rows))
         for down, row in enumerate(rows):
-            if isinstance(row, list):
-                _gap(axes, down, _summed(row))
+            if isinstance(row, str):
+                axes.axhspan(down - 0.3, down + 0.35, xmin=0.2, xmax=0.9, color="#EEEEEE", zorder=0)
+                axes.text(0.5, down, row, ha="center", va="center", style="italic")
             else:
-                _arrow(axes, down, row, (row.time_ns - start_ns) / 1000)
+                _arrow(axes, down, row)
         axes.vlines([0, 1], -0.6, len(rows) - 0.1, color="black", linewidth=1.6)
         for place, text in enumerate(titles):
             axes.text(place, -0.85, text, ha="center", va="bottom", weight="bold")
@@ -144,37 +142,20 @@ def _draw_ladder(steps: list[_Step], titles: list[str], title: str) -> Figure:
         axes.set_ylim(len(rows), -2.2)
         axes.axis("off")
         axes.set_title(title, pad=12)
-    table = pd.DataFrame(
-        [
-            {
-                "packet": step.number,
-                "time_us": (step.time_ns - start_ns) / 1000,
-                "direction": "forth" if step.forward else "back",
-                "kind": step.kind,
-                "what": step.text,
-            }
-            for step in steps
-        ]
-    )
     left, right = (text.replace("\n", ", ") for text in titles)
-    taken = (steps[-1].time_ns - start_ns) / 1000
-    first = [f"{step.text} to the {('left', 'right')[step.forward]}" for step in steps[:4]]
+    first = steps.head(4)
+    to = first["direction"].map({"forth": "right", "back": "left"})
+    said = "; ".join(first["what"] + " to the " + to)
     alt = (
         f"{title}. A ladder from {left}, on the left, to {right}, on the right:"
-        f" {_summed(steps)}, in {look.number_text(taken)} µs."
-        f" First {'; '.join(first)}."
+        f" {_summed(steps)}, in {look.number_text(steps['time_us'].iloc[-1])} µs. First {said}."
     )
-    return Figure(drawing, title, alt, table)
+    return Figure(drawing, title, alt, steps)
 
 
-def _arrow(axes: Axes, down: int, step: _Step, time_us: float) -> None:
-    looks: dict[str, tuple[str, Any, float]] = {
-        "data": (look.COLOURS[0], "-", 2.2),
-        "control": (look.COLOURS[1], "--", 2.0),
-        "ack": ("#555555", ":", 1.2),
-    }
-    colour, dash, width = looks[step.kind]
-    begin, end = (0.0, 1.0) if step.forward else (1.0, 0.0)
+def _arrow(axes: Axes, down: int, step: dict[Any, Any]) -> None:
+    _, colour, dash, width = LOOKS[step["kind"]]
+    begin, end = (0.0, 1.0) if step["direction"] == "forth" else (1.0, 0.0)
     axes.annotate(
         "",
         xy=(end, down + 0.28),
@@ -182,22 +163,14 @@ def _arrow(axes: Axes, down: int, step: _Step, time_us: float) -> None:
         arrowprops={"arrowstyle": "-|>", "color": colour, "linestyle": dash, "linewidth": width},
     )
     box = {"facecolor": "white", "edgecolor": "none", "pad": 1.2}
-    axes.text(0.5, down + 0.05, step.text, ha="center", va="center", color=colour, bbox=box)
-    axes.text(-0.06, down, f"{time_us:,.1f}", ha="right", va="center", fontsize=9.5)
-    axes.text(1.26, down, f"{step.number}", ha="right", va="center", fontsize=9.5)
+    axes.text(0.5, down + 0.05, step["what"], ha="center", va="center", color=colour, bbox=box)
+    axes.text(-0.06, down, f"{step['time_us']:,.1f}", ha="right", va="center", fontsize=9.5)
+    axes.text(1.26, down, f"{step['packet']}", ha="right", va="center", fontsize=9.5)
 
 
-def _gap(axes: Axes, down: int, text: str) -> None:
-    axes.axhspan(down - 0.3, down + 0.35, xmin=0.2, xmax=0.9, color="#EEEEEE", zorder=0)
-    axes.text(0.5, down, f"… {text} …", ha="center", va="center", style="italic")
-
-
-def _summed(steps: list[_Step]) -> str:
-    data = sum(step.kind == "data" for step in steps)
-    control = sum(step.kind == "control" for step in steps)
-    acks = sum(step.kind == "ack" for step in steps)
-    parts = [(data, "with data"), (control, "of control"), (acks, "only ACK")]
-    return ", ".join(f"{count} {name}" for count, name in parts if count) or "nothing"
+def _summed(steps: pd.DataFrame) -> str:
+    counts = {kind: int((steps["kind"] == kind).sum()) for kind in LOOKS}
+    return ", ".join(f"{count} {LOOKS[kind][0]}" for kind, count in counts.items() if count)
 
 
 def _beginning(part: Part, payload_bytes: int) -> str:

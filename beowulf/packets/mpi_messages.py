@@ -161,7 +161,8 @@ class Traffic:
         """One row a message; see `messages`."""
         import pandas as pd
 
-        rows = [self._row(each) for each in self.messages]
+        connections = {each.number: each for each in self.connections}
+        rows = [self._row(each, connections[each.connection]) for each in self.messages]
         return pd.DataFrame(rows, columns=list(COLUMNS))
 
     def ends(self, connection: Connection, from_a: bool) -> dict[str, Any]:
@@ -178,16 +179,11 @@ class Traffic:
             "dst_port": receiver.port,
         }
 
-    def since_first_s(self, time_ns: int) -> float:
-        """Seconds since the capture's first packet."""
-        return (time_ns - self.first_ns) / 1e9
-
-    def _row(self, message: Message) -> dict[str, Any]:
+    def _row(self, message: Message, connection: Connection) -> dict[str, Any]:
         packet, last = message.first.packet, message.last
-        connection = next(each for each in self.connections if each.number == message.connection)
         return {
-            "began_s": self.since_first_s(message.first.began_ns),
-            "ended_s": self.since_first_s(last.ended_ns),
+            "began_s": (message.first.began_ns - self.first_ns) / 1e9,
+            "ended_s": (last.ended_ns - self.first_ns) / 1e9,
             "source": packet.rank,
             "tag": packet.tag,
             "context": packet.context,

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from beowulf.packets.headers import ARP, COLUMNS, ICMP, ICMPV6, IP, IPV6, TCP, UDP, Columns
+from beowulf.packets.headers import ARP, ICMP, ICMPV6, IP, IPV6, TCP, UDP, Columns
 from beowulf.packets.table import Packets
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 SSH_PORT = 22
 
@@ -43,66 +39,65 @@ def members(piece: Columns) -> dict[str, NDArray[np.bool_]]:
     }
 
 
+class Tally:
+    """Counts packets, bytes and protocols while a capture is read piece by piece."""
+
+    def __init__(self) -> None:
+        self.packets = self.bytes = 0
+        self._times_ns: list[int] = []  # of the first and of the last packet of each piece
+        self._counts = {name: {"packets": 0, "bytes": 0} for name in PROTOCOLS}
+
+    def take(self, piece: Columns) -> None:
+        """The next piece."""
+        size, times = piece["wire_bytes"].astype(np.int64), piece["time_ns"]
+        if not size.size:
+            return
+        self.packets += size.size
+        self.bytes += int(size.sum())
+        self._times_ns += [int(times.min()), int(times.max())]
+        for name, mine in members(piece).items():
+            self._counts[name]["packets"] += int(np.count_nonzero(mine))
+            self._counts[name]["bytes"] += int(size[mine].sum())
+
+    def summary(self, elapsed_s: float | None = None) -> dict[str, Any]:
+        """What was counted, and rates; see `summary`."""
+        between_s = (max(self._times_ns) - min(self._times_ns)) / 1e9 if self.packets else 0.0
+        elapsed_s = between_s if elapsed_s is None else float(elapsed_s)
+        bytes_per_s = self.bytes / elapsed_s if elapsed_s > 0 else 0.0
+        return {
+            # In the order in which paper A lists them.
+            "elapsed_s": elapsed_s,
+            "first_to_last_s": between_s,
+            "packets": self.packets,
+            "packets_per_s": self.packets / elapsed_s if elapsed_s > 0 else 0.0,
+            "bytes": self.bytes,
+            "bytes_per_s": bytes_per_s,
+            "mbit_per_s": bytes_per_s * 8 / _MEGA,
+            "protocols": self._counts,
+        }
+
+
 def summary(
-    source: Path | str | pd.DataFrame,
+    path: Path | str,
     elapsed_s: float | None = None,
     *,
     since: float | None = None,
     until: float | None = None,
     at: str = "",
 ) -> dict[str, Any]:
-    """Packets, bytes on the wire, rates and protocols of a capture file or of a table of packets.
+    """Packets, bytes on the wire, rates and protocols of a capture file.
 
     Rates are over `elapsed_s`, or from the first to the last packet when it is not given; they are
     0 when no time passed. `since` and `until` (seconds since 1970) leave out all packets outside.
-    `at` names the one interface of a file whose packets count.
+    `at` names the one interface whose packets count.
     """
-    packets = wire_bytes = 0
-    first_ns = last_ns = None
-    counts = {name: {"packets": 0, "bytes": 0} for name in PROTOCOLS}
-    for whole in _pieces(source, at):
-        piece = _between(whole, since, until)
-        size = piece["wire_bytes"].astype(np.int64)
-        packets += size.size
-        wire_bytes += int(size.sum())
+    tally = Tally()
+    for piece in Packets(path, at=at):
         times = piece["time_ns"]
-        if times.size:
-            early, late = int(times.min()), int(times.max())
-            first_ns = early if first_ns is None else min(first_ns, early)
-            last_ns = late if last_ns is None else max(last_ns, late)
-        for name, mine in members(piece).items():
-            counts[name]["packets"] += int(np.count_nonzero(mine))
-            counts[name]["bytes"] += int(size[mine].sum())
-    between_s = 0.0 if first_ns is None or last_ns is None else (last_ns - first_ns) / 1e9
-    elapsed_s = between_s if elapsed_s is None else float(elapsed_s)
-    bytes_per_s = wire_bytes / elapsed_s if elapsed_s > 0 else 0.0
-    return {
-        # In the order in which paper A lists them.
-        "elapsed_s": elapsed_s,
-        "first_to_last_s": between_s,
-        "packets": packets,
-        "packets_per_s": packets / elapsed_s if elapsed_s > 0 else 0.0,
-        "bytes": wire_bytes,
-        "bytes_per_s": bytes_per_s,
-        "mbit_per_s": bytes_per_s * 8 / _MEGA,
-        "protocols": counts,
-    }
-
-
-def _pieces(source: Path | str | pd.DataFrame, at: str) -> Iterable[Columns]:
-    if isinstance(source, Path | str):
-        return Packets(source, at=at)
-    needed = [name for name in COLUMNS if name not in ("src", "dst", "interface")]
-    return [{name: source[name].to_numpy() for name in needed}]
-
-
-def _between(piece: Columns, since: float | None, until: float | None) -> Columns:
-    if since is None and until is None:
-        return piece
-    times = piece["time_ns"]
-    inside = np.ones(times.size, dtype=np.bool_)
-    if since is not None:
-        inside &= times >= int(since * 1e9)
-    if until is not None:
-        inside &= times <= int(until * 1e9)
-    return {name: column[inside] for name, column in piece.items()}
+        inside = np.ones(times.size, dtype=np.bool_)
+        if since is not None:
+            inside &= times >= int(since * 1e9)
+        if until is not None:
+            inside &= times <= int(until * 1e9)
+        tally.take({name: column[inside] for name, column in piece.items()})
+    return tally.summary(elapsed_s)

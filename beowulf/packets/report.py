@@ -109,19 +109,14 @@ def _messages(mpi: Analysis) -> Iterator[str]:
 
 def _connections(analysis: Analysis) -> Iterator[str]:
     mpi, ssh, rest = analysis["mpi"], analysis["ssh"], analysis["other_tcp"]
-    setup, login = mpi["setup"]["syn_to_answer_s"], ssh["setup"]
+    setup = mpi["setup"]["syn_to_answer_s"]
     yield "Who talked over TCP"
     ready = "" if setup is None else f"; one is ready {_time(setup)} after its first packet"
     yield f"  MPI: {_extent(mpi)}{ready}"
     outside = analysis["overhead"]["mpi"]
     if outside is not None:
         yield f"    {_percent(outside)} of these bytes are not in messages: headers, and retransmissions"
-    keyed = ""
-    if login["logins"]:
-        keyed = (
-            f"; {login['packets']:g} packets and {_time(login['syn_to_keys_s'])} until one has keys"
-        )
-    yield f"  ssh: {_extent(ssh)}{keyed}"
+    yield f"  ssh: {_extent(ssh)}"
     yield f"  others, such as mpiexec and its helpers: {_extent(rest)}"
 
 

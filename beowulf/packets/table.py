@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from beowulf.packets.batches import CHUNK_BYTES, NO_TIME, Batch, CaptureError
+from beowulf.packets.batches import NO_TIME, Batch, CaptureError
 from beowulf.packets.headers import COLUMNS, FLAGS, Addresses, Columns, dissect, flag_names
-from beowulf.packets.reader import Reader
+from beowulf.packets.pcapng import CHUNK_BYTES, Reader
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -98,44 +98,26 @@ def read(path: Path | str, at: str = "") -> pd.DataFrame:
     for batch, piece in packets.frames():
         pieces.append(piece)
         numbers.append(batch.numbers)
-    columns: dict[str, Any] = {}
-    for name, kind in COLUMNS.items():
-        # One column at a time, and each piece given up at once: never the whole table twice.
-        parts = [piece.pop(name) for piece in pieces]
-        columns[name] = np.concatenate([np.zeros(0, kind), *parts])
+    # One column at a time, and each piece given up at once: never the whole table twice.
+    columns: dict[str, Any] = {
+        name: np.concatenate([np.zeros(0, kind), *(piece.pop(name) for piece in pieces)])
+        for name, kind in COLUMNS.items()
+    }
     names = {"src": packets.addresses, "dst": packets.addresses, "interface": packets.interfaces}
-    for name, texts in names.items():
-        columns[name] = _named(columns[name], texts)
-    columns["flags"] = _flags(columns["flags"])
+    names["flags"] = [flag_names(flags) for flags in range(1 << len(FLAGS))]
+    columns |= {name: _named(columns[name], texts) for name, texts in names.items()}
     table = {"time_s": (columns["time_ns"] - packets.first_ns) / 1e9, **columns}
-    frame = pd.DataFrame(table, index=_index(np.concatenate(numbers)), copy=False)
+    index = pd.Index(np.concatenate(numbers), name="packet")
+    frame = pd.DataFrame(table, index=index, copy=False)
     frame.attrs["truncated"] = packets.truncated
     return frame
-
-
-def _index(numbers: Any) -> pd.Index[Any]:
-    import pandas as pd
-
-    if numbers.size and numbers[-1] == numbers.size:  # all of them, which need no memory
-        return pd.RangeIndex(1, numbers.size + 1, name="packet")
-    named: pd.Index[Any] = pd.Index(numbers, name="packet")
-    return named
-
-
-def _flags(flags: Any) -> pd.Categorical[str]:
-    used = np.flatnonzero(np.bincount(flags, minlength=1 << len(FLAGS)))
-    places = np.zeros(1 << len(FLAGS), dtype=np.int64)
-    places[used] = np.arange(used.size)
-    return _named(places[flags], [flag_names(each) for each in used.tolist()])
 
 
 def _named(places: Any, texts: list[str]) -> pd.Categorical[str]:
     import pandas as pd
 
     # Two sections of a file may each describe the same interface.
-    names = list(dict.fromkeys(texts))
-    position = {name: place for place, name in enumerate(names)}
+    position = {name: place for place, name in enumerate(dict.fromkeys(texts))}
     codes = np.array([position[text] for text in texts], dtype=np.int64)
-    kind = np.min_scalar_type(-max(len(names), 1))
-    mine = codes.astype(kind)[places] if codes.size else places
-    return pd.Categorical.from_codes(mine, pd.Index(names))
+    found = pd.Categorical.from_codes(codes[places], pd.Index(list(position)))
+    return found.remove_unused_categories()

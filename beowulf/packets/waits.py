@@ -12,7 +12,7 @@ may be chance; when the receiver was in no hurry with this ACK either, both wait
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -54,10 +54,8 @@ class Way:
     emptied_after_s: float = 0.0
 
 
-@dataclass
-class _Opening:
-    # The options of the SYNs of a conversation, a's and b's: full segment and shift, None for no such option.
-    options: dict[bool, tuple[int, int | None]] = field(default_factory=dict)
+# Of the SYNs of a conversation, by whether a sent it: the largest segment, and the shift, None where it has none.
+Opening = dict[bool, tuple[int, int | None]]
 
 
 class Waits:
@@ -66,7 +64,7 @@ class Waits:
     def __init__(self, talks: Conversations) -> None:
         self._talks = talks
         self._ways: dict[int, tuple[Way, Way]] = {}
-        self._openings: dict[int, _Opening] = {}
+        self._openings: dict[int, Opening] = {}
 
     def take(self, batch: Batch, piece: Columns, trail: Trail) -> None:
         """The next piece, its memory, and the trail of its conversations."""
@@ -78,8 +76,7 @@ class Waits:
                 continue
             talk = self._talks.all[number]
             ways = self._ways.setdefault(number, (Way(), Way()))
-            if (opening := self._openings.get(number)) is not None:
-                _allow(ways, opening)
+            _allow(ways, self._openings.get(number, {}))
             view = {name: piece[name][places] for name in _NEEDED}
             view["position"] = trail.position[places]
             from_a = trail.from_a[places]
@@ -94,8 +91,8 @@ class Waits:
                 continue
             start = int(batch.start[place])
             options = batch.memory[start + end - length : start + end].tobytes()
-            opening = self._openings.setdefault(int(trail.conversation[place]), _Opening())
-            opening.options[bool(trail.from_a[place])] = syn_options(options)
+            opening = self._openings.setdefault(int(trail.conversation[place]), {})
+            opening[bool(trail.from_a[place])] = syn_options(options)
 
     def summary(self, numbers: Iterable[int]) -> dict[str, dict[str, Any]]:
         """Windows and waits of the conversations with these numbers, as plain data."""
@@ -145,10 +142,10 @@ def syn_options(options: bytes) -> tuple[int, int | None]:
     return full, shift
 
 
-def _allow(ways: tuple[Way, Way], opening: _Opening) -> None:
-    if len(opening.options) < 2:
+def _allow(ways: tuple[Way, Way], opening: Opening) -> None:
+    if len(opening) < 2:
         return
-    (full_a, shift_a), (full_b, shift_b) = opening.options[True], opening.options[False]
+    (full_a, shift_a), (full_b, shift_b) = opening[True], opening[False]
     both = shift_a is not None and shift_b is not None
     # The receiver's own factor counts, and only when both sides know of factors.
     ways[0].shift, ways[1].shift = (shift_b, shift_a) if both else (0, 0)

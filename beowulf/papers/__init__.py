@@ -36,11 +36,6 @@ def note(letter: str) -> str:
     return str(_paper(letter).get("note", ""))
 
 
-def tables() -> dict[str, str]:
-    """The names of all tables, each with its title."""
-    return {name: entry["title"] for name, entry in _catalogue()["tables"].items()}
-
-
 def measured_again_by(study: str) -> list[str]:
     """The names of the tables whose figures a study measures again."""
     tables = _catalogue()["tables"].items()
@@ -49,11 +44,6 @@ def measured_again_by(study: str) -> list[str]:
 
 def table(name: str) -> pd.DataFrame:
     """A published table, as printed; its attrs have `title`, `source`, `note` (contradictions)."""
-    return _table(name).copy()
-
-
-@cache
-def _table(name: str) -> pd.DataFrame:
     entries = _catalogue()["tables"]
     if name not in entries:
         raise UsageError(f"There is no table {name!r}.", f"There are: {', '.join(entries)}.")

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 KIND, VERSION = "report", 1
 BEGINS = f'"kind": "{KIND}"'  # the first line of its JSON
 OF_A_PAPER = {"cite": papers.cite, "place": papers.place, "note": papers.note}
+SEALED = "name study unit value low high sealed late".split()  # of a prediction
 LABS_OWN = "Studies of the labs that are in no paper"
 QUIET, BUSY, NOT_SAID = "quiet", "busy", "not recorded"
 # A Record that was made by hand may hold texts and lists of any length.
@@ -77,14 +78,10 @@ def of(found: Found) -> tuple[Plain, dict[str, str]]:
 
 def _sections(shown: Sequence[Kept]) -> list[tuple[Plain, str]]:
     """What is said of each Record, and its picture: on all cores, because to draw takes nearly all of the time."""
-    workers = min(len(os.sched_getaffinity(0)), len(shown))
-    if workers < 2:
-        return [_section(each) for each in shown]
     # Matplotlib is loaded once, before the processes divide.
     importlib.import_module("matplotlib.backends.backend_agg")
-
     fork = multiprocessing.get_context("fork")
-    with ProcessPoolExecutor(workers, mp_context=fork) as pool:
+    with ProcessPoolExecutor(len(os.sched_getaffinity(0)), mp_context=fork) as pool:
         return list(pool.map(_section, shown))
 
 
@@ -221,21 +218,9 @@ def _predictions(found: Found) -> list[Plain]:
         measured = predictions.measured_in(folder)
         for each in predictions.sealed_in(folder):
             value = measured.get(each.name)
-            rows.append(
-                {
-                    "name": each.name,
-                    "asks": _asks(each),
-                    "study": each.study,
-                    "unit": each.unit,
-                    "value": each.value,
-                    "low": each.low,
-                    "high": each.high,
-                    "sealed": each.sealed,
-                    "late": each.late,
-                    "measured": value,
-                    "inside": None if value is None else each.holds(value),
-                }
-            )
+            row = {name: getattr(each, name) for name in SEALED} | {"asks": _asks(each)}
+            inside = None if value is None else each.holds(value)
+            rows.append({**row, "measured": value, "inside": inside})
     return rows
 
 

@@ -1,4 +1,4 @@
-"""The published JSON Schemas, and files that follow them, read and written whole or not at all."""
+"""The published JSON Schemas, and the files of Records, which follow one: read and written whole or not at all."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 from beowulf.errors import LabError
 
 Plain = dict[str, Any]
+VERSION = 1  # of a Record's schema
 
 # A digit string longer than this is refused by Python itself when it is read back.
 _LONGEST_INTEGER = 10**4000
@@ -27,8 +28,8 @@ MOST_FAULTS = 50
 _AGAIN = "Measure again, or bring back an older copy of the file."
 
 
-class FileError(LabError):
-    """A file of ours cannot be read or written: `path`; `foreign` is one of another kind than is asked for."""
+class RecordError(LabError):
+    """The file of a Record cannot be read or written: `path`; `foreign` is one of another kind."""
 
     foreign = False
 
@@ -38,40 +39,33 @@ class FileError(LabError):
 
 
 @cache
-def schema(kind: str, version: int) -> Plain:
-    """The published JSON Schema of a `kind` ("record", "verdict") in a version, as a dict."""
-    text = Path(__file__).with_name(f"{kind}-{version}.json").read_text(encoding="utf-8")
-    loaded: Plain = json.loads(text)
+def _schema() -> Plain:
+    file = Path(__file__).with_name(f"record-{VERSION}.json")
+    loaded: Plain = json.loads(file.read_text(encoding="utf-8"))
     return loaded
 
 
 @cache
-def _follows(kind: str, version: int) -> Callable[[object], object]:
+def _follows() -> Callable[[object], object]:
     # The schema made into Python, which says yes or no in a fifth of the time, and less well why not.
     from fastjsonschema import compile
 
-    check: Callable[[object], object] = compile(schema(kind, version), use_default=False)
+    check: Callable[[object], object] = compile(_schema(), use_default=False)
     return check
 
 
-@cache
-def _validator(kind: str, version: int) -> Any:
-    # Imported here because it takes longer than everything else that `beowulf --help` needs.
-    from jsonschema import Draft202012Validator
-
-    return Draft202012Validator(schema(kind, version))
-
-
-def fault(kind: str, version: int, content: object) -> str:
-    """Where and how `content` departs from the schema, in a few words; "" when it follows it."""
+def fault(content: object) -> str:
+    """Where and how `content` departs from a Record's schema, in a few words; "" when it follows it."""
     from fastjsonschema import JsonSchemaValueException
 
     with contextlib.suppress(JsonSchemaValueException):
-        _follows(kind, version)(content)
+        _follows()(content)
         return ""
+    # Imported here because it takes longer than everything else that `beowulf --help` needs.
+    from jsonschema import Draft202012Validator
     from jsonschema.exceptions import best_match
 
-    errors = _validator(kind, version).iter_errors(content)
+    errors = Draft202012Validator(_schema()).iter_errors(content)
     error = best_match(islice(errors, MOST_FAULTS))
     if error is None:
         return ""
@@ -120,30 +114,20 @@ def canonical(content: Plain) -> bytes:
     return text.encode("ascii")
 
 
-def write(
-    path: Path | str, kind: str, version: int, content: object, error: type[FileError]
-) -> Path:
-    """Write `content` if it follows its schema; the old file stays until the new one is on disk."""
+def write(path: Path | str, content: Plain) -> Path:
+    """Write plain data if they follow the schema; the old file stays until the new one is on disk."""
     path = Path(path)
-    try:
-        ready = plain(content)
-    except (ValueError, RecursionError) as problem:
-        raise error(
-            f"{path.name} was not written: the {kind} cannot be kept as JSON, {problem}.",
-            "Leave out a sample that could not be taken and say so in the warnings.",
-            path,
-        ) from None
-    if wrong := fault(kind, version, ready):
-        raise error(
-            f"{path.name} was not written: it does not follow schema {kind}-{version}, {wrong}.",
-            f"The schema is in beowulf/schemas/{kind}-{version}.json.",
+    if wrong := fault(content):
+        raise RecordError(
+            f"{path.name} was not written: it does not follow schema record-{VERSION}, {wrong}.",
+            f"The schema is in beowulf/schemas/record-{VERSION}.json.",
             path,
         )
-    text = json.dumps(ready, indent=1, allow_nan=False) + "\n"
+    text = json.dumps(content, indent=1, allow_nan=False) + "\n"
     try:
         _replace(path, text.encode("ascii"))
     except OSError as problem:
-        raise _cannot_write(path, problem, error) from problem
+        raise _cannot_write(path, problem) from problem
     return path
 
 
@@ -176,96 +160,87 @@ def _sync_folder(folder: Path) -> None:
             os.close(handle)
 
 
-def _cannot_write(path: Path, problem: OSError, error: type[FileError]) -> FileError:
+def _cannot_write(path: Path, problem: OSError) -> RecordError:
     if problem.errno in (errno.ENOSPC, errno.EDQUOT):
         why = "the disk is full"
         hint = "Free some space and save again; what the file held before is untouched."
     elif problem.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        why, hint = (
-            "you may not write there",
-            "Choose a folder of your own, or change its owner.",
-        )
+        why = "you may not write there"
+        hint = "Choose a folder of your own, or change its owner."
     else:
-        why, hint = (
-            (problem.strerror or str(problem)).lower(),
-            "Choose another place for it.",
-        )
-    return error(f"{path} was not written: {why}.", hint, path)
+        why = (problem.strerror or str(problem)).lower()
+        hint = "Choose another place for it."
+    return RecordError(f"{path} was not written: {why}.", hint, path)
 
 
-def read(path: Path | str, kind: str, version: int, error: type[FileError]) -> Plain:
-    """What a file of `kind` in schema `version` holds; `error` for what is not one."""
+def read(path: Path | str) -> Plain:
+    """What the file of a Record holds; RecordError for what is not one."""
     path = Path(path)
 
-    def refuse(why: str, hint: str = "", *, foreign: bool = False) -> NoReturn:
-        found = error(f"{path} is not a {kind} that can be read: {why}.", hint, path)
+    def refuse(why: str, hint: str = _AGAIN, *, foreign: bool = False) -> NoReturn:
+        found = RecordError(f"{path} is not a record that can be read: {why}.", hint, path)
         found.foreign = foreign
         raise found
 
-    text = _text(path, kind, error)
+    text = _text(path)
     if not text.strip():
-        refuse("it is empty", _AGAIN)
+        refuse("it is empty")
     try:
         content = json.loads(text, object_pairs_hook=_pairs, parse_constant=_constant)
     except json.JSONDecodeError as problem:
         whole = text.rstrip()
         cut = not whole.endswith("}") or problem.pos >= len(whole)
         if whole.lstrip().startswith("{") and cut:
-            refuse("it ends in the middle, so it was truncated", _AGAIN)
-        refuse(f"it is not JSON ({problem.msg.lower()} in line {problem.lineno})", _AGAIN)
+            refuse("it ends in the middle, so it was truncated")
+        refuse(f"it is not JSON ({problem.msg.lower()} in line {problem.lineno})")
     except (ValueError, RecursionError) as problem:
-        refuse(f"it is not JSON as we write it ({_short(str(problem))})", _AGAIN)
+        refuse(f"it is not JSON as we write it ({_short(str(problem))})")
     if not isinstance(content, dict):
-        refuse("its JSON is not an object", _AGAIN, foreign=True)
-    _refuse_others(content, kind, version, refuse)
+        refuse("its JSON is not an object", foreign=True)
+    _refuse_others(content, refuse)
     try:
         content = plain(content)
     except (ValueError, RecursionError) as problem:
-        refuse(f"it holds a value that no measurement gives, {problem}", _AGAIN)
-    if wrong := fault(kind, version, content):
-        refuse(f"it does not follow schema {kind}-{version}, {wrong}", _AGAIN)
+        refuse(f"it holds a value that no measurement gives, {problem}")
+    if wrong := fault(content):
+        refuse(f"it does not follow schema record-{VERSION}, {wrong}")
     ready: Plain = content
     return ready
 
 
-def _text(path: Path, kind: str, error: type[FileError]) -> str:
+def _text(path: Path) -> str:
     try:
         if path.exists() and not path.is_file():  # a folder, or a pipe that would wait for ever
-            raise error(f"{path} is not a file.", f"Give the {kind}'s .json file.", path)
+            raise RecordError(f"{path} is not a file.", "Give the record's .json file.", path)
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:
         hint = "Look at the name, or measure first."
-        raise error(f"There is no file {path}.", hint, path) from None
+        raise RecordError(f"There is no file {path}.", hint, path) from None
     except UnicodeDecodeError:
-        raise error(
-            f"{path} is not a {kind} that can be read: it is not UTF-8 text.",
-            _AGAIN,
-            path,
-        ) from None
+        what = f"{path} is not a record that can be read: it is not UTF-8 text."
+        raise RecordError(what, _AGAIN, path) from None
     except OSError as problem:
         why = (problem.strerror or str(problem)).lower()
         hint = "Look at its owner and permissions."
-        raise error(f"{path} cannot be read: {why}.", hint, path) from None
+        raise RecordError(f"{path} cannot be read: {why}.", hint, path) from None
 
 
-def _refuse_others(
-    content: Plain, kind: str, version: int, refuse: Callable[..., NoReturn]
-) -> None:
-    found_kind = content.get("kind")
-    if found_kind != kind:
+def _refuse_others(content: Plain, refuse: Callable[..., NoReturn]) -> None:
+    kind = content.get("kind")
+    if kind != "record":
         said = "it does not say that it is one"
-        if isinstance(found_kind, str):
-            said = f"it says that it is a {_short(found_kind)}"
-        refuse(said, f'Give a {kind}: a file with "kind": "{kind}" in it.', foreign=True)
+        if isinstance(kind, str):
+            said = f"it says that it is a {_short(kind)}"
+        refuse(said, 'Give a record: a file with "kind": "record" in it.', foreign=True)
     found = content.get("schema")
     if not isinstance(found, int) or isinstance(found, bool):
-        refuse("it names no schema version", _AGAIN)
-    if found > version:
+        refuse("it names no schema version")
+    if found > VERSION:
         refuse(
-            f"a newer version of this project wrote it (schema {found}, here up to {version})",
+            f"a newer version of this project wrote it (schema {found}, here up to {VERSION})",
             "Update this project and read it again.",
         )
-    if found < version:
+    if found < VERSION:
         refuse(f"its schema {found} is not one that was ever published", "Measure again.")
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import math
 import re
-import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -58,12 +57,7 @@ def find(name: str) -> Study:
         )
     if module is None:
         raise UsageError(f"There is no study {name!r}.", f"There are:\n{listing()}")
-    try:
-        study: Study = importlib.import_module(f"beowulf.labs.{module}").STUDY
-    except LabError:
-        raise
-    except Exception as error:
-        raise _unusable(module, error) from error
+    study: Study = importlib.import_module(f"beowulf.labs.{module}").STUDY
     return study
 
 
@@ -71,19 +65,6 @@ def of_exercise(name: str) -> str:
     """What Records with this ID are of, where it is no study's but that of an exercise of every lab; else empty."""
     found = re.fullmatch(f"([{''.join(OF_EXERCISES)}])[0-9]{{0,3}}", name.upper())
     return OF_EXERCISES[found[1]] if found else ""
-
-
-def _unusable(module: str, error: Exception) -> LabError:
-    """What to say of a study's file that does not work, with the last of its lines that was reached."""
-    file = f"{module.replace('.', '/')}.py"
-    frames = traceback.extract_tb(error.__traceback__)
-    line = next((f.lineno for f in reversed(frames) if f.filename.endswith(f"/labs/{file}")), 1)
-    if isinstance(error, SyntaxError):
-        line = error.lineno
-    return LabError(
-        f"beowulf/labs/{file}, line {line}: this study cannot be used: {error}.",
-        "`CONTRIBUTING.md` says what a study's file needs, under *Add a study*.",
-    )
 
 
 def titles() -> dict[str, str]:

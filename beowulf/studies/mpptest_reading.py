@@ -10,18 +10,10 @@ from typing import TYPE_CHECKING
 
 from beowulf.errors import LabError
 from beowulf.measure import mpptest
-from beowulf.measure.judgement import (
-    MOSTLY,
-    SIMILAR,
-    Agreement,
-    Span,
-    below,
-    narrower,
-    quotient,
-    together,
-    within,
-)
+from beowulf.measure.judgement import SIMILAR, Span, narrower
 from beowulf.record import Record
+from beowulf.studies.quantity import Judge, all_hold, known
+from beowulf.studies.roundtrip_sweep import alike
 from beowulf.studies.study import Judgement
 
 if TYPE_CHECKING:
@@ -36,71 +28,40 @@ SHARED_CORES = "the ranks share cores, so more pairs have less of one each"
 
 def more_nodes(record: Record) -> Judgement:
     """Figures 13 to 15, and 18: at the largest length each np has a printed rate 10 % above the one before."""
-    longest = _longest(record)
-    outcomes = [
-        below(1 + HIGHER, quotient(mpptest.rate_of(more), mpptest.rate_of(few)))
-        for by_ranks in longest.values()
-        for few, more in pairwise(by_ranks.values())
-    ]
-    listed = "; ".join(
-        f"{mpptest.NAMES[protocol]}: "
-        + ", ".join(
-            f"np {ranks} {row['rate_mbit_per_s']:.1f} (best {row['best_mbit_per_s']:.1f})"
+    rates = [
+        [
+            known(f"np {ranks}, {mpptest.NAMES[protocol]}", mpptest.rate_of(row), "Mbit/s")
             for ranks, row in by_ranks.items()
-        )
-        for protocol, by_ranks in longest.items()
-    )
-    numbers = {
-        f"{protocol}_np_{ranks}_mbit_per_s": row["rate_mbit_per_s"]
-        for protocol, by_ranks in longest.items()
-        for ranks, row in by_ranks.items()
-    }
-    seen = Judgement(
-        together(outcomes),
-        f"Mbit/s, those of a pair times np / 2, {listed}; each has to be {HIGHER:.0%} above the one before it",
-        numbers,
-        advice=narrower(record),
-    )
-    return _with_a_core_each(record, seen)
+        ]
+        for protocol, by_ranks in _longest(record).items()
+    ]
+    judges = [more / few > 1 + HIGHER for rate in rates for few, more in pairwise(rate)]
+    return _with_a_core_each(record, all_hold(*judges))
 
 
 def same_pair(record: Record) -> Judgement:
     """What the factor np / 2 hides: at the largest length a pair takes as long whatever np is, within 10 %."""
-    outcomes, parts, numbers = [], [], {}
+    judges = []
     for protocol, by_ranks in _longest(record).items():
-        first, *others = by_ranks
-        for ranks in others:
-            times = quotient(_time_of(by_ranks[ranks]), _time_of(by_ranks[first]))
-            median = by_ranks[ranks]["half_round_trip_us"] / by_ranks[first]["half_round_trip_us"]
-            outcomes.append(within(times, 1 - SIMILAR, 1 + SIMILAR))
-            name = mpptest.NAMES[protocol]
-            parts.append(f"np {ranks}, {name}, {median:.2f} ({times.low:.2f} to {times.high:.2f})")
-            numbers[f"{protocol}_np_{ranks}"] = median
-    seen = Judgement(
-        together(outcomes),
-        f"a pair takes these times as long as with np {first}: {'; '.join(parts)}",
-        numbers,
-        advice=narrower(record),
-    )
-    return _with_a_core_each(record, seen)
+        first, *others = (
+            known(f"a pair of np {ranks}, {mpptest.NAMES[protocol]}", _time_of(row), "µs")
+            for ranks, row in by_ranks.items()
+        )
+        judges += [(other / first).within(1 - SIMILAR, 1 + SIMILAR) for other in others]
+    return _with_a_core_each(record, all_hold(*judges))
 
 
 def same_time(record: Record) -> Judgement:
     """Figures 15 to 18 of paper A, 1 and 2 of B: both kinds of calls, at most lengths."""
-    times = mpptest.similar_calls(record)
-    agree = Agreement.of(times.values(), SIMILAR)
-    (ranks, length), most = max(times.items(), key=lambda each: abs(each[1].median - 1))
-    return Judgement(
-        agree.outcome(MOSTLY),
-        f"{agree}; the largest median: non-blocking takes {most.median:.2f} times"
-        f" ({most.low:.2f} to {most.high:.2f}) at a length of {length:,}, np {ranks}",
-        {"places": agree.places, "differ": agree.differ, "undecided": agree.undecided},
-        advice=narrower(record),
-    )
+    times = {
+        f"a length of {length:,}, np {ranks}": ratio
+        for (ranks, length), ratio in mpptest.similar_calls(record).items()
+    }
+    return alike(times, record)
 
 
-def rates(record: Record, axes: Axes, *, swept: str, title: str) -> Figure:
-    """The rate that is printed over what is swept, for each np and kind of call."""
+def rates(record: Record, axes: Axes) -> Figure:
+    """The rate that is printed over the size of the message, for each np and kind of call."""
     from beowulf import figures
 
     rows = mpptest.printed(record)
@@ -110,15 +71,15 @@ def rates(record: Record, axes: Axes, *, swept: str, title: str) -> Figure:
         "rate_mbit_per_s",
         "line",
         x="length_bytes",
-        x_title=swept,
-        title=title,
+        x_title="message size (bytes)",
+        title="As mpptest prints it with -bisect: one pair's rate, times np / 2",
         y_title="rate, median with 95 % interval (Mbit/s)",
         y_log=figures.spans_decades(rows["rate_mbit_per_s"]),
         axes=axes,
     )
 
 
-def times(record: Record, axes: Axes, *, title: str) -> Figure:
+def times(record: Record, axes: Axes) -> Figure:
     """The time that is printed over the bytes of work, for each kind of call."""
     from beowulf import figures
 
@@ -130,21 +91,24 @@ def times(record: Record, axes: Axes, *, title: str) -> Figure:
         high="high_us",
         x="length_bytes",
         x_title=WORK_SWEPT,
-        title=title,
+        title="In mpptest's way: the work is swept",
         y_title="half of a repetition, median with 95 % interval (µs)",
         axes=axes,
     )
 
 
-def below_messages(
-    title: str, record: Record, over_messages: Callable[[Record, Axes], Figure]
+def in_both_ways(
+    title: str,
+    record: Record,
+    ours: Mapping[str, Callable[[Axes], Figure]],
+    printed: Callable[[Record, Axes], Figure],
 ) -> Figure:
-    """A figure of two parts: times over the size of the message and, where measured, over mpptest's work."""
+    """A figure of two parts: what we measure and, where it was measured, what mpptest prints."""
     from beowulf import figures
 
-    charts: dict[str, Callable[[Axes], Figure]] = {"message": partial(over_messages, record)}
+    charts = dict(ours)
     if mpptest.measured(record):
-        charts["mpptest"] = partial(times, record, title="In mpptest's way: the work is swept")
+        charts["mpptest"] = partial(printed, record)
     return figures.one_below_another(title, charts)
 
 
@@ -161,8 +125,9 @@ def _time_of(row: Mapping[str, float]) -> Span:
     return Span(row["low_us"], row["high_us"])
 
 
-def _with_a_core_each(record: Record, seen: Judgement) -> Judgement:
+def _with_a_core_each(record: Record, judge: Judge) -> Judgement:
     """The Judgement, open where it is contradicted by pairs that take each other's cores and not by the network."""
+    seen = replace(judge(record), advice=narrower(record))
     asked = [p.facts for p in record.select(about=True) if p.facts.get("mode") == mpptest.MODE]
     if seen.outcome != "contradicted" or not any(facts.get("patient_ranks") for facts in asked):
         return seen

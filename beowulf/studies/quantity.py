@@ -6,47 +6,66 @@ intervals in it are wider.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
-from beowulf.measure.judgement import Interval, Span, below, difference, quotient, within
+from beowulf.measure.judgement import (
+    Interval,
+    Span,
+    below,
+    difference,
+    quotient,
+    reaches,
+    together,
+    within,
+)
 from beowulf.studies.study import Judgement
+from beowulf.verdict import Outcome
 
 Judge = Callable[[Any], Judgement]
 TIMES = "times"
+PERCENT = "%"  # a change, which is written with its sign
+MANY = 1000  # from which on no digit after the point is shown
 
 
 @dataclass(frozen=True)
 class Quantity:
     """What `of` makes of a study's facts: an interval, in a `unit`; LabError where there are no samples of it.
 
-    `says` is what it is, as evidence names it: "a barrier of two nodes".
+    `says` is what it is, as evidence names it: "a barrier of two nodes". What it was made of comes before it there.
     """
 
     says: str
     of: Callable[[Any], Interval]
     unit: str
+    parts: tuple[Quantity, ...] = ()
+    made: Callable[..., Interval] | None = None  # of the parts' intervals, this one's
 
     def __truediv__(self, other: Quantity) -> Quantity:
-        self._same_unit(other)
-        says = f"{self.says} over {other.says}"
-        return Quantity(says, lambda facts: quotient(self.of(facts), other.of(facts)), TIMES)
+        return self._combined("their quotient", other, quotient, TIMES)
 
     def __sub__(self, other: Quantity) -> Quantity:
-        self._same_unit(other)
-        says = f"{self.says} less {other.says}"
-        return Quantity(says, lambda facts: difference(self.of(facts), other.of(facts)), self.unit)
+        return self._combined("their difference", other, difference, self.unit)
 
     def __lt__(self, limit: Quantity | float) -> Judge:
-        return self._compared(limit, lambda seen, other: below(seen, other))
+        return self._compared(limit, "less than", below)
 
     def __gt__(self, limit: Quantity | float) -> Judge:
-        return self._compared(limit, lambda seen, other: below(other, seen))
+        return self._compared(limit, "more than", lambda seen, other: below(other, seen))
 
     def within(self, low: float, high: float) -> Judge:
         """Whether the whole interval lies between two limits; inconclusive while it crosses one."""
-        return lambda facts: _judged(self, seen := self.of(facts), within(seen, low, high))
+        asked = f"{low:.4g} to {high:.4g}"
+        return self._judged(asked, lambda seen: within(seen, low, high))
+
+    def reaches(self, published: float) -> Judge:
+        """Whether at least half of a paper's change is there, which this quantity has in its own unit."""
+        none = 1.0 if self.unit == TIMES else 0.0
+        asked = f"half of a change to {published:.4g}"
+        return self._judged(asked, lambda seen: reaches(seen, published, none))
 
     def _same_unit(self, other: Quantity) -> None:
         if self.unit != other.unit:
@@ -54,33 +73,106 @@ class Quantity:
                 f"{self.says} is in {self.unit} and {other.says} in {other.unit}: they cannot be compared"
             )
 
-    def _compared(self, limit: Quantity | float, how: Callable[[Any, Any], Any]) -> Judge:
+    def _combined(
+        self, says: str, other: Quantity, made: Callable[..., Interval], unit: str
+    ) -> Quantity:
+        self._same_unit(other)
+        return Quantity(
+            says, lambda facts: made(self.of(facts), other.of(facts)), unit, (self, other), made
+        )
+
+    def _compared(
+        self, limit: Quantity | float, side: str, how: Callable[[Any, Any], Outcome]
+    ) -> Judge:
         if not isinstance(limit, Quantity):
-            return lambda facts: _judged(self, seen := self.of(facts), how(seen, limit))
+            return self._judged(f"{side} {limit:.4g}", lambda seen: how(seen, limit))
         self._same_unit(limit)
+        return self._judged("", how, limit)
+
+    def _judged(self, asked: str, outcome: Callable[..., Outcome], *others: Quantity) -> Judge:
+        """The function that judges, by this and the `others`; evidence says what is `asked`."""
 
         def judge(facts: Any) -> Judgement:
-            seen, other = self.of(facts), limit.of(facts)
-            return _judged(self, seen, how(seen, other), f"; {_text(limit, other)}")
+            seen, lines = self._reported(facts)
+            limits = [each._reported(facts) for each in others]
+            evidence = "; ".join(lines) + (f", and {asked} is asked" if asked else "")
+            known = {name: getattr(seen, name) for name in ("median", "n") if hasattr(seen, name)}
+            numbers = known | {"low": seen.low, "high": seen.high}
+            for found, more in limits:
+                numbers |= {"limit_low": found.low, "limit_high": found.high}
+                evidence = "; ".join([evidence, *more])
+            # A quotient may have no upper end, and a Verdict's numbers are finite.
+            finite = {name: value for name, value in numbers.items() if not math.isinf(value)}
+            return Judgement(outcome(seen, *(found for found, _ in limits)), evidence, finite)
 
         return judge
+
+    def _reported(self, facts: Any) -> tuple[Interval, list[str]]:
+        """The interval, and in words those of its parts and this one."""
+        parts = [part._reported(facts) for part in self.parts]
+        seen = self.made(*(found for found, _ in parts)) if self.made else self.of(facts)
+        ends = f"{self._number(seen.low)} to {self._number(seen.high)}"
+        amount = f"{ends} {self.unit}"
+        if hasattr(seen, "median"):
+            amount = f"{self._number(seen.median)} {self.unit} ({ends})"
+        if hasattr(seen, "n"):
+            amount += f"; n = {seen.n}"
+        return seen, [*(text for _, lines in parts for text in lines), f"{self.says}: {amount}"]
+
+    def _number(self, value: float) -> str:
+        sign = "+" if self.unit.startswith(PERCENT) else ""
+        return f"{value:{sign},.0f}" if abs(value) >= MANY else f"{value:{sign}.4g}"
+
+
+class Seen(NamedTuple):
+    """A median with its interval, as a row of a table has them."""
+
+    median: float
+    low: float
+    high: float
+
+
+def known(says: str, seen: Interval, unit: str) -> Quantity:
+    """A quantity that was read already, where the Record decides which ones there are."""
+    return Quantity(says, lambda _: seen, unit)
+
+
+def all_hold(*judges: Judge) -> Judge:
+    """Whether each of several comparisons holds; one that is contradicted decides."""
+
+    def judge(facts: Any) -> Judgement:
+        seen = [each(facts) for each in judges]
+        evidence = "; ".join(each.evidence for each in seen)
+        numbers = {str(place): each.numbers for place, each in enumerate(seen, start=1)}
+        return Judgement(together([each.outcome for each in seen]), evidence, numbers)
+
+    return judge
+
+
+def in_order(*groups: Sequence[Quantity]) -> Judge:
+    """Whether each quantity of a group lies above all those of the group before it."""
+
+    def judge(facts: Any) -> Judgement:
+        seen = [[(each.says, *each._reported(facts)) for each in group] for group in groups]
+        steps = [
+            below(low, high)
+            for before, after in pairwise(seen)
+            for _, low, _ in before
+            for _, high, _ in after
+        ]
+        every = [each for group in seen for each in group]
+        evidence = "; ".join(text for *_, words in every for text in words)
+        numbers = {says: getattr(at, "median", [at.low, at.high]) for says, at, _ in every}
+        return Judgement(together(steps), evidence, numbers)
+
+    return judge
+
+
+def exactly(counted: float) -> Span:
+    """What was counted, and has no other value."""
+    return Span(counted, counted)
 
 
 def scaled(seen: Interval, factor: float) -> Span:
     """So many times an interval."""
     return Span(factor * seen.low, factor * seen.high)
-
-
-def _judged(quantity: Quantity, seen: Interval, outcome: Any, more: str = "") -> Judgement:
-    numbers = {"low": seen.low, "high": seen.high}
-    known = {name: getattr(seen, name) for name in ("median", "n") if hasattr(seen, name)}
-    return Judgement(outcome, _text(quantity, seen) + more, known | numbers)
-
-
-def _text(quantity: Quantity, seen: Interval) -> str:
-    ends = f"{seen.low:.4g} to {seen.high:.4g}"
-    middle = getattr(seen, "median", None)
-    amount = f"{ends} {quantity.unit}"
-    if middle is not None:
-        amount = f"{middle:.4g} {quantity.unit} ({ends}); n = {getattr(seen, 'n', 0)}"
-    return f"{quantity.says}: {amount}"

@@ -1,11 +1,14 @@
-"""A sweep of message sizes with roundtrip.c: the plan that several studies of labs 04 and 05 share."""
+"""Sweeps of message sizes with roundtrip.c, in labs 04 and 05: their plan, and what their claims ask alike."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from beowulf.cluster import Cluster
+from beowulf.errors import LabError
+from beowulf.measure.judgement import MOSTLY, SIMILAR, Agreement, narrower
+from beowulf.measure.link_capacity import frame, mtu_of, payload_mbit_per_s
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.mpptest import Mpptest
 from beowulf.measure.roundtrips import (
@@ -18,11 +21,18 @@ from beowulf.measure.roundtrips import (
     need_nodes,
     run,
 )
-from beowulf.measure.sweep import Curves, adaptive, checked
-from beowulf.studies.study import Plan
+from beowulf.measure.statistics import Ratio
+from beowulf.measure.sweep import Curves, adaptive
+from beowulf.record import Record
+from beowulf.studies.quantity import Quantity, Seen
+from beowulf.studies.study import Judgement, Plan
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 ROUNDS, QUICK_ROUNDS = 4, 2  # of refinement, in an adaptive sweep
 MOST_SIZES, QUICK_MOST_SIZES = 64, 24
+NEAR_THE_LINK = 0.05
 
 
 def sweep(
@@ -40,7 +50,7 @@ def sweep(
     ranks = max(ranks for _, ranks in config.runs)
     in_a_launch = len(config.runs) + (len(mpptest.ranks) if mpptest else 0)
     need_nodes(cluster, ranks)
-    sizes = checked(config.sizes, ranks, cluster.free_memory_bytes())
+    sizes = list(config.sizes)
     launches, passes = (QUICK_LAUNCHES, QUICK_PASSES) if quick else (LAUNCHES, PASSES)
     rounds = (QUICK_ROUNDS if quick else ROUNDS) if refined else 0
 
@@ -62,6 +72,55 @@ def sweep(
     if mpptest:
         about["mpptest"] = mpptest.about()
     return Plan(launches * in_a_launch + rounds * len(config.runs), about, steps)
+
+
+def alike(times: Mapping[str, Ratio], record: Record) -> Judgement:
+    """Whether non-blocking calls take as long as blocking ones at most places; an undecided one is no similar one."""
+    agree = Agreement.of(times.values(), SIMILAR)
+    place, most = max(times.items(), key=lambda each: abs(each[1].median - 1))
+    return Judgement(
+        agree.outcome(MOSTLY),
+        f"{agree}; the largest median: non-blocking takes {most.median:.2f} times"
+        f" ({most.low:.2f} to {most.high:.2f}) at {place}",
+        {
+            "alike": agree.similar,
+            "differ": agree.differ,
+            "undecided": agree.undecided,
+            "places": agree.places,
+        },
+        advice=narrower(record),
+    )
+
+
+def in_a_ring(of: Callable[[Any], pd.DataFrame], ranks: int, protocol: str) -> Quantity:
+    """The rate of the longest message in a ring; `of` gives a table of rates of a study's facts."""
+
+    def rate(facts: Any) -> Seen:
+        rows = of(facts)
+        longest = (rows["pattern"] == "ring") & (rows["size_bytes"] == rows["size_bytes"].max())
+        rows = rows[longest & (rows["ranks"] == ranks) & (rows["protocol"] == protocol)]
+        if rows.empty:
+            raise LabError("A ring has no times of the longest message.", "Measure again.")
+        return Seen(*rows[["rate_mbit_per_s", "low", "high"]].to_numpy()[0])
+
+    return Quantity(f"the longest message in a ring of {ranks}", rate, "Mbit/s")
+
+
+def at_the_link(what: str, mbit_per_s: float, record: Record) -> Judgement:
+    """Whether a rate of data is near what Ethernet, IP and TCP leave of the link."""
+    left = payload_mbit_per_s(record.cluster)
+    if left is None:
+        return Judgement(
+            "inconclusive",
+            f"{what} {mbit_per_s:.1f} Mbit/s, and the links have no known rate",
+            advice="Measure on a cluster with a rate, such as `beowulf up --rate 100mbit`.",
+        )
+    data, whole = frame(mtu_of(record.cluster))
+    return Judgement(
+        "holds" if abs(mbit_per_s - left) <= NEAR_THE_LINK * left else "contradicted",
+        f"{what} {mbit_per_s:.1f} Mbit/s; headers leave {data} of every {whole} bytes, {left:.1f} Mbit/s",
+        {"mbit_per_s": mbit_per_s, "left_mbit_per_s": left},
+    )
 
 
 def _refined(

@@ -114,7 +114,9 @@ def emulated(record: Record) -> str:
     if not made:
         return ""
     listed = ", ".join(f"{name} {value}" for name, value in made.items())
-    card = " and a delay stands in for a network card" if on_one_machine(record.cluster) else ""
+    card = (
+        " and a delay takes the place of a network card" if on_one_machine(record.cluster) else ""
+    )
     return f"the state before is made up ({listed}){card}, so the size of a gain follows from that"
 
 

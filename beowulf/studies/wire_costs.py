@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from beowulf.errors import LabError
-from beowulf.measure.judgement import below
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import cut_short
 from beowulf.measure.statistics import Pairs, Ratio
+from beowulf.measure.table import summary_of
 from beowulf.packets.costs import COLUMNS, costs
 from beowulf.record import Point, Record, reserve, stamp
 from beowulf.studies.study import Judgement, undecided
 from beowulf.studies.wire_shares import kept, uncut
-from beowulf.verdict import Outcome
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
 # Whole frames: where two of MPICH's packets share a segment, the second header is anywhere in it.
 WHOLE_FRAME_BYTES = 1514
-# Two times that differ by less are called alike.
+# Two times, or counts, that differ by less are called alike.
 ALIKE = 0.05
 
 
@@ -76,10 +75,15 @@ def each(rows: pd.DataFrame, count: int) -> dict[str, float]:
     return {name: value / count for name, value in sums.items()}
 
 
-def paired(one: Sequence[Point], other: Sequence[Point], *, busy: bool) -> Ratio:
+def measured(record: Record, quantity: str, **at: Any) -> list[Point]:
+    """The launches at these coordinates, those with samples."""
+    return [p for p in record.select(**at) if p.quantity == quantity and p.samples]
+
+
+def paired(record: Record, one: Sequence[Point], other: Sequence[Point]) -> Ratio:
     """The times of one as multiples of the other's of the same launch and pass; LabError without samples."""
     others = {point.at["launch"]: point.samples for point in other}
-    pairs = Pairs(busy=busy)
+    pairs = Pairs(busy=record.busy)
     for point in one:
         pairs.add(point.at["launch"], point.samples, others.get(point.at["launch"], ()))
     return pairs.ratio()
@@ -91,6 +95,48 @@ def cost(points: Sequence[Point], name: str) -> float:
     if not costs_each:
         raise LabError("There is no capture of this case.", "Measure again.")
     return float(sum(costs_each) / len(costs_each))
+
+
+def table(
+    record: Record, quantity: str, cases: Iterable[tuple[Mapping[str, Any], Sequence[Point]]]
+) -> pd.DataFrame:
+    """One row a case that was measured: time with its interval, and what each cost on the wire, by the mean."""
+    import pandas as pd
+
+    rows = []
+    for case, launches in cases:
+        if launches:
+            seen = summary_of(launches, busy=record.busy)
+            each = pd.DataFrame(p.facts["each"] for p in launches if "each" in p.facts).mean()
+            row = {**case, "n": seen.n, quantity: seen.median}
+            row |= {"low_us": seen.low, "high_us": seen.high}
+            row |= {str(name): value for name, value in each.items()}
+            rows.append({**row, **case})
+    if not rows:
+        raise LabError("The Record has no samples of this part.", "Measure again.")
+    return pd.DataFrame(rows)
+
+
+def panels(
+    costs: pd.DataFrame,
+    colours: str,
+    bars: str,
+    wanted: Iterable[tuple[str, str, str, float]],
+) -> list[Panel]:
+    """Of a table of costs a panel for each `wanted`: title, unit, column, and by what its values are multiplied.
+
+    The first one is of times, and has their intervals.
+    """
+    found: list[Panel] = []
+    for title, unit, column, scale in wanted:
+        values: dict[str, dict[str, float]] = {}
+        intervals: dict[tuple[str, str], tuple[float, float]] = {}
+        for row in costs.to_dict("records") if column in costs else ():
+            colour, bar = str(row[colours]), str(row[bars])
+            values.setdefault(colour, {})[bar] = scale * row[column]
+            intervals[colour, bar] = scale * row["low_us"], scale * row["high_us"]
+        found.append(Panel(title, unit, values, {} if found else intervals))
+    return found
 
 
 def unseen(record: Record, part: str) -> list[str]:
@@ -118,21 +164,6 @@ def counting(judge: Callable[[Record], Judgement]) -> Callable[[Record], Judgeme
     return judge_if_readable
 
 
-def slower(seen: Ratio) -> Outcome:
-    """Whether the first is slower than the second, by more than ALIKE."""
-    return below(1 + ALIKE, seen)
-
-
-def not_slower(seen: Ratio) -> Outcome:
-    """Whether the first is at most ALIKE slower than the second."""
-    return below(seen, 1 + ALIKE)
-
-
-def times(seen: Ratio) -> str:
-    """A ratio as a sentence has it."""
-    return f"{seen.median:.2f} times ({seen.low:.2f} to {seen.high:.2f}, n = {seen.n})"
-
-
 def size_text(size_bytes: int) -> str:
     """1024 as 1 KB, of 1024 bytes."""
     return f"{size_bytes // 1024} KB" if size_bytes % 1024 == 0 else f"{size_bytes} B"
@@ -140,6 +171,8 @@ def size_text(size_bytes: int) -> str:
 
 def draw(axes: Axes, panel: Panel, *, named: bool) -> None:
     """Bars of a panel with their figures; the names of the rows only where `named`."""
+    from matplotlib.ticker import MaxNLocator
+
     from beowulf.figures import look
 
     names = list(dict.fromkeys(name for series in panel.values.values() for name in series))
@@ -150,22 +183,19 @@ def draw(axes: Axes, panel: Panel, *, named: bool) -> None:
     widest = max(widest, most)
     for number, (label, series) in enumerate(panel.values.items()):
         shift = (number - (len(panel.values) - 1) / 2) * thick
-        for name, value in series.items():
-            place = names.index(name) + shift
-            axes.barh(
-                place,
-                value,
-                height=thick * 0.9,
-                color=look.COLOURS[number],
-                hatch=look.HATCHES[number],
-                edgecolor="white",
+        places = [names.index(name) + shift for name in series]
+        values = list(series.values())
+        spans = [panel.intervals.get((label, name), (v, v)) for name, v in series.items()]
+        how: dict[str, Any] = {"color": look.COLOURS[number], "hatch": look.HATCHES[number]}
+        axes.barh(places, values, height=thick * 0.9, edgecolor="white", label=label, **how)
+        if panel.intervals:
+            both = zip(values, spans, strict=True)
+            reach = zip(
+                *((max(v - low, 0), max(high - v, 0)) for v, (low, high) in both), strict=True
             )
-            low, high = panel.intervals.get((label, name), (value, value))
-            if high > low:
-                reach = [[max(value - low, 0.0)], [max(high - value, 0.0)]]
-                axes.errorbar(
-                    value, place, xerr=reach, fmt="none", ecolor="black", capsize=2, linewidth=1
-                )
+            how = {"fmt": "none", "ecolor": "black", "capsize": 2, "linewidth": 1}
+            axes.errorbar(values, places, xerr=list(reach), **how)
+        for place, value, (_, high) in zip(places, values, spans, strict=True):
             axes.annotate(
                 look.number_text(float(f"{value:.3g}")),
                 (max(value, min(high, widest)), place),
@@ -179,28 +209,12 @@ def draw(axes: Axes, panel: Panel, *, named: bool) -> None:
     axes.set_xlim(0, 1.25 * widest)
     axes.grid(axis="y", visible=False)
     axes.xaxis.set_major_formatter(look.number_tick)
-    axes.xaxis.set_major_locator(_few())
+    axes.xaxis.set_major_locator(MaxNLocator(4))
     look.titles(axes, panel.title, panel.unit, "")
     axes.title.set_fontsize(11)
 
 
-def _few() -> Any:
-    from matplotlib.ticker import MaxNLocator
-
-    return MaxNLocator(4)
-
-
 def legend(axes: Axes, labels: Sequence[str]) -> None:
     """What the colours of a row of panels mean, below its middle one."""
-    from beowulf.figures import look
-
-    for number, label in enumerate(labels):
-        axes.bar(
-            0,
-            0,
-            color=look.COLOURS[number],
-            hatch=look.HATCHES[number],
-            edgecolor="white",
-            label=label,
-        )
-    axes.figure.legend(loc="outside lower center", ncols=max(len(labels), 1))
+    how: dict[str, Any] = {"loc": "outside lower center", "ncols": max(len(labels), 1)}
+    axes.figure.legend(*axes.get_legend_handles_labels(), **how)

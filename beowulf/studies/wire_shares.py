@@ -10,6 +10,7 @@ the first to the last packet of the messages that are counted.
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -149,7 +150,8 @@ def facts(wire: Capture, lines: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """What was on the wire: a selection of `analyse`, the rates while talking, and whether all was seen."""
     analysis = analyse(wire.file)
     tcp, mpi = analysis["tcp"], analysis["mpi"]
-    sent = [{k: v for k, v in line.items() if k != "kind"} for line in lines if _sent(line)]
+    said = [line for line in lines if line["kind"] == "sent"]
+    sent = [{name: value for name, value in line.items() if name != "kind"} for line in said]
     tags = {int(line["tag"]) for line in sent}
     seen = traffic(wire.file)
     mine = [m for m in seen.messages if _by_program(m) and m.first.packet.tag in tags]
@@ -202,10 +204,6 @@ def uncut(record: Record) -> list[str]:
     ]
 
 
-def _sent(line: dict[str, Any]) -> bool:
-    return line.get("kind") == "sent"
-
-
 def _by_program(message: Message) -> bool:
     """Whether a call of the program itself sent it, and not a collective one."""
     return not message.first.packet.context & 1 and message.first.packet.kind in ch3.KINDS
@@ -213,16 +211,12 @@ def _by_program(message: Message) -> bool:
 
 def _counted(messages: Sequence[Message]) -> list[dict[str, int]]:
     """By sender and tag: how many whole messages there were, and of how many bytes."""
-    sums: dict[tuple[int, int], list[int]] = {}
-    for message in messages:
-        packet = message.first.packet
-        if message.complete:
-            count = sums.setdefault((packet.tag, packet.rank), [0, 0])
-            count[0] += 1
-            count[1] += packet.data_bytes
+    sizes: dict[tuple[int, int], list[int]] = {}
+    for packet in (message.first.packet for message in messages if message.complete):
+        sizes.setdefault((packet.tag, packet.rank), []).append(packet.data_bytes)
     return [
-        {"rank": rank, "tag": tag, "messages": messages, "bytes": size}
-        for (tag, rank), (messages, size) in sorted(sums.items())
+        {"rank": rank, "tag": tag, "messages": len(each), "bytes": sum(each)}
+        for (tag, rank), each in sorted(sizes.items())
     ]
 
 
@@ -239,7 +233,9 @@ def talking(file: Path, timed: Sequence[Message]) -> dict[str, Any]:
         return {}
     since = min(message.first.began_ns for message in timed)
     until = max(message.last.ended_ns for message in timed)
-    packets = wire_bytes = tcp_packets = tcp_bytes = data_segments = fresh = 0
+    if until <= since:
+        return {}
+    counts: Counter[str] = Counter()
     talks = Conversations()
     for piece in Packets(file):
         trail = talks.follow(piece)
@@ -247,24 +243,22 @@ def talking(file: Path, timed: Sequence[Message]) -> dict[str, Any]:
         inside = (times != NO_TIME) & (times >= since) & (times <= until)
         tcp = inside & members(piece)["tcp"]
         size = piece["wire_bytes"].astype(np.int64)
-        packets += int(np.count_nonzero(inside))
-        wire_bytes += int(size[inside].sum())
-        tcp_packets += int(np.count_nonzero(tcp))
-        tcp_bytes += int(size[tcp].sum())
-        data_segments += int(np.count_nonzero(tcp & (piece["payload_bytes"] > 0)))
-        fresh += int(trail.fresh_bytes[tcp].sum())
+        counts["packets"] += int(np.count_nonzero(inside))
+        counts["bytes"] += int(size[inside].sum())
+        counts["tcp_packets"] += int(np.count_nonzero(tcp))
+        counts["tcp_bytes"] += int(size[tcp].sum())
+        counts["data_segments"] += int(np.count_nonzero(tcp & (piece["payload_bytes"] > 0)))
+        counts["fresh"] += int(trail.fresh_bytes[tcp].sum())
     elapsed_s = (until - since) / 1e9
-    if elapsed_s <= 0:
-        return {}
     return {
         "elapsed_s": elapsed_s,
-        "packets": packets,
-        "bytes": wire_bytes,
-        "packets_per_s": packets / elapsed_s,
-        "bytes_per_s": wire_bytes / elapsed_s,
-        "mbit_per_s": 8 * wire_bytes / elapsed_s / 1e6,
-        "data_share": data_segments / tcp_packets,
-        "tcp_overhead": 1 - fresh / tcp_bytes,
+        "packets": counts["packets"],
+        "bytes": counts["bytes"],
+        "packets_per_s": counts["packets"] / elapsed_s,
+        "bytes_per_s": counts["bytes"] / elapsed_s,
+        "mbit_per_s": 8 * counts["bytes"] / elapsed_s / 1e6,
+        "data_share": counts["data_segments"] / counts["tcp_packets"],
+        "tcp_overhead": 1 - counts["fresh"] / counts["tcp_bytes"],
     }
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from beowulf import mpi, paths
 from beowulf.cluster import Cluster
-from beowulf.cluster.sshd import JOB
+from beowulf.cluster.node_environment import JOB
 from beowulf.errors import LabError
 from beowulf.measure.measurement import need_a_node_each
 from beowulf.measure.program_stderr import ProgramStderr
@@ -105,17 +105,8 @@ def launcher(hosts: list[str], network: str, *, crowded: bool, brief: bool = Fal
         "btl_tcp_if_include": network,
         "mpi_yield_when_idle": str(int(crowded)),
     }
-    words = [
-        "sh",
-        "-c",
-        START,
-        network,
-        MPIRUN,
-        "-np",
-        str(len(hosts)),
-        "--host",
-        ",".join(f"{host}:1" for host in hosts),
-    ]
+    hosted = ",".join(f"{host}:1" for host in hosts)
+    words = ["sh", "-c", START, network, MPIRUN, "-np", str(len(hosts)), "--host", hosted]
     # What is started on a node ends with what started it.
     words += ["--bind-to", "none", "--leave-session-attached", "-x", JOB]
     if brief:

@@ -120,7 +120,7 @@ SOLVED = re.compile(
 )
 RESIDUAL = re.compile(r"^\|\|Ax-b\|\|.*=\s*(\S+)\s+\.+\s+(PASSED|FAILED)", re.M)
 CLOCK = re.compile(r"^Current time \((\d+)\)", re.M)
-SPREAD = re.compile(r"^(Minimum|Average|Maximum) (?:Triad )?(?:Gflop|GB)/s ([\d.eE+-]+)", re.M)
+SPREAD = re.compile(r"^(Minimum|Average|Maximum) Gflop/s ([\d.eE+-]+)", re.M)
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ class Results:
 
     figures: dict[str, float]
     solutions: list[Solution]
-    spread: dict[str, tuple[float, float]]  # the slowest and the fastest rank in DGEMM and STREAM
+    spread: dict[str, tuple[float, float]]  # the slowest and the fastest rank in DGEMM
     sections: dict[str, float]  # seconds, as the clock in hpcc's output has them
     summary: dict[str, str]
     failures: list[str] = field(default_factory=list)
@@ -172,7 +172,7 @@ def read(text: str, *, brief: bool = False) -> Results:
     return Results(
         figures,
         solutions,
-        {"dgemm": _spread(text, "StarDGEMM"), "stream": _spread(text, "StarSTREAM")},
+        {"dgemm": _spread(text, "StarDGEMM")},
         _sections(text),
         summary,
         _failures(summary, solutions),

@@ -181,10 +181,11 @@ def _refuse_ranks(benchmark: Benchmark, ranks: int, nodes: int) -> None:
         return
     *others, last = map(str, benchmark.counts(nodes))
     here = f"{', '.join(others)} or {last}" if others else last
-    only = f"This cluster has only {nodes} nodes" if ranks > nodes else f"On {nodes} nodes"
+    only = (
+        f"This cluster has only {nodes} nodes, and there" if ranks > nodes else f"On {nodes} nodes"
+    )
     raise UsageError(
-        f"{benchmark.name} takes {_rule(benchmark)}, not {ranks}.",
-        f"{only}, and there that is {here}." if ranks > nodes else f"{only} that is {here}.",
+        f"{benchmark.name} takes {_rule(benchmark)}, not {ranks}.", f"{only} that is {here}."
     )
 
 

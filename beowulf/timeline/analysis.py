@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from beowulf.timeline import clock, matching, recording, simgrid, trace, wire
+from beowulf.timeline import clock, matching, recording, run_packets, trace
 from beowulf.timeline import critical_path as paths
 from beowulf.timeline import waits as reasons
 from beowulf.timeline.trace import COMPLETES, PART, RECEIVES, SENDS, UNENDED, WORLD, Trace, cut
@@ -16,6 +16,7 @@ from beowulf.timeline.trace import COMPLETES, PART, RECEIVES, SENDS, UNENDED, WO
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import RenderableType
+    from rich.table import Table
 
 SHOWN = 10  # waits in the terminal
 WHAT_IF = 3  # messages in the terminal
@@ -57,12 +58,12 @@ class Analysis:
         )
 
     @cached_property
-    def wire(self) -> wire.Wire | None:
-        """The packets, where they were captured while the program ran; see wire.read."""
+    def wire(self) -> run_packets.Wire | None:
+        """The packets, where they were captured while the program ran; see run_packets.read."""
         file = self.trace.folder / recording.CAPTURE if self.trace.folder else None
         if file is None or not file.exists():
             return None
-        return wire.read(file, self.trace, self.events, self.messages)
+        return run_packets.read(file, self.trace, self.events, self.messages)
 
     @property
     def nodes(self) -> list[str]:
@@ -74,11 +75,14 @@ class Analysis:
     @property
     def warnings(self) -> list[str]:
         """What is to be known before the picture is believed."""
+        doubts = [
+            clock.impossible(self.trace, self.events, self.messages),
+            reasons.deadlock(self.waits) or self._alone(),
+        ]
         captured = self.details.get("capture", {})
         return [
             *self.trace.warnings,
-            *filter(None, [clock.impossible(self.trace, self.events, self.messages)]),
-            *filter(None, [reasons.deadlock(self.waits) or self._alone()]),
+            *filter(None, doubts),
             *captured.get("warnings", ()),
             *(self.wire.warnings if self.wire else ()),
         ]
@@ -122,14 +126,13 @@ class Analysis:
 
         calls = self.events[(self.events["flags"] & PART) == 0]
         spent = (calls["ended_ns"] - calls["began_ns"]).groupby(calls["rank"]).sum()
+        # A wait for several messages has several reasons, and lasts as long as the longest of them.
+        waited = self.waits.groupby(["rank", "event"])["waited_ns"].max().groupby("rank").sum()
         rows = []
         for each in self.trace.ranks:
-            run = each.ended_ns - each.began_ns
+            run = (each.left_out_since_ns if each.left_out else each.ended_ns) - each.began_ns
             inside = int(spent.get(each.rank, 0))
-            if each.left_out:
-                run = (each.left_out_since_ns or each.ended_ns) - each.began_ns
-            mine = self.waits[self.waits["rank"] == each.rank]
-            waiting = min(int(mine.groupby("event")["waited_ns"].max().sum()), inside)
+            waiting = min(int(waited.get(each.rank, 0)), inside)
             rows.append((each.rank, each.host, run, run - inside, inside, waiting))
         return pd.DataFrame(rows, columns=["rank", "host", "run", "computing", "in_mpi", "waiting"])
 
@@ -146,9 +149,7 @@ class Analysis:
 
 
 def read(folder: Path) -> Analysis:
-    """The run whose traces are in a folder, or in a file of SimGrid's."""
-    if folder.is_file():
-        return Analysis(simgrid.read(folder), {})
+    """The run whose traces are in a folder."""
     details = recording.details(folder)
     stopped_ns = int(details.get("stopped_ns", 0))
     return Analysis(clock.aligned(trace.read(folder, stopped_ns=stopped_ns)), details)
@@ -172,46 +173,43 @@ def _ms(ns: float) -> str:
     return f"{ns / 1e6:.3f}"
 
 
-def _ranks(found: Analysis) -> RenderableType:
+def _table(title: str, columns: dict[str, bool], rows: Iterable[Sequence[object]]) -> Table:
+    """A table for the terminal; `columns` are those that have numbers, and those that have none."""
     from rich.table import Table
 
-    table = Table(title="Where the time of each rank went, in ms", title_justify="left")
-    for head in ("rank", "node"):
-        table.add_column(head, no_wrap=True)
-    for head in ("whole run", "computing", "in MPI", "of it waiting"):
-        table.add_column(head, justify="right")
-    for row in found.parts.itertuples():
-        table.add_row(
-            str(row.rank),
-            str(row.host),
-            *(_ms(float(value)) for value in (row.run, row.computing, row.in_mpi, row.waiting)),  # type: ignore[arg-type]
-        )
-    return table
+    made = Table(title=title, title_justify="left")
+    for head, number in columns.items():
+        made.add_column(head, justify="right" if number else "left", no_wrap=not number)
+    for row in rows:
+        made.add_row(*map(str, row))
+    return made
+
+
+def _ranks(found: Analysis) -> Table:
+    columns = {"rank": False, "node": False, "whole run": True, "computing": True}
+    columns |= {"in MPI": True, "of it waiting": True}
+    rows = [(*row[:2], *map(_ms, row[2:])) for row in found.parts.to_numpy().tolist()]
+    return _table("Where the time of each rank went, in ms", columns, rows)
 
 
 def longest_waits(found: Analysis) -> RenderableType:
     """A table of them, the longest first."""
-    from rich.table import Table
-
     if found.waits.empty:
         return "No rank waited for another one for more than 0.02 ms."
-    table = Table(title=f"The longest of {len(found.waits):,} waits", title_justify="left")
-    table.add_column("at ms", justify="right")
-    table.add_column("rank", justify="right")
-    table.add_column("in", no_wrap=True)
-    table.add_column("reason", no_wrap=True)
-    table.add_column("for rank", justify="right")
-    table.add_column("ms", justify="right")
-    for row in found.waits.head(SHOWN).itertuples():
-        table.add_row(
-            _ms(int(row.since_ns) - found.trace.began_ns),  # type: ignore[arg-type]
-            str(row.rank),
-            found.name(int(row.event)),  # type: ignore[arg-type]
-            str(row.kind),
-            str(row.cause),
-            _ms(int(row.waited_ns)),  # type: ignore[arg-type]
+    columns = {"at ms": True, "rank": True, "in": False, "reason": False}
+    columns |= {"for rank": True, "ms": True}
+    rows = [
+        (
+            _ms(row["since_ns"] - found.trace.began_ns),
+            row["rank"],
+            found.name(row["event"]),
+            row["kind"],
+            row["cause"],
+            _ms(row["waited_ns"]),
         )
-    return table
+        for row in found.waits.head(SHOWN).to_dict("records")
+    ]
+    return _table(f"The longest of {len(found.waits):,} waits", columns, rows)
 
 
 def _what_if(found: Analysis) -> list[str]:
@@ -220,9 +218,8 @@ def _what_if(found: Analysis) -> list[str]:
         return []
     whole = found.replay.length_ns()
     lines = []
-    for number in dict.fromkeys(
-        found.waits.query("message >= 0")["message"].head(WHAT_IF).tolist()
-    ):
+    waited_for = found.waits.query("message >= 0")["message"].unique()[:WHAT_IF]
+    for number in waited_for.tolist():
         saved = whole - found.replay.length_ns(free={number})
         message = found.messages.loc[number]
         what = f"{message['got_bytes']:,} B from rank {message['source']} to {message['to']} with tag {message['tag']}"
@@ -236,9 +233,9 @@ def _path(found: Analysis) -> str:
     path = found.critical_path
     whole = path.length_ns or 1
     shares = ", ".join(f"{ns / whole:.0%} {what}" for what, ns in path.parts_ns.items())
-    ranks = [str(step.rank) for step in path.steps]
+    ranks = {step.rank for step in path.steps}
+    messages = sum(step.is_message for step in path.steps)
     return (
-        f"The critical path goes through {len(set(ranks))} ranks and "
-        f"{sum(s.is_message for s in path.steps)} messages or"
-        f" collective calls. Of its {_ms(whole)} ms: {shares}."
+        f"The critical path goes through {len(ranks)} ranks and {messages} messages or collective calls."
+        f" Of its {_ms(whole)} ms: {shares}."
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import bisect
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -25,10 +25,8 @@ class Step:
     rank: int
     began_ns: int
     ended_ns: int
-    source: int = (
-        -1
-    )  # whose being late decided when this began; -1: it goes on with what the rank did before
-    event: int = -1  # the call that waited
+    # Whose being late decided when this began; -1: it goes on with what the rank did before.
+    source: int = -1
 
     @property
     def is_message(self) -> bool:
@@ -53,60 +51,34 @@ def critical_path(trace: Trace, table: pd.DataFrame, waits: pd.DataFrame) -> Pat
     """From the end of the rank that ended last: back along it, and where it waited, to the rank that it waited for."""
     last = max(trace.ranks, key=lambda each: each.ended_ns)
     began = {each.rank: each.began_ns for each in trace.ranks}
-    calls = inside(table)
-    found = {
-        int(rank): rows
-        for rank, rows in _ordered(waits, table).items()  # by the end of their calls
-    }
+    releases = _releases(waits, table)
     steps: list[Step] = []
     rank, at = last.rank, last.ended_ns
     while True:
-        wait = _before(found.get(rank), at)
-        if wait is None:
+        mine = releases.get(rank, [])
+        # The latest wait of the rank that was over before this moment.
+        place = bisect.bisect_left(mine, (at,)) - 1
+        if place < 0:
             steps.append(Step(rank, min(began[rank], at), at))
             break
-        released, call_ended, cause, event = wait
+        released, call_ended, cause = mine[place]
         call_ended = min(call_ended, at)
         if call_ended < at:
             steps.append(Step(rank, call_ended, at))
-        steps.append(Step(rank, released, call_ended, cause, event))
+        steps.append(Step(rank, released, call_ended, cause))
         rank, at = cause, released
     steps.reverse()
-    return Path(tuple(steps), _parts(steps, calls))
+    return Path(tuple(steps), _parts(steps, inside(table)))
 
 
-Rows = tuple[list[int], list[tuple[int, int, int, int]]]
-
-
-def _ordered(waits: pd.DataFrame, table: pd.DataFrame) -> dict[int, Rows]:
-    found: dict[int, Rows] = {}
+def _releases(waits: pd.DataFrame, table: pd.DataFrame) -> dict[int, list[tuple[int, int, int]]]:
+    """For each rank, in order: when it was released from a wait, when that call ended, and by which rank."""
+    found: dict[int, list[tuple[int, int, int]]] = {}
     ended = table["ended_ns"].to_numpy()
-    rows = waits[waits["cause"] != waits["rank"]].assign(
-        released=lambda each: each["since_ns"] + each["waited_ns"],
-        ended=lambda each: ended[each["event"].to_numpy(dtype=np.int64)],
-    )
-    rows = rows.sort_values("released")
-    for _, mine in rows.groupby("rank"):
-        values = list(
-            zip(
-                mine["released"].tolist(),
-                mine["ended"].tolist(),
-                mine["cause"].tolist(),
-                mine["event"].tolist(),
-                mine["rank"].tolist(),
-                strict=True,
-            )
-        )
-        found[values[0][4]] = ([value[0] for value in values], [value[:4] for value in values])
-    return found
-
-
-def _before(rows: Rows | None, at: int) -> tuple[int, int, int, int] | None:
-    """The latest wait of a rank that was over before a moment."""
-    if rows is None:
-        return None
-    place = bisect.bisect_left(rows[0], at) - 1
-    return rows[1][place] if place >= 0 else None
+    for row in waits[waits["cause"] != waits["rank"]].to_dict("records"):
+        release = row["since_ns"] + row["waited_ns"], int(ended[row["event"]]), row["cause"]
+        found.setdefault(row["rank"], []).append(release)
+    return {rank: sorted(mine) for rank, mine in found.items()}
 
 
 def _parts(steps: list[Step], calls: Mapping[int, Inside]) -> dict[str, int]:
@@ -116,20 +88,11 @@ def _parts(steps: list[Step], calls: Mapping[int, Inside]) -> dict[str, int]:
         if step.is_message:
             parts[NETWORK] += length
             continue
-        within = _overlap(calls.get(step.rank), step.began_ns, step.ended_ns)
+        mine = calls.get(step.rank)
+        within = mine.between(step.began_ns, step.ended_ns) if mine else 0
         parts[CALLING] += within
         parts[COMPUTING] += length - within
     return parts
-
-
-def _overlap(calls: Inside | None, began_ns: int, ended_ns: int) -> int:
-    if calls is None:
-        return 0
-    first = int(np.searchsorted(calls.ended_ns, began_ns, side="right"))
-    last = int(np.searchsorted(calls.began_ns, ended_ns, side="left"))
-    begins = np.maximum(calls.began_ns[first:last], began_ns)
-    ends = np.minimum(calls.ended_ns[first:last], ended_ns)
-    return int(np.maximum(ends - begins, 0).sum())
 
 
 class Replay:
@@ -153,32 +116,22 @@ class Replay:
         # The calls in which each message is sent and received, to the end.
         where = table["where"].to_numpy()
         self._ends = {
-            message: {self._place[where[end]] for end in (sent, received) if end >= 0}
-            for message, sent, received in zip(
-                messages.index.tolist(),
-                messages["sent"].tolist(),
-                messages["received"].tolist(),
-                strict=True,
-            )
+            message: {self._place[where[end]] for end in (row["sent"], row["received"]) if end >= 0}
+            for message, row in messages.to_dict("index").items()
         }
 
     def _releases(self, waits: pd.DataFrame) -> Iterator[tuple[int, tuple[int, int, int]]]:
         """For a call that waited: by which rank it was released, and when, and in which of its calls."""
-        by_rank: dict[int, tuple[list[int], list[int]]] = {}
-        for rank in set(self._rank.tolist()):
-            places = np.flatnonzero(self._rank == rank)
-            by_rank[rank] = (self._began[places].tolist(), places.tolist())
+        places = {rank: np.flatnonzero(self._rank == rank) for rank in self._start}
+        begins = {rank: self._began[mine].tolist() for rank, mine in places.items()}
         ordered = waits[waits["cause"] != waits["rank"]].sort_values("waited_ns")
-        released_ns = (ordered["since_ns"] + ordered["waited_ns"]).tolist()
-        for event, cause, released in zip(
-            ordered["event"].tolist(), ordered["cause"].tolist(), released_ns, strict=True
-        ):
-            begins, calls = by_rank.get(int(cause), ([], []))
-            place = bisect.bisect_right(begins, released) - 1
+        for row in ordered.to_dict("records"):
+            cause, released = row["cause"], row["since_ns"] + row["waited_ns"]
+            place = bisect.bisect_right(begins.get(cause, []), released) - 1
             if place >= 0:
-                yield self._place[int(event)], (int(cause), int(released), calls[place])
+                yield self._place[row["event"]], (cause, released, int(places[cause][place]))
 
-    def length_ns(self, *, free: set[int] | frozenset[int] = frozenset()) -> int:
+    def length_ns(self, *, free: Collection[int] = ()) -> int:
         """How long the run takes when these messages cost nothing once their sender has begun."""
         without_cost = set().union(*(self._ends.get(message, set()) for message in free))
         now = dict(self._start)  # by the changed clock, where each rank is

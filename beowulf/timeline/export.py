@@ -11,6 +11,8 @@ from beowulf.timeline import BEGIN_MARK, END_MARK
 from beowulf.timeline.analysis import Analysis
 from beowulf.timeline.trace import MARK, PART
 
+PHASES = {BEGIN_MARK: "B", END_MARK: "E"}
+
 
 def chrome(found: Analysis, file: Path) -> None:
     """Write what Perfetto and Chrome's tracing page open: a process a rank, its calls, marks, messages and waits."""
@@ -23,57 +25,37 @@ def chrome(found: Analysis, file: Path) -> None:
 
 def _chrome_events(found: Analysis) -> Iterator[dict[str, Any]]:
     start = found.trace.began_ns
+    events = found.events.to_dict("records")
 
     def us(ns: int) -> float:
-        return (int(ns) - start) / 1000
+        return (ns - start) / 1000
 
     for each in found.trace.ranks:
-        name = f"rank {each.rank} on {each.host}"
-        yield {"ph": "M", "name": "process_name", "pid": each.rank, "args": {"name": name}}
-        order = {"sort_index": each.rank}
-        yield {"ph": "M", "name": "process_sort_index", "pid": each.rank, "args": order}
-    for row in found.events.itertuples():
-        flags: Any = row.flags
-        if flags & PART:
+        about = {"name": f"rank {each.rank} on {each.host}"}
+        yield {"ph": "M", "name": "process_name", "pid": each.rank, "args": about}
+    for row in events:
+        place = {"pid": row["rank"], "tid": row["thread"], "ts": us(row["began_ns"])}
+        if row["flags"] & PART:
             continue
-        place = {"pid": row.rank, "tid": row.thread}
-        if flags & MARK:
-            level, tag = int(row.bytes), int(row.tag)  # type: ignore[arg-type]
-            if level in (BEGIN_MARK, END_MARK):
-                mark = found.trace.ranks[0].names[tag - 1] if tag else "mark"
-                phase = "B" if level == BEGIN_MARK else "E"
-                yield {"ph": phase, "name": mark, "cat": "mark", "ts": us(row.began_ns), **place}  # type: ignore[arg-type]
+        if row["flags"] & MARK:
+            if row["bytes"] in PHASES:
+                name = found.trace.ranks[0].names[row["tag"] - 1] if row["tag"] else "mark"
+                yield {"ph": PHASES[row["bytes"]], "name": name, "cat": "mark", **place}
             continue
         yield {
             "ph": "X",
-            "name": found.trace.calls[int(row.call)],  # type: ignore[arg-type]
+            "name": found.trace.calls[row["call"]],
             "cat": "MPI",
-            "ts": us(row.began_ns),  # type: ignore[arg-type]
-            "dur": (int(row.ended_ns) - int(row.began_ns)) / 1000,  # type: ignore[arg-type]
-            "args": {
-                "partner": row.partner,
-                "tag": row.tag,
-                "bytes": row.bytes,
-                "request": row.request,
-            },
+            "dur": (row["ended_ns"] - row["began_ns"]) / 1000,
+            "args": {name: row[name] for name in ("partner", "tag", "bytes", "request")},
             **place,
         }
-    began, ended = (found.events[name].to_numpy() for name in ("began_ns", "ended_ns"))
-    threads = found.events["thread"].to_numpy()
-    for message in found.messages.itertuples():
-        common = {
-            "cat": "message",
-            "name": f"tag {message.tag}, {message.bytes} B",
-            "id": message.Index,
-        }
-        send, received = int(message.send), int(message.received)  # type: ignore[arg-type]
-        yield {
-            "ph": "s",
-            "pid": message.source,
-            "tid": int(threads[send]),
-            "ts": us(began[send]),
-            **common,
-        }
-        end = {"ph": "f", "bp": "e", "pid": message.to, "tid": int(threads[received])}
+    for number, row in found.messages.to_dict("index").items():
+        send, received = events[row["send"]], events[row["received"]]
+        name = f"tag {row['tag']}, {row['bytes']} B"
+        arrow = {"cat": "message", "name": name, "id": number}
+        begin = {"pid": row["source"], "tid": send["thread"], "ts": us(send["began_ns"])}
+        yield {"ph": "s", **begin, **arrow}
         # Within the call, so that the arrow ends at it.
-        yield {**end, "ts": us(ended[received]) - 0.001, **common}
+        end = {"pid": row["to"], "tid": received["thread"], "ts": us(received["ended_ns"]) - 0.001}
+        yield {"ph": "f", "bp": "e", **end, **arrow}

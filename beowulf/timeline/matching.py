@@ -92,24 +92,21 @@ def unmatched(table: pd.DataFrame, found: pd.DataFrame) -> tuple[pd.DataFrame, p
 
 def _completions(table: pd.DataFrame) -> pd.Series:
     """The event in which each request of each rank was done: index (rank, request)."""
-    rows = table[((table["flags"] & COMPLETES) != 0) & (table["request"] > 0)]
     import pandas as pd
 
-    index = pd.MultiIndex.from_arrays([rows["rank"], rows["request"]])
-    series = pd.Series(rows.index, index=index)
-    return series[~series.index.duplicated(keep="last")]
+    rows = table[((table["flags"] & COMPLETES) != 0) & (table["request"] > 0)]
+    rows = rows.drop_duplicates(["rank", "request"], keep="last")
+    return pd.Series(rows.index, index=pd.MultiIndex.from_frame(rows[["rank", "request"]]))
 
 
 def _ended(rows: pd.DataFrame, done: pd.Series) -> np.ndarray:
     """For each row the event in which it was done: itself where it completes, -1 where it never was."""
     import pandas as pd
 
-    index = pd.MultiIndex.from_arrays([rows["rank"], rows["request"]])
-    later = done.reindex(index).to_numpy(dtype=float, na_value=np.nan)
-    own = rows.index.to_numpy()
-    requests = rows["request"].to_numpy()
-    itself = ((rows["flags"].to_numpy() & COMPLETES) != 0) | (requests == 0)
-    return np.where(itself, own, np.where(np.isnan(later), -1, later)).astype(np.int64)
+    index = pd.MultiIndex.from_frame(rows[["rank", "request"]])
+    later = done.reindex(index, fill_value=-1).to_numpy()
+    itself = ((rows["flags"] & COMPLETES) != 0) | (rows["request"] == 0)
+    return np.where(itself, rows.index, later).astype(np.int64)
 
 
 def collectives(table: pd.DataFrame) -> pd.DataFrame:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from beowulf.timeline.analysis import Analysis
 from beowulf.timeline.trace import COLLECTIVE, MARK, PART, RECEIVES, SENDS, UNENDED, WAITS
@@ -29,12 +29,12 @@ BY_NAME = {
 }
 
 
-def packed(columns: dict[str, NDArray[Any]]) -> dict[str, Any]:
+def packed(columns: dict[str, ArrayLike]) -> dict[str, Any]:
     """Columns of equal length as text: each as its bytes, the lowest of all rows first, which deflate well."""
-    rows = len(next(iter(columns.values())))
-    names, planes = [], []
+    rows, names, planes = 0, [], []
     for name, values in columns.items():
         wide = np.ascontiguousarray(values, dtype="<i8")
+        rows = wide.size
         width = 8 if wide.size and (wide.min() < -(2**31) or wide.max() >= 2**31) else 4
         narrow = wide.astype(f"<i{width}")
         names.append([name, width])
@@ -74,10 +74,9 @@ def trace_columns(found: Analysis, packets: pd.DataFrame | None) -> dict[str, An
     waits, messages, events = found.waits, found.messages, found.events
     kinds = sorted(set(waits["kind"]))
     sent = messages.sort_values("send", kind="stable")
-    number = np.full(int(messages.index.max()) + 1 if len(messages) else 0, -1)
+    # By the number of a message its row here; the last one is for no message.
+    number = np.full(len(messages) + 1, -1)
     number[sent.index.to_numpy()] = np.arange(len(sent))
-    known = waits["message"].to_numpy()
-    of_message = np.where(known >= 0, number[known] if number.size else -1, -1)
     marks = events[(events["flags"].to_numpy() & MARK) != 0]
     steps = found.critical_path.steps
     result: dict[str, Any] = {
@@ -99,9 +98,9 @@ def trace_columns(found: Analysis, packets: pd.DataFrame | None) -> dict[str, An
                 "bar": bar[waits["event"].to_numpy()],
                 "since": waits["since_ns"].to_numpy() - began,
                 "length": waits["waited_ns"].to_numpy(),
-                "kind": np.array([kinds.index(kind) for kind in waits["kind"]], dtype=int),
+                "kind": [kinds.index(kind) for kind in waits["kind"]],
                 "cause": waits["cause"].to_numpy(),
-                "message": of_message,
+                "message": number[waits["message"].to_numpy()],
             }
         ),
         "messages": packed(
@@ -122,10 +121,10 @@ def trace_columns(found: Analysis, packets: pd.DataFrame | None) -> dict[str, An
         ),
         "path": packed(
             {
-                "rank": np.array([step.rank for step in steps], dtype=int),
-                "began": np.array([step.began_ns - began for step in steps], dtype=int),
-                "ended": np.array([step.ended_ns - began for step in steps], dtype=int),
-                "source": np.array([step.source for step in steps], dtype=int),
+                "rank": [step.rank for step in steps],
+                "began": [step.began_ns - began for step in steps],
+                "ended": [step.ended_ns - began for step in steps],
+                "source": [step.source for step in steps],
             }
         ),
         "kinds": kinds,
@@ -134,18 +133,16 @@ def trace_columns(found: Analysis, packets: pd.DataFrame | None) -> dict[str, An
         rows = packets.sort_values("time_ns", kind="stable")
         carried = rows["message"].to_numpy()
         names = sorted(set(rows["kind"].astype(str)))
-        ours = (carried >= 0) & (carried < len(number))
+        ours = (carried >= 0) & (carried < len(messages))
         result["packet_kinds"] = names
         result["packets"] = packed(
             {
                 "at": np.diff(rows["time_ns"].to_numpy() - began, prepend=0),
                 "source": rows["src"].to_numpy(),
                 "to": rows["dst"].to_numpy(),
-                "kind": rows["kind"].astype(str).map(names.index).to_numpy(),
+                "kind": rows["kind"].astype(str).map(names.index),
                 "bytes": rows["payload_bytes"].to_numpy(),
-                "message": np.where(ours, number[np.where(ours, carried, 0)], -1)
-                if number.size
-                else np.full(len(rows), -1),
+                "message": number[np.where(ours, carried, -1)],
                 "number": rows["number"].to_numpy(),
             }
         )

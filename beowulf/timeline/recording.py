@@ -12,8 +12,7 @@ import shutil
 import tarfile
 import time
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +25,12 @@ from beowulf.timeline.trace import FILE
 SOURCE = Path(__file__).with_name("recorder.c")
 DETAILS, CAPTURE = "trace.json", "wire.pcapng"
 SHIPPED_EAGER_BYTES = 131072
-DEFAULT_MOST = 1_000_000  # events of each rank
 LONGEST_FETCH_S = 300.0
 # Behind what the cluster's mpiexec preloads already, and for the program alone, not for this shell.
 PRELOAD = 'library=$1; shift; LD_PRELOAD="${LD_PRELOAD:+$LD_PRELOAD:}$library" exec "$@"'
 LOAD = (
-    "library=$1 BEOWULF_TRACE=$2 BEOWULF_TRACE_MOST=$3 BEOWULF_TRACE_CLOCKS=$4; shift 4;"
-    " export BEOWULF_TRACE BEOWULF_TRACE_MOST BEOWULF_TRACE_CLOCKS;"
+    "library=$1 BEOWULF_TRACE=$2 BEOWULF_TRACE_CLOCKS=$3; shift 3;"
+    " export BEOWULF_TRACE BEOWULF_TRACE_CLOCKS;"
     ' (umask 077; mkdir -p "$BEOWULF_TRACE");'
     ' LD_PRELOAD="${LD_PRELOAD:+$LD_PRELOAD:}$library" exec "$@"'
 )
@@ -67,17 +65,16 @@ class Recording:
     They are written below /tmp on each node, so that no network carries them while the program runs.
     """
 
-    def __init__(self, cluster: Cluster, folder: Path, *, most: int = DEFAULT_MOST) -> None:
-        self.cluster, self.folder, self.most = cluster, folder, most
+    def __init__(self, cluster: Cluster, folder: Path) -> None:
+        self.cluster, self.folder = cluster, folder
         self.there = f"/tmp/beowulf-trace-{uuid.uuid4().hex}"
         # Nodes that are machines of their own have clocks of their own.
         self._clocks = "0" if cluster.can.one_machine else "1"
 
     def __enter__(self) -> Recording:
         _empty(self.folder)
-        library = recorder(self.cluster.mpi)
-        settings = [str(library), self.there, str(self.most), self._clocks]
-        self.prefix = ["sh", "-c", LOAD, "trace", *settings]
+        library = str(recorder(self.cluster.mpi))
+        self.prefix = ["sh", "-c", LOAD, "trace", library, self.there, self._clocks]
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -143,7 +140,6 @@ def launch(
     into: Path,
     capture: bool = False,
     environment: Mapping[str, str] | None = None,
-    most: int = DEFAULT_MOST,
     **options: Any,
 ) -> mpi.Launch:
     """As mpi.launch, with what every rank did in `into`, and with `capture` the packets of the wire, too."""
@@ -152,32 +148,31 @@ def launch(
         "arguments": list(arguments),
         "eager_bytes": int((environment or {}).get(EAGER_LIMIT, SHIPPED_EAGER_BYTES)),
     }
-    with Recording(cluster, into, most=most) as recording, _stopped(recording, about):
+    with Recording(cluster, into) as recording:
         recording.note(about)
         line = [*recording.prefix, *words]
-        if not capture:
-            return mpi.launch(cluster, line, ranks, arguments, environment=environment, **options)
-        with cluster.capture(into / CAPTURE) as wire:
-            done = mpi.launch(cluster, line, ranks, arguments, environment=environment, **options)
-        about["capture"] = {
-            "file": CAPTURE,
-            "packets": wire.packets,
-            "dropped": wire.dropped,
-            "warnings": list(wire.warnings),
-            "shifted_s": dict(wire.shifted_s),
-        }
-        return done
-
-
-@contextmanager
-def _stopped(recording: Recording, about: dict[str, Any]) -> Iterator[None]:
-    """When a run that does not end well was over, by the clock that all ranks share; elsewhere it is not known."""
-    try:
-        yield
-    finally:
-        if recording.cluster.can.one_machine:
-            about["stopped_ns"] = time.monotonic_ns()
-        recording.note(about)
+        try:
+            if not capture:
+                return mpi.launch(
+                    cluster, line, ranks, arguments, environment=environment, **options
+                )
+            with cluster.capture(into / CAPTURE) as wire:
+                done = mpi.launch(
+                    cluster, line, ranks, arguments, environment=environment, **options
+                )
+            about["capture"] = {
+                "file": CAPTURE,
+                "packets": wire.packets,
+                "dropped": wire.dropped,
+                "warnings": list(wire.warnings),
+                "shifted_s": dict(wire.shifted_s),
+            }
+            return done
+        finally:
+            # When a run that does not end well was over, is known by a clock that all ranks share.
+            if cluster.can.one_machine:
+                about["stopped_ns"] = time.monotonic_ns()
+            recording.note(about)
 
 
 def details(folder: Path) -> dict[str, Any]:

@@ -261,11 +261,6 @@ def _simulated_ms(
 
 def read(found: Analysis) -> _Run:
     """Refuse what cannot be replayed, and look up what belongs to each event."""
-    if found.trace.details.get("simulated"):
-        raise LabError(
-            "SimGrid's trace does not say how long the messages are: it cannot be replayed.",
-            "Simulate the program on the other platform: `beowulf up --target FILE.toml`, `beowulf run`.",
-        )
     if found.trace.warnings:
         raise LabError(
             f"Only a whole run can be replayed. {found.trace.warnings[0]}", "Record it again."
@@ -294,19 +289,16 @@ def read(found: Analysis) -> _Run:
     sent: dict[int, list[_Message]] = defaultdict(list)
     received: dict[int, list[_Message]] = defaultdict(list)
     kinds = events["call"].to_numpy()
-    names = ("source", "to", "bytes", "send", "sent", "receive", "received")
-    columns = [found.messages[name].astype(int).tolist() for name in names]
-    for number, (source, to, size, send, end, receive, got) in enumerate(
-        zip(*columns, strict=True)
-    ):
-        if source == to:
+    for number, row in enumerate(found.messages.to_dict("records")):
+        if row["source"] == row["to"]:
             continue  # it crosses no network
-        message = _Message(number, source, to, max(size, 1), calls[kinds[send]])
-        began[send] = began[receive] = message
-        if end not in (send, -1):
-            sent[end].append(message)
-        if got != receive:
-            received[got].append(message)
+        kind = calls[kinds[row["send"]]]
+        message = _Message(number, row["source"], row["to"], max(row["bytes"], 1), kind)
+        began[row["send"]] = began[row["receive"]] = message
+        if row["sent"] not in (row["send"], -1):
+            sent[row["sent"]].append(message)
+        if row["received"] != row["receive"]:
+            received[row["received"]].append(message)
     together = _collectives(found, since, until)
     return _Run(calls, began, sent, received, together, since, until)
 
@@ -345,36 +337,31 @@ def _collectives(found: Analysis, since_ns: int, until_ns: int) -> dict[int, tup
 def _of_rank(rank: int, rows: pd.DataFrame, run: _Run) -> Iterator[str]:
     """What a rank does from the first data of the run to its last."""
     clock, polled, both = run.since_ns, False, None
-    names = ("began_ns", "ended_ns", "call", "flags", "request")
-    columns = [rows[name].tolist() for name in names]
-    parts = [(flags & PART) != 0 for flags in columns[3]]
-    with_receive = [
-        part and flags & RECEIVES != 0 and flags & COMPLETES != 0
-        for part, flags in zip(parts, columns[3], strict=True)
-    ]
-    ahead = [*with_receive[1:], False]
-    for place, part, twofold, began, ended, call, flags, request in zip(
-        rows.index.tolist(), parts, ahead, *columns, strict=True
-    ):
+    received_at_once = PART | RECEIVES | COMPLETES
+    followers = [*rows["flags"].tolist()[1:], 0]
+    events = zip(rows.index.tolist(), rows.to_dict("records"), followers, strict=True)
+    for place, row, after in events:
+        flags, began, call = row["flags"], row["began_ns"], run.calls[row["call"]]
         left_out = flags & COLLECTIVE and place not in run.collectives
         if left_out or flags & MARK or began < run.since_ns or began > run.until_ns:
             continue
-        if not part:
-            gap, clock = began - clock, ended
+        if not flags & PART:
+            gap, clock = began - clock, row["ended_ns"]
             if gap > (POLLING_NS if polled else 0):
                 yield f"sleep {gap * 1e-9:.9f}"
-        polled = run.calls[call] in POLLS and not flags & COMPLETES
+        polled = call in POLLS and not flags & COMPLETES
         if flags & COLLECTIVE:
-            yield from _collective(run.calls[call], rank, *run.collectives[place])
+            yield from _collective(call, rank, *run.collectives[place])
         message = run.began.get(place)
         if message and flags & SENDS:
+            twofold = after & received_at_once == received_at_once
             both = message if twofold else None
-            yield from message.sent(blocking=not request and not twofold)
+            yield from message.sent(blocking=not row["request"] and not twofold)
         elif message and flags & COMPLETES:
             yield from message.taken(f"recv {message.source} {message.tag} {message.size}")
         elif message:
             yield f"irecv {message.source} {message.tag} {message.size}"
-        if both and part:  # MPI_Sendrecv has received, and ends when it has sent
+        if both and flags & PART:  # MPI_Sendrecv has received, and ends when it has sent
             yield from both.sender_waits()
             both = None
         for message in run.received.get(place, ()):

@@ -66,13 +66,7 @@ HEAD = np.dtype(
         ("ties", [("at_ns", "<i8"), ("behind_ns", "<i8"), ("error_ns", "<i8")], 2),
         (
             "now",
-            [
-                ("began_ns", "<i8"),
-                ("partner", "<i4"),
-                ("tag", "<i4"),
-                ("call", "<i4"),
-                ("pad", "<i4"),
-            ],
+            [("began_ns", "<i8"), *((name, "<i4") for name in ("partner", "tag", "call", "pad"))],
         ),
         ("host", "S64"),
         ("program", "S256"),
@@ -100,9 +94,8 @@ class RankTrace:
     comms: tuple[tuple[int, int, int], ...]  # digest of the members, number, size
     clocks: NDArray[Any]  # moments on the monotonic clock and since 1970
     names: tuple[str, ...]  # of marks
-    ties: tuple[
-        tuple[int, int, int], ...
-    ] = ()  # when, how far behind rank 0's clock, and how wrong that may be
+    # When, how far behind rank 0's clock, and how wrong that may be.
+    ties: tuple[tuple[int, int, int], ...] = ()
     left_out: int = 0
     left_out_since_ns: int = 0
     warnings: tuple[str, ...] = ()
@@ -240,17 +233,10 @@ def read_rank(path: Path) -> RankTrace:
         ended,
         events,
         tuple(names),
-        tuple(
-            (int(row["members"]), int(row["number"]), int(row["size"]))
-            for row in head["comms"][: int(head["comm_count"])]
-        ),
+        tuple(head["comms"][: int(head["comm_count"])].tolist()),
         head["clocks"][: int(head["clock_count"])].copy(),
         tuple(_text(name) for name in head["names"][: int(head["name_count"])]),
-        tuple(
-            (int(tie["at_ns"]), int(tie["behind_ns"]), int(tie["error_ns"]))
-            for tie in head["ties"]
-            if tie["at_ns"]
-        ),
+        tuple(tie for tie in head["ties"].tolist() if tie[0]),
         left_out,
         int(head["left_out_since_ns"]),
         tuple(warnings),

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from beowulf.timeline.trace import PART, UNENDED, WAITS, Trace
+from beowulf.timeline.trace import COMPLETES, PART, SENDS, UNENDED, WAITS, Trace
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,6 +49,13 @@ class Inside:
         begins = np.append(self.began_ns, np.iinfo(np.int64).max)
         return np.asarray(np.maximum(moments, begins[after]))
 
+    def between(self, began_ns: int, ended_ns: int) -> int:
+        """For how long the rank is inside from one moment to another."""
+        first = np.searchsorted(self.ended_ns, began_ns)
+        last = np.searchsorted(self.began_ns, ended_ns)
+        begins, ends = self.began_ns[first:last], self.ended_ns[first:last]
+        return int((ends.clip(max=ended_ns) - begins.clip(min=began_ns)).sum())
+
 
 def inside(table: pd.DataFrame) -> dict[int, Inside]:
     """For each rank when it is inside of MPI."""
@@ -73,7 +80,8 @@ def waits(
 ) -> pd.DataFrame:
     """One row a wait: `rank`, the call `event`, `kind`, since when, how long, which rank is the cause, which `message`.
 
-    Messages of more than `eager_bytes` need a rendezvous. Those `held` were kept by the sender's kernel; see wire.Wire.
+    Messages of more than `eager_bytes` need a rendezvous. Those `held` (see run_packets.Wire) were kept by the
+    sender's kernel.
     """
     import pandas as pd
 
@@ -96,15 +104,8 @@ def waits(
 
 def _never_ended(table: pd.DataFrame) -> pd.DataFrame:
     rows = table[(table["flags"] & UNENDED) != 0]
-    return _frame(
-        NEVER_ENDED,
-        rows["rank"],
-        rows.index,
-        rows["began_ns"],
-        rows["ended_ns"],
-        rows["partner"],
-        -1,
-    )
+    times = rows["began_ns"], rows["ended_ns"]
+    return _frame(NEVER_ENDED, rows["rank"], rows.index, *times, rows["partner"])
 
 
 def _of_nagle(table: pd.DataFrame, messages: pd.DataFrame, held: pd.DataFrame) -> pd.DataFrame:
@@ -142,7 +143,7 @@ def circle(waits_for: Mapping[int, int]) -> list[int]:
 
 
 def _frame(
-    kind: str, rank: Any, event: Any, since: Any, until: Any, cause: Any, message: Any
+    kind: str, rank: Any, event: Any, since: Any, until: Any, cause: Any, message: Any = -1
 ) -> pd.DataFrame:
     import pandas as pd
 
@@ -168,10 +169,8 @@ def _of_messages(
     number = messages.index.to_numpy()
     source, to = messages["source"].to_numpy(), messages["to"].to_numpy()
     send, receive = where[messages["send"]], where[messages["receive"]]
-    got, sent = (
-        where[messages["received"]],
-        np.where(messages["sent"] >= 0, where[messages["sent"]], -1),
-    )
+    got = where[messages["received"]]
+    sent = np.where(messages["sent"] >= 0, where[messages["sent"]], -1)
     sender_began, receiver_began = began[send], began[receive]
     frames = []
     # In the call that ends the receive, until the send begins.
@@ -195,11 +194,10 @@ def _of_messages(
     asked = np.empty_like(ready)  # when the receiver takes the request
     sends = np.empty_like(ready)  # when the sender learns of its answer
     for rank, calls in in_mpi.items():
-        mine = to == rank
-        asked[mine] = calls.next(receiver_back[mine])
+        asked[to == rank] = calls.next(receiver_back[to == rank])
+    sender_back = np.maximum(asked, sender_back)
     for rank, calls in in_mpi.items():
-        mine = source == rank
-        sends[mine] = calls.next(np.maximum(asked, sender_back)[mine])
+        sends[source == rank] = calls.next(sender_back[source == rank])
     delay = sends - ready
     # The side that was longer away from MPI is the cause.
     cause = np.where(asked - ready >= sends - asked, to, source)
@@ -214,8 +212,6 @@ def _of_messages(
 
 def _blocking(table: pd.DataFrame) -> NDArray[np.bool_]:
     """Which events are calls that return only when something is done."""
-    from beowulf.timeline.trace import COMPLETES, SENDS
-
     flags = table["flags"].to_numpy()
     request = table["request"].to_numpy()
     waiting = (flags & WAITS) != 0
@@ -245,16 +241,8 @@ def _at_last(rows: pd.DataFrame) -> pd.DataFrame:
     latest = rows.groupby("group")["began_ns"].transform("max")
     cause = rows.groupby("group")["began_ns"].transform("idxmax")
     until = np.minimum(latest, rows["ended_ns"])
-    frame = _frame(
-        COLLECTIVE_WAIT,
-        rows["rank"],
-        rows.index,
-        rows["began_ns"],
-        until,
-        rows["rank"].loc[cause].to_numpy(),
-        -1,
-    )
-    return frame
+    last = rows["rank"].loc[cause].to_numpy()
+    return _frame(COLLECTIVE_WAIT, rows["rank"], rows.index, rows["began_ns"], until, last)
 
 
 def _for_root(rows: pd.DataFrame) -> pd.DataFrame:
@@ -264,9 +252,8 @@ def _for_root(rows: pd.DataFrame) -> pd.DataFrame:
     others = rows[rows["rank"] != rows["partner"]]
     root_began = others["group"].map(roots).fillna(0).astype("int64")
     until = np.minimum(root_began, others["ended_ns"])
-    return _frame(
-        LATE_ROOT, others["rank"], others.index, others["began_ns"], until, others["partner"], -1
-    )
+    root = others["partner"]
+    return _frame(LATE_ROOT, others["rank"], others.index, others["began_ns"], until, root)
 
 
 def _of_root(rows: pd.DataFrame) -> pd.DataFrame:
@@ -276,15 +263,8 @@ def _of_root(rows: pd.DataFrame) -> pd.DataFrame:
     cause = others.loc[others.groupby("group")["began_ns"].idxmax()].set_index("group")["rank"]
     roots = rows[(rows["rank"] == rows["partner"]) & rows["group"].isin(latest.index)]
     until = np.minimum(roots["group"].map(latest), roots["ended_ns"])
-    return _frame(
-        EARLY_ROOT,
-        roots["rank"],
-        roots.index,
-        roots["began_ns"],
-        until,
-        roots["group"].map(cause),
-        -1,
-    )
+    last = roots["group"].map(cause)
+    return _frame(EARLY_ROOT, roots["rank"], roots.index, roots["began_ns"], until, last)
 
 
 def _several(rows: pd.DataFrame) -> pd.DataFrame:

@@ -18,8 +18,8 @@ inconclusive  none of these; then the cycle goes on, up to its longest
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -109,13 +109,38 @@ def compare(
     """
     need_nodes(session.cluster, 2)
     length = length or (QUICK if session.quick else DEFAULT)
-    states = _States(change)
     place = {**(at or {}), "size_bytes": SIZE_BYTES, "ranks": 2}
     points = {state: session.add({**place, "state": state}, HALF, []) for state in (BEFORE, AFTER)}
     for point in points.values():
         point.facts.update({"visit": [], "repetitions": []})
+    program = session.prepare(PROGRAM)
+    now, environment = BEFORE, dict[str, str]()
+
+    def become(state: str) -> None:
+        nonlocal now, environment
+        if state != now:
+            # It counts as in from the moment at which it begins: half a change is to be taken out too.
+            now = AFTER
+            environment = dict(change(state == AFTER) or {})
+            now = state
+
+    def launched() -> InteractiveRun:
+        words = ("--bytes", SIZE_BYTES)
+        return InteractiveRun(
+            session.cluster, program, 2, words, environment=environment, folder=program.parent
+        )
+
+    def visit(state: str, samples: int) -> list[dict[str, Any]]:
+        become(state)
+        if held:
+            return held.take(samples)
+        with launched() as run:
+            return run.take(samples)
+
     comparison: Comparison | None = None
-    with states, _visitor(session, states, relaunch) as visit:
+    with ExitStack() as ends:
+        ends.callback(become, BEFORE)
+        held = None if relaunch else ends.enter_context(launched())
         for block in range(length.most_blocks):
             for turn, state in enumerate(TURNS):
                 share = (4 * block + turn) / (4 * length.blocks)
@@ -219,56 +244,3 @@ def _keep(point: Point, visit: int, lines: Sequence[Mapping[str, Any]]) -> None:
     point.samples.extend(line["seconds"] / line["repetitions"] / 2 * 1e6 for line in lines)
     point.facts["visit"].extend([visit] * len(lines))
     point.facts["repetitions"].extend(line["repetitions"] for line in lines)
-
-
-class _States:
-    """Which state the nodes are in; at the end of the block, however it ends, the change is out."""
-
-    def __init__(self, change: Change) -> None:
-        self.change, self.now = change, BEFORE
-        self.environment: Mapping[str, str] = {}
-
-    def __enter__(self) -> _States:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.become(BEFORE)
-
-    def become(self, state: str) -> None:
-        if state == self.now:
-            return
-        # It counts as in from the moment at which it begins: half a change is to be taken out too.
-        self.now = AFTER
-        self.environment = self.change(state == AFTER) or {}
-        self.now = state
-
-
-Visit = Callable[[str, int], list[dict[str, Any]]]
-
-
-@contextmanager
-def _visitor(session: Measurement, states: _States, relaunch: bool) -> Iterator[Visit]:
-    """What takes so many samples in a state: one program for all visits, or one for each."""
-    program = session.prepare(PROGRAM)
-
-    def talk() -> InteractiveRun:
-        return InteractiveRun(
-            session.cluster,
-            program,
-            2,
-            ("--bytes", SIZE_BYTES),
-            environment=states.environment,
-            folder=program.parent,
-        )
-
-    with ExitStack() as stack:
-        held = None if relaunch else stack.enter_context(talk())
-
-        def visit(state: str, samples: int) -> list[dict[str, Any]]:
-            states.become(state)
-            if held:
-                return held.take(samples)
-            with talk() as launched:
-                return launched.take(samples)
-
-        yield visit

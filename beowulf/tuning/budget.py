@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from dataclasses import dataclass
+from typing import Any
 
 from beowulf import paths, variant
 from beowulf.cluster.config import RATE_BITS_PER_S
+from beowulf.measure.link_capacity import ETHERNET_BYTES, frame, mtu_of
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.roundtrips import HALF
 from beowulf.measure.statistics import Summary, summary
-from beowulf.measure.wire import ETHERNET_BYTES, frame, mtu_of
 from beowulf.record import Record
 from beowulf.tuning.ab_comparison import AFTER, LAB, TURNS, undisturbed
 from beowulf.tuning.interactive_run import InteractiveRun
@@ -28,14 +29,8 @@ WAYS = ("loopback polling", "loopback waiting", "nodes polling", "nodes waiting"
 CALLS_A_MESSAGE = 2  # one sends it, one receives it
 USUAL_RATE = "100mbit"  # for the wire of a cluster whose links have no rate
 
-CALLS, STACK, CABLE, WIRE, WAKE_UP, MPI = (
-    "system calls",
-    "TCP/IP",
-    "cable and cards",
-    "wire",
-    "wake-up",
-    "MPI",
-)
+CALLS, STACK, CABLE = "system calls", "TCP/IP", "cable and cards"
+WIRE, WAKE_UP, MPI = "wire", "wake-up", "MPI"
 
 
 @dataclass(frozen=True)
@@ -83,13 +78,11 @@ def _shape(session: Measurement, rate: str) -> None:
         session.cluster.limit(session.cluster.nodes[:2], rate)
 
 
-def _keep(session: Measurement, line: dict[str, object], visit: int, shaped: bool) -> None:
-    step, size = str(line["step"]), int(str(line["size_bytes"]))
-    us = float(str(line["seconds"])) / float(str(line["repetitions"])) * 1e6
-    quantity = str(line["quantity"])
-    value = us / 2 if quantity == HALF else us
-    at = {"step": step, "size_bytes": size, "shaped": shaped, "ranks": 2}
-    session.add(at, quantity, [value], visit=visit)
+def _keep(session: Measurement, line: dict[str, Any], visit: int, shaped: bool) -> None:
+    us = line["seconds"] / line["repetitions"] * 1e6
+    at = {"step": line["step"], "size_bytes": line["size_bytes"], "shaped": shaped, "ranks": 2}
+    value = us / 2 if line["quantity"] == HALF else us
+    session.add(at, line["quantity"], [value], visit=visit)
 
 
 def steps(record: Record, size: int, receiver: str) -> list[Step]:

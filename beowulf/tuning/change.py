@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from beowulf.cluster import Cluster, connections
 from beowulf.cluster.event_file import LockedError
 from beowulf.errors import LabError
-from beowulf.tuning import change_preview, log, machines
+from beowulf.tuning import change_preview, knob_places, log
 from beowulf.tuning.knob import HOST, SWITCH, Knob
 from beowulf.tuning.log import Entry, Log
 
@@ -24,12 +24,13 @@ class Change:
         self, cluster: Cluster | None, knob: Knob, value: str, nodes: Sequence[str] = ()
     ) -> None:
         self.cluster, self.knob, self.value = cluster, knob, knob.accepted(value)
-        if machines.belongs_here(cluster, knob) and os.geteuid() != 0:
+        if knob_places.belongs_here(cluster, knob) and os.geteuid() != 0:
             raise LabError(
                 f"Only root may turn {knob.name}, which belongs to this machine; nothing was changed.",
                 "Put `sudo` before the command.",
             )
-        if dead := _dead(cluster, knob):
+        living = knob_places.alive(cluster, knob)
+        if dead := [place for place in knob_places.places(cluster, knob) if place not in living]:
             raise LabError(
                 f"{', '.join(dead)} {'is' if len(dead) == 1 else 'are'} down, and a knob is turned on all nodes.",
                 "`beowulf up` starts it again.",
@@ -39,11 +40,9 @@ class Change:
             raise LabError(why)
         some = nodes if not knob.together else ()
         others = set(cluster.nodes) - set(some) if cluster and some else set()
-        self.before = machines.read(cluster, [knob])[knob.name]
+        self.before = knob_places.read(cluster, [knob])[knob.name]
         if absent := next((each.absent for each in self.before.values() if each.absent), ""):
             raise LabError(f"{knob.title}: {absent}")
-        if not self.before:
-            raise LabError(f"{knob.title}: not observable here: {knob.here} {knob.elsewhere}")
         self._log = log_for(cluster, knob)
         self._entry: Entry | None = None
         self._now = [place for place in self.before if place not in others]
@@ -65,21 +64,12 @@ class Change:
         if not on:
             _back(self.cluster, self.knob, entry, self._now)
             return
-        self._put_in(self._now)
-
-    def _put_in(self, where: Sequence[str]) -> None:
-        lines = {place: self.knob.set(self.value, place) for place in where}
-        for place, now in machines.turn(self.cluster, self.knob, lines).items():
-            if now.value != self.value:
-                raise LabError(
-                    f"On {place}, {self.knob.name} is {now.value} after it was set to {self.value}.",
-                    "`beowulf tune revert` puts back what was there.",
-                )
+        knob_places.set_to(self.cluster, self.knob, dict.fromkeys(self._now, self.value))
 
     def keep(self) -> None:
         """Put it in everywhere, to stay; `beowulf tune revert` will still find what was there before."""
         entry = self._written()
-        self._put_in(list(self.before))
+        knob_places.set_to(self.cluster, self.knob, dict.fromkeys(self.before, self.value))
         self._log.mark(log.KEPT, entry)
         self.kept = True
 
@@ -143,11 +133,11 @@ def changing(
 
 def log_for(cluster: Cluster | None, knob: Knob) -> Log:
     """The log that a change of this knob belongs into."""
-    if machines.belongs_here(cluster, knob):
+    if knob_places.belongs_here(cluster, knob):
         return log.of_host()
     if cluster is None:
         raise LabError("No cluster runs.", "`beowulf up` boots one.")
-    if not machines.places(cluster, knob):
+    if not knob_places.places(cluster, knob):
         raise LabError(
             f"On a cluster of the kind {cluster.kind}, {knob.name} is not ours to change.",
             "`beowulf up` boots a cluster on this machine whose nodes are.",
@@ -179,7 +169,7 @@ def put_back(cluster: Cluster | None, its_log: Log, entry: Entry) -> list[str]:
 
 def _away(cluster: Cluster | None, places: Iterable[str]) -> list[str]:
     """The nodes among these places that cannot be reached, or are not of this cluster any more."""
-    nodes = [place for place in places if place not in (HOST, SWITCH)]
+    nodes = list(filter(knob_places.node, places))
     if cluster is None or not nodes:
         return []
     dead = cluster.dead_nodes()
@@ -191,7 +181,7 @@ def _restored(cluster: Cluster | None, entry: Entry, places: Sequence[str]) -> d
     knob = entry.turned
 
     def restore(place: str) -> None:
-        now = machines.read(cluster, [knob], [place])[knob.name][place]
+        now = knob_places.read(cluster, [knob], [place])[knob.name][place]
         # What is as it was is not touched: a change that failed need not be one that can be made.
         if not knob.restored(now.state, entry.before[place].state):
             _back(cluster, knob, entry, [place])
@@ -244,16 +234,11 @@ def put_all_back(
 
 def _back(cluster: Cluster | None, knob: Knob, entry: Entry, where: Sequence[str]) -> None:
     lines = {place: knob.back(entry.before[place].state, place) for place in where}
-    for place, now in machines.turn(cluster, knob, lines).items():
+    for place, now in knob_places.turn(cluster, knob, lines).items():
         if not knob.restored(now.state, entry.before[place].state):
             raise LabError(
                 f"On {place}, {knob.name} is {now.value}, and not {entry.before[place].value} as before.",
                 f"`beowulf tune show {knob.name}` prints the commands; a new cluster has none of it:"
                 " `beowulf down`, `beowulf up`.",
-                "" if place in (HOST, SWITCH) else place,
+                knob_places.node(place),
             )
-
-
-def _dead(cluster: Cluster | None, knob: Knob) -> list[str]:
-    dead = cluster.dead_nodes() if cluster else []
-    return [place for place in machines.places(cluster, knob) if place in dead]

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from beowulf.cluster import Cluster
-from beowulf.tuning import machines
+from beowulf.tuning import knob_places
 from beowulf.tuning.knob import Knob, Reading
 from beowulf.tuning.log import Entry
 
@@ -79,7 +79,7 @@ def _block(cluster: Cluster, done: Mapping[str, tuple[str, str]]) -> str:
     """By place, what is done in words and in lines of shell: places where it is the same are listed together."""
     places_by_change: dict[tuple[str, str], list[str]] = {}
     for place, (what, lines) in done.items():
-        own = machines.its_own(cluster, place, lines).strip()
+        own = knob_places.its_own(cluster, place, lines).strip()
         places_by_change.setdefault((what, own), []).append(place)
     return "\n".join(
         line

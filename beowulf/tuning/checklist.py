@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from beowulf.cluster import Cluster
-from beowulf.tuning import log, machines
+from beowulf.cluster import Cluster, connections
+from beowulf.tuning import knob_places, log
 from beowulf.tuning.knobs import ALL
 
 SILENT = "does not answer"
@@ -101,16 +101,18 @@ def ask(cluster: Cluster) -> list[Answers]:
     living = [node for node in cluster.nodes if node not in dead]
     questions = [question for question in QUESTIONS if question.lines]
     script = "".join(
-        f"(\n{question.lines}\n) || echo\necho '{machines.MARK}'\n" for question in questions
+        f"(\n{question.lines}\n) || echo\necho '{knob_places.MARK}'\n" for question in questions
     )
     knobs = [ALL[question.name] for question in QUESTIONS if not question.lines]
 
     def put(node: str) -> dict[str, str]:
-        texts = machines.work(cluster, node, f"set +e\n{script}").stdout.split(f"{machines.MARK}\n")
+        texts = knob_places.work(cluster, node, f"set +e\n{script}").stdout.split(
+            f"{knob_places.MARK}\n"
+        )
         return {each.name: text.strip() for each, text in zip(questions, texts, strict=False)}
 
-    answers = machines.everywhere(living, put)
-    read = machines.read(cluster, knobs, living) if living else {}
+    answers = connections.all_of(living, put)
+    read = knob_places.read(cluster, knobs, living) if living else {}
     for name, readings in read.items():
         for node, reading in readings.items():
             answers[node][name] = reading.absent.partition(":")[0] or reading.value

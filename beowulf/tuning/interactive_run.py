@@ -22,7 +22,7 @@ from beowulf.cluster import Cluster
 from beowulf.cluster.shells import Answer
 from beowulf.errors import LabError, UsageError
 from beowulf.measure.program_output import ProgramOutput
-from beowulf.measure.program_stderr import LIBRARYS_OWN, REFUSED
+from beowulf.measure.program_stderr import ProgramStderr
 
 LONGEST_S = 60.0  # until a program is there, and for one command
 LOOK_EVERY_S = 0.5  # at the nodes, while nothing comes
@@ -53,8 +53,7 @@ class InteractiveRun:
         self.lines, self._answer = ProgramOutput(), Answer()
 
     def __enter__(self) -> InteractiveRun:
-        if dead := [node for node in self.cluster.dead_nodes() if node in self._used]:
-            raise LabError(f"{dead[0]} is down.", "`beowulf up` starts it again.", dead[0])
+        self._need_nodes()
         self._errors = tempfile.TemporaryFile()
         # A session of its own: Ctrl-C reaches us alone, and we end the program in good order.
         self._process = subprocess.Popen(
@@ -83,11 +82,6 @@ class InteractiveRun:
         finally:
             self._end()
 
-    @property
-    def about(self) -> dict[str, Any]:
-        """What the program prints about itself: its first line."""
-        return next(line for line in self.lines.rows if line["kind"] == "about")
-
     def take(self, samples: int, answers: int = 0) -> list[dict[str, Any]]:
         """Tell the program to take so many samples; the lines that come (`answers` of them, if not one each)."""
         assert self._process.stdin
@@ -100,10 +94,6 @@ class InteractiveRun:
         self._read_until("sample", before + (answers or samples))
         return self._of("sample")[before:]
 
-    @property
-    def _used(self) -> tuple[str, ...]:
-        return self.cluster.nodes[: self.ranks]
-
     def _of(self, kind: str) -> list[dict[str, Any]]:
         return [line for line in self.lines.rows if line["kind"] == kind]
 
@@ -113,11 +103,16 @@ class InteractiveRun:
         with selectors.DefaultSelector() as waiting:
             waiting.register(self._process.stdout, selectors.EVENT_READ)
             while len(self._of(kind)) < count:
-                if not waiting.select(LOOK_EVERY_S):
-                    self._look(deadline)
+                if waiting.select(LOOK_EVERY_S):
+                    if not self._read():
+                        self._fail()
                     continue
-                if not self._read():
-                    self._fail()
+                self._need_nodes()
+                if time.monotonic() > deadline:
+                    raise LabError(
+                        f"{self.name} gave no answer within {LONGEST_S:g} s.",
+                        "`beowulf validate` says whether messages get through.",
+                    )
 
     def _read(self) -> bool:
         """Take what has come; False at the end of the program."""
@@ -128,37 +123,26 @@ class InteractiveRun:
             raise LabError(f"{self.name} printed a line that is not a result: {self.lines.trouble}")
         return bool(chunk)
 
-    def _look(self, deadline: float) -> None:
-        if dead := [node for node in self.cluster.dead_nodes() if node in self._used]:
+    def _need_nodes(self) -> None:
+        used = self.cluster.nodes[: self.ranks]
+        if dead := [node for node in self.cluster.dead_nodes() if node in used]:
             raise LabError(
-                f"{dead[0]} went down while {self.name} was running; the run was ended.",
+                f"{dead[0]} is down, and {self.name} needs it.",
                 "`beowulf up` starts the node again, then run once more.",
                 dead[0],
             )
-        if time.monotonic() > deadline:
-            raise LabError(
-                f"{self.name} gave no answer within {LONGEST_S:g} s.",
-                "`beowulf validate` says whether messages get through.",
-            )
-
-    def _complaint(self) -> str:
-        self._errors.seek(0)
-        lines = self._errors.read().decode(errors="replace").splitlines()
-        for line in lines:
-            if line.startswith(REFUSED):
-                raise UsageError(line.removeprefix(REFUSED))
-        own = [line for line in lines if line.strip() and not line.startswith(LIBRARYS_OWN)]
-        return own[0].strip() if own else ""
 
     def _fail(self) -> None:
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(LONGEST_S)
-        self._look(float("inf"))
-        complaint = self._complaint()
-        raise LabError(
-            f"{self.name} ended too early." + (f" It printed: {complaint}" if complaint else ""),
-            "Measure again.",
-        )
+        self._need_nodes()
+        self._errors.seek(0)
+        with ProgramStderr(lambda _: None) as said:
+            said.write(self._errors.read().decode(errors="replace"))
+        if said.refused:
+            raise UsageError(said.refused)
+        printed = f" It printed: {said.message}" if said.message else ""
+        raise LabError(f"{self.name} ended too early.{printed}", "Measure again.")
 
     def _finish(self) -> None:
         assert self._process.stdin

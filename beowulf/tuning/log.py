@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -73,30 +73,10 @@ class Log(EventFile):
         again: Mapping[str, str] | None = None,
     ) -> Entry:
         """Write down a change that is about to be made; of a learner's own knob also how to read it and put it back."""
-        entry = Entry(
-            max((entry.number for entry in self.entries()), default=0) + 1,
-            moment(),
-            knob,
-            value,
-            dict(before),
-            boot(),
-            look=look,
-            again=dict(again or {}),
-        )
-        were = {place: {"value": was.value, "state": was.state} for place, was in before.items()}
-        own = {"look": look, "again": entry.again} if look else {}
-        self.append(
-            {
-                "what": "change",
-                "number": entry.number,
-                "at": entry.at,
-                "knob": knob,
-                "value": value,
-                "before": were,
-                "boot": entry.boot,
-                **own,
-            }
-        )
+        number = max((entry.number for entry in self.entries()), default=0) + 1
+        was, lines = dict(before), dict(again or {})
+        entry = Entry(number, moment(), knob, value, was, boot(), look=look, again=lines)
+        self.append({"what": "change", **asdict(entry)})
         return entry
 
     def mark(self, what: str, entry: Entry, where: Iterable[str] = ()) -> None:
@@ -117,21 +97,17 @@ class Log(EventFile):
 
 
 def _take(entries: dict[int, Entry], event: dict[str, Any]) -> None:
-    number = event["number"]
-    if event["what"] == "change":
+    what, number = event.pop("what"), event["number"]
+    if what == "change":
         before = {place: Reading(**was) for place, was in event["before"].items()}
-        own = {name: event[name] for name in ("look", "again") if name in event}
-        entries[number] = Entry(
-            number, event["at"], event["knob"], event["value"], before, event["boot"], **own
-        )
-        return
-    entry = entries[number]
-    if event["what"] == KEPT:
-        entries[number] = replace(entry, kept=True)
-    elif event["what"] == TO_REVERT:
-        entries[number] = replace(entry, to_revert=True)
-    elif event["what"] == BACK:
-        entries[number] = replace(entry, back=(*entry.back, *event["places"]))
+        entries[number] = Entry(**{**event, "before": before, "back": ()})
+    elif what == KEPT:
+        entries[number] = replace(entries[number], kept=True)
+    elif what == TO_REVERT:
+        entries[number] = replace(entries[number], to_revert=True)
+    elif what == BACK:
+        back = (*entries[number].back, *event["places"])
+        entries[number] = replace(entries[number], back=back)
 
 
 def boot() -> str:

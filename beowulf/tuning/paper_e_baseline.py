@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
-from beowulf.tuning import log, machines
+from beowulf.tuning import knob_places, log
 from beowulf.tuning.change import Change, changing
 from beowulf.tuning.knobs import ALL
 
@@ -32,19 +32,20 @@ def absent_knobs(cluster: Cluster) -> dict[str, str]:
     reasons = {}
     for name in PAPER_E_KNOBS:
         knob = ALL[name]
-        if machines.belongs_here(cluster, knob):
+        if knob_places.belongs_here(cluster, knob):
             reasons[name] = (
                 f"{knob.here} `beowulf tune apply {name} {MACHINES[name]} --host` turns it here, and measures."
             )
-        elif knob.on_host:
-            if why := _idle(cluster, name):
-                reasons[name] = why
-        else:
-            readings = machines.read(cluster, [knob])[name]
-            if why := next((each.absent for each in readings.values() if each.absent), ""):
-                reasons[name] = why
-            elif loose := [place for place, each in readings.items() if each.value != knob.tuned]:
-                raise _not_tuned(cluster, name, loose[0], readings[loose[0]].value)
+            continue
+        readings = knob_places.read(cluster, [knob])[name]
+        turned = MACHINES.get(name, knob.tuned)
+        loose = [place for place, each in readings.items() if each.value != turned]
+        if absent := next((each.absent for each in readings.values() if each.absent), ""):
+            reasons[name] = absent
+        elif knob.on_host and not loose:
+            reasons[name] = f"{name} is {turned} on every node already, and not touched."
+        elif not knob.on_host and loose:
+            raise _not_tuned(cluster, name, loose[0], readings[loose[0]].value)
     return reasons
 
 
@@ -58,16 +59,6 @@ def _not_tuned(cluster: Cluster, name: str, place: str, value: str) -> LabError:
         hint,
         place,
     )
-
-
-def _idle(cluster: Cluster, name: str) -> str:
-    """Why turning a knob of machines that are nodes would show nothing; empty when it could."""
-    readings = machines.read(cluster, [ALL[name]])[name].values()
-    if absent := next((each.absent for each in readings if each.absent), ""):
-        return absent
-    if any(each.value != MACHINES[name] for each in readings):
-        return ""
-    return f"{name} is {MACHINES[name]} on every node already, and not touched."
 
 
 def machines_parts(absent: Container[str]) -> dict[str, str]:

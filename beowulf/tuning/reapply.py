@@ -10,16 +10,14 @@ from collections.abc import Sequence
 
 from beowulf.cluster import Cluster
 from beowulf.cluster.event_file import LockedError
-from beowulf.errors import LabError
-from beowulf.tuning import log, machines
+from beowulf.tuning import knob_places, log
 from beowulf.tuning.change import put_all_back
 from beowulf.tuning.knob import HOST, SWITCH
 from beowulf.tuning.knobs import ALL
 from beowulf.tuning.log import Entry, Log
 
-Values = dict[
-    str, dict[str, str]
-]  # by place, the value of each knob there, in the order in which they were kept
+# By place, the value of each knob there, in the order in which they were kept.
+Values = dict[str, dict[str, str]]
 
 
 def settle(cluster: Cluster) -> list[str]:
@@ -92,38 +90,23 @@ def _values(cluster: Cluster, entries: Sequence[Entry]) -> Values:
     return by_place
 
 
-def _put_in_again(cluster: Cluster, wanted_values: Values) -> list[tuple[str, str]]:
-    """Put everything in, in its order, at each place that has lost some of it; the knobs and places that changed.
+def _put_in_again(cluster: Cluster, wanted: Values) -> list[tuple[str, str]]:
+    """Put everything in, in its order, at each place that has lost some of it; which knobs were lost where.
 
     All of it, because one knob may have undone a part of another, and is to do so again.
     """
-    before = _now(cluster, wanted_values)
+    by_knob: dict[str, dict[str, str]] = {}
+    for place, values in wanted.items():
+        for knob, value in values.items():
+            by_knob.setdefault(knob, {})[place] = value
     lost = [
-        place
-        for place, values in wanted_values.items()
-        if any(before[knob, place] not in (value, None) for knob, value in values.items())
+        (knob, place)
+        for knob, values in by_knob.items()
+        for place, now in knob_places.read(cluster, [ALL[knob]], [*values])[knob].items()
+        if not now.absent and now.value != values[place]
     ]
-    for knob in dict.fromkeys(knob for place in lost for knob in wanted_values[place]):
-        wanted = {
-            place: wanted_values[place][knob] for place in lost if knob in wanted_values[place]
-        }
-        lines = {place: ALL[knob].set(value, place) for place, value in wanted.items()}
-        for place, now in machines.turn(cluster, ALL[knob], lines).items():
-            if now.value != wanted[place]:
-                raise LabError(
-                    f"On {place}, {knob} is {now.value} after it was set to {wanted[place]} again.",
-                    "`beowulf tune revert` puts back what was there.",
-                    place,
-                )
-    after = _now(cluster, {place: wanted_values[place] for place in lost})
-    return [at for at, value in after.items() if value != before[at]]
-
-
-def _now(cluster: Cluster, wanted: Values) -> dict[tuple[str, str], str | None]:
-    """How each of these knobs is set at each of these places; None where it is not available any more."""
-    values_now: dict[tuple[str, str], str | None] = {}
-    for knob in dict.fromkeys(knob for values in wanted.values() for knob in values):
-        where = [place for place, values in wanted.items() if knob in values]
-        for place, reading in machines.read(cluster, [ALL[knob]], where)[knob].items():
-            values_now[knob, place] = None if reading.absent else reading.value
-    return values_now
+    places = {place for _, place in lost}
+    for knob, values in by_knob.items():
+        here = {place: value for place, value in values.items() if place in places}
+        knob_places.set_to(cluster, ALL[knob], here)
+    return lost

@@ -32,12 +32,24 @@ def hand_in(course: Course, cases: Mapping[str, Case]) -> None:
 
 def enter(course: Course, case: Case, student: str, points: Mapping[str, float | None]) -> None:
     """Let a learner have handed in and have these points, without running anything."""
-    assignment = Assignment.of(course, SLUG)
     hand_in(course, {student: case})
-    shutil.copytree(assignment.submitted(student), assignment.autograded(student))
+    shutil.copytree(
+        *(course.folder / each / student / SLUG for each in ("submitted", "autograded"))
+    )
+    give(course, student, points)
+
+
+def give(course: Course, student: str, points: Mapping[str, float | None]) -> None:
+    """Let the rubric have given these points."""
     with course.gradebook() as book, warnings.catch_warnings():
         warnings.simplefilter("ignore", SAWarning)  # nbgrader's own way of adding
-        Entries(book, assignment).enter(Outcome(student, {"validation": dict(points)}))
+        Entries(book, Assignment.of(course, SLUG, book)).enter(Outcome(student, dict(points)))
+
+
+def gradebook_of(course: Course, student: str, slug: str = SLUG) -> Graded:
+    """What the gradebook has of a submission."""
+    with course.gradebook() as book:
+        return Entries(book, Assignment.of(course, slug, book)).graded(student)
 
 
 def grade(course: Course, *students: str, **how: Any) -> dict[str, Graded]:

@@ -25,8 +25,7 @@ from autograder.course.create import make_course
 from autograder.grading import driver
 from autograder.grading import points as class_points
 from autograder.intake import collection, log
-from autograder.results import outliers, report, sections
-from autograder.results import page as class_page
+from autograder.results import class_page, outliers, report, sections
 from autograder.rubrics.score import Score
 from beowulf import paths
 from beowulf.errors import LabError, UsageError
@@ -158,7 +157,7 @@ def test_what_learners_wrote_is_only_text_in_the_report() -> None:
         ["a", "b"],
         ["a", "b"],
         [given(name, "q", 0.0, 1.0, 0.0) for name in "ab"],
-        [reason(name, "q", 0.0, 1.0, evil, evil, "") for name in "ab"],
+        [reason(name, "q", Score(0.0, 1.0, evil, evil)) for name in "ab"],
         {},
         [],
         {"q": 1.0},
@@ -239,15 +238,14 @@ def test_a_changed_rubric_is_reported_before_it_is_applied(
     assert "3 hand-ins of it were graded: `beowulf class regrade 01 --dry-run` shows" in printed
     unchanged = run("regrade", "01", "--dry-run", "--student", "ab12").stdout
     assert "No points in 01-validation would change." in unchanged
-    as_before = rubrics.find(SLUG)
-    assert as_before is not None
+    as_before = rubrics.ask
 
-    def stricter(submission: Any) -> dict[str, Score]:
-        scores = as_before(submission)
+    def stricter(asked: Any, submission: Any) -> dict[str, Score]:
+        scores = as_before(asked, submission)
         scores["ring-messages"] = Score(0, 1, "the new rule", "")
         return scores
 
-    monkeypatch.setattr(rubrics, "find", lambda _: stricter)
+    monkeypatch.setattr(rubrics, "ask", stricter)
     before = (spring.folder / "gradebook.db").read_bytes()
     result = run("regrade", "01", "--dry-run", "--json")
     changes = json.loads(result.stdout)[SLUG]

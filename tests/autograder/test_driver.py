@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,21 +13,18 @@ from typing import Any
 import fabricated
 import nbformat
 import pytest
-from nbgrader.utils import find_all_files
-from running import PATIENCE_S
-from small_class import HANDED_IN, SLUG, grade, guests
+from small_class import HANDED_IN, SLUG, grade, gradebook_of, guests
 from sqlalchemy.exc import OperationalError
 
 from autograder.course.course import Course
-from autograder.grading import driver, one_submission
+from autograder.grading import driver, one_submission, workers
 from autograder.grading.gradebook import Entries
 from autograder.grading.one_submission import Outcome
-from autograder.grading.workers import Workers
+from autograder.grading.scoring import Assessed
 from autograder.rubrics.score import MIME_TYPE
 from beowulf.errors import LabError, UsageError
 from beowulf.labs.lab_01 import a5_no_load
 from beowulf.record import Record
-from tests.gold.broken_files import FULL
 
 WORTH = 26  # of a perfect hand-in, without what a person gives
 
@@ -148,8 +143,8 @@ def test_a_grading_process_that_dies_or_hangs_costs_one_submission() -> None:
             time.sleep(1)
         return Outcome(student)
 
-    with Workers(work, 2, most_s=6.0) as workers:
-        found = {each.student: each for each in workers.run(["dies", "a", "hangs", "b", "c"])}
+    students = ["dies", "a", "hangs", "b", "c"]
+    found = {each.student: each for each in workers.run(work, students, 2, most_s=6.0)}
     assert [found[name].problem for name in "abc"] == [""] * 3
     assert "ended with 3" in found["dies"].problem
     assert "more than 6 s" in found["hangs"].problem
@@ -162,8 +157,9 @@ def test_what_takes_long_waits_until_the_others_are_graded(
     course: Course, perfect: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def grade_one(assignment: Any, student: str) -> Outcome:
-        in_short = assignment.config.AssessSubmission.longest_s == driver.FIRST_RUN_S
-        return Outcome(student, out_of_time=student == "slow" and in_short)
+        in_short = assignment.longest_s == driver.FIRST_RUN_S
+        late = Assessed(out_of_time=student == "slow" and in_short)
+        return Outcome(student, assessed=late)
 
     monkeypatch.setattr(one_submission, "grade", grade_one)
     monkeypatch.setattr(driver, "_save", lambda entries, assignment, outcome: outcome)
@@ -207,69 +203,12 @@ def test_points_by_hand_survive_and_are_to_be_looked_at_again(course: Course, pe
     assert not again.skipped
     assert again.points == WORTH - 1 + 3.5 + 0.25
     assert again.awaiting == ["explain", "ring-messages"]
-    assert again == course.graded("ada", SLUG)
+    assert again == gradebook_of(course, "ada")
     assert rows(course, "ada")["explain"] == (None, 3.5, True)
     assert rows(course, "ada")["ring-messages"] == (1, 0.25, True)
 
 
 # ---------------------------------------------------------------- a full disk
-
-ON_A_SMALL_DISK = """
-import json, sys
-from dataclasses import asdict
-from pathlib import Path
-from autograder.grading import driver
-from autograder.course.create import make_course
-from tests import gold
-
-here, room = Path(sys.argv[1]), int(sys.argv[2])
-course = make_course(here / "course")
-course.release("01")
-perfect = gold.hand_ins("01-validation")["perfect"]
-for student in ("ada", "bob", "eve"):
-    place = course.folder / "submitted" / student / "01-validation"
-    perfect.write(place)
-
-def graded(*students):
-    every = driver.grade(course, "01", list(students) or None, jobs=2)
-    print(json.dumps({each.student: asdict(each) for each in every}))
-
-graded("ada")
-with (here / "filler").open("wb", buffering=0) as filler:
-    try:
-        while filler.write(bytes(1 << 12)):
-            pass
-    except OSError:
-        filler.truncate(filler.tell() - room)
-graded()
-(here / "filler").unlink()
-graded()
-"""
-
-
-@pytest.mark.parametrize("room", [0, 400_000])
-@pytest.mark.nightly
-def test_on_a_disk_that_is_really_full_what_was_graded_stays_and_the_rest_gets_a_sentence(
-    tmp_path: Path, private_mounts: tuple[str, ...], room: int
-) -> None:
-    folder = tmp_path / "small"
-    folder.mkdir()
-    words = [*private_mounts, f"tmpfs:60m:{folder}", sys.executable, "-c", ON_A_SMALL_DISK]
-    done = subprocess.run(
-        [*words, str(folder), str(room)], capture_output=True, text=True, timeout=PATIENCE_S
-    )
-    assert done.returncode == 0, done.stderr
-    before, full, after = map(json.loads, done.stdout.splitlines())
-    assert before["ada"]["points"] == sum(FULL.values())
-    assert full["ada"] == before["ada"] | {"skipped": True}
-    for student in ("bob", "eve"):
-        said, points = full[student]["problem"], full[student]["points"]
-        assert points == 0 if said else points == sum(FULL.values())
-        assert not said or "again" in said, said
-    if room == 0:
-        assert full["bob"]["problem"]
-    assert {each["points"] for each in after.values()} == {sum(FULL.values())}
-    assert not any(each["problem"] for each in after.values())
 
 
 @pytest.mark.nightly
@@ -305,22 +244,6 @@ def test_a_full_disk_in_the_middle_loses_nothing_that_was_graded(
     assert {each.points for each in grade(course).values()} == {WORTH}
 
 
-def test_a_folder_is_made_although_others_remove_the_empty_one_above(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    above, make, tries = tmp_path / "autograded" / one_submission.NEW, Path.mkdir, []
-
-    def removed_at_once(folder: Path, *words: Any, **more: Any) -> None:
-        make(folder, *words, **more)
-        if folder == above and not tries:
-            tries.append(folder.rmdir())  # type: ignore[func-returns-value]
-
-    monkeypatch.setattr(Path, "mkdir", removed_at_once)
-    one_submission._make(above / "bob" / SLUG)
-    assert tries
-    assert (above / "bob" / SLUG).is_dir()
-
-
 def test_what_cannot_be_graded_is_reported_before_anything_is_done(
     course: Course, perfect: Any
 ) -> None:
@@ -329,8 +252,6 @@ def test_what_cannot_be_graded_is_reported_before_anything_is_done(
     hand_in(course, "ada", perfect)
     with pytest.raises(UsageError, match="no submission of 01-validation by 'bob'"):
         driver.grade(course, "01", ["bob"])
-    with pytest.raises(UsageError, match="at least 1 job"):
-        driver.grade(course, "01", jobs=0)
     with pytest.raises(LabError, match="not released"):
         driver.grade(course, "02")
     first = driver.grade(course, "01")
@@ -338,18 +259,6 @@ def test_what_cannot_be_graded_is_reported_before_anything_is_done(
     with pytest.raises(LabError, match="Another grading"):
         next(driver.grade(course, "01"))
     first.close()
-
-
-def test_files_beside_a_notebook_are_those_that_nbgrader_would_copy(tmp_path: Path) -> None:
-    names = ["a.txt", ".hidden", ".x.ipynb", "x.pyc", "deep/b.json", "feedback/c.txt"]
-    names += ["deep/__pycache__/d.py", ".ipynb_checkpoints/e.txt", ".git/f", "[a].txt"]
-    for name in names:
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).touch()
-    ignored = [".ipynb_checkpoints", "*.pyc", "__pycache__", "feedback", "*.ipynb"]
-    ours = {str(path) for path in one_submission._files(tmp_path, ignored)}
-    assert ours == set(find_all_files(str(tmp_path), ignored))
-    assert str(tmp_path / "a.txt") in ours
 
 
 def test_a_hand_in_of_too_many_files_is_not_graded_and_says_so(
@@ -360,9 +269,7 @@ def test_a_hand_in_of_too_many_files_is_not_graded_and_says_so(
     monkeypatch.setattr(one_submission.submissions, "MOST_FILES", there)
     (folder / "one-more.txt").touch()
     (folder / "and-another.txt").touch()
-    assignment = one_submission.Assignment.of(course, SLUG)
-    said = one_submission.grade(assignment, "mallory").problem
-    assert f"more than {there} files" in said
+    assert f"more than {there} files" in grade(course)["mallory"].problem
 
 
 def test_an_error_of_ours_is_named_with_its_traceback_and_the_class_is_graded(

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from nbgrader.api import Gradebook
 
+from autograder import files
 from autograder.course.course import Course
 from autograder.results import export
 
@@ -95,6 +96,5 @@ def test_no_number_has_the_dust_of_adding_up(book: Any, tmp_path: Path) -> None:
     assert scores[("first", "ada")] == "0.3"
     assert scores[("third", "grace")] == "2"
     assert scores[("second", "linus")] == "0"
-    assert (
-        export.as_csv([[float("nan"), None, 2 / 3, 1e-7, "=1"]]) == ",,0.666666666667,1e-07,'=1\n"
-    )
+    row = [float("nan"), None, 2 / 3, 1e-7, "=1", "e\x1b[31mv"]
+    assert files.as_csv([row]) == ",,0.666666666667,1e-07,'=1,e [31mv\n"

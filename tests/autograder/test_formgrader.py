@@ -12,6 +12,7 @@ import fabricated
 import pytest
 from jupyter import served
 from running import wait_until
+from small_class import gradebook_of
 from typer.testing import CliRunner
 
 from autograder.commands import app
@@ -122,7 +123,7 @@ def test_a_person_grades_in_formgrader_and_it_stays_when_the_class_is_graded_aga
         result = CliRunner().invoke(app, command, catch_exceptions=False)
         assert result.exit_code == 0, result.output
     assert explained(graded, "ada") == (2.5, True, "Say why, too.")
-    assert graded.graded("ada", SLUG).points == 26 + 2.5
+    assert gradebook_of(graded, "ada").points == 26 + 2.5
     page.reload()
     open_formgrader()
     open_answer()

@@ -41,6 +41,7 @@ def test_grading_with_the_gradebook_gives_a_handful_of_them_the_same(
     class_of_guests: Course,
 ) -> None:
     names = ("perfect", "ends its process", "a wire of no machine", "truncated")
+    names += ("edited tests", "outputs with points", "removed tests", "copied tests")
     chosen = {f"gold-{name.replace(' ', '-')}": CASES[f"01-validation: {name}"] for name in names}
     hand_in(class_of_guests, chosen)
     found = grade(class_of_guests, *chosen)

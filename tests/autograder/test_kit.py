@@ -64,18 +64,6 @@ def test_a_kit_has_every_lab_and_no_solution(made: Path) -> None:
         assert "what a course gives out" in (made / guide).read_text()
 
 
-def test_a_kit_has_what_make_lab_reads(made: Path) -> None:
-    done = subprocess.run(["make", "-n", "lab"], cwd=made, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert os.access(made / "cluster_setup" / "bootstrap.sh", os.X_OK)
-    done = subprocess.run(["make", "-n", "test"], cwd=made, capture_output=True, text=True)
-    assert done.returncode != 0
-    assert "`make test` needs a clone of the project" in done.stderr
-    assert {path.name for path in (made / "requirements").iterdir()} == {
-        path.name for path in (paths.root() / "requirements").iterdir()
-    }
-
-
 @pytest.mark.nightly
 def test_all_modules_of_a_kit_can_be_loaded(made: Path, tmp_path: Path) -> None:
     script = (
@@ -244,9 +232,3 @@ def test_in_a_courses_folder_its_notebooks_and_its_limits_go_into_the_kit(
     (course.folder / limits.FILE).write_text("check = 3\n")
     with pytest.raises(LabError, match=r"course\.toml, line 1: `check` is one of"):
         kit.write(tmp_path / "other", course.folder)
-
-
-@pytest.mark.parametrize("words", [[], ["--output", "a", "--git", "b"]])
-def test_a_kit_needs_one_place(words: list[str]) -> None:
-    done = CliRunner().invoke(app, ["kit", *words])
-    assert "A kit needs one place." in str(done.exception)

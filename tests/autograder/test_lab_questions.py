@@ -95,7 +95,7 @@ def test_neither_release_nor_grading_go_on_with_such_a_lab_file(edit: Edit, cour
     edit(IDLE, IDLE.replace("2", "3"))
     for refuses in (
         lambda: release.build(check=True),
-        lambda: driver.assess(course, "01", "nobody"),
+        lambda: driver.grade(course, "01"),
     ):
         with pytest.raises(LabError, match="idle-mbit has 3 points here"):
             refuses()
@@ -112,10 +112,6 @@ def test_a_question_that_neither_rubric_nor_person_scores_is_refused(
     with pytest.raises(LabError, match="the rubric has no function for new, and no person reads"):
         questions.check(SLUG, [*marks(released), more])
     questions.check(SLUG, [*marks(released), more | {"solution": True}])
-
-
-def test_an_instructors_own_assignment_has_no_lab_file() -> None:
-    questions.check("homework", [{"grade_id": "x", "grade": True, "points": 7}])
 
 
 def test_make_release_prints_what_is_wrong(edit: Edit, capsys: pytest.CaptureFixture[str]) -> None:

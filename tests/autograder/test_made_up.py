@@ -11,17 +11,13 @@ import pytest
 from running import first
 
 from autograder import evidence
-from autograder.commands import grading
-from autograder.course.course import Graded
 from autograder.evidence import invented, variants
-from autograder.grading import scoring
 from autograder.intake import inspection
 from beowulf import variant
 from beowulf.record import Record
 from tests.gold import lab_01, lab_04, made_up, trial
 from tests.gold.hand_in import answered, file_name, hand_in, released
 from tests.gold.labs import LABS, Gold
-from tests.gold.made_up import Careful
 from tests.gold.measured import as_handed_in, as_measured
 
 KEY, STUDENT = "c4" * 32, "ada"
@@ -60,7 +56,7 @@ def test_a_script_earns_what_reading_earns(lab: Gold, tmp_path: Path) -> None:
 def test_with_codes_a_script_without_the_mark_earns_predictions_at_most(
     lab: Gold, tmp_path: Path, course: Path
 ) -> None:
-    made_up.write(lab, tmp_path / "made-up", STUDENT, Careful(program=True))
+    made_up.write(lab, tmp_path / "made-up", STUDENT, with_program=True)
     found = trial.graded(lab.slug, tmp_path / "made-up", STUDENT, course)
     earned = more(found.points, reading(lab, tmp_path / "read", course))
     sealed = {name for name in lab.worth if name.startswith("predict-")} | {"heat-prediction"}
@@ -151,17 +147,3 @@ def test_collecting_names_what_was_not_measured(tmp_path: Path, course: Path) ->
     assert note.startswith(other.file_name)
     assert "says itself" in note
     assert "without your personal code" in note
-
-
-def test_grading_says_which_records_count_for_nothing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (lab,) = [each for each in LABS if each.slug == lab_01.SLUG]
-    made_up.write(lab, tmp_path / "hand-in", STUDENT)
-    about = {"student": STUDENT, "assignment": lab.slug}
-    resources = {"metadata": {"path": str(tmp_path / "hand-in")}, "nbgrader": about}
-    scoring.AssessSubmission().preprocess(released(lab.slug), resources)
-    doubted = resources[scoring.ASSESSED].doubted
-    assert "It says itself that it was not measured" in doubted
-    grading._show([Graded(STUDENT, doubted="A5.json: it says itself.")], lab.slug)
-    assert "A5.json" in capsys.readouterr().out

@@ -12,7 +12,7 @@ import fabricated
 import pytest
 from nbconvert import HTMLExporter
 from running import first
-from small_class import SLUG, enter, guests
+from small_class import SLUG, enter, give, guests
 from traitlets.config import Config
 from typer.testing import CliRunner, Result
 
@@ -21,9 +21,7 @@ from autograder.commands import app
 from autograder.course.course import Course
 from autograder.files import locked
 from autograder.grading import marking
-from autograder.grading.gradebook import Entries
 from autograder.grading.marking import WrittenFirst
-from autograder.grading.one_submission import Assignment, Outcome
 from autograder.intake import submissions
 from beowulf.errors import LabError, UsageError
 from tests.gold.case import Case
@@ -145,9 +143,8 @@ def test_an_appeal_changes_any_question_and_keeps_its_reason(waiting: Course, ru
     assert "The Record has 4 nodes" in reason
     assert marking.reasons(waiting.folder, SLUG, "ann") == {}
     # A new grading by the rubric does not take it away.
+    give(waiting, "ben", {"ordered-pairs": 0.0})
     with waiting.gradebook() as book:
-        outcome = Outcome("ben", {"validation": {"ordered-pairs": 0.0}})
-        Entries(book, Assignment.of(waiting, SLUG)).enter(outcome)
         assert book.find_grade("ordered-pairs", "validation", SLUG, "ben").score == 1.0
 
 

@@ -56,11 +56,9 @@ def test_a_prediction_in_time_earns_its_points_whatever_it_says() -> None:
     [
         ([guess(name="other")], "knee was not sealed."),
         ([guess(value="8")], "knee was not sealed."),
-        ([guess(low=9.0)], "knee was not sealed."),
         ([guess(high=float("inf"))], "knee was not sealed."),
         ([Record("P4", variant="knee")], "knee was not sealed."),
         ([guess(late=True)], "there was a Record of A7 already"),
-        ([guess(late="no")], "there was a Record of A7 already"),
         ([measured(BEFORE), guess()], "there was a Record of A7 already"),
         ([guess(BEFORE, late=True), guess()], "there was a Record of A7 already"),
     ],
@@ -79,12 +77,6 @@ def test_other_records_and_those_that_the_course_gave_make_no_prediction_late() 
     own = guess(study="A7-own")
     assert sealed("knee")(handed_in(measured(BEFORE), own)).points == 1
     assert sealed("knee")(handed_in(measured(BEFORE, variant="own"), own)).points == 0
-
-
-def test_several_predictions_count_alike() -> None:
-    score = sealed("knee", "top", "end")(handed_in(guess(), guess(name="top", late=True)))
-    assert (score.points, score.of) == (1, 3)
-    assert "end was not sealed." in score.found
 
 
 def drawn(started: str = AFTER, **change: Any) -> Record:
@@ -147,12 +139,10 @@ def test_a_plot_of_the_own_records_with_all_that_was_asked_for_earns_all_points(
         ({"y_label": "rate"}, 5, "has no unit: Mbit/s"),
         ({"x_scale": "linear"}, 5, "The x axis is linear"),
         ({"legend": []}, 5, "no legend"),
-        (times(1.04), 6, "2 of 2 lines"),
         (times(1.5, which=1), 4.5, "1 of 2 lines"),
         (times(1000), 1.5, "0 of 2 lines"),
         (cut(3), 1, "0 of 2 lines"),
         ({"lines": []}, 0, "nothing is drawn"),
-        ({"lines": "many"}, 0, "cannot be read"),
         ({"lines": [{"points": 5, "x": ["a"], "y": [1]}]}, 0, "cannot be read"),
     ],
 )

@@ -31,26 +31,6 @@ def test_the_csv_has_every_question_of_every_lab_with_its_points() -> None:
     assert by_person == [*((slug[:2], "explain") for slug in paths.labs()), ("09", "memo")]
 
 
-def test_the_points_of_one_lab_are_a_table_with_their_sum() -> None:
-    text = printed("points", "05")
-    lab = lab_file.read("05-overlap")
-    assert f"{sum(each.points for each in lab.questions.values()):g} points" in text
-    assert re.findall(r"^\| `(.+?)` \|", text, re.MULTILINE) == list(lab.questions)
-
-
-def test_a_changed_lab_toml_changes_the_points(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    changed = tmp_path / "05-overlap"
-    changed.mkdir()
-    text = (paths.labs()["05-overlap"] / "lab.toml").read_text()
-    (changed / "lab.toml").write_text(
-        text.replace("[questions.explain]\npoints = 4", "[questions.explain]\npoints = 7")
-    )
-    monkeypatch.setattr(paths, "labs", lambda: {"05-overlap": changed})
-    assert "| `explain` | 7 | person |" in printed("points")
-
-
 def test_the_key_has_the_authors_answers_and_nothing_that_runs(tmp_path: Path) -> None:
     page = tmp_path / "key.html"
     assert str(page) in printed("key", "01", "-o", str(page))

@@ -77,8 +77,8 @@ def test_another_library_has_another_limit_and_the_reason_says_so() -> None:
     assert "instructor" in found.expected
 
 
-@pytest.mark.parametrize("kept", records()[::5], ids=lambda each: f"{each.study}-{each.variant}")
-def test_the_limit_needs_no_record_but_one_that_names_the_library(kept: Record) -> None:
+def test_the_limit_needs_no_record_but_one_that_names_the_library() -> None:
+    kept = records()[0]
     assert one("eager-limit", [kept]).points == WORTH["eager-limit"]
     assert one("eager-limit", [replace(kept, cluster={})]).points == 0
     assert one("eager-limit", []).points == 0
@@ -119,15 +119,11 @@ def test_a_round_trip_that_is_not_right_says_why(record: Record, share: float, s
     assert said in found.found
 
 
-def test_a_round_trip_that_waits_at_once_for_each_call_is_not_blocking_and_not_the_reverse() -> (
-    None
-):
-    found = one("own-nonblocking", instead(own("nonblocking", source=BLOCKING)))
-    assert found.points == WORTH["own-nonblocking"] / 2
-    assert "does not call irecv and isend" in found.found
+def test_a_round_trip_that_waits_at_once_for_a_blocking_call_is_not_non_blocking() -> None:
     mixed = BLOCKING.replace("world.Send(buffer, dest=1)", "world.Isend(buffer, dest=1).Wait()")
     found = one("own-nonblocking", instead(own("nonblocking", source=mixed)))
     assert found.points == WORTH["own-nonblocking"] / 2
+    assert "does not call irecv" in found.found
 
 
 def test_a_small_message_may_cost_more_in_python_but_not_ten_times_as_much() -> None:
@@ -163,7 +159,6 @@ def test_an_exchange_that_was_not_measured_earns_nothing() -> None:
             "np 3",
         ),
         (replace(own(), points=own().points[:1]), ("fit", "model-time"), "fewer than 3 sizes"),
-        (replace(patience(), complete=False), ("patience-times",), "cut short"),
         (
             replace(patience(), points=patience().points[:1]),
             ("patience-times",),

@@ -13,15 +13,7 @@ from beowulf.labs.lab_06 import a11_long_messages as a11
 from beowulf.labs.lab_06 import by_lot
 from beowulf.record import Record
 from tests.gold import lab_06
-from tests.gold.lab_06 import (
-    RIGHT,
-    cards,
-    loop,
-    operations,
-    plate,
-    sealed,
-    talks,
-)
+from tests.gold.lab_06 import RIGHT, cards, loop, operations, plate, sealed, talks
 
 LAB = Marked(lab_06)
 one, instead = LAB.one, LAB.instead
@@ -46,48 +38,29 @@ OF_IT = {"overhead_with_percent": 6.0, "overhead_change_points": -1.0}
     ("question", "made", "answers", "worth"),
     [
         ("postcard", [cards("postcard", 30)], {}, 0),
-        (
-            "postcard",
-            [cards("postcard", 30)],
-            {"card_message_bytes": 30, "card_frame_bytes": 176},
-            1,
-        ),
         # A text within the header; and whatever its length, the headers are the same.
         ("postcard", [cards("postcard", 9)], {"card_message_bytes": 9, "card_frame_bytes": 146}, 1),
         ("headers", [cards("postcard", 9)], {}, 1),
         ("headers", [cards("postcard", 3000)], {}, 1),
         ("row-cost", [], {"packets_a_step": 54.3, "wire_bytes_a_row": 8560}, 2),
         ("row-cost", [], {"packets_a_step": 36}, 4 / 3),  # without the ACKs
-        ("row-cost", [], {"row_overhead_percent": 6.1}, 2),
-        (
-            "row-cost",
-            [],
-            {"row_overhead_percent": 6.25},
-            4 / 3,
-        ),  # of the row, not of its bytes on the wire
-        ("row-cost", [], {"row_overhead_percent": 0.0588}, 4 / 3),
+        ("row-cost", [], {"row_overhead_percent": 6.25}, 4 / 3),  # of the row, not of its bytes
         ("row-cost", [plate(2000)], {}, 2 / 3),
         ("row-cost", [plate(2000)], {"wire_bytes_a_row": 16_500, "row_overhead_percent": 3.03}, 2),
         ("eager-limit", [cards("limit", 131_000, 131_072)], limit(131_000, 131_072), 0.5),
         # Right, but never captured.
         ("eager-limit", [cards("limit", 131_000, 131_072)], limit(131_040, 131_041), 0),
         ("eager-limit", [cards("limit", 100_000, 131_072)], limit(100_000, 131_072), 0),
-        ("overlap-gain", [], {"rate_with_mbit_per_s": 54.4}, 2),
-        ("overlap-gain", [], {"overhead_change_points": 0.5}, 4 / 3),
+        ("overlap-gain", [], {"overhead_change_points": 0.5, "rate_with_mbit_per_s": 54.4}, 4 / 3),
         # Nor is the change drawn from this figure.
         ("overlap-gain", [], {"overhead_with_percent": 6.9}, 2 / 3),
         ("overlap-gain", [], dict.fromkeys(LAB.rubric.OF_OVERLAP, 0), 0),
-        ("overlap-gain", [], dict.fromkeys(LAB.rubric.OF_OVERLAP, 1), 0),
         ("overlap-gain", [OTHER_WIRE], {}, 2 / 3),
         ("overlap-gain", [OTHER_WIRE], OF_IT, 2),
-        ("overlap-gain", [OTHER_WIRE], {**OF_IT, "overhead_change_points": 1.0}, 4 / 3),
         ("collectives", [operations(scatter_call=3072)], {}, 0.25),
         ("collectives", [operations(scatter_call=3072)], {"scatter_call_bytes": 3072}, 0.5),
-        ("timeline", [], {"data_ms": 31.42}, 1),
         ("timeline", [], {"data_ms": 0.12, "data_in": "MPI_Isend"}, 1 / 3),
-        ("swapped", [], {"bytes_a_packet": 255664.28 / 2309.16}, 0.5),
         ("swapped", [], {"bytes_a_packet": 62.8, "no_overlap_bytes_per_s": 145_017.58}, 0),
-        ("swapped", [], {"no_overlap_bytes_per_s": 255_664}, 0.5),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -115,31 +88,21 @@ def test_no_row_that_is_drawn_fills_its_last_segment() -> None:
     assert max(sizes) < 131_040
 
 
-def test_each_right_count_is_worth_the_same_and_the_best_record_counts() -> None:
+def test_each_right_count_is_worth_the_same_the_best_record_counts_and_none_is_believed() -> None:
     half = loop(handshake=12, data=None, ghost_rows=720)
     found = one("packet-loop", instead(half))
     assert (found.points, "ghost_rows: 720, ours is 120" in found.found) == (4, True)
     assert one("packet-loop", [*instead(half), loop()]).points == 8
-
-
-def test_a_count_is_held_against_ours_and_not_believed() -> None:
-    wrong = loop()
+    wrong, empty = loop(), loop()
     wrong.points[0].facts["yours"] = 7  # its `right` says True
-    assert one("packet-loop", instead(wrong)).points == pytest.approx(8 * 5 / 6)
+    empty.points[-1].facts.update({"yours": 0, "ours": 0})  # no row is found where there is none
+    for made in (wrong, empty):
+        assert one("packet-loop", instead(made)).points == pytest.approx(8 * 5 / 6)
 
 
-def test_a_loop_over_packets_without_any_row_finds_none() -> None:
-    empty = loop()
-    empty.points[-1].facts.update({"yours": 0, "ours": 0})
-    assert one("packet-loop", instead(empty)).points == pytest.approx(8 * 5 / 6)
-
-
-def test_several_captures_tell_the_limit_together() -> None:
+def test_several_captures_tell_the_limit_together_and_without_one_side_it_is_open() -> None:
     kept = [*instead(cards("limit", 131_040)), cards("limit", 131_041, 131_072)]
     assert one("eager-limit", kept).points == 1
-
-
-def test_without_cards_on_one_side_the_limit_is_open() -> None:
     found = one("eager-limit", [cards("postcard", 21)])
     assert (found.points, "rendezvous" in found.found) == (0, True)
 

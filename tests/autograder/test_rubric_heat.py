@@ -67,11 +67,6 @@ def test_the_best_of_several_records_counts_and_none_is_a_sentence() -> None:
     assert "There is no Record H4" in missing.found
 
 
-def test_a_name_that_the_heat_program_has_not_is_a_mistake_of_the_rubric() -> None:
-    with pytest.raises(ValueError, match="no function exchange_by_post"):
-        heat.right("H4", "exchange_by_post")
-
-
 @pytest.mark.parametrize(
     ("waits_for", "rank", "lowest"), [((1, 0, 1, 2), 0, 0), ((1, 2, 3, 2), 2, 2), ((1, 0), 0, 0)]
 )

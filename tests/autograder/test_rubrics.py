@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import ast
-import math
+import random
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
+import nbformat
 import pytest
-from marked import Marked, earned, points
+from marked import Marked, earned
 from nbformat.v4 import new_notebook
 
 from autograder import rubrics
@@ -19,15 +22,9 @@ from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission
 from beowulf import lab_file, paths, predictions
 from beowulf.exercises.own_plot import Wants
-from beowulf.labs.lab_02 import own_rows
-from beowulf.labs.lab_02.node_rows import RESULT
-from beowulf.labs.lab_05.overlap import ONE_USER
-from beowulf.labs.lab_06 import a10_short_messages as a10
-from beowulf.labs.lab_06 import collectives
-from beowulf.measure.roundtrips import HALF
-from beowulf.record import Point
-from tests.gold.hand_in import plain_answers, released
-from tests.gold.labs import LABS, Gold
+from tests.gold import trial
+from tests.gold.hand_in import answered, file_name, hand_in, plain_answers, released
+from tests.gold.labs import LABS, Gold, wrong
 
 SLUGS = sorted(paths.labs())
 of_each_lab = pytest.mark.parametrize("gold", LABS, ids=lambda gold: gold.slug)
@@ -156,64 +153,33 @@ def test_a_record_that_was_cut_short_or_emptied_is_no_whole_one(gold: Gold) -> N
             assert other.file_name in found.found
 
 
-JUNK = {
-    "01": [Point({"where": "switch"}, facts=facts) for facts in ({}, {"nodes": 7})],
-    "02": [
-        Point({"n": 1}, "duration_s", [1.0]),
-        Point({"node": "node00", "program": "processes", RESULT: "null call"}, facts={}),
-        Point({"node": "node00", "program": [], RESULT: {}}, facts={"less": 3}),
-        Point({"row": "null call", "node": "node00"}, own_rows.QUANTITY, [0.0]),
-        Point({"row": "clock, library"}, own_rows.QUANTITY, [float("nan")]),
-        Point({"node": "node00", "program": "memory", RESULT: "L1 cache"}, facts={"to_bytes": "x"}),
-    ],
-    "03": [
-        Point({"benchmark": "EP"}, "duration_s", [0.0]),
-        Point({"result": "hpl_gflops", "ranks": "many"}, "hpl_gflops", [1.0]),
-        Point({"way": "run", "ranks": 1, "rows": "x"}, "step_s", [1.0], {"pass": [0]}),
-        Point({"law": [], "count": {}}, facts={"yours": "x", "ours": None}),
-    ],
-    "04": [
-        Point({"sweep": "wide"}, HALF, [1.0]),
-        Point({"size_bytes": "many", "own": True}, HALF, [1.0]),
-    ],
-    "05": [
-        Point({"n": 1}, "since_barrier_s", [1.0] * 5),
-        Point({**ONE_USER.at, "size_bytes": "many", "rank": [], "part": {}}, "duration_s", [1.0]),
-        Point({"rank": 0, "launch": 0, "part": "comm"}, "duration_s", [0.0]),
-        Point({"function": "overlapped_step"}, facts={"source": 7, "right": True}),
-        Point({"way": "overlapped", "columns": "many"}, "step_s", [0.0]),
-        Point({"axes": 0}, facts={"lines": [{"x": [1]}]}),
-    ],
-    "06": [
-        Point({"from_rank": 0, "message": []}, facts={"bytes": "many", "protocol": {}}),
-        Point({"from_rank": 0}, facts={"kind": "eager", "bytes": float("nan"), "frame_bytes": 1}),
-        Point({"from_rank": 0}, facts={"bytes": 5, "wire_bytes": 0, "packets": 0}),
-        Point({**a10.TALKS[0].at, "launch": 0}, HALF, [1.0], {"talking": {"elapsed_s": "x"}}),
-        Point({"count": "data"}, facts={"yours": "1", "ours": [], "right": True}),
-        Point({"capture": "steps", "ranks": 4}, facts={"lengths": [[1]], "ghost_rows": 0}),
-        Point({"capture": "steps", "ranks": "x", "columns": []}, facts={"lengths": 7}),
-        Point({"part": "collectives", "size_bytes": "x"}, collectives.OPERATION, [1.0]),
-    ],
-    "07": [
-        Point({"turn": "1"}, facts={"before": 3, "now": [], "again": None}),
-        Point({"question": "driver", "when": "asked"}, facts={"answers": []}),
-        Point({"knob": "firewall", "way": "alone", "launch": 0}, "half_round_trip_us", [0.0]),
-        Point({"knob": [], "way": {}, "launch": "x", "state": 7}, "half_round_trip_us", [2.0]),
-        Point({"cycle": 1}, facts={"before": [0.0] * 40, "after": "x", "given": [1, 2, 3]}),
-        Point({"state": "after", "launch": "x"}, "step_s", [1.0]),
-    ],
-}
+SETS = 100
 
 
-@pytest.mark.parametrize(
-    ("number", "junk"), [(number, junk) for number, every in JUNK.items() for junk in every]
-)
-def test_records_of_junk_never_raise_and_never_earn(number: str, junk: Point) -> None:
-    lab = marked(paths.lab(number).name)
-    kept = [replace(each, cluster={}, points=[junk, junk]) for each in lab.gold.records()]
-    without = points(lab.scores([]))
-    for name, score in lab.scores(kept).items():
-        assert math.isfinite(score.points)
-        assert score.found, name
-        # A cluster that is not whole is worth a third.
-        assert score.points <= without[name] or name == "a2-record", name
+@pytest.mark.nightly
+@pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.slug)
+def test_of_a_hundred_sets_of_wrong_answers_each_costs_its_own_questions_alone(
+    lab: Gold, tmp_path: Path
+) -> None:
+    folder, file = tmp_path / "hand-in", file_name(lab.slug)
+
+    def points(of: Iterable[str]) -> dict[str, float]:
+        answers = {**lab.right, **{name: wrong(lab.right[name]) for name in of}}
+        notebook = answered(released(lab.slug), answers)
+        if folder.exists():
+            nbformat.write(notebook, folder / file)
+        else:
+            hand_in(folder, notebook, lab.records(), Path(file).stem, student="someone")
+        return trial.graded(lab.slug, folder, "someone").points
+
+    full = points(())
+    alone = {name: points([name]) for name in lab.right}
+    draw = random.Random(lab.slug)
+    for _ in range(SETS):
+        chosen = draw.sample(sorted(alone), draw.randint(2, min(6, len(alone))))
+        for question, found in points(chosen).items():
+            costly = [alone[name][question] for name in chosen]
+            assert found <= min(costly) + 1e-9, (question, chosen)
+            if min(costly) == full[question]:
+                assert found == pytest.approx(full[question]), (question, chosen)
+    assert all(found != full for found in alone.values())

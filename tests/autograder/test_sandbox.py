@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ordinary import ada, give
+from other_user import ada, give
 
 from autograder import sandbox
 from beowulf.errors import LabError

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +9,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from nbgrader.utils import determine_grade
 
 from autograder import rubrics
-from autograder.grading.scoring import ASSESSED, Assessed, AssessSubmission, WriteScores
+from autograder.grading.scoring import write_scores
 from autograder.rubrics import Question
 from autograder.rubrics.record_facts import ByRecord, numbers_and_words
 from autograder.rubrics.score import MIME_TYPE, Score
@@ -31,46 +29,29 @@ def graded_cell(points: float = 3) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("points", "counted"),
-    [
-        (1 / 3, 1 / 3),
-        (-2, 0),
-        (7, 3),
-        (float("nan"), 0),
-        (float("inf"), 0),
-    ],
+    ("points", "counted"), [(1 / 3, 1 / 3), (-2, 0), (7, 3), (float("nan"), 0), (float("inf"), 0)]
 )
 def test_nbgrader_counts_the_score_within_zero_and_the_cells_worth(
     points: float, counted: float
 ) -> None:
     notebook = new_notebook(cells=[graded_cell()])
-    resources = {ASSESSED: Assessed({"q": Score(points, 3, "found")})}
-    WriteScores().preprocess(notebook, resources)
+    write_scores(notebook, {"q": Score(points, 3, "found")})
     assert determine_grade(notebook.cells[0]) == (counted, 3)
 
 
 def test_a_question_that_the_rubric_does_not_know_gives_nothing_and_says_so() -> None:
     notebook = new_notebook(cells=[graded_cell()])
-    WriteScores().preprocess(notebook, {ASSESSED: Assessed()})
+    write_scores(notebook, {})
     assert determine_grade(notebook.cells[0]) == (0, 3)
     assert "no such question" in notebook.cells[0].outputs[0].data["text/html"]
-
-
-def test_an_assignment_without_a_rubric_keeps_its_own_outputs() -> None:
-    notebook = new_notebook(cells=[graded_cell()])
-    before = json.dumps(notebook.cells)
-    WriteScores().preprocess(notebook, {ASSESSED: None})
-    assert json.dumps(notebook.cells) == before
 
 
 def test_cells_graded_by_hand_are_left_alone() -> None:
     marks = {"grade_id": "explain", "grade": True, "solution": True, "points": 4}
     cells = [
-        new_markdown_cell("text", metadata={"nbgrader": marks}),
-        new_code_cell("code", metadata={"nbgrader": marks}),
+        make("text", metadata={"nbgrader": marks}) for make in (new_markdown_cell, new_code_cell)
     ]
-    WriteScores().preprocess(new_notebook(cells=cells), {ASSESSED: Assessed()})
-    assert cells[1].outputs == []
+    write_scores(new_notebook(cells=cells), {})
     assert [determine_grade(cell) for cell in cells] == [(None, 4), (None, 4)]
 
 
@@ -119,11 +100,3 @@ def test_a_slip_in_a_reader_is_no_missing_part_of_a_record_and_its_traceback_is_
         assert said in score.found
     assert "in slips" in caplog.text
     assert "AttributeError: 'Record' object has no attribute 'sample_count'" in caplog.text
-
-
-@pytest.mark.parametrize("slug", ["99-nothing", "", "../course"])
-def test_an_instructors_own_assignment_has_no_rubric(slug: str, tmp_path: Path) -> None:
-    assert rubrics.find(slug) is None
-    about = {"nbgrader": {"assignment": slug}, "metadata": {"path": str(tmp_path)}}
-    _, resources = AssessSubmission().preprocess(new_notebook(), about)
-    assert resources[ASSESSED] is None

@@ -12,7 +12,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
 from autograder.evidence import record_files
-from autograder.rubrics.submission import Submission, literal
+from autograder.rubrics.submission import Submission
 
 
 def handed_in(folder: Path, *sources: str) -> Submission:
@@ -25,13 +25,11 @@ def handed_in(folder: Path, *sources: str) -> Submission:
     ("source", "value"),
     [
         ("x = 12", 12),
-        ("x: int = 3", 3),
         ("y = x = [1, None]", [1, None]),
         ("x = 8 * 1380 / 60.25 / 1e6", 8 * 1380 / 60.25 / 1e6),
         ("x = 1\nx = 2", 2),
         ("!ls\n%time\nx = 3", 3),
         ("y = 17.9\nx = y / 2", 8.95),
-        ("y = 'node01'\nx = y", "node01"),
         ("a = 2\nb = a * a\nx = 3 * b - -a", 14),
         ("y = 3\nx = y\ny = 4", 3),
     ],
@@ -47,17 +45,11 @@ def test_a_plain_value_is_an_answer(tmp_path: Path, source: str, value: Any) -> 
         "x = y",
         "x = 9 ** 9 ** 9",
         "x = 'a' * 10 ** 10",
-        "x = True * 4",
         "x = 1 / 0",
         "x = " + "+".join(["1"] * 5000),
-        "x = y\ny = 1",
-        "y = print(1)\nx = y / 2",
         "y = 2\nx = y.real",
-        "y = [1, 2]\nx = y[0]",
         "y = 'a'\nx = y * 10 ** 9",
         "y = 1e200\nx = y ** y",
-        "y = 1\nx = [y]",
-        "x = x + 1",
         "y = 1e299\nx = y * y * y * y",
         "y = 9" + "9" * 299 + "\n" + "y = y * y\n" * 30 + "x = y",
     ],
@@ -99,11 +91,6 @@ def test_a_cell_is_split_into_lines_once_and_not_for_each_answer(
     assert found.unread_answers == {"b": "f(\n  'é',\n 2)", "c": "g()", "d": "h('x')"}
 
 
-def test_a_name_is_an_answer_of_any_cell_further_up(tmp_path: Path) -> None:
-    found = handed_in(tmp_path, "full_us = 17.9", "half_us = full_us / 2", "third = half_us / 3")
-    assert found.answers == {"full_us": 17.9, "half_us": 8.95, "third": 8.95 / 3}
-
-
 def test_only_answer_cells_are_read(tmp_path: Path) -> None:
     def marks(solution: bool) -> dict[str, Any]:
         return {"nbgrader": {"grade_id": "an-answer", "solution": solution}}
@@ -116,11 +103,6 @@ def test_only_answer_cells_are_read(tmp_path: Path) -> None:
     found = Submission.read(tmp_path, new_notebook(cells=cells))
     assert found.answers == {}
     assert found.unread_answers == {"x": "8 / cores"}
-
-
-def test_numbers_too_large_to_compute_with_are_left_alone() -> None:
-    with pytest.raises(ValueError, match="out of range"):
-        literal(ast.parse("*".join(["9" * 4000] * 3), mode="eval").body)
 
 
 def test_each_bad_file_has_its_reason_and_good_ones_are_kept(

@@ -104,13 +104,6 @@ def test_a_word_draws_the_same_each_time_and_another_word_something_else(
     assert many == set(variant.ASKED_BYTES)
 
 
-def test_neither_mark_nor_word_shows_what_it_was_made_of() -> None:
-    word = variant.of(KEY, "ada")
-    assert KEY[:8] not in word
-    assert word not in variant.mark(word).upper()
-    assert variant.of("another key", "ada") != word
-
-
 @pytest.mark.cluster
 def test_a_cluster_is_broken_and_marked_by_the_word(
     cluster: NamespaceCluster, no_word: Path, monkeypatch: pytest.MonkeyPatch
@@ -122,7 +115,7 @@ def test_a_cluster_is_broken_and_marked_by_the_word(
     assert cluster.describe()["mark"] == variant.mark(word)
     chosen = []
     monkeypatch.setattr(NamespaceCluster, "heal", lambda self: None)
-    monkeypatch.setattr(faults, "apply", lambda _, fault, node: chosen.append((fault, node)))
+    monkeypatch.setattr(faults, "apply", lambda *each: chosen.append(each[2:]))
     monkeypatch.setattr(state, "write", lambda *_: None)
     for name in PUZZLES:
         cluster.break_it(name)
@@ -272,13 +265,6 @@ def test_what_counts_in_a_capture_names_it(course: Path) -> None:
     assert variants.findings(named, mine) == []
 
 
-def test_seeds_of_learners_differ_and_without_a_word_count_the_launches() -> None:
-    assert [variant.seed(launch, "") for launch in range(3)] == [1, 2, 3]
-    seeds = {variant.seed(own=variant.of(KEY, student)) for student in CLASS}
-    assert len(seeds) == len(CLASS)
-    assert all(1000 < seed < 1_000_000_000 for seed in seeds)
-
-
 def test_the_models_time_is_asked_for_the_size_of_ones_own(course: Path) -> None:
     sizes = {name: variant.asked_bytes(variant.of(KEY, name)) for name in CLASS}
     one = "ada"
@@ -313,7 +299,7 @@ def test_whose_a_mark_is_costs_no_more_in_a_large_class(
     everybody = [f"student-{number}" for number in range(200)]
     (tmp_path / variants.KEY).write_text(KEY)
     variants.issue(tmp_path, everybody)
-    record = marked(lab_04.e1(), "ada")
+    mark = variant.mark(variant.of(KEY, "ada"))
     worked_out: list[str] = []
     word_of = variant.of
 
@@ -321,16 +307,16 @@ def test_whose_a_mark_is_costs_no_more_in_a_large_class(
         worked_out.append(student)
         return word_of(key, student)
 
+    def whose(student: str) -> str:
+        return own(tmp_path, student).whose(mark)
+
     monkeypatch.setattr(variant, "of", of)
     for student in everybody:
-        assert variants.foreign(record, student, tmp_path) == ""
+        assert whose(student) == ""
     assert len(worked_out) == len(everybody)
     # Who comes later gets a word, too.
     variants.issue(tmp_path, ["ada"])
-    assert "with the personal code of ada" in variants.foreign(record, everybody[0], tmp_path)
-    assert variants.foreign(record, "ada", tmp_path) == ""
-    assert variants.foreign(as_handed_in(lab_04.e1()), "grace", tmp_path) == ""
-    assert variants.foreign(record, "grace", None) == ""
+    assert (whose(everybody[0]), whose("ada")) == ("ada", "")
 
 
 # ---------------------------------------------------------------- Records that the course gives
@@ -381,8 +367,3 @@ def test_a_label_on_values_that_the_course_did_not_give_is_noticed(
     (found,) = shared_records.findings(gifts[0], known)
     assert "not those that the course gave" in found.says
     assert shared_records.findings(gifts[1], known) == []
-
-
-def test_a_folder_without_records_has_nothing_to_give(course: Path, tmp_path: Path) -> None:
-    with pytest.raises(LabError, match="There is no Record"):
-        shared_records.prepare(course, lab_01.SLUG, tmp_path / "nothing", "spring")

@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_flows import ACK, FIN, SYN, SYN_ACK, A, B, Talk, opened
-from test_protocols import with_tshark
-from written import Packet, arp, ethernet, fields, frames, ip, pcap, pcapng, times_ns, tshark
+from test_flows import ACK, FIN, A, B, Talk, opened
+from written import Packet, arp, ethernet, frames, ip, pcapng, times_ns, tshark
 
 from beowulf.cli.commands import app
 from beowulf.cluster.namespaces import NamespaceCluster
@@ -67,19 +66,25 @@ def adds_up(path: Path) -> dict[str, object]:
     return found
 
 
-@settings(with_tshark, max_examples=3)
-@given(written=st.lists(st.builds(Packet, frames, times_ns), max_size=60))
-def test_the_parts_add_up_for_anything(
-    written: list[Packet], tmp_path_factory: pytest.TempPathFactory
+snaps = st.sampled_from([0, 13, 14, 34, 54, 70, 1 << 18])
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    written=st.lists(st.builds(Packet, frames, times_ns, snap_bytes=snaps), max_size=40),
+    cut=st.integers(0, 90),
+)
+def test_the_parts_add_up_whatever_was_captured_of_a_packet(
+    written: list[Packet], cut: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     path = tmp_path_factory.mktemp("parts") / "wire.pcapng"
-    path.write_bytes(pcapng(written))
-    adds_up(path)
-    # A segment that only acknowledges, as tshark's filter says it.
-    only = "tcp.len == 0 && tcp.flags & 0x17 == 0x10 && tcp.port != 22"
-    lines = tshark(path, "-Y", only).splitlines()
-    share = analyse(path)["shares"]["ack_only"] or 0
-    assert round(share * len(written)) == len(lines)
+    data = pcapng(written)
+    path.write_bytes(data[: max(len(data) - cut, len(pcapng([])))])
+    found = analyse(path)
+    assert found["packets"] <= len(written)
+    if all(packet.taken == packet.frame for packet in written):
+        adds_up(path)
+    json.dumps(found)
 
 
 def test_overhead_is_what_is_not_payload_seen_for_the_first_time(tmp_path: Path) -> None:
@@ -87,7 +92,7 @@ def test_overhead_is_what_is_not_payload_seen_for_the_first_time(tmp_path: Path)
     talk.send(A, B, 1001, b"x" * 946).send(B, A, 5001, ack=1947, flags=ACK)
     talk.send(A, B, 1001, b"x" * 946, after_ms=300).send(A, B, 1947, flags=FIN, ack=5001)
     talk.packets.append(Packet(ethernet(0x0806, arp("10.0.0.1", "10.0.0.2")), talk.now_ns))
-    found = adds_up(talk.write(tmp_path))
+    found = adds_up(path := talk.write(tmp_path))
     assert found["bytes"] == 6 * 60 + 2 * 1000
     assert found["overhead"]["tcp"] == pytest.approx(1 - 946 / 2300)
     assert found["overhead"]["paper_a_data_share"] == pytest.approx(2 / 7)
@@ -97,6 +102,9 @@ def test_overhead_is_what_is_not_payload_seen_for_the_first_time(tmp_path: Path)
     shares = {name: found["shares"][name] for name in ("ack_only", "connection", "other")}
     assert shares == pytest.approx({"ack_only": 2 / 8, "connection": 3 / 8, "other": 1 / 8})
     assert found["overhead"]["mpi"] is None
+    # A segment that only acknowledges, as tshark's filter says it.
+    only = "tcp.len == 0 && tcp.flags & 0x17 == 0x10 && tcp.port != 22"
+    assert len(tshark(path, "-Y", only).splitlines()) == 2
 
 
 def test_a_real_run_adds_up(
@@ -123,27 +131,12 @@ def test_a_real_run_adds_up(
     assert mpi["setup"]["calls"] == mpi["connections"]
     assert mpi["setup"]["syn_to_answer_s"] > 0
     assert found["ssh"]["connections"] >= 1
-    keys = fields(file, "tcp.stream", "ssh.message_code", "tcp.dstport")
-    assert found["ssh"]["setup"]["logins"] == sum(row[1:] == ["21", "22"] for row in keys)
     assert 0 < found["overhead"]["tcp"] < 1
     assert 0 < found["overhead"]["mpi"] < 1
     text = beowulf("packets", file).stdout
     assert f"{mpi['messages']:,} messages with {mpi['message_bytes']:,} bytes" in text
     listed = json.loads(beowulf("packets", file, "--messages", "--json").stdout)
     assert len(listed) == mpi["messages"]
-
-
-@pytest.mark.parametrize("behind", [b"", b"\x5a" * 44], ids=["alone", "with what is encrypted"])
-def test_a_login_is_seen_by_its_new_keys(behind: bytes, tmp_path: Path) -> None:
-    """Debian 12's client sends them alone, Debian 13's has more in the same segment."""
-    server, new_keys = (B[0], 22), bytes([0, 0, 0, 12, 10, 21]) + bytes(10)
-    talk = Talk().send(A, server, 1000, flags=SYN, after_ms=0)
-    talk.send(server, A, 5000, ack=1001, flags=SYN_ACK).send(A, server, 1001, ack=5001, flags=ACK)
-    talk.send(A, server, 1001, b"SSH-2.0-client\r\n").send(server, A, 5001, b"SSH-2.0-server\r\n")
-    talk.send(A, server, 1017, new_keys + behind).send(A, server, 1033 + len(behind), b"\x5b" * 60)
-    setup = analyse(talk.write(tmp_path))["ssh"]["setup"]
-    assert (setup["logins"], setup["packets"]) == (1, 6)
-    assert setup["syn_to_keys_s"] == pytest.approx(0.005)
 
 
 def test_a_program_keeps_its_own_options_and_one_that_fails_its_packets(
@@ -158,10 +151,10 @@ def test_a_program_keeps_its_own_options_and_one_that_fails_its_packets(
     assert summary(tmp_path / "wire.pcapng")["packets"] > 0
 
 
-def one_frame(folder: Path, **how: int) -> Path:
-    path = folder / "wire.pcap"
+def one_frame(folder: Path) -> Path:
+    path = folder / "wire.pcapng"
     frame = ethernet(0x0800, ip(17, b"12345678", "10.0.0.1", "10.0.0.2"))
-    path.write_bytes(pcap([Packet(frame)] * 3, **how))
+    path.write_bytes(pcapng([Packet(frame)] * 3))
     return path
 
 
@@ -170,11 +163,9 @@ def test_what_is_no_capture_is_a_sentence(
     tmp_path: Path, beowulf: Command, more: list[str]
 ) -> None:
     (tmp_path / "letter.txt").write_text("Dear wire,\n" * 10)
-    radio = one_frame(tmp_path, link=127)
     for name, said in (
         ("letter.txt", "letter.txt is not a capture. "),
-        ("nothing.pcap", "There is no capture nothing.pcap. "),
-        (radio, "wireless (radiotap), not Ethernet"),
+        ("nothing.pcapng", "There is no capture nothing.pcapng. "),
     ):
         done = beowulf("packets", name, *more)
         assert (done.returncode, done.stdout) == (1, "")
@@ -245,26 +236,3 @@ def test_an_interface_that_is_not_there_is_a_sentence(
     taker.words = [word.replace("br0", "br7") for word in taker.words]
     with pytest.raises(LabError, match=r"switch could not start: There is no device .*br7"):
         wire.__enter__()
-
-
-@settings(max_examples=60, deadline=None)
-@given(
-    written=st.lists(
-        st.builds(Packet, frames, times_ns, snap_bytes=st.sampled_from([0, 13, 14, 34, 54, 70])),
-        max_size=40,
-    ),
-    write=st.sampled_from([pcap, pcapng]),
-    cut=st.integers(0, 90),
-)
-def test_whatever_was_captured_of_a_packet_it_can_be_analysed(
-    written: list[Packet],
-    write: Callable[[list[Packet]], bytes],
-    cut: int,
-    tmp_path_factory: pytest.TempPathFactory,
-) -> None:
-    path = tmp_path_factory.mktemp("cut") / "wire"
-    data = write(written)
-    path.write_bytes(data[: max(len(data) - cut, 200)])
-    found = analyse(path)
-    assert found["packets"] <= len(written)
-    json.dumps(found)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
 from pathlib import Path
 
@@ -10,10 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_protocols import with_tshark
-from written import START_S, Packet, Segment, ethernet, fields, frames, ip, pcapng, times_ns, tshark
+from runs import Run
+from written import START_S, Packet, Segment, agrees, ethernet, fields, ip, pcapng, tshark
 
-from beowulf.packets import flows
 from beowulf.packets.flows import Conversations, conversations
 from beowulf.packets.table import Packets
 
@@ -78,45 +76,27 @@ def agrees_on_conversations(path: Path) -> None:
     size = table["a_wire_bytes"] + table["b_wire_bytes"]
     assert Counter(zip(packets, size, strict=True)) == streams(path)
     # What `-z conv,tcp` prints: frames are whole, bytes are rounded from 10,000 on.
-    theirs = Counter()
+    theirs, ours = Counter(), Counter()
     for line in tshark(path, "-q", "-z", "conv,tcp").splitlines():
         if "<->" in line:
             words = line.replace(" bytes", "").replace(" kB", "000").split()
             one, _, other, *counts = words
-            ends = frozenset([(one, *counts[2:4]), (other, *counts[:2])])
-            theirs[ends] += 1
-    ours = Counter()
-    for row in table.itertuples():
+            theirs[frozenset([(one, *counts[2:4]), (other, *counts[:2])])] += 1
+    for row in table.to_dict("records"):
         ends = []
         for name in "ab":
-            size = getattr(row, f"{name}_wire_bytes")
+            size = row[f"{name}_wire_bytes"]
             shown = size if size < 10_000 else size // 1000 * 1000
-            end = f"{getattr(row, name)}:{getattr(row, f'{name}_port')}"
-            ends.append((end, str(getattr(row, f"{name}_packets")), str(shown)))
+            end = f"{row[name]}:{row[f'{name}_port']}"
+            ends.append((end, str(row[f"{name}_packets"]), str(shown)))
         ours[frozenset(ends)] += 1
     assert ours == theirs
 
 
-def without_syn(packet: Packet) -> bool:
-    # Which SYN begins a new conversation is asked below, with numbers that make sense.
-    return packet.frame[12:14] != b"\x08\0" or packet.frame[23] != 6 or not packet.frame[47] & SYN
-
-
-@pytest.mark.nightly
-@with_tshark
-@given(written=st.lists(st.builds(Packet, frames, times_ns), min_size=1, max_size=80))
-def test_conversations_of_anything_agree_with_tshark(
-    written: list[Packet], tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    path = tmp_path_factory.mktemp("flows") / "wire.pcapng"
-    kept = [packet for packet in written if without_syn(packet)]
-    path.write_bytes(pcapng(kept))
-    table = conversations(path)
-    packets = table["a_packets"] + table["b_packets"]
-    size = table["a_wire_bytes"] + table["b_wire_bytes"]
-    plain = [row for row in fields(path, "tcp.stream", "ipv6.nxt") if row[0]]
-    assert sum(packets) == len(plain)
-    assert Counter(zip(packets, size, strict=True)) == streams(path)
+@pytest.mark.cluster
+def test_a_real_capture_agrees_to_the_packet_and_the_byte(whole: Run) -> None:
+    agrees(whole.file)
+    agrees_on_conversations(whole.file)
 
 
 def test_a_conversation_counts_each_direction_as_tshark_does(tmp_path: Path) -> None:
@@ -236,19 +216,3 @@ def test_an_ack_that_was_waited_with_is_seen(tmp_path: Path) -> None:
     assert row["b_delayed_acks"] == 1
     assert row["b_longest_ack_delay_s"] == pytest.approx(0.04)
     assert row["a_delayed_acks"] == 0
-
-
-def test_pieces_and_the_whole_tell_the_same(tmp_path: Path) -> None:
-    talk = opened()
-    for number, again in itertools.product(range(40), range(2)):
-        talk.send(A, B, 1001 + number * 500, b"x" * 500)
-        talk.send(B, A, 5001, ack=1001 + number * 500, flags=ACK, after_ms=40 * again + 1)
-    path = talk.write(tmp_path)
-    tables = []
-    for chunk_bytes in (700, 1 << 20):
-        packets, found = Packets(path, chunk_bytes), Conversations()
-        for piece in packets:
-            found.follow(piece)
-        tables.append(flows.table(found, packets.addresses, 0))
-    assert tables[0].equals(tables[1])
-    assert tables[0]["a_retransmitted_packets"][0] == 40

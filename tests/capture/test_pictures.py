@@ -9,7 +9,7 @@ import pytest
 from runs import Run
 from test_flows import A, B, Talk, opened
 
-from beowulf.errors import LabError, UsageError
+from beowulf.errors import LabError
 from beowulf.figures import Figure
 from beowulf.packets.ladder import ladder
 from beowulf.packets.mpi_messages import messages
@@ -40,6 +40,10 @@ def test_a_ladder_of_an_eager_message_has_its_segments(whole: Run, tmp_path: Pat
     assert list(_sent_once(forth)["what"]) == ["Eager: header, 1,368 bytes", "80 bytes"]
     assert "1,448 bytes, tag 1006: eager" in figure.title
     assert figure.table["time_us"].is_monotonic_increasing
+    with pytest.raises(LabError, match="No message with tag 4711"):
+        ladder(whole.file, tag=4711)
+    with pytest.raises(LabError, match="There is no message 99999"):
+        ladder(whole.file, 99999)
 
 
 @pytest.mark.cluster
@@ -61,16 +65,6 @@ def test_a_ladder_of_a_rendezvous_asks_and_is_cleared_before_the_data(
     assert len(words(figure)) < 50
 
 
-@pytest.mark.cluster
-def test_a_ladder_of_no_such_message_is_a_sentence(whole: Run) -> None:
-    with pytest.raises(LabError, match="No message with tag 4711"):
-        ladder(whole.file, tag=4711)
-    with pytest.raises(LabError, match="There is no message 99999"):
-        ladder(whole.file, 99999)
-    with pytest.raises(UsageError, match="one message"):
-        ladder(whole.file)
-
-
 def test_what_was_retransmitted_is_marked_and_in_the_legend_whichever_direction_it_went(
     tmp_path: Path,
 ) -> None:
@@ -86,8 +80,4 @@ def test_what_was_retransmitted_is_marked_and_in_the_legend_whichever_direction_
     assert "10.0.0.2:40002 to node00:40001: 50 bytes, 1 segments retransmitted." in figure.alt
     (legend,) = figure.drawing.legends
     assert [text.get_text() for text in legend.get_texts()].count("retransmitted") == 1
-
-
-def test_an_empty_capture_gives_an_empty_picture(tmp_path: Path) -> None:
-    path = Talk().write(tmp_path)
-    is_drawn(bytes_over_time(path), tmp_path)
+    is_drawn(bytes_over_time(Talk().write(tmp_path)), tmp_path)  # of nothing

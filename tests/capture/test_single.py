@@ -22,9 +22,10 @@ from beowulf.packets.mpi_messages import messages
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """A connection between MPI processes and two messages in it, of tags 5 and 6."""
+    """A connection between MPI processes and messages in it, of tags 5 and 4 in one segment, and of tag 6."""
     talk = opened().send(A, B, 1001, CALL).send(B, A, 5001, YES, ack=1021)
-    talk.send(B, A, 5017, eager(5, 0), ack=1021).send(B, A, 5097, eager(6, 3), ack=1021)
+    talk.send(B, A, 5017, eager(5, 0) + eager(4, 0), ack=1021)
+    talk.send(B, A, 5177, eager(6, 3), ack=1021)
     return talk.write(tmp_path)
 
 
@@ -53,14 +54,10 @@ def test_the_filter_chooses_and_all_numbers_are_those_of_the_file(file: Path) ->
     assert seen(file, "udp") == []
     numbers = [number for (number,) in fields(file, "frame.number")]
     assert [each.number for each in found] == numbers[-2:]
-
-
-def test_a_message_that_shares_its_segment_has_a_layer_of_its_own(tmp_path: Path) -> None:
-    talk = opened().send(A, B, 1001, CALL).send(B, A, 5001, YES + eager(5, 0), ack=1021)
-    (both,) = seen(talk.write(tmp_path), "mpich.tag == 5")
-    first, second = both.get_multiple_layers("mpich")
-    assert first.handshake.showname_value == "answer: yes (1)"
-    assert second.kind.showname_value == "eager (0)"
+    # What shares a segment has a layer of its own.
+    first, second = found[0].get_multiple_layers("mpich")
+    assert first.kind.showname_value == second.kind.showname_value == "eager (0)"
+    assert second.tag == "4"
 
 
 def test_nobody_waits_for_pyshark_who_does_not_look() -> None:

@@ -103,18 +103,6 @@ class Packet:
         return self.frame[: self.snap_bytes]
 
 
-def pcap(packets: Sequence[Packet], unit_ns: int = 1000, link: int = ETHERNET) -> bytes:
-    """A pcap file, with times in units of 1000 or 1 ns."""
-    magic = 0xA1B2C3D4 if unit_ns == 1000 else 0xA1B23C4D
-    parts = [struct.pack("<IHHiIII", magic, 2, 4, 0, 0, 1 << 18, link)]
-    for packet in packets:
-        seconds, rest = divmod(packet.time_ns, 10**9)
-        lengths = len(packet.taken), len(packet.frame)
-        parts.append(struct.pack("<IIII", seconds, rest // unit_ns, *lengths))
-        parts.append(packet.taken)
-    return b"".join(parts)
-
-
 @dataclass
 class Section:
     """A section of a pcapng file that is being written."""
@@ -143,12 +131,8 @@ class Section:
         self.block(1, struct.pack("<HHI", link, 0, 0) + options)
         self.resolutions.append(resolution)
 
-    def ticks(self, packet: Packet) -> int:
-        resolution = self.resolutions[packet.interface]
-        return packet.time_ns * 10**resolution // 10**9
-
     def packet(self, packet: Packet) -> None:
-        ticks = self.ticks(packet)
+        ticks = packet.time_ns * 10 ** self.resolutions[packet.interface] // 10**9
         lengths = len(packet.taken), len(packet.frame)
         head = struct.pack("<IIIII", packet.interface, ticks >> 32, ticks & 0xFFFFFFFF, *lengths)
         self.block(6, head + packet.taken)
@@ -249,31 +233,21 @@ def hierarchy(file: Path) -> dict[str, tuple[int, int]]:
     return found
 
 
-@dataclass(frozen=True)
-class Capinfos:
-    """What capinfos says of a capture."""
-
-    packets: int
-    wire_bytes: int
-    duration_s: float
-
-
-def capinfos(file: Path) -> Capinfos:
+def capinfos(file: Path) -> tuple[int, int, float]:
+    """Packets, their bytes on the wire and the seconds between the first and the last, as capinfos says."""
     words = ["capinfos", "-T", "-r", "-M", "-m", "-c", "-d", "-u", str(file)]
     line = subprocess.run(words, capture_output=True, text=True, timeout=240).stdout.strip()
     _, packets, wire_bytes, duration_s = line.split(",")
-    seconds = 0.0 if duration_s == "n/a" else float(duration_s)
-    return Capinfos(int(packets), int(wire_bytes), seconds)
+    return int(packets), int(wire_bytes), 0.0 if duration_s == "n/a" else float(duration_s)
 
 
 def agrees(path: Path) -> None:
     """Our summary of the capture is what capinfos and `tshark -z io,phs` count."""
     ours = summary(path)
-    info = capinfos(path)
-    assert ours["packets"] == info.packets
-    assert ours["bytes"] == info.wire_bytes
+    packets, wire_bytes, duration_s = capinfos(path)
+    assert (ours["packets"], ours["bytes"]) == (packets, wire_bytes)
     # capinfos prints as many digits as the capture has.
-    assert ours["first_to_last_s"] == pytest.approx(info.duration_s, abs=1e-6)
+    assert ours["first_to_last_s"] == pytest.approx(duration_s, abs=1e-6)
     assert ours["elapsed_s"] == ours["first_to_last_s"]
     theirs = hierarchy(path)
     counts = {name: (each["packets"], each["bytes"]) for name, each in ours["protocols"].items()}

@@ -81,7 +81,7 @@ def test_a_warning_on_stderr_is_no_reason_not_to_boot(beowulf: Beowulf) -> None:
     start_up_file.write_text("echo 'loading modules' >&2\n")
     surroundings = {"LC_ALL": "xx_XX.UTF-8", "BASH_ENV": str(start_up_file)}
     assert "2 nodes are up" in beowulf("up", "--nodes", "2", **surroundings)
-    assert "loading modules" in (beowulf.state / "rack.log").read_text()
+    assert "loading modules" in (beowulf.state / "supervisor.log").read_text()
     said = beowulf("ssh", "node00", "bash --norc -c hostname", LC_ALL="xx_XX.UTF-8")
     assert said == "node00\n"
 
@@ -131,8 +131,8 @@ def test_two_ups_at_once_make_one_cluster(beowulf: Beowulf) -> None:
     both = [beowulf.start("up"), beowulf.start("up")]
     said = [each.communicate(timeout=PATIENCE_S)[0] for each in both]
     assert [each.returncode for each in both] == [0, 0], said
-    racks = [words for words in beowulf.processes() if "beowulf-rack" in words]
-    assert len([words for words in racks if words.startswith("bash")]) == 1
+    supervisors = [words for words in beowulf.processes() if "beowulf-supervisor" in words]
+    assert len([words for words in supervisors if words.startswith("bash")]) == 1
 
 
 def test_nodes_outlive_the_terminal_that_booted_them(beowulf: Beowulf) -> None:
@@ -194,26 +194,6 @@ def test_a_checkout_whose_name_mpich_does_not_quote_is_refused(
         assert "MPICH cannot work in" in said
         assert "Move the checkout to a folder without it" in said
     assert not learner.state.exists()
-
-
-@pytest.mark.nightly
-def test_a_long_state_folder_works(tmp_path: Path) -> None:
-    deep = Beowulf(tmp_path.joinpath(*["a-folder-with-a-long-name"] * 12) / "state", tmp_path)
-    try:
-        deep("up", "--nodes", "2")
-        assert deep("ssh", "node00", "ssh node01 hostname").strip() == "node01"
-    finally:
-        deep.end()
-
-
-@pytest.mark.nightly
-def test_a_state_folder_has_the_same_cluster_under_each_of_its_names(
-    beowulf: Beowulf, tmp_path: Path
-) -> None:
-    beowulf("up", "--nodes", "2")
-    (tmp_path / "link").symlink_to(beowulf.state)
-    for name in ("link", "state/", "./tmp/../state"):
-        assert "node01" in beowulf("status", BEOWULF_STATE=str(tmp_path) + "/" + name)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -11,7 +10,7 @@ from tiny_study import PHASES, paused
 
 from beowulf.cluster import lock
 from beowulf.record import Record
-from tests.simulated_pcs import Hall, hall
+from tests.simulated_pcs import Hall, hall, learner_at, needs_root
 
 pytestmark = pytest.mark.cluster
 DIES = "node01"
@@ -48,17 +47,15 @@ def pcs(namespaces_work: None) -> Iterator[Hall]:
 @pytest.fixture(scope="module")
 def learner(pcs: Hall, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Beowulf]:
     here = tmp_path_factory.mktemp("l")
-    found = Beowulf(here / "s", here, pcs.enter)
     inventory = pcs.inventory(here / "pcs.yml")
-    found("setup", inventory)
-    found("up", "--target", inventory)
-    yield found
-    found("down", code=None)
-    found.end()
+    with learner_at(pcs, here) as found:
+        found("setup", inventory)
+        found("up", "--target", inventory)
+        yield found
 
 
 @pytest.mark.nightly  # a lost connection is noticed after ten seconds
-@pytest.mark.skipif(os.geteuid() != 0, reason="a PC with a root of its own needs root")
+@needs_root
 @pytest.mark.parametrize("phase", PHASES)
 def test_a_pc_whose_cable_is_pulled(pcs: Hall, learner: Beowulf, phase: str) -> None:
     learner("up")

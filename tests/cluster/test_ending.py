@@ -137,18 +137,3 @@ def answers_to_hangup(command: subprocess.Popen[str]) -> bool:
     status = Path(f"/proc/{command.pid}/status").read_text()
     caught = int(status.partition("SigCgt:")[2].split()[0], 16)
     return bool(caught & 1 << signal.SIGHUP - 1)
-
-
-@pytest.mark.nightly
-def test_an_interrupted_healing_leaves_the_cluster_running(beowulf: Beowulf) -> None:
-    beowulf("up", "--nodes", "3")
-    mark = beowulf.cluster.supervisor.process
-    for delay_s in (0.12, 0.18, 0.24):
-        beowulf.cluster.kill("node02")
-        healing = beowulf.start("up")
-        time.sleep(delay_s)
-        healing.send_signal(signal.SIGINT)
-        healing.communicate(timeout=PATIENCE_S)
-        assert beowulf.cluster.supervisor.process == mark
-        beowulf("up")
-        assert beowulf("ssh", "node00", "ssh node02 hostname").strip() == "node02"

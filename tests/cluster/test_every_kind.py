@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from ordinary import UID, ada
+from other_user import ada
 from running import Beowulf
-from school import LoginMachine, installed
+from school import opened
 
 from beowulf import paths
 from beowulf.cluster import local
@@ -101,25 +101,11 @@ def _pcs(stack: ExitStack, here: Path) -> Beowulf:
 
 
 def _slurm(stack: ExitStack, here: Path) -> Beowulf:
-    if not installed():
-        pytest.skip("Slurm is not installed here")
-    open_to_all = Path(tempfile.mkdtemp(prefix="beowulf-login-"))
-    stack.callback(shutil.rmtree, open_to_all)
-    open_to_all.chmod(0o755)
-    pcs = stack.enter_context(hall())
-    learner = stack.enter_context(ada())
-    root = Beowulf(here / "state", here, pcs.enter)
-    stack.callback(root.end)
-    root("setup", pcs.inventory(here / "pcs.yml", more="beowulf_slurm: true"))
-    for name in pcs.names:
-        pcs.at(name, f"usermod --uid {UID} ada && groupmod --gid {UID} ada")
-        pcs.at(name, "chown -R ada:ada /home/ada; usermod --append --groups wireshark ada")
-    learner.prefix = (*pcs.enter, *learner.prefix)
-    settings = stack.enter_context(LoginMachine(pcs, open_to_all))
-    learner.environment["SLURM_CONF"] = str(settings)
-    learner("up", "--target", "slurm", "--minutes", "120")
-    stack.callback(learner, "down", code=None)
-    return learner
+    school = stack.enter_context(opened(here))
+    for name in school.pcs.names:
+        school.pcs.at(name, "usermod --append --groups wireshark ada")
+    school.ada("up", "--target", "slurm", "--minutes", "120")
+    return school.ada
 
 
 def _names(stack: ExitStack, here: Path) -> Beowulf:

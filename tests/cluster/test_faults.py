@@ -9,6 +9,7 @@ import pytest
 from running import Beowulf
 
 from beowulf.cluster import faults, namespaces
+from beowulf.cluster.breakable import breakable
 from beowulf.cluster.config import ClusterConfig
 from beowulf.cluster.inventory import Machine
 from beowulf.cluster.machines import Target
@@ -130,7 +131,7 @@ def test_a_cluster_of_ones_own_is_broken_itself_and_healed_whatever_happens(
     broken: NamespaceCluster,
 ) -> None:
     def fail() -> None:
-        with faults.breakable(broken) as victim:
+        with breakable(broken) as victim:
             assert victim is broken
             victim.break_it("node-down", "node01")
             raise LabError("This fails on purpose.")
@@ -148,7 +149,7 @@ def test_machines_that_others_need_are_left_alone_and_a_cluster_beside_them_is_b
     pcs = tuple(Machine(name, f"192.0.2.{n}") for n, name in enumerate(("node00", "node01")))
     shared = SshCluster(Target("pcs.yml", pcs), tmp_path)
     shared.records = tmp_path / "records"
-    with faults.breakable(shared) as victim:
+    with breakable(shared) as victim:
         victim.break_it("key-refused", "node01")
         assert (victim.broken, victim.nodes) == ("key-refused", shared.nodes)
         assert victim.records == shared.records

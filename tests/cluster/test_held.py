@@ -13,12 +13,11 @@ import pytest
 from running import PATIENCE_S, Beowulf, first
 from tiny_study import paused
 
-from beowulf import paths
+from beowulf import paths, user
 from beowulf.cluster import lock, queue, state
 from beowulf.errors import LabError
 from beowulf.record import Record, newest
 
-TINY = Path(__file__).with_name("tiny_study.py")
 PYTHON = str(paths.python_bin() / "python")
 # Holds the folder of the first argument, says so, and goes on until its input ends; `end` is what ended it.
 HOLDS = """
@@ -75,7 +74,7 @@ def test_the_second_comer_reads_who_holds_it_since_when_and_for_what(
     with pytest.raises(lock.LockedError) as refused, lock.held(folder, "study E1"):
         pytest.fail("both hold it")
     said = str(refused.value)
-    assert f"in use by {lock.user()} since " in said
+    assert f"in use by {user.name()} since " in said
     assert "for study A6." in said
     assert "--wait" in said
     with pytest.raises(lock.LockedError, match="--force"), lock.changing(folder, "beowulf up"):
@@ -99,22 +98,6 @@ def test_a_lock_ends_with_its_process_however_it_ends(
     assert lock.holder(folder) is None
     with lock.held(folder, "study E1"):
         assert queue.places(folder / state.HELD)[0].facts["doing"] == "study E1"
-
-
-def test_a_process_that_was_forked_off_does_not_hold_it(folder: Path) -> None:
-    with lock.held(folder, "study A6"):
-        reader, writer = os.pipe()
-        child = os.fork()
-        if child == 0:  # runs no other program, and outlives the hold
-            os.close(writer)
-            os.read(reader, 1)
-            os._exit(0)
-        os.close(reader)
-    try:
-        assert lock.holder(folder) is None
-    finally:
-        os.close(writer)
-        os.waitpid(child, 0)
 
 
 def test_the_one_who_waits_gets_it_when_the_first_is_done(folder: Path, ends: ExitStack) -> None:
@@ -182,15 +165,6 @@ def test_a_cluster_whose_change_was_cut_short_is_not_measured(folder: Path) -> N
 
 
 # On a cluster
-
-
-def tiny(learner: Beowulf, name: str, launches: int = 6, *words: str) -> subprocess.Popen[str]:
-    """A study of a second, under way."""
-    learner.command = (PYTHON, str(TINY))
-    try:
-        return learner.start(name, str(launches), *words)
-    finally:
-        learner.command = Beowulf(learner.state, learner.here).command
 
 
 def record(learner: Beowulf) -> Record:

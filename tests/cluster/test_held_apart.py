@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import json
-import os
 import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack
-from pathlib import Path
 
 import pytest
 from running import PATIENCE_S, Beowulf, wait_until
 
 from beowulf import paths
 from beowulf.cluster.machines import CARD as FACTS
-from tests.simulated_pcs import CARD, Hall, hall
+from tests.simulated_pcs import CARD, Hall, hall, learner_at, needs_root
 
-pytestmark = [
-    pytest.mark.cluster,
-    pytest.mark.skipif(os.geteuid() != 0, reason="a PC with a root of its own needs root"),
-]
+pytestmark = [pytest.mark.cluster, needs_root]
 # Holds the cluster and says so, until it is killed or a line comes; a second argument: whether it waits.
 HOLDS = """
 import sys
@@ -49,17 +43,15 @@ def pcs(namespaces_work: None) -> Iterator[Hall]:
 @pytest.fixture(scope="module")
 def users(pcs: Hall, tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Beowulf]]:
     """Two learners at machines of their own, who log in to the same PCs as different users."""
-    found = []
-    for user in ("root", "ada"):
-        here = tmp_path_factory.mktemp(user[0])
-        learner = Beowulf(here / "s", here, pcs.enter)
-        learner.environment["LOGNAME"] = user
-        learner("up", "--target", pcs.inventory(here / "pcs.yml", user=user), code=1)
-        found.append(learner)
-    yield found
-    for learner in found:
-        learner("down", code=None)
-        learner.end()
+    with ExitStack() as stack:
+        found = []
+        for user in ("root", "ada"):
+            here = tmp_path_factory.mktemp(user[0])
+            learner = stack.enter_context(learner_at(pcs, here))
+            learner.environment["LOGNAME"] = user
+            learner("up", "--target", pcs.inventory(here / "pcs.yml", user=user), code=1)
+            found.append(learner)
+        yield found
 
 
 @pytest.fixture
@@ -155,17 +147,3 @@ def test_a_master_that_was_never_set_up_or_is_off_holds_nothing_up(
         assert line(holds(users[1], ends)) == "held"
     finally:
         pcs.at("node00", f"mv {FACTS}.away {FACTS}")
-
-
-def test_what_is_not_to_change_is_read_on_every_pc(pcs: Hall, users: list[Beowulf]) -> None:
-    script = (
-        "import json; from beowulf.cluster import running; print(json.dumps(running().as_found()))"
-    )
-    words = [*pcs.enter, str(paths.python_bin() / "python"), "-c", script]
-    before = subprocess.run(words, capture_output=True, text=True, env=users[0].environment)
-    assert before.returncode == 0, before.stderr
-    # The cards are not known as long as nobody set the PCs up, and `eth0` is none of theirs.
-    found = json.loads(before.stdout)
-    assert found["state of node01"] == "up"
-    assert found["boot on node00"]
-    assert Path("/proc/sys/kernel/random/boot_id").read_text().strip() == found["boot on node00"]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -23,10 +22,9 @@ from beowulf.cluster.inventory import Machine
 from beowulf.cluster.ssh import SshCluster
 from beowulf.packets.mpi_messages import messages
 from beowulf.packets.table import read
-from tests.simulated_pcs import CARD, Hall, hall
+from tests.simulated_pcs import CARD, Hall, hall, learner_at, needs_root
 
 pytestmark = pytest.mark.cluster
-needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="a PC with a root of its own needs root")
 LABS = paths.root() / "labs"
 
 
@@ -133,22 +131,7 @@ def test_what_ansible_says_of_a_machine_becomes_a_sentence(said: str, sentence: 
     assert sentence in setup._sentence(Machine("node01", "10.0.0.1", user="ada"), said)
 
 
-@pytest.mark.nightly
-def test_the_programs_are_packed_once_as_long_as_nothing_in_them_changes(tmp_path: Path) -> None:
-    (tmp_path / "programs-0123456789abcdef.sh").touch()
-    archive, digest = setup.pack(tmp_path)
-    written = archive.stat().st_mtime_ns
-    assert setup.pack(tmp_path) == (archive, digest)
-    assert archive.stat().st_mtime_ns == written
-    assert list(tmp_path.iterdir()) == [archive]  # the old one is gone, and nothing half written
-
-
 # --------------------------------------------------------------- on PCs
-
-
-def at(pcs: Hall, here: Path) -> Beowulf:
-    """Someone at the learner's machine in the hall, who works in the folder `here`."""
-    return Beowulf(here / "s", here, pcs.enter)
 
 
 @pytest.fixture(scope="module")
@@ -159,10 +142,8 @@ def pcs(namespaces_work: None) -> Iterator[Hall]:
 
 @pytest.fixture(scope="module")
 def learner(pcs: Hall, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Beowulf]:
-    found = at(pcs, tmp_path_factory.mktemp("l"))
-    yield found
-    found("down", code=None)
-    found.end()
+    with learner_at(pcs, tmp_path_factory.mktemp("l")) as found:
+        yield found
 
 
 @pytest.fixture(scope="module")
@@ -183,21 +164,6 @@ def cluster(first: str, learner: Beowulf) -> SshCluster:
     found = ssh.running(learner.state)
     assert found
     return found
-
-
-@pytest.mark.nightly
-@needs_root
-def test_check_says_what_would_be_done_and_changes_nothing(
-    learner: Beowulf, pcs: Hall, inventory: Path
-) -> None:
-    before = pcs.at("node01", "cat /etc/hosts /etc/hostname; ls /opt /root/.ssh")
-    said = learner("setup", inventory, "--check")
-    for name in pcs.names:
-        line = next(line for line in said.splitlines() if line.startswith(f"{name}: would "))
-        assert "write /etc/hosts" in line
-        assert "call itself by its name" in line
-        assert "install MPICH" in line
-    assert pcs.at("node01", "cat /etc/hosts /etc/hostname; ls /opt /root/.ssh") == before
 
 
 @needs_root

@@ -17,10 +17,9 @@ from running import PATIENCE_S, Beowulf, wait_until
 
 from beowulf import paths
 from beowulf.cluster import checkout
-from tests.simulated_pcs import Hall, hall
+from tests.simulated_pcs import Hall, hall, learner_at, needs_root
 
 SETUP = paths.root() / "cluster_setup"
-needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="a PC with a root of its own needs root")
 
 
 @pytest.mark.nightly
@@ -73,11 +72,8 @@ def pcs(namespaces_work: None) -> Iterator[Hall]:
 
 @pytest.fixture(scope="module")
 def learner(pcs: Hall, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Beowulf]:
-    here = tmp_path_factory.mktemp("l")
-    found = Beowulf(here / "s", here, pcs.enter)
-    yield found
-    found("down", code=None)
-    found.end()
+    with learner_at(pcs, tmp_path_factory.mktemp("l")) as found:
+        yield found
 
 
 @pytest.fixture(scope="module")
@@ -143,20 +139,6 @@ def served(first: str, pcs: Hall) -> Iterator[Served]:
     found = Served(pcs)
     yield found
     found.end()
-
-
-@pytest.mark.cluster
-@needs_root
-@pytest.mark.nightly
-def test_check_says_that_jupyterlab_would_come_and_changes_nothing(
-    learner: Beowulf, pcs: Hall, inventory: Path
-) -> None:
-    said = learner("setup", inventory, "--check").splitlines()
-    assert any(
-        "/opt/beowulf/bin/jupyterlab" in line for line in said if line.startswith("node00: would")
-    )
-    assert not any("JupyterLab" in line for line in said if line.startswith("node01"))
-    assert not pcs.at("node00", "ls /opt/beowulf /root/.config/beowulf 2>/dev/null", code=None)
 
 
 @pytest.mark.nightly

@@ -9,8 +9,8 @@ import subprocess
 from collections.abc import Iterator
 
 import pytest
-from ordinary import ada, give
-from running import HOSTNAME, PATIENCE_S, Learner, unfulfilled, wait_until
+from other_user import ada
+from running import HOSTNAME, PATIENCE_S, Learner, unfulfilled
 
 from beowulf import paths
 
@@ -96,49 +96,6 @@ def test_a_fault_is_set_up_and_healed(learner: Learner, fault: str) -> None:
     said = learner("ssh", "node02", "ssh node03 hostname; ssh node00 hostname")
     assert said.split() == ["node03", "node00"]
     assert learner("ssh", "node00", "ssh node02 hostname").strip() == "node02"
-
-
-@pytest.mark.nightly
-def test_a_killed_node_is_started_again(learner: Learner) -> None:
-    learner.python("from beowulf import connect; connect().kill('node03')")
-    learner("status", code=1)
-    learner("up")
-    assert learner("ssh", "node00", "ssh node03 hostname").strip() == "node03"
-
-
-@pytest.mark.nightly
-def test_root_and_an_ordinary_user_have_clusters_that_do_not_meet(
-    learner: Learner, cluster: object, at_cluster: Learner
-) -> None:
-    learner("ssh", "node00", "echo ada > /dev/shm/whose")
-    assert (
-        at_cluster("ssh", "node00", "cat /dev/shm/whose 2>/dev/null || echo nobody") == "nobody\n"
-    )
-
-
-@pytest.mark.nightly
-def test_an_ordinary_users_own_ssh_settings_do_not_count_on_a_node(learner: Learner) -> None:
-    settings = learner.here / ".ssh" / "config"
-    settings.parent.mkdir(mode=0o700, exist_ok=True)
-    settings.write_text("Host *\n  User nobody\n  ProxyCommand false\n")
-    give(learner)
-    try:
-        learner("down")
-        learner("up")
-        assert learner("ssh", "node00", "ssh node01 hostname").strip() == "node01"
-    finally:
-        settings.unlink()
-
-
-@pytest.mark.nightly
-def test_nothing_of_hers_is_left_after_down(learner: Learner) -> None:
-    learner("up")
-    learner("ssh", "node00", f"ssh node01 true; mpiexec -n 4 {HOSTNAME}")
-    assert learner.processes()
-    learner("down")
-    wait_until(lambda: not learner.processes(), "all her processes are gone")
-    assert not learner.state.exists()
-    learner("up")
 
 
 @pytest.mark.nightly

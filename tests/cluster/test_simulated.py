@@ -49,19 +49,15 @@ def two(tmp_path: Path) -> simulated.SimulatedCluster:
     ("text", "said"),
     [
         ("rate_mbit = 0", "0.001 to 1e+09 as rate_mbit, not 0"),
-        ("nodes = 1", "2 to 100000 as nodes, not 1"),
         ("nodes = 2.5", "`nodes` is a whole number, not 2.5"),
-        ("rate_mbit = nan", "as rate_mbit, not nan"),
         ("colour = 'red'", "`colour` is no part of a platform. It has nodes, cores"),
         ("topology = 'star'", "one of switch, fat-tree, torus, not 'star'"),
         ("topology = 'torus'\nshape = [2, 3]", "A torus of 2 times 3 has 6 nodes, not 4"),
         ("topology = 'fat-tree'\nshape = [4, 4, 1, 2]", "four numbers"),
-        ("topology = 'torus'\nshape = 4", "`shape` is a list of numbers, not 4"),
         ("nodes = ", "Invalid value"),
         ("times_us = [[0, 5]]", "has two pairs or more"),
         ("times_us = [[0, 5], [10, 4]]", "whose bytes and times rise"),
         ("times_us = [[0, 'x'], [10, 4]]", "is a list of pairs"),
-        ("send_us = 5", "send_us and receive_us, 5 µs"),
         ("send_us = 5\nreceive_us = 4\ntimes_us = [[0, 9], [10, 90]]", "send_us and receive_us, 9"),
     ],
 )
@@ -158,17 +154,6 @@ def test_a_barrier_does_not_let_one_rank_go_after_the_other(tmp_path: Path) -> N
     times = [float(word) for word in mpi.launch(place, [str(program)], 64).stdout.split()]
     assert len(times) == 64
     assert max(times) - min(times) < 3 * 20e-6
-
-
-@needs_simgrid
-def test_a_program_that_marks_a_part_of_itself_is_simulated(
-    two: simulated.SimulatedCluster, tmp_path: Path
-) -> None:
-    source = paths.lab("03") / "npb" / "is.c"
-    program = mpi.build(source, library=two.mpi, output=tmp_path / "is")
-    done = mpi.launch(two, [str(program)], 2, ["S"])
-    assert done.returncode == 0, done.stderr
-    assert '"verified": true' in done.stdout
 
 
 @needs_simgrid

@@ -282,20 +282,6 @@ def test_one_waits_for_the_other_and_hears_at_which_place(queue: School, tmp_pat
 
 
 @pytest.mark.nightly
-def test_a_request_whose_terminal_died_is_taken_back_by_down(queue: School) -> None:
-    queue.root("up", "--target", "slurm")
-    waiting = queue.ada.start("up", "--target", "slurm")
-    try:
-        _line(waiting, "number")
-    finally:
-        waiting.kill()
-        waiting.communicate()
-    assert queue.jobs().count("PENDING") == 1
-    assert "given back" in queue.ada("down")
-    assert queue.jobs() == ["RUNNING"]
-
-
-@pytest.mark.nightly
 def test_a_closed_queue_a_node_that_is_kept_back_and_too_long_a_time_are_named(
     queue: School,
 ) -> None:

@@ -17,13 +17,9 @@ from beowulf import paths
 from beowulf.cluster import ssh
 from beowulf.cluster.ssh import ASKED_TOO, SshCluster
 from beowulf.record import Record
-from tests.simulated_pcs import CARD, Hall, hall
+from tests.simulated_pcs import CARD, Hall, hall, learner_at, needs_root
 
-pytestmark = [
-    pytest.mark.cluster,
-    pytest.mark.nightly,
-    pytest.mark.skipif(os.geteuid() != 0, reason="a PC with a root of its own needs root"),
-]
+pytestmark = [pytest.mark.cluster, pytest.mark.nightly, needs_root]
 LABS = paths.root() / "labs"
 ODD = "node01"
 OTHER_CARD, OTHER_MTU = "enp7s0", 1400
@@ -54,15 +50,11 @@ def pcs(namespaces_work: None) -> Iterator[Hall]:
 @pytest.fixture(scope="module")
 def learner(pcs: Hall, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Beowulf]:
     here = tmp_path_factory.mktemp("l")
-    found = Beowulf(here / "s", here, pcs.enter)
     inventory = pcs.inventory(here / "pcs.yml")
-    try:
+    with learner_at(pcs, here) as found:
         found("setup", inventory)
         found("up", "--target", inventory)
         yield found
-    finally:
-        found("down", code=None)
-        found.end()
 
 
 @pytest.fixture

@@ -13,40 +13,16 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from running import Beowulf
 
 from beowulf import paths
 from beowulf.cluster import connections, vagrant
 from beowulf.cluster.inventory import Machine
 from beowulf.cluster.links import BURST_BYTES
 from beowulf.errors import LabError
-from tests.simulated_pcs import CARD, NETWORK, hall
+from tests.simulated_pcs import CARD, NETWORK, hall, learner_at, needs_root
 
 FILE = paths.root() / "Vagrantfile"
 BOX = paths.root() / "cluster_setup" / "box"
-# The settings that the providers document, of those that a file like ours could want: `vagrant validate` passes a
-# misspelt one.
-KNOWN = {
-    "virtualbox": set(
-        "memory cpus name gui linked_clone linked_clone_snapshot check_guest_additions customize"
-        " default_nic_type auto_nat_dns_proxy functional_vboxsf network_adapter".split()
-    ),
-    "libvirt": set(
-        "memory cpus cpu_mode cpu_model driver nic_model_type nested machine_type machine_arch"
-        " uri socket host default_prefix title description graphics_type video_type kernel initrd"
-        " cmd_line management_network_name management_network_address storage_pool_name"
-        " random_hostname boot emulator_path features loader disk_driver".split()
-    ),
-    "parallels": set(
-        "memory cpus name linked_clone linked_clone_snapshot update_guest_tools"
-        " check_guest_tools customize".split()
-    ),
-    "vmware_desktop": set(
-        "memory cpus gui linked_clone vmx allowlist_verified base_address base_mac clone_directory"
-        " enable_vmrun_ip_lookup functional_hgfs nat_device ssh_info_public utility_port"
-        " verify_vmnet whitelist_verified".split()
-    ),
-}
 CONFIG = """\
 Host node00
   HostName 127.0.0.1
@@ -67,28 +43,6 @@ Host node01
 """
 
 
-def _settings(file: Path = FILE) -> dict[str, set[str]]:
-    """The settings of each provider in a file of ours."""
-    found = {}
-    blocks = re.findall(
-        r'config\.vm\.provider "(\w+)" do \|v.*?\|\n(.*?)\n  end', file.read_text(), re.DOTALL
-    )
-    for provider, block in blocks:
-        found[provider] = set(re.findall(r"\bv\.(\w+)", block))
-    return found
-
-
-def test_each_provider_knows_each_setting_that_it_is_given() -> None:
-    found = _settings()
-    assert set(found) == set(KNOWN)
-    for provider, settings in found.items():
-        assert {"memory", "cpus"} <= settings
-        assert settings <= KNOWN[provider], provider
-    in_box = _settings(BOX / "Vagrantfile")
-    assert set(in_box) == {"libvirt"}
-    assert {"kernel"} <= in_box["libvirt"] <= KNOWN["libvirt"]
-
-
 def test_our_box_holds_every_package_that_the_setting_up_of_node00_names() -> None:
     asked = re.search(r'wanted="(.*)"', FILE.read_text())
     assert asked
@@ -99,12 +53,6 @@ def test_our_box_holds_every_package_that_the_setting_up_of_node00_names() -> No
         line.partition("#")[0].strip() for line in (BOX / "packages.txt").read_text().splitlines()
     }
     assert set(asked[1].split()) <= held
-
-
-def test_the_card_is_one_whose_interrupts_can_be_moderated() -> None:
-    text = FILE.read_text()
-    assert 'v.default_nic_type = "82545EM"' in text  # e1000
-    assert 'v.nic_model_type = "e1000e"' in text
 
 
 def test_every_variable_of_the_vagrantfile_is_explained_with_its_default() -> None:
@@ -126,7 +74,7 @@ VBOXMANAGE = "#!/bin/sh\necho 7.0.20r163906\n"
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("provider", KNOWN)
+@pytest.mark.parametrize("provider", ["virtualbox", "libvirt", "parallels", "vmware_desktop"])
 def test_vagrant_takes_the_file_for_each_provider_that_is_installed(
     provider: str, tmp_path: Path
 ) -> None:
@@ -225,13 +173,12 @@ MOVED = "ip address del {old}/24 dev {card} && ip address add {new}/24 dev {card
 
 
 @pytest.mark.cluster
-@pytest.mark.skipif(os.geteuid() != 0, reason="a PC with a root of its own needs root")
+@needs_root
 @pytest.mark.nightly
 def test_a_vm_that_comes_back_with_another_address_is_found_again(
     namespaces_work: None, tmp_path: Path
 ) -> None:
-    with hall(2) as pcs:
-        learner = Beowulf(tmp_path / "s", tmp_path, pcs.enter)
+    with hall(2) as pcs, learner_at(pcs, tmp_path) as learner:
         learner.environment["PATH"] = f"{tmp_path}:{os.environ['PATH']}"
         addresses = {name: pcs.address(name) for name in pcs.names}
 
@@ -244,21 +191,17 @@ def test_a_vm_that_comes_back_with_another_address_is_found_again(
             _play(tmp_path, dict.fromkeys(pcs.names, "running"), config=config)
 
         play()
-        try:
-            # Nobody has set these VMs up; they can be logged in to all the same.
-            learner("up", "--target", "vagrant", code=1)
-            assert "debian-node01" in learner("ssh", "node01", "hostname")
-            old, addresses["node01"] = addresses["node01"], f"{NETWORK}.99"
-            pcs.at("node01", MOVED.format(new=addresses["node01"], old=old, card=CARD))
-            play()
-            assert "debian-node01" not in learner("ssh", "node01", "hostname", code=None)
-            said = learner("up", code=1)
-            assert "node01 does not answer" not in said
-            assert "debian-node01" in learner("ssh", "node01", "hostname")
-            assert re.search(r"node01 .*up", learner("status"))
-        finally:
-            learner("down", code=None)
-            learner.end()
+        # Nobody has set these VMs up; they can be logged in to all the same.
+        learner("up", "--target", "vagrant", code=1)
+        assert "debian-node01" in learner("ssh", "node01", "hostname")
+        old, addresses["node01"] = addresses["node01"], f"{NETWORK}.99"
+        pcs.at("node01", MOVED.format(new=addresses["node01"], old=old, card=CARD))
+        play()
+        assert "debian-node01" not in learner("ssh", "node01", "hostname", code=None)
+        said = learner("up", code=1)
+        assert "node01 does not answer" not in said
+        assert "debian-node01" in learner("ssh", "node01", "hostname")
+        assert re.search(r"node01 .*up", learner("status"))
 
 
 def test_a_vm_that_does_not_answer_is_reported_to_be_found_again_at_another_address() -> None:

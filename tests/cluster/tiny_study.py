@@ -1,8 +1,4 @@
-"""A study of a second or so, whose every sample says what its node was like: run as a script, it measures and saves.
-
-Each launch asks every node for the rate of its own cable. So a Record can be held against what was there, and not only
-against what the cluster says of itself. `python tiny_study.py NAME LAUNCHES [wait]` keeps the Record as variant NAME.
-"""
+"""A study of a second that waits in a phase for a line; `python tiny_study.py NAME` keeps its Record as a variant."""
 
 from __future__ import annotations
 
@@ -13,8 +9,6 @@ import threading
 import types
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,14 +29,11 @@ ID, TITLE = "X1", "A study that takes a second"
 # Where it says `now` and waits for a line: so that something can happen there and nowhere else.
 PHASES = ("before", "entered", "launch", "between", "last", "after")
 PAUSE = os.environ.get("TINY_PAUSE", "")
-PROGRAM = r"""#!/bin/bash
+PROGRAM = """#!/bin/bash
 sleep ${1:-0}
-rate=$(tc qdisc show dev eth0 root | sed -n 's/.* rate \([^ ]*\) .*/\1/p')
-port=$(ip -o -4 address show dev eth0 | awk '{print $4}')
-printf '{"kind": "sample", "quantity": "asked_s", "seconds": 1, "repetitions": 1}\n'
-printf '{"kind": "counts", "rate": "%s", "address": "%s"}\n' "$rate" "$port"
-printf '{"kind": "end"}\n'
+printf '{"kind": "sample", "quantity": "asked_s", "seconds": 1, "repetitions": 1}\\n{"kind": "end"}\\n'
 """
+LAUNCHES = 3
 
 
 def pause(phase: str) -> None:
@@ -57,11 +48,11 @@ def paused_after() -> Iterator[None]:
     pause("after")
 
 
-def plan(cluster: Cluster, *, quick: bool, launches: int) -> Plan:
+def plan(cluster: Cluster, *, quick: bool) -> Plan:
     def steps(measurement: Measurement) -> None:
         program = measurement.folder.absolute() / "program"
         pause("entered")
-        for launch in range(launches):
+        for launch in range(LAUNCHES):
             seconds = 0
             if PAUSE == "launch" and launch == 1:
                 seconds = 30
@@ -69,16 +60,14 @@ def plan(cluster: Cluster, *, quick: bool, launches: int) -> Plan:
             by_node = measurement.launch_separately(
                 program, cluster.nodes, [seconds], launch=launch
             )
-            for node, lines in by_node.items():
-                [counts] = [line for line in lines if line["kind"] == "counts"]
-                at = {"node": node, "launch": launch}
-                measurement.add(at, "rate_s", [1.0], rate=counts["rate"])
+            for node in by_node:
+                measurement.add({"node": node, "launch": launch}, "rate_s", [1.0])
             if launch == 0:
                 pause("between")
         pause("last")
 
     pause("before")
-    return Plan(launches, {}, steps, paused_after())
+    return Plan(LAUNCHES, {}, steps, paused_after())
 
 
 def no_picture(record: Record) -> Figure:
@@ -91,7 +80,7 @@ STUDY = Study(id=ID, title=TITLE, plan=plan, judged=(), draw=no_picture)
 def paused(learner: Beowulf, phase: str, name: str = "whole") -> subprocess.Popen[str]:
     """The study, started by a learner, once it waits in that phase for a line."""
     study = subprocess.Popen(
-        [*learner.prefix, sys.executable, __file__, name, "3"],
+        [*learner.prefix, sys.executable, __file__, name],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -107,33 +96,23 @@ def paused(learner: Beowulf, phase: str, name: str = "whole") -> subprocess.Pope
     return study
 
 
-def main(variant: str, launches: str, *rest: str) -> None:
+def main(variant: str) -> None:
     module = types.ModuleType("beowulf.labs.tiny")
-    counted = partial(plan, launches=int(launches))
-    module.__dict__.update(STUDY=replace(STUDY, plan=counted))
+    module.__dict__.update(STUDY=STUDY)
     sys.modules["beowulf.labs.tiny"] = module
     STUDIES[ID] = "tiny"
     folder = Path("records")
     folder.mkdir(exist_ok=True)
     program = folder / "program"
     if not program.exists():
-        temporary = folder / f"program-{variant}"
-        temporary.write_text(PROGRAM)
-        temporary.chmod(0o755)
-        temporary.replace(program)
+        program.write_text(PROGRAM)
+        program.chmod(0o755)
     try:
-        record, path = measure_and_save(
-            ID,
-            running(),
-            folder,
-            variant=variant,
-            wait="wait" in rest,
-            report=print,
-        )
+        record, path = measure_and_save(ID, running(), folder, variant=variant)
     except LabError as error:
         sys.exit(f"refused: {error}")
     print(path, record.complete, record.warnings)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(sys.argv[1])

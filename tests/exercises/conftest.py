@@ -1,39 +1,5 @@
-"""What the tests of the exercises share: Records and engines of the cluster that all tests use."""
+"""What the tests of exercises share is in tests/labs."""
 
-from __future__ import annotations
+from tests.labs.conftest import engines, records, shared_engines
 
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
-from running import PATIENCE_S
-
-from beowulf.cluster.namespaces import NamespaceCluster
-from beowulf.engines import Engines
-
-
-@pytest.fixture(scope="module")
-def shared_engines(cluster: NamespaceCluster) -> Iterator[Engines]:
-    """Engines that the tests of one file start again where a test has ended them."""
-    made = Engines(cluster)
-    yield made
-    made.stop()
-
-
-@pytest.fixture
-def records(cluster: NamespaceCluster, tmp_path: Path) -> Iterator[Path]:
-    """Where the shared cluster keeps Records while a test runs."""
-    cluster.records = tmp_path / "records"
-    yield cluster.records
-    cluster.records = None
-
-
-@pytest.fixture
-def engines(shared_engines: Engines, records: Path) -> Engines:
-    """The shared engines, started, with Records in a folder of the test's own.
-
-    A cell that ends may take as long as a busy machine needs; one that never ends is waited for in vain, so its test
-    sets `timeout_s` itself.
-    """
-    shared_engines.timeout_s = PATIENCE_S
-    return shared_engines.start()
+__all__ = ["engines", "records", "shared_engines"]

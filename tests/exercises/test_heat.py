@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from lively import Lively
+from nodeless_cluster import Nodeless
 from running import PATIENCE_S, first
 
 from beowulf import paths
@@ -31,6 +31,7 @@ from tests import heat_records, heat_solutions
 from tests.heat_solutions import RIGHT, WRONG, Wrong
 
 ALL = [name for names in program.FUNCTIONS.values() for name in names]
+RIGHT_IN = tuple(program.FUNCTIONS)
 HANGS_AFTER_S = 4.0
 
 
@@ -65,21 +66,20 @@ def test_the_given_functions_have_the_signatures_and_docstrings_of_the_stubs() -
         assert ast.get_docstring(stub) == ast.get_docstring(given[name])
 
 
-@pytest.mark.parametrize("lab", [2, 3, 4, 5])
-def test_what_a_learner_writes_is_right_and_their_own(lab: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("lab", "given"),
+    [*((lab, False) for lab in RIGHT_IN), *first(1, ((n, True) for n in RIGHT_IN))],
+)
+def test_what_a_learner_writes_is_right_and_their_own_and_what_the_course_gives_is_nobodys(
+    lab: int, given: bool, tmp_path: Path
+) -> None:
     file = heat_solutions.write(tmp_path, lab)
+    if given:
+        file.write_text(program.composed(9))
     assert quick_check.faults(lab, file) == dict.fromkeys(program.FUNCTIONS[lab], "")
     for name in program.FUNCTIONS[lab]:
-        assert program.is_own(name, RIGHT[name])
-
-
-@pytest.mark.parametrize("lab", first(1, [3, 2, 4, 5]))
-def test_what_the_course_gives_is_right_and_nobodys_own(lab: int, tmp_path: Path) -> None:
-    file, text = tmp_path / "given.py", program.composed(9)
-    file.write_text(text)
-    assert quick_check.faults(lab, file) == dict.fromkeys(program.FUNCTIONS[lab], "")
-    for name in program.FUNCTIONS[lab]:
-        assert not program.is_own(name, program.function(text, name).source)
+        source = program.function(file.read_text(), name).source
+        assert program.is_own(name, source) is not given
 
 
 def test_the_check_works_where_nobody_knows_this_machines_name(
@@ -170,7 +170,7 @@ def test_what_an_earlier_lab_asks_for_and_is_wrong_is_named_and_the_given_state_
         assert (tmp_path / "heat.py").read_text() == program.composed(3)
 
 
-def test_the_heat_program_lies_beside_the_labs(
+def test_the_heat_program_lies_beside_the_labs_and_its_originals_stay(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "04-blocking-nonblocking").mkdir()
@@ -179,9 +179,6 @@ def test_the_heat_program_lies_beside_the_labs(
     heat.start(4)
     monkeypatch.chdir(tmp_path / "heat")
     assert program.folder() == tmp_path / "heat"
-
-
-def test_in_the_checkout_itself_nothing_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
     before = (program.ORIGINALS / "heat.py").read_text()
     monkeypatch.chdir(next(iter(paths.labs().values())))
     with pytest.raises(LabError, match="originals"):
@@ -322,14 +319,12 @@ def test_a_record_is_drawn_tabled_and_said(record: Record) -> None:
     assert all(line.split()[1] == "right" for line in heat.lines(record)[:1])
 
 
-def test_the_speed_up_is_that_of_the_same_passes() -> None:
+def test_speed_up_and_bound_follow_from_the_samples() -> None:
     table = heat.table(heat_records.speed_up((1.0, 1.8, 2.0, 1.9)))
     assert table["speed_up"].tolist() == pytest.approx([1.0, 1.8, 2.0, 1.9])
-
-
-def test_the_bound_is_the_lesser_of_exchange_and_step() -> None:
     record = heat_records.overlap(hidden=0.8)
     assert heat.gain(record, 8000).percent == pytest.approx(-100 * 4 / 11)
+    # The lesser of exchange and step.
     assert heat.bound_percent(record, 8000) == pytest.approx(-100 * 5 / 11)
 
 
@@ -365,7 +360,7 @@ def test_a_record_without_samples_is_a_sentence_and_one_of_a_capture_has_no_pict
 def test_without_its_trace_a_timeline_is_the_table_of_its_waits(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    cluster, record = Lively(tmp_path), heat_records.exchanges_timeline()
+    cluster, record = Nodeless(tmp_path), heat_records.exchanges_timeline()
     shown = timelines.timeline(cluster, record, "in turns")
     assert [*shown["wait_ms"]] == [6.5, 6.4]
     assert "not beside the Records" in capsys.readouterr().out

@@ -18,7 +18,7 @@ from beowulf.exercises import heat, timelines
 from beowulf.exercises.heat import knob_worth, measurements, program, reading
 from beowulf.exercises.heat import timelines as plate_runs
 from beowulf.record import Record, newest
-from beowulf.timeline.page import Page
+from beowulf.timeline.timeline_page import Page
 from beowulf.timeline.trace import WORLD
 from tests import heat_solutions
 from tests.heat_solutions import BORDER_ROWS, INNER_ROWS, POSTED, RIGHT, WAITED, WRONG, overlapped
@@ -79,21 +79,6 @@ def test_the_steps_of_a_learner_are_measured_by_loops_numpy_and_in_c(
 
 
 @pytest.mark.nightly
-def test_a_wrong_step_is_named_and_the_others_are_measured(
-    plate: Path, cluster: NamespaceCluster
-) -> None:
-    wrong = WRONG["in place"]
-    heat_solutions.write(plate, 9, step_loops=wrong.function)
-    (plate / "heat_step.c").write_text(heat_solutions.heat_step().replace("0.25 *", "0.25 +"))
-    record = heat.steps(cluster, rows=(20,), folder=plate)
-    sound(record, plate)
-    facts = reading.functions(record)
-    assert wrong.said in facts["step_loops"]["why"]
-    assert "row 1, column 1 of `new` is" in facts["heat_step"]["why"]
-    assert set(heat.table(record)["way"]) == {"numpy"}
-
-
-@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("body", "said"),
     [
@@ -103,20 +88,25 @@ def test_a_wrong_step_is_named_and_the_others_are_measured(
     ],
     ids=["endless", "no C", "edges"],
 )  # fmt: skip
-def test_a_wrong_step_in_c_is_named(
+def test_wrong_steps_are_named_and_the_others_are_measured(
     plate: Path, cluster: NamespaceCluster, body: str, said: str
 ) -> None:
     if said == "it does not come to its end":
         soon_ended(plate)
+    wrong = WRONG["in place"]
+    heat_solutions.write(plate, 9, step_loops=wrong.function)
     head = "static void heat_step(int rows, int columns, const double *old, double *new)"
     (plate / "heat_step.c").write_text(heat_solutions.heat_step(f"{head} {{ {body} }}"))
     record = heat.steps(cluster, rows=(20,), folder=plate)
-    assert said in reading.functions(record)["heat_step"]["why"]
-    assert set(heat.table(record)["way"]) == {"loops", "numpy"}
+    sound(record, plate)
+    facts = reading.functions(record)
+    assert said in facts["heat_step"]["why"]
+    assert wrong.said in facts["step_loops"]["why"]
+    assert set(heat.table(record)["way"]) == {"numpy"}
 
 
-def test_what_is_not_written_yet_is_said_and_nothing_is_kept(
-    plate: Path, cluster: NamespaceCluster
+def test_what_is_not_written_yet_is_said_and_no_record_would_make_a_prediction_late(
+    plate: Path, cluster: NamespaceCluster, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (plate / "heat.py").write_text(program.composed(2))
     (plate / "heat_step.c").write_bytes((program.ORIGINALS / "heat_step.c").read_bytes())
@@ -125,12 +115,6 @@ def test_what_is_not_written_yet_is_said_and_nothing_is_kept(
     (plate / "heat.py").write_text(program.composed(2) + program.sections(_stubs())[3])
     with pytest.raises(LabError, match="this needs it"):
         heat.speed_up(cluster, folder=plate)
-    assert not list((plate / "records").glob("*.json"))
-
-
-def test_a_lab_that_begins_has_no_record_that_would_make_a_prediction_late(
-    plate: Path, cluster: NamespaceCluster, capsys: pytest.CaptureFixture[str]
-) -> None:
     (plate / "heat.py").write_text(program.composed(3))
     record = heat.speed_up(cluster, folder=plate)
     assert rights(record) == {"step_numpy": True, "my_rows": False, "run": False}

@@ -7,15 +7,16 @@ from pathlib import Path
 
 import pytest
 from running import first
-from solutions import APART, TOGETHER
+from solutions import APART
 
 from beowulf import paths
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.errors import LabError, UsageError
 from beowulf.labs.lab_07 import small_writes
-from beowulf.record import Point, Record, newest
-from beowulf.tuning import machines
+from beowulf.record import newest
+from beowulf.tuning import knob_places
 from beowulf.tuning.knobs import ALL
+from tests.gold.lab_07 import posted
 
 LAB = paths.root() / "labs" / "07-latency-tuning"
 AT_ONCE = "    at_once(line);\n    apart(line, letter);\n"
@@ -46,29 +47,13 @@ def test_what_is_handed_out_runs_by_the_packages_own_harness_and_its_record_is_k
 ) -> None:
     (lab_folder / "letters.h").write_text("#error this one is not compiled\n")
     knob = [ALL[small_writes.KNOB]]
-    before = machines.read(cluster, knob)
+    before = knob_places.read(cluster, knob)
     record = small_writes.measure(cluster, lab_folder / "letters.c")
-    assert machines.read(cluster, knob) == before
+    assert knob_places.read(cluster, knob) == before
     assert (record.study, record.variant, record.complete) == ("L1", "letters", True)
     assert list(small_writes.table(record)["n"]) == [3] * 4
     assert newest(lab_folder / "records", "L1", "letters") == record
     assert "times as long" in small_writes.picture(record).title
-
-
-@pytest.mark.nightly
-@pytest.mark.cluster
-@pytest.mark.parametrize("body", [AT_ONCE, TOGETHER], ids=["at once", "together"])
-def test_both_ways_of_the_hints_carry_every_letter_whole(
-    lab_folder: Path, cluster: NamespaceCluster, body: str
-) -> None:
-    record = small_writes.measure(cluster, written(lab_folder, body))
-    assert small_writes.times(record).n == 3
-
-
-@pytest.mark.cluster
-def test_a_file_that_is_not_there_is_named(cluster: NamespaceCluster, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"There is no file .*letters\.c"):
-        small_writes.measure(cluster, tmp_path / "letters.c")
 
 
 @pytest.mark.cluster
@@ -78,9 +63,8 @@ def test_a_file_that_is_not_there_is_named(cluster: NamespaceCluster, tmp_path: 
         (BODY + HEAD, "wrong data: byte 0"),
         ("    put both into one envelope\n", "does not compile"),
         (HEAD + BODY.replace("letter->size", "letter->size - 1"), "is not whole"),
-        (HEAD + BODY + BODY, "wrong data: byte 0"),
     ]),
-    ids=["turned round", "no C", "cut short", "twice"],
+    ids=["turned round", "no C", "cut short"],
 )  # fmt: skip
 def test_what_is_wrong_is_reported_and_nothing_is_kept(
     lab_folder: Path,
@@ -92,16 +76,15 @@ def test_what_is_wrong_is_reported_and_nothing_is_kept(
     with pytest.raises(LabError) as caught:
         small_writes.measure(cluster, written(lab_folder, body))
     assert said in str(caught.value) + capfd.readouterr().err
+    with pytest.raises(UsageError, match=r"There is no file .*note\.c"):
+        small_writes.measure(cluster, lab_folder / "note.c")
     assert not list((lab_folder / "records").glob("*.json"))
 
 
 def test_the_share_is_that_of_letters_sent_in_the_same_state() -> None:
-    points = [
-        Point({"way": way, "acks": acks}, small_writes.QUANTITY, [ms] * 5)
-        for (way, acks), ms in zip(small_writes.SAYS, (40.0, 0.2, 0.1, 0.1), strict=True)
-    ]
-    record = Record("L1", points=points, variant="letters")
+    record = posted(0.1, 40.0)
     assert small_writes.times(record).median == pytest.approx(0.1 / 40)
-    assert list(small_writes.table(record)["median_ms"]) == [40.0, 0.2, 0.1, 0.1]
+    assert list(small_writes.table(record)["median_ms"]) == [40.0, 0.06, 0.1, 0.1]
+    record.points = record.points[:1]
     with pytest.raises(LabError, match="has no letters: yours"):
-        small_writes.times(Record("L1", points=points[:2]))
+        small_writes.times(record)

@@ -12,7 +12,7 @@ from beowulf.exercises import timelines
 from beowulf.labs.lab_06 import one_message
 from beowulf.labs.lab_07 import rules_way
 from beowulf.record import newest
-from beowulf.timeline.page import Page
+from beowulf.timeline.timeline_page import Page
 from beowulf.tuning.knobs import ALL
 
 pytestmark = pytest.mark.cluster

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from lively import Lively
+from nodeless_cluster import Nodeless
 
 from beowulf.labs.lab_05 import own_step
 from beowulf.labs.lab_05.own_step import WITH, WITHOUT
@@ -29,7 +29,7 @@ def test_what_was_wrong_is_another_language_or_study_is_no_version() -> None:
 def test_versions_are_read_from_the_folder_and_missing_ones_are_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    cluster = Lively(tmp_path)
+    cluster = Nodeless(tmp_path)
     assert own_step.kept(cluster) == {}
     assert capsys.readouterr().out.count("There is no Record of your overlapped_step") == 2
     step(tests=False).save_in(tmp_path)

@@ -9,9 +9,8 @@ from __future__ import annotations
 from tests.gold import broken_files, doubtful, hostile, wrong_programs
 from tests.gold.case import Case
 from tests.gold.labs import LABS
-from tests.gold.mutation import Mutant, mutants
 
-__all__ = ["LABS", "Case", "Mutant", "hand_ins", "mutants"]
+__all__ = ["LABS", "Case", "hand_ins"]
 
 
 def hand_ins(slug: str = "") -> dict[str, Case]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 from autograder.evidence.record_files import MOST_RECORDS, RECORDS
 from autograder.intake.inspection import LARGEST_NOTEBOOK_BYTES
-from tests.gold import lab_01
+from tests.gold import lab_01, lab_05
 from tests.gold.case import Case
 from tests.gold.hand_in import answered, file_name, hand_in, released
 from tests.gold.measured import as_handed_in
@@ -108,11 +109,6 @@ def _records() -> list[Case]:
 
         return change
 
-    def removed(folder: Path) -> None:
-        for path in folder.iterdir():
-            path.unlink()
-        folder.rmdir()
-
     def linked(folder: Path) -> None:
         path = a2(folder)
         path.unlink()
@@ -131,17 +127,15 @@ def _records() -> list[Case]:
         (folder / "answers.json").write_text("what cluster.ask() remembers, edited")
 
     def another_lab(folder: Path) -> None:
-        removed(folder)
+        shutil.rmtree(folder)
         folder.mkdir()
-        from tests.gold import lab_05
-
         for record in lab_05.records()[:2]:
             as_handed_in(record).save_in(folder)
 
     everything = tuple(FULL)
     of_a5 = ("a5-record", "idle-mbit")
     return [
-        _damaged("no records", removed, everything, a2_record="records/ was not handed in"),
+        _damaged("no records", shutil.rmtree, everything, a2_record="records/ was not handed in"),
         _damaged("records of lab 05", another_lab, everything, a2_record="D1, D2"),
         _damaged(
             "a Record truncated",

@@ -65,30 +65,35 @@ def _each(change: Callable[[Point], Point]) -> Change:
     return lambda record: replace(record, points=[change(point) for point in record.points])
 
 
-def _times() -> list[Case]:
-    def backwards(record: Record) -> Record:
-        return replace(record, started=record.ended, ended=record.started)
+def _with(**parts: Any) -> Change:
+    return lambda record: replace(record, **parts)
 
+
+def _with_facts(change: Callable[[dict[str, Any]], dict[str, Any]]) -> Change:
+    return _each(lambda point: replace(point, facts={**point.facts, **change(point.facts)}))
+
+
+def _times() -> list[Case]:
     def at_once(record: Record) -> Record:
         many = _each(
             lambda p: replace(p, facts={**p.facts, "repetitions": [10**6] * len(p.samples)})
         )
         return replace(many(record), ended=record.started)
 
-    def tomorrow(record: Record) -> Record:
-        return replace(record, started="2096-01-05T10:00:00Z", ended="2096-01-05T10:05:00Z")
-
+    tomorrow = _with(started="2096-01-05T10:00:00Z", ended="2096-01-05T10:05:00Z")
     return [
-        _a7("ended before it began", backwards, 0, "before it began"),
+        _a7(
+            "ended before it began",
+            lambda r: replace(r, started=r.ended, ended=r.started),
+            0,
+            "before it began",
+        ),
         _a7("longer than it took", at_once, 0, "all of it 0.0 s"),
         _a7("measured in seventy years", tomorrow, 0.5, "in the future"),
     ]
 
 
 def _samples() -> list[Case]:
-    def alike(point: Point) -> Point:
-        return replace(point, samples=[point.samples[0]] * len(point.samples))
-
     def rounded(point: Point) -> Point:
         times = [1] * len(point.samples)  # so that the digits of the seconds are few as well
         samples = [float(f"{sample:.3g}") for sample in point.samples]
@@ -97,23 +102,29 @@ def _samples() -> list[Case]:
         samples = [float(f"{s:.4g}") for s in samples]
         return replace(point, samples=samples, facts={**point.facts, "repetitions": times})
 
-    def scaled(point: Point) -> Point:
-        return replace(point, samples=[sample * 1.01 for sample in point.samples])
-
-    def negative(point: Point) -> Point:
-        return replace(point, samples=[*point.samples[:-1], -point.samples[-1]])
+    def changed(how: Callable[[list[float]], list[float]]) -> Change:
+        return _each(lambda point: replace(point, samples=how(point.samples)))
 
     return [
-        _a7("all samples alike", _each(alike), 0.5, "every sample is the same"),
+        _a7(
+            "all samples alike",
+            changed(lambda s: [s[0]] * len(s)),
+            0.5,
+            "every sample is the same",
+        ),
         _a7("rounded samples", _each(rounded), 0.5, "4 digits or fewer"),
-        _a7("samples made larger", _each(scaled), 0.5, "are no numbers that"),
-        _a7("a negative time", _each(negative), 0, "no time that passed"),
+        _a7(
+            "samples made larger",
+            changed(lambda s: [1.01 * each for each in s]),
+            0.5,
+            "are no numbers that",
+        ),
+        _a7("a negative time", changed(lambda s: [*s[:-1], -s[-1]]), 0, "no time that passed"),
     ]
 
 
 def _circumstances() -> list[Case]:
-    def nothing(record: Record) -> Record:
-        return replace(record, circumstances={"before": {}, "after": {}}, versions={})
+    nothing = _with(circumstances={"before": {}, "after": {}}, versions={})
 
     def backwards(record: Record) -> Record:
         after = record.circumstances["after"] | {"involuntary_switches": 0}
@@ -134,52 +145,35 @@ def _cables() -> list[Case]:
     def faster(point: Point) -> Point:
         if point.quantity not in (HALF, EXCHANGE):
             return point
-        times = [2 * n for n in point.facts["repetitions"]]
         # Half the time and twice the repetitions: each digit stays as it was printed.
-        return replace(
-            point,
-            samples=[sample / 2 for sample in point.samples],
-            facts={**point.facts, "repetitions": times},
-        )
+        times = [2 * n for n in point.facts["repetitions"]]
+        samples = [sample / 2 for sample in point.samples]
+        return replace(point, samples=samples, facts={**point.facts, "repetitions": times})
 
-    def another_rate(point: Point) -> Point:
-        return replace(point, facts={**point.facts, "packets": 10 * point.facts["packets"]})
-
-    def torrent(point: Point) -> Point:
-        times = 1e10 / point.facts["bytes"]
+    def torrent(facts: dict[str, Any]) -> dict[str, Any]:
         names = ("bytes", "bytes_per_s", "mbit_per_s")
-        facts = {name: point.facts[name] * times for name in names}
-        return replace(point, facts={**point.facts, **facts})
+        return {name: facts[name] * 1e10 / facts["bytes"] for name in names}
 
-    def longer_header(point: Point) -> Point:
-        if "frame_bytes" not in point.facts:
-            return point
-        return replace(point, facts={**point.facts, "frame_bytes": 200})
-
-    def one_segment(point: Point) -> Point:
-        return replace(point, facts={**point.facts, "segments": 1})
-
-    def miscounted(point: Point) -> Point:
-        sent = [{"rank": 0, "tag": 600, "messages": 900, "bytes": 17}]
-        return replace(point, facts={**point.facts, "sent": sent, "captured": sent})
-
-    cards = ("postcard", "headers")
+    another_rate = _with_facts(lambda facts: {"packets": 10 * facts["packets"]})
+    longer = _with_facts(lambda f: {"frame_bytes": 200} if "frame_bytes" in f else {})
+    counted = [{"rank": 0, "tag": 600, "messages": 900, "bytes": 17}]
+    miscounted = _with_facts(lambda _: {"sent": counted, "captured": counted})
     lab = (lab_06, lab_06.WORTH)
     return [
         _a7("faster than the cable", _each(faster), 0, "Faster than the cable"),
-        _a5("rates that do not add up", _each(another_rate), 0.5, "do not add up"),
-        _a5("more than all cables carry", _each(torrent), 0, "More than all cables"),
+        _a5("rates that do not add up", another_rate, 0.5, "do not add up"),
+        _a5("more than all cables carry", _with_facts(torrent), 0, "More than all cables"),
         _doubtful(
-            *lab, "a frame longer than its parts", "A10", _each(longer_header), cards, 0, "Headers",
-            variant="postcard",
+            *lab, "a frame longer than its parts", "A10", longer, ("postcard", "headers"), 0,
+            "Headers", variant="postcard",
         ),
         _doubtful(
-            *lab, "200,000 bytes in one segment", "A10", _each(one_segment), ("cost-plot",), 0.25,
-            "too few", variant="sizes",
+            *lab, "200,000 bytes in one segment", "A10", _with_facts(lambda _: {"segments": 1}),
+            ("cost-plot",), 0.25, "too few", variant="sizes",
         ),
         _doubtful(
-            *lab, "messages that do not add up", "A12", _each(miscounted),
-            ("a12-record",), 0, "Messages that do not add up",
+            *lab, "messages that do not add up", "A12", miscounted, ("a12-record",), 0,
+            "Messages that do not add up",
         ),
     ]  # fmt: skip
 

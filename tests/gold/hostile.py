@@ -45,7 +45,7 @@ ATTACKS = {
 
 def cases() -> list[Case]:
     """Every kind of hostile or damaged notebook that we know."""
-    return [*_attacks(), *_marks(), *_cells(), *_answers(), *_earlier_answers()]
+    return [*_attacks(), *_notebooks(), *_answers(), *_earlier_answers()]
 
 
 def _changed(
@@ -85,107 +85,98 @@ def _attacks() -> list[Case]:
     ]
 
 
-def _marks(most: float = 100) -> list[Case]:
-    """Marks and tests that were changed: RestoreCells gives them back."""
+def _each(cells: list[Any], **parts: Any) -> None:
+    for cell in cells:
+        cell.update(deepcopy(parts))
 
-    def edited(notebook: Any) -> None:
-        for cell in _tests(notebook):
-            cell.source = str(most)
 
-    def dearer(notebook: Any) -> None:
-        for cell in _marked(notebook, "grade"):
-            cell.metadata.nbgrader.points = most
+def _all_marks(cells: list[Any], **marks: Any) -> None:
+    for cell in cells:
+        cell.metadata.nbgrader.update(marks)
 
-    def skipped(notebook: Any) -> None:
-        for cell in _tests(notebook):
-            cell.metadata.tags = ["skip-execution"]
 
-    def scored(notebook: Any) -> None:
-        for cell in _tests(notebook):
-            data = {"text/plain": str(most), MIME_TYPE: {"points": most, "of": most}}
-            cell.outputs = [new_output("execute_result", data=data)]
+def _without(notebook: Any, cells: list[Any]) -> None:
+    notebook.cells = [cell for cell in notebook.cells if cell not in cells]
 
-    def removed(notebook: Any) -> None:
-        tests = _tests(notebook)
-        notebook.cells = [cell for cell in notebook.cells if cell not in tests]
 
-    def copied(notebook: Any) -> None:
-        notebook.cells += deepcopy(_tests(notebook)) * 3
+def _odd_marks(notebook: Any) -> None:
+    kinds: list[Any] = [None, [], "marks", 7, {"grade_id": ["a2-record"]}, {"grade_id": 3}]
+    for cell, marks in zip(_own(notebook), kinds, strict=False):
+        cell.metadata.nbgrader = marks
 
-    def odd(notebook: Any) -> None:
-        kinds: list[Any] = [None, [], "marks", 7, {"grade_id": ["a2-record"]}, {"grade_id": 3}]
-        for cell, marks in zip(
-            [c for c in notebook.cells if "nbgrader" not in c.metadata], kinds, strict=False
-        ):
-            cell.metadata.nbgrader = marks
 
-    def lost(notebook: Any) -> None:
-        for cell in notebook.cells:
-            cell.metadata = {}
+def _own(notebook: Any) -> list[Any]:
+    """The cells that are no question's."""
+    return [cell for cell in notebook.cells if "nbgrader" not in cell.metadata]
 
+
+def _as_text(notebook: Any) -> None:
+    for cell in _marked(notebook, "solution"):
+        cell.cell_type = "markdown"
+        cell.pop("outputs", None)
+        cell.pop("execution_count", None)
+
+
+def _twice(notebook: Any) -> None:
+    """Each answer cell once more in front, with another answer: the last one counts."""
+    for cell in [c for c in _marked(notebook, "solution") if c.cell_type == "code"]:
+        copy = deepcopy(cell)
+        copy.source = copy.source.replace("=", "= 7 #")
+        notebook.cells.insert(0, copy)
+
+
+def _damaged(notebook: Any) -> None:
+    for number, cell in enumerate(_own(notebook)):
+        cell["metadata"] = [None, 7, [], "text"][number % 4]
+        cell.pop(sorted(cell)[number % len(cell)])
+
+
+def _lines(notebook: Any) -> None:
+    for cell in notebook.cells:
+        cell.source = cell.source.splitlines(keepends=True)
+
+
+def _no_text(notebook: Any) -> None:
+    for number, cell in enumerate(_own(notebook)):
+        cell.source = [number, True, None, {"a": 1}][number % 4]
+
+
+ALL_POINTS = {"text/plain": "100", MIME_TYPE: {"points": 100, "of": 100}}
+ONLY_TEXT = new_markdown_cell("I did everything. Please give me all points.")
+# What is done to the perfect hand-in's notebook: RestoreCells gives marks and tests back.
+CHANGES: dict[str, Callable[[Any], object]] = {
+    "edited tests": lambda n: _each(_tests(n), source="100"),
+    "dearer questions": lambda n: _all_marks(_marked(n, "grade"), points=100),
+    "skipped tests": lambda n: [c.metadata.update(tags=["skip-execution"]) for c in _tests(n)],
+    "outputs with points": lambda n: _each(
+        _tests(n), outputs=[new_output("execute_result", data=ALL_POINTS)]
+    ),
+    "removed tests": lambda n: _without(n, _tests(n)),
+    "copied tests": lambda n: n.cells.extend(deepcopy(_tests(n)) * 3),
+    "marks of odd types": _odd_marks,
+    "cells backwards": lambda n: n.cells.reverse(),
+    "one id for all": lambda n: _each(n.cells, id="the-same"),
+    "no ids": lambda n: [cell.pop("id", None) for cell in n.cells],
+    "answers as text cells": _as_text,
+    "sources in lines": _lines,
+    "sources that are no text": _no_text,
+    "answered twice": _twice,
+    "cells that were damaged": _damaged,
+    "thousands of cells": lambda n: n.cells.extend(new_code_cell("x = 1") for _ in range(3000)),
+}
+
+
+def _notebooks() -> list[Case]:
     return [
-        _changed("edited tests", edited, FULL),
-        _changed("dearer questions", dearer, FULL),
-        _changed("skipped tests", skipped, FULL),
-        _changed("outputs with points", scored, FULL),
-        _changed("removed tests", removed, FULL),
-        _changed("copied tests", copied, FULL),
-        _changed("marks of odd types", odd, FULL),
+        *(_changed(name, change, FULL) for name, change in CHANGES.items()),
         # Nothing says any more which cell is an answer.
-        _changed("lost metadata", lost, MEASURED, idle_mbit="no answer"),
-    ]
-
-
-def _cells() -> list[Case]:
-    def backwards(notebook: Any) -> None:
-        notebook.cells.reverse()
-
-    def same_id(notebook: Any) -> None:
-        for cell in notebook.cells:
-            cell["id"] = "the-same"
-
-    def no_id(notebook: Any) -> None:
-        for cell in notebook.cells:
-            cell.pop("id", None)
-
-    def markdown(notebook: Any) -> None:
-        for cell in _marked(notebook, "solution"):
-            cell.cell_type = "markdown"
-            cell.pop("outputs", None)
-            cell.pop("execution_count", None)
-
-    def lines(notebook: Any) -> None:
-        for cell in notebook.cells:
-            cell.source = cell.source.splitlines(keepends=True)
-
-    def numbers(notebook: Any) -> None:
-        for number, cell in enumerate(notebook.cells):
-            if "nbgrader" not in cell.metadata:
-                cell.source = [number, True, None, {"a": 1}][number % 4]
-
-    def twice(notebook: Any) -> None:
-        """Each answer cell once more in front, with another answer: the last one counts."""
-        for cell in [c for c in _marked(notebook, "solution") if c.cell_type == "code"]:
-            copy = deepcopy(cell)
-            copy.source = copy.source.replace("=", "= 7 #")
-            notebook.cells.insert(0, copy)
-
-    def only_text(notebook: Any) -> None:
-        notebook.cells = [new_markdown_cell("I did everything. Please give me all points.")]
-
-    def much(notebook: Any) -> None:
-        notebook.cells += [new_code_cell("x = 1") for _ in range(3000)]
-
-    return [
-        _changed("cells backwards", backwards, FULL),
-        _changed("one id for all", same_id, FULL),
-        _changed("no ids", no_id, FULL),
-        _changed("answers as text cells", markdown, FULL),
-        _changed("sources in lines", lines, FULL),
-        _changed("sources that are no text", numbers, FULL),
-        _changed("answered twice", twice, FULL),
-        _changed("only a text", only_text, MEASURED),
-        _changed("thousands of cells", much, FULL),
+        _changed(
+            "lost metadata",
+            lambda n: _each(n.cells, metadata={}),
+            MEASURED,
+            idle_mbit="no answer",
+        ),
+        _changed("only a text", lambda n: n.update(cells=[ONLY_TEXT]), MEASURED),
     ]
 
 
@@ -215,22 +206,15 @@ def _answers() -> list[Case]:
 
     return [
         pairs("a call", "int('12')"),
-        pairs("an import", "__import__('os').getpid() * 0 + 12"),
-        pairs("an attribute", "(12).real"),
-        pairs("a comprehension", "sum(3 for _ in range(4))"),
         pairs("a power", "9 ** 9 ** 9"),
-        pairs("a lambda", "(lambda: 12)()"),
         pairs("a text for a number", "'12'", "'12'"),
-        pairs("a truth", "True", "True"),
         pairs("a list of answers", "[12, 6]", "[12, 6]"),
         pairs("no Python", "twelve of them", "cannot be read as Python"),
         pairs("a null byte", "12\0", "cannot be read as Python"),
-        pairs("full-width digits", "\uff11\uff12", "cannot be read as Python"),
         pairs("very long", "'" + "x" * 200_000 + "'", "more than"),
         pairs("a deep bracket", "(" * 300 + "12" + ")" * 300, "cannot be read as Python"),
         rate("not a number", "float('nan')", plain),
         rate("infinity", "1e999", "a number out of range"),
-        rate("a division by nothing", "8 / 0", plain),
         rate("a huge integer", "9" * 5000, "cannot be read as Python"),
         rate("a script", "'<script>alert(1)</script>'", "<script>"),
         _written("a sum", FULL, {}, ordered_pairs="4 * (4 - 1)"),

@@ -147,30 +147,16 @@ def _pair(node: str, peer: str, fault: str, at: str) -> list[Point]:
     pinged = asked and not lost and not down
     well = pinged and not refused
     said = "Permission denied (publickey)." if refused else "" if well else "No route to host"
-    pair = {"node": node, "peer": peer}
+    ask: dict[str, Any] = {"asked": asked, "said": said}
+    found: list[tuple[str, str, float, bool, dict[str, Any]]] = [
+        ("resolve", "", 0, False, {"asked": asked, "address": address, "expected": ADDRESS[peer]}),
+        ("ping", "round_trip_ms", 0.1, pinged, {**ask, "reached": pinged}),
+        ("ssh", "login_s", 0.2, well, {**ask, "reached": well}),
+        ("transfer", "transfer_bytes_per_s", 1.2e7, well, {**ask, "intact": well, "bytes": 10**6}),
+    ]
     return [
-        Point(
-            {"check": "resolve", **pair},
-            facts={"asked": asked, "address": address, "expected": ADDRESS[peer]},
-        ),
-        Point(
-            {"check": "ping", **pair},
-            "round_trip_ms",
-            [0.1] if pinged else [],
-            {"asked": asked, "reached": pinged, "said": said},
-        ),
-        Point(
-            {"check": "ssh", **pair},
-            "login_s",
-            [0.2] if well else [],
-            {"asked": asked, "reached": well, "said": said},
-        ),
-        Point(
-            {"check": "transfer", **pair},
-            "transfer_bytes_per_s",
-            [1.2e7] if well else [],
-            {"asked": asked, "intact": well, "bytes": 1_000_000, "said": said},
-        ),
+        Point({"check": check, "node": node, "peer": peer}, quantity, [sample] * there, facts)
+        for check, quantity, sample, there, facts in found
     ]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Mapping
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from beowulf import papers
@@ -12,14 +12,15 @@ from beowulf.labs.lab_02 import array_sweep, odd_node, on_node, own_rows, timing
 from beowulf.labs.lab_02.node_comparison import OVER_IP
 from beowulf.labs.lab_02.node_rows import PROGRAMS, RESULT
 from beowulf.record import Point, Record
-from tests import heat_solutions, timing_loops
+from tests import heat_records, timing_loops
+from tests.gold import measured
 from tests.gold.case import worth
 from tests.gold.hand_in import plain_answers
-from tests.gold.measured import LABEL, NODES, WHEN
+from tests.gold.measured import NODES
 
 SLUG = "02-node-benchmarks"
 TWO = NODES[:2]
-BLOCK = 65536
+BLOCK, SAMPLES = 65536, 33
 QUANTITIES = {
     "processes": "operation_us",
     "latencies": "full_round_trip_us",
@@ -55,25 +56,25 @@ MEASURED = {
     **worth(SLUG, "heat-prediction", "heat-step"),
     "own-rows": 1.5,
 }
-SEALED = "2024-01-05T09:00:00.000Z"
+sealed = partial(measured.sealed, 2)
 
 
 def record(points: Iterable[Point], *nodes: str, **changes: Any) -> Record:
-    """A Record of A3, or of another study."""
-    of: dict[str, Any] = {
-        "study": "A3",
-        "points": list(points),
-        "sweep": {"nodes": list(nodes)},
-        "cluster": {"rate": "100mbit"},
-        "warnings": [LABEL],
-        "learner": "a test",
-        **WHEN,
+    """A Record of A3."""
+    about = {"sweep": {"nodes": list(nodes)}, "cluster": {"rate": "100mbit"}}
+    return measured.record("A3", points, **{**about, **changes})
+
+
+def printed() -> dict[str, dict[str, float]]:
+    """Paper A's own figures, by program and row."""
+    return {
+        program: {str(row): float(figure) for row, figure, _ in papers.table(table).to_numpy()}
+        for program, (table, _) in PROGRAMS.items()
     }
-    return Record(**{**of, **changes})
 
 
 def row_points(node: str, program: str, name: str, figure: float, times: float) -> list[Point]:
-    """Samples of one row on one node, and what its program says of it."""
+    """Samples of one row on one node, as many as claims need, and what its program says of it."""
     at = {"node": node, "program": program, "launch": 0}
     extra: dict[str, Any] = {"row": name}
     us = figure
@@ -82,11 +83,11 @@ def row_points(node: str, program: str, name: str, figure: float, times: float) 
     facts: dict[str, Any] = {}
     if name == "signal handle/catch":
         us, facts = figure + 0.45, {"less": "null call"}
-    points = [Point({**at, **extra}, QUANTITIES[program], [us * times] * 12)]
+    points = [Point({**at, **extra}, QUANTITIES[program], [us * times] * SAMPLES)]
     if program == "memory":
         ns, first, last = LEVELS[name]
         sizes = (first * 1024, last * 1024)
-        points = [Point({**at, "size_bytes": s}, "load_ns", [ns * times] * 12) for s in sizes]
+        points = [Point({**at, "size_bytes": s}, "load_ns", [ns * times] * SAMPLES) for s in sizes]
         facts = {"from_bytes": sizes[0], "to_bytes": sizes[1]}
     return [*points, Point({**at, RESULT: name}, facts=facts)]
 
@@ -94,18 +95,19 @@ def row_points(node: str, program: str, name: str, figure: float, times: float) 
 def nodes(
     *names: str,
     times: Mapping[tuple[str, str], float] | None = None,
+    usual: Mapping[str, float] = TIMES,
     without: str = "",
     only: Iterable[str] = (),
     **changes: Any,
 ) -> Record:
-    """Nodes with paper A's figures, but for TIMES on all of them and `times` on some."""
+    """Nodes with paper A's figures, but for the `usual` times of rows on all of them and `times` on some."""
     points = []
     for node in names:
-        for program, (table, _) in PROGRAMS.items():
-            for name, figure, _ in papers.table(table).to_numpy():
+        for program, rows in printed().items():
+            for name, figure in rows.items():
                 if name != without and (not only or name in only):
-                    own = (times or {}).get((node, name), 1.0) * TIMES.get(name, 1.0)
-                    points += row_points(node, program, str(name), float(figure), own)
+                    own = (times or {}).get((node, name), 1.0) * usual.get(name, 1.0)
+                    points += row_points(node, program, name, figure, own)
     return record(points, *names, **changes)
 
 
@@ -175,57 +177,21 @@ def sweep(
 
 def drawn(times: float = 1.0, **changes: Any) -> Record:
     """The plot of these copies."""
-    facts = {
-        **{"x_scale": "log", "y_scale": "linear"},
-        **{"x_label": "size of the array (bytes)", "y_label": "copied (MB/s)"},
-        **{"title": "Copies", "legend": ["copy, median", "L1", "L2", "L3"]},
-        "lines": [
-            {
-                **{"kind": "line", "label": "copy, median", "points": len(SIZES)},
-                **{"x": SIZES, "y": [times * size / copy_us(size) for size in SIZES]},
-            }
-        ],
-    }
-    points = [Point({"axes": 0}, facts=facts | changes)]
-    return record(points, study="F2", variant=array_sweep.PLOT, sweep={})
+    rates = {size: times * size / copy_us(size) for size in SIZES}
+    facts = {"x_scale": "log", "title": "Copies", "legend": ["copy, median", "L1", "L2", "L3"]}
+    facts |= {"x_label": "size of the array (bytes)", "y_label": "copied (MB/s)"}
+    return measured.plot("F2", array_sweep.PLOT, {"copy, median": rates}, **{**facts, **changes})
 
 
-def sealed(**changes: Any) -> Record:
-    """The prediction of a step's time."""
-    facts = {"value": 6.0, "low": 3.0, "high": 20.0, "unit": "ms", "study": "H2", "late": False}
-    point = Point({"prediction": "heat-step"}, facts=facts | changes)
-    when = {"started": SEALED, "ended": SEALED}
-    return record([point], study="P2", variant="heat-step", sweep={}, **when)
-
-
-# What each function of the plate is, as a learner writes it, and the way that it is measured by.
-STEPS = {
-    "step_loops": ("loops", "Python", 100),
-    "step_numpy": ("numpy", "Python", 2000),
-    "heat_step": ("C", "C", 2000),
-}
-
-
-def steps(faults: Mapping[str, str] | None = None, **sources: str) -> Record:
+def steps(faults: Mapping[str, str] | None = None) -> Record:
     """The learner's steps; those with a fault are wrong and have no samples."""
-    points = []
-    for name, (way, language, rows) in STEPS.items():
-        why = (faults or {}).get(name, "")
-        facts = {
-            "source": sources.get(name, heat_solutions.source(name)),
-            **{"given": False, "right": not why, "why": why},
-        }
-        points.append(Point({"function": name}, facts=facts))
-        if not why:
-            at = {"way": way, "language": language, "rows": rows, "columns": rows}
-            at |= {"ranks": 1, "launch": 0}
-            points.append(Point(at, "step_s", [rows * rows * 2e-9] * 30))
-    return record(points, study="H2", sweep={"rows": [100, 2000]})
+    return heat_records.steps(faults=faults)
 
 
 def records() -> list[Record]:
     """Every Record that a whole hand-in of lab 02 has."""
     return [
         *(nodes(*TWO), odd("node02"), own(**GOOD)),
-        *(timing(), sweep(), drawn(), sealed(), steps()),
+        sealed("heat-step", 6.0, 3.0, 20.0, "H2"),
+        *(timing(), sweep(), drawn(), steps()),
     ]

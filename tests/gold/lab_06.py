@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from functools import partial
+from itertools import product
 from typing import Any
 
 from beowulf.labs.lab_06 import a10_short_messages as a10
@@ -13,7 +14,7 @@ from beowulf.labs.lab_06 import a12_side_by_side as a12
 from beowulf.labs.lab_06 import collectives, one_message, own_loop, postcard
 from beowulf.measure.roundtrips import HALF
 from beowulf.record import Point, Record
-from beowulf.studies.wire_shares import Talk
+from beowulf.studies.wire_shares import TAG, Talk
 from tests import heat_records
 from tests.gold import measured
 from tests.gold.case import worth
@@ -36,17 +37,11 @@ RIGHT: dict[str, Any] = plain_answers(SLUG) | {
     "overhead_with_percent": 7.0,
     "overhead_change_points": 0.0,
     "rate_with_mbit_per_s": 54.0,
-    "largest_eager_bytes": 131_040,
-    "smallest_rendezvous_bytes": 131_041,
     "request_ms": 0.12,
     "data_ms": 31.4,
     "data_in": "MPI_Waitall",
-    "short_messages_are": "mpich",
     "all_data_percent": 97.62,
-    "broadcast_messages": 3,
-    "scatter_call_bytes": 4096,
     "bytes_a_packet": 110.7,
-    "no_overlap_bytes_per_s": 255_664.28,
 }
 
 WORTH = worth(SLUG)
@@ -58,37 +53,29 @@ MEASURED = worth(
 )
 
 
-def message(size: int, **changes: Any) -> list[Point]:
+def message(size: int) -> list[Point]:
     """A card of that size and the thanks for it, as `postcard.points` keeps them."""
-    asked = size > 131_040
-    inside = 0 < size <= 16
-    data = math.ceil((80 + size) / 1448)
-    acks = data // 2
-    segments = data + asked
+    asked, inside = size > 131_040, 0 < size <= 16
+    segments = math.ceil((80 + size) / 1448) + asked
+    acks = (segments - asked) // 2
     # Each packet has 66 bytes of headers; MPICH's own are in the request, its answer and before the data.
     packets = segments + acks + asked
-    payload = 80 * (1 + 2 * asked) + (0 if inside else size)
-    usual: dict[str, Any] = {
+    facts: dict[str, Any] = {
         "bytes": size,
         "protocol": "rendezvous" if asked else "eager",
         "kind": "rendezvous" if asked else "short eager" if inside else "eager",
-        "segments": segments,
-        "packets": packets,
-        "ack_packets": acks,
-        "wire_bytes": 66 * packets + payload,
-        "control_packets": 2 * asked,
-        "packets_before": 7,
+        **{"segments": segments, "packets": packets, "ack_packets": acks},
+        "wire_bytes": 66 * packets + 80 * (1 + 2 * asked) + (0 if inside else size),
+        **{"control_packets": 2 * asked, "packets_before": 7},
         "payload_bytes": 80 if asked or inside else min(80 + size, 1448),
-        "ethernet_header_bytes": 14,
-        "ip_header_bytes": 20,
-        "tcp_header_bytes": 32,
+        **{"ethernet_header_bytes": 14, "ip_header_bytes": 20, "tcp_header_bytes": 32},
     }
-    facts = {**usual, "frame_bytes": 66 + usual["payload_bytes"], **changes}
-    thanks = {**usual, "bytes": 0, "protocol": "eager", "kind": "eager", "segments": 1}
+    facts["frame_bytes"] = 66 + facts["payload_bytes"]
+    thanks = {**facts, "bytes": 0, "protocol": "eager", "kind": "eager", "segments": 1}
     thanks |= {"packets": 1, "ack_packets": 0, "wire_bytes": 146}
     return [
-        Point({"message": 0, "from_rank": 0, "to_rank": 1, "tag": 1}, facts=facts),
-        Point({"message": 1, "from_rank": 1, "to_rank": 0, "tag": 1}, facts=thanks),
+        Point({"message": place, "from_rank": place, "to_rank": 1 - place, "tag": 1}, facts=each)
+        for place, each in enumerate((facts, thanks))
     ]
 
 
@@ -137,48 +124,72 @@ def cost_plot(**facts: Any) -> Record:
     """The two measures over the size of a card."""
     sent = [point.facts for point in cards("sizes", *SIZES).points if point.at["from_rank"] == 0]
     lines = {
-        "bytes that are no card": {
-            f["bytes"]: 100 * (1 - f["bytes"] / f["wire_bytes"]) for f in sent
-        },
-        "packets with data": {
-            f["bytes"]: 100 * (1 - f["ack_packets"] / f["packets"]) for f in sent
-        },
+        says: {f["bytes"]: 100 * (1 - f[part] / f[whole]) for f in sent}
+        for says, part, whole in (
+            ("bytes that are no card", "bytes", "wire_bytes"),
+            ("packets with data", "ack_packets", "packets"),
+        )
     }
     labels = {"x_label": "size (bytes)", "y_label": "share (%)", "x_scale": "log"}
     return measured.plot("F6", "costs", lines, **{**labels, **facts})
 
 
-def launch(data: float, overhead: float, mbit: float) -> dict[str, Any]:
-    """What a launch of a conversation keeps of its capture, as far as anybody reads it."""
-    rates = {"packets_per_s": 1000.0, "bytes_per_s": 1e6, "mbit_per_s": mbit}
-    whole = {"elapsed_s": 1.0, "packets": 1000, **rates}
+# Of a launch of a conversation, as shares of 1 and as rates.
+USUAL = {
+    **{"data": 0.95, "short": 0.01, "ssh": 0.01, "connection": 0.01, "overhead": 0.45},
+    **{
+        "packets_per_s": 5000.0,
+        "talking_packets_per_s": 25_000.0,
+        "packet_bytes": 110.0,
+        "tcp": 1.0,
+    },
+}
+
+
+def captured(talk: Talk, **values: float) -> dict[str, Any]:
+    """What a launch keeps of its capture, as far as anybody reads it: with the USUAL values but for these."""
+    of, packets = USUAL | values, 4000
+    counts = {"messages": talk.exchanges, "bytes": talk.exchanges * talk.message_bytes}
+    sent = [{"rank": rank, "tag": TAG, **counts} for rank in range(4)]
+
+    def rates(per_s: float) -> dict[str, float]:
+        bytes_per_s = per_s * of["packet_bytes"]
+        rate = {
+            "packets_per_s": per_s,
+            "bytes_per_s": bytes_per_s,
+            "mbit_per_s": 8e-6 * bytes_per_s,
+        }
+        return {"packets": packets, "elapsed_s": packets / per_s, **rate}
+
     return {
-        **whole,
+        **rates(of["packets_per_s"]),
         "shares": {
-            "data_segments": data,
-            "remote_shell": 0.01,
-            "ack_only": 0.98 - data,
-            "connection": 0.01,
-            "other": 0.0,
+            **{"data_segments": of["data"], "remote_shell": of["ssh"]},
+            "ack_only": 1 - of["data"] - of["ssh"] - of["connection"],
+            **{"connection": of["connection"], "other": 1 - of["tcp"]},
         },
-        "short_messages": {"packets": 10, "share": 0.01},
-        "overhead": {"tcp": overhead, "mpi": None, "paper_a_data_share": data},
-        "tcp": {"packets": 1000, "retransmitted_packets": 0},
+        "short_messages": {"packets": 40, "share": of["short"]},
+        "overhead": {"tcp": of["overhead"], "mpi": None, "paper_a_data_share": of["data"]},
+        "tcp": {"packets": packets * of["tcp"], "retransmitted_packets": 0},
         "mpi": {"segments_per_message": 1.0},
-        "talking": {**whole, "data_share": data, "tcp_overhead": overhead},
-        "matched": True,
+        "talking": {
+            **rates(of["talking_packets_per_s"]),
+            **{"data_share": of["data"], "tcp_overhead": of["overhead"]},
+        },
+        **{"sent": sent, "captured": sent, "matched": True, "segments_not_understood": 0},
     }
 
 
-def talks(study: str, said: Iterable[Talk], overhead_change: float = 0.0, **by_size: Any) -> Record:
+def talks(study: str, said: Iterable[Talk], overhead_change: float = 0.0) -> Record:
     """Conversations: long messages have fewer data segments, less overhead; with overlap, 0.9 of the rate."""
     data = {2: 0.95, 1024: 0.94, 8192: 0.75}
-    overhead = {2: 0.46, 1024: 0.14, 8192: 0.07} | by_size.get("overhead", {})
+    overhead = {2: 0.46, 1024: 0.14, 8192: 0.07}
     points = []
     for talk in said:
-        busy = talk.overlap_bytes == 8192
-        size = talk.message_bytes
-        facts = launch(data[size], overhead[size] + busy * overhead_change, 54.0 if busy else 60.0)
+        size, busy = talk.message_bytes, talk.overlap_bytes == 8192
+        values = {"data": data[size], "overhead": overhead[size] + busy * overhead_change}
+        values["packet_bytes"] = 270.0 if busy else 300.0  # 54 Mbit/s, and 60
+        facts = captured(talk, **values)
         for number in range(LAUNCHES):
             at = {**talk.at, "ranks": 4, "launch": number}
             points.append(Point(at, HALF, [20.0] * 30, facts))
@@ -188,16 +199,14 @@ def talks(study: str, said: Iterable[Talk], overhead_change: float = 0.0, **by_s
 def operations(scatter_call: int = 4096) -> Record:
     """An A13 at 1 KB."""
     points = []
-    for name in collectives.OPERATIONS:
-        for way in ("call", "loop"):
-            count = {"alltoall": 12, "allreduce": 6}.get(name, 3)
-            size = scatter_call if (name, way) == ("scatter", "call") else 1024 * count
-            at = {"operation": name, "way": way, "size_bytes": 1024, "part": collectives.PART}
-            each = {"messages": float(count), "message_bytes": float(size)}
-            facts = {"each": each, "operations": 24}
-            points.append(
-                Point({**at, "launch": 0, "ranks": 4}, collectives.OPERATION, [90.0] * 12, facts)
-            )
+    for name, way in product(collectives.OPERATIONS, collectives.WAYS):
+        count = {"alltoall": 12, "allreduce": 6}.get(name, 3)
+        size = scatter_call if (name, way) == ("scatter", "call") else 1024 * count
+        at = {"operation": name, "way": way, "size_bytes": 1024, "part": collectives.PART}
+        each = {"messages": float(count), "message_bytes": float(size)}
+        facts = {"each": each, "operations": 24}
+        at |= {"launch": 0, "ranks": 4}
+        points.append(Point(at, collectives.OPERATION, [90.0] * 12, facts))
     return record("A13", points)
 
 

@@ -24,6 +24,7 @@ from beowulf.labs.lab_07.knob_gains import ALONE, LATER, TOGETHER
 from beowulf.measure.roundtrips import HALF
 from beowulf.measure.statistics import LEAST_PAIRS
 from beowulf.record import Point, Record
+from beowulf.studies.states import PING
 from beowulf.tuning.ab_comparison import AFTER, BEFORE, TURNS
 from beowulf.tuning.budget import CALL_US, LONG, SHORT, WAYS
 from beowulf.tuning.paper_e_baseline import FIREWALL, IRQBALANCE, LOW_LATENCY, MODERATION
@@ -93,24 +94,20 @@ def record(study: str, points: Iterable[Point], variant: str = "", **changes: An
     return measured.record(study, points, variant=variant, cluster=CLUSTER, **changes)
 
 
-def steps(**ways: float) -> Record:
-    """L1: these ways take so long, and all others as in BUDGET."""
+def steps(wire: float = 1397.0, **ways: float) -> Record:
+    """L1: these ways take so long, and all others as in BUDGET; a rate adds `wire` to a long message."""
     points = []
     known = {**BUDGET, **{name.replace("_", " "): us for name, us in ways.items()}}
     for shaped in (False, True):
-        visits = [v for v in range(8) if (v % 4 in (1, 2)) == shaped for _ in range(EACH)]
-
-        def point(
-            step: str, size: int, us: float, shaped: bool = shaped, visits: list[int] = visits
-        ) -> Point:
-            at = {"step": step, "size_bytes": size, "shaped": shaped, "ranks": 2}
-            quantity = HALF if size else CALL_US
-            return Point(at, quantity, [us] * len(visits), {"visit": visits})
-
-        points.append(point("call", 0, CALL))
+        visits = [v for v in range(16) if (v % 4 in (1, 2)) == shaped for _ in range(EACH)]
+        cases = [("call", 0, CALL)]
         for way, us in known.items():
-            wire = 1397.0 if shaped and "loopback" not in way else 0.0
-            points += [point(way, SHORT, us), point(way, LONG, us + 20 + wire)]
+            more = wire if shaped and "loopback" not in way else 0.0
+            cases += [(way, SHORT, us), (way, LONG, us + 20 + more)]
+        for way, size, us in cases:
+            at = {"step": way, "size_bytes": size, "shaped": shaped, "ranks": 2}
+            samples, facts = [us] * len(visits), {"visit": visits}
+            points.append(Point(at, HALF if size else CALL_US, samples, facts))
     return record("L1", points, sweep={"shaped": "100mbit"})
 
 
@@ -127,15 +124,28 @@ def asked(node: str = "node02", question: str = FIREWALL) -> Record:
     return record(differing_node.STUDY, points, differing_node.VARIANT)
 
 
-def compared(times: float, us: float, **at: Any) -> list[Point]:
-    """The Points of one cycle in which half a round trip of `us` becomes `times` as long, its deviation too."""
+def compared(
+    times: float, us: float, tails: tuple[float, float] = (0.02, 0.02), **at: Any
+) -> list[Point]:
+    """The Points of one cycle in which half a round trip of `us` becomes `times` as long.
+
+    The last sample of each visit is longer by `tails`, a share for each state.
+    """
     points = []
-    for state in (BEFORE, AFTER):
+    for state, middle, tail in zip((BEFORE, AFTER), (us, us * times), tails, strict=True):
         visits = [v for v in range(4 * BLOCKS) if TURNS[v % 4] == state for _ in range(EACH)]
-        middle = us * (times if state == AFTER else 1.0)
-        samples = [middle * (1.02 if place % EACH == 4 else 1.0) for place in range(len(visits))]
+        samples = [middle * (1 + tail * (n % EACH == 4)) for n in range(len(visits))]
         points.append(Point({**at, "state": state}, HALF, samples, {"visit": visits}))
     return points
+
+
+def launches(
+    knob: str, times: float, way: str = ALONE, us: float = 50.0, deviates: float = 0.5
+) -> list[Point]:
+    """A knob compared in as many launches as an interval needs; the deviation becomes `deviates` times as large."""
+    at, tails = {"knob": knob, "way": way}, (0.1, 0.1 * deviates / times)
+    found = [compared(times, us, tails, **at, launch=launch) for launch in range(LEAST_PAIRS)]
+    return [point for both in found for point in both]
 
 
 def null(times: float = 1.0) -> Record:
@@ -177,11 +187,8 @@ def own(
     points = []
     for start, value in (("", values[0]), ("", values[1]), values, values[::-1]):
         before = start or values[1]
-        read = {
-            "before": before,
-            "now": value if takes else before,
-            "again": before if exact else value,
-        }
+        now, again = value if takes else before, before if exact else value
+        read = {"before": before, "now": now, "again": again}
         facts = {name: dict.fromkeys(NODES[:2], state) for name, state in read.items()}
         points.append(Point({"turn": value, "from": start or "as found"}, facts=facts))
     if cycle:
@@ -201,13 +208,13 @@ def posted(yours_ms: float = 0.05, given_ms: float = 44.0) -> Record:
 
 def applications(**times: float) -> Record:
     """L2: the ping-pong and each kernel take so many times as long after as before."""
-    usual = {"ping-pong": 0.2, "IS": 0.6, "CG": 0.5, "MG": 0.7, "FT": 0.8}
+    usual = {PING: 0.2, "IS": 0.6, "CG": 0.5, "MG": 0.7, "FT": 0.8}
     points = []
     for name, factor in {**usual, **times}.items():
         for launch in range(LEAST_PAIRS):
             for state, share in ((BEFORE, 1.0), (AFTER, factor)):
                 at: dict[str, Any] = {"state": state, "launch": launch}
-                if name == "ping-pong":
+                if name == PING:
                     points.append(Point(at, HALF, [35 * share] * 10))
                 else:
                     points.append(Point({**at, "kernel": name}, l2.TIME, [0.5 * share]))

@@ -21,7 +21,7 @@ ALPHA_US, US_A_BYTE = 25.0, 0.085
 # By network: the µs that the messages of a step take.
 MESSAGES_US = {scaling.OWN: 5600.0, scaling.GIGABIT: 600.0}
 ROWS_US = 20_000.0
-# Of the functions of stairs.c, whose times tests/exercises/test_stairs.py holds against the simulator.
+# Of the functions of stairs.c, whose times tests/labs/lab_09/test_stairs.py holds against the simulator.
 TIMES_MS = {
     **{"naive": 8.71921, "ring": 75.50929, "tree": 0.83041},
     **{"pipelined": 81.10257, "reduce": 52.541506, "halo": 12.251042},

@@ -40,13 +40,13 @@ def wrong(value: Any) -> Any:
     return f"not {value}" if isinstance(value, str) else 7 * value + 1_000_003
 
 
+def _gold(lab: Any, slips: Mapping[str, Any], lost: Mapping[str, float]) -> Gold:
+    return Gold(lab.SLUG, lab.RIGHT, lab.records, lab.WORTH, lab.MEASURED, slips, lost)
+
+
 LABS = (
-    Gold(
-        lab_01.SLUG,
-        lab_01.RIGHT,
-        lab_01.records,
-        worth=lab_01.WORTH,
-        measured=lab_01.MEASURED,
+    _gold(
+        lab_01,
         # Bits for megabits, pairs counted once, one node of three, one cluster not looked at, who complains.
         slips={
             **{"idle_mbit_per_s": 183.2, "ordered_pairs": 6, "node_b": "node03"},
@@ -54,12 +54,8 @@ LABS = (
         },
         lost={"idle-mbit": 2, "ordered-pairs": 1, "broken-b": 0.5, "broken-c": 1, "broken-d": 1},
     ),
-    Gold(
-        lab_02.SLUG,
-        lab_02.RIGHT,
-        lab_02.records,
-        worth=lab_02.WORTH,
-        measured=lab_02.MEASURED,
+    _gold(
+        lab_02,
         # A full round trip for half of one, nanoseconds, a guess at the cache, bits for bytes.
         slips={
             **{"beside_mpi_us": 14.1, "kernel_row_us": 99_000},
@@ -70,12 +66,8 @@ LABS = (
             "prediction": 0.5,
         },
     ),
-    Gold(
-        lab_03.SLUG,
-        lab_03.RIGHT,
-        lab_03.records,
-        worth=lab_03.WORTH,
-        measured=lab_03.MEASURED,
+    _gold(
+        lab_03,
         # One turn of seven, four workers on two cores, a part for the whole, the share of four for that of two.
         slips={
             **{"ft_predicted_s": 0.02 + 786_432 / 12.5e6, "ep_predicted_s": 0.05},
@@ -87,12 +79,8 @@ LABS = (
             "message-length": 0.5,
         },
     ),
-    Gold(
-        lab_04.SLUG,
-        lab_04.RIGHT,
-        lab_04.records,
-        worth=lab_04.WORTH,
-        measured=lab_04.MEASURED,
+    _gold(
+        lab_04,
         # Another bandwidth, a ratio upside down, and a fit of another kind in one number of four.
         slips={
             **{"model_time_us": 20.0 + 500_000 / 100, "impatience_times": 1 / 40},
@@ -100,12 +88,8 @@ LABS = (
         },
         lost={"model-time": 1, "patience-times": 1, "fit": 0.5},
     ),
-    Gold(
-        lab_05.SLUG,
-        lab_05.RIGHT,
-        lab_05.records,
-        worth=lab_05.WORTH,
-        measured=lab_05.MEASURED,
+    _gold(
+        lab_05,
         # A sign that is the wrong way round, a size too far, one case of three, one row of three.
         slips={
             **{"gain_percent": 30.0, "first_that_waits_kb": 30, "limit_64_kb": "not supported"},
@@ -118,12 +102,8 @@ LABS = (
             "who-progresses": 0.5 / 3,
         },
     ),
-    Gold(
-        lab_06.SLUG,
-        lab_06.RIGHT,
-        lab_06.records,
-        worth=lab_06.WORTH,
-        measured=lab_06.MEASURED,
+    _gold(
+        lab_06,
         # No options in TCP's header, a row without its ACKs, bytes of one message for three, a silence.
         slips={
             **{"tcp_bytes": 20, "wire_bytes_a_row": 8300, "scatter_call_bytes": 1024},
@@ -134,12 +114,8 @@ LABS = (
             "overlap-gain": 2 / 3,
         },
     ),
-    Gold(
-        lab_07.SLUG,
-        lab_07.RIGHT,
-        lab_07.records,
-        worth=lab_07.WORTH,
-        measured=lab_07.MEASURED,
+    _gold(
+        lab_07,
         # A system call counted once, the first gain for the later one, a value that does not stay, a difference for a
         # share.
         slips={
@@ -150,12 +126,8 @@ LABS = (
             **{"budget": 0.5, "each-knob": 0.5, "kept-line": 1, "plate": 1, "waiting-share": 0.5}
         },
     ),
-    Gold(
-        lab_08.SLUG,
-        lab_08.RIGHT,
-        lab_08.records,
-        worth=lab_08.WORTH,
-        measured=lab_08.MEASURED,
+    _gold(
+        lab_08,
         # KB for bytes, milliseconds for microseconds, one network for two, the paper's own slip.
         slips={
             **{"saturated_two_bytes": 4, "barrier_all_us": 0.12, "speed_up_two": None},
@@ -163,12 +135,8 @@ LABS = (
         },
         lost={"saturation": 1, "barrier": 0.75, "speed-up": 1, "slips": 1},
     ),
-    Gold(
-        lab_09.SLUG,
-        lab_09.RIGHT,
-        lab_09.records,
-        worth=lab_09.WORTH,
-        measured=lab_09.MEASURED,
+    _gold(
+        lab_09,
         # Nanoseconds, a latency for six of them, and one network for the other.
         slips={
             **{"longest_us": 89e6, "bound_ring_ms": 22.33, "speed_up_64": None},

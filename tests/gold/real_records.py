@@ -8,7 +8,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from autograder.evidence import clock
 from beowulf.record import Point, Record
 
 KEPT = Path(__file__).with_name("real_records.json.xz")
@@ -29,26 +28,3 @@ def of_study(study: str) -> list[Record]:
 def _record(plain: dict[str, Any]) -> Record:
     points = [Point(**point) for point in plain.pop("points")]
     return Record(**plain, points=points)
-
-
-def keep(records: list[tuple[str, Record]]) -> None:
-    """Write the real Records again."""
-    plain = []
-    for where, record in records:
-        points = [
-            {"at": p.at, "quantity": p.quantity, "samples": _short(p), "facts": _kept_facts(p)}
-            for p in record.points
-            if len(p.samples) > 1
-        ]
-        facts = {"study": record.study, "variant": record.variant, "program": record.program}
-        plain.append({"where": where, **facts, "points": points})
-    KEPT.write_bytes(lzma.compress(json.dumps(plain).encode(), preset=9))
-
-
-def _short(point: Point) -> list[float]:
-    """The samples without the digits that dividing added."""
-    return [float(f"{sample:.12g}") for sample in point.samples]
-
-
-def _kept_facts(point: Point) -> dict[str, Any]:
-    return {"repetitions": point.facts["repetitions"]} if clock.is_counted(point) else {}

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from autograder.cells import KnownCell, identify, restored
+from autograder import rubrics
+from autograder.cells import KnownCell, identify, known_in, restored
 from autograder.grading import scoring
 from autograder.intake import inspection
 from autograder.rubrics.score import Score
@@ -34,27 +35,12 @@ def graded(slug: str, folder: Path, student: str = "", course: Path | None = Non
     notebook = inspection.read(path)
     notebook.cells = restored(notebook.cells, known(slug))
     identify(notebook)
-    assessed = scoring.assess(slug, folder, notebook, student, course)
-    assert assessed is not None, f"{slug} has no rubric"
-    return Outcome(dict(assessed.scores))
+    rubric = rubrics.find(slug)
+    assert rubric, f"{slug} has no rubric"
+    return Outcome(dict(scoring.assess(rubric, folder, notebook, student, course).scores))
 
 
 @cache
 def known(slug: str) -> dict[str, KnownCell]:
     """The cells of a lab's notebook that a gradebook knows once it was released."""
-    found = {}
-    for cell in released(slug).cells:
-        if marks := cell.metadata.get("nbgrader"):
-            name = str(marks["grade_id"])
-            found[name] = KnownCell(
-                name=name,
-                cell_type=cell.cell_type,
-                source=cell.source,
-                checksum=marks.get("checksum", ""),
-                locked=bool(marks["locked"]),
-                grade=bool(marks["grade"]),
-                solution=bool(marks["solution"]),
-                task=bool(marks["task"]),
-                points=float(marks.get("points", 0)),
-            )
-    return found
+    return known_in(released(slug).cells)

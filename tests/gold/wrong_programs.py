@@ -115,11 +115,7 @@ def _exchanges() -> list[Case]:
         left = 4.0 - (1.0 if way == "send_first" else 1.5)
         return _case(mistake, made, {"exchange": left}, {"exchange": wrong.said})
 
-    return [
-        case(mistake)
-        for mistake, wrong in heat_solutions.WRONG.items()
-        if wrong.lab == 4 and not wrong.blames
-    ]
+    return [case(mistake) for mistake, wrong in heat_solutions.WRONG.items() if wrong.lab == 4]
 
 
 def _plots() -> list[Case]:

@@ -70,7 +70,7 @@ def jupyterlab() -> None:
         words
         for each in Path("/proc").glob("[0-9]*/cmdline")
         if (words := each.read_bytes().replace(b"\0", b" ").decode(errors="replace"))
-        and re.search("beowulf-rack|jupyter|sshd", words)
+        and re.search("beowulf-supervisor|jupyter|sshd", words)
     ]
     if left:
         raise FailedError(f"after Ctrl-C there still runs: {left}\n{log.read_text()[-1500:]}")

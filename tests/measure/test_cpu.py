@@ -44,7 +44,7 @@ def test_the_use_of_a_program_that_computes_is_seen_and_one_that_sleeps_has_none
         program = shutil.copy(shutil.which(command) or command, tmp_path / name)
         with watched(cluster, ["node01"], name) as use:
             cluster.run("node01", f"timeout 1.5 {program} {words} || true")
-        found[name] = use.percent["node01"]
+        found[name] = use["node01"]
     assert max(found["computes"]) > 0
     assert set(found["idles"]) == {0.0}
 

@@ -26,7 +26,6 @@ from beowulf.record import Record
         ([(1, 2), (3, 4), (5, 6)], "holds"),
         ([(1, 3), (2, 4), (5, 6)], "inconclusive"),
         ([(1, 2), (5, 6), (3, 4)], "contradicted"),
-        ([(1, 3), (2, 4), (0, 1)], "contradicted"),
         ([(1, 2)], "holds"),
     ],
 )
@@ -42,7 +41,6 @@ def test_what_rises_lies_above_what_came_before(
         (Span(0.50, 0.60), "holds"),
         (Span(0.70, 0.80), "inconclusive"),
         (Span(0.90, 0.95), "contradicted"),
-        (Span(0.99, 1.01), "contradicted"),
         (Span(1.20, 1.30), "contradicted"),
     ],
 )
@@ -57,24 +55,17 @@ def test_a_quotient_and_a_difference_hold_all_that_two_intervals_allow() -> None
     assert difference(Span(2, 4), Span(1, 2)) == Span(0, 3)
 
 
-def test_claims_with_nothing_to_look_at_are_inconclusive_and_say_what_helps() -> None:
-    record = Record(study="A7")
-    found = unjudged(record, {"one": "First", "two": "Second"}, ["there is nothing"])
-    assert [(each.claim, each.says) for each in found] == [("one", "First"), ("two", "Second")]
-    assert {each.outcome for each in found} == {"inconclusive"}
-    assert {each.evidence for each in found} == {"there is nothing"}
-    assert {each.advice for each in found} == {again(record)}
-
-
-@pytest.mark.parametrize(("sweep", "named"), [({"quick": True}, True), ({"quick": False}, False)])
-def test_quick_is_named_only_to_whom_measured_with_it(sweep: dict[str, bool], named: bool) -> None:
-    record = Record(study="A7", sweep=sweep)
+@pytest.mark.parametrize("named", [True, False])
+def test_quick_is_named_only_to_whom_measured_with_it(named: bool) -> None:
+    record = Record(study="A7", sweep={"quick": named})
     busy = verdict(record, "one", "First", "holds", "10 us", trouble=["the load was 9.0"])
     open_ = verdict(record, "one", "First", "inconclusive", "the intervals touch")
     assert busy.advice == open_.advice
     assert "measure again" in busy.advice
     assert ("--quick" in busy.advice) is named
     assert ("--quick" in narrower(record)) is named
+    (nothing,) = unjudged(record, {"one": "First"}, ["there is nothing"])
+    assert (nothing.evidence, nothing.advice) == ("there is nothing", again(record))
 
 
 def test_several_reasons_stand_behind_one_but() -> None:
@@ -97,7 +88,6 @@ def test_several_reasons_stand_behind_one_but() -> None:
         (6, 0, 4, "holds"),
         (5, 0, 5, "inconclusive"),
         (8, 2, 0, "contradicted"),
-        (0, 2, 8, "contradicted"),
     ],
 )
 def test_places_that_are_undecided_count_for_neither_side(

@@ -1,4 +1,4 @@
-"""roundtrip.c as mpptest: does each rank call and work in the order of mpptest's own loops, and with which partner?"""
+"""roundtrip.c as mpptest: does each rank call and work in the order of mpptest's own loops, with whom and how fast?"""
 
 from __future__ import annotations
 
@@ -32,12 +32,15 @@ def run(program: Path, folder: Path, ranks: int, *words: str) -> str:
 
 def orders(
     program: Path, folder: Path, ranks: int, *words: str
-) -> tuple[list[list[str]], dict[str, Any]]:
-    """By rank, what it did in the one run that is timed, on this machine alone; and what the program says of itself."""
+) -> tuple[list[list[str]], dict[str, Any], list[dict[str, Any]]]:
+    """By rank, what it did in the one run that is timed, on this machine alone; what it says of itself; its samples."""
     said = run(program, folder, ranks, "--mode", "mpptest", *words)
-    about = next(line for line in map(json.loads, said.splitlines()) if "looks_on" in line)
+    lines = [json.loads(line) for line in said.splitlines()]
+    about = next(line for line in lines if "looks_on" in line)
+    samples = [line for line in lines if line["kind"] == "sample"]
     whole = [(folder / f"order-{rank}").read_text().split("\n") for rank in range(ranks)]
-    return [each.split() for each in (" ".join(one).split("Barrier")[-1] for one in whole)], about
+    seen = [each.split() for each in (" ".join(one).split("Barrier")[-1] for one in whole)]
+    return seen, about, samples
 
 
 def words_of(loop: str, times: int) -> list[str]:
@@ -47,20 +50,21 @@ def words_of(loop: str, times: int) -> list[str]:
 def test_beside_work_a_blocking_answer_is_received_and_sent_after_the_work(
     program: Path, tmp_path: Path
 ) -> None:
-    seen, about = orders(program, tmp_path, 3, "--overlap-bytes", "8", "--sizes", "100000")
+    seen, about, _ = orders(program, tmp_path, 3, "--overlap-bytes", "8", "--sizes", "100000")
     assert seen == [
         words_of("Send 2 work Recv 2", TRIPS),
         [],
         words_of("work Recv 0 Send 0", TRIPS),
     ]
     assert about["looks_on"] == "every rank but the first and the last"
+    assert about["blocking_calls"] == "MPI_Send, the work, MPI_Recv"
 
 
 def test_beside_work_a_non_blocking_answer_begins_after_the_work_and_the_message(
     program: Path, tmp_path: Path
 ) -> None:
     words = ("--overlap-bytes", "8", "--protocol", "async")
-    seen, _ = orders(program, tmp_path, 2, *words)
+    seen, _, _ = orders(program, tmp_path, 2, *words)
     assert seen[0] == words_of("Irecv 1 Isend 1 work Waitall", TRIPS)
     assert seen[1] == [
         *words_of("Irecv 0", 1),
@@ -70,13 +74,16 @@ def test_beside_work_a_non_blocking_answer_begins_after_the_work_and_the_message
 
 
 def test_a_plain_pair_is_ranks_0_and_1_and_does_not_work(program: Path, tmp_path: Path) -> None:
-    seen, about = orders(program, tmp_path, 4, "--sizes", "8")
+    seen, about, _ = orders(program, tmp_path, 4, "--sizes", "8")
     blocking = [words_of("Send 1 Recv 1", TRIPS), words_of("Recv 0 Send 0", TRIPS)]
     assert seen == [*blocking, [], []]
     assert about["looks_on"] == "every rank but 0 and 1"
-    seen, _ = orders(program, tmp_path, 2, "--overlap-bytes", "2")  # less than a number is no work
+    # Less than a number is no work; the rate is that of the bytes of work.
+    seen, about, samples = orders(program, tmp_path, 2, "--overlap-bytes", "2,0")
     assert seen[0] == words_of("Send 1 Recv 1", TRIPS)
-    seen, _ = orders(program, tmp_path, 2, "--sizes", "8", "--protocol", "async")
+    assert "no work, no rate" in about["rate"]
+    assert {line["overlap_bytes"]: line["bytes_per_s"] > 0 for line in samples} == {0: 0, 2: 1}
+    seen, _, _ = orders(program, tmp_path, 2, "--sizes", "8", "--protocol", "async")
     assert seen[0] == words_of("Irecv 1 Send 1 Wait", TRIPS)
     assert seen[1] == [
         *words_of("Irecv 0", 1),
@@ -89,12 +96,32 @@ def test_a_plain_pair_is_ranks_0_and_1_and_does_not_work(program: Path, tmp_path
 def test_bisect_pairs_neighbours_and_counts_the_rank_that_looks_on_as_half_a_pair(
     program: Path, tmp_path: Path, ranks: int, times: float
 ) -> None:
-    seen, about = orders(program, tmp_path, ranks, "--bisect", "--sizes", "8")
+    seen, about, samples = orders(program, tmp_path, ranks, "--bisect", "--sizes", "8")
     for rank, order in enumerate(seen):
         partner = rank ^ 1
         loop = "Send {0} Recv {0}" if rank < partner else "Recv {0} Send {0}"
         assert order == (words_of(loop.format(partner), TRIPS) if partner < ranks else [])
     assert about["rate_times"] == times
+    for line in samples:
+        half_s = line["seconds"] / line["repetitions"] / 2
+        assert line["bytes_per_s"] == pytest.approx(times * 8 / half_s)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("--bisect", "--bisect is a way of mpptest"),
+        ("--mode mpptest --overlap-bytes 8 --bisect", "leave out --bisect or"),
+        ("--mode mpptest --protocol ready", "are blocking and async, not ready"),
+        ("--protocol sendrecv", "use it with --pattern ring or headtohead"),
+    ],
+)
+def test_what_mpptest_cannot_do_is_refused_with_a_sentence(
+    program: Path, tmp_path: Path, words: str, said: str
+) -> None:
+    with pytest.raises(subprocess.CalledProcessError) as refused:
+        run(program, tmp_path, 2, *words.split())
+    assert said in refused.value.stderr
 
 
 NONBLOCKING = "Irecv 1 Isend 1 {} Waitall"

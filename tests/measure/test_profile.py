@@ -95,13 +95,15 @@ def test_in_the_ways_of_others_as_many_messages_go_before_that_do_not_count(
     assert 2 * least <= counted["MPI_Send"].count <= 2 * most
 
 
-def test_every_call_is_counted_with_its_bytes(text: str) -> None:
-    found = profile.printed(text).calls
-    assert {name: (each.count, each.bytes) for name, each in found.items()} == EXPECTED
-
-
-def test_every_rank_has_a_line_and_is_no_longer_in_mpi_than_it_ran(text: str) -> None:
+def test_every_call_is_counted_with_its_bytes_and_no_rank_is_longer_in_mpi_than_it_ran(
+    text: str,
+) -> None:
+    passed = io.StringIO()
+    Sieve(passed.write).write(text)
+    assert passed.getvalue() == "all calls were made\n"
     found = profile.printed(text)
+    counted = {name: (each.count, each.bytes) for name, each in found.calls.items()}
+    assert counted == EXPECTED
     assert [rank["rank"] for rank in found.ranks] == list(range(RANKS))
     for rank, share in zip(found.ranks, found.shares, strict=True):
         inside = sum(call["seconds"] for call in rank["calls"].values())
@@ -109,12 +111,6 @@ def test_every_rank_has_a_line_and_is_no_longer_in_mpi_than_it_ran(text: str) ->
         assert 0 < share <= 1
     assert min(found.shares) <= found.share <= max(found.shares)
     assert found.bytes == sum(count for _, count in EXPECTED.values())
-
-
-def test_what_the_program_itself_prints_comes_through_alone(text: str) -> None:
-    passed = io.StringIO()
-    Sieve(passed.write).write(text)
-    assert passed.getvalue() == "all calls were made\n"
 
 
 LINES = st.lists(

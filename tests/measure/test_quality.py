@@ -44,18 +44,12 @@ def test_what_a_measurement_suffers_from_is_said(kept: Record, said: str) -> Non
     assert said in "".join(found)
 
 
-def test_samples_of_another_quantity_do_not_count() -> None:
-    assert trouble(record(launch(0, 1.0)), "other_us") == ["there are no samples"]
-
-
-def samples(number: int, values: list[float]) -> Point:
-    return Point({"size_bytes": 1, "launch": number}, "half_round_trip_us", values)
-
-
 def differ(*launches: list[float], similar_within: float = 0.0) -> bool:
-    found = trouble(
-        record(*(samples(*each) for each in enumerate(launches))), similar_within=similar_within
-    )
+    points = [
+        Point({"size_bytes": 1, "launch": number}, "half_round_trip_us", values)
+        for number, values in enumerate(launches)
+    ]
+    found = trouble(record(*points), similar_within=similar_within)
     return any("launches of the same program differ" in each for each in found)
 
 
@@ -71,26 +65,16 @@ def drawn(seed: int, middle: float, spread: float, n: int = 20) -> list[float]:
         ([drawn(1, 10.0, 0.1), [*drawn(2, 10.0, 0.1), 90.0, 95.0, 99.0]], False),
         ([[10.0 + number % 2] for number in range(30)], False),
     ],
-    ids=[
-        "within their spread",
-        "a noisy third hides nothing",
-        "samples far away",
-        "single samples",
-    ],
+    ids=["within their spread", "a noisy third hides nothing", "far away", "single samples"],
 )
 def test_launches_differ_where_their_own_spread_does_not_explain_it(
     launches: list[list[float]], apart: bool
 ) -> None:
     assert differ(*launches) == apart
+    assert not differ(*launches, similar_within=3.0), "a difference that changes no claim"
 
 
-def test_a_difference_that_changes_no_claim_does_not_matter() -> None:
-    apart = drawn(1, 10.0, 0.05), drawn(2, 12.0, 0.05)
-    assert differ(*apart, similar_within=1.0)
-    assert not differ(*apart, similar_within=3.0)
-
-
-@pytest.mark.parametrize(("passes", "launches"), [(5, 2), (10, 3), (20, 3)])
+@pytest.mark.parametrize(("passes", "launches"), [(5, 2), (10, 3)])
 def test_launches_that_are_similar_are_rarely_taken_for_different(
     passes: int, launches: int
 ) -> None:
@@ -105,9 +89,3 @@ def test_one_size_of_many_that_differs_is_a_burst_of_noise() -> None:
         launch(n, 1.0 + (n if size == 1 else 0), size=size) for size in range(10) for n in (0, 1)
     ]
     assert trouble(record(*points)) == []
-
-
-def test_a_record_without_circumstances_is_not_blamed_for_them() -> None:
-    bare = record(launch(0, 1.0))
-    bare.circumstances["before"].clear()
-    assert trouble(bare) == []

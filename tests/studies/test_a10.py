@@ -8,6 +8,7 @@ import signal
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from made import decided, outcomes
@@ -50,13 +51,13 @@ def test_a_wire_on_which_work_on_two_bytes_changes_nothing_contradicts_the_paper
     }
 
 
-def test_the_papers_own_figures_hold() -> None:
+def test_the_papers_own_figures_hold_and_another_share_is_not_alike() -> None:
     """With the paper's shares and rates the claims hold that the paper draws from them."""
-    made = measured(0.0001, data=0.9454, packets_per_s=5000 * 658.81 / 2650.53)
-    found = decided(made)
+    found = decided(measured(0.0001, data=0.9454, packets_per_s=5000 * 658.81 / 2650.53))
     assert found["overlap-lowers-data-share"] == found["data-share-alike"] == "holds"
     assert found["overlap-lowers-packet-rate"] == "holds"
     assert found["overlap-lowers-packet-rate-talking"] == "contradicted"
+    assert decided(measured(data=0.90))["data-share-alike"] == "contradicted"
 
 
 @pytest.mark.nightly
@@ -88,39 +89,29 @@ def test_the_papers_shares_are_held_against_ours(data: float, outcome: str) -> N
     assert decided(made)["data-share-level"] == outcome
 
 
-def test_an_interval_that_holds_the_threshold_is_inconclusive() -> None:
+def test_an_interval_that_holds_the_threshold_is_inconclusive_and_four_launches_have_none() -> None:
     """A packet rate that is 40 % lower in every other round only is neither lower nor as high."""
     made = measured()
     for point in made.points:
         if point.at["overlap_bytes"] and point.at["launch"] % 2:
             for rates in (point.facts, point.facts["talking"]):
                 rates["packets_per_s"] *= 0.6
-    for verdict in a10.STUDY.claims(made):
-        if verdict.claim in RATES:
-            assert verdict.outcome == "inconclusive"
-            assert "interval" in verdict.advice
+    few = decided(measured(launches=4))
+    assert few["every-message-seen"] == "holds"
+    open_ = {decided(made)[claim] for claim in RATES} | {few[claim] for claim in RATES}
+    assert open_ | {few["data-share-alike"]} == {"inconclusive"}
 
 
 def test_frames_that_a_card_cuts_itself_leave_shares_and_rates_open() -> None:
     made = measured()
-    made.cluster["mtu"] = "1500"
     made.points[0].facts["capture"]["longest_frame_bytes"] = 1518
     assert decided(made)["data-share-alike"] == "holds"
     made.points[0].facts["capture"]["longest_frame_bytes"] = 65_226
-    found = {verdict.claim: verdict for verdict in a10.STUDY.claims(made)}
-    assert found["every-message-seen"].outcome == "holds"
-    for claim in (*RATES, "data-share-alike"):
-        assert found[claim].outcome == "inconclusive"
-        assert "the cards cut them" in found[claim].evidence
-
-
-def test_a_share_that_moves_by_five_points_is_not_equal_and_four_launches_have_no_interval() -> (
-    None
-):
-    assert decided(measured(data=0.90))["data-share-alike"] == "contradicted"
-    found = decided(measured(launches=4))
-    assert found["every-message-seen"] == "holds"
-    assert {found[claim] for claim in (*RATES, "data-share-alike")} == {"inconclusive"}
+    found = a10.STUDY.claims(made)
+    assert outcomes(found)["every-message-seen"] == "holds"
+    open_ = [each for each in found if each.claim in (*RATES, "data-share-alike")]
+    assert {each.outcome for each in open_} == {"inconclusive"}
+    assert all("the cards cut them" in each.evidence for each in open_)
 
 
 def test_a_message_that_is_missing_contradicts_unless_packets_were_dropped() -> None:
@@ -142,9 +133,9 @@ def test_another_library_whose_messages_cannot_be_read_leaves_everything_open() 
 
 
 def test_the_picture_has_a_row_for_each_conversation_and_the_papers_figures() -> None:
-    found = a10.STUDY.picture(measured()).table
+    found = a10.STUDY.picture(measured()).table.set_index(["protocol", "overlap_bytes"])
     assert len(found) == len(a10.TALKS)
-    row = found[(found["protocol"] == "nonblocking") & (found["overlap_bytes"] == 2)].iloc[0]
+    row = found.loc["nonblocking", 2]
     assert row["paper_packets_per_s"] == pytest.approx(658.81)
     assert row["paper_short_message_percent"] == pytest.approx(24.05)
 
@@ -181,22 +172,15 @@ def test_ctrl_c_keeps_the_launches_that_were_captured_whole_and_their_captures(
     running = at_cluster.start("study", "A10", "--quick")
     kept = at_cluster.here / "records"
     # The second launch has begun when a second capture is there, or the first is gone again.
-    seen: set[str] = set()
-
-    def second_launch() -> bool:
-        seen.update(path.name for path in kept.glob("*.pcapng"))
-        return len(seen) >= 2
-
-    wait_until(second_launch, "a second capture")
+    seen: set[Path] = set()
+    wait_until(lambda: seen.update(kept.glob("*.pcapng")) or len(seen) >= 2, "a second capture")
     os.kill(running.pid, signal.SIGINT)
     said, _ = running.communicate(timeout=PATIENCE_S)
-    assert "Traceback" not in said, said
     made = newest(kept, "A10")
     assert made is not None, said
     assert not made.complete
-    assert [p.facts["matched"] for p in made.points if "matched" in p.facts] != []
-    named = {each["file"] for each in made.captures}
-    assert named == {path.name for path in kept.glob("*.pcapng")}
+    assert any("matched" in point.facts for point in made.points)
+    assert {each["file"] for each in made.captures} == {each.name for each in kept.glob("*.pcapng")}
     verdicts = json.loads(at_cluster("claims", "A10", "--json"))
     assert {verdict["outcome"] for verdict in verdicts} == {"inconclusive"}
 
@@ -206,9 +190,7 @@ def test_ctrl_c_keeps_the_launches_that_were_captured_whole_and_their_captures(
 def test_a_capture_that_is_refused_leaves_no_file(
     cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, study: Study
 ) -> None:
-    def refused(*words: object, **more: object) -> None:
-        raise LabError("No packets here.")
-
+    refused = Mock(side_effect=LabError("No packets here."))
     monkeypatch.setattr(NamespaceCluster, "capture", refused)
     with pytest.raises(LabError, match="No packets here"):
         study.measure(cluster, tmp_path, quick=True)

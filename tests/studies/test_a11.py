@@ -8,14 +8,13 @@ from pathlib import Path
 
 import pytest
 from made import decided
-from null_records import Noise, assert_told_apart
 from wire_records import record
 
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.labs.lab_06 import a11_long_messages as a11
 from beowulf.measure.roundtrips import HALF
 from beowulf.record import Record
-from beowulf.studies.wire_shares import LAUNCHES, Talk
+from beowulf.studies.wire_shares import Talk
 
 
 def measured(protocols: tuple[str, ...] = a11.PROTOCOLS, **with_overlap: float) -> Record:
@@ -47,37 +46,6 @@ def test_a_rate_that_rises_as_in_the_paper_holds() -> None:
     assert {found[claim] for claim in rates} == {"holds"}
 
 
-EFFECTS = {
-    "overlap-raises-rate": {"packets_per_s": 5000 * a11.FASTER},
-    "overlap-lowers-overhead": {"overhead": 0.45 - a11.RISE_POINTS / 100},
-}
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("claim", EFFECTS)
-def test_noise_alone_rarely_holds_and_the_papers_effect_mostly(claim: str) -> None:
-    talks = [t for t in a11.talks(a11.QUICK_OVERLAPS) if t.protocol == "nonblocking"]
-
-    def of(effect: Mapping[str, float], noise: Noise) -> Record:
-        return record(
-            "A11",
-            talks,
-            lambda t: effect if t.overlap_bytes else {},
-            noise=noise,
-            launches=LAUNCHES,
-        )
-
-    assert_told_apart(a11.STUDY, claim, of, {}, EFFECTS[claim])
-
-
-@pytest.mark.parametrize(
-    ("data", "outcome"), [(0.70, "holds"), (0.654, "inconclusive"), (0.95, "contradicted")]
-)
-def test_the_papers_shares_are_held_against_ours(data: float, outcome: str) -> None:
-    made = record("A11", a11.talks(a11.OVERLAPS), lambda _: {"data": data}, noise=0.01)
-    assert decided(made)["data-share-level"] == outcome
-
-
 def test_overhead_and_data_share_are_judged_separately() -> None:
     """Fewer bytes of headers and fewer frames with data: our measure falls, the paper's says the opposite."""
     found = decided(measured(overhead=0.40, data=0.93))
@@ -86,9 +54,8 @@ def test_overhead_and_data_share_are_judged_separately() -> None:
     assert found["data-share-alike"] == "contradicted"
 
 
-def test_the_picture_has_every_conversation_and_the_papers_rates() -> None:
+def test_the_picture_has_the_papers_rates_of_long_messages_beside_those_of_8192_bytes() -> None:
     found = a11.STUDY.picture(measured()).table
-    assert len(found) == len(a11.talks(a11.OVERLAPS))
     assert set(found["paper_mbit_per_s"].dropna()) == {8.85, 40.54}
 
 

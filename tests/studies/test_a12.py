@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from pathlib import Path
-
 import pytest
 from made import decided
 from wire_records import record
 
-from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.labs.lab_06 import a12_side_by_side as a12
 from beowulf.record import Record
 
@@ -36,12 +32,9 @@ HEADERS = {
 RISES = ("size-raises-data-share", "size-raises-overhead", "rate-peaks-at-1024")
 
 
-def test_the_papers_figures_hold() -> None:
+def test_the_papers_figures_hold_and_headers_that_stay_contradict_them() -> None:
     found = decided(measured(PAPER))
     assert {found[claim] for claim in (*RISES, "calls-alike")} == {"holds"}
-
-
-def test_headers_that_stay_contradict_the_paper() -> None:
     found = decided(measured(HEADERS))
     assert {found[claim] for claim in RISES} == {"contradicted"}
 
@@ -58,20 +51,3 @@ def test_the_picture_has_figure_23s_shares_and_turns_bytes_into_mbit() -> None:
     blocking = found[found["protocol"] == "blocking"].set_index("message_bytes")
     assert blocking["paper_data_percent"].to_dict() == {2: 64.70, 1024: 72.86, 8192: 73.43}
     assert blocking.loc[1024, "paper_mbit_per_s"] == pytest.approx(8 * 1.38810663)
-
-
-@pytest.mark.nightly
-@pytest.mark.cluster
-def test_sizes_are_measured_judged_and_drawn(
-    cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(a12, "TALKS", [replace(t, exchanges=60) for t in a12.TALKS[::2]])
-    made = a12.STUDY.measure(cluster, tmp_path, quick=True, launches=1)
-    assert made.complete, made.warnings
-    verdicts = {verdict.claim: verdict for verdict in a12.STUDY.claims(made)}
-    assert verdicts["every-message-seen"].outcome == "holds"
-    assert verdicts["calls-alike"].outcome == "inconclusive"  # one launch has no interval
-    found = a12.STUDY.picture(made).table.set_index("message_bytes")
-    # Headers are of one size, so a longer message has the smaller overhead.
-    overhead = found["tcp_overhead_percent"]
-    assert overhead[2] > overhead[1024] > 0

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import mpptest_records
 import pytest
 from made import decided
-from null_records import Noise, assert_told_apart
+from null_records import Noise
 from overlap_records import record, samples
 
-from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.labs.lab_05 import a8_small_messages_overlap as a8
 from beowulf.measure import mpptest
 from beowulf.measure.roundtrips import HALF
@@ -65,24 +63,6 @@ def test_other_times_have_other_outcomes(
     assert {found[claim] for claim in claims} == {outcome}
 
 
-def test_what_is_undecided_is_not_similar() -> None:
-    """A message that takes half as long again in every other sample, at all but two sizes."""
-    made = measured()
-    for point in made.points:
-        if point.at["protocol"] == "overlap" and point.at["size_bytes"] > 1:
-            point.samples[:] = [
-                each * (1.5 if n % 2 else 1.0) for n, each in enumerate(point.samples)
-            ]
-    verdict = a8.STUDY.claims(made)[0]
-    assert verdict.outcome == "inconclusive"
-    assert verdict.numbers["undecided"] > verdict.numbers["alike"] == 2
-
-
-def test_a_rate_that_stays_does_not_rise() -> None:
-    found = decided(measured(us_a_byte=1000))
-    assert (found["rate-rises"], found["mpptest-rate-rises"]) == ("contradicted", "contradicted")
-
-
 def wide(made: Record, share: float) -> Record:
     """The Record, in which every other sample of the longest messages, and longest work, takes so much less."""
     for point in made.points:
@@ -102,27 +82,6 @@ def test_wide_intervals_leave_rise_and_saturation_open() -> None:
         assert found[f"{way}rate-rises"] == "inconclusive"
 
 
-@pytest.mark.nightly
-@pytest.mark.parametrize("as_mpptest", [False, True])
-@pytest.mark.parametrize(
-    ("claim", "without", "with_effect"),
-    [
-        ("alike", {"times": 1.15}, {}),
-        ("rate-rises", {"us_a_byte": 1000}, {}),
-        ("rate-saturates", {"us_a_byte": 0.05}, {"us_a_byte": 10}),
-    ],
-)
-def test_noise_alone_rarely_holds_and_the_effect_mostly(
-    claim: str, without: dict[str, float], with_effect: dict[str, float], as_mpptest: bool
-) -> None:
-    judged_claim = AS_MPPTEST[OURS.index(claim)] if as_mpptest else claim
-
-    def of(effect: dict[str, float], noise: Noise) -> Record:
-        return measured(**effect, noise=noise, sizes=(1, 512, 1024))
-
-    assert_told_apart(a8.STUDY, judged_claim, of, without, with_effect)
-
-
 def test_a_rate_that_falls_contradicts() -> None:
     made = measured()
     for point in made.points:
@@ -137,13 +96,3 @@ def test_the_picture_shows_half_round_trips_of_both_ways() -> None:
     one = found[found["size_bytes"] == 1000 + 24].iloc[0]
     assert one["rate_mbit_per_s"] == pytest.approx(8 * 1024 / one["half_round_trip_us"])
     assert set(found["way"]) == {"message", "mpptest"}
-
-
-@pytest.mark.nightly  # A7 sweeps as it does, in every run
-@pytest.mark.cluster
-def test_the_study_runs_from_measure_to_picture(cluster: NamespaceCluster, tmp_path: Path) -> None:
-    made = a8.STUDY.measure(cluster, tmp_path, quick=True, sizes=(0, 1, 1024))
-    assert list(decided(made)) == CLAIMS
-    found = a8.half_round_trips(made)
-    assert set(found["protocol"]) == set(a8.PROTOCOLS)
-    assert found.loc[found["size_bytes"] == 0, "rate_mbit_per_s"].eq(0).all()

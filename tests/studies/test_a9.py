@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import mpptest_records
 import pytest
 from made import decided, named
-from null_records import Noise, assert_told_apart
+from null_records import Noise
 from overlap_records import record, samples
 
-from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.labs.lab_05 import a9_overlap_sizes as a9
 from beowulf.measure import mpptest
 from beowulf.measure.roundtrips import EXCHANGE
@@ -131,24 +129,6 @@ def test_a_gain_around_what_counts_as_hidden_is_open() -> None:
     assert decided(made)["hides"] == "inconclusive"
 
 
-@pytest.mark.nightly
-@pytest.mark.parametrize(
-    ("claim", "without"),
-    [
-        ("differences-from-100000", lambda ranks, _, size, __: ranks * size),
-        ("more-nodes", shared),
-        ("hides", in_the_open),
-    ],
-)
-def test_noise_alone_rarely_holds_and_the_effect_mostly(
-    claim: str, without: Callable[[int, str, int, float], float]
-) -> None:
-    def of(effect: Callable[[int, str, int, float], float], noise: Noise) -> Record:
-        return measured(effect, noise, sizes=(10_000, 1_000_000))
-
-    assert_told_apart(a9.STUDY, claim, of, without, link)
-
-
 def on_a_wire(at: mpptest_records.At) -> float:
     """A message without work beside it: the lines part where its rate can be seen."""
     return 20 + float(at["size_bytes"]) / 12.5
@@ -176,15 +156,6 @@ def test_a_wide_interval_of_mpptests_way_is_open() -> None:
     assert decided(made)["mpptest-differences-from-100000"] == "inconclusive"
 
 
-@pytest.mark.nightly
-def test_noise_alone_rarely_parts_the_lines_of_mpptests_way() -> None:
-    def of(alone_us: Callable[[mpptest_records.At], float], noise: Noise) -> Record:
-        few = {"sizes": (1,), "overlaps": (1,), "alone": (1_000, 1_000_000)}
-        return measured(link, noise, **few, alone_us=alone_us)
-
-    assert_told_apart(a9.STUDY, "mpptest-differences-from-100000", of, one_line, from_100000)
-
-
 def test_the_picture_has_a_line_for_each_number_of_nodes_and_kind_of_call() -> None:
     figure = a9.STUDY.picture(measured(link))
     assert set(figure.table["way"]) == {"message", "mpptest"}
@@ -192,16 +163,3 @@ def test_the_picture_has_a_line_for_each_number_of_nodes_and_kind_of_call() -> N
         f"np {ranks}, {calls}" for ranks in a9.RANKS for calls in ("blocking", "non-blocking")
     }
     assert "1,000,000 bytes" in figure.title
-
-
-@pytest.mark.nightly
-@pytest.mark.cluster
-def test_the_study_runs_from_measure_to_picture(
-    cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(a9, "RANKS", (2, 3))
-    made = a9.STUDY.measure(
-        cluster, tmp_path, quick=True, sizes=(1, 1000), overlap_bytes=(1, 100_000)
-    )
-    assert list(decided(made)) == CLAIMS
-    assert a9.STUDY.picture(made).alt

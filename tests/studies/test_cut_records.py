@@ -19,11 +19,7 @@ import test_d2
 import test_d3
 import test_d4
 import test_d6
-import test_e3
-import test_e4
 import test_e7
-import test_gas_and_galaxy_claims
-import test_striping
 from made import QUIET, decided, left_open
 from running import first
 
@@ -32,6 +28,8 @@ from beowulf.measure import statistics
 from beowulf.record import Record
 from beowulf.studies import STUDIES, judge
 from tests.gold.labs import LABS
+from tests.labs.lab_03 import lab_03_records as lab_03
+from tests.labs.lab_08 import lab_08_records as lab_08
 
 TRIES = 6
 LONG = {"A9": 2}  # tries of a study whose claims look at all samples over and over
@@ -58,11 +56,8 @@ def records() -> dict[str, Record]:
         test_d3.measured(0.0, 0.0),
         test_d4.measured(test_d4.d4.PAPER_PERCENT),
         test_d6.measured(),
-        test_e3.before_after(0.5),
-        test_e4.before_after(),
-        test_striping.striped(),
-        *(test_gas_and_galaxy_claims.gas(), test_gas_and_galaxy_claims.galaxy()),
-        test_gas_and_galaxy_claims.machine(),
+        *(lab_03.hpl_tuned(0.5), lab_03.suite_tuned()),
+        *(lab_08.striped(), lab_08.gas(), lab_08.galaxy(), lab_08.machine()),
     ]
     return found | {each.study: each for each in made}
 

@@ -9,7 +9,6 @@ from made import decided
 from overlap_records import connected, record, timed
 
 from beowulf.cluster.namespaces import NamespaceCluster
-from beowulf.errors import UsageError
 from beowulf.labs.lab_05 import d1_synchronisation as d1
 from beowulf.labs.lab_05 import overlap
 from beowulf.labs.lab_05.overlap import (
@@ -60,13 +59,8 @@ def test_what_the_paper_saw_holds() -> None:
     ("case", "place", "claim"),
     [
         ("one_user_large", EARLY, "one-user-calls-40000"),
-        ("one_user_small", LATE, "one-user-calls-10240"),
-        ("solaris_large", LATE, "solaris-calls-40000"),
-        ("one_user_socket_large", EARLY, "one-user-socket-calls-40000"),
         ("one_user_socket_small", LATE, "one-user-socket-calls-10240"),
-        ("solaris_socket_large", LATE, "solaris-socket-calls-40000"),
         ("default_large", LATE, "default-calls-40000"),
-        ("one_user_large_tests", LATE, "one-user-tests-40000"),
         ("one_user_large_thread", LATE, "one-user-thread-40000"),
     ],
 )
@@ -80,7 +74,7 @@ def test_the_opposite_contradicts_one_claim_only(case: str, place: float, claim:
 def test_an_end_in_the_middle_is_not_reported() -> None:
     verdict = d1.STUDY.claims(as_in_the_paper(solaris_large=0.5))[2]
     assert verdict.outcome == "inconclusive"
-    assert "unclear" in verdict.evidence
+    assert "less than 0.5 is asked" in verdict.evidence
     assert "last longer" in verdict.advice
 
 
@@ -90,14 +84,6 @@ def test_a_library_without_such_a_limit_makes_it_inconclusive() -> None:
     verdicts = d1.STUDY.claims(made)
     assert {verdict.outcome for verdict in verdicts} == {"inconclusive"}
     assert "beowulf up --mpi classic" in verdicts[0].advice
-
-
-def test_a_case_that_was_not_measured_is_reported() -> None:
-    made = as_in_the_paper()
-    made.points = [p for p in made.points if p.at["mpich"] != "solaris"]
-    found = {v.claim: v for v in d1.STUDY.claims(made)}["solaris-calls-40000-delay"]
-    assert found.outcome == "inconclusive"
-    assert "no samples" in found.evidence
 
 
 @pytest.mark.parametrize(
@@ -166,38 +152,3 @@ def test_a_message_over_the_limit_waits_for_its_sender_and_one_below_does_not(
     # machine anything may take longer: one pass in which a message did not wait is enough to see that it need not.
     assert found[ONE_USER].median > d1.MIDDLE
     assert all(place.min < d1.MIDDLE for way, place in found.items() if way != ONE_USER)
-
-
-@pytest.mark.nightly
-@pytest.mark.cluster
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (["--seconds", "long"], "--seconds takes a number, not 'long'"),
-        (["--share", "2"], "--share takes numbers from 0.01 to 1, not 2"),
-    ],
-)
-def test_a_wrong_argument_is_a_sentence(
-    cluster: NamespaceCluster, tmp_path: Path, words: list[str], sentence: str
-) -> None:
-    with pytest.raises(UsageError, match=sentence), Measurement("D1", cluster, tmp_path) as session:
-        overlap.launch(session, ONE_USER, "synchronisation.c", words, number=0)
-
-
-@pytest.mark.cluster
-def test_the_study_runs_from_measure_to_picture(
-    cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(d1, "CASES", ((ONE_USER, d1.LARGE), (SOLARIS, d1.LARGE)))
-    monkeypatch.setattr(d1, "SHARES", {"delay": 0.5})
-    monkeypatch.setattr(d1, "QUICK_LAUNCHES", 1)
-    reported: list[float] = []
-    made = d1.STUDY.measure(
-        cluster, tmp_path, quick=True, progress=lambda done, of, _: reported.append(done / of)
-    )
-    assert made.complete
-    assert made.sweep["scale"] == d1.QUICK_SECONDS / 4
-    assert reported == sorted(reported)
-    delays = [each for each in d1.STUDY.claims(made) if each.claim.endswith("-delay")]
-    assert len(delays) == len(d1.EXPECTED)
-    assert d1.STUDY.picture(made).alt

@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from null_records import Noise, assert_told_apart, quieter
+from null_records import Noise
 from overlap_records import record, timed
 
-from beowulf import papers
 from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.labs.lab_05 import d3_message_and_workload as d3
 from beowulf.labs.lab_05 import overlap
@@ -52,16 +51,6 @@ def test_the_papers_percentages_hold_and_a_gain_contradicts() -> None:
     assert outcomes(measured(3.61, -20))[:2] == ["holds", "contradicted"]
 
 
-@pytest.mark.nightly
-def test_the_papers_least_gain_rarely_passes_for_none_and_its_loss_mostly() -> None:
-    def of(percent: float, noise: Noise) -> Record:
-        return record("D3", parts(10 * KB, percent, d3.C, noise=lambda n: quieter(noise(n))))
-
-    least = papers.figure("D-two-way-overlap", "percent", table=11, process=0, statistic="mean")
-    loss = papers.figure("D-send-overlap", "percent", table=7, statistic="mean")
-    assert_told_apart(d3.STUDY, "no-gain-10kb", of, least, loss)
-
-
 def test_a_gain_about_as_large_as_what_counts_as_none_is_not_reported() -> None:
     made = measured(3.61, -5)
     for point in made.points:  # so few and so scattered that the interval is wide
@@ -76,7 +65,7 @@ def test_a_gain_about_as_large_as_what_counts_as_none_is_not_reported() -> None:
 def test_python_is_equal_or_not(times: float, outcome: str) -> None:
     verdict = d3.STUDY.claims(measured(3, 3, times))[2]
     assert verdict.outcome == outcome
-    assert f"both {times:.2f}" in verdict.evidence
+    assert f"Python's T_overlap over C's: {times:.3g}" in verdict.evidence
 
 
 def test_the_table_is_made_as_the_papers() -> None:
@@ -114,16 +103,3 @@ def test_the_program_in_python_writes_what_the_one_in_c_writes(
     for language in (d3.C, d3.PYTHON):
         of = d3.operations(made, ONE_USER, 20 * KB, language)
         assert (of["both"] > 0.999 * 0.002).all(), "work in Python lasts as long as work in C"
-
-
-@pytest.mark.cluster
-def test_the_study_runs_from_measure_to_picture(
-    cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(d3, "WAYS", (ONE_USER,))
-    monkeypatch.setattr(d3, "QUICK", overlap.Amount(launches=1, passes=5))
-    made = d3.STUDY.measure(cluster, tmp_path, quick=True)
-    assert made.program["name"] == "message_workload.c, overlap.py"
-    assert len(d3.STUDY.claims(made)) == 4
-    assert len(d3.paper_table(made)) == 10
-    assert d3.STUDY.picture(made).alt

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from made import decided
-from null_records import Noise, assert_told_apart, quieter
+from null_records import Noise
 from overlap_records import connected, exchanged, record
 
-from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.labs.lab_05 import d6_cumulative_and_processes as d6
-from beowulf.labs.lab_05.overlap import DEFAULT, KB, ONE_USER, ONE_USER_SOCKET, Amount, Way
+from beowulf.labs.lab_05.overlap import DEFAULT, ONE_USER, ONE_USER_SOCKET, Way
 from beowulf.record import Point, Record
 
 CLAIMS = [
@@ -96,54 +93,7 @@ def test_a_cluster_of_two_nodes_leaves_the_processes_open() -> None:
     assert set(found.values()) == {"holds"}
 
 
-def test_a_buffer_that_is_not_as_set_leaves_its_claims_open() -> None:
-    made = measured()
-    made.points = [p for p in made.points if p.quantity != "first_message_s"]
-    made.points.append(connected(ONE_USER_SOCKET, 2 * ONE_USER_SOCKET.buffer_bytes))
-    found = decided(made)
-    assert {claim for claim, outcome in found.items() if outcome == "inconclusive"} == set(
-        CLAIMS[:2]
-    )
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize(
-    ("claim", "null"),
-    [
-        ("one-user-socket-8-messages", {}),
-        ("more-processes-gain-less", {}),
-        ("one-user-8-messages", {(ONE_USER, 8): 0.8}),
-        ("one-user-socket-1-messages", {(ONE_USER_SOCKET, 1): 0.8}),
-    ],
-)
-def test_noise_alone_rarely_holds_and_the_effect_mostly(
-    claim: str, null: dict[tuple[Way, int] | int, float]
-) -> None:
-    def of(shown: dict[tuple[Way, int] | int, float], noise: Noise) -> Record:
-        return measured(shown, lambda count: quieter(noise(count)))
-
-    assert_told_apart(d6.STUDY, claim, of, null, USUAL)
-
-
 def test_the_picture_has_each_number_of_messages_and_of_ranks() -> None:
     figure = d6.STUDY.picture(measured())
     assert len(figure.table) == len(d6.WAYS) * len(d6.COUNTS) + len(d6.RANKS)
     assert "8 of 10 KB, 2 ranks" in figure.alt
-
-
-@pytest.mark.nightly
-@pytest.mark.cluster
-def test_the_study_runs_from_measure_to_picture(
-    cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(d6, "WAYS", (ONE_USER_SOCKET, DEFAULT))
-    monkeypatch.setattr(d6, "COUNTS", (1, 8))
-    monkeypatch.setattr(d6, "QUICK", Amount(launches=1, passes=3))
-    made = d6.STUDY.measure(cluster, tmp_path, quick=True)
-    assert list(decided(made)) == CLAIMS
-    timed_points = [p for p in made.select(total_bytes=d6.TOTAL) if p.quantity == "duration_s"]
-    sizes = {(p.at["ranks"], p.at["size_bytes"]) for p in timed_points}
-    assert sizes == {(2, 42 * KB), (3, 21 * KB), (4, 14 * KB)}
-    ranks = {p.at["rank"] for p in made.select(ranks=4) if "rank" in p.at}
-    assert ranks == {0, 1, 2, 3}
-    assert len(d6.STUDY.picture(made).table) == 2 * 2 + 3

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
-from knob_records import compared
 from made import decided
 from overlap_records import record
 
-from beowulf.cluster.namespaces import NamespaceCluster
 from beowulf.labs.lab_07 import e7_procedure
 from beowulf.labs.lab_07.e7_procedure import FIRST, KEPT, LAST, REVERTED, STEP
 from beowulf.labs.lab_07.knob_gains import TOGETHER
 from beowulf.record import Point, Record
 from beowulf.studies import draw, judge
-from beowulf.tuning import machines
-from beowulf.tuning.ab_comparison import Length
-from beowulf.tuning.knobs import ALL
 from beowulf.tuning.paper_e_baseline import FIREWALL, MODERATION
+from tests.gold.lab_07 import launches
 
 NODES = ("node00", "node01", "node02", "node03")
 TESTBED = {MODERATION: "50", FIREWALL: "100"}
@@ -48,8 +43,8 @@ def usual(*, fate: str = KEPT, left: str = "none", driver: tuple[str, ...] = ("v
         ]
     points += [Point({"knob": MODERATION, "step": 1}, facts={"fate": KEPT, "to": "0"})]
     points += [Point({"knob": FIREWALL, "step": 2}, facts={"fate": fate, "to": "none"})]
-    points += compared(MODERATION, 0.5, STEP) + compared(FIREWALL, 0.8, STEP, 25.0)
-    points += compared(TOGETHER, 0.4, STEP)
+    points += launches(MODERATION, 0.5, STEP) + launches(FIREWALL, 0.8, STEP, 25.0)
+    points += launches(TOGETHER, 0.4, STEP)
     made = record("E7", points)
     made.sweep["testbed"] = TESTBED
     return made
@@ -62,8 +57,7 @@ def test_each_claim_holds_where_the_record_shows_it() -> None:
 
 
 def test_different_drivers_are_reported() -> None:
-    verdicts = judge(usual(driver=("e1000e 3.2", "e1000e 3.3")))
-    said = next(v for v in verdicts if v.claim == "nodes-alike")
+    said = judge(usual(driver=("e1000e 3.2", "e1000e 3.3"))).named("nodes-alike")
     assert said.outcome == "contradicted"
     assert "e1000e 3.2, e1000e 3.3" in said.evidence
 
@@ -84,7 +78,7 @@ def test_a_node_that_answers_otherwise_was_not_found_as_the_testbed_has_it() -> 
 def test_a_procedure_that_makes_nothing_faster_is_contradicted() -> None:
     made = usual()
     made.points = [p for p in made.points if p.at.get("knob") != TOGETHER]
-    made.points += compared(TOGETHER, 1.0, STEP)
+    made.points += launches(TOGETHER, 1.0, STEP)
     assert decided(made)["procedure-gains"] == "contradicted"
 
 
@@ -93,26 +87,3 @@ def test_the_picture_says_what_became_of_each_step() -> None:
     assert "moderation: kept" in figure.alt
     assert "firewall: reverted" in figure.alt
     assert len(figure.table) == 3
-
-
-@pytest.mark.nightly
-@pytest.mark.cluster
-def test_the_procedure_runs_to_its_end_and_leaves_everything_as_it_was(
-    cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(e7_procedure, "QUICK_LENGTH", Length(blocks=2, most_blocks=2, samples=5))
-    knobs = [ALL[MODERATION], ALL[FIREWALL]]
-    before = machines.read(cluster, knobs)
-    made = e7_procedure.STUDY.measure(cluster, tmp_path, quick=True)
-    assert machines.read(cluster, knobs) == before
-    made = Record.load(made.save_in(tmp_path))
-    assert made.complete, made.warnings
-    found = decided(made)
-    assert set(found) == {each.name for each in e7_procedure.STUDY.judged}
-    assert found["nodes-alike"] == "holds"
-    assert found["checklist-finds"] in ("holds", "inconclusive")
-    first = e7_procedure.answered(made, FIRST)
-    assert set(first[FIREWALL]["answers"]) == set(cluster.nodes)
-    assert set(first[FIREWALL]["answers"].values()) == {"100"}
-    assert set(e7_procedure.fates(made).values()) <= {KEPT, REVERTED}
-    assert draw(made).alt

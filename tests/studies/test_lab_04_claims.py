@@ -135,26 +135,15 @@ OTHERWISE: dict[str, tuple[Callable[[], Record], str, str]] = {
         lambda: b1(lambda at: 300 + at["size_bytes"] * US_PER_BYTE, noise=0.3),
         "little-variation", "inconclusive",
     ),
-    "B1, slower calls": (
-        lambda: b1(lambda at: 500 * SLOWER[at["protocol"]]), "blocking-alike", "contradicted",
-    ),
-    "B1, wide intervals": (
-        lambda: b1(lambda at: 500.0, n=12, noise=0.3), "blocking-alike", "inconclusive",
-    ),
     "B1, little work": (lambda: working(0.0002), "mpptest-little-variation", "holds"),
     "B1, much work": (lambda: working(0.02), "mpptest-little-variation", "contradicted"),
     "B1, noisy work": (
         lambda: working(0.005, noise=0.5), "mpptest-little-variation", "inconclusive",
     ),
-    "B2, rises": (lambda: rings("B2", lambda at: 1 + 0.1 * at["ranks"]), B2, "contradicted"),
     "B2, no difference": (lambda: rings("B2", lambda at: 1.0), B2, "contradicted"),
     "B2, noise": (lambda: rings("B2", lambda at: 1.0, noise=0.1), B2, "inconclusive"),
     "B2, downwards": (
         lambda: rings("B2", lambda at: 0.5 if at["size_bytes"] >= 100_000 else 1.0),
-        "jumps-at-100000", "contradicted",
-    ),
-    "B2, at a larger size": (
-        lambda: rings("B2", lambda at: 1.5 if at["size_bytes"] > 100_000 else 1.0),
         "jumps-at-100000", "contradicted",
     ),
     "B2, in one ring alone": (
@@ -164,14 +153,6 @@ OTHERWISE: dict[str, tuple[Callable[[], Record], str, str]] = {
     "B2, without 100,000 bytes": (
         lambda: without(HOLDS["B2"](), lambda p: p.at["size_bytes"] == 100_000),
         "jumps-at-100000", "inconclusive",
-    ),
-    "B2, no size before": (
-        lambda: without(HOLDS["B2"](), lambda p: p.at["size_bytes"] < 100_000),
-        "jumps-at-100000", "inconclusive",
-    ),
-    "B3, falls": (
-        lambda: rings("B3", lambda at: 0.8 if at["ranks"] == 3 else 1.0, noise=0.01),
-        "rises-from-3-to-4", "contradicted",
     ),
     "B3, alike": (lambda: rings("B3", lambda at: 1.0), "rises-from-3-to-4", "contradicted"),
     "B3, noise": (
@@ -203,7 +184,6 @@ OTHERWISE: dict[str, tuple[Callable[[], Record], str, str]] = {
         lambda: without(e1(), lambda p: p.at["size_bytes"] == 0), "alpha", "inconclusive",
     ),
     "E1, a slow link": (lambda: wide(lambda size: 2), "beta", "contradicted"),
-    "E1, unknown rate": (lambda: e1(cluster=UNKNOWN_RATE), "beta", "inconclusive"),
     "E1, a step elsewhere": (lambda: e1(moved=48_000), "eager-step", "contradicted"),
     "E1, no step": (lambda: e1(step_us=0.0), "eager-step", "inconclusive"),
     "E2, another latency": (
@@ -323,11 +303,6 @@ def test_a7_calls_that_differ_with_three_nodes_alone_are_not_equal() -> None:
     assert ring.numbers["differ"] == ring.numbers["places"]
 
 
-def test_b2_a_jump_is_named_with_its_sizes() -> None:
-    evidence = judge(HOLDS["B2"]()).named("jumps-at-100000").evidence
-    assert "from 75,000 to 100,000 bytes" in evidence
-
-
 def test_b4_medians_and_peaks_may_differ() -> None:
     record = b4(lambda at: 50.0, launches=3, noise=0.001)
     for point in record.select(protocol="nonblocking"):
@@ -380,11 +355,8 @@ def test_e2_a_request_without_mpi_is_shown_beside_and_decides_nothing() -> None:
 
 FEW: dict[str, Callable[[], Record]] = {
     "A7": lambda: a7(n=4),
-    "B1": lambda: b1(lambda at: 500.0, n=4),
     "B2": lambda: rings("B2", lambda at: 1.0, n=4),
     "B4": lambda: b4(lambda at: 50.0, n=4),
-    "B5": lambda: b5(n=4),
-    "E1": lambda: e1(n=4),
     "E2": lambda: e2(lambda at: 50.0, n=4),
 }
 
@@ -394,7 +366,6 @@ def test_few_samples_make_every_claim_inconclusive(study: str) -> None:
     for found in judge(FEW[study]()):
         assert found.outcome == "inconclusive"
         assert "a point has 4 samples" in found.evidence
-        assert found.advice
 
 
 @pytest.mark.parametrize("study", HOLDS)

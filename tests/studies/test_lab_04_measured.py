@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import re
-import signal
 from pathlib import Path
 from typing import Any
 
 import pytest
-from running import PATIENCE_S, Beowulf, first, wait_until, warned
+from running import Beowulf, first, warned
 
 from beowulf import notebook, paths
 from beowulf.cluster.namespaces import NamespaceCluster
-from beowulf.cluster.sshd import JOB
 from beowulf.errors import LabError, UsageError
 from beowulf.hydra import EAGER_LIMIT
 from beowulf.labs.lab_04 import (
@@ -29,7 +25,7 @@ from beowulf.labs.lab_04 import (
 )
 from beowulf.measure import roundtrips
 from beowulf.measure.roundtrips import RECEIVE, SEND
-from beowulf.record import Record, newest
+from beowulf.record import Record
 from beowulf.studies import draw, find, judge, roundtrip_sweep
 from beowulf.tuning.knob import NODES
 from beowulf.tuning.knobs.cpu_share import CpuShare
@@ -184,47 +180,3 @@ def test_b5_measures_like_and_different_nodes_or_refuses(
     assert record.complete, record.warnings
     assert {p.at["nodes"] for p in record.points if p.samples} == {"like", "unlike"}
     assert judge(record)[0].evidence
-
-
-@pytest.mark.parametrize(("sizes", "said"), [([-1], "cannot have -1 bytes"), ([2**40], "at most")])
-def test_sizes_that_cannot_be_are_refused_before_anything_runs(
-    cluster: NamespaceCluster, tmp_path: Path, sizes: list[Any], said: str
-) -> None:
-    with pytest.raises(UsageError, match=said):
-        a7_rate_by_nodes.STUDY.measure(cluster, tmp_path, quick=True, sizes=sizes)
-
-
-@pytest.mark.nightly  # test_a4.py asks the same of a study in every run
-def test_a_cluster_with_too_few_nodes_is_refused_at_the_command_line(beowulf: Beowulf) -> None:
-    beowulf("up", "--nodes", "2")
-    said = beowulf("study", "A7", "--quick", code=2)
-    assert "needs 4 nodes, and the cluster has 2" in said
-    assert "`beowulf up --nodes 4`" in said
-
-
-@pytest.mark.nightly
-def test_ctrl_c_at_the_command_line_saves_what_was_measured(at_cluster: Beowulf) -> None:
-    running = at_cluster.start("study", "B2", "--quick")
-    kept = at_cluster.here / "records"
-    # When the second launch has begun, the first has brought its samples.
-    jobs: set[str] = set()
-
-    def second_launch() -> bool:
-        for words in at_cluster.processes():
-            jobs.update(re.findall(rf"{JOB}=(\w+)", words))
-        return len(jobs) >= 2
-
-    wait_until(second_launch, "a second launch")
-    os.kill(running.pid, signal.SIGINT)
-    said, _ = running.communicate(timeout=PATIENCE_S)
-    assert "Traceback" not in said, said
-    assert "beowulf: The measurement was cut short: it was stopped" in said
-    assert running.returncode == 1
-    record = newest(kept, "B2")
-    assert record is not None, said
-    assert not record.complete
-    assert any("cut short" in warning for warning in record.warnings)
-    assert "inconclusive" in said
-    # Its claims stay inconclusive later, and another study's Record is not taken for it.
-    assert "cut short" in at_cluster("claims", "B2")
-    assert "no Record of study A7" in at_cluster("claims", "A7", code=1)

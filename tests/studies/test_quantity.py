@@ -6,12 +6,13 @@ import pytest
 
 from beowulf.measure.judgement import Span
 from beowulf.measure.statistics import summary
-from beowulf.studies.quantity import Quantity
+from beowulf.studies.quantity import PERCENT, Quantity, Seen, all_hold, in_order, known
 
 SHORT = Quantity("a short message", lambda facts: facts["short"], "µs")
 LONG = Quantity("a long message", lambda facts: facts["long"], "µs")
 RATE = Quantity("the rate", lambda facts: Span(10, 12), "MB/s")
 APART = {"short": summary([1.0, 1.1, 1.2]), "long": Span(2.2, 3.3)}
+CHANGES = {"A": (-20.0, -21.0, -19.0), "B": (0.0, -1.0, 1.0)}
 TOUCHING = {**APART, "long": Span(1.1, 3.3)}
 
 
@@ -26,6 +27,12 @@ TOUCHING = {**APART, "long": Span(1.1, 3.3)}
         (LONG - SHORT < 0.5, APART, "contradicted"),
         (RATE.within(9, 13), APART, "holds"),
         (RATE.within(11, 13), APART, "inconclusive"),
+        (all_hold(SHORT < LONG, SHORT < 2), APART, "holds"),
+        (all_hold(SHORT < 2, SHORT < LONG), TOUCHING, "inconclusive"),
+        (all_hold(SHORT < LONG, SHORT > 2), TOUCHING, "contradicted"),
+        (in_order([SHORT], [LONG]), APART, "holds"),
+        (in_order([SHORT], [SHORT, LONG]), APART, "inconclusive"),
+        (in_order([LONG], [LONG, SHORT]), APART, "contradicted"),
     ],
 )
 def test_an_expression_judges(judge: object, facts: object, outcome: str) -> None:
@@ -37,7 +44,17 @@ def test_evidence_and_numbers_are_those_of_what_is_compared() -> None:
     assert seen.evidence == (
         "a short message: 1.1 µs (1 to 1.2); n = 3; a long message: 2.2 to 3.3 µs"
     )
-    assert seen.numbers == {"median": 1.1, "n": 3, "low": 1.0, "high": 1.2}
+    of_short = {"median": 1.1, "n": 3, "low": 1.0, "high": 1.2}
+    assert seen.numbers == {**of_short, "limit_low": 2.2, "limit_high": 3.3}
+
+
+def test_evidence_has_the_threshold_the_parts_and_the_sign_of_a_change() -> None:
+    one, other = (known(name, Seen(*each), PERCENT) for name, each in CHANGES.items())
+    seen = (one - other < -2)(None)
+    assert seen.evidence == (
+        "A: -20 % (-21 to -19); B: +0 % (-1 to +1); their difference: -22 to -18 %, and less than -2 is asked"
+    )
+    assert (LONG / known("none", Span(0, 1), "µs") > 1)(APART).numbers == {"low": 2.2}
 
 
 def test_what_has_different_units_is_not_compared() -> None:

@@ -127,24 +127,18 @@ def test_a_node_without_hpcc_is_named(
 
 
 @pytest.mark.usefixtures("hpcc_is_here")
-def test_nodes_of_one_machine_have_its_memory_once(cluster: NamespaceCluster) -> None:
-    one, all_of_them = (hpcc.machine(cluster, list(cluster.nodes[:n])) for n in (1, 4))
-    assert all_of_them.cores == one.cores
-    assert all_of_them.memory_bytes < 2 * one.memory_bytes
-
-
-@pytest.mark.usefixtures("hpcc_is_here")
-def test_too_little_memory_is_refused_before_anything_starts(
+def test_nodes_of_one_machine_have_its_memory_once_and_too_little_is_refused_before_anything_starts(
     cluster: NamespaceCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    has = hpcc.machine(cluster, list(cluster.nodes))
+    one, has = (hpcc.machine(cluster, list(cluster.nodes[:n])) for n in (1, 4))
+    assert has.cores == one.cores
+    assert has.memory_bytes < 2 * one.memory_bytes
     small = dataclasses.replace(has, memory_bytes=300 * 1024**2)
     monkeypatch.setattr(hpcc, "machine", lambda cluster, nodes: small)
     monkeypatch.setattr(hpcc.mpi, "launch", lambda *words, **more: pytest.fail("it was started"))
     with pytest.raises(LabError, match="MiB of memory"):
         hpcc.run(cluster, problem.of_size(2400, 4))
-    chosen = hpl.choose(cluster, 4, memory=0.5)
-    assert chosen.matrix_bytes <= 0.5 * small.memory_bytes
+    assert hpl.choose(cluster, 4, memory=0.5).matrix_bytes <= 0.5 * small.memory_bytes
 
 
 @pytest.mark.parametrize(

@@ -35,9 +35,9 @@ def test_a_share_of_the_memory_is_filled_and_never_exceeded(
     assert 8 * (found.n + step) ** 2 > share * memory_bytes
 
 
-def test_a_large_problem_has_the_papers_block() -> None:
+def test_a_large_problem_has_the_papers_block_and_grid() -> None:
     assert problem.of_size(37326, 240).nb == 168
-    assert (problem.of_size(37326, 240).p, problem.of_size(37326, 240).q) == (15, 16)
+    assert problem.grid(240) == (15, 16)
     assert problem.of_size(960, 4).nb < 168
 
 

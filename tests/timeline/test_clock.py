@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -28,12 +28,10 @@ def true(everything: dict[int, Path]) -> Trace:
 def moved(rank: RankTrace, ahead_ns: int, drift: float, ties: bool = True) -> RankTrace:
     """The same rank by a clock that is ahead, and goes faster by `drift`; with what it would have asked of rank 0."""
 
-    def by_it(true_ns: np.ndarray | int) -> np.ndarray | int:
-        return (
-            true_ns + ahead_ns + ((true_ns - rank.began_ns) * drift).astype(np.int64)
-            if isinstance(true_ns, np.ndarray)
-            else int(true_ns + ahead_ns + (true_ns - rank.began_ns) * drift)
-        )
+    def by_it(true_ns: Any) -> Any:
+        drifted = (np.asarray(true_ns) - rank.began_ns) * drift
+        found = true_ns + ahead_ns + drifted.astype(np.int64)
+        return found if isinstance(true_ns, np.ndarray) else int(found)
 
     events = rank.events.copy()
     for name in ("began_ns", "ended_ns"):

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import pytest
 from running import Beowulf
-from turned import rules, set_, tune
+from tune_in_process import rules, set_, tune
 
-from beowulf.tuning import log, machines
+from beowulf.tuning import knob_places, log
 from beowulf.tuning.change import changing
 from beowulf.tuning.knobs import find
 
 pytestmark = pytest.mark.cluster
 
 
-def test_a_node_that_goes_away_is_put_back_when_it_returns(learner: Beowulf) -> None:
-    mine = "nft add table ip own"
-    learner.cluster.administer("node01", mine)
+def test_a_node_that_goes_away_is_put_back_when_it_returns_also_in_the_middle_of_a_trial(
+    learner: Beowulf,
+) -> None:
+    learner.cluster.administer("node01", "nft add table ip own")
     set_(learner, "firewall", "10")
     learner.cluster.kill("node01")
     assert "node01 is down" in tune(learner, "apply", "firewall", "none", code=1)
@@ -25,6 +26,19 @@ def test_a_node_that_goes_away_is_put_back_when_it_returns(learner: Beowulf) -> 
     assert rules(learner) == ["none"]
     assert "Put back, as `beowulf tune revert` was to: firewall." in learner("up")
     # Exactly what was there before: what the learner had set up there by hand too.
+    assert "table ip own" in learner.cluster.administer("node01", "nft list ruleset").stdout
+    assert log.of_cluster(learner.cluster).open() == []
+
+    def goes_away() -> None:
+        with changing(learner.cluster, [(find("firewall"), "10")]) as changes:
+            changes(True)
+            learner.cluster.kill("node01")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        goes_away()
+    assert rules(learner) == ["none"]
+    assert "Put back, as `beowulf tune revert` was to: firewall." in learner("up")
     assert "table ip own" in learner.cluster.administer("node01", "nft list ruleset").stdout
     learner.cluster.administer("node01", "nft delete table ip own")
     assert log.of_cluster(learner.cluster).open() == []
@@ -42,7 +56,7 @@ def test_what_was_kept_is_put_in_again_on_a_node_that_is_restarted_and_reverted_
     said = learner("up")
     assert "Put in again on node01, as you kept it: firewall 100, delayed-ack quick." in said
     assert rules(learner) == ["100", "100"]
-    acks = machines.read(learner.cluster, [find("delayed-ack")])["delayed-ack"]
+    acks = knob_places.read(learner.cluster, [find("delayed-ack")])["delayed-ack"]
     assert {each.value for each in acks.values()} == {"quick"}
     assert "Put in again" not in learner("up")
     assert tune(learner, "revert").startswith("Put back: ")
@@ -55,35 +69,14 @@ def test_frames_that_were_kept_long_stay_long_when_the_cluster_is_healed(learner
     """Healing makes every frame 1500 bytes, at the switch too; a slower cable may not take longer ones."""
     set_(learner, "mtu", "3000")
     assert "as you kept it: mtu 3000." in learner("up")
-    lengths = machines.read(learner.cluster, [find("mtu")])["mtu"]
+    lengths = knob_places.read(learner.cluster, [find("mtu")])["mtu"]
     assert {each.value for each in lengths.values()} == {"3000"}
     said = " ".join(learner("up", "--rate", "10mbit").split())
     assert "mtu was kept and is not put in again: A cable of 10mbit lets packets of 1,586" in said
     tune(learner, "revert")
-    lengths = machines.read(learner.cluster, [find("mtu")])["mtu"]
+    lengths = knob_places.read(learner.cluster, [find("mtu")])["mtu"]
     assert {each.value for each in lengths.values()} == {"1500"}
     learner("up", "--rate", "100mbit")
-
-
-def test_a_node_that_goes_away_in_the_middle_of_a_trial_is_put_back_when_it_returns(
-    learner: Beowulf,
-) -> None:
-    mine = "nft add table ip own"
-    learner.cluster.administer("node01", mine)
-
-    def goes_away() -> None:
-        with changing(learner.cluster, [(find("firewall"), "10")]) as changes:
-            changes(True)
-            learner.cluster.kill("node01")
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        goes_away()
-    assert rules(learner) == ["none"]
-    assert "Put back, as `beowulf tune revert` was to: firewall." in learner("up")
-    assert "table ip own" in learner.cluster.administer("node01", "nft list ruleset").stdout
-    learner.cluster.administer("node01", "nft delete table ip own")
-    assert log.of_cluster(learner.cluster).open() == []
 
 
 def test_nodes_do_not_return_while_knobs_are_turned_but_afterwards(learner: Beowulf) -> None:

@@ -124,19 +124,6 @@ def test_a_study_of_lab_06_captures_the_whole_wire(four: Vms) -> None:
     assert all((file.parent / each["file"]).stat().st_size for each in record.captures)
 
 
-def test_netem_holds_packets_back_and_loses_them(four: Vms) -> None:
-    before = _card(four, "node01", "tc qdisc show dev CARD root | head -n 1")
-    try:
-        _card(four, "node01", "tc qdisc replace dev CARD root netem delay 100ms")
-        assert min(_round_trips_ms(four, "-c 5 -i 0.2")) >= 100
-        _card(four, "node01", "tc qdisc replace dev CARD root netem loss 100%")
-        assert not _round_trips_ms(four, "-c 5 -i 0.2 -W 5")
-    finally:
-        four.vagrant("provision", "node01", "--provision-with", "cables")
-    assert _card(four, "node01", "tc qdisc show dev CARD root | head -n 1").split()[1] == "tbf"
-    assert before.split()[1] == "tbf"
-
-
 def test_a_change_of_the_interrupt_throttle_is_seen(four: Vms) -> None:
     said = _card(four, "node01", "ethtool -i CARD | sed -n 's/^driver: //p'")
     assert said.split() == ["e1000e"]
@@ -147,45 +134,6 @@ def test_a_change_of_the_interrupt_throttle_is_seen(four: Vms) -> None:
     say(f"  {prompt:.0f} interrupts a second, throttled {held_back:.0f}")
     # An emulated card does not keep strictly to its hundred interrupts a second.
     assert 3 * held_back < prompt
-
-
-RECEIVE = """
-import socket, sys, time
-with socket.create_server((sys.argv[1], 5001)) as server:
-    print("ready", flush=True)
-    for _ in range(3):
-        with server.accept()[0] as sender:
-            sender.recv(1)
-            began, total = time.monotonic(), 0
-            while data := sender.recv(65536):
-                total += len(data)
-            print(8e-6 * total / (time.monotonic() - began), flush=True)
-"""
-SEND = """
-import socket, sys
-for _ in range(3):
-    with socket.create_connection((sys.argv[1], 5001)) as to:
-        to.sendall(bytes(1_000_000))
-"""
-# So slow that an emulated processor on a busy machine keeps up with two of them.
-SHAPE = """
-for card in CARD $(ip -o -4 address show to 192.168.57.0/24 | awk '{ print $2 }'); do
-    tc qdisc replace dev $card root tbf rate 2mbit burst 1600 limit 4mb
-done
-"""
-
-
-def test_two_bonded_links_carry_at_least_1_6_times_what_one_does(four: Vms) -> None:
-    for node in NODES[:2]:
-        _card(four, node, SHAPE)
-    one = _rates_mbit(four, ADDRESSES["node01"])
-    four.learner("tune", "apply", "bonding", "on", "--unmeasured")
-    two = _rates_mbit(four, ADDRESSES["node01"])
-    four.learner("tune", "revert")
-    say(f"  one link {max(one):.1f} Mbit/s, two {max(two):.1f}")
-    assert max(one) <= 2.5  # with the burst that passes at once
-    assert max(two) >= 1.6 * max(one)
-    four.vagrant("provision", *NODES[:2], "--provision-with", "cables")
 
 
 def test_the_cluster_is_whole_again_after_halt_and_up(four: Vms) -> None:
@@ -235,23 +183,3 @@ def _interrupts_per_s(four: Vms) -> float:
         int, _card(four, "node00", f"{count}\n{flood}\n{count}").split()
     )
     return 1000 * (after - before) / elapsed_ms
-
-
-def _round_trips_ms(four: Vms, how: str) -> list[float]:
-    """Single round trips of ping from node00 to node01."""
-    said = four.at("node00", f"ping {how} {ADDRESSES['node01']} || true")
-    return [float(each) for each in re.findall(r"time=([\d.]+)", said)]
-
-
-def _rates_mbit(four: Vms, address: str) -> list[float]:
-    """What TCP carries from node00 to that address of node01, several times."""
-    with four.learner.start(
-        "ssh", "node01", f"timeout 120 python3 -c '{RECEIVE}' {address}"
-    ) as receiver:
-        try:
-            assert receiver.stdout
-            assert receiver.stdout.readline() == "ready\n"
-            four.learner("ssh", "node00", f"python3 -c '{SEND}' {address}")
-            return [float(line) for line in receiver.stdout]
-        finally:
-            receiver.kill()

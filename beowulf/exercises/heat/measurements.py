@@ -68,14 +68,8 @@ def speed_up(
 
     def go(heat: Heat) -> None:
         heat.look_at("my_rows", "run", needed=("step_numpy",))
-        words: list[str | int] = [
-            "--rows",
-            ",".join(map(str, rows)),
-            "--steps",
-            RUN_STEPS,
-            "--passes",
-            RUN_PASSES,
-        ]
+        words: list[str | int] = ["--rows", ",".join(map(str, rows))]
+        words += ["--steps", RUN_STEPS, "--passes", RUN_PASSES]
         for number in range(RUN_LAUNCHES):
             counts = range(1, most + 1)
             for ranks in counts if number % 2 == 0 else reversed(counts):
@@ -100,7 +94,7 @@ def exchanges(
 
     def go(heat: Heat) -> None:
         heat.look_at(*EXCHANGES.values(), needed=("step_numpy",))
-        most = _deadlock(heat) or 0
+        most = _deadlock(heat)
         words: list[str | int] = ["--rows", PLATE_ROWS, "--columns", ",".join(map(str, columns))]
         words += ["--passes", EXCHANGE_PASSES, "--most", most]
         for number in range(EXCHANGE_LAUNCHES):
@@ -167,25 +161,29 @@ def several(cluster: Cluster) -> int:
     return ranks
 
 
-def _deadlock(heat: Heat) -> int | None:
-    """Look for the longest row with which exchange_send_first still ends on two ranks; keep what was found.
+def _deadlock(heat: Heat) -> int:
+    """The longest row with which exchange_send_first still ends on two ranks, 0 where it is wrong; it is kept.
 
     Each launch tries longer and longer rows between the longest that ended and the shortest that did not.
     """
     name, way = EXCHANGES["send_first"], "send_first"
     if name in heat.faults:
-        return None
+        return 0
     ends, hangs = 0, 0
     waits: list[Row] = []
-    columns = _doubled()
+    columns = [
+        8,
+        *(FIRST_COLUMNS << n for n in range((LAST_COLUMNS // FIRST_COLUMNS).bit_length())),
+    ]
     while columns:
-        heard = _ladder(heat, way, columns)
+        words = ["--columns", ",".join(map(str, columns)), "--limit", str(HANGS_AFTER_S)]
+        heard = heat.once("deadlock", way, 2, words)
         ended = [int(row["columns"]) for row in heard if row.get("ended")]
         ends = max([ends, *ended])
         bad = [row for row in heard if row.get("kind") == "check"]
         if bad and not all(row.get("hangs") for row in bad):
             heat.faults[name] = sentence([row for row in bad if not row.get("hangs")])
-            return None
+            return 0
         if bad:
             hangs, waits = int(bad[0]["columns"]), bad
         columns = between(ends, hangs) if hangs and ends else []
@@ -197,19 +195,7 @@ def _deadlock(heat: Heat) -> int | None:
     return ends
 
 
-def _doubled() -> list[int]:
-    found = [FIRST_COLUMNS]
-    while found[-1] < LAST_COLUMNS:
-        found.append(2 * found[-1])
-    return [8, *found]
-
-
 def between(ends: int, hangs: int) -> list[int]:
     """Columns between those that ended and those that did not, evenly; none where they are neighbours."""
     step = max(1, (hangs - ends) // STEPS_BETWEEN)
     return list(range(ends + step, hangs, step))
-
-
-def _ladder(heat: Heat, way: str, columns: list[int]) -> list[Row]:
-    words = ["--columns", ",".join(map(str, columns)), "--limit", str(HANGS_AFTER_S)]
-    return heat.once("deadlock", way, 2, words)

@@ -11,7 +11,6 @@ import ast
 import copy
 import hashlib
 import re
-import shutil
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -70,24 +69,17 @@ def folder() -> Path:
 
 def lay_out(place: Path) -> None:
     """Copy what is given of the program to where the learner works; what is there already stays."""
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-        for name in LAID_OUT:
-            if not (place / name).exists():
-                shutil.copyfile(ORIGINALS / name, place / f"{name}.part")
-                (place / f"{name}.part").replace(place / name)
-    except OSError as problem:
-        raise _not_writable(place, problem) from None
+    place.mkdir(parents=True, exist_ok=True)
+    for name in LAID_OUT:
+        if not (place / name).exists():
+            write(place / name, _original(name))
 
 
 def write(file: Path, text: str) -> None:
     """Write the learner's file whole or not at all."""
-    try:
-        part = file.with_suffix(".part")
-        part.write_text(text, encoding="utf-8")
-        part.replace(file)
-    except OSError as problem:
-        raise _not_writable(file.parent, problem) from None
+    part = file.with_name(f"{file.name}.part")
+    part.write_text(text, encoding="utf-8")
+    part.replace(file)
 
 
 def read(file: Path) -> str:
@@ -192,11 +184,6 @@ def _code_in_c(source: str) -> str:
     )
 
 
-def given_before(lab: int) -> list[str]:
-    """The functions that labs before this one ask for."""
-    return [name for number, names in FUNCTIONS.items() if number < lab for name in names]
-
-
 def lab_number(lab: int | str) -> int:
     """The number of a lab: 3, "03" or "03-parallel-benchmarks"; UsageError for another."""
     head = str(lab).partition("-")[0]
@@ -260,11 +247,3 @@ def _codes(name: str) -> dict[str, str]:
 @cache
 def _original(name: str) -> str:
     return (ORIGINALS / name).read_text(encoding="utf-8")
-
-
-def _not_writable(place: Path, problem: OSError) -> LabError:
-    why = (problem.strerror or str(problem)).lower()
-    return LabError(
-        f"The heat program cannot be written to {place}: {why}.",
-        "Work in a folder that you may write to.",
-    )

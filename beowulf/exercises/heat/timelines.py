@@ -68,11 +68,11 @@ def traced_overlap(cluster: Cluster, *, folder: Path | None = None) -> Record:
 
 def stuck(record: Record, run: str = DEADLOCK) -> dict[int, int]:
     """For each rank that never left a call the rank that it waited for there."""
-    found = {}
-    for point in record.select(**{RUN: run}):
-        if "stuck" in point.at:
-            found[int(point.at["stuck"])] = int(point.facts["for_rank"])
-    return found
+    return {
+        int(point.at["stuck"]): int(point.facts["for_rank"])
+        for point in record.select(**{RUN: run})
+        if "stuck" in point.at
+    }
 
 
 def circle(record: Record) -> list[int]:

@@ -15,7 +15,8 @@ Row = Mapping[str, Any]
 Start = Callable[[Sequence[str]], Sequence[Row]]
 # What MPICH says of a wait whose partner has ended.
 PARTNER_GONE = "MPI_ERROR field"
-WHOLE_FILE = "heat.py"  # what fails while it is read is no function's fault
+# What fails in these fails alike on every rank; "heat.py" stands for what fails while it is read.
+OF_ONE_RANK = ("heat.py", "step_loops", "step_numpy", "heat_step", "my_rows")
 
 
 def tried(ways: Mapping[str, str], start: Start) -> dict[str, str]:
@@ -49,18 +50,10 @@ def sentence(rows: Sequence[Row]) -> str:
     )
     if reasons:
         first = reasons[0]
-        alone = first["function"] in (
-            WHOLE_FILE,
-            "step_loops",
-            "step_numpy",
-            "heat_step",
-            "my_rows",
+        who = (
+            "" if first["function"] in OF_ONE_RANK else f"{first['node']} (rank {first['rank']}): "
         )
-        return (
-            str(first["why"])
-            if alone
-            else f"{first['node']} (rank {first['rank']}): {first['why']}"
-        )
+        return f"{who}{first['why']}"
     places = [_place(row) for row in hanging]
     return f"it does not come to its end: {'; '.join(places)}{_meaning(hanging)}"
 

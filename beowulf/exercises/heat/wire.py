@@ -37,16 +37,8 @@ def capture(
         heat.look_at(needed=("step_numpy", EXCHANGES[way]))
         session = heat.session
         file = reserve(session.folder / f"{STUDY}-{stamp(session.started)}.pcapng")
-        words: list[str | int] = [
-            "--rows",
-            PLATE_ROWS,
-            "--columns",
-            columns,
-            "--steps",
-            steps,
-            "--passes",
-            1,
-        ]
+        words: list[str | int] = ["--rows", PLATE_ROWS, "--columns", columns]
+        words += ["--steps", steps, "--passes", 1]
         try:
             with cluster.capture(file, snap_bytes=WHOLE_BYTES) as taken:
                 heat.launch({way: EXCHANGES[way]}, ranks, "wire", words)
@@ -79,24 +71,18 @@ def on_the_wire(file: Path, columns: int) -> Mapping[str, Any]:
     And of all packets how many have which length.
     """
     from beowulf.packets.costs import costs
+    from beowulf.packets.table import Packets
 
     found = costs(file)
     rows = found[(found["bytes"] == BYTES * columns) & ~found["collective"]]
+    lengths: Counter[int] = Counter()
+    for piece in Packets(file):
+        lengths.update(piece["wire_bytes"].tolist())
     return {
         "ghost_rows": len(rows),
         "ghost_row_bytes": BYTES * columns,
         "ghost_packets": int(rows["packets"].sum()),
         "ghost_ack_packets": int(rows["ack_packets"].sum()),
         "ghost_wire_bytes": int(rows["wire_bytes"].sum()),
-        "lengths": [[length, count] for length, count in sorted(lengths(file).items())],
+        "lengths": [[length, count] for length, count in sorted(lengths.items())],
     }
-
-
-def lengths(file: Path) -> Counter[int]:
-    """How many packets of a capture have which length, in bytes."""
-    from beowulf.packets.table import Packets
-
-    found: Counter[int] = Counter()
-    for piece in Packets(file):
-        found.update(piece["wire_bytes"].tolist())
-    return found

@@ -88,21 +88,17 @@ class Check:
         nodes = len(record.cluster.get("nodes", ()))
         return {"nodes": nodes, "runs": 1}.get(self.what, nodes * (nodes - 1))
 
-    def faults(self, record: Record) -> list[str]:
-        """What is wrong, of each point with which something is."""
-        points = record.select(check=self.check)
-        return [fault for point in points if (fault := self.fault(record, point))]
-
-    def well(self, record: Record) -> int:
-        """With how many points all is well."""
-        return [self.fault(record, point) for point in record.select(check=self.check)].count("")
+    def seen(self, record: Record) -> list[str | None]:
+        """The fault of each point."""
+        return [self.fault(record, point) for point in record.select(check=self.check)]
 
     def judge(self, record: Record) -> Judgement:
         """What was seen; only the first check that fails says what to do."""
-        faults, well, of = self.faults(record), self.well(record), self.of(record)
+        seen, of = self.seen(record), self.of(record)
+        faults, well = [fault for fault in seen if fault], seen.count("")
         numbers = {"well": well, "faults": len(faults), "of": of}
         if faults:
-            first = next(each for each in CHECKS if each.faults(record))
+            first = next(each for each in CHECKS if any(each.seen(record)))
             hint = "Find out why; `beowulf up` heals a local cluster." if first is self else ""
             return Judgement("contradicted", _together(faults), numbers, hint=hint)
         evidence = f"well on {well} of {of} {self.what}"
@@ -118,9 +114,7 @@ def picture(record: Record) -> Figure:
     from beowulf import figures
 
     nodes = record.cluster["nodes"]
-    cells = {}
-    for node, peer in permutations(nodes, 2):
-        cells[node, peer] = _pair_word(record, node, peer)
+    cells = {pair: _pair_word(record, *pair) for pair in permutations(nodes, 2)}
     return figures.matrix(
         nodes,
         nodes,
@@ -137,28 +131,23 @@ def diagnose(record: Record) -> Diagnosis:
     nodes = record.cluster["nodes"]
     for point in record.select(check="resolve"):
         if point.facts["asked"] and point.facts["address"] != point.facts["expected"]:
-            at, facts = point.at, point.facts
-            return Diagnosis(
-                "wrong-hosts",
-                at["node"],
-                f"on {at['node']} the name {at['peer']} means {facts['address'] or 'nothing'}, not {facts['expected']}",
-            )
+            node, facts = point.at["node"], point.facts
+            means = f"{facts['address'] or 'nothing'}, not {facts['expected']}"
+            because = f"on {node} the name {point.at['peer']} means {means}"
+            return Diagnosis("wrong-hosts", node, because)
     for node in nodes:
-        others = [p for p in record.select(check="ping", peer=node) if p.facts["asked"]]
-        logins = [p for p in record.select(check="ssh", peer=node) if p.facts["asked"]]
-        if not others or not logins:
+        pings, logins = (
+            [p.facts for p in record.select(check=check, peer=node) if p.facts["asked"]]
+            for check in ("ping", "ssh")
+        )
+        if not pings or not logins:
             continue
-        pinged = sum(p.facts["reached"] for p in others)
-        if pinged == 0:
-            return Diagnosis(
-                "node-down",
-                node,
-                f"no node gets an answer from {node}, not even to ping",
-            )
-        if not any(p.facts["reached"] for p in logins):
-            message = logins[0].facts["said"]
-            if "Permission denied" in message:
-                return Diagnosis("key-refused", node, f"{node} answers ping but says: {message}")
+        if not any(facts["reached"] for facts in pings):
+            because = f"no node gets an answer from {node}, not even to ping"
+            return Diagnosis("node-down", node, because)
+        message = logins[0]["said"]
+        if not any(facts["reached"] for facts in logins) and "Permission denied" in message:
+            return Diagnosis("key-refused", node, f"{node} answers ping but says: {message}")
     # A node whose memory is used up is slow; the cluster is whole all the same.
     verdicts = [each for each in STUDY.claims(record) if each.claim != FREE_MEMORY]
     if all(verdict.outcome == "holds" for verdict in verdicts):

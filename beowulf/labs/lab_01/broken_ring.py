@@ -51,13 +51,8 @@ def measure(cluster: Cluster, *, chance: random.Random | None = None) -> Record:
                 own_ring.called(engines, about["name"], 1, chance or random.Random())
             )
         made.points += [*_waiting(made), *_doors(cluster)]
-    print(*lines(made), sep="\n")
+    print(*own_ring.lines(made), sep="\n")
     return made
-
-
-def lines(record: Record) -> list[str]:
-    """What the engines reported."""
-    return own_ring.lines(record)
 
 
 def waiting(record: Record) -> dict[str, Any]:

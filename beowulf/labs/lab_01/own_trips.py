@@ -42,7 +42,7 @@ def measure(engines: Engines, name: str = NAME, *, chance: random.Random | None 
     nodes = engines.nodes
     pairs = list(permutations(range(len(nodes)), 2))
     samples: dict[tuple[int, int], list[float]] = {pair: [] for pair in pairs}
-    faults: dict[str, tuple[str, int]] = {}  # by kind: the first sentence, how often
+    faults: dict[str, list[str]] = {}  # by kind, the sentences
     with (
         Watched(cluster, STUDY) as watched,
         joined(cluster, print) as warnings,
@@ -70,15 +70,14 @@ def measure(engines: Engines, name: str = NAME, *, chance: random.Random | None 
         for number, one, other, call in calls:
             if (what := fault(call, one, other, nodes, shortest_us)) is not None:
                 kind, sentence = what
-                first, times = faults.get(kind, (sentence, 0))
-                faults[kind] = (first, times + 1)
+                faults.setdefault(kind, []).append(sentence)
             elif number:
                 samples[one, other].append(call[one]["value"])
         if stopped:
-            faults["stopped"] = (stopped, 1)
+            faults["stopped"] = [stopped]
         made.points[0].facts["faults"] = [
-            sentence if times == 1 else f"{sentence} ({times} calls)"
-            for sentence, times in faults.values()
+            first if not more else f"{first} ({1 + len(more)} calls)"
+            for first, *more in faults.values()
         ]
         for (one, other), times_us in samples.items():
             at = {"rank": one, "other": other, "node": nodes[one], "peer": nodes[other]}

@@ -30,10 +30,7 @@ def ask_node(cluster: Cluster, node: str) -> list[Point]:
     routes = _ask(cluster, node, "ip route")
     performance = _ask(cluster, node, PERFORMANCE)
     lines = configuration.stdout.splitlines()
-    facts: dict[str, Any] = {
-        "reached": configuration.returncode == 0,
-        "said": _last(configuration),
-    }
+    facts: dict[str, Any] = {"reached": not configuration.returncode, "said": _last(configuration)}
     if facts["reached"]:
         facts |= {
             "hostname": lines[0],
@@ -49,17 +46,12 @@ def ask_node(cluster: Cluster, node: str) -> list[Point]:
         Point({"check": "configuration", **at}, facts=facts),
         Point({"check": "routes", **at}, facts={"routes": routes.stdout.splitlines()}),
     ]
-    words = performance.stdout.split()
     if performance.returncode == 0:
-        load, available, processes = (
-            float(words[0]),
-            int(words[1]) * 1024,
-            int(words[-1]),
-        )
+        load, available, *_, processes = performance.stdout.split()
         busy = {
-            "load_1min": load,
-            "memory_available_bytes": available,
-            "processes": processes,
+            "load_1min": float(load),
+            "memory_available_bytes": int(available) * 1024,
+            "processes": int(processes),
         }
         points.append(Point({"check": "performance", **at}, facts=busy))
     return points
@@ -142,11 +134,8 @@ def hello(cluster: Cluster, lines: list[str]) -> dict[str, Any]:
     by_rank = {int(m[1]): m[3] for m in map(HELLO.match, lines) if m}
     hosts = [by_rank.get(rank, "") for rank in range(len(cluster.nodes))]
     ok = sorted(hosts) == sorted(cluster.nodes)
-    return {
-        "hosts": hosts,
-        "ok": ok,
-        "said": "" if ok else f"the ranks were on: {', '.join(hosts)}",
-    }
+    said = "" if ok else f"the ranks were on: {', '.join(hosts)}"
+    return {"hosts": hosts, "ok": ok, "said": said}
 
 
 def ring(cluster: Cluster, lines: list[str]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
@@ -13,13 +13,14 @@ from beowulf.labs.lab_02.node_neighbours import BESIDE, TOOL
 from beowulf.labs.lab_02.node_rows import (
     RESULT,
     STREAMS,
-    beside_paper_a,
+    Nodes,
     label,
-    rows,
+    printed_rows,
     times_faster,
 )
-from beowulf.measure.statistics import ratio
+from beowulf.measure import statistics
 from beowulf.record import Record
+from beowulf.studies.study import Judgement, undecided
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,6 +39,7 @@ WAKING = (
 # But one whose round trips all take so much longer where they go through IP has a slow way through IP.
 OVER_IP = ("UDP", "RPC/UDP", "TCP", "RPC/TCP")
 SLOW_OVER_IP = 1.5  # of a row's best time to the middle of all nodes
+MOST_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -53,46 +55,55 @@ class Off:
         return f"{self.row} ({self.ratio:.2f} times the middle)"
 
 
+ByNode = Mapping[str, Sequence[Off]]
+
+
 def compared(record: Record) -> pd.DataFrame:
     """A line for each row: its unit, each node's median, paper A's two columns, and "times as fast".
 
     That is how often the first node is as fast as paper A's cluster; NaN where paper A has no such row.
     """
-    first, *others = record.sweep["nodes"]
-    frame = beside_paper_a(record, first).drop(columns="best")
-    of_first = rows(record, first)
-    for place, node in enumerate(others, start=3):
-        known = rows(record, node)
-        medians = [known[name].median if name in known else np.nan for name in frame["row"]]
-        frame.insert(place, node, medians)
-    frame["times as fast"] = [
-        times_faster(of_first[name], theirs)
-        for name, theirs in zip(frame["row"], frame["paper A"], strict=True)
+    import pandas as pd
+
+    nodes, printed = Nodes(record), printed_rows()
+    lines = []
+    for name, row in nodes.first.items():
+        paper_a, grendel = printed.get(name, (np.nan, np.nan))
+        of_nodes = {
+            node: nodes[node][name].median if name in nodes[node] else np.nan
+            for node in nodes.names
+        }
+        beside = {
+            "paper A": paper_a,
+            "Grendel": grendel,
+            "times as fast": times_faster(row, paper_a),
+        }
+        lines.append({"row": name, "unit": row.unit, **of_nodes, **beside})
+    return pd.DataFrame(lines)
+
+
+def shared_rows(nodes: Nodes) -> list[str]:
+    """The rows that all nodes have, but for those of WAKING; one may lack a cache that another shows."""
+    return [
+        name
+        for name in nodes.first
+        if name not in WAKING and len(nodes.named(name)) == len(nodes.names)
     ]
-    return frame
 
 
-def shared_rows(record: Record) -> list[str]:
-    """The rows that all nodes have: one may lack a cache that another shows."""
-    of_nodes = [rows(record, node) for node in record.sweep["nodes"]]
-    return [name for name in of_nodes[0] if all(name in each for each in of_nodes)]
-
-
-def off_rows(record: Record) -> list[Off]:
-    """Where a node is not like the others, in the order of the rows; rows of WAKING are left out.
+def off_rows(nodes: Nodes) -> list[Off]:
+    """Where a node is not like the others, in the order of the rows.
 
     A node that had to wait for a core has a bad median, and one that was lucky once has a good best: both have to be
     off.
     """
-    of_nodes = {node: rows(record, node) for node in record.sweep["nodes"]}
     off = []
-    for name in shared_rows(record):
-        if name in WAKING:
-            continue
-        middle = median(each[name].median for each in of_nodes.values())
-        best = median(each[name].best for each in of_nodes.values())
-        for node, each in of_nodes.items():
-            row, ratio = each[name], each[name].best / best
+    for name in shared_rows(nodes):
+        middle = median(row.median for row in nodes.named(name))
+        best = median(row.best for row in nodes.named(name))
+        for node in nodes.names:
+            row = nodes[node][name]
+            ratio = row.best / best
             slow = row.low > middle * (1 + OFF) and ratio > 1 + OFF
             fast = row.high < middle * (1 - OFF) and ratio < 1 - OFF
             if slow or fast:
@@ -100,58 +111,94 @@ def off_rows(record: Record) -> list[Off]:
     return off
 
 
-def slow_over_ip(record: Record) -> dict[str, list[Off]]:
+def slow_over_ip(nodes: Nodes) -> dict[str, list[Off]]:
     """The nodes whose best is SLOW_OVER_IP in all rows that go through IP, and these rows."""
-    of_nodes = {str(node): rows(record, node) for node in record.sweep["nodes"]}
-    if any(name not in each for each in of_nodes.values() for name in OVER_IP):
-        return {}
-    slow: dict[str, list[Off]] = {node: [] for node in of_nodes}
+    slow: dict[str, list[Off]] = {node: [] for node in nodes.names}
     for name in OVER_IP:
-        times = sorted(each[name].best for each in of_nodes.values())
+        times = sorted(row.best for row in nodes.named(name))
+        if len(times) < len(nodes.names):
+            return {}
         middle = times[(len(times) - 1) // 2]
-        for node, each in of_nodes.items():
-            if each[name].best > SLOW_OVER_IP * middle:
-                slow[node].append(Off(node, name, each[name].program, each[name].best / middle))
-    return {node: rows_ for node, rows_ in slow.items() if len(rows_) == len(OVER_IP)}
+        for node in nodes.names:
+            row = nodes[node][name]
+            if row.best > SLOW_OVER_IP * middle:
+                slow[node].append(Off(node, name, row.program, row.best / middle))
+    return {node: rows for node, rows in slow.items() if len(rows) == len(OVER_IP)}
 
 
-def odd_nodes(record: Record) -> dict[str, list[Off]]:
-    """The nodes that are odd, each with the rows that say so: several, or all that go through IP.
+def odd_nodes(nodes: Nodes, off: Iterable[Off]) -> tuple[ByNode, ByNode]:
+    """The nodes that are odd, each with the rows that say so: several, or all that go through IP; and doubtful ones.
 
+    A node is doubtful that a single run of one program has off in several rows: what disturbs a second looks like that.
     Of two nodes that differ nobody can say which is the odd one: then both are.
     """
-    several, over_ip = _in_several_rows(record), slow_over_ip(record)
+    of_nodes: dict[str, list[Off]] = {node: [] for node in nodes.names}
+    for each in off:
+        of_nodes[each.node].append(each)
+    several = {node: rows for node, rows in of_nodes.items() if len(rows) >= SEVERAL}
+    over_ip = slow_over_ip(nodes)
     odd = {}
-    for node in record.sweep["nodes"]:
-        rows_off = several.get(node, [])
-        reasons = [*(rows_off if _runs(record, node, rows_off) > 1 else []), *over_ip.get(node, [])]
-        if reasons:
+    for node in nodes.names:
+        again = several.get(node, [])
+        again = again if _runs(nodes.record, node, again) > 1 else []
+        if reasons := [*again, *over_ip.get(node, [])]:
             odd[node] = reasons
-    return odd
-
-
-def doubtful_nodes(record: Record) -> dict[str, list[Off]]:
-    """The nodes that a single run of one program has off in several rows: what disturbs a second looks like that."""
-    several, odd = _in_several_rows(record), odd_nodes(record)
-    return {node: off for node, off in several.items() if node not in odd}
-
-
-def _in_several_rows(record: Record) -> dict[str, list[Off]]:
-    off: dict[str, list[Off]] = {}
-    for each in off_rows(record):
-        off.setdefault(each.node, []).append(each)
-    return {node: several for node, several in off.items() if len(several) >= SEVERAL}
+    return odd, {node: rows for node, rows in several.items() if node not in odd}
 
 
 def _runs(record: Record, node: str, off: Sequence[Off]) -> int:
     """In how many runs of a program these rows of a node were measured."""
     programs = {each.program for each in off}
-    runs = {
-        (point.at["program"], point.at["launch"])
-        for point in record.select(node=node)
-        if RESULT in point.at and point.at["program"] in programs
-    }
-    return len(runs)
+    results = [point.at for point in record.select(node=node) if RESULT in point.at]
+    return len({(at["program"], at["launch"]) for at in results if at["program"] in programs})
+
+
+def nodes_alike(nodes: Nodes) -> Judgement:
+    """Whether no node is odd; of single rows it only says so."""
+    if len(nodes.names) < 2:
+        advice = "Measure all nodes (`beowulf study A3`), and look for the odd one out."
+        return undecided("one node was measured", advice)
+    off = off_rows(nodes)
+    odd, doubtful = odd_nodes(nodes, off)
+    numbers = {"odd": len(odd), "off": len(off)}
+    if odd:
+        return Judgement("contradicted", _odd(odd, len(nodes.names)), numbers)
+    if doubtful:
+        return Judgement("inconclusive", _doubtful(doubtful), numbers)
+    return Judgement("holds", _single(nodes, off), numbers)
+
+
+def _odd(odd: ByNode, nodes: int) -> str:
+    each = [f"{node} in {len(off)} rows: {some(map(str, off))}" for node, off in odd.items()]
+    if len(odd) == 1:
+        return f"the odd one out is {each[0]}"
+    nobody = "; of two nobody can say which is the odd one" if nodes == 2 else ""
+    return f"these differ from the others: {'; '.join(each)}{nobody}"
+
+
+def _doubtful(doubtful: ByNode) -> str:
+    each = [
+        f"{node} is off in {len(off)} rows, all from one run of {off[0].program}.c: {some(map(str, off))}"
+        for node, off in doubtful.items()
+    ]
+    return f"{'; '.join(each)}; something may have disturbed that run"
+
+
+def _single(nodes: Nodes, off: Sequence[Off]) -> str:
+    if off:
+        single = some(f"{each.node} in {each}" for each in off)
+        return f"no node is off in {SEVERAL} rows, so none is odd; single rows differ: {single}"
+    return (
+        f"no node is odd: in none of {len(shared_rows(nodes))} rows is one more than {OFF:.0%} off the middle;"
+        " rows in which one process wakes another are no sign"
+    )
+
+
+def some(names: Iterable[str]) -> str:
+    """The first few of these names, and how many more there are."""
+    first = list(names)
+    more = len(first) - MOST_NAMED
+    return ", ".join(first[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def neighbours(record: Record) -> pd.DataFrame:
@@ -162,24 +209,20 @@ def neighbours(record: Record) -> pd.DataFrame:
     """
     import pandas as pd
 
+    nodes, lines = Nodes(record), []
     places = {(p.at["node"], p.at[BESIDE], p.at[TOOL]): None for p in record.points if TOOL in p.at}
-    lines = []
     for node, name, tool in places:
         facts = [p.facts for p in record.select(**{"node": node, BESIDE: name, TOOL: tool})]
-        of = ratio([(each["ours"], each["theirs"]) for each in facts], busy=record.busy)
-        lines.append(
-            {
-                "node": node,
-                "row": name,
-                "tool": tool,
-                "unit": rows(record, node)[name].unit,
-                "ours": float(np.median([each["ours"] for each in facts])),
-                "theirs": float(np.median([each["theirs"] for each in facts])),
-                "ratio": of.median,
-                "low": of.low,
-                "high": of.high,
-                "launches": of.n,
-            }
-        )
-    columns = ["node", "row", "tool", "unit", "ours", "theirs", "ratio", "low", "high", "launches"]
-    return pd.DataFrame(lines, columns=columns)
+        pairs = [(each["ours"], each["theirs"]) for each in facts]
+        of = statistics.ratio(pairs, busy=record.busy)
+        ours, theirs = np.median(pairs, axis=0).tolist()
+        about = {"node": node, "row": name, "tool": tool, "unit": nodes[node][name].unit}
+        beside = {
+            "ours": ours,
+            "theirs": theirs,
+            "ratio": of.median,
+            "low": of.low,
+            "high": of.high,
+        }
+        lines.append({**about, **beside, "launches": of.n})
+    return pd.DataFrame(lines)

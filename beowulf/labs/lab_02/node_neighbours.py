@@ -16,11 +16,11 @@ from typing import Any
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
 from beowulf.labs.lab_02.node_rows import label
+from beowulf.measure.measurement import Measurement
 from beowulf.record import Point
 
 PERF, LMBENCH = "perf bench", "lmbench"
 TOOL, BESIDE = "tool", "beside"  # the coordinates of a Point that has a neighbour's figure
-ABSENT = "absent"
 
 # Says on a node where a tool is: a line that stays empty when it is nowhere.
 SEARCH = {
@@ -29,13 +29,6 @@ SEARCH = {
         'for f in "$(command -v lat_syscall)" /usr/lib/lmbench/bin/lat_syscall'
         " /usr/lib/lmbench/bin/*/lat_syscall; do"
         ' [ -x "$f" ] && dirname "$f" && break; done; true'
-    ),
-}
-HOW_TO_GET = {
-    PERF: "`sudo apt-get install linux-perf` brings it (on Ubuntu: linux-tools-generic)",
-    LMBENCH: (
-        "it is looked for in PATH and in /usr/lib/lmbench; Debian has it, unchanged, in non-free:"
-        " `sudo apt-get install lmbench`"
     ),
 }
 LONGEST_S = 120.0
@@ -126,12 +119,12 @@ SHORT_INTERVAL = (
 
 
 def installed(cluster: Cluster, node: str) -> dict[str, str]:
-    """For each tool what there is of it on a node: its version or folder, or a sentence that begins with `absent`."""
-    answers = {}
-    for tool, search in SEARCH.items():
-        where = cluster.run(node, search, timeout_s=LONGEST_S).stdout.strip()
-        answers[tool] = where or f"{ABSENT}: {HOW_TO_GET[tool]}"
-    return answers
+    """The tools that a node has, each with its version or folder."""
+    found = {
+        tool: cluster.run(node, search, timeout_s=LONGEST_S).stdout.strip()
+        for tool, search in SEARCH.items()
+    }
+    return {tool: where for tool, where in found.items() if where}
 
 
 def command(neighbour: Neighbour, where: str, size: int, *, quick: bool = False) -> str:
@@ -158,38 +151,35 @@ def read(neighbour: Neighbour, printed: str) -> float:
 
 
 def beside(
-    cluster: Cluster,
+    measurement: Measurement,
     lines: Sequence[Mapping[str, Any]],
     at: Mapping[str, Any],
     tools: Mapping[str, str],
     *,
     quick: bool,
-) -> tuple[list[Point], list[str]]:
-    """What the tools of a node find for the rows that a program just measured, beside ours; and what went wrong.
+) -> None:
+    """Keep what the tools of a node find for the rows that a program just measured, beside ours.
 
     `lines` are all that the program printed, `at` says which program on which node in which launch, `tools` is
     what installed() gives for this node.
     """
-    points, wrong = [], []
     for result in [line for line in lines if line["kind"] == "result"]:
         name = label(at["program"], result["row"])
         samples = [x for x in lines if x["kind"] == "sample" and x.get("row") == result["row"]]
-        for neighbour in NEIGHBOURS.get(name, ()):
-            where = tools.get(neighbour.tool, ABSENT)
-            if where.startswith(ABSENT):
-                continue
-            line = command(neighbour, where, samples[0].get("size_bytes", 0), quick=quick)
-            done = cluster.run(at["node"], line, timeout_s=LONGEST_S)
+        for neighbour in [each for each in NEIGHBOURS.get(name, ()) if each.tool in tools]:
+            where, size = tools[neighbour.tool], samples[0].get("size_bytes", 0)
+            line = command(neighbour, where, size, quick=quick)
+            done = measurement.cluster.run(at["node"], line, timeout_s=LONGEST_S)
             try:
                 # LMBench prints its results on stderr.
                 theirs = read(neighbour, done.stdout + done.stderr)
             except LabError as trouble:
-                wrong.append(f"{at['node']}, {name}: {trouble}")
+                if (said := f"{at['node']}, {name}: {trouble}") not in measurement.warnings:
+                    measurement.warnings.append(said)
                 continue
             ours = mean_figure(samples) if neighbour.mean else float(result["median"])
             place = {TOOL: neighbour.tool, BESIDE: name, "node": at["node"], "launch": at["launch"]}
-            points.append(Point(place, facts={"theirs": theirs, "ours": ours}))
-    return points, wrong
+            measurement.points.append(Point(place, facts={"theirs": theirs, "ours": ours}))
 
 
 def mean_figure(samples: Sequence[Mapping[str, Any]]) -> float:

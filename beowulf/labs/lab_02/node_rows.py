@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,9 +12,6 @@ from beowulf.errors import LabError
 from beowulf.measure.statistics import summary
 from beowulf.record import Point, Record
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 # The program that measures each of paper A's tables 1 to 4, and the unit of its rows.
 PROGRAMS = {
     "processes": ("A-table-1", "µs"),
@@ -22,11 +19,7 @@ PROGRAMS = {
     "bandwidths": ("A-table-3", "MB/s"),
     "memory": ("A-table-4", "ns"),
 }
-STREAMS = (
-    "pipe",
-    "AF UNIX",
-    "TCP",
-)  # rows of the bandwidths whose names are those of latencies too
+STREAMS = ("pipe", "AF UNIX", "TCP")  # rows of the bandwidths with the names of latencies
 RESULT = "result"  # the coordinate of a Point that says how a row follows from the samples
 
 
@@ -41,6 +34,26 @@ class Row:
     low: float
     high: float
     best: float
+
+
+class Nodes(dict[str, dict[str, Row]]):
+    """By node, its rows; worked out when they are first asked for, and once."""
+
+    def __init__(self, record: Record) -> None:
+        self.record = record
+        self.names = [str(node) for node in record.sweep["nodes"]]
+
+    def __missing__(self, node: str) -> dict[str, Row]:
+        return self.setdefault(node, rows(self.record, node))
+
+    @property
+    def first(self) -> dict[str, Row]:
+        """The rows of the first node that was measured."""
+        return self[self.names[0]]
+
+    def named(self, row: str) -> list[Row]:
+        """A row of each node; fewer where one lacks it."""
+        return [self[node][row] for node in self.names if row in self[node]]
 
 
 def label(program: str, name: str) -> str:
@@ -108,27 +121,6 @@ def printed_rows() -> dict[str, tuple[float, float]]:
         for program, (table, _) in PROGRAMS.items()
         for line in papers.table(table).itertuples(index=False)
     }
-
-
-def beside_paper_a(record: Record, node: str) -> pd.DataFrame:
-    """One row a line of the tables: its name, unit, this node, paper A's cluster and the one it compares with."""
-    import pandas as pd
-
-    printed, nothing = printed_rows(), (float("nan"), float("nan"))
-    lines = []
-    for name, row in rows(record, node).items():
-        theirs, others = printed.get(name, nothing)
-        lines.append(
-            {
-                "row": name,
-                "unit": row.unit,
-                node: row.median,
-                "best": row.best,
-                "paper A": theirs,
-                "Grendel": others,
-            }
-        )
-    return pd.DataFrame(lines)
 
 
 def times_faster(row: Row, other: float) -> float:

@@ -11,15 +11,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from beowulf import paths, variant
+from beowulf import variant
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
 from beowulf.exercises.exercise import Exercise
 from beowulf.labs.lab_02 import a3_node_benchmarks as a3
 from beowulf.labs.lab_02.node_comparison import slow_over_ip
-from beowulf.labs.lab_02.node_rows import RESULT, rows
+from beowulf.labs.lab_02.node_rows import Nodes
 from beowulf.measure.measurement import Measurement
-from beowulf.record import Point, Record
+from beowulf.record import Record
 from beowulf.tuning.change import changing
 from beowulf.tuning.knobs.unwanted_senders import UnwantedSenders
 
@@ -79,21 +79,8 @@ def _round(session: Measurement, nodes: Sequence[str], number: int) -> None:
     """Each program once on each node, in turns."""
     for program, chosen in CHOSEN.items():
         for node in nodes:
-            at = {"node": node, "program": program}
-            lines = session.launch(
-                paths.root() / "labs" / a3.LAB / f"{program}.c",
-                1,
-                [*a3.SHORT, "--rows", chosen],
-                environment=a3.NO_PATIENCE,
-                launch=number,
-                at=at,
-                hosts=(node,),
-            )
-            for line in lines:
-                if line["kind"] == "result":
-                    facts = {key: line[key] for key in line if key not in ("kind", "row")}
-                    result = {RESULT: line["row"], **at, "launch": number}
-                    session.points.append(Point(result, facts=facts))
+            at = {"program": program, "launch": number}
+            a3.run(session, [node], at, [*a3.SHORT, "--rows", chosen])
 
 
 def _shows_one(record: Record) -> bool:
@@ -121,17 +108,17 @@ def table(record: Record) -> pd.DataFrame:
     """A line for each row, with its unit and the best of each node: what a neighbour disturbs least."""
     import pandas as pd
 
-    best = {node: rows(record, node) for node in record.sweep["nodes"]}
+    nodes = Nodes(record)
     return pd.DataFrame(
         {"row": row.name, "unit": row.unit}
-        | {node: each[row.name].best for node, each in best.items()}
-        for row in next(iter(best.values())).values()
+        | {node: nodes[node][row.name].best for node in nodes.names}
+        for row in nodes.first.values()
     )
 
 
 def odd(record: Record) -> str:
     """The node that is slower than the middle of all in every row that goes through IP; LabError if that is not one."""
-    slow = slow_over_ip(record)
+    slow = slow_over_ip(Nodes(record))
     if len(slow) != 1:
         raise LabError("The Record does not show one odd node.", "Measure again.")
     [node] = slow

@@ -12,12 +12,11 @@ cores, and who waits for a core inside of MPI is counted as communicating.
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from beowulf import variant
 from beowulf.cluster import Cluster
-from beowulf.cluster.description import on_one_machine
 from beowulf.errors import LabError
 from beowulf.figures import Figure
 from beowulf.labs.lab_03 import parallel_tables
@@ -32,13 +31,14 @@ from beowulf.labs.lab_03.parallel_tables import (
     shares,
     table,
 )
-from beowulf.measure.judgement import below, rising
+from beowulf.labs.lab_03.workers import workers
+from beowulf.measure.judgement import Span
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import trouble
 from beowulf.measure.roundtrips import need_nodes
-from beowulf.measure.speedup import karp_flatt
-from beowulf.measure.statistics import ratio
+from beowulf.measure.statistics import Ratio, ratio
 from beowulf.record import Point, Record
+from beowulf.studies.quantity import TIMES, Quantity, in_order
 from beowulf.studies.study import Claim, Judgement, Plan, Study
 from beowulf.suites import npb
 from beowulf.suites.npb import BENCHMARKS
@@ -115,16 +115,11 @@ def troubles(record: Record) -> list[str]:
     return trouble(plain, DURATION, enough=FEWEST_QUICK if record.sweep.get("quick") else FEWEST)
 
 
-def need(*samples: object) -> None:
-    """LabError where some of these samples were not measured."""
-    if not all(samples):
-        raise LabError("A benchmark was not measured.", "Measure again.")
-
-
 def all_verified(record: Record) -> Judgement:
     """Which places of the sweep have the published results."""
     places = [point for point in record.points if point.quantity == DURATION and point.samples]
-    need({str(point.at["benchmark"]) for point in places} == set(BENCHMARKS))
+    if {str(point.at["benchmark"]) for point in places} != set(BENCHMARKS):
+        raise LabError("A benchmark was not measured.", "Measure again.")
     wrong = sum(not all(point.facts["verified"]) for point in places)
     evidence = f"{len(places) - wrong} of {len(places)} places of the sweep are verified"
     return Judgement("contradicted" if wrong else "holds", evidence, {"wrong": wrong})
@@ -143,97 +138,69 @@ def launch_by_launch(some: Sequence[Point], others: Sequence[Point]) -> list[tup
 def faster(name: str) -> Claim:
     """One node's time over four nodes', of the same launch."""
 
-    def judge(record: Record) -> Judgement:
-        ones, fours = (points(record, name, ranks) for ranks in (1, RANKS))
+    def times(record: Record) -> Ratio:
+        ones, fours = (points(record, name, ranks) for ranks in COUNTS)
         pairs = [(one, four) for four, one in launch_by_launch(fours, ones)]
-        times = ratio(pairs, busy=record.busy)
-        serial = karp_flatt(times.median, RANKS)
-        evidence = (
-            f"{times.median:.2f} times as fast ({times.low:.2f} to {times.high:.2f}),"
-            f" Karp and Flatt's serial part {serial:.2f}{shared_cores(record)}"
-        )
-        numbers = {"low": times.low, "high": times.high, "n": times.n, "karp_flatt": serial}
-        return Judgement(below(1, times), evidence, {"speed_up": times.median, **numbers})
+        return ratio(pairs, busy=record.busy)
 
     return Claim(
-        f"{name.lower()}-faster-on-4", f"{name} is faster on four nodes than on one", judge
+        f"{name.lower()}-faster-on-4",
+        f"{name} is faster on four nodes than on one",
+        Quantity("one node's time over four nodes'", times, TIMES) > 1,
+        caveat=shared_cores,
     )
 
 
 def shared_cores(record: Record) -> str:
     """How many cores the nodes share, where those are fewer than the nodes."""
-    cores = record.circumstances.get("before", {}).get("cores")
-    if not on_one_machine(record.cluster) or not cores or cores >= RANKS:
-        return ""
-    return f"; the four nodes share {cores} cores"
+    at_a_time = workers(record)
+    return f"the four nodes share {at_a_time} cores" if at_a_time < RANKS else ""
 
 
-def communicates(name: str, says: str, high: Sequence[str], low: Sequence[str]) -> Claim:
+def of_launches(name: str, values: Callable[[Record, str], Sequence[float]], unit: str) -> Quantity:
+    """From the least to the most of a benchmark's launches."""
+
+    def spanned(record: Record) -> Span:
+        if not (found := values(record, name)):
+            raise LabError(f"{name} was not measured.", "Measure again.")
+        return Span(min(found), max(found))
+
+    return Quantity(name, spanned, unit)
+
+
+def share(name: str) -> Quantity:
+    """The part of its time that a benchmark spends inside of MPI, on four nodes."""
+    return of_launches(name, shares, "of its time")
+
+
+def rate(name: str) -> Quantity:
+    """What a benchmark does on four nodes."""
+    return of_launches(name, lambda record, name: mops(record, name, RANKS), "Mop/s")
+
+
+def communicates(name: str, says: str, low: Sequence[str], high: Sequence[str]) -> Claim:
     """Whether the shares inside of MPI of all of `high` lie above those of all of `low`, in every launch."""
-
-    def judge(record: Record) -> Judgement:
-        inside = {each: shares(record, each) for each in (*high, *low)}
-        need(*inside.values())
-        evidence = ", ".join(f"{each} {span(values, 100)} %" for each, values in inside.items())
-        return Judgement(above(inside, high, low), evidence, means(inside))
-
-    return Claim(name, f"{says}, on four nodes", judge, needs="quiet samples")
+    above = in_order([*map(share, low)], [*map(share, high)])
+    return Claim(name, f"{says}, on four nodes", above, needs="quiet samples")
 
 
 def communicates_more(name: str) -> Claim:
     """MG or FT against LU, SP and BT."""
     says = f"{name} spends a larger part of its time inside of MPI than LU, SP and BT"
-    return communicates(f"{name.lower()}-communicates-more", says, [name], FLOWS)
+    return communicates(f"{name.lower()}-communicates-more", says, FLOWS, [name])
 
 
-def above(
-    values: Mapping[str, Sequence[float]], high: Sequence[str], low: Sequence[str]
-) -> Outcome:
-    """Holds if every launch of each of `high` is above every launch of each of `low`."""
-    if min(min(values[name]) for name in high) > max(max(values[name]) for name in low):
-        return "holds"
-    if any(max(values[upper]) < min(values[lower]) for upper in high for lower in low):
-        return "contradicted"
-    return "inconclusive"
-
-
-def means(values: Mapping[str, Sequence[float]]) -> dict[str, float]:
-    """The mean of each benchmark's launches."""
-    return {name: sum(each) / len(each) for name, each in values.items()}
-
-
-def span(values: Sequence[float], factor: float = 1.0) -> str:
-    """From the least to the most, or the one value that both are."""
-    least, most = (f"{factor * value:,.3g}" for value in (min(values), max(values)))
-    return least if least == most else f"{least} to {most}"
-
-
-def rates(record: Record) -> tuple[dict[str, list[float]], str]:
-    """The Mop/s on four nodes of the paper's benchmarks, and the sentence about them."""
-    known = {name: mops(record, name, RANKS) for name in PAPERS}
-    need(*known.values())
+def classes(record: Record) -> str:
+    """Of which class the Mop/s are that are held against the paper's."""
     letters = {name: points(record, name, RANKS)[0].at["class"] for name in PAPERS}
-    each = ", ".join(f"{name} {span(values)}" for name, values in known.items())
-    return known, f"Mop/s at {in_words(letters)} (the paper's class is A): {each}"
-
-
-def slowest(record: Record) -> Judgement:
-    """The Mop/s of MG and FT beside those of the others of table 5."""
-    known, evidence = rates(record)
-    return Judgement(above(known, FLOWS, SLOW), evidence, means(known))
-
-
-def order(record: Record) -> Judgement:
-    """Whether the Mop/s come in the order of table 5."""
-    known, evidence = rates(record)
-    outcome = rising([(min(known[name]), max(known[name])) for name in ORDER])
-    return Judgement(outcome, evidence, means(known))
+    return f"{in_words(letters)}, and the paper's is A"
 
 
 def share_slows(record: Record) -> Judgement:
     """The rank correlation of the part inside of MPI and the speed-up."""
     both = table(record)[["communication_percent", "speed_up"]].dropna()
-    need(len(both) == len(BENCHMARKS))
+    if len(both) < len(BENCHMARKS):
+        raise LabError("A benchmark was not measured.", "Measure again.")
     ranked = float(both.communication_percent.rank().corr(both.speed_up.rank()))
     outcome: Outcome = "inconclusive"
     if abs(ranked) >= CORRELATED:
@@ -242,16 +209,13 @@ def share_slows(record: Record) -> Judgement:
     return Judgement(outcome, evidence, {"rho": ranked})
 
 
-def profile_is_cheap(record: Record) -> Judgement:
-    """Of our instrument, not of the paper: the shares mean little if counting takes long itself."""
+def counted_times(record: Record) -> Ratio:
+    """A run with profile.c over one without, of the same launch."""
     pairs = []
     for name in BENCHMARKS:
         counted = points(record, name, RANKS, profiled=True)
         pairs += launch_by_launch(counted, points(record, name, RANKS))
-    times = ratio(pairs, busy=record.busy)
-    evidence = f"{times.median:.3f} times as long ({times.low:.3f} to {times.high:.3f})"
-    numbers = {"times": times.median, "low": times.low, "high": times.high, "n": times.n}
-    return Judgement(below(times, CHEAP), evidence, numbers)
+    return ratio(pairs, busy=record.busy)
 
 
 def picture(record: Record) -> Figure:
@@ -275,20 +239,22 @@ STUDY = Study(
         communicates(
             "ep-communicates-least",
             "EP spends a smaller part of its time inside of MPI than any other",
-            [name for name in BENCHMARKS if name != "EP"],
             ["EP"],
+            [name for name in BENCHMARKS if name != "EP"],
         ),
         Claim(
             "mg-ft-slowest",
             "MG and FT do fewer Mop/s than LU, SP and BT on four nodes, as in table 5",
-            slowest,
+            in_order([*map(rate, SLOW)], [*map(rate, FLOWS)]),
             needs="quiet samples",
+            caveat=classes,
         ),
         Claim(
             "table-5-order",
             "On four nodes the Mop/s come in the order of table 5: LU, SP, BT, MG, FT",
-            order,
+            in_order(*([rate(name)] for name in ORDER)),
             needs="quiet samples",
+            caveat=classes,
         ),
         Claim(
             "share-slows",
@@ -296,10 +262,11 @@ STUDY = Study(
             share_slows,
             needs="quiet samples",
         ),
+        # Of our instrument, not of the paper: the shares mean little if counting takes long itself.
         Claim(
             "profile-is-cheap",
             "Counting its calls makes a run at most 5 % longer",
-            profile_is_cheap,
+            Quantity("with profile.c over without", counted_times, TIMES) < CHEAP,
         ),
     ],
     draw=picture,

@@ -17,12 +17,12 @@ from beowulf.cluster import Cluster
 from beowulf.errors import LabError
 from beowulf.figures import Figure
 from beowulf.labs.lab_03 import hpcc_runs
-from beowulf.measure.judgement import below, quotient
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import trouble
-from beowulf.measure.statistics import LEAST_PAIRS, summary
+from beowulf.measure.statistics import LEAST_PAIRS, Summary, summary
 from beowulf.measure.table import summary_of
 from beowulf.record import Record
+from beowulf.studies.quantity import Quantity, scaled
 from beowulf.studies.states import (
     AS_FOUND,
     Compared,
@@ -54,8 +54,8 @@ def plan(cluster: Cluster, *, quick: bool, states: States = AS_FOUND, size: int 
     launches, runs = (QUICK_LAUNCHES, QUICK_RUNS) if quick else (LAUNCHES, RUNS)
     if len(states) > 1:
         launches = max(launches, -(-LEAST_PAIRS // runs))
-    ranks = min(len(cluster.nodes), MOST_NODES)
-    problem = hpl.choose(cluster, ranks, size=size, quick=quick, runs=runs)
+    nodes = min(len(cluster.nodes), MOST_NODES)
+    problem = hpl.choose(cluster, nodes, size=size, quick=quick, runs=runs)
 
     def steps(measurement: Measurement) -> None:
         for launch, state in turns(states, launches):
@@ -86,24 +86,23 @@ def residual(record: Record) -> Judgement:
 
 def all_alone(record: Record, **at: object) -> float:
     """The Gflop/s of all ranks, each of which multiplies alone."""
-    return float(record.sweep["p"] * record.sweep["q"] * np.median(samples(record, ALONE, **at)))
+    return float(ranks(record) * np.median(samples(record, ALONE, **at)))
 
 
-def below_dgemm(record: Record) -> Judgement:
-    """What the ranks reach together, as a share of what they reach alone."""
-    together, alone = float(np.median(samples(record, RATE))), all_alone(record)
-    ranks, share = record.sweep["p"] * record.sweep["q"], together / alone
-    of_all = [
-        summary_of((p for p in record.points if p.quantity == each), busy=record.busy)
-        for each in (RATE, ALONE)
-    ]
-    times = quotient(*of_all)
-    return Judgement(
-        below(times, BELOW * ranks),
-        f"{together:.3g} Gflop/s, which is {share:.0%} ({times.low / ranks:.0%} to"
-        f" {times.high / ranks:.0%}) of the {alone:.3g} Gflop/s of {ranks} ranks in DGEMM",
-        {"share": share, "hpl_gflops": together, "dgemm_gflops": alone},
-    )
+def ranks(record: Record) -> int:
+    """How many there are."""
+    return int(record.sweep["p"] * record.sweep["q"])
+
+
+def rate(record: Record, quantity: str) -> Summary:
+    """The Gflop/s of all launches."""
+    return summary_of((p for p in record.points if p.quantity == quantity), busy=record.busy)
+
+
+TOGETHER = Quantity("HPL", lambda record: rate(record, RATE), "Gflop/s")
+EACH_ALONE = Quantity(
+    "all ranks in DGEMM", lambda record: scaled(rate(record, ALONE), ranks(record)), "Gflop/s"
+)
 
 
 def compared(record: Record) -> list[Compared]:
@@ -126,7 +125,7 @@ def table(record: Record) -> pd.DataFrame:
             {
                 "state": state,
                 "n": record.sweep["n"],
-                "ranks": record.sweep["p"] * record.sweep["q"],
+                "ranks": ranks(record),
                 "solutions": of.n,
                 "seconds": float(np.median(samples(record, SECONDS, state=state))),
                 "gflops": of.median,
@@ -176,7 +175,7 @@ STUDY = Study(
         Claim(
             "below-dgemm",
             "HPL leans on the network: it stays below the rate at which the ranks multiply alone",
-            below_dgemm,
+            TOGETHER / EACH_ALONE < BELOW,
         ),
         tuned(
             "tuned-time",

@@ -17,13 +17,14 @@ from beowulf.cluster import Cluster
 from beowulf.errors import LabError
 from beowulf.figures import Figure
 from beowulf.labs.lab_03 import e3_hpl, hpcc_runs
-from beowulf.measure.judgement import Interval, below, together, within
+from beowulf.measure.judgement import Interval, Span, below, together, within
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import trouble
 from beowulf.measure.roundtrips import HALF, need_nodes
 from beowulf.measure.roundtrips import run as pingpong
 from beowulf.measure.statistics import LEAST_PAIRS
 from beowulf.record import Record
+from beowulf.studies.quantity import Quantity
 from beowulf.studies.states import (
     AS_FOUND,
     TUNE,
@@ -117,19 +118,18 @@ def nodes_alike(record: Record) -> Judgement:
     return Judgement("inconclusive", seen, numbers, advice, but=but)
 
 
-def latency_agrees(record: Record) -> Judgement:
-    """The latency of b_eff beside that of our ping-pong."""
-    state = measured(record)[0]
-    # The least of each: on a crowded machine, what lies above it is the wait for a core.
-    theirs = min(samples(record, "least_latency_us", state=state))
-    ours = min(samples(record, HALF, state=state))
-    times = max(theirs / ours, ours / theirs)
-    return Judgement(
-        "holds" if times <= SAME_LATENCY else "contradicted",
-        f"{PING_BYTES} bytes, half round trip: b_eff at least {theirs:.1f} µs with Open MPI,"
-        f" ours at least {ours:.1f} µs with MPICH",
-        {"b_eff_us": theirs, "ours_us": ours, "times": times},
-    )
+def least(says: str, quantity: str) -> Quantity:
+    """The least of the first state: on a crowded machine, what lies above it is the wait for a core."""
+
+    def of(record: Record) -> Span:
+        found = min(samples(record, quantity, state=measured(record)[0]))
+        return Span(found, found)
+
+    return Quantity(f"{says}, {PING_BYTES} bytes, half round trip", of, "µs")
+
+
+B_EFF = least("b_eff's least with Open MPI", "least_latency_us")
+OURS = least("our ping-pong's with MPICH", HALF)
 
 
 def moved(record: Record) -> Judgement:
@@ -246,7 +246,7 @@ STUDY = Study(
         Claim(
             "latency-agrees",
             "b_eff and our own ping-pong find the same latency",
-            latency_agrees,
+            (B_EFF / OURS).within(1 / SAME_LATENCY, SAME_LATENCY),
             needs="quiet samples",
         ),
         tuned(

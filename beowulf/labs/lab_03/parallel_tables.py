@@ -81,31 +81,27 @@ def table(record: Record) -> pd.DataFrame:
 
     paper, rows = published(), []
     for name in BENCHMARKS:
-        ones, fours = durations(record, name, 1), durations(record, name, RANKS)
-        if not ones and not fours:
+        launches = points(record, name, 1) + points(record, name, RANKS)
+        if not launches:
             continue
-        one, four = _median(ones), _median(fours)
+        one, four = (_median(durations(record, name, ranks)) for ranks in (1, RANKS))
         times = one / four
-        inside = shares(record, name)
+        paper_a, grendel = paper.get(name, (math.nan, math.nan))
         rows.append(
             {
                 "benchmark": name,
-                "class": (points(record, name, 1) + points(record, name, RANKS))[0].at["class"],
+                "class": launches[0].at["class"],
                 "seconds_1": one,
                 "seconds_4": four,
                 "mops_1": _rate(record, name, 1),
                 "mops_4": _rate(record, name, RANKS),
                 "speed_up": times,
-                "efficiency": math.nan if math.isnan(times) else speedup.efficiency(times, RANKS),
-                "karp_flatt": math.nan if math.isnan(times) else speedup.karp_flatt(times, RANKS),
-                "communication_percent": 100 * _median(inside),
-                "verified": all(
-                    all(point.facts["verified"])
-                    for ranks in (1, RANKS)
-                    for point in points(record, name, ranks)
-                ),
-                "paper_mops": paper.get(name, (math.nan, math.nan))[0],
-                "grendel_mops": paper.get(name, (math.nan, math.nan))[1],
+                "efficiency": speedup.efficiency(times, RANKS),
+                "karp_flatt": speedup.karp_flatt(times, RANKS),
+                "communication_percent": 100 * _median(shares(record, name)),
+                "verified": all(all(point.facts["verified"]) for point in launches),
+                "paper_mops": paper_a,
+                "grendel_mops": grendel,
             }
         )
     if not rows:

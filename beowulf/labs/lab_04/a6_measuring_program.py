@@ -8,25 +8,20 @@ against how two well-known programs time the same: Intel's IMB and Ohio State's 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING
 
 from beowulf.cluster import Cluster
 from beowulf.figures import Figure
 from beowulf.measure.judgement import again, together, whole, within
 from beowulf.measure.measurement import Measurement
-from beowulf.measure.roundtrips import (
-    HALF,
-    PASSES,
-    QUICK_PASSES,
-    need_nodes,
-    run,
-)
+from beowulf.measure.roundtrips import HALF, PASSES, QUICK_PASSES, need_nodes, run
 from beowulf.measure.statistics import LEAST_PAIRS, interval
 from beowulf.measure.sweep import steps
 from beowulf.measure.table import summarised, table
 from beowulf.record import Record
+from beowulf.studies.quantity import Seen
 from beowulf.studies.study import CABLE, Claim, Judgement, Plan, Study, undecided
-from beowulf.verdict import Outcome
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,27 +44,12 @@ def plan(cluster: Cluster, *, quick: bool, sizes: Sequence[int] | None = None) -
 
     def launch_all(measurement: Measurement) -> None:
         for launch in range(launches):
+            once = partial(run, measurement, 2, chosen, passes=passes, launch=launch)
             for mode in modes:
-                run(
-                    measurement,
-                    2,
-                    chosen,
-                    protocols=PROTOCOLS[:2] if mode == "ours" else PROTOCOLS[:1],
-                    passes=passes,
-                    launch=launch,
-                    mode=mode,
-                    at={"mode": mode},
-                )
-            run(
-                measurement,
-                2,
-                chosen,
-                protocols=PROTOCOLS[2:],
-                passes=passes,
-                launch=launch,
-                overlap_bytes=(OVERLAP_BYTES,),
-                at={"mode": "ours"},
-            )
+                protocols = PROTOCOLS[: 2 if mode == "ours" else 1]
+                once(protocols=protocols, mode=mode, at={"mode": mode})
+            work, at = (OVERLAP_BYTES,), {"mode": "ours"}
+            once(protocols=PROTOCOLS[2:], overlap_bytes=work, at=at)
 
     about = {"first": FIRST, "last": LAST, "increment": INCREMENT, "sizes": chosen}
     about |= {"launches": launches, "passes": passes}
@@ -96,58 +76,36 @@ def agrees(record: Record) -> Judgement:
     pause pass at once, so a chunk of a few repetitions is faster than a thousand in a row.
     """
     means = _means(record)
-    shares = [
-        _Share(
-            mode,
-            int(str(size)),
-            len(each),
-            float(each.median()),
-            *interval(each.to_numpy(), busy=record.busy),
-        )
-        for mode in MODES[1:]
-        if mode in means
-        for size, each in (means["ours"] / means[mode] - 1).dropna().groupby("size_bytes")
-    ]
+    shares, launches = {}, []
+    for mode in (mode for mode in MODES[1:] if mode in means):
+        for size, each in (means["ours"] / means[mode] - 1).dropna().groupby("size_bytes"):
+            ends = interval(each.to_numpy(), busy=record.busy)
+            shares[mode, int(str(size))] = Seen(float(each.median()), *ends)
+            launches.append(len(each))
     if not shares:
         return undecided("the other ways are missing", whole(record))
-    launches = min(each.launches for each in shares)
-    if launches < LEAST_PAIRS:
-        return undecided(
-            f"{launches} launches compare them, and {LEAST_PAIRS} are needed", again(record)
-        )
-    decided = together([each.outcome for each in shares])
+    if min(launches) < LEAST_PAIRS:
+        few = f"{min(launches)} launches compare them, and {LEAST_PAIRS} are needed"
+        return undecided(few, again(record))
+    outcomes = {place: within(seen, -AGREE, AGREE) for place, seen in shares.items()}
+    decided = together(list(outcomes.values()))
+
+    def telling(place: tuple[str, int]) -> tuple[bool, float]:
+        seen = shares[place]
+        return outcomes[place] == decided, max(abs(seen.low), abs(seen.high))
+
     # Of each way the place that decides, or else the one that may be furthest off.
-    places = sorted(shares, key=lambda each: (each.outcome == decided, each.furthest))
-    worst = {each.mode: each for each in places}
-    off = ", ".join(f"{worst[mode]} ({mode}'s way)" for mode in MODES if mode in worst)
+    worst = {mode: (size, shares[mode, size]) for mode, size in sorted(shares, key=telling)}
+    off = ", ".join(
+        f"{seen.median:+.1%} at {size:,} bytes, {seen.low:+.1%} to {seen.high:+.1%} over the launches"
+        f" ({mode}'s way)"
+        for mode, (size, seen) in sorted(worst.items())
+    )
     return Judgement(
         decided,
         f"where they differ most, our mean is off by {off}",
-        {mode: each.median for mode, each in worst.items()},
+        {mode: seen.median for mode, (_, seen) in worst.items()},
     )
-
-
-class _Share(NamedTuple):
-    """By which share our mean is off at a size, the median over the launches and its interval."""
-
-    mode: str
-    size_bytes: int
-    launches: int
-    median: float
-    low: float
-    high: float
-
-    @property
-    def furthest(self) -> float:
-        return max(abs(self.low), abs(self.high))
-
-    @property
-    def outcome(self) -> Outcome:
-        return within(self, -AGREE, AGREE)
-
-    def __str__(self) -> str:
-        between = f"{self.low:+.1%} to {self.high:+.1%} over the launches"
-        return f"{self.median:+.1%} at {self.size_bytes:,} bytes, {between}"
 
 
 def _means(record: Record) -> pd.DataFrame:

@@ -9,8 +9,9 @@ over all. The paper's, probably: mpptest with -bisect, which multiplies the rate
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
+from itertools import pairwise, product
 from typing import TYPE_CHECKING, NamedTuple
 
 import pandas as pd
@@ -18,26 +19,13 @@ import pandas as pd
 from beowulf.cluster import Cluster
 from beowulf.figures import Figure
 from beowulf.measure import mpptest
-from beowulf.measure.judgement import (
-    MOSTLY,
-    SIMILAR,
-    Agreement,
-    narrower,
-    rising,
-)
-from beowulf.measure.roundtrips import (
-    QUANTITY,
-    SweepConfig,
-    pairs,
-    rates,
-    ratios,
-)
+from beowulf.measure.roundtrips import QUANTITY, SweepConfig, pairs, rates, ratios
 from beowulf.measure.statistics import Ratio
 from beowulf.measure.sweep import powers_of_two
-from beowulf.measure.wire import frame, mtu_of, payload_mbit_per_s
 from beowulf.record import Record
 from beowulf.studies import mpptest_reading
-from beowulf.studies.roundtrip_sweep import sweep
+from beowulf.studies.quantity import all_hold
+from beowulf.studies.roundtrip_sweep import alike, at_the_link, in_a_ring, sweep
 from beowulf.studies.study import CABLE, Claim, Judgement, Plan, Study
 from beowulf.verdict import Outcome
 
@@ -53,7 +41,6 @@ RUNS = (("pairs", 2), ("pairs", 4), ("ring", 2), ("ring", 3), ("ring", 4))
 
 FLAT = 0.1  # a saturated rate stays within this share of the rate of the largest message
 RISEN = 0.5  # of the largest message's rate is more than the smallest message has
-NEAR_THE_LINK = 0.05
 
 
 def plan(
@@ -98,20 +85,17 @@ def saturation_bytes(rate: pd.Series[float]) -> int:
 def rises(facts: Facts) -> Judgement:
     """Figures 13 and 14, in pairs: the last doubling of the size no longer raises the rate."""
     falls, still, sizes, humps = [], [], {}, []
-    for ranks in (ranks for pattern, ranks in RUNS if pattern == "pairs"):
-        for protocol in PROTOCOLS:
-            rate = facts.line("pairs", ranks, protocol)["rate_mbit_per_s"]
-            name = f"np {ranks}, {protocol}"
-            sizes[name] = saturation_bytes(rate)
-            values: list[float] = rate.tolist()
-            first, before, last, highest = values[0], values[-2], values[-1], max(values)
-            if first > RISEN * last or last < (1 - FLAT) * before:
-                falls.append(name)
-            elif last > (1 + FLAT) * before:
-                still.append(name)
-            if highest > (1 + FLAT) * last:
-                size = int(rate.index[values.index(highest)])
-                humps.append(f"{highest:.0f} Mbit/s at {size:,} bytes ({name})")
+    for ranks, protocol in product((2, 4), PROTOCOLS):
+        rate = facts.line("pairs", ranks, protocol)["rate_mbit_per_s"]
+        name = f"np {ranks}, {protocol}"
+        sizes[name] = saturation_bytes(rate)
+        first, before, last = (float(rate.iloc[place]) for place in (0, -2, -1))
+        if first > RISEN * last or last < (1 - FLAT) * before:
+            falls.append(name)
+        elif last > (1 + FLAT) * before:
+            still.append(name)
+        if rate.max() > (1 + FLAT) * last:
+            humps.append(f"{rate.max():.0f} Mbit/s at {rate.idxmax():,} bytes ({name})")
     outcome: Outcome = "contradicted" if falls else "inconclusive" if still else "holds"
     evidence = "saturated from " + "; ".join(f"{n:,} bytes ({name})" for name, n in sizes.items())
     if falls:
@@ -129,77 +113,27 @@ def rises(facts: Facts) -> Judgement:
 
 def same_rate(facts: Facts, *, pattern: str, nodes: Sequence[int]) -> Judgement:
     """Figures 13 to 15, for these numbers of ranks: both kinds of calls take the same time at most sizes."""
-    times: dict[tuple[int, int], Ratio] = {}
+    times: dict[str, Ratio] = {}
     for ranks in nodes:
         quantity, at = QUANTITY[pattern], {"pattern": pattern, "ranks": ranks}
         compared = pairs(facts.record, quantity, "protocol", "nonblocking", "blocking", **at)
-        times |= {(size, ranks): each for size, each in ratios(compared).items()}
-    agree = Agreement.of(times.values(), SIMILAR)
-    (size, ranks), most = max(times.items(), key=lambda each: abs(each[1].median - 1))
-    return Judgement(
-        agree.outcome(MOSTLY),
-        f"{agree}; the largest median: non-blocking takes {most.median:.2f} times"
-        f" ({most.low:.2f} to {most.high:.2f}) at {size:,} byte{'' if size == 1 else 's'}, np {ranks}",
-        {
-            "alike": agree.similar,
-            "differ": agree.differ,
-            "undecided": agree.undecided,
-            "places": agree.places,
-        },
-        advice=narrower(facts.record),
-    )
+        times |= {f"{n:,} bytes, np {ranks}": ratio for n, ratio in ratios(compared).items()}
+    return alike(times, facts.record)
 
 
-def more_nodes(facts: Facts) -> Judgement:
-    """Figure 15: the longest message in rings of 2, 3 and 4."""
-    size = int(facts.rates["size_bytes"].max())
-    rows = {
-        ranks: facts.line("ring", ranks, "nonblocking").to_dict("index")[size]
-        for pattern, ranks in RUNS
-        if pattern == "ring"
-    }
-    outcome = rising([(float(row["low"]), float(row["high"])) for row in rows.values()])
-    by_ranks = {ranks: float(row["rate_mbit_per_s"]) for ranks, row in rows.items()}
-    listed = ", ".join(f"np {ranks}: {rate:.1f} Mbit/s" for ranks, rate in by_ranks.items())
-    touch = "; the intervals touch" if outcome == "inconclusive" else ""
-    return Judgement(
-        outcome,
-        f"{listed} with {size:,} bytes in a ring{touch}",
-        {f"np_{ranks}_mbit_per_s": rate for ranks, rate in by_ranks.items()},
-    )
+RINGS = [in_a_ring(lambda facts: facts.rates, ranks, "nonblocking") for ranks in (2, 3, 4)]
 
 
-def at_the_link(facts: Facts) -> Judgement:
+def pair_at_the_link(facts: Facts) -> Judgement:
     """The rate of the longest message between two nodes, and what headers leave of the link's."""
-    left = payload_mbit_per_s(facts.record.cluster)
     rate = float(facts.line("pairs", 2, "blocking")["rate_mbit_per_s"].iloc[-1])
-    if left is None:
-        return Judgement(
-            "inconclusive",
-            f"{rate:.1f} Mbit/s, and the links have no known rate",
-            advice="Measure on a cluster with a rate, such as `beowulf up --rate 100mbit`.",
-        )
-    data, whole = frame(mtu_of(facts.record.cluster))
-    return Judgement(
-        "holds" if abs(rate - left) <= NEAR_THE_LINK * left else "contradicted",
-        f"{rate:.1f} Mbit/s of data; headers leave {data} of every {whole} bytes, {left:.1f} Mbit/s",
-        {"rate_mbit_per_s": rate, "left_mbit_per_s": left},
-    )
+    return at_the_link("the longest message:", rate, facts.record)
 
 
 def picture(facts: Facts) -> Figure:
     """Figure 15: the rate over the size for np = 2, 3 and 4, in a ring and as mpptest prints it."""
-    from beowulf import figures
-
-    charts: dict[str, Callable[[Axes], Figure]] = {"ring": partial(_in_a_ring, facts)}
-    if mpptest.measured(facts.record):
-        charts["mpptest"] = partial(
-            mpptest_reading.rates,
-            facts.record,
-            swept="message size (bytes)",
-            title="As mpptest prints it with -bisect: one pair's rate, times np / 2",
-        )
-    return figures.one_below_another(STUDY.title, charts)
+    ours = {"ring": partial(_in_a_ring, facts)}
+    return mpptest_reading.in_both_ways(STUDY.title, facts.record, ours, mpptest_reading.rates)
 
 
 def _in_a_ring(facts: Facts, axes: Axes) -> Figure:
@@ -245,12 +179,12 @@ STUDY = Study(
         Claim(
             "more-nodes-higher-rate",
             "More nodes have a higher rate, summed over a ring",
-            more_nodes,
+            all_hold(*(more > few for few, more in pairwise(RINGS))),
         ),
         Claim(
             "saturates-at-the-link",
             "The rate saturates at what Ethernet, IP and TCP leave of the link",
-            at_the_link,
+            pair_at_the_link,
             needs="quiet samples",
         ),
         Claim(

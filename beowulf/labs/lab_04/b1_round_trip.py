@@ -10,23 +10,18 @@ the work, beside a message of 0 bytes.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from beowulf.cluster import Cluster
 from beowulf.figures import Figure
 from beowulf.measure import mpptest
-from beowulf.measure.judgement import (
-    MOSTLY,
-    SIMILAR,
-    Agreement,
-    narrower,
-)
 from beowulf.measure.roundtrips import HALF, SweepConfig, pairs, ratios
 from beowulf.measure.sweep import PAPER_A_SMALL
 from beowulf.measure.table import summarised
 from beowulf.record import Record
 from beowulf.studies import mpptest_reading
-from beowulf.studies.roundtrip_sweep import sweep
+from beowulf.studies.roundtrip_sweep import alike, sweep
 from beowulf.studies.study import CABLE, Claim, Judgement, Plan, Study
 from beowulf.verdict import Outcome
 
@@ -85,20 +80,13 @@ def same_time(record: Record) -> Judgement:
     """Figures 1 and 2: both kinds of calls, with overlap."""
     at = {"overlap_bytes": max(OVERLAP_BYTES)}
     times = ratios(pairs(record, HALF, "protocol", "nonblocking", "blocking", **at))
-    agree = Agreement.of(times.values(), SIMILAR)
-    size, most = max(times.items(), key=lambda each: abs(each[1].median - 1))
-    return Judgement(
-        agree.outcome(MOSTLY),
-        f"{agree}; the largest median: non-blocking takes {most.median:.2f} times"
-        f" ({most.low:.2f} to {most.high:.2f}) at {size:,} bytes",
-        {"sizes": agree.places, "differ": agree.differ, "undecided": agree.undecided},
-        advice=narrower(record),
-    )
+    return alike({f"{size:,} bytes": ratio for size, ratio in times.items()}, record)
 
 
 def picture(record: Record) -> Figure:
     """Half round trip, blocking and non-blocking: over the size, with and without work, and over the work."""
-    return mpptest_reading.below_messages(STUDY.title, record, _over_messages)
+    ours = {"message": partial(_over_messages, record)}
+    return mpptest_reading.in_both_ways(STUDY.title, record, ours, mpptest_reading.times)
 
 
 def _over_messages(record: Record, axes: Axes) -> Figure:

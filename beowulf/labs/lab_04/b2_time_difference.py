@@ -11,7 +11,7 @@ so what falls or jumps has to do so by 2 % of the blocking time; less is no diff
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any
 
 import pandas as pd
 
@@ -19,14 +19,12 @@ from beowulf.cluster import Cluster
 from beowulf.errors import LabError
 from beowulf.figures import Figure
 from beowulf.measure.differences import CLEAR, JUMP_BYTES, differences, rings
-from beowulf.measure.judgement import below, difference, together
+from beowulf.studies.quantity import PERCENT, Quantity, Seen, all_hold, known
 from beowulf.studies.roundtrip_sweep import sweep
 from beowulf.studies.study import CABLE, Claim, Judgement, Plan, Study
 
 QUICK_SIZES = (1_000, 10_000, 50_000, 75_000, 100_000, 150_000, 200_000, 500_000, 1_000_000)
 SIZES = (*QUICK_SIZES, 2_000_000, 10_000_000)
-
-
 SHARE = ("share", "low_share", "high_share")
 
 
@@ -37,28 +35,22 @@ def plan(cluster: Cluster, *, quick: bool, sizes: Sequence[int] | None = None) -
     return sweep(cluster, rings(sizes), quick=quick)
 
 
-class _Share(NamedTuple):
-    """A difference as a share of the blocking time, with its interval."""
-
-    median: float
-    low: float
-    high: float
+def share(says: str, row: Any) -> Quantity:
+    """A difference as a percentage of the blocking time."""
+    return known(says, Seen(*(100 * float(row[name]) for name in SHARE)), PERCENT)
 
 
 def falls(rows: pd.DataFrame) -> Judgement:
     """Figure 3, up to where the difference jumps: the smallest number of nodes against the largest."""
     small = rows[rows["size_bytes"] < JUMP_BYTES]
     by_ranks = small.groupby("ranks")[list(SHARE)].median()
-    shares = {int(str(ranks)): _Share(*map(float, row)) for ranks, row in by_ranks.iterrows()}
-    if len(shares) < 2:
+    if len(by_ranks) < 2:
         raise LabError("There are no smaller messages in two rings.", "Measure again.")
-    listed = ", ".join(f"np {ranks}: {each.median:+.1%}" for ranks, each in shares.items())
-    return Judgement(
-        below(CLEAR, difference(shares[min(shares)], shares[max(shares)])),
-        f"below {JUMP_BYTES:,} bytes, non-blocking takes longer by {listed} of the blocking time",
-        {f"np_{ranks}": each.median for ranks, each in shares.items()},
-        advice="More launches narrow the intervals.",
+    few, many = (
+        share(f"np {by_ranks.index[at]}, below {JUMP_BYTES:,} bytes", by_ranks.iloc[at])
+        for at in (0, -1)
     )
+    return (few - many > 100 * CLEAR)(rows)
 
 
 def jumps(rows: pd.DataFrame) -> Judgement:
@@ -68,21 +60,14 @@ def jumps(rows: pd.DataFrame) -> Judgement:
     before = smaller.groupby("ranks").last()
     ranks = sorted({*at.index} & {*before.index})
     if not ranks:
-        return Judgement(
-            "inconclusive",
-            f"{JUMP_BYTES:,} bytes or a smaller size are missing",
-            advice=f"Measure {JUMP_BYTES:,} bytes, and a size before.",
-        )
-    shares = {r: [_Share(*each.loc[r, list(SHARE)]) for each in (before, at)] for r in ranks}
-    outcomes = [below(CLEAR, difference(jump, earlier)) for earlier, jump in shares.values()]
-    listed = [f"np {r}: {old.median:+.1%} to {new.median:+.1%}" for r, (old, new) in shares.items()]
-    return Judgement(
-        together(outcomes),
-        f"from {before['size_bytes'].max():,} to {JUMP_BYTES:,} bytes, the difference as a share of the"
-        f" blocking time: {'; '.join(listed)}",
-        {f"np_{r}": new.median - old.median for r, (old, new) in shares.items()},
-        advice="More launches narrow the intervals.",
-    )
+        raise LabError(f"{JUMP_BYTES:,} bytes or a smaller size are missing.", "Measure both.")
+    judges = [
+        share(f"np {n}, at {JUMP_BYTES:,} bytes", at.loc[n])
+        - share(f"at {before['size_bytes'][n]:,} bytes", before.loc[n])
+        > 100 * CLEAR
+        for n in ranks
+    ]
+    return all_hold(*judges)(rows)
 
 
 def picture(rows: pd.DataFrame) -> Figure:

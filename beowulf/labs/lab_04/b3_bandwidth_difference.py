@@ -8,7 +8,7 @@ figures: what rises has to do so by 2 % of the blocking rate of 3 nodes; less is
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, get_args
 
 from beowulf.cluster import Cluster
 from beowulf.figures import Figure
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 QUICK_SIZES = (10_000, 50_000, 100_000, 150_000, 200_000, 500_000, 1_000_000)
 SIZES = (*QUICK_SIZES, 2_000_000, 5_000_000)
+OUTCOMES = get_args(Outcome)
 
 
 def plan(cluster: Cluster, *, quick: bool, sizes: Sequence[int] | None = None) -> Plan:
@@ -35,34 +36,22 @@ def plan(cluster: Cluster, *, quick: bool, sizes: Sequence[int] | None = None) -
 def rises(rows: pd.DataFrame) -> Judgement:
     """Figure 5: at most sizes above 100,000 bytes, the difference with 4 nodes is clearly above that with 3."""
     large = rows[rows["size_bytes"] > JUMP_BYTES]
-    at: dict[int, dict[Any, Any]] = {
-        n: large[large["ranks"] == n].set_index("size_bytes").to_dict("index") for n in (3, 4)
-    }
-    outcomes: dict[Any, Outcome] = {}
-    for size in sorted({*at[3]} & {*at[4]}):
-        three, four = (
-            Span(each[size]["low_mbit_per_s"], each[size]["high_mbit_per_s"])
-            for each in (at[3], at[4])
+    three, four = (large[large["ranks"] == n] for n in (3, 4))
+    both = three.merge(four, on="size_bytes", suffixes=("_3", "_4")).sort_values("size_bytes")
+    outcomes, listed = [], []
+    for row in both.to_dict("records"):
+        of_three, of_four = (
+            Span(row[f"low_mbit_per_s_{n}"], row[f"high_mbit_per_s_{n}"]) for n in (3, 4)
         )
-        least = CLEAR * at[3][size]["blocking_mbit_per_s"]
-        outcomes[size] = below(least, difference(four, three))
-    rising, not_rising = (
-        list(outcomes.values()).count(outcome) for outcome in ("holds", "contradicted")
-    )
-    decided: Outcome = "inconclusive"
-    if 2 * rising > len(outcomes):
-        decided = "holds"
-    elif 2 * not_rising > len(outcomes):
-        decided = "contradicted"
-    listed = "; ".join(
-        f"{size:,} bytes: {at[3][size]['difference_mbit_per_s']:+.1f} and"
-        f" {at[4][size]['difference_mbit_per_s']:+.1f} Mbit/s"
-        for size in outcomes
-    )
+        least = CLEAR * row["blocking_mbit_per_s_3"]
+        outcomes.append(below(least, difference(of_four, of_three)))
+        seen = [row[f"difference_mbit_per_s_{n}"] for n in (3, 4)]
+        listed.append(f"{row['size_bytes']:,} bytes: {seen[0]:+.1f} and {seen[1]:+.1f} Mbit/s")
+    most = [each for each in OUTCOMES if 2 * outcomes.count(each) > len(outcomes)]
     return Judgement(
-        decided,
-        f"non-blocking minus blocking with 3 and 4 nodes: {listed}" if listed else "no such sizes",
-        {"sizes": len(outcomes), "rises": rising, "not_rising": not_rising},
+        most[0] if most else "inconclusive",
+        f"non-blocking minus blocking with 3 and 4 nodes: {'; '.join(listed) or 'no such sizes'}",
+        {"sizes": len(outcomes), **{each: outcomes.count(each) for each in OUTCOMES}},
         advice="More launches narrow the intervals.",
     )
 

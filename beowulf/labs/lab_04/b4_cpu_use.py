@@ -20,7 +20,6 @@ from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import trouble
 from beowulf.measure.roundtrips import LAB, need_nodes
 from beowulf.measure.statistics import LEAST_PAIRS, Summary, summary
-from beowulf.measure.sweep import checked
 from beowulf.measure.table import summarised, summary_of
 from beowulf.record import Record
 from beowulf.studies.study import CABLE, Claim, Judgement, Plan, Study
@@ -39,8 +38,7 @@ CLEARLY_MORE = 1.0  # percent of a core: the paper read whole percents off the d
 def plan(cluster: Cluster, *, quick: bool, sizes: Sequence[int] | None = None) -> Plan:
     """One launch for each size, protocol and way of waiting, while /proc of both nodes is read."""
     need_nodes(cluster, 2)
-    free = cluster.free_memory_bytes()
-    chosen = checked(sizes if sizes is not None else QUICK_SIZES if quick else SIZES, free=free)
+    chosen = list(sizes if sizes is not None else QUICK_SIZES if quick else SIZES)
     launches = 1 if quick else LAUNCHES
 
     def steps(measurement: Measurement) -> None:
@@ -61,7 +59,7 @@ def _one(measurement: Measurement, size: int, protocol: str, polling: str, launc
     words += ["--seed", variant.seed(launch)]
     # About two seconds.
     words += ["--chunks", CHUNKS, "--chunk-us", int(CHUNK_S * 1e6)]
-    with cpu.watched(measurement.cluster, nodes, program.stem) as use:
+    with cpu.watched(measurement.cluster, nodes, program.stem) as percents:
         measurement.launch(
             program,
             2,
@@ -71,7 +69,7 @@ def _one(measurement: Measurement, size: int, protocol: str, polling: str, launc
             at={"polling": polling},
         )
     at = {"size_bytes": size, "protocol": protocol, "polling": polling, "launch": launch}
-    for node, samples in use.percent.items():
+    for node, samples in percents.items():
         measurement.add({**at, "node": node}, CPU, samples)
 
 
@@ -98,25 +96,20 @@ Reading = Callable[..., Summary]
 
 def nonblocking_uses_more(reading: Reading, record: Record) -> Judgement:
     """Figure 6, 'consistently': at each size, by more than a percent of a core."""
-    outcomes: dict[int, Outcome] = {}
-    listed = []
+    outcomes, listed = [], []
     for size in sizes_of(record):
         blocking, nonblocking = (
             reading(record, size_bytes=size, protocol=protocol, polling="patient")
             for protocol in PROTOCOLS
         )
-        outcomes[size] = clearly_more(nonblocking, blocking)
+        outcomes.append(clearly_more(nonblocking, blocking))
         listed.append(f"{size:,} bytes: {blocking.median:.0f} and {nonblocking.median:.0f} %")
-    also = ""
     if any(point.samples for point in record.select(polling="spinning")):
-        also = f"; spinning, any rank uses {use(record, polling='spinning').median:.0f} %"
+        spinning = use(record, polling="spinning").median
+        listed.append(f"spinning, any rank uses {spinning:.0f} %")
     return Judgement(
-        together(list(outcomes.values())),
-        f"blocking and non-blocking, patient: {'; '.join(listed)}{also}",
-        {
-            "more": [size for size, outcome in outcomes.items() if outcome == "holds"],
-            "not_more": [size for size, outcome in outcomes.items() if outcome == "contradicted"],
-        },
+        together(outcomes),
+        f"blocking and non-blocking, patient: {'; '.join(listed)}",
         advice=narrower(record),
     )
 
@@ -183,7 +176,7 @@ STUDY = Study(
         ),
     ],
     draw=picture,
-    troubles=lambda record: trouble(record, CPU),
+    troubles=partial(trouble, quantity=CPU),
     needs=(CABLE,),
     differs={
         "holds": (

@@ -33,6 +33,7 @@ SIZE_BYTES = 8
 LAUNCHES, QUICK_LAUNCHES = 3, 2
 PASSES, QUICK_PASSES = 10, 10
 NEAR = 0.25
+ENDS = ("median", "low", "high")
 
 
 def plan(cluster: Cluster, *, quick: bool) -> Plan:
@@ -99,35 +100,17 @@ def slowest_sets_the_pace(record: Record) -> Judgement:
 
 
 def picture(record: Record) -> Figure:
-    """How long a step takes on like and on unlike nodes: the median, with its interval as a whisker."""
-    from beowulf import figures
+    """How long a step takes on like and on unlike nodes: medians with their intervals."""
+    from beowulf.figures import segments
+    from beowulf.figures.segments import Value
 
-    steps = summarised(record, EXCHANGE, ["nodes"])
-    for column in ("median", "low", "high"):
-        steps[column] /= 1000  # ms
-    figure = figures.bars(
-        {str(name): float(ms) for name, ms in zip(steps["nodes"], steps["median"], strict=True)},
+    steps = summarised(record, EXCHANGE, ["nodes"]).to_dict("records")
+    ms = [Value(str(e["nodes"]), *(e[name] / 1000 for name in ENDS)) for e in steps]
+    return segments.intervals(
+        ms,
         title="A step of four nodes: work, then an exchange in a ring",
-        value_title="time of a step, median with 95 % interval (ms)",
-        name_title="nodes",
+        value_title="time of a step, median (ms)",
     )
-    below, above = steps["median"] - steps["low"], steps["high"] - steps["median"]
-    axes = figure.drawing.axes[0]
-    for number in list(axes.texts):
-        number.remove()  # they would be on the whiskers; the table has them
-    axes.set_xlim(0, 1.05 * float(steps["high"].max()))
-    axes.errorbar(
-        steps["median"],
-        range(len(steps)),
-        xerr=[below.tolist(), above.tolist()],
-        fmt="none",
-        color="black",
-        capsize=4,
-    )
-    figure.table = steps[["nodes", "n", "median", "low", "high"]].rename(
-        columns={name: f"{name}_ms" for name in ("median", "low", "high")}
-    )
-    return figure
 
 
 STUDY = Study(

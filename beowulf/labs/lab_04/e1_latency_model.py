@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from beowulf.cluster import Cluster
 from beowulf.figures import Figure
@@ -31,21 +31,23 @@ from beowulf.measure.roundtrips import (
 )
 from beowulf.measure.statistics import summary
 from beowulf.measure.sweep import powers_of_two, steps
-from beowulf.measure.wire import payload_mbit_per_s
-from beowulf.record import Record
+from beowulf.record import Point, Record
+from beowulf.studies.roundtrip_sweep import at_the_link
 from beowulf.studies.study import CABLE, Claim, Judgement, Plan, Study
 from beowulf.verdict import Outcome
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
+T = TypeVar("T")
 LIMITS = (16_384, 65_536, 131_072)  # paper D's MPICH2 and MPICH1, and MPICH's default
 LAST_BYTES = 1024 * 1024
 PARTS = 8  # around a limit, the sizes rise by this part of it
 NEAR_THE_MODEL = 0.15
 MOSTLY = 0.9
 ALPHA_NEAR = 0.15
-BETA_NEAR = 0.05
+OFF = {"off": HALF, "low": "low", "high": "high"}
 
 
 def plan(cluster: Cluster, *, quick: bool, sizes: Sequence[int] | None = None) -> Plan:
@@ -82,20 +84,18 @@ def around(limit: int) -> list[int]:
 
 def times(record: Record, **at: object) -> dict[int, list[float]]:
     """All half round trips (us) by size, of the points with these coordinates."""
-    by_size: dict[int, list[float]] = {}
-    for point in record.select(**at):
-        if point.quantity == HALF:
-            by_size.setdefault(int(point.at["size_bytes"]), []).extend(point.samples)
-    return by_size
+    return _by_size(record, lambda point: point.samples, **at)
 
 
-def launches_of(record: Record, **at: object) -> dict[int, list[int]]:
-    """The launch of each of times(), by size."""
-    by_size: dict[int, list[int]] = {}
+def _launches(point: Point) -> list[int]:
+    return [int(point.at.get("launch", 0))] * len(point.samples)
+
+
+def _by_size(record: Record, of: Callable[[Point], list[T]], **at: object) -> dict[int, list[T]]:
+    by_size: dict[int, list[T]] = {}
     for point in record.select(**at):
         if point.quantity == HALF:
-            launch = [int(point.at.get("launch", 0))] * len(point.samples)
-            by_size.setdefault(int(point.at["size_bytes"]), []).extend(launch)
+            by_size.setdefault(int(point.at["size_bytes"]), []).extend(of(point))
     return by_size
 
 
@@ -109,7 +109,7 @@ class Facts(NamedTuple):
     @classmethod
     def of(cls, record: Record) -> Facts:
         """Those of this Record; LabError when its times make no line."""
-        wide, launches = times(record, sweep="wide"), launches_of(record, sweep="wide")
+        wide, launches = times(record, sweep="wide"), _by_size(record, _launches, sweep="wide")
         return cls(record, wide, alpha_beta(wide, launches=launches, busy=record.busy))
 
     @property
@@ -151,19 +151,7 @@ def alpha_is_latency(facts: Facts) -> Judgement:
 
 def beta_is_the_links(facts: Facts) -> Judgement:
     """The inverse slope of the line, against what headers leave of the link."""
-    mbit = facts.fit.bandwidth_bytes_per_s * 8 / 1e6
-    left = payload_mbit_per_s(facts.record.cluster)
-    if left is None:
-        return Judgement(
-            "inconclusive",
-            f"1 / beta is {mbit:.1f} Mbit/s, and the links have no known rate",
-            advice="Measure on a cluster with a rate, such as `beowulf up --rate 100mbit`.",
-        )
-    return Judgement(
-        "holds" if abs(mbit - left) <= BETA_NEAR * left else "contradicted",
-        f"1 / beta is {mbit:.1f} Mbit/s; headers leave {left:.1f} Mbit/s",
-        {**facts.numbers, "left_mbit_per_s": left},
-    )
+    return at_the_link("1 / beta is", facts.fit.bandwidth_bytes_per_s * 8 / 1e6, facts.record)
 
 
 def steps_at_the_limits(facts: Facts) -> Judgement:
@@ -200,38 +188,40 @@ def steps_at_the_limits(facts: Facts) -> Judgement:
 
 def picture(facts: Facts) -> Figure:
     """T(n) with the line that was fitted to it, and below what the line leaves over."""
-    from beowulf import figures
-
-    alpha, mbit = facts.fit.alpha_us.value, facts.fit.bandwidth_bytes_per_s * 8 / 1e6
-    title = f"T(n) = alpha + beta n: alpha {alpha:.1f} µs, 1 / beta {mbit:.1f} Mbit/s"
-    charts: dict[str, Callable[[Axes], Figure]] = {
-        "time": partial(_with_the_line, facts, title),
-        "rest": partial(_without_the_line, facts),
-    }
-    return figures.one_below_another(title, charts)
-
-
-def _with_the_line(facts: Facts, title: str, axes: Axes) -> Figure:
     import pandas as pd
 
     from beowulf import figures
 
+    alpha, mbit = facts.fit.alpha_us.value, facts.fit.bandwidth_bytes_per_s * 8 / 1e6
+    title = f"T(n) = alpha + beta n: alpha {alpha:.1f} µs, 1 / beta {mbit:.1f} Mbit/s"
     rows = []
     for size in sorted(facts.wide):
         seen, model = summary(facts.wide[size], busy=facts.record.busy), facts.fit.time_us(size)
-        place = {"size_bytes": size, HALF: seen.median, "low": seen.low, "high": seen.high}
-        rows.append({**place, "line": "measured"})
-        rows.append(
-            {"size_bytes": size, HALF: model, "low": model, "high": model, "line": "fitted"}
-        )
-    table = pd.DataFrame(rows)
+        rows.append([size, seen.median, seen.low, seen.high, model])
+    table = pd.DataFrame(rows, columns=["size_bytes", HALF, "low", "high", "model_us"])
+    charts: dict[str, Callable[[Axes], Figure]] = {
+        "time": partial(_with_the_line, table, title),
+        "rest": partial(_without_the_line, table),
+    }
+    return figures.one_below_another(title, charts)
+
+
+def _with_the_line(table: pd.DataFrame, title: str, axes: Axes) -> Figure:
+    import pandas as pd
+
+    from beowulf import figures
+
+    model = table["model_us"]
+    columns: dict[str, Any] = {HALF: model, "low": model, "high": model, "line": "fitted"}
+    fitted = table.assign(**columns)
+    both = pd.concat([table.assign(line="measured"), fitted]).drop(columns="model_us")
     figure = figures.over_sizes(
-        table.sort_values("line", ascending=False, kind="stable"),
+        both,
         HALF,
         "line",
         title=title,
         y_title="half round trip, median with 95 % interval (µs)",
-        y_log=figures.spans_decades(table[HALF]),
+        y_log=figures.spans_decades(both[HALF]),
         axes=axes,
     )
     legend: Any = axes.get_legend()
@@ -240,25 +230,12 @@ def _with_the_line(facts: Facts, title: str, axes: Axes) -> Figure:
     return figure
 
 
-def _without_the_line(facts: Facts, axes: Axes) -> Figure:
-    import pandas as pd
-
+def _without_the_line(table: pd.DataFrame, axes: Axes) -> Figure:
     from beowulf import figures
 
-    rows = []
-    for size in sorted(facts.wide):
-        seen, model = summary(facts.wide[size], busy=facts.record.busy), facts.fit.time_us(size)
-        rows.append(
-            {
-                "size_bytes": size,
-                "model_us": model,
-                "off_percent": 100 * (seen.median - model) / model,
-                "low_percent": 100 * (seen.low - model) / model,
-                "high_percent": 100 * (seen.high - model) / model,
-            }
-        )
+    off = {f"{name}_percent": 100 * (table[of] / table["model_us"] - 1) for name, of in OFF.items()}
     return figures.over_sizes(
-        pd.DataFrame(rows),
+        table[["size_bytes", "model_us"]].assign(**off),
         "off_percent",
         low="low_percent",
         high="high_percent",

@@ -11,8 +11,8 @@ over UDP. Both are measured beside it, by request_response.c.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
-import numpy as np
 import pandas as pd
 
 from beowulf import paths, variant
@@ -66,17 +66,16 @@ def plan(cluster: Cluster, *, quick: bool, sizes: Sequence[int] | None = None) -
     return Plan(launches * (1 + bool(requests)), about, steps)
 
 
-def _smallest(record: Record) -> tuple[int, list[float]]:
+def _smallest(record: Record) -> tuple[int, pd.Series[float]]:
     times = table(record, HALF)
     size = int(times["size_bytes"].min())
-    samples: list[float] = times[times["size_bytes"] == size][HALF].tolist()
-    return size, samples
+    return size, times.loc[times["size_bytes"] == size, HALF]
 
 
 def default_latency(record: Record) -> Judgement:
     """Section 4.1: the mean of the shortest message."""
     size, samples = _smallest(record)
-    mean, deviation = float(np.mean(samples)), float(np.std(samples))
+    mean, deviation = float(samples.mean()), float(samples.std(ddof=0))
     no_card = {
         "but": "on this kind of cluster no message meets a network card or its interrupts",
         "advice": "Measure on virtual machines or on real PCs.",
@@ -96,10 +95,9 @@ def _without_mpi(record: Record) -> str:
     if halves.empty:
         return ""
     shortest = halves[halves["size_bytes"] == halves["size_bytes"].min()]
-    each = [
-        f"{row['transport'].upper()} {row['median']:.1f} µs" for row in shortest.to_dict("records")
-    ]
-    return f"; without MPI, half a request and its response: {', '.join(each)}"
+    medians = zip(shortest["transport"].str.upper(), shortest["median"], strict=True)
+    listed = ", ".join(f"{name} {us:.1f} µs" for name, us in medians)
+    return f"; without MPI, half a request and its response: {listed}"
 
 
 def halves_without_mpi(record: Record) -> pd.DataFrame:
@@ -132,11 +130,11 @@ def short_alike(record: Record) -> Judgement:
 def repeats(record: Record) -> Judgement:
     """The deviation of the shortest message's means."""
     size, samples = _smallest(record)
-    share = float(np.std(samples) / np.mean(samples))
+    share = float(samples.std(ddof=0) / samples.mean())
     return Judgement(
         "holds" if share <= STEADY else "contradicted",
-        f"{size:,} bytes: the deviation is {share:.1%} of the mean, minimum {min(samples):.2f} µs,"
-        f" median {float(np.median(samples)):.2f} µs",
+        f"{size:,} bytes: the deviation is {share:.1%} of the mean, minimum {samples.min():.2f} µs,"
+        f" median {samples.median():.2f} µs",
         {"deviation_share": share},
     )
 
@@ -187,7 +185,7 @@ STUDY = Study(
         ),
     ],
     draw=picture,
-    troubles=lambda record: trouble(record, HALF),
+    troubles=partial(trouble, quantity=HALF),
     needs=(CABLE,),
     differs={
         "holds": (

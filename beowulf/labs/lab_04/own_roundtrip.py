@@ -8,21 +8,21 @@ from __future__ import annotations
 
 import math
 import random
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from beowulf.engines import Engines
 from beowulf.errors import LabError, UsageError
 from beowulf.exercises import engine_function
+from beowulf.exercises.exercise import Exercise, records
 from beowulf.measure import roundtrips
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.roundtrips import HALF
 from beowulf.measure.table import summarised
-from beowulf.progress import Progress, bar
+from beowulf.progress import bar
 from beowulf.record import Point, Record
-from beowulf.user import learner
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 STUDY = "E2"
 VARIANTS = {"blocking": "own", "nonblocking": "own-nonblocking"}
 OWN, C = "own", "C"
+STOPPED = "stopped"  # a fault after which nothing is called any more
 NAME = "half_round_trip_us"
 SIZES = (8, 128, 1024, 8192, 65_536, 262_144, 1_048_576)
 # Launches of the C program, each after as many passes of the learner's function over all sizes.
@@ -61,22 +62,21 @@ def measure(
     roundtrips.need_nodes(cluster, 2)
     about = engine_function.about(engines, name)
     launches, passes = (QUICK_LAUNCHES, QUICK_PASSES) if quick else (LAUNCHES, PASSES)
-    folder = cluster.records or Path("records")
+    exercise = Exercise(STUDY, VARIANTS[protocol], "Your own round trip")
     sweep = {"exercise": name, "protocol": protocol, "sizes": list(sizes), "passes": passes}
     with (
-        bar("Your own round trip") as progress,
+        bar(exercise.asks) as progress,
         Measurement(
             STUDY,
             cluster,
-            folder,
+            records(cluster),
             quick=quick,
             progress=progress,
             launches=2 * launches,
             sweep=sweep,
         ) as session,
     ):
-        calls = _Calls(engines, name, protocol, tuple(sizes), session, progress)
-        calls.facts.update(about)
+        calls = _Calls(engines, name, protocol, tuple(sizes), session, dict(about))
         session.points.append(Point({"own": True}, facts=calls.facts))
         try:
             for launch in range(launches):
@@ -96,10 +96,9 @@ def measure(
         finally:
             calls.end()  # what was wrong stays in the Record, whatever ends the measurement
     record = session.record()
-    record.learner, record.variant = learner(), VARIANTS[protocol]
     # Its own samples are Python's, with all digits.
     record.program["name"] = ", ".join([name, record.program["name"]]).strip(", ")
-    record.save_in(folder)
+    exercise.keep(record, records(cluster), half=True)
     print(*lines(record), sep="\n")
     return record
 
@@ -113,9 +112,10 @@ class _Calls:
     protocol: str
     sizes: tuple[int, ...]
     session: Measurement
-    progress: Progress
-    facts: dict[str, Any] = field(default_factory=lambda: {"calls": 0, "faults": []})
-    found: dict[str, list[Any]] = field(default_factory=dict)  # by kind: the sentence, how often
+    facts: dict[str, Any]
+    made: int = 0
+    found: dict[str, str] = field(default_factory=dict)  # by kind of fault, the first sentence
+    often: Counter[str] = field(default_factory=Counter)
     seeds: random.Random = field(default_factory=random.Random)
 
     def measured(self, launch: int, passes: int) -> bool:
@@ -125,7 +125,8 @@ class _Calls:
             if not good:
                 return False
             share = self.session.done + (number + 1) / (passes + 1)
-            self.progress(share, self.session.planned, f"{self.name}: pass {number + 1}")
+            text = f"{self.name}: pass {number + 1}"
+            self.session.progress(share, self.session.planned, text)
             good = self._one_pass(launch, number) is not None
         return bool(good)
 
@@ -139,38 +140,35 @@ class _Calls:
                 calls_of, self.name, order, self.seeds.randrange(2**31), card
             )
         except LabError as problem:
-            self._note("stopped", problem.message)
+            self._note(STOPPED, problem.message)
             self.session.complete = False
             self.session.warnings.append(f"{self.name} was not measured to its end.")
             return None
         good = 0
+        at = {"protocol": self.protocol, "pattern": "pingpong", "language": OWN, "ranks": 2}
         for size, zero, one in zip(order, by_rank[0], by_rank[1], strict=True):
-            self.facts["calls"] += 1
+            self.made += 1
             if (what := fault(size, zero, one)) is not None:
                 self._note(what[0], f"With {size:,} bytes {what[1]}")
                 continue
             good += 1
             if number is not None:
-                self.session.add(self._at(size, launch), HALF, [zero["value"]], **{"pass": number})
+                here = {**at, "size_bytes": size, "launch": launch}
+                self.session.add(here, HALF, [zero["value"]], **{"pass": number})
         return good
 
-    def _at(self, size: int, launch: int) -> dict[str, Any]:
-        at = {"protocol": self.protocol, "size_bytes": size, "pattern": "pingpong", "language": OWN}
-        return {**at, "ranks": 2, "launch": launch}
-
     def _note(self, kind: str, sentence: str) -> None:
-        self.found.setdefault(kind, [sentence, 0])[1] += 1
+        self.found.setdefault(kind, sentence)
+        self.often[kind] += 1
 
     def end(self) -> None:
-        """Write down what was wrong."""
-        self.facts["faults"] = [
-            f"{sentence} ({times} of {self.facts['calls']} calls)"
-            if kind != "stopped"
-            else sentence
-            for kind, (sentence, times) in self.found.items()
+        """Write down what was wrong, and how often."""
+        faults = [
+            sentence if kind == STOPPED else f"{sentence} ({self.often[kind]} of {self.made} calls)"
+            for kind, sentence in self.found.items()
         ]
-        self.facts["patient"] = self.engines.patient
-        self.facts["right"] = not self.found
+        seen = {"calls": self.made, "faults": faults, "patient": self.engines.patient}
+        self.facts.update(seen, right=not faults)
 
 
 def calls_of(

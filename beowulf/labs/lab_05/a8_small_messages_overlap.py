@@ -11,7 +11,6 @@ what it prints. (The paper writes 'round-trip time' and no factor, so that its f
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -19,22 +18,15 @@ from typing import TYPE_CHECKING
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
 from beowulf.measure import mpptest
-from beowulf.measure.judgement import (
-    MOSTLY,
-    SIMILAR,
-    Agreement,
-    below,
-    narrower,
-    quotient,
-    together,
-)
+from beowulf.measure.judgement import below, narrower, quotient, together
 from beowulf.measure.quality import trouble
 from beowulf.measure.roundtrips import HALF, SweepConfig, pairs, ratios
 from beowulf.measure.sweep import PAPER_A_SMALL
 from beowulf.measure.table import shortest, summarised
 from beowulf.record import Record
 from beowulf.studies import mpptest_reading
-from beowulf.studies.roundtrip_sweep import sweep
+from beowulf.studies.quantity import Seen
+from beowulf.studies.roundtrip_sweep import alike, sweep
 from beowulf.studies.study import CABLE, Claim, Judgement, Plan, Study
 
 if TYPE_CHECKING:
@@ -72,32 +64,11 @@ def half_round_trips(record: Record) -> pd.DataFrame:
 def same_time(record: Record) -> Judgement:
     """Figures 16 and 17: at most sizes both kinds of calls take the same time; an undecided size is no similar one."""
     times = ratios(pairs(record, HALF, "protocol", "overlap", "blocking"))
-    agree = Agreement.of(times.values(), SIMILAR)
-    most = max(times, key=lambda size: abs(times[size].median - 1))
-    return Judgement(
-        agree.outcome(MOSTLY),
-        f"{agree}; the largest median: non-blocking takes {times[most].median:.2f} times"
-        f" ({times[most].low:.2f} to {times[most].high:.2f}) at {most:,} bytes",
-        {
-            "alike": agree.similar,
-            "differ": agree.differ,
-            "undecided": agree.undecided,
-            "sizes": agree.places,
-        },
-        advice=narrower(record),
-    )
+    return alike({f"{size:,} bytes": ratio for size, ratio in times.items()}, record)
 
 
-@dataclass(frozen=True)
-class Rate:
-    """The rate of one size: the median and its interval, in Mbit/s."""
-
-    median: float
-    low: float
-    high: float
-
-
-Rates = Callable[[Record], dict[str, list[Rate]]]  # by kind of call, those of the rising lengths
+# By kind of call, the rates (Mbit/s) of the rising lengths.
+Rates = Callable[[Record], dict[str, list[Seen]]]
 
 
 def rises(rates: Rates, record: Record) -> Judgement:
@@ -118,24 +89,24 @@ def saturates(rates: Rates, record: Record) -> Judgement:
     return Judgement(outcome, *_last_doubling(by_calls), advice=narrower(record))
 
 
-def of_messages(record: Record) -> dict[str, list[Rate]]:
+def of_messages(record: Record) -> dict[str, list[Seen]]:
     """By protocol, the rates of the rising sizes of the message."""
     return _rising(half_round_trips(record), "size_bytes", PROTOCOLS)
 
 
-def of_work(record: Record) -> dict[str, list[Rate]]:
+def of_work(record: Record) -> dict[str, list[Seen]]:
     """By protocol, the rates that mpptest prints for the rising lengths of the work."""
     rows = mpptest.printed(record)
     names = {"low": "low_mbit_per_s", "high": "high_mbit_per_s"}
     return _rising(rows.rename(columns=names), "length_bytes", mpptest.PROTOCOLS)
 
 
-def _rising(rows: pd.DataFrame, length: str, protocols: Sequence[str]) -> dict[str, list[Rate]]:
+def _rising(rows: pd.DataFrame, length: str, protocols: Sequence[str]) -> dict[str, list[Seen]]:
     """LabError for fewer than two lengths."""
     rows = rows[rows[length] > 0].sort_values(length)
     columns = [f"{name}_mbit_per_s" for name in ("rate", "low", "high")]
     by_protocol = {
-        each: [Rate(*row) for row in rows.loc[rows["protocol"] == each, columns].to_numpy()]
+        each: [Seen(*row) for row in rows.loc[rows["protocol"] == each, columns].to_numpy()]
         for each in protocols
     }
     if min(len(rate) for rate in by_protocol.values()) < 2:
@@ -143,7 +114,7 @@ def _rising(rows: pd.DataFrame, length: str, protocols: Sequence[str]) -> dict[s
     return by_protocol
 
 
-def _last_doubling(by_protocol: dict[str, list[Rate]]) -> tuple[str, dict[str, float]]:
+def _last_doubling(by_protocol: dict[str, list[Seen]]) -> tuple[str, dict[str, float]]:
     growth = {each: rate[-1].median / rate[-2].median for each, rate in by_protocol.items()}
     evidence = "; ".join(
         f"{protocol}: {rate[0].median:.3g} to {rate[-1].median:.3g} Mbit/s, and the last doubling"
@@ -155,7 +126,8 @@ def _last_doubling(by_protocol: dict[str, list[Rate]]) -> tuple[str, dict[str, f
 
 def picture(record: Record) -> Figure:
     """Figure 16: half round trips of both kinds, over the message and over the work; the table has the rate."""
-    return mpptest_reading.below_messages(STUDY.title, record, _over_messages)
+    ours = {"message": partial(_over_messages, record)}
+    return mpptest_reading.in_both_ways(STUDY.title, record, ours, mpptest_reading.times)
 
 
 def _over_messages(record: Record, axes: Axes) -> Figure:
@@ -215,7 +187,7 @@ STUDY = Study(
         ),
     ],
     draw=picture,
-    troubles=lambda record: trouble(record, HALF),
+    troubles=partial(trouble, quantity=HALF),
     needs=(CABLE,),
     differs={
         "holds": (

@@ -20,13 +20,14 @@ from typing import TYPE_CHECKING
 
 from beowulf.cluster import Cluster
 from beowulf.measure import mpptest
-from beowulf.measure.judgement import Span, below, narrower, quotient, together
+from beowulf.measure.judgement import Span, below, narrower, together
 from beowulf.measure.quality import trouble
 from beowulf.measure.roundtrips import EXCHANGE, SweepConfig, pairs, rates
 from beowulf.measure.statistics import LEAST_PAIRS, Summary, summary
 from beowulf.record import Point, Record
 from beowulf.studies import mpptest_reading
-from beowulf.studies.roundtrip_sweep import sweep
+from beowulf.studies.quantity import all_hold
+from beowulf.studies.roundtrip_sweep import in_a_ring, sweep
 from beowulf.studies.study import CABLE, Claim, Judgement, Plan, Study, undecided
 
 if TYPE_CHECKING:
@@ -80,17 +81,9 @@ def gaps(rows: pd.DataFrame, length: str) -> dict[int, Span]:
     }
 
 
-def differ_from(record: Record) -> Judgement:
+def differ_from(gaps_of: Callable[[Record], dict[int, Span]], record: Record) -> Judgement:
     """Figure 18: the lines lie on each other below messages of 100,000 bytes, and on none from there on."""
-    return _differ_from(gaps(beside_the_longest(record), "size_bytes"), record)
-
-
-def differ_from_as_mpptest(record: Record) -> Judgement:
-    """Figure 18 in mpptest's way: the same without work, the rates being those that it prints."""
-    return _differ_from(gaps(mpptest.printed(record), "length_bytes"), record)
-
-
-def _differ_from(gap: dict[int, Span], record: Record) -> Judgement:
+    gap = gaps_of(record)
     outcomes = [
         below(each, VISIBLE) if size < FROM_BYTES else below(VISIBLE, each)
         for size, each in gap.items()
@@ -108,21 +101,21 @@ def _differ_from(gap: dict[int, Span], record: Record) -> Judgement:
     )
 
 
+def of_rings(record: Record) -> dict[int, Span]:
+    """The gaps beside the longest work."""
+    return gaps(beside_the_longest(record), "size_bytes")
+
+
+def of_mpptest(record: Record) -> dict[int, Span]:
+    """The gaps of the rates that mpptest prints, without work."""
+    return gaps(mpptest.printed(record), "length_bytes")
+
+
 def more_nodes(record: Record) -> Judgement:
     """Figure 18: the rate of the longest message, non-blocking. So much more that one sees it, or it is no more."""
     rows = beside_the_longest(record)
-    size = int(rows["size_bytes"].max())
-    rows = rows[(rows["size_bytes"] == size) & (rows["protocol"] == "overlap")]
-    by_ranks = {int(row["ranks"]): row for row in rows.sort_values("ranks").to_dict("records")}
-    intervals = [Span(float(row["low"]), float(row["high"])) for row in by_ranks.values()]
-    rates_of = {ranks: float(row["rate_mbit_per_s"]) for ranks, row in by_ranks.items()}
-    evidence = ", ".join(f"np {ranks}: {rate:.1f} Mbit/s" for ranks, rate in rates_of.items())
-    return Judgement(
-        together([below(1 + VISIBLE, quotient(more, few)) for few, more in pairwise(intervals)]),
-        f"{evidence} with {size:,} bytes; each has to be {VISIBLE:.0%} above the one before it",
-        {f"np_{ranks}_mbit_per_s": rate for ranks, rate in rates_of.items()},
-        advice=narrower(record),
-    )
+    rings = [in_a_ring(lambda _: rows, ranks, "overlap") for ranks in RANKS]
+    return all_hold(*(more / few > 1 + VISIBLE for few, more in pairwise(rings)))(record)
 
 
 def hides(record: Record) -> Judgement:
@@ -182,22 +175,13 @@ def by_parity(record: Record) -> tuple[list[Point], list[Point]]:
 
 def picture(record: Record) -> Figure:
     """Figure 18: the rate for np = 2, 3 and 4, over the message at the longest work, and as mpptest prints it."""
-    from beowulf import figures
-
     rows = beside_the_longest(record).sort_values(["ranks", "protocol", "size_bytes"])
     longest = int(rows["overlap_bytes"].max())
-    charts: dict[str, Callable[[Axes], Figure]] = {
+    ours = {
         "message": partial(_in_a_ring, rows, f"Rate in a ring beside work on {longest:,} bytes")
     }
-    if mpptest.measured(record):
-        charts["mpptest"] = partial(
-            mpptest_reading.rates,
-            record,
-            swept="message size (bytes)",
-            title="As mpptest prints it with -bisect: one pair's rate, times np / 2",
-        )
     title = f"Rates of 2, 3 and 4 nodes, with work on up to {longest:,} bytes"
-    return figures.one_below_another(title, charts)
+    return mpptest_reading.in_both_ways(title, record, ours, mpptest_reading.rates)
 
 
 def _in_a_ring(rows: pd.DataFrame, title: str, axes: Axes) -> Figure:
@@ -224,7 +208,7 @@ STUDY = Study(
         Claim(
             "differences-from-100000",
             "The rates of 2, 3 and 4 nodes differ visibly from messages of about 100,000 bytes on, not below",
-            differ_from,
+            partial(differ_from, of_rings),
         ),
         Claim(
             "more-nodes",
@@ -239,7 +223,7 @@ STUDY = Study(
         Claim(
             "mpptest-differences-from-100000",
             "In mpptest's way, the rates differ visibly from messages of about 100,000 bytes on, not below",
-            differ_from_as_mpptest,
+            partial(differ_from, of_mpptest),
             troubles=mpptest.troubles,
         ),
         Claim(
@@ -250,7 +234,7 @@ STUDY = Study(
         ),
     ],
     draw=picture,
-    troubles=lambda record: trouble(record, EXCHANGE),
+    troubles=partial(trouble, quantity=EXCHANGE),
     needs=(CABLE,),
     differs={
         "holds": (

@@ -17,31 +17,28 @@ from typing import TYPE_CHECKING, Literal
 
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
+from beowulf.labs.lab_05 import overlap
 from beowulf.labs.lab_05.overlap import (
     DEFAULT,
     KB,
-    NOT_FIXED,
+    LONGER,
     ONE_USER,
     ONE_USER_SOCKET,
-    SHARE_OF_WORK,
     SOLARIS,
     SOLARIS_SOCKET,
     TESTED,
     THREADED,
+    Amount,
     Way,
-    absent,
     chosen,
     kb,
-    launch,
-    not_so,
 )
 from beowulf.measure.measurement import Measurement
-from beowulf.measure.quality import trouble
 from beowulf.measure.statistics import Summary
 from beowulf.measure.table import of_rows, table
 from beowulf.record import Record
-from beowulf.studies.study import CABLE, Claim, Judgement, Plan, Study, undecided
-from beowulf.verdict import Outcome
+from beowulf.studies.quantity import Quantity
+from beowulf.studies.study import CABLE, Claim, Plan, Study
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,71 +47,59 @@ if TYPE_CHECKING:
 
 PAPER_SECONDS = 4.0
 SECONDS, QUICK_SECONDS = 0.1, 0.05
-LAUNCHES, PASSES = 4, 25  # together the paper's 100 samples
-QUICK_LAUNCHES, QUICK_PASSES = 2, 6
+FULL, QUICK = Amount(4, 25), Amount(2, 6)  # in full, together the paper's 100 samples
 SHARES = {"delay": 0.5, "loop": 0.25}
 LARGE, SMALL = 40_000, 10 * KB
-CASES = (
-    (ONE_USER, LARGE),
-    (ONE_USER, SMALL),
-    (SOLARIS, LARGE),
-    (ONE_USER_SOCKET, LARGE),
-    (ONE_USER_SOCKET, SMALL),
-    (SOLARIS_SOCKET, LARGE),
-    (DEFAULT, LARGE),
-    (TESTED, LARGE),
-    (THREADED, LARGE),
-)
 # Between the end of rank 1's own share (0) and the end of rank 0's work (1).
 MIDDLE = 0.5
-LONGER = {"advice": "Let the work last longer against the message, and leave the machine alone."}
 
 Support = Literal["supported", "not supported", "unclear"]
 
-EXPECTED: tuple[tuple[Way, int, Support, str], ...] = (
-    (ONE_USER, LARGE, "not supported", "MPICH2 at 39.06 KB: not supported (tables 2, 3)"),
-    (ONE_USER, SMALL, "supported", "MPICH2 at 10 KB: supported (table 6)"),
-    (SOLARIS, LARGE, "supported", "MPICH1 at 39.06 KB: supported (table 4)"),
+# What the paper saw, and what makes progress: in which way, at which size, whether overlap is supported.
+EXPECTED: tuple[tuple[Way, int, bool, str], ...] = (
+    (ONE_USER, LARGE, False, "MPICH2 at 39.06 KB: not supported (tables 2, 3)"),
+    (ONE_USER, SMALL, True, "MPICH2 at 10 KB: supported (table 6)"),
+    (SOLARIS, LARGE, True, "MPICH1 at 39.06 KB: supported (table 4)"),
     (
         ONE_USER_SOCKET,
         LARGE,
-        "not supported",
+        False,
         "MPICH2 at 39.06 KB, by a small socket buffer: not supported (tables 2, 3)",
     ),
     (
         ONE_USER_SOCKET,
         SMALL,
-        "supported",
+        True,
         "MPICH2 at 10 KB, by a small socket buffer: supported (table 6)",
     ),
     (
         SOLARIS_SOCKET,
         LARGE,
-        "supported",
+        True,
         "MPICH1 at 39.06 KB, by a larger socket buffer: supported (table 4)",
     ),
-    (DEFAULT, LARGE, "supported", "MPICH as it comes at 39.06 KB: supported"),
-    (TESTED, LARGE, "supported", "MPICH2 at 39.06 KB with MPI_Test: supported"),
-    (THREADED, LARGE, "supported", "MPICH2 at 39.06 KB with a thread: supported"),
+    (DEFAULT, LARGE, True, "MPICH as it comes at 39.06 KB: supported"),
+    (TESTED, LARGE, True, "MPICH2 at 39.06 KB with MPI_Test: supported"),
+    (THREADED, LARGE, True, "MPICH2 at 39.06 KB with a thread: supported"),
 )
+CASES = tuple((way, size) for way, size, *_ in EXPECTED)
 
 
 def plan(cluster: Cluster, *, quick: bool, seconds: float | None = None) -> Plan:
     """All cases with delays and with loops; `seconds` is the work of rank 0."""
     work_s = seconds or (QUICK_SECONDS if quick else SECONDS)
-    launches = QUICK_LAUNCHES if quick else LAUNCHES
-    passes = QUICK_PASSES if quick else PASSES
+    amount = QUICK if quick else FULL
 
     def steps(measurement: Measurement) -> None:
-        for number in range(launches):
+        for number in range(amount.launches):
             for work, share in SHARES.items():
+                words = ["--work", work, "--seconds", str(work_s), "--share", str(share)]
                 for way, size in CASES:
-                    words = ["--work", work, "--seconds", work_s, "--share", share]
-                    launch(
+                    overlap.launch(
                         measurement,
                         way,
                         "synchronisation.c",
-                        [*map(str, words), "--size", size, "--passes", passes],
+                        [*words, "--size", size, "--passes", amount.passes],
                         number=number,
                         at={"work": work},
                     )
@@ -124,10 +109,10 @@ def plan(cluster: Cluster, *, quick: bool, seconds: float | None = None) -> Plan
         "paper_seconds": PAPER_SECONDS,
         "scale": work_s / PAPER_SECONDS,
         "shares": SHARES,
-        "launches": launches,
-        "passes": passes,
+        "launches": amount.launches,
+        "passes": amount.passes,
     }
-    return Plan(launches * len(CASES) * len(SHARES), sweep, steps)
+    return Plan(amount.launches * len(CASES) * len(SHARES), sweep, steps)
 
 
 def places(record: Record, way: Way, size: int, work: str) -> Summary:
@@ -147,51 +132,27 @@ def support(place: Summary) -> Support:
     return "not supported" if place.low > MIDDLE else "unclear"
 
 
-def overlaps(work: str, way: Way, size: int, expected: Support, case: str) -> Claim:
+def overlaps(work: str, way: Way, size: int, expected: bool, case: str) -> Claim:
     """Tables 2-4 and 6, and what brings progress: whether overlap is supported in this case."""
-
-    def judge(record: Record) -> Judgement:
-        if why := absent(record, way):
-            return undecided(why, NOT_FIXED)
-        place = places(record, way, size, work)
-        seen = support(place)
-        outcome: Outcome = "holds" if seen == expected else "contradicted"
-        evidence = (
-            f"{seen}: rank 1 ends at {place.median:.2f} ({place.low:.2f} to {place.high:.2f}) of the way"
-            f" from its own share (0) to rank 0's work (1); n = {place.n}"
-        )
-        numbers = {"place": place.median, "low": place.low, "high": place.high, "n": place.n}
-        return Judgement(
-            "inconclusive" if seen == "unclear" else outcome,
-            evidence,
-            numbers,
-            **{**LONGER, **not_so(record, way)},
-        )
-
-    name = f"{way.mpich}-{way.progress}-{size}-{work}"
-    return Claim(name, f"Synchronisation overlap, {work} as work; {case}", judge)
-
-
-def troubles(record: Record) -> list[str]:
-    """Launches that differ by a small share of the work count as equal."""
-    return trouble(record, "since_barrier_s", SHARE_OF_WORK * record.sweep.get("seconds", 0.0))
+    says = "rank 1's end, from its own share (0) to rank 0's work (1)"
+    place = Quantity(says, lambda record: places(record, way, size, work), "of the way")
+    judge = place < MIDDLE if expected else place > MIDDLE
+    return Claim(
+        f"{way.mpich}-{way.progress}-{size}-{work}",
+        f"Synchronisation overlap, {work} as work; {case}",
+        overlap.in_way(way, judge, LONGER),
+    )
 
 
 def paper_table(record: Record) -> pd.DataFrame:
     """The Record in the form of the paper's tables 2-4 and 6, with the median beside the average."""
     times = table(record, "since_barrier_s")
-    ended = times[times.event == "ended"]
     by = ["mpich", "progress", "work", "size_bytes", "rank"]
-    grouped = ended.groupby(by)["since_barrier_s"].agg(["count", "min", "max", "mean", "median"])
-    names = {
-        "count": "samples",
-        "min": "min_s",
-        "max": "max_s",
-        "mean": "average_s",
-        "median": "median_s",
-        "rank": "process",
-    }
-    shown = grouped.reset_index().rename(columns=names)
+    ended = times[times.event == "ended"].groupby(by)["since_barrier_s"]
+    statistics = ended.agg(
+        samples="count", min_s="min", max_s="max", average_s="mean", median_s="median"
+    )
+    shown = statistics.reset_index().rename(columns={"rank": "process"})
     shown.insert(3, "message_kb", (shown.pop("size_bytes") / KB).round(2))
     return shown
 
@@ -243,7 +204,7 @@ STUDY = Study(
     judged=[overlaps(work, *case) for work in SHARES for case in EXPECTED],
     draw=picture,
     as_printed=paper_table,
-    troubles=troubles,
+    troubles=overlap.late_by("since_barrier_s"),
     needs=(CABLE,),
     differs={
         "holds": (

@@ -23,10 +23,9 @@ from beowulf.labs.lab_05 import overlap
 from beowulf.labs.lab_05.overlap import (
     DEFAULT,
     KB,
-    NOT_FIXED,
+    LONGER,
     ONE_USER,
     ONE_USER_SOCKET,
-    SHARE_OF_WORK,
     SOLARIS,
     SOLARIS_SOCKET,
     TAG,
@@ -34,23 +33,20 @@ from beowulf.labs.lab_05.overlap import (
     THREADED,
     Amount,
     Way,
-    absent,
     chosen,
+    in_way,
     kb,
-    launch,
-    not_so,
     send_buffers,
 )
 from beowulf.measure.judgement import Span, again, within
 from beowulf.measure.measurement import Measurement
-from beowulf.measure.quality import trouble
 from beowulf.measure.statistics import Summary, summary
 from beowulf.measure.sweep import PAPER_D
 from beowulf.measure.table import of_rows, summarised
 from beowulf.packets.ch3 import HEADER_BYTES
 from beowulf.packets.costs import departures
 from beowulf.record import Point, Record
-from beowulf.studies.study import CABLE, Claim, Judgement, Plan, Study, other_library, undecided
+from beowulf.studies.study import CABLE, Claim, Judgement, Plan, Study, undecided
 from beowulf.studies.wire_costs import observed
 from beowulf.verdict import Outcome
 
@@ -69,24 +65,23 @@ WAYS = (*CAUSES, DEFAULT, TESTED, THREADED)
 EARLY = 0.5  # of the work: what leaves by then has left before rank 0 calls MPI again
 # T_P1 as a share of T_P0: about 0 when the message leaves by itself, about 1 when it waits.
 MIDDLE = 0.5
-LONGER = {"advice": "Let the work last longer, and leave the machine alone."}
 
 
 def plan(cluster: Cluster, *, quick: bool, seconds: float | None = None) -> Plan:
     """10 to 80 KB with both MPICHs of the paper, the default, MPI_Test and a progress thread."""
     work_s = seconds or (QUICK_SECONDS if quick else SECONDS)
     scaled = {"paper_seconds": PAPER_SECONDS, "scale": work_s / PAPER_SECONDS}
-    about = overlap.swept(QUICK if quick else FULL, work_s, PAPER_D, **scaled)
-    launches, passes = int(about["launches"]), int(about["passes"])
+    amount = QUICK if quick else FULL
+    about = overlap.swept(amount, work_s, PAPER_D, **scaled)
 
     def steps(measurement: Measurement) -> None:
-        for number in range(launches):
-            words = overlap.sweep_arguments(work_s, PAPER_D, passes, number)
+        for number in range(amount.launches):
+            words = overlap.sweep_arguments(work_s, PAPER_D, amount.passes, number)
             for way in WAYS:
                 with captured(measurement, way, number, about):
-                    launch(measurement, way, "message_sweep.c", words, number=number)
+                    overlap.launch(measurement, way, "message_sweep.c", words, number=number)
 
-    return Plan(launches * len(WAYS), about, steps)
+    return Plan(amount.launches * len(WAYS), about, steps)
 
 
 @contextmanager
@@ -159,25 +154,16 @@ def one_step(way: Way, cluster: str, below: int, above: int) -> Claim:
     """Table 5: one step on each of the paper's clusters, where its limit is."""
 
     def judge(record: Record) -> Judgement:
-        if why := absent(record, way):
-            return undecided(why, NOT_FIXED)
         seen = step(shares(record, way))
-        outcome: Outcome = "holds" if seen == (below, above) else "contradicted"
         evidence = f"{_in_words(seen)}; the eager limit was {way.limit_bytes:,} bytes"
         numbers = {"below": seen[0], "above": seen[1]} if seen else {}
-        numbers |= {"limit_bytes": way.limit_bytes}
         if way.buffer_bytes:
             numbers["send_buffer_bytes"] = max(send_buffers(record, way), default=0)
             evidence += f", the send buffer {numbers['send_buffer_bytes']:,} by getsockopt"
-        return Judgement(
-            outcome if seen else "inconclusive",
-            evidence,
-            numbers,
-            **{**LONGER, **not_so(record, way)},
-        )
+        return Judgement(_is(seen, seen == (below, above)), evidence, numbers)
 
     says = f"{cluster}: T_P1 jumps between {kb(below)} and {kb(above)} (table 5)"
-    return Claim(f"{way.mpich}-step", says, judge)
+    return Claim(f"{way.mpich}-step", says, in_way(way, judge, LONGER))
 
 
 def no_step(way: Way, how: str) -> Claim:
@@ -186,25 +172,25 @@ def no_step(way: Way, how: str) -> Claim:
     def judge(record: Record) -> Judgement:
         ratios = shares(record, way)
         seen, largest = step(ratios), max(ratios)
-        outcome: Outcome = "holds" if seen and seen[1] == 0 else "contradicted"
         evidence = (
             f"{_in_words(seen)}; at {kb(largest)} T_P1 is {ratios[largest].median:.2f} of T_P0"
             f" ({ratios[largest].low:.2f} to {ratios[largest].high:.2f})"
         )
-        numbers = {"share": ratios[largest].median}
         if record.select(**ONE_USER.at):
             # A thread that spins takes a core from the work where ranks and threads outnumber the cores.
-            numbers["t_p0_times"] = _sender_s(record, way) / _sender_s(record, ONE_USER)
-            evidence += f"; T_P0 is {numbers['t_p0_times']:.2f} times that with {ONE_USER.says}"
-        return Judgement(
-            outcome if seen else "inconclusive",
-            evidence,
-            numbers,
-            **{**LONGER, **other_library(record)},
-        )
+            times = _sender_s(record, way) / _sender_s(record, ONE_USER)
+            evidence += f"; T_P0 is {times:.2f} times that with {ONE_USER.says}"
+        numbers = {"share": ratios[largest].median}
+        return Judgement(_is(seen, seen is not None and seen[1] == 0), evidence, numbers)
 
     says = f"{how}, rank 1 does not wait for rank 0's work at any size"
-    return Claim(f"{way.mpich}-{way.progress}-no-step", says, judge)
+    return Claim(f"{way.mpich}-{way.progress}-no-step", says, in_way(way, judge, LONGER))
+
+
+def _is(seen: tuple[int, int] | None, as_claimed: bool) -> Outcome:
+    if seen is None:
+        return "inconclusive"
+    return "holds" if as_claimed else "contradicted"
 
 
 def first_share(record: Record, way: Way, size: int) -> tuple[Span, bool]:
@@ -224,10 +210,8 @@ def seen_on_the_wire(way: Way, cause: str, low: float, high: float, asks_first: 
     """What a capture shows of one cause: so much of the longest message leaves before its sender's next call."""
 
     def judge(record: Record) -> Judgement:
-        if why := absent(record, way) or not_captured(record, way):
+        if why := not_captured(record, way):
             return undecided(why, "`beowulf doctor` says what a capture needs.")
-        if other := not_so(record, way):
-            return undecided(other["but"], other["advice"])
         size = max(record.sweep.get("sizes", PAPER_D))
         share, asked = first_share(record, way, size)
         asking = "a request to send comes first" if asked else "no request to send comes first"
@@ -239,7 +223,7 @@ def seen_on_the_wire(way: Way, cause: str, low: float, high: float, asks_first: 
         )
 
     says = f"{way.says}: of a message that waits, {cause} before its sender's next call"
-    return Claim(f"{way.mpich}-on-the-wire", says, judge, needs="samples")
+    return Claim(f"{way.mpich}-on-the-wire", says, in_way(way, judge), needs="samples")
 
 
 def not_captured(record: Record, way: Way) -> str:
@@ -250,11 +234,6 @@ def not_captured(record: Record, way: Way) -> str:
         if point.facts.get("capture", {}).get("dropped"):
             return "packets were dropped from the capture"
     return ""
-
-
-def troubles(record: Record) -> list[str]:
-    """Launches that differ by a small share of the work count as equal."""
-    return trouble(record, "duration_s", SHARE_OF_WORK * record.sweep.get("seconds", 0.0))
 
 
 def _sender_s(record: Record, way: Way) -> float:
@@ -284,29 +263,25 @@ def picture(record: Record) -> Figure:
 
     from beowulf import figures
 
-    rows, steps = [], []
+    lines, steps = [], {}
     times = summarised(record, "duration_s", ["mpich", "progress", "rank", "size_bytes"])
     for way in WAYS:
-        here = times[(times.mpich == way.mpich) & (times.progress == way.progress)]
-        for row in here[here["rank"] == 1].itertuples():
-            rows.append(
-                {
-                    "size_kb": float(str(row.size_bytes)) / KB,
-                    "library": way.says,
-                    "t_p1_s": row.median,
-                    "low_s": row.low,
-                    "high_s": row.high,
-                }
-            )
-        if way in CAUSES and not here.empty:
+        here = (times["mpich"] == way.mpich) & (times["progress"] == way.progress)
+        line = times[here & (times["rank"] == 1)]
+        if line.empty:
+            continue
+        lines.append(line.assign(library=way.says, size_kb=line["size_bytes"] / KB))
+        if way in CAUSES:
             seen = step(shares(record, way))
             if seen and all(seen):
-                steps.append((way, seen))
-    if not rows:
-        raise LabError("The Record of study D2 has no samples.", "Measure again.")
-    notes = [f"{way.says}: the step is between {kb(a)} and {kb(b)}." for way, (a, b) in steps]
+                steps[way] = seen
+    names = {"median": "t_p1_s", "low": "low_s", "high": "high_s"}
+    columns = ["size_kb", "library", *names.values()]
+    notes = [
+        f"{way.says}: the step is between {kb(a)} and {kb(b)}." for way, (a, b) in steps.items()
+    ]
     figure = figures.lines(
-        pd.DataFrame(rows),
+        pd.concat(lines, ignore_index=True).rename(columns=names)[columns],
         "size_kb",
         "t_p1_s",
         "library",
@@ -317,7 +292,7 @@ def picture(record: Record) -> Figure:
         high="high_s",
     )
     axes = figure.drawing.axes[0]
-    for below, above in dict.fromkeys(span for _, span in steps):
+    for below, above in dict.fromkeys(steps.values()):
         axes.axvspan(below / KB, above / KB, color="#B0B0B0", alpha=0.3, zorder=0)
     figure.alt = " ".join([figure.alt, *notes])
     return figure
@@ -347,7 +322,7 @@ STUDY = Study(
     ],
     draw=picture,
     as_printed=paper_table,
-    troubles=troubles,
+    troubles=overlap.late_by("duration_s"),
     needs=(CABLE,),
     differs={
         "holds": (

@@ -11,37 +11,35 @@ measured here, is that the kernel sends the message on the very core that works.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
-from beowulf.labs.lab_05.d5_improvement import (
-    MARGIN_PERCENT,
-    not_gained,
-)
+from beowulf.labs.lab_05.d5_improvement import GAIN, change, in_the_papers_form
 from beowulf.labs.lab_05.overlap import (
     DEFAULT,
+    FULL,
     KB,
     ONE_USER,
-    QUIETER,
+    PAPER_WORK_S,
+    QUICK,
     TESTED,
     THREADED,
-    Amount,
+    Run,
     Way,
     chosen,
+    in_way,
     kb,
-    launch,
-    sweep_arguments,
-    swept,
+    sweep,
 )
-from beowulf.measure.improvement import Improvement, improvement, improvement_percent
-from beowulf.measure.judgement import within
-from beowulf.measure.measurement import Measurement
+from beowulf.measure.improvement import Improvement, improvement
 from beowulf.measure.quality import trouble
 from beowulf.measure.statistics import Ratio, ratio
 from beowulf.measure.table import of_rows
 from beowulf.record import Record
-from beowulf.studies.study import CABLE, Claim, Judgement, Plan, Study, other_library
+from beowulf.studies.quantity import TIMES, Quantity
+from beowulf.studies.study import CABLE, Claim, Plan, Study
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,25 +47,16 @@ if TYPE_CHECKING:
     from beowulf.figures import Figure
 
 SIZES = (10 * KB, 65 * KB)
-SECONDS = 377e-6
-FULL, QUICK = Amount(4, 250), Amount(2, 50)  # in full, together the paper's 1000 samples
 WAYS = (ONE_USER, DEFAULT, TESTED, THREADED)
 C, PYTHON = {"language": "C"}, {"language": "Python"}
 ALIKE = 0.1  # the Python program's T_overlap is at most so much more than the C program's
 
 
-def plan(cluster: Cluster, *, quick: bool, seconds: float = SECONDS) -> Plan:
+def plan(cluster: Cluster, *, quick: bool, seconds: float = PAPER_WORK_S) -> Plan:
     """Message, work and both in turns, at 10 KB and 65 KB; `seconds` is the work."""
-    amount = QUICK if quick else FULL
-
-    def steps(measurement: Measurement) -> None:
-        for number in range(amount.launches):
-            words = sweep_arguments(seconds, SIZES, amount.passes, number)
-            for way in WAYS:
-                launch(measurement, way, "message_workload.c", words, number=number, at=C)
-            launch(measurement, ONE_USER, "overlap.py", words, number=number, at=PYTHON)
-
-    return Plan(amount.launches * (len(WAYS) + 1), swept(amount, seconds, SIZES), steps)
+    runs = [Run(way, "message_workload.c", C) for way in WAYS]
+    runs.append(Run(ONE_USER, "overlap.py", PYTHON))
+    return sweep(runs, QUICK if quick else FULL, seconds, SIZES)
 
 
 def operations(record: Record, way: Way, size: int, language: dict[str, str] = C) -> pd.DataFrame:
@@ -92,78 +81,41 @@ def gain(record: Record, way: Way, size: int) -> Improvement:
 
 def no_gain(size: int) -> Claim:
     """Tables 7 and 8: overlap gains nothing at this size."""
-
-    def judge(record: Record) -> Judgement:
-        seen = gain(record, ONE_USER, size)
-        evidence = (
-            f"{seen.says} by equation 1, where {-MARGIN_PERCENT:.2f} % or less would be a gain;"
-            f" n = {seen.n}"
-        )
-        numbers = {"percent": seen.percent, "low": seen.low, "high": seen.high, "n": seen.n}
-        return Judgement(
-            not_gained(seen), evidence, numbers, **{**QUIETER, **other_library(record)}
-        )
-
+    changed = change(kb(size), lambda record: gain(record, ONE_USER, size))
     says = f"MPICH2, {kb(size)}: overlap gains rank 0 nothing (tables 7, 8: +3.61 %, +3.29 %)"
-    return Claim(f"no-gain-{size // KB}kb", says, judge)
+    return Claim(f"no-gain-{size // KB}kb", says, in_way(ONE_USER, changed > GAIN))
 
 
-def twin_ratios(record: Record, size: int) -> dict[str, Ratio]:
-    """By part, how often the C program's time the Python program takes, launch by launch in turns."""
-    programs = operations(record, ONE_USER, size, PYTHON), operations(record, ONE_USER, size, C)
-    ours, theirs = (each.sort_index() for each in programs)
-    return {
-        part: ratio(list(zip(ours[part], theirs[part], strict=False)), busy=record.busy)
-        for part in ("message", "work", "both")
-    }
+def twins(record: Record, size: int) -> Ratio:
+    """How often the C program's T_overlap the Python program's is, launch by launch in turns."""
+    ours, theirs = (
+        operations(record, ONE_USER, size, language).sort_index() for language in (PYTHON, C)
+    )
+    return ratio(list(zip(ours["both"], theirs["both"], strict=False)), busy=record.busy)
 
 
 def python_alike(size: int) -> Claim:
     """T_overlap of the Python program is about that of the C program at this size."""
-
-    def judge(record: Record) -> Judgement:
-        seen = twin_ratios(record, size)
-        evidence = "Python's times as shares of C's: " + ", ".join(
-            f"{part} {each.median:.2f} ({each.low:.2f} to {each.high:.2f})"
-            for part, each in seen.items()
-        )
-        numbers = {part: each.median for part, each in seen.items()}
-        return Judgement(within(seen["both"], 1 - ALIKE, 1 + ALIKE), evidence, numbers, **QUIETER)
-
+    times = Quantity("Python's T_overlap over C's", lambda record: twins(record, size), TIMES)
     says = (
         f"overlap.py and message_workload.c, {kb(size)}: T_overlap differs by less than {ALIKE:.0%}"
     )
-    return Claim(f"python-alike-{size // KB}kb", says, judge)
+    return Claim(f"python-alike-{size // KB}kb", says, times.within(1 - ALIKE, 1 + ALIKE))
 
 
-def paper_table(record: Record, way: Way = ONE_USER) -> pd.DataFrame:
-    """The Record in the form of tables 7 and 8, with medians beside the paper's averages.
-
-    As in the paper, the sum of two minima, maxima or standard deviations is in the column of the
-    sum. Only for the mean is it what a sum has; the paper adds standard deviations, too.
-    """
+def paper_table(record: Record) -> pd.DataFrame:
+    """The Record in the form of tables 7 and 8."""
     import pandas as pd
 
-    rows = []
-    for size in SIZES:
-        passes = operations(record, way, size)
-        for statistic in ("min", "max", "mean", "median", "std"):
-            of = {part: float(passes[part].agg(statistic)) for part in ("message", "work", "both")}
-            added = of["message"] + of["work"]
-            rows.append(
-                {
-                    "message_kb": size / KB,
-                    "statistic": "stdev" if statistic == "std" else statistic,
-                    "message_s": of["message"],
-                    "workload_s": of["work"],
-                    "sum_s": added,
-                    "overlap_s": of["both"],
-                    "percent": improvement_percent(of["both"], added)
-                    if statistic in ("mean", "median")
-                    else None,
-                }
-            )
-    return pd.DataFrame(rows)
+    names = {"message": "message_s", "work": "workload_s", "sum": "sum_s", "both": "overlap_s"}
+    tables = {
+        size / KB: in_the_papers_form(
+            operations(record, ONE_USER, size), "both", ("message", "work")
+        )
+        for size in SIZES
+    }
+    rows = pd.concat(tables, names=["message_kb", "statistic"]).reset_index()
+    return rows[["message_kb", "statistic", *names, "percent"]].rename(columns=names)
 
 
 def picture(record: Record) -> Figure:
@@ -206,7 +158,7 @@ STUDY = Study(
     judged=[*map(no_gain, SIZES), *map(python_alike, SIZES)],
     draw=picture,
     as_printed=paper_table,
-    troubles=lambda record: trouble(record, "duration_s"),
+    troubles=partial(trouble, quantity="duration_s"),
     needs=(CABLE,),
     differs={
         "holds": (

@@ -13,46 +13,42 @@ more ranks than cores would otherwise take the cores from each other.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
 from beowulf.labs.lab_05.d5_improvement import (
-    MARGIN_PERCENT,
+    FULL,
+    GAIN,
+    QUICK,
+    SECONDS,
+    change,
     gains,
-    gains_more,
+    intervals,
 )
 from beowulf.labs.lab_05.overlap import (
     DEFAULT,
     KB,
-    NOT_FIXED,
     ONE_USER,
     ONE_USER_SOCKET,
-    QUIETER,
-    Amount,
     Way,
-    absent,
+    in_way,
     kb,
     launch,
-    not_so,
     sweep_arguments,
     swept,
 )
 from beowulf.measure.improvement import Improvement
-from beowulf.measure.judgement import difference, within
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import trouble
 from beowulf.record import Record
-from beowulf.studies.study import CABLE, Claim, Judgement, Plan, Study, undecided
-from beowulf.verdict import Outcome
+from beowulf.studies.quantity import Quantity
+from beowulf.studies.study import CABLE, Claim, Plan, Study
 
 if TYPE_CHECKING:
     from beowulf.figures import Figure
 
-SECONDS = 0.006  # as in D5
-FULL, QUICK = Amount(launches=3, passes=20), Amount(launches=2, passes=8)
 PIECE, COUNTS = 10 * KB, (1, 2, 4, 8)
 WAYS = (ONE_USER_SOCKET, ONE_USER, DEFAULT)
 TOTAL, RANKS = 42 * KB, (2, 3, 4)
@@ -102,49 +98,39 @@ def of_ranks(record: Record, ranks: int) -> Improvement:
     return gains(record, DEFAULT, ranks=ranks, total_bytes=TOTAL)[size]
 
 
-def gains_equally(one: Improvement, other: Improvement) -> Outcome:
-    """Whether two gains differ by less than the margin."""
-    return within(difference(one, other), -MARGIN_PERCENT, MARGIN_PERCENT)
-
-
-def against_default(
-    way: Way, messages: int, says: str, decide: Callable[[Improvement, Improvement], Outcome]
-) -> Claim:
-    """What so many messages gain in this way, against the library as it comes."""
-
-    def judge(record: Record) -> Judgement:
-        if why := absent(record, way):
-            return undecided(why, NOT_FIXED)
-        usual, here = (of_messages(record, each, messages) for each in (DEFAULT, way))
-        return Judgement(
-            decide(usual, here),
-            f"{messages} of {kb(PIECE)}: {here.says}, and as the library comes {usual.says}",
-            {"percent": here.percent, "default_percent": usual.percent},
-            **{**QUIETER, **not_so(record, way)},
-        )
-
-    return Claim(f"{way.mpich}-{messages}-messages", says, judge)
-
-
-def fewer_gain(record: Record) -> Judgement:
-    """What two ranks gain, against most ranks that were measured."""
+def of_most_ranks(record: Record) -> Improvement:
+    """The same of as many ranks as were measured; LabError where those are two."""
     most = max((point.at["ranks"] for point in record.points if "ranks" in point.at), default=0)
     if most <= min(RANKS):
         raise LabError("There is nothing of more than two ranks.", "Boot more nodes.")
-    two, many = of_ranks(record, 2), of_ranks(record, most)
-    return Judgement(
-        gains_more(two, many),
-        f"2 ranks: {two.says}; {most} ranks: {many.says}",
-        {"two_percent": two.percent, "many_percent": many.percent, "ranks": most},
-        **QUIETER,
+    return of_ranks(record, most)
+
+
+def less_gained(way: Way, messages: int) -> Quantity:
+    """By how much so many messages gain less in this way than with the library as it comes; it is negative."""
+    usual, here = (
+        change(
+            f"{messages} of {kb(PIECE)} with {each.says}",
+            partial(of_messages, way=each, messages=messages),
+        )
+        for each in (DEFAULT, way)
     )
+    return usual - here
+
+
+def of_way(way: Way, messages: int, says: str, *, equally: bool) -> Claim:
+    """Whether so many messages gain as much in this way as with the library as it comes, or less."""
+    less = less_gained(way, messages)
+    judge = in_way(way, less.within(GAIN, -GAIN) if equally else less < GAIN)
+    return Claim(f"{way.mpich}-{messages}-messages", says, judge)
+
+
+TWO = change("2 ranks", lambda record: of_ranks(record, 2))
+MOST = change("as many ranks as there are nodes", of_most_ranks)
 
 
 def picture(record: Record) -> Figure:
     """Equation 1 with its interval, by the number of messages in each way, and by the number of ranks."""
-    from beowulf.figures import segments
-    from beowulf.figures.segments import Value
-
     cases = {
         (f"{count} of {kb(PIECE)}, 2 ranks", way.says): partial(of_messages, record, way, count)
         for count in COUNTS
@@ -154,20 +140,7 @@ def picture(record: Record) -> Figure:
         (f"{kb(TOTAL)} in all, {count} ranks", DEFAULT.says): partial(of_ranks, record, count)
         for count in RANKS
     }
-    values = []
-    for (case, way), gain in cases.items():
-        try:
-            seen = gain()
-        except LabError:
-            continue
-        values.append(Value(case, seen.percent, seen.low, seen.high, way))
-    if not values:
-        raise LabError("The Record of study D6 has no samples.", "Measure again.")
-    return segments.intervals(
-        values,
-        title="What do more messages and more ranks gain by overlap?",
-        value_title="improvement by equation 1 (%), negative is better",
-    )
+    return intervals("D6", "What do more messages and more ranks gain by overlap?", cases)
 
 
 MANY = max(COUNTS)
@@ -176,32 +149,32 @@ STUDY = Study(
     title="More messages and more processes: does their sum decide what overlap gains?",
     plan=plan,
     judged=[
-        against_default(
+        of_way(
             ONE_USER_SOCKET,
             1,
             f"A message of {kb(PIECE)} gains as much with a small send buffer as without",
-            gains_equally,
+            equally=True,
         ),
-        against_default(
+        of_way(
             ONE_USER_SOCKET,
             MANY,
             f"{MANY} messages of {kb(PIECE)} gain less with a small send buffer: their cumulative size counts",
-            gains_more,
+            equally=False,
         ),
-        against_default(
+        of_way(
             ONE_USER,
             MANY,
             f"{MANY} messages of {kb(PIECE)} gain as much with a small eager limit: each is below it",
-            gains_equally,
+            equally=True,
         ),
         Claim(
             "more-processes-gain-less",
             "More than two processes gain less by overlap, with as much to send",
-            fewer_gain,
+            TWO - MOST < GAIN,
         ),
     ],
     draw=picture,
-    troubles=lambda record: trouble(record, "duration_s"),
+    troubles=partial(trouble, quantity="duration_s"),
     needs=(CABLE,),
     differs={
         "holds": (

@@ -82,12 +82,9 @@ def passes(record: Record) -> pd.DataFrame:
     """One row a pass, one column a part, in seconds, of the slower rank; LabError without samples."""
     from beowulf.measure.table import table
 
-    found = table(record, "duration_s")
-    keys = ["launch", "pass", "rank"]
-    if missing := [name for name in (*keys, "part") if name not in found]:
-        raise LabError(f"The samples say nothing about {', '.join(missing)}.", "Measure again.")
-    wide = found.pivot_table(index=keys, columns="part", values="duration_s", aggfunc="max")
-    slower = wide.groupby(level=["launch", "pass"]).max()
+    slower = table(record, "duration_s").pivot_table(
+        index=["launch", "pass"], columns="part", values="duration_s", aggfunc="max"
+    )
     if missing := [part for part in PARTS if part not in slower]:
         raise LabError(f"There are no samples of {', '.join(missing)}.", "Measure again.")
     return slower[list(PARTS)].dropna()

@@ -9,9 +9,9 @@ buffers; the eager limits of its libraries were far above them. Both causes are 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,9 +20,11 @@ from beowulf.cluster import Cluster
 from beowulf.errors import LabError
 from beowulf.hydra import EAGER_LIMIT
 from beowulf.measure.measurement import Measurement
+from beowulf.measure.quality import trouble
 from beowulf.measure.table import table
 from beowulf.record import Point, Record
-from beowulf.studies.study import Plan, other_library
+from beowulf.studies.quantity import Judge
+from beowulf.studies.study import Judgement, Plan, other_library, undecided
 from beowulf.tuning.change import changing
 from beowulf.tuning.knob import Knob
 from beowulf.tuning.knobs.small_segments import SmallSegments
@@ -40,7 +42,7 @@ PROGRESS_THREAD = "MPIR_CVAR_ASYNC_PROGRESS"
 # A rank is done at once or when the other's work is: so small a share of that work tells nothing.
 SHARE_OF_WORK = 0.1
 NOT_FIXED = "Measure on a cluster of this machine: `beowulf up --mpi classic`."
-QUIETER = {"advice": "Take more samples on a quieter machine."}
+LONGER = "Let the work last longer against the message, and leave the machine alone."
 TAG = 7  # of the programs' messages (overlap.h)
 TESTS = 50  # MPI_Test calls during the work, where a way has them
 
@@ -165,6 +167,10 @@ class Amount:
     passes: int
 
 
+PAPER_WORK_S = 377e-6  # the minimum of the work of tables 7 and 8
+FULL, QUICK = Amount(4, 250), Amount(2, 50)  # in full, together the paper's 1000 samples
+
+
 def swept(amount: Amount, seconds: float, sizes: Sequence[int], **more: Any) -> dict[str, Any]:
     """What a Record says of a sweep over sizes, beside a work of so many seconds."""
     about = {"sizes": list(sizes), "seconds": seconds, **more}
@@ -180,17 +186,34 @@ def sweep_arguments(
     return [*words, "--passes", passes, "--seed", variant.seed(number)]
 
 
-def sweep(name: str, ways: Sequence[Way], about: Mapping[str, Any]) -> Plan:
-    """Launch one of the programs in each way, as often and over the sizes that `about` says (swept() made it)."""
-    launches = int(about["launches"])
+@dataclass(frozen=True)
+class Run:
+    """What each launch of a sweep runs once: a program in a way, and what its Points have as coordinates, too."""
+
+    way: Way
+    program: str
+    at: Mapping[str, Any] = field(default_factory=dict)
+
+
+def sweep(runs: Sequence[Run], amount: Amount, seconds: float, sizes: Sequence[int]) -> Plan:
+    """Every run over all sizes, in turns."""
 
     def steps(measurement: Measurement) -> None:
-        for number in range(launches):
-            words = sweep_arguments(about["seconds"], about["sizes"], about["passes"], number)
-            for way in ways:
-                launch(measurement, way, name, words, number=number)
+        for number in range(amount.launches):
+            words = sweep_arguments(seconds, sizes, amount.passes, number)
+            for run in runs:
+                launch(measurement, run.way, run.program, words, number=number, at=run.at)
 
-    return Plan(launches * len(ways), about, steps)
+    return Plan(amount.launches * len(runs), swept(amount, seconds, sizes), steps)
+
+
+def late_by(quantity: str) -> Callable[[Record], list[str]]:
+    """A study's troubles, where launches count as equal that differ by a small share of the work."""
+
+    def troubles(record: Record) -> list[str]:
+        return trouble(record, quantity, SHARE_OF_WORK * record.sweep.get("seconds", 0.0))
+
+    return troubles
 
 
 def chosen(record: Record, quantity: str, **at: object) -> pd.DataFrame:
@@ -209,8 +232,21 @@ def absent(record: Record, way: Way) -> str:
     return next((p.facts["absent"] for p in record.select(**way.at) if "absent" in p.facts), "")
 
 
-def not_so(record: Record, way: Way) -> dict[str, str]:
-    """Why the samples of this way are not what it stands for, as a Judgement says it; empty when they are."""
+def in_way(way: Way, judge: Judge, advice: str = "") -> Judge:
+    """`judge`, which decides nothing where the nodes or the library were not as this way has them."""
+
+    def judged(record: Record) -> Judgement:
+        if why := absent(record, way):
+            return undecided(why, NOT_FIXED)
+        seen = judge(record)
+        why_not: dict[str, Any] = {"advice": advice or seen.advice, **_not_so(record, way)}
+        return replace(seen, **why_not)
+
+    return judged
+
+
+def _not_so(record: Record, way: Way) -> dict[str, str]:
+    """Why the samples of this way are not what it is named for, as a Judgement says it; empty when they are."""
     other, buffers = other_library(record), send_buffers(record, way)
     if other or not way.buffer_bytes or buffers == {way.buffer_bytes}:
         return other

@@ -8,31 +8,22 @@ on two bytes takes a few nanoseconds.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
-
 from beowulf.cluster import Cluster
 from beowulf.labs.lab_06 import wire_picture
 from beowulf.labs.lab_06.wire_claims import (
     EVERY_MESSAGE,
-    Part,
-    Place,
     alike,
-    changes_as,
-    moves_as,
-    on_rates,
-    on_shares,
+    level,
+    of_rates,
+    of_shares,
     only_tcp,
+    points,
     printed,
-    share_is,
+    reaching,
+    times,
 )
-from beowulf.record import Record
 from beowulf.studies.study import PACKETS, Plan, Study
 from beowulf.studies.wire_shares import Talk, converse, place
-from beowulf.verdict import Outcome
-
-if TYPE_CHECKING:
-    from beowulf.figures import Figure
 
 PROTOCOLS = ("blocking", "nonblocking")
 MESSAGE_BYTES = 2
@@ -54,18 +45,6 @@ def plan(cluster: Cluster, *, quick: bool, launches: int | None = None) -> Plan:
     return converse(TALKS, quick=quick, launches=launches)
 
 
-def overlap(has_to_be: Callable[[str], Callable[[Any], Outcome]]) -> dict[str, Part]:
-    """For each protocol, with overlap against without, and what has to come out of it by the paper's figures."""
-    return {
-        protocol: Part(
-            place(protocol, MESSAGE_BYTES, 2),
-            place(protocol, MESSAGE_BYTES, 0),
-            has_to_be(protocol),
-        )
-        for protocol in PROTOCOLS
-    }
-
-
 def papers(quantity: str, protocol: str) -> tuple[float, float]:
     """The paper's figure without overlap, and with."""
     without, with_work = (
@@ -74,36 +53,25 @@ def papers(quantity: str, protocol: str) -> tuple[float, float]:
     return without, with_work
 
 
-def slower(protocol: str) -> Callable[[Any], Outcome]:
-    """Packets a second: 2,650.53 to 658.81, and 2,309.16 to 1,309.29 with blocking calls."""
-    without, with_work = papers("packets_per_s", protocol)
-    return changes_as(with_work / without)
+# For each protocol, with overlap against without.
+OVERLAP = {
+    each: (place(each, MESSAGE_BYTES, 2), place(each, MESSAGE_BYTES, 0)) for each in PROTOCOLS
+}
+# Packets a second: 2,650.53 to 658.81, and 2,309.16 to 1,309.29 with blocking calls.
+SLOWER = [b / a for a, b in (papers("packets_per_s", each) for each in PROTOCOLS)]
+# The share of data segments: 73.41 to 72.87 %, and 73.48 to 73.30 % with blocking calls.
+FEWER = [b - a for a, b in (papers("data_percent", each) for each in PROTOCOLS)]
+# Both shares of the non-blocking conversations; of the blocking ones only the first is printed.
+LEVELS = [
+    level(f"overlap {work} B", place("nonblocking", MESSAGE_BYTES, work), data + short)
+    for work, data, short in zip(
+        OVERLAPS,
+        papers("data_percent", "nonblocking"),
+        papers("short_message_percent", "nonblocking"),
+        strict=True,
+    )
+]
 
-
-def fewer(protocol: str) -> Callable[[Any], Outcome]:
-    """The share of data segments: 73.41 to 72.87 %, and 73.48 to 73.30 % with blocking calls."""
-    without, with_work = papers("data_percent", protocol)
-    return moves_as(with_work - without)
-
-
-def data_and_short_messages() -> dict[str, tuple[Place, float]]:
-    """Both shares of the non-blocking conversations; of the blocking ones only the first is printed."""
-    protocol = "nonblocking"
-    columns = ("data_percent", "short_message_percent")
-    data, short = (papers(column, protocol) for column in columns)
-    return {
-        f"overlap {work} B": (place(protocol, MESSAGE_BYTES, work), data[n] + short[n])
-        for n, work in enumerate(OVERLAPS)
-    }
-
-
-def picture(record: Record) -> Figure:
-    """Shares and packets a second of the four conversations: figures 19 and 20."""
-    title = "Messages of 2 bytes on the wire"
-    return wire_picture.picture(record, "packets_per_s", title, "section V.A", "figures 19-22")
-
-
-ALIKE = overlap(lambda _: alike)
 
 STUDY = Study(
     id="A10",
@@ -115,45 +83,43 @@ STUDY = Study(
             "Nearly all frames are TCP (section V.A: 100 and 99.97 %)",
             NEARLY_ALL_PERCENT,
         ),
-        share_is(
+        of_shares(
             "data-share-level",
             "Data and short messages are about as many of the frames as in section V.A (97.62 and 96.92 %)",
-            data_and_short_messages(),
+            LEVELS,
         ),
-        on_shares(
+        of_shares(
             "data-share-alike",
             "Overlap of 2 bytes leaves the share of data segments as it is, within a point"
             " (figure 19: 73.48 and 73.30 %)",
-            ALIKE,
-            "data_percent",
+            alike(points("data_percent", OVERLAP)),
         ),
-        on_shares(
+        of_shares(
             "data-share-alike-talking",
             "Overlap of 2 bytes leaves the share of data segments as it is while messages travel",
-            ALIKE,
-            "talking_data_percent",
+            alike(points("talking_data_percent", OVERLAP)),
         ),
-        on_shares(
+        of_shares(
             "overlap-lowers-data-share",
             "Overlap of 2 bytes lowers the share of data segments (section V.A: by 0.54 and 0.18 points)",
-            overlap(fewer),
-            "data_percent",
+            reaching(points("data_percent", OVERLAP), FEWER),
         ),
-        on_rates(
+        of_rates(
             "overlap-lowers-packet-rate",
             "Overlap of 2 bytes lowers the packets a second of the whole capture"
             " (section V.A: 2,650.53 to 658.81)",
-            overlap(slower),
-            "packets_per_s",
+            reaching(times("packets_per_s", OVERLAP), SLOWER),
         ),
-        on_rates(
+        of_rates(
             "overlap-lowers-packet-rate-talking",
             "Overlap of 2 bytes lowers the packets a second while messages travel",
-            overlap(slower),
-            "talking_packets_per_s",
+            reaching(times("talking_packets_per_s", OVERLAP), SLOWER),
         ),
     ],
-    draw=picture,
+    # Shares and packets a second of the four conversations: figures 19 and 20.
+    draw=wire_picture.drawn(
+        "Messages of 2 bytes on the wire", "packets_per_s", "section V.A", "figures 19-22"
+    ),
     needs=(PACKETS,),
     differs={
         "holds": (

@@ -8,29 +8,22 @@ the paper concludes that overlap lowers TCP's overhead and makes communication m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
 
 from beowulf.cluster import Cluster
 from beowulf.labs.lab_06 import wire_picture
 from beowulf.labs.lab_06.wire_claims import (
     EVERY_MESSAGE,
-    Part,
     alike,
-    changes_as,
-    moves_as,
-    on_rates,
-    on_shares,
+    level,
+    of_rates,
+    of_shares,
+    points,
     printed,
-    share_is,
+    times,
 )
-from beowulf.record import Record
 from beowulf.studies.study import PACKETS, Plan, Study
 from beowulf.studies.wire_shares import Talk, converse, place
-from beowulf.verdict import Outcome
-
-if TYPE_CHECKING:
-    from beowulf.figures import Figure
 
 PROTOCOLS = ("blocking", "nonblocking")
 EXCHANGES = {1024: 900, 8192: 300}  # so that their packets outnumber those of the launch
@@ -51,12 +44,23 @@ BEATS = papers("bytes_per_s", MOST) / printed("bytes_per_s", "figures 23-24", "b
 # From 64.70 to 65.08 %. The same serves for the overhead, of which it has no figure.
 RISE_POINTS = papers("data_percent", MOST) - papers("data_percent", 0)
 # How long they are is not said; its figures are those of 8192 bytes, blocking.
-LEVELS = {
-    f"overlap {work:,} B": (
+LEVELS = [
+    level(
+        f"overlap {work:,} B",
         place("nonblocking", 8192, work),
         papers("data_percent", work) + papers("short_message_percent", work),
     )
     for work in (0, MOST)
+]
+# Non-blocking, as in the paper's section V.B: the most work against none.
+OVERLAP = {
+    f"{size:,} B": (place("nonblocking", size, MOST), place("nonblocking", size, 0))
+    for size in EXCHANGES
+}
+# With the most work, non-blocking against blocking.
+CALLS = {
+    f"{size:,} B": (place("nonblocking", size, MOST), place("blocking", size, MOST))
+    for size in EXCHANGES
 }
 
 
@@ -78,83 +82,58 @@ def plan(cluster: Cluster, *, quick: bool, launches: int | None = None) -> Plan:
     return converse(chosen, quick=quick, launches=launches)
 
 
-def overlap(has_to_be: Callable[[Any], Outcome]) -> dict[str, Part]:
-    """Non-blocking, as in the paper's section V.B: the most work against none."""
-    protocol = "nonblocking"
-    return {
-        f"{size:,} B": Part(place(protocol, size, MOST), place(protocol, size, 0), has_to_be)
-        for size in EXCHANGES
-    }
-
-
-def calls(has_to_be: Callable[[Any], Outcome]) -> dict[str, Part]:
-    """With the most work, non-blocking against blocking."""
-    return {
-        f"{size:,} B": Part(
-            place("nonblocking", size, MOST), place("blocking", size, MOST), has_to_be
-        )
-        for size in EXCHANGES
-    }
-
-
-def picture(record: Record) -> Figure:
-    """Shares and Mbit/s of each conversation, beside section V.B."""
-    title = "Messages of 1024 and 8192 bytes on the wire"
-    return wire_picture.picture(record, "mbit_per_s", title, "section V.B")
-
-
 STUDY = Study(
     id="A11",
     title="Long messages on the wire: what work beside them changes",
     plan=plan,
     judged=[
         EVERY_MESSAGE,
-        share_is(
+        of_shares(
             "data-share-level",
             "Data and short messages are about as many of the frames of 8192 bytes as in section V.B"
             " (70.02 and 70.40 %)",
             LEVELS,
         ),
-        on_shares(
+        of_shares(
             "data-share-alike",
             "Overlap of 8192 bytes leaves the share of data segments as it is (section V.B: 64.70, 65.08 %)",
-            overlap(alike),
-            "data_percent",
+            alike(points("data_percent", OVERLAP)),
         ),
-        on_rates(
+        of_rates(
             "overlap-raises-rate",
             "Overlap of 8192 bytes raises the Mbit/s of the whole capture (section V.B: 8.85 to 40.54)",
-            overlap(changes_as(FASTER)),
-            "mbit_per_s",
+            [each.reaches(FASTER) for each in times("mbit_per_s", OVERLAP)],
         ),
-        on_rates(
+        of_rates(
             "overlap-raises-rate-talking",
             "Overlap of 8192 bytes raises the Mbit/s while messages travel",
-            overlap(changes_as(FASTER)),
-            "talking_mbit_per_s",
+            [each.reaches(FASTER) for each in times("talking_mbit_per_s", OVERLAP)],
         ),
-        on_rates(
+        of_rates(
             "nonblocking-beats-blocking",
             "With 8192 bytes of work, non-blocking messages have more Mbit/s than blocking ones (section VI)",
-            calls(changes_as(BEATS)),
-            "talking_mbit_per_s",
+            [each.reaches(BEATS) for each in times("talking_mbit_per_s", CALLS)],
         ),
-        on_shares(
+        of_shares(
             "overlap-lowers-overhead",
             "While messages travel, overlap of 8192 bytes lowers the TCP overhead as these labs define it"
             " (section VI)",
-            overlap(moves_as(-RISE_POINTS)),
-            "talking_tcp_overhead_percent",
+            [
+                each.reaches(-RISE_POINTS)
+                for each in points("talking_tcp_overhead_percent", OVERLAP)
+            ],
         ),
-        on_shares(
+        of_shares(
             "overlap-raises-data-share",
             "While messages travel, overlap of 8192 bytes lowers it by paper A's measure:"
             " more frames are data",
-            overlap(moves_as(RISE_POINTS)),
-            "talking_data_percent",
+            [each.reaches(RISE_POINTS) for each in points("talking_data_percent", OVERLAP)],
         ),
     ],
-    draw=picture,
+    # Shares and Mbit/s of each conversation, beside section V.B.
+    draw=wire_picture.drawn(
+        "Messages of 1024 and 8192 bytes on the wire", "mbit_per_s", "section V.B"
+    ),
     needs=(PACKETS,),
     differs={
         "holds": (

@@ -9,29 +9,22 @@ to 8192 it rises a little, because a message of several segments is acknowledged
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
 
 from beowulf.cluster import Cluster
 from beowulf.labs.lab_06 import wire_picture
 from beowulf.labs.lab_06.wire_claims import (
     EVERY_MESSAGE,
-    Part,
     alike,
-    changes_as,
-    moves_as,
-    on_rates,
-    on_shares,
+    of_rates,
+    of_shares,
+    points,
     printed,
+    reaching,
+    times,
 )
-from beowulf.record import Record
 from beowulf.studies.study import PACKETS, Plan, Study
 from beowulf.studies.wire_shares import Talk, converse, place
-from beowulf.verdict import Outcome
-
-if TYPE_CHECKING:
-    from beowulf.figures import Figure
 
 PROTOCOLS = ("blocking", "nonblocking")
 SIZES = (2, 1024, 8192)
@@ -49,31 +42,19 @@ def printed_by_size(quantity: str) -> list[float]:
     return [printed(quantity, "figures 23-24", "blocking", size, 0) for size in SIZES]
 
 
-def steps(*have_to_be: Callable[[Any], Outcome]) -> dict[str, Part]:
-    """Blocking, as in the paper: each size against the one before it."""
-    return {
-        f"{small:,} to {large:,} B": Part(
-            place("blocking", large, 0), place("blocking", small, 0), has_to_be
-        )
-        for (small, large), has_to_be in zip(pairwise(SIZES), have_to_be, strict=True)
-    }
-
-
-def picture(record: Record) -> Figure:
-    """Shares and Mbit/s by size, beside figures 23 and 26."""
-    title = "Messages of 2, 1024 and 8192 bytes on the wire"
-    return wire_picture.picture(record, "mbit_per_s", title, "figures 23-24")
-
-
+# Blocking, as in the paper: each size against the one before it.
+STEPS = {
+    f"{small:,} to {large:,} B": (place("blocking", large, 0), place("blocking", small, 0))
+    for small, large in pairwise(SIZES)
+}
 BOTH_CALLS = {
-    f"{size:,} B": Part(place("nonblocking", size, 0), place("blocking", size, 0), alike)
-    for size in SIZES
+    f"{size:,} B": (place("nonblocking", size, 0), place("blocking", size, 0)) for size in SIZES
 }
 
 # 64.70, 72.86 and 73.43 %: what the paper takes for the overhead, of which it has no other figure.
-MORE_DATA = steps(*(moves_as(b - a) for a, b in pairwise(printed_by_size("data_percent"))))
+MORE_DATA = [b - a for a, b in pairwise(printed_by_size("data_percent"))]
 # 255,664, 1,388,107 and 1,132,335 bytes a second.
-PEAKS = steps(*(changes_as(b / a) for a, b in pairwise(printed_by_size("bytes_per_s"))))
+PEAKS = [b / a for a, b in pairwise(printed_by_size("bytes_per_s"))]
 
 STUDY = Study(
     id="A12",
@@ -81,39 +62,37 @@ STUDY = Study(
     plan=plan,
     judged=[
         EVERY_MESSAGE,
-        on_shares(
+        of_shares(
             "size-raises-data-share",
             "The share of data segments rises with the size (figure 23: 64.70, 72.86, 73.43 %)",
-            MORE_DATA,
-            "data_percent",
+            reaching(points("data_percent", STEPS), MORE_DATA),
         ),
-        on_shares(
+        of_shares(
             "size-raises-overhead",
             "While messages travel, the TCP overhead as these labs define it rises with the size"
             " (of figure 27)",
-            MORE_DATA,
-            "talking_tcp_overhead_percent",
+            reaching(points("talking_tcp_overhead_percent", STEPS), MORE_DATA),
         ),
-        on_rates(
+        of_rates(
             "rate-peaks-at-1024",
             "The bytes a second of the whole capture rise from 2 to 1024 bytes and fall to 8192 (figure 25)",
-            PEAKS,
-            "bytes_per_s",
+            reaching(times("bytes_per_s", STEPS), PEAKS),
         ),
-        on_rates(
+        of_rates(
             "rate-peaks-at-1024-talking",
             "The bytes a second while messages travel rise from 2 to 1024 bytes and fall to 8192",
-            PEAKS,
-            "talking_bytes_per_s",
+            reaching(times("talking_bytes_per_s", STEPS), PEAKS),
         ),
-        on_shares(
+        of_shares(
             "calls-alike",
             "While messages travel, both kinds of calls have the same share of data segments (section V)",
-            BOTH_CALLS,
-            "talking_data_percent",
+            alike(points("talking_data_percent", BOTH_CALLS)),
         ),
     ],
-    draw=picture,
+    # Shares and Mbit/s by size, beside figures 23 and 26.
+    draw=wire_picture.drawn(
+        "Messages of 2, 1024 and 8192 bytes on the wire", "mbit_per_s", "figures 23-24"
+    ),
     needs=(PACKETS,),
     differs={
         "holds": (

@@ -8,7 +8,7 @@ wire is beside its time: `buffer_sizes.py` and `collectives.py` are the two part
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
@@ -36,7 +36,7 @@ def plan(cluster: Cluster, *, quick: bool) -> Plan:
 
 def judged(record: Record) -> list[Claim]:
     """What buffers, limit and collective calls should do."""
-    return [*buffer_sizes.CLAIMS, *collectives.claims(record)]
+    return [*buffer_sizes.claims(record), *collectives.claims(record)]
 
 
 def picture(record: Record) -> Figure:
@@ -52,8 +52,7 @@ def picture(record: Record) -> Figure:
         tables.append(buffer_sizes.table(record))
     if shown := collectives.sizes(record):
         for size in (shown[0], shown[-1]):
-            heading = f"Four ranks, {size_text(size)} for each"
-            rows[heading] = collectives.panels(record, size)
+            rows[f"Four ranks, {size_text(size)} for each"] = collectives.panels(record, size)
         tables.append(collectives.table(record))
     if not rows:
         raise LabError("The Record of study A13 has no samples.", "Measure again.")
@@ -64,24 +63,22 @@ def picture(record: Record) -> Figure:
         for part, (heading, row) in zip(parts, rows.items(), strict=True):
             row = [panel for panel in row if panel.values]  # without a capture, only the times
             axes = part.subplots(1, len(row), squeeze=False)[0]
-            for number, (each, panel) in enumerate(zip(axes, row, strict=True)):
-                draw(each, panel, named=number == 0)
+            for each, panel in zip(axes, row, strict=True):
+                draw(each, panel, named=each is axes[0])
             legend(axes[0], list(row[0].values))
             part.suptitle(heading, x=0.01, ha="left", fontsize=13)
-    alt = " ".join(
-        f"{heading}: {' '.join(_in_words(panel) for panel in row)}" for heading, row in rows.items()
-    )
-    table = pd.concat(tables, ignore_index=True)
-    return Figure(drawing, STUDY.title, f"{STUDY.title}. {alt}", table)
+    said = (f"{heading}: {' '.join(map(_in_words, row))}" for heading, row in rows.items())
+    alt = f"{STUDY.title}. {' '.join(said)}"
+    return Figure(drawing, STUDY.title, alt, pd.concat(tables, ignore_index=True))
 
 
 def _in_words(panel: Panel) -> str:
     from beowulf.figures.look import number_text
 
-    parts: list[Any] = []
+    parts = []
     for label, series in panel.values.items():
-        bars = ", ".join(f"{name} {number_text(float(f'{v:.3g}'))}" for name, v in series.items())
-        parts.append(f"{label}: {bars}")
+        bars = (f"{name} {number_text(float(f'{v:.3g}'))}" for name, v in series.items())
+        parts.append(f"{label}: {', '.join(bars)}")
     return f"{panel.title} ({panel.unit}) {'; '.join(parts)}."
 
 

@@ -11,17 +11,18 @@ two steps where reduce and broadcast take four, and more bytes.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
+from itertools import product
 from typing import TYPE_CHECKING
 
 from beowulf import paths, variant
-from beowulf.errors import LabError
-from beowulf.measure.judgement import below, together
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import trouble
-from beowulf.measure.statistics import LEAST_PAIRS, Ratio
-from beowulf.measure.table import summary_of
+from beowulf.measure.statistics import LEAST_PAIRS
 from beowulf.record import Point, Record
-from beowulf.studies.study import Claim, Judgement
+from beowulf.studies import wire_costs
+from beowulf.studies.quantity import TIMES, Quantity, all_hold, exactly
+from beowulf.studies.study import Claim
 from beowulf.studies.wire_costs import (
     ALIKE,
     Observed,
@@ -29,17 +30,16 @@ from beowulf.studies.wire_costs import (
     cost,
     counting,
     each,
-    not_slower,
     observed,
     paired,
     size_text,
-    times,
     unseen,
 )
-from beowulf.verdict import Outcome
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from beowulf.measure.judgement import Span
 
 PART = "collectives"
 OPERATION = "operation_us"
@@ -51,6 +51,7 @@ OPERATIONS = {
     "alltoall": "all-to-all",
     "allreduce": "allreduce",
 }
+WAYS = {"call": "MPI's call", "loop": "loop of single messages"}
 RANKS = 4
 KB = 1024
 SIZES, QUICK_SIZES = (KB, 16 * KB, 256 * KB), (KB, 16 * KB)
@@ -69,7 +70,7 @@ def measure(measurement: Measurement) -> None:
     passes = QUICK_PASSES if measurement.quick else PASSES
     launches = planned(measurement.quick)
     measurement.sweep[PART] = {"sizes": list(sizes), "launches": launches, "passes": passes}
-    program = paths.root() / "labs" / "06-protocol-analysis" / "collectives.c"
+    program = paths.lab("06") / "collectives.c"
     measurement.prepare(program)
     for number in range(launches):
         words: list[str | int] = ["--operations", ",".join(OPERATIONS)]
@@ -115,20 +116,13 @@ def by_place(messages: pd.DataFrame) -> dict[int, dict[str, pd.DataFrame]]:
 
 def points(record: Record, operation: str, way: str, size: int) -> list[Point]:
     """The launches of an operation in one of both ways, those with samples."""
-    launches = record.select(part=PART, operation=operation, way=way, size_bytes=size)
-    return [point for point in launches if point.samples]
+    at = {"part": PART, "operation": operation, "way": way, "size_bytes": size}
+    return wire_costs.measured(record, OPERATION, **at)
 
 
 def sizes(record: Record) -> list[int]:
     """The sizes that were measured."""
-    launches = [point for point in record.select(part=PART) if point.quantity == OPERATION]
-    return sorted({int(point.at["size_bytes"]) for point in launches if point.samples})
-
-
-def compared(record: Record, operation: str, size: int) -> Ratio:
-    """The call's time as a multiple of the loop's of the same pass; LabError without samples."""
-    call, loop = (points(record, operation, way, size) for way in ("call", "loop"))
-    return paired(call, loop, busy=record.busy)
+    return sorted({p.at["size_bytes"] for p in wire_costs.measured(record, OPERATION, part=PART)})
 
 
 def counted(record: Record, operation: str, way: str, size: int, name: str) -> float:
@@ -136,46 +130,63 @@ def counted(record: Record, operation: str, way: str, size: int, name: str) -> f
     return cost(points(record, operation, way, size), name)
 
 
-def sent_bytes(record: Record, operation: str, size: int) -> tuple[float, float]:
-    """The bytes of all messages of a call, and of a loop; LabError where nothing was captured."""
-    call, loop = (
-        counted(record, operation, way, size, "message_bytes") for way in ("call", "loop")
+def time_of_call(operation: str, size: int) -> Quantity:
+    """A multiple of the loop's of the same pass."""
+    return Quantity(
+        f"the time of MPI's {OPERATIONS[operation]} of {size_text(size)} over the loop's",
+        lambda record: paired(record, *(points(record, operation, way, size) for way in WAYS)),
+        TIMES,
     )
-    return call, loop
+
+
+def bytes_of_call(operation: str, size: int) -> Quantity:
+    """The bytes of all its messages, as a multiple of the loop's."""
+
+    def of(record: Record) -> Span:
+        call, loop = (counted(record, operation, way, size, "message_bytes") for way in WAYS)
+        return exactly(call / loop)
+
+    says = f"the bytes of all messages of MPI's {OPERATIONS[operation]} of {size_text(size)} over the loop's"
+    return Quantity(says, of, TIMES)
 
 
 def table(record: Record) -> pd.DataFrame:
     """One row an operation, size and way: time with its interval, and each operation's cost on the wire."""
-    import pandas as pd
-
-    rows = []
-    for operation in OPERATIONS:
-        for size in sizes(record):
-            for way in ("call", "loop"):
-                here = points(record, operation, way, size)
-                if not here:
-                    continue
-                seen = summary_of(here, busy=record.busy)
-                row = {"operation": OPERATIONS[operation], "size_bytes": size, "way": way}
-                row |= {"n": seen.n, OPERATION: seen.median}
-                row |= {"low_us": seen.low, "high_us": seen.high}
-                facts = [point.facts["each"] for point in here if "each" in point.facts]
-                if facts:
-                    row |= {k: sum(f[k] for f in facts) / len(facts) for k in facts[0]}
-                rows.append(row)
-    if not rows:
-        raise LabError("The Record has no collective operations.", "Measure again.")
-    return pd.DataFrame(rows)
+    cases = (
+        (
+            {"operation": OPERATIONS[operation], "size_bytes": size, "way": way},
+            points(record, operation, way, size),
+        )
+        for operation, size, way in product(OPERATIONS, sizes(record), WAYS)
+    )
+    return wire_costs.table(record, OPERATION, cases)
 
 
 def claims(record: Record) -> list[Claim]:
     """For each operation: MPI's call is not slower than the loop, and sends no more bytes."""
-    shown = sizes(record) or list(QUICK_SIZES)
-    by_operation = [
-        [*(not_slower_at(operation, size) for size in shown), no_more_bytes(operation)]
-        for operation in OPERATIONS
-    ]
-    return [SAVES_TIME, *(claim for each in by_operation for claim in each)]
+    shown = sizes(record) or QUICK_SIZES
+    found = [SAVES_TIME]
+    for operation, name in OPERATIONS.items():
+        found += [
+            Claim(
+                f"{operation}-{size // KB}kb-not-slower",
+                f"MPI's {name} of {size_text(size)} is not slower than the loop, within {ALIKE:.0%}",
+                time_of_call(operation, size) < 1 + ALIKE,
+                troubles=timed,
+            )
+            for size in shown
+        ]
+        found.append(
+            Claim(
+                f"{operation}-no-more-bytes",
+                f"MPI's {name} sends no more bytes than the loop, at any size",
+                counting(
+                    all_hold(*(bytes_of_call(operation, size).within(0, 1) for size in shown))
+                ),
+                troubles=partial(unseen, part=PART),
+            )
+        )
+    return found
 
 
 def timed(record: Record) -> list[str]:
@@ -183,97 +194,27 @@ def timed(record: Record) -> list[str]:
     return trouble(record, OPERATION)
 
 
-@counting
-def saves_time(record: Record) -> Judgement:
-    """A broadcast in two steps instead of three, with the same three messages."""
-    seen = compared(record, "broadcast", 16 * KB)
-    call, loop = sent_bytes(record, "broadcast", 16 * KB)
-    same_bytes: Outcome = "holds" if call == loop else "contradicted"
-    return Judgement(
-        together([same_bytes, below(seen, 1 - ALIKE)]),
-        f"{call:,.0f} bytes against {loop:,.0f}, and {times(seen)} as long",
-        {"times": seen.median, "low": seen.low, "high": seen.high},
-    )
-
-
+# In two steps instead of three, with the same three messages.
 SAVES_TIME = Claim(
     "broadcast-16kb-saves-time-not-bytes",
     "A broadcast of 16 KB by MPI's call sends as many bytes as the loop and takes less time",
-    saves_time,
+    counting(
+        all_hold(
+            bytes_of_call("broadcast", 16 * KB).within(1, 1),
+            time_of_call("broadcast", 16 * KB) < 1 - ALIKE,
+        )
+    ),
     troubles=lambda record: [*timed(record), *unseen(record, PART)],
 )
-
-
-def not_slower_at(operation: str, size: int) -> Claim:
-    """The call's time against the loop's."""
-
-    def judge(record: Record) -> Judgement:
-        seen = compared(record, operation, size)
-        return Judgement(
-            not_slower(seen),
-            f"{times(seen)} as long as the loop",
-            {"times": seen.median, "low": seen.low, "high": seen.high, "n": seen.n},
-        )
-
-    says = (
-        f"MPI's {OPERATIONS[operation]} of {size_text(size)} is not slower than the loop,"
-        f" within {ALIKE:.0%}"
-    )
-    return Claim(f"{operation}-{size // KB}kb-not-slower", says, judge, troubles=timed)
-
-
-def no_more_bytes(operation: str) -> Claim:
-    """The bytes of the call's messages against those of the loop's, at every size."""
-
-    @counting
-    def judge(record: Record) -> Judgement:
-        parts, numbers, more = [], {}, False
-        for size in sizes(record):
-            try:
-                call, loop = sent_bytes(record, operation, size)
-            except LabError:
-                continue
-            more |= call > loop
-            parts.append(f"{size_text(size)}: {call:,.0f} against {loop:,.0f}")
-            numbers[f"times_at_{size}"] = call / loop
-        if not parts:
-            raise LabError("There is no capture of this operation.", "Measure again.")
-        evidence = "bytes of all messages, " + "; ".join(parts)
-        return Judgement("contradicted" if more else "holds", evidence, numbers)
-
-    says = f"MPI's {OPERATIONS[operation]} sends no more bytes than the loop, at any size"
-    name = f"{operation}-no-more-bytes"
-    return Claim(name, says, judge, troubles=lambda record: unseen(record, PART))
 
 
 def panels(record: Record, size: int) -> list[Panel]:
     """Time, messages and bytes of each operation by call and by loop, at one size."""
     results = table(record)
-    here = {
-        way: results[(results.size_bytes == size) & (results.way == way)]
-        for way in ("call", "loop")
-    }
-    labels = {"call": "MPI's call", "loop": "loop of single messages"}
-
-    def values(column: str, scale: float = 1.0) -> dict[str, dict[str, float]]:
-        return {
-            labels[way]: {
-                str(o): float(v) * scale for o, v in zip(rows.operation, rows[column], strict=True)
-            }
-            for way, rows in here.items()
-            if column in rows
-        }
-
-    spans = {
-        (labels[way], str(row.operation)): (
-            float(str(row.low_us)) / 1e3,
-            float(str(row.high_us)) / 1e3,
-        )
-        for way, rows in here.items()
-        for row in rows.itertuples()
-    }
-    return [
-        Panel("How long?", "slowest rank (ms)", values(OPERATION, 1e-3), spans),
-        Panel("How many messages?", "an operation", values("messages"), {}),
-        Panel("How many bytes?", "KB of frames an operation", values("wire_bytes", 1 / KB), {}),
-    ]
+    here = results[results.size_bytes == size].replace({"way": WAYS})
+    wanted = (
+        ("How long?", "slowest rank (ms)", OPERATION, 1e-3),
+        ("How many messages?", "an operation", "messages", 1.0),
+        ("How many bytes?", "KB of frames an operation", "wire_bytes", 1 / KB),
+    )
+    return wire_costs.panels(here, "way", "operation", wanted)

@@ -11,7 +11,7 @@ from beowulf.exercises import timelines
 from beowulf.measure.measurement import Measurement
 from beowulf.record import Point, Record
 from beowulf.timeline.analysis import Analysis
-from beowulf.timeline.wire import CLEAR, DATA, REQUEST
+from beowulf.timeline.run_packets import CLEAR, DATA, REQUEST
 
 STUDY, RUN = "T6", "one message"
 PROGRAM, TAG = "conversation.c", 6

@@ -9,12 +9,11 @@ from __future__ import annotations
 import errno
 import fcntl
 import hashlib
-import inspect
 import signal
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Real
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -40,7 +39,6 @@ COUNTS = {
     "wire_bytes": "bytes of the packets themselves, with all headers",
 }
 GHOST_ROWS = "ghost_rows"  # messages of so many bytes as a row has
-LONGEST_SOURCE = 20_000
 # Takes packets as pyshark gives them; gives each count by its name.
 Count = Callable[[Iterable[Any]], Mapping[str, int]]
 
@@ -55,13 +53,8 @@ def measure(
     capture, and for one that is still being written.
     """
     file = capture_run.capture(cluster, capture) if isinstance(capture, Record) else Path(capture)
-    source = _source(count)
-    program = {
-        "name": str(getattr(count, "__name__", count)),
-        "arguments": [],
-        "sha256": hashlib.sha256(source.encode()).hexdigest(),
-    }
-    sweep = {"source": source[:LONGEST_SOURCE], "row_bytes": row_bytes}
+    source, program = file_functions.of_cell(count)
+    sweep = {"source": source, "row_bytes": row_bytes}
     with EXERCISE.record(cluster, sweep=sweep, program=program) as made:
         facts = _finished(file)
         made.points, made.captures = counts(file, count, row_bytes), [facts]
@@ -75,21 +68,16 @@ def counts(file: Path, count: Count, row_bytes: int = 0) -> list[Point]:
     half = _packets(file) // 2
     all_ours, half_ours = ours(file, row_bytes), ours(file, first=half) if half else {}
     given, why = _called(count, file, "")
-    of_half, _ = _called(count, file, f"frame.number <= {half}") if half and given else ({}, "")
+    of_half = _called(count, file, f"frame.number <= {half}")[0] if half and given else {}
     found = []
     for name, wanted in all_ours.items():
-        yours: Any = given.get(name)
-        reason = why or _no_count(name, yours, given)
-        right = not reason and yours == wanted
+        reason = why or _no_count(name, given)
+        yours = None if reason else int(given[name])
+        right = yours == wanted
         if right and name in half_ours and of_half.get(name) != half_ours[name]:
             right = False
             reason = f"right for all packets, and not for the first {half}: is it written into the function?"
-        facts = {
-            "yours": None if why or _no_count(name, yours, given) else int(yours),
-            "ours": wanted,
-            "right": right,
-            "why": reason,
-        }
+        facts = {"yours": yours, "ours": wanted, "right": right, "why": reason}
         found.append(Point({"count": name}, facts=facts))
     return found
 
@@ -133,40 +121,26 @@ def _called(count: Any, file: Path, display_filter: str) -> tuple[Mapping[str, A
     """What the learner's function gives; nothing and the reason where that is no dict."""
     import pyshark
 
-    if not callable(count):
-        return {}, f"count is no function, but {type(count).__name__}"
-    packets = pyshark.FileCapture(
+    with pyshark.FileCapture(
         str(file),
         display_filter=display_filter or None,
         custom_parameters=dissector.options(),
-    )
-    try:
-        with packets:
-            given = count(packets)
-    except Exception as problem:
-        return {}, file_functions.raised(count, problem)
-    if given is None or given is ...:
-        return {}, "it is not written yet"
-    if not isinstance(given, Mapping):
-        return {}, f"it gives no dict, but {type(given).__name__}"
-    return given, ""
+    ) as packets:
+        given, why = file_functions.result(count, packets)
+    if not why and not isinstance(given, Mapping):
+        why = f"it gives no dict, but {type(given).__name__}"
+    return ({}, why) if why else (given, "")
 
 
-def _no_count(name: str, yours: Any, given: Mapping[str, Any]) -> str:
+def _no_count(name: str, given: Mapping[str, Any]) -> str:
     """Why what was given under a name counts nothing; empty where it does."""
     if name not in given:
         return "it is not in the dict"
+    yours = given[name]
     if isinstance(yours, bool) or not isinstance(yours, Real):
         return f"it is no number, but {type(yours).__name__}"
-    number = cast("float", yours)
-    return "" if 0 <= number < 1e15 and number % 1 == 0 else f"nothing is counted {yours} times"
-
-
-def _source(count: Any) -> str:
-    try:
-        return inspect.getsource(count)
-    except (OSError, TypeError):
-        return ""  # made in a way that leaves no text
+    number: Any = yours
+    return "" if 0 <= number < 1e15 and number % 1 == 0 else f"nothing is counted {number} times"
 
 
 def _finished(file: Path) -> dict[str, Any]:

@@ -6,20 +6,23 @@ the wire that A10 counts. Each of its Points is one message.
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from beowulf import mpi
 from beowulf.cluster import Cluster
-from beowulf.errors import UsageError
-from beowulf.labs.lab_06 import capture_run
-from beowulf.record import Point, Record
+from beowulf.errors import LabError, UsageError
+from beowulf.exercises.exercise import Exercise, records
+from beowulf.measure.watched import Watched
+from beowulf.record import Point, Record, reserve
 
 if TYPE_CHECKING:
     import pandas as pd
 
 STUDY = "A10"
 NAMES = ("postcard", "sizes", "limit")
-RANKS = 2
+RANKS, LONGEST_S = 2, 60.0
 WHOLE_BYTES = 1 << 18  # more than any packet has
 MOST_MESSAGES = 1000
 # What a Point keeps of a message, by the names that `costs` gives them.
@@ -42,16 +45,28 @@ def send(
     """
     if name not in NAMES:
         raise UsageError(f"Cards are called {', '.join(NAMES)}, not {name!r}.")
-    return capture_run.record(
-        cluster,
-        STUDY,
-        name,
-        Path(program),
-        [text, *sizes],
-        ranks=RANKS,
-        look=points,
-        snap_bytes=WHOLE_BYTES,
-    )
+    source, words = Path(program), [text, *map(str, sizes)]
+    command = mpi.prepare(source, library=str(cluster.describe().get("mpi", "classic")))
+    digest = hashlib.sha256(source.read_bytes()).hexdigest()
+    about = {"name": source.name, "arguments": words, "sha256": digest}
+    file: Path | None = None
+    try:
+        with (
+            Watched(cluster, STUDY) as watched,
+            Exercise(STUDY, name).record(cluster, program=about, watched=watched) as made,
+        ):
+            file = reserve((records(cluster) / made.file_name).with_suffix(".pcapng"))
+            with cluster.capture(file, snap_bytes=WHOLE_BYTES) as wire:
+                done = mpi.launch(cluster, command, RANKS, words, timeout_s=LONGEST_S)
+            if failed := mpi.failure(done, source.name):
+                raise LabError(failed, done.stderr.strip() or "In a terminal it says more.")
+            made.points = points(file)
+            made.captures, made.warnings = [wire.facts()], list(wire.warnings)
+    except BaseException:
+        if file:
+            file.unlink(missing_ok=True)  # without its Record it says nothing
+        raise
+    return made
 
 
 def points(file: Path) -> list[Point]:
@@ -86,10 +101,10 @@ def _frame(packet: pd.Series) -> dict[str, int]:
 def _before(packets: pd.DataFrame, number: int) -> int:
     """How many packets of its connection, either way, come before the packet of that number."""
     mine, earlier = packets.iloc[number - 1], packets.iloc[: number - 1]
-    ends = {(mine["src"], mine["src_port"]), (mine["dst"], mine["dst_port"])}
-    sources = zip(earlier["src"], earlier["src_port"], strict=True)
-    targets = zip(earlier["dst"], earlier["dst_port"], strict=True)
-    return sum({source, target} == ends for source, target in zip(sources, targets, strict=True))
+    there, back = ["src", "src_port", "dst", "dst_port"], ["dst", "dst_port", "src", "src_port"]
+    return int(
+        sum((earlier[way] == mine[there].tolist()).all(axis=1).sum() for way in (there, back))
+    )
 
 
 def table(record: Record) -> pd.DataFrame:

@@ -7,21 +7,19 @@ launches. A change that the paper prints holds where at least half of it is ther
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from beowulf import papers
 from beowulf.errors import LabError
-from beowulf.measure.judgement import narrower, reaches, together, within
 from beowulf.measure.quality import cut_short, trouble
 from beowulf.measure.roundtrips import HALF
-from beowulf.measure.statistics import LEAST_PAIRS, Ratio, Summary, ratio, summary
+from beowulf.measure.statistics import LEAST_PAIRS, ratio, summary
 from beowulf.record import Record
+from beowulf.studies.quantity import TIMES, Judge, Quantity, all_hold, exactly
 from beowulf.studies.study import Claim, Judgement
+from beowulf.studies.wire_costs import counting
 from beowulf.studies.wire_shares import rows, uncut
-from beowulf.verdict import Outcome
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,25 +31,43 @@ LEVEL_POINTS = 5.0
 
 # What one measurement looks like: {"protocol": …, "message_bytes": …, "overlap_bytes": …}
 Place = Mapping[str, Any]
+# By what evidence calls them: a place, and the one that it is compared with.
+Places = Mapping[str, tuple[Place, Place]]
 
 
-@dataclass(frozen=True)
-class Part:
-    """One of the comparisons of a claim: a quantity at `one` place, at another, and what has to come out."""
+def times(column: str, places: Places) -> list[Quantity]:
+    """How many times a rate is at one place what it is at the other; a busy machine makes the interval wider."""
 
-    one: Place
-    other: Place
-    has_to_be: Callable[[Any], Outcome]  # of a Ratio or of a Summary of differences
+    def one(says: str, *both: Place) -> Quantity:
+        return Quantity(
+            says, lambda record: ratio(_pairs(record, column, *both), busy=record.busy), TIMES
+        )
+
+    return [one(says, *both) for says, both in places.items()]
 
 
-def _pairs(record: Record, part: Part, quantity: str) -> list[tuple[float, float]]:
-    """The quantity at both places, a pair for each round; LabError for too few of them."""
+def points(column: str, places: Places) -> list[Quantity]:
+    """How many points a share at one place is above that at the other: counted, not timed."""
+
+    def one(says: str, *both: Place) -> Quantity:
+        return Quantity(
+            says,
+            lambda record: summary([a - b for a, b in _pairs(record, column, *both)]),
+            "points",
+        )
+
+    return [one(says, *both) for says, both in places.items()]
+
+
+def _pairs(record: Record, column: str, one: Place, other: Place) -> list[tuple[float, float]]:
+    """A column at both places, a pair for each round; LabError for too few of them."""
     launches = rows(record)
-    both = [_chosen(launches, place) for place in (part.one, part.other)]
-    rounds = both[0].merge(both[1], on="launch", suffixes=("_one", "_other"))
+    rounds = _chosen(launches, one).merge(
+        _chosen(launches, other), on="launch", suffixes=("_one", "_other")
+    )
     if len(rounds) < LEAST_PAIRS:
         raise LabError(f"{len(rounds)} rounds have both, and {LEAST_PAIRS} are needed.")
-    columns = (rounds[f"{quantity}_one"], rounds[f"{quantity}_other"])
+    columns = (rounds[f"{column}_one"], rounds[f"{column}_other"])
     return [(float(a), float(b)) for a, b in zip(*columns, strict=True)]
 
 
@@ -61,14 +77,31 @@ def _chosen(launches: pd.DataFrame, at: Place) -> pd.DataFrame:
     return launches
 
 
-def changes_as(published: float) -> Callable[[Ratio], Outcome]:
-    """Whether a rate changes as in the paper, where it became so many times itself: at least half as much."""
-    return partial(reaches, published=published, none=1.0)
+def alike(shares: Iterable[Quantity]) -> list[Judge]:
+    """Whether shares differ by less than a point, either way."""
+    return [each.within(-POINTS_MATTER, POINTS_MATTER) for each in shares]
 
 
-def moves_as(published: float) -> Callable[[Summary], Outcome]:
-    """Whether a share moves as in the paper, by so many points: at least half as many."""
-    return partial(reaches, published=published, none=0.0)
+def reaching(changes: Iterable[Quantity], published: Iterable[float]) -> list[Judge]:
+    """Whether each changes as in the paper: at least half as much."""
+    return [each.reaches(change) for each, change in zip(changes, published, strict=True)]
+
+
+def level(says: str, at: Place, percent: float) -> Judge:
+    """Whether data and short messages together are LEVEL_POINTS from the paper's share or less.
+
+    The paper's dissector splits them by chance: a short message is a data segment that looked like another protocol.
+    """
+
+    def share(record: Record) -> Any:
+        launches = _chosen(rows(record), at)["data_percent"].tolist()
+        if len(launches) < LEAST_PAIRS:
+            raise LabError(f"{len(launches)} launches have it, and {LEAST_PAIRS} are needed.")
+        return summary(launches)
+
+    return Quantity(says, share, "% of the packets").within(
+        percent - LEVEL_POINTS, percent + LEVEL_POINTS
+    )
 
 
 def printed(quantity: str, where: str, calls: str, message_bytes: object, overlap: int) -> float:
@@ -77,93 +110,18 @@ def printed(quantity: str, where: str, calls: str, message_bytes: object, overla
     return papers.figure("A-wire", quantity, **at)
 
 
-def alike(points: Summary) -> Outcome:
-    """Whether a difference is smaller than a point, either way."""
-    return within(points, -POINTS_MATTER, POINTS_MATTER)
+def of_rates(name: str, says: str, judges: Iterable[Judge]) -> Claim:
+    """A claim on times."""
+    return _claim(name, says, all_hold(*judges), timed)
 
 
-def on_rates(name: str, says: str, parts: Mapping[str, Part], quantity: str) -> Claim:
-    """How often a rate at one place is that at another; a busy machine leaves it open."""
-
-    def judge(record: Record) -> Judgement:
-        try:
-            seen = {
-                part: ratio(_pairs(record, each, quantity), busy=record.busy)
-                for part, each in parts.items()
-            }
-        except LabError as problem:
-            return _unmeasured(record, problem.message)
-        return _compared(record, parts, seen, "{:.2f} times ({:.2f} to {:.2f})")
-
-    return Claim(name, says, judge, troubles=timed)
+def of_shares(name: str, says: str, judges: Iterable[Judge]) -> Claim:
+    """A claim on what is counted, which a busy machine does not change."""
+    return _claim(name, says, all_hold(*judges), counted)
 
 
-def on_shares(name: str, says: str, parts: Mapping[str, Part], quantity: str) -> Claim:
-    """How many points a share at one place is above that at another: counted, not timed."""
-
-    def judge(record: Record) -> Judgement:
-        try:
-            seen = {
-                part: summary([a - b for a, b in _pairs(record, each, quantity)])
-                for part, each in parts.items()
-            }
-        except LabError as problem:
-            return _unmeasured(record, problem.message)
-        return _compared(record, parts, seen, "{:+.2f} points ({:+.2f} to {:+.2f})")
-
-    return Claim(name, says, judge, troubles=counted)
-
-
-def share_is(name: str, says: str, levels: Mapping[str, tuple[Place, float]]) -> Claim:
-    """Whether data and short messages together are LEVEL_POINTS from the paper's share or less, at each place.
-
-    The paper's dissector splits them by chance: a short message is a data segment that looked like another protocol.
-    """
-
-    def judge(record: Record) -> Judgement:
-        try:
-            seen = {part: _level(record, at) for part, (at, _) in levels.items()}
-        except LabError as problem:
-            return _unmeasured(record, problem.message)
-        outcomes = [
-            within(seen[part], percent - LEVEL_POINTS, percent + LEVEL_POINTS)
-            for part, (_, percent) in levels.items()
-        ]
-        return _summed_up(record, outcomes, seen, "{:.2f} % ({:.2f} to {:.2f})")
-
-    return Claim(name, says, judge, troubles=counted)
-
-
-def _level(record: Record, at: Place) -> Summary:
-    launches = _chosen(rows(record), at)["data_percent"].tolist()
-    if len(launches) < LEAST_PAIRS:
-        raise LabError(f"{len(launches)} launches have it, and {LEAST_PAIRS} are needed.")
-    return summary(launches)
-
-
-def _compared(
-    record: Record, parts: Mapping[str, Part], seen: Mapping[str, Ratio | Summary], words: str
-) -> Judgement:
-    outcomes = [parts[part].has_to_be(each) for part, each in seen.items()]
-    return _summed_up(record, outcomes, seen, words)
-
-
-def _summed_up(
-    record: Record, outcomes: Sequence[Outcome], seen: Mapping[str, Ratio | Summary], words: str
-) -> Judgement:
-    return Judgement(
-        together(outcomes),
-        "; ".join(
-            f"{part}: {words.format(each.median, each.low, each.high)}"
-            for part, each in seen.items()
-        ),
-        {
-            f"{part}, {name}": getattr(each, name)
-            for part, each in seen.items()
-            for name in ("median", "low", "high")
-        },
-        advice=narrower(record),
-    )
+def _claim(name: str, says: str, judge: Judge, troubles: Callable[[Record], list[str]]) -> Claim:
+    return Claim(name, says, counting(judge), troubles=troubles)
 
 
 def timed(record: Record) -> list[str]:
@@ -181,70 +139,40 @@ def broken_off(record: Record) -> list[str]:
     return [] if record.complete else [cut_short(record)]
 
 
-def _unmeasured(record: Record, why: str) -> Judgement:
-    """The Judgement where the Record has too little, as after Ctrl-C."""
-    advice = f"`beowulf study {record.study}` measures it; let it run to its end."
-    return Judgement(
-        "inconclusive", why.rstrip("."), {}, **{"advice": advice, **_other_library(record)}
-    )
-
-
-def _other_library(record: Record) -> dict[str, str]:
-    """Why no message can be seen in the captures of this cluster, as a Judgement says it; empty where they can."""
-    if record.cluster.get("mpi", "classic") == "classic":
-        return {}
-    return {
-        "but": "only the messages of classic MPICH can be read off a capture",
-        "advice": "`beowulf up --mpi classic` boots a cluster with it.",
-    }
-
-
 def _every_message(record: Record) -> Judgement:
-    points = [p.facts for p in record.points if "matched" in p.facts]
-    if not points:
-        return _unmeasured(record, "No launch was captured to its end.")
-    sent = sum(count["messages"] for each in points for count in each["sent"])
-    size = sum(count["bytes"] for each in points for count in each["sent"])
-    captured = sum(count["messages"] for each in points for count in each["captured"])
-    differ = [each for each in points if not each["matched"]]
+    launches = [point.facts for point in record.points if "matched" in point.facts]
+    if not launches:
+        raise LabError("No launch was captured to its end.")
+    sent = sum(count["messages"] for each in launches for count in each["sent"])
+    size = sum(count["bytes"] for each in launches for count in each["sent"])
+    captured = sum(count["messages"] for each in launches for count in each["captured"])
+    differ = [each for each in launches if not each["matched"]]
     excused = all(each["capture"]["dropped"] or each["segments_not_understood"] for each in differ)
-    outcome: Outcome = "holds"
-    evidence = f"{captured:,} of {sent:,} messages with {size:,} bytes, in {len(points)} launches"
-    if differ:
-        outcome = "inconclusive" if excused else "contradicted"
-        evidence += f"; {len(differ)} launches differ"
-        evidence += ", where packets were dropped or could not be read" if excused else ""
+    evidence = f"{captured:,} of {sent:,} messages with {size:,} bytes, in {len(launches)} launches"
+    numbers = {"sent": sent, "captured": captured, "launches": len(launches), "differ": len(differ)}
+    if not differ:
+        return Judgement("holds", evidence, numbers)
+    evidence += f"; {len(differ)} launches differ"
+    if not excused:
+        return Judgement("contradicted", evidence, numbers)
     return Judgement(
-        outcome,
-        evidence,
-        {"sent": sent, "captured": captured, "launches": len(points), "differ": len(differ)},
-        **{
-            "advice": "Measure again on a machine that is left alone.",
-            **(_other_library(record) if differ else {}),
-        },
+        "inconclusive", f"{evidence}, where packets were dropped or could not be read", numbers
     )
 
 
-EVERY_MESSAGE = Claim(
+EVERY_MESSAGE = _claim(
     "every-message-seen",
     "Each message that the program sent is on the wire once, with its length and tag",
     _every_message,
-    troubles=broken_off,
+    broken_off,
 )
 
 
 def only_tcp(says: str, least_percent: float) -> Claim:
     """Whether at least so many percent of the packets are TCP in each capture."""
-
-    def judge(record: Record) -> Judgement:
-        try:
-            least = float(rows(record)["tcp_percent"].min())
-        except LabError as problem:
-            return _unmeasured(record, problem.message)
-        return Judgement(
-            "holds" if least >= least_percent else "contradicted",
-            f"TCP has {least:.2f} % of the packets or more",
-            {"tcp_percent": least},
-        )
-
-    return Claim("nearly-all-tcp", says, judge, troubles=broken_off)
+    least = Quantity(
+        "TCP in each capture at least",
+        lambda record: exactly(float(rows(record)["tcp_percent"].min())),
+        "% of the packets",
+    )
+    return _claim("nearly-all-tcp", says, least.within(least_percent, 100.0), broken_off)

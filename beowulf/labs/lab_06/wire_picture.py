@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from beowulf import papers
@@ -38,66 +37,60 @@ def table(record: Record, *wheres: str) -> pd.DataFrame:
     import pandas as pd
 
     made = []
-    for place, each in rows(record).groupby(PLACE, sort=True):
-        row: dict[str, Any] = dict(zip(PLACE, place, strict=True))
-        row["launches"] = len(each)
-        for name in ("data_percent", *SHARES, "tcp_overhead_percent"):
-            row[name] = float(each[name].median())
-        for rate in RATES:
-            for name in (rate, f"talking_{rate}"):
-                seen = summary(each[name].to_numpy(), busy=record.busy)
-                row |= {name: seen.median, f"{name}_low": seen.low, f"{name}_high": seen.high}
-        made.append({**row, **_published(row, wheres)})
-    return pd.DataFrame(made)
+    for at, launches in rows(record).groupby(PLACE, sort=True):
+        row: dict[str, Any] = dict(zip(PLACE, at, strict=True)) | {"launches": len(launches)}
+        shares = ["data_percent", *SHARES, "tcp_overhead_percent"]
+        row |= {str(name): value for name, value in launches[shares].median().items()}
+        for name in (each for rate in RATES for each in (rate, f"talking_{rate}")):
+            seen = summary(launches[name].to_numpy(), busy=record.busy)
+            row |= {name: seen.median, f"{name}_low": seen.low, f"{name}_high": seen.high}
+        made.append(row)
+    return pd.DataFrame(made).merge(_published(wheres), how="left", on=PLACE)
 
 
-def _published(at: dict[str, Any], wheres: Sequence[str]) -> dict[str, float]:
-    """What paper A has for this place.
+def _published(wheres: Sequence[str]) -> pd.DataFrame:
+    """What paper A has in these parts, by place.
 
     Its section V.B does not say of how many bytes a long message is: it is beside those of 8192.
     """
-    published = papers.table("A-wire").rename(columns={"calls": "protocol"})
-    published = published.assign(message_bytes=published["message_bytes"].fillna(8192))
-    published = published.set_index("where").loc[[*wheres]]
-    for name in PLACE:
-        published = published[published[name] == at[name]]
-    columns = ("data_percent", "short_message_percent", *RATES)
-    row = (
-        dict(published.iloc[0])
-        if len(published)
-        else dict.fromkeys((*columns, "bytes_per_s"), math.nan)
-    )
-    if math.isnan(row["mbit_per_s"]):
-        row["mbit_per_s"] = 8e-6 * row["bytes_per_s"]
-    return {f"paper_{name}": float(row[name]) for name in columns}
+    printed = papers.table("A-wire").rename(columns={"calls": "protocol"})
+    printed["message_bytes"] = printed["message_bytes"].fillna(8192).astype(int)
+    printed["mbit_per_s"] = printed["mbit_per_s"].fillna(8e-6 * printed["bytes_per_s"])
+    printed = printed.set_index("where").loc[[*wheres]].drop_duplicates(PLACE).set_index(PLACE)
+    columns = ["data_percent", "short_message_percent", *RATES]
+    return printed[columns].add_prefix("paper_").reset_index()
 
 
-def picture(record: Record, rate: str, title: str, *wheres: str) -> Figure:
-    """Two panels with a row for each conversation: shares of all packets, and a rate of RATES.
+def drawn(title: str, rate: str, *wheres: str) -> Callable[[Record], Figure]:
+    """What draws two panels with a row for each conversation: shares of all packets, and a rate of RATES.
 
     Beside both is what the parts `wheres` of paper A have.
     """
-    from beowulf.figures import Figure, look
 
-    conversations = table(record, *wheres)
-    names = [_name(row) for _, row in conversations.iterrows()]
-    with look.style():
-        drawing, only = look.paper(width=10.4, height=3.2 + 0.42 * len(names))
-        only.remove()
-        left, right = drawing.subplots(1, 2, sharey=True, width_ratios=(1.2, 1))
-        _shares(left, conversations)
-        _rate(right, conversations, rate)
-        left.xaxis.set_major_formatter(look.number_tick)
-        for axes in (left, right):
-            axes.grid(axis="y", visible=False)
-        drawing.legend(*left.get_legend_handles_labels(), loc="outside lower left", ncols=2)
-        drawing.legend(*right.get_legend_handles_labels(), loc="outside lower right")
-        left.set_yticks(range(len(names)), names)
-        left.set_ylim(len(names) - 0.4, -0.6)
-        look.titles(left, "What the packets were", "share of all packets (%)", "")
-        look.titles(right, "How fast they went", f"{RATES[rate]}, median, 95 % interval", "")
-        drawing.suptitle(title, x=0.01, ha="left", fontsize=13)
-    return Figure(drawing, title, _in_words(conversations, names, rate, title), conversations)
+    def draw(record: Record) -> Figure:
+        from beowulf.figures import Figure, look
+
+        conversations = table(record, *wheres)
+        names = [_name(row) for _, row in conversations.iterrows()]
+        with look.style():
+            drawing, only = look.paper(width=10.4, height=3.2 + 0.42 * len(names))
+            only.remove()
+            left, right = drawing.subplots(1, 2, sharey=True, width_ratios=(1.2, 1))
+            _shares(left, conversations)
+            _rate(right, conversations, rate)
+            left.xaxis.set_major_formatter(look.number_tick)
+            for axes in (left, right):
+                axes.grid(axis="y", visible=False)
+            drawing.legend(*left.get_legend_handles_labels(), loc="outside lower left", ncols=2)
+            drawing.legend(*right.get_legend_handles_labels(), loc="outside lower right")
+            left.set_yticks(range(len(names)), names)
+            left.set_ylim(len(names) - 0.4, -0.6)
+            look.titles(left, "What the packets were", "share of all packets (%)", "")
+            look.titles(right, "How fast they went", f"{RATES[rate]}, median, 95 % interval", "")
+            drawing.suptitle(title, x=0.01, ha="left", fontsize=13)
+        return Figure(drawing, title, _in_words(conversations, names, rate, title), conversations)
+
+    return draw
 
 
 def _name(row: pd.Series[Any]) -> str:
@@ -109,36 +102,26 @@ def _name(row: pd.Series[Any]) -> str:
 def _shares(axes: Axes, conversations: pd.DataFrame) -> None:
     from beowulf.figures import look
 
-    places, start = range(len(conversations)), [0.0] * len(conversations)
+    start = 0 * conversations["data_percent"]
     for number, (column, label) in enumerate(SHARES.items()):
-        values = conversations[column].tolist()
-        axes.barh(
-            places,
-            values,
-            left=start,
-            height=0.62,
-            color=look.COLOURS[number],
-            hatch=look.HATCHES[number],
-            edgecolor="white",
-            label=label,
-        )
-        start = [a + b for a, b in zip(start, values, strict=True)]
+        how: dict[str, Any] = {"color": look.COLOURS[number], "hatch": look.HATCHES[number]}
+        how |= {"left": start, "height": 0.62, "edgecolor": "white", "label": label}
+        axes.barh(conversations.index, conversations[column], **how)
+        start = start + conversations[column]
     data = conversations["paper_data_percent"]
     both = data + conversations["paper_short_message_percent"]
-    marks = (("paper A: data", data, "black"), ("paper A: with short messages", both, "white"))
-    for label, there, face in marks:
-        if there.notna().any():
-            axes.plot(
-                there,
-                places,
-                "D",
-                color=face,
-                markeredgecolor="white" if face == "black" else "black",
-                linestyle="none",
-                markersize=8,
-                label=label,
-            )
+    _diamonds(axes, data, "paper A: data")
+    _diamonds(axes, both, "paper A: with short messages", "white", "black")
     axes.set_xlim(0, 100)
+
+
+def _diamonds(
+    axes: Axes, values: pd.Series[float], label: str, face: str = "black", edge: str = "white"
+) -> None:
+    """What the paper has, where it has any."""
+    if values.notna().any():
+        how: dict[str, Any] = {"color": face, "markeredgecolor": edge, "linestyle": "none"}
+        axes.plot(values, values.index, "D", markersize=8, label=label, **how)
 
 
 def _rate(axes: Axes, conversations: pd.DataFrame, rate: str) -> None:
@@ -148,27 +131,10 @@ def _rate(axes: Axes, conversations: pd.DataFrame, rate: str) -> None:
     for number, (name, label) in enumerate(kinds.items()):
         middle = conversations[name]
         reach = [middle - conversations[f"{name}_low"], conversations[f"{name}_high"] - middle]
-        axes.errorbar(
-            middle,
-            range(len(conversations)),
-            xerr=reach,
-            fmt=look.MARKERS[number],
-            color=look.COLOURS[number],
-            capsize=4,
-            linestyle="none",
-            label=label,
-        )
-    published = conversations[f"paper_{rate}"]
-    if published.notna().any():
-        axes.plot(
-            published,
-            range(len(conversations)),
-            "D",
-            color="black",
-            linestyle="none",
-            markersize=8,
-            label="paper A",
-        )
+        how: dict[str, Any] = {"fmt": look.MARKERS[number], "color": look.COLOURS[number]}
+        how |= {"capsize": 4, "linestyle": "none", "label": label}
+        axes.errorbar(middle, conversations.index, xerr=reach, **how)
+    _diamonds(axes, conversations[f"paper_{rate}"], "paper A")
     look.long_scale(axes)
 
 

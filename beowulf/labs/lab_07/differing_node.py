@@ -49,17 +49,10 @@ def measure(cluster: Cluster, chance: random.Random | None = None) -> Record:
             changing(cluster, turns, nodes=[node]) as changes,
         ):
             next(each for each in changes.each if each.knob.name == name)(True)
-            made.points = [
-                Point(
-                    {"question": each.question.name, "when": ASKED},
-                    facts={
-                        "asks": each.question.asks,
-                        "wanted": each.question.wanted,
-                        "answers": each.by_node,
-                    },
-                )
-                for each in checklist.ask(cluster)
-            ]
+            for each in checklist.ask(cluster):
+                facts = {"asks": each.question.asks, "wanted": each.question.wanted}
+                at = {"question": each.question.name, "when": ASKED}
+                made.points.append(Point(at, facts={**facts, "answers": each.by_node}))
     return made
 
 

@@ -7,6 +7,7 @@ runs Debian's BLAST on made-up sequences, whole and in parts; our ping-pong is r
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,13 +16,13 @@ from beowulf import papers
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
 from beowulf.figures import Figure
-from beowulf.measure.judgement import below
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import trouble
 from beowulf.measure.roundtrips import HALF, need_nodes
 from beowulf.measure.roundtrips import run as pingpong
 from beowulf.measure.statistics import summary
 from beowulf.record import Record
+from beowulf.studies.quantity import TIMES, Quantity
 from beowulf.studies.states import (
     AS_FOUND,
     TOO_FEW,
@@ -73,15 +74,8 @@ def plan(
         with blast.files(made) as (database, queries):
             for launch, state in turns(states, launches):
                 at = {"state": state}
-                pingpong(
-                    measurement,
-                    2,
-                    [PING_BYTES],
-                    passes=PING_PASSES,
-                    launch=launch,
-                    mode="imb",
-                    at=at,
-                )
+                how: dict[str, Any] = {"passes": PING_PASSES, "launch": launch, "at": at}
+                pingpong(measurement, 2, [PING_BYTES], mode="imb", **how)
                 # Each launch begins with another number of parts.
                 turned = parts[launch % len(parts) :] + parts[: launch % len(parts)]
                 for count in turned:
@@ -103,9 +97,7 @@ def identical(record: Record) -> Judgement:
     hits = totals[0].facts["hits"][0]
     counts = sorted({parts for parts, _ in results})
     digests = {digest for _, digest in results}
-    evidence = (
-        f"in {', '.join(map(str, counts))} parts there are {len(digests)} results, of {hits} hits"
-    )
+    evidence = f"in {', '.join(map(str, counts))} parts: {len(digests)} results, of {hits} hits"
     numbers = {"parts": counts, "hits": hits}
     if (len(digests) == 1 and counts[:1] != [1]) or len(counts) < 2:
         advice = "Search in 1 part and in more than 1."
@@ -119,13 +111,10 @@ def limit(record: Record) -> Judgement:
     known = several(times)
     if len(known) < 2:
         return TOO_FEW
-    ping, search = known["ping"], known["search"]
-    return Judgement(
-        below(ping, search),
-        f"after the change the ping-pong takes {ping.median:.2f} times as long as before,"
-        f" the application {search.median:.2f} times",
-        {"pingpong_times": ping.median, "application_times": search.median},
+    ping, search = (
+        Quantity(f"the {name}, after over before", itemgetter(name), TIMES) for name in times
     )
+    return (ping < search)(known)
 
 
 def compared(record: Record) -> list[Compared]:
@@ -143,19 +132,17 @@ def table(record: Record) -> pd.DataFrame:
     for state in measured(record):
         alone = samples(record, TOTAL, state=state, parts=1)
         for parts in record.sweep["parts"]:
-            whole = samples(record, TOTAL, state=state, parts=parts)
-            if not whole:
+            at = {"state": state, "parts": parts}
+            if not (whole := samples(record, TOTAL, **at)):
                 continue
             of = summary(whole, busy=record.busy)
             steps = {
-                f"{step}_s": float(
-                    np.median(samples(record, f"{step}_s", state=state, parts=parts))
-                )
+                f"{step}_s": float(np.median(samples(record, f"{step}_s", **at)))
                 for step in blast.STEPS
             }
             faster = float(np.median(alone)) / of.median if alone else float("nan")
-            more = {"low_s": of.low, "high_s": of.high, "n": of.n, "speed_up": faster}
-            rows.append({"state": state, "parts": parts, **steps, **more})
+            ends = {"low_s": of.low, "high_s": of.high, "n": of.n}
+            rows.append({**at, **steps, **ends, "speed_up": faster})
     if not rows:
         raise LabError("The Record of study E5 has no search.", "Measure again.")
     return pd.DataFrame(rows)

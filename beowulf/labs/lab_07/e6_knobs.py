@@ -13,6 +13,7 @@ from dataclasses import replace
 from beowulf import papers
 from beowulf.cluster import Cluster
 from beowulf.cluster.description import on_one_machine
+from beowulf.errors import LabError
 from beowulf.figures import Figure
 from beowulf.labs.lab_07 import knob_gains
 from beowulf.labs.lab_07.knob_gains import (
@@ -23,18 +24,19 @@ from beowulf.labs.lab_07.knob_gains import (
     Gain,
     absent,
     gain,
-    medians,
+    gains,
     says,
 )
-from beowulf.measure.judgement import narrower, within
+from beowulf.measure.judgement import Interval, Span, difference, within
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import trouble
 from beowulf.measure.roundtrips import HALF, need_nodes
 from beowulf.measure.statistics import LEAST_PAIRS, Summary
 from beowulf.record import Point, Record
+from beowulf.studies.quantity import TIMES, Judge, Quantity, all_hold
 from beowulf.studies.states import KNOBS, emulated
 from beowulf.studies.study import Claim, Judgement, Plan, Study, undecided
-from beowulf.tuning.ab_comparison import Length, compare
+from beowulf.tuning.ab_comparison import Decision, Length, compare
 from beowulf.tuning.change import Changes, changing
 from beowulf.tuning.knobs import ALL
 from beowulf.tuning.paper_e_baseline import (
@@ -51,7 +53,8 @@ from beowulf.verdict import Outcome
 
 LAUNCHES, QUICK_LAUNCHES = LEAST_PAIRS, 2
 QUICK_LENGTH = Length(blocks=6, most_blocks=6, samples=20)
-ABOUT_PERCENT = 10.0  # around the paper's 54
+PAPERS_PERCENT = papers.figure("E-knobs", "value", what=TOGETHER, finding="mean latency")
+ABOUT_PERCENT = 10.0
 HALVED = (0.35, 0.65)  # of the deviation is left, where it is nearly halved
 ADDS_UP_PERCENT = 3.0  # a smaller difference between the sum and the whole is none
 CONNECTIONS = (
@@ -125,12 +128,38 @@ def not_here(record: Record, knob: str) -> Judgement:
     return undecided(absent(record, knob) or f"{knob} was not measured", ON_PCS)
 
 
-def without(record: Record, knob: str, seen: Gain) -> str:
-    """What a knob was set to before, and what it changes to take it away."""
-    value = record.sweep.get("testbed", {}).get(knob, "")
-    unit = {MODERATION: "µs", FIREWALL: "rules"}[knob]
-    made = "a stand-in of " if knob == MODERATION and on_one_machine(record.cluster) else ""
-    return f"without {knob} ({made}{value} {unit}): {change(seen.percent)}"
+def of(knob: str, says: str, part: Callable[[Gain], Interval], unit: str) -> Quantity:
+    """A part of what a knob gained that was taken away alone."""
+
+    def seen(record: Record) -> Interval:
+        if found := gain(record, knob):
+            return part(found)
+        raise LabError(f"{knob} was not measured.")
+
+    return Quantity(says, seen, unit)
+
+
+def time_without(knob: str) -> Quantity:
+    """Half a round trip, as a share of that before."""
+    return of(knob, f"half a round trip without {knob}", lambda seen: seen.ratio, TIMES)
+
+
+def decided(knob: str, *wanted: Decision) -> Judge:
+    """Whether the decision on a knob alone is one of those wanted; its other comparisons stand beside it."""
+
+    def judge(record: Record) -> Judgement:
+        alone = gain(record, knob)
+        if not alone:
+            return not_here(record, knob)
+        outcome: Outcome = "holds" if alone.decision in wanted else "contradicted"
+        if alone.decision == "inconclusive":
+            outcome = "inconclusive"
+        known = [each for each in gains(record) if each.knob == knob]
+        evidence = (f"{says(each)}: {change(each.percent)}, {each.decision}" for each in known)
+        numbers = {each.way: each.ratio.median for each in known}
+        return Judgement(outcome, "; ".join(evidence), numbers)
+
+    return judge
 
 
 def change(percent: Summary) -> str:
@@ -139,97 +168,34 @@ def change(percent: Summary) -> str:
 
 
 def moderation_most(record: Record) -> Judgement:
-    """The gain of moderation beside that of the firewall."""
-    first, second = gain(record, MODERATION), gain(record, FIREWALL)
-    if not first or not second:
-        return not_here(record, FIREWALL if first else MODERATION)
-    outcome: Outcome = "inconclusive"
-    if first.decision in ("no effect", "slower") or first.ratio.low > second.ratio.high:
-        outcome = "contradicted"
-    elif first.decision == "faster" and first.ratio.high < second.ratio.low:
-        outcome = "holds"
-    evidence = f"{without(record, MODERATION, first)}; {without(record, FIREWALL, second)}"
-    numbers = {"moderation": first.ratio.median, "firewall": second.ratio.median}
-    return Judgement(outcome, evidence, numbers)
-
-
-def firewall_contributes(record: Record) -> Judgement:
-    """The gain of the firewall, alone; when moderation is gone already, and of one of another kind, beside it."""
-    alone, later = gain(record, FIREWALL), gain(record, FIREWALL, LATER)
-    if not alone:
-        return not_here(record, FIREWALL)
-    evidence = f"{without(record, FIREWALL, alone)}, {alone.decision}"
-    numbers = {ALONE: alone.ratio.median}
-    if later:
-        evidence += f"; when moderation is gone already: {change(later.percent)}, {later.decision}"
-        numbers[LATER] = later.ratio.median
-    if other := gain(record, FIREWALL, CONNTRACK):
-        evidence += (
-            f"; one that follows connections instead, with nothing else put in:"
-            f" {change(other.percent)}, {other.decision}"
-        )
-        numbers[CONNTRACK] = other.ratio.median
-    return Judgement(alone.outcome, evidence, numbers)
-
-
-def matters_little(knob: str, *allowed: str) -> Callable[[Record], Judgement]:
-    """Whether the decision on a knob is one of those allowed."""
-
-    def judge(record: Record) -> Judgement:
-        seen = gain(record, knob)
-        if not seen:
+    """That it gains, and more than the firewall."""
+    for knob in (MODERATION, FIREWALL):
+        if not gain(record, knob):
             return not_here(record, knob)
-        outcome: Outcome = "holds" if seen.decision in allowed else "contradicted"
-        if seen.decision == "inconclusive":
-            outcome = "inconclusive"
-        evidence = f"{says(seen)}: {change(seen.percent)}, {seen.decision}"
-        return Judgement(outcome, evidence, {"ratio": seen.ratio.median})
-
-    return judge
+    less = time_without(MODERATION) < time_without(FIREWALL)
+    return all_hold(decided(MODERATION, "faster"), less)(record)
 
 
-def together_54_percent(record: Record) -> Judgement:
-    """What all parts gain together, beside the paper's."""
-    seen = gain(record, TOGETHER)
-    if not seen:
-        return not_here(record, MODERATION)
-    known = papers.table("E-knobs")
-    row = known[(known.what == TOGETHER) & (known.finding == "mean latency")]
-    paper = float(row.value.iloc[0])
-    but = (
-        "the share follows from how much moderation is put in, and from the 20 µs of card, cable"
-        " and switch below it, which this kind of cluster does not have"
-    )
-    return Judgement(
-        within(seen.percent, paper - ABOUT_PERCENT, paper + ABOUT_PERCENT),
-        f"{medians(seen)}; paper E: {paper:+.0f} %",
-        {"percent": seen.percent.median, "paper_percent": paper},
-        **on_pcs(record, but),
-    )
+def together(judge: Judge, but: str) -> Judge:
+    """A judge of all parts together; `but` says why nodes that share one machine cannot decide it."""
+
+    def judged(record: Record) -> Judgement:
+        if not gain(record, TOGETHER):
+            return not_here(record, MODERATION)
+        seen = judge(record)
+        return replace(seen, but=but, advice=ON_PCS) if on_one_machine(record.cluster) else seen
+
+    return judged
 
 
-def deviation_halved(record: Record) -> Judgement:
+def halved(record: Record) -> Judgement:
     """The deviation without all parts, as a share of that with them."""
     seen = gain(record, TOGETHER)
-    if not seen:
-        return not_here(record, MODERATION)
-    left = seen.deviations
-    if left.n < LEAST_PAIRS:
-        return undecided(
-            f"{left.n} launches compare it, and {LEAST_PAIRS} are needed", narrower(record)
-        )
-    return Judgement(
-        within(left, *HALVED),
-        f"from {seen.before.deviation:.2f} to {seen.after.deviation:.2f} µs; in one launch"
-        f" {left.median:.2f} times ({left.low:.2f} to {left.high:.2f})",
-        {"times": left.median},
-        **on_pcs(record, "what disturbs a local cluster is the rest of its machine"),
-    )
-
-
-def on_pcs(record: Record, but: str) -> dict[str, str]:
-    """Why nodes that share one machine cannot decide it; empty where each has its own."""
-    return {"advice": ON_PCS, "but": but} if on_one_machine(record.cluster) else {}
+    if seen and seen.deviations.n < LEAST_PAIRS:
+        return undecided(f"{seen.deviations.n} launches compare it, and {LEAST_PAIRS} are needed")
+    says = "the deviation of the samples of a launch, after over before"
+    left = of(TOGETHER, says, lambda seen: seen.deviations, TIMES)
+    return left.within(*HALVED)(record)
 
 
 def not_additive(record: Record) -> Judgement:
@@ -239,18 +205,16 @@ def not_additive(record: Record) -> Judgement:
     whole = gain(record, TOGETHER)
     if not whole or len(alone) < 2:
         return not_here(record, MODERATION)
-    total = sum(each.percent.median for each in alone)
-    low = whole.percent.low - sum(each.percent.high for each in alone)
-    high = whole.percent.high - sum(each.percent.low for each in alone)
-    us = sum(each.saved_us.median for each in alone)
-    outcome: Outcome = "holds" if low > 0 or high < 0 else "inconclusive"
-    if low >= -ADDS_UP_PERCENT and high <= ADDS_UP_PERCENT:
+    total = Span(sum(each.percent.low for each in alone), sum(each.percent.high for each in alone))
+    apart = difference(whole.percent, total)
+    outcome: Outcome = "holds" if apart.low > 0 or apart.high < 0 else "inconclusive"
+    if within(apart, -ADDS_UP_PERCENT, ADDS_UP_PERCENT) == "holds":
         outcome = "contradicted"
     return Judgement(
         outcome,
-        f"alone they come to {total:+.1f} % and {us:.1f} µs, together to {change(whole.percent)} and"
-        f" {whole.saved_us.median:.1f} µs; the difference lies between {low:+.1f} and {high:+.1f} %",
-        {"sum_percent": total, "together_percent": whole.percent.median},
+        f"alone they come to {total.low:+.1f} to {total.high:+.1f} %, together to"
+        f" {change(whole.percent)}; the difference lies between {apart.low:+.1f} and {apart.high:+.1f} %",
+        {"sum_percent": [total.low, total.high], "together_percent": whole.percent.median},
     )
 
 
@@ -272,29 +236,38 @@ def picture(record: Record) -> Figure:
     return knob_gains.picture(record, f"Taken away from the testbed ({testbed})")
 
 
+CHANGE = of(TOGETHER, "the change of half a round trip", lambda seen: seen.percent, "%")
 CLAIMS = [
     Claim("moderation-most", "Of all knobs, interrupt moderation costs the most", moderation_most),
     Claim(
         "firewall-contributes",
         "The firewall is another important contributor",
-        firewall_contributes,
+        decided(FIREWALL, "faster"),
     ),
     Claim(
         "irqbalance-hardly",
         "irqbalance matters little",
-        matters_little(IRQBALANCE, "no effect"),
+        decided(IRQBALANCE, "no effect"),
     ),
     Claim(
         "tcp-low-latency-not-better",
         "tcp_low_latency makes latency no better",
-        matters_little(LOW_LATENCY, "no effect", "slower"),
+        decided(LOW_LATENCY, "no effect", "slower"),
     ),
     Claim(
         "together-54-percent",
         "Taken away together, they leave about 54 % less",
-        together_54_percent,
+        together(
+            CHANGE.within(PAPERS_PERCENT - ABOUT_PERCENT, PAPERS_PERCENT + ABOUT_PERCENT),
+            "the share follows from how much moderation is put in, and from the 20 µs of card, cable"
+            " and switch below it, which this kind of cluster does not have",
+        ),
     ),
-    Claim("deviation-halved", "The deviation is nearly halved", deviation_halved),
+    Claim(
+        "deviation-halved",
+        "The deviation is nearly halved",
+        together(halved, "what disturbs a local cluster is the rest of its machine"),
+    ),
     Claim("not-additive", "What they gain does not add up", not_additive),
 ]
 KNOB_OF = {

@@ -54,16 +54,10 @@ def plan(cluster: Cluster, *, quick: bool) -> Plan:
 def ask(measurement: Measurement, when: str) -> None:
     """Ask every node the checklist."""
     for each in checklist.ask(measurement.cluster):
-        facts = {
-            "asks": each.question.asks,
-            "wanted": each.question.wanted,
-            "answers": each.by_node,
-            "alike": each.agree,
-            "as_wanted": each.as_wanted,
-        }
-        measurement.points.append(
-            Point({"question": each.question.name, "when": when}, facts=facts)
-        )
+        facts: dict[str, Any] = {"asks": each.question.asks, "wanted": each.question.wanted}
+        facts |= {"answers": each.by_node, "alike": each.agree, "as_wanted": each.as_wanted}
+        at = {"question": each.question.name, "when": when}
+        measurement.points.append(Point(at, facts=facts))
 
 
 def one_by_one(measurement: Measurement, testbed: Changes) -> list[Change]:
@@ -90,20 +84,12 @@ def compare_step(measurement: Measurement, parts: list[Change], name: str) -> Co
 
 def answered(record: Record, when: str) -> dict[str, dict[str, Any]]:
     """What the nodes answered at that time, by question."""
-    return {
-        str(point.at["question"]): point.facts
-        for point in record.points
-        if point.at.get("when") == when
-    }
+    return {str(p.at["question"]): p.facts for p in record.select(when=when)}
 
 
 def fates(record: Record) -> dict[str, str]:
     """What became of each change: kept or reverted."""
-    return {
-        str(point.at["knob"]): str(point.facts["fate"])
-        for point in record.points
-        if "fate" in point.facts
-    }
+    return {str(p.at["knob"]): str(p.facts["fate"]) for p in record.points if "fate" in p.facts}
 
 
 def nodes_alike(record: Record) -> Judgement:
@@ -132,13 +118,12 @@ def checklist_finds(record: Record) -> Judgement:
         return undecided("it was not asked again at the end")
     before = [knob for knob in testbed if not first[knob]["as_wanted"] and first[knob]["alike"]]
     after = [knob for knob in testbed if not last[knob]["as_wanted"]]
-    reverted = [knob for knob, fate in fates(record).items() if fate == REVERTED]
     evidence = (
         f"of {', '.join(testbed)} it found {', '.join(before) or 'nothing'} before,"
         f" and {', '.join(after) or 'nothing'} after"
     )
     hint = f"{', '.join(after)} was put back, because no gain was seen." if after else ""
-    if before != list(testbed) or not set(after) <= set(reverted):
+    if before != list(testbed) or any(fates(record).get(knob) != REVERTED for knob in after):
         return Judgement("contradicted", evidence, hint=hint)
     return Judgement("inconclusive" if after else "holds", evidence, advice=hint)
 
@@ -148,8 +133,7 @@ def procedure_gains(record: Record) -> Judgement:
     if not answered(record, FIRST):
         return NOT_ASKED
     became = ", ".join(f"{knob} {fate}" for knob, fate in fates(record).items())
-    seen = gain(record, TOGETHER, STEP)
-    if seen:
+    if seen := gain(record, TOGETHER, STEP):
         evidence = f"{became}: half a round trip {medians(seen)}"
         return Judgement(seen.outcome, evidence, {"percent": seen.percent.median})
     if not became:

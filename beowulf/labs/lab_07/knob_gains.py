@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -41,7 +41,6 @@ class Gain:
     way: str
     ratio: Ratio  # after over before
     percent: Summary  # the change; less than 0 is faster
-    saved_us: Summary
     before: Described
     after: Described
     deviations: Ratio  # of the samples of each launch: after over before
@@ -59,14 +58,24 @@ class Gain:
         return otherwise(self.before.mean, self.after.mean, self.ratio)
 
 
+def cycles(record: Record) -> dict[tuple[str, str], dict[int, tuple[Point, Point]]]:
+    """By knob and way the Points of before and after of each launch that has both."""
+    found: dict[tuple[str, str], dict[int, dict[str, Point]]] = {}
+    for point in record.points:
+        if point.quantity == HALF and point.at.get("state") in (BEFORE, AFTER):
+            place = str(point.at.get("knob", "")), str(point.at.get("way", ALONE))
+            states = found.setdefault(place, {}).setdefault(int(point.at.get("launch", 0)), {})
+            states[point.at["state"]] = point
+    return {
+        place: {n: (each[BEFORE], each[AFTER]) for n, each in launches.items() if len(each) == 2}
+        for place, launches in found.items()
+    }
+
+
 def gains(record: Record) -> list[Gain]:
     """All that the Record compares, in its order; LabError when that is nothing."""
-    places: dict[tuple[str, str], list[Point]] = {}
-    for point in record.points:
-        if point.quantity == HALF and "way" in point.at:
-            places.setdefault((point.at["knob"], point.at["way"]), []).append(point)
     compared = [
-        _gain(knob, way, points, busy=record.busy) for (knob, way), points in places.items()
+        _gain(*place, launches, busy=record.busy) for place, launches in cycles(record).items()
     ]
     if not any(compared):
         raise LabError(
@@ -141,26 +150,24 @@ def picture(record: Record, title: str, name: Callable[[Gain], str] = says) -> F
     return replace(drawn, table=table(known))
 
 
-def _gain(knob: str, way: str, points: Sequence[Point], *, busy: bool) -> Gain | None:
+def _gain(
+    knob: str, way: str, launches: Mapping[int, tuple[Point, Point]], *, busy: bool
+) -> Gain | None:
     both, deviations = Pairs(busy=busy), Pairs(busy=busy)
-    by_launch: dict[int, dict[str, Point]] = {}
-    for point in points:
-        by_launch.setdefault(int(point.at["launch"]), {})[point.at["state"]] = point
-    for launch, states in by_launch.items():
-        if len(states) == 2 and (here := pairs(states[BEFORE], states[AFTER])):
+    for launch, (before, after) in launches.items():
+        if here := pairs(before, after):
             both.add(launch, *zip(*here, strict=True))
-            before, after = (described(states[state]).deviation for state in (BEFORE, AFTER))
-            deviations.add(launch, [after], [before])
+            deviations.add(launch, [described(after).deviation], [described(before).deviation])
     if not both.values:
         return None
+    before_all, after_all = zip(*launches.values(), strict=True)
     return Gain(
         knob,
         way,
         both.ratio(),
         both.summary(lambda after, before: 100 * (after / before - 1)),
-        both.summary(lambda after, before: before - after),
-        described(*(point for point in points if point.at["state"] == BEFORE)),
-        described(*(point for point in points if point.at["state"] == AFTER)),
+        described(*before_all),
+        described(*after_all),
         deviations.ratio(),
         decide(both.values, launches=both.launches, busy=busy),
     )

@@ -10,12 +10,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from beowulf.cluster import Cluster
-from beowulf.errors import LabError
 from beowulf.figures import Figure
+from beowulf.measure.judgement import Interval
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import trouble
 from beowulf.measure.roundtrips import HALF, need_nodes
 from beowulf.record import Record
+from beowulf.studies.quantity import Judge, Quantity
 from beowulf.studies.study import SEPARATE, Claim, Judgement, Plan, Study, undecided
 from beowulf.tuning import budget
 from beowulf.tuning.budget import CABLE, CALLS, LONG, MPI, SHORT, STACK, WAKE_UP, WIRE
@@ -36,9 +37,7 @@ SAYS = {
     WIRE: "The bits of the message, at the rate of the link",
 }
 RECEIVERS = {WAKE_UP: "waiting", MPI: "mpi"}  # the others are in the way of every receiver
-OUTCOMES: dict[str, Outcome] = {"measured": "holds", "less than nothing": "contradicted"}
 WIRE_NEAR = 0.15  # of what bytes and rate come to
-QUIETER = "It is short beside what else happens: measure on a quiet machine, and longer."
 REAL_PCS = (
     "A shaped link lets a short burst pass at once, which no cable does: short messages"
     " do not feel it. Measure on real PCs."
@@ -56,28 +55,38 @@ def plan(cluster: Cluster, *, quick: bool) -> Plan:
     return Plan(1, {"passes": passes}, steps)
 
 
-def takes_time(size: int, name: str) -> Claim:
-    """Whether a step takes more than no time; of the wire, whether it takes what its bits and the rate come to."""
+def time(size: int, name: str) -> Quantity:
+    """How long a step takes."""
+
+    def of(record: Record) -> Interval:
+        steps = budget.steps(record, size, RECEIVERS.get(name, "polling"))
+        return next(each.us for each in steps if each.name == name)
+
+    return Quantity(SAYS[name], of, "µs")
+
+
+def bits_take_time(size: int) -> Judge:
+    """Of the wire, whether it takes what its bits and the rate come to."""
 
     def judge(record: Record) -> Judgement:
-        steps = budget.steps(record, size, RECEIVERS.get(name, "polling"))
-        step = next((each for each in steps if each.name == name), None)
-        if step is None:
+        step = budget.wire_step(record, size)
+        if step is None or not step.computed_us:
             why = "the links of this cluster cannot be measured with and without a rate"
-            return undecided(
-                why, "Measure on a cluster of this machine: `beowulf up --rate 100mbit`."
-            )
-        us, outcome = step.us, OUTCOMES.get(step.finding, "inconclusive")
-        evidence = f"{us.median:.2f} µs ({us.low:.2f} to {us.high:.2f}), {step.finding}"
-        computed = step.computed_us
-        if computed is None:
-            return Judgement(outcome, evidence, {"us": us.median}, QUIETER)
-        if outcome == "holds" and abs(us.median / computed - 1) > WIRE_NEAR:
-            outcome = "contradicted"
-        evidence += f"; its bits come to {computed:.2f} µs at {record.sweep['shaped']}"
-        return Judgement(outcome, evidence, {"us": us.median, "reckoned_us": computed}, REAL_PCS)
+            advice = "Measure on a cluster of this machine: `beowulf up --rate 100mbit`."
+            return undecided(why, advice)
+        seen = (time(size, WIRE) > 0)(record)
+        evidence = f"{seen.evidence}; its bits come to {step.computed_us:.2f} µs at {record.sweep['shaped']}"
+        far = abs(step.us.median / step.computed_us - 1) > WIRE_NEAR
+        outcome: Outcome = "contradicted" if far and seen.outcome == "holds" else seen.outcome
+        return replace(seen, outcome=outcome, evidence=evidence, advice=REAL_PCS)
 
+    return judge
+
+
+def takes_time(size: int, name: str) -> Claim:
+    """Whether a step takes more than no time."""
     short_name = name.replace(" ", "-").replace("/", "-").lower()
+    judge = bits_take_time(size) if name == WIRE else time(size, name) > 0
     return Claim(f"{short_name}-{size}", f"{SAYS[name]}, takes time: {size:,} B", judge)
 
 
@@ -118,10 +127,6 @@ def picture(record: Record) -> Figure:
     """The steps of a short message, one after the other, for each kind of receiver; the table has the long one too."""
     from beowulf.figures.segments import Part, timeline
 
-    if not any(point.samples for point in record.points):
-        raise LabError(
-            "The Record has no samples of any step.", "`beowulf study L1` measures them."
-        )
     bars: dict[str, list[Part]] = {}
     left_out = []
     for name, way in BARS.items():

@@ -12,13 +12,13 @@ from dataclasses import replace
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
 from beowulf.figures import Figure
-from beowulf.measure.judgement import below, narrower, together
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import trouble
 from beowulf.measure.roundtrips import HALF, need_nodes
 from beowulf.measure.roundtrips import run as pingpong
 from beowulf.measure.statistics import LEAST_PAIRS, Ratio
 from beowulf.record import Record
+from beowulf.studies.quantity import TIMES, Quantity, all_hold
 from beowulf.studies.states import (
     AFTER,
     BEFORE,
@@ -30,7 +30,7 @@ from beowulf.studies.states import (
     several,
     turns,
 )
-from beowulf.studies.study import Claim, Judgement, Plan, Study, undecided
+from beowulf.studies.study import Claim, Judgement, Plan, Study
 from beowulf.suites.npb import BENCHMARKS, result
 from beowulf.tuning import paper_e_baseline
 
@@ -56,18 +56,14 @@ def plan(cluster: Cluster, *, quick: bool) -> Plan:
                 at = {"state": state}
                 pingpong(measurement, 2, [PING_BYTES], passes=PING_PASSES, launch=launch, at=at)
                 for name in KERNELS:
-                    run(measurement, name, launch, state)
+                    place = {"kernel": name, "state": state}
+                    source = BENCHMARKS[name].source
+                    lines = measurement.launch(source, RANKS, [LETTER], launch=launch, at=place)
+                    seconds = float(result(lines)["seconds"])
+                    measurement.add({**place, "launch": launch}, TIME, [seconds])
 
     planned = launches * len(both) * (1 + len(KERNELS))
     return Plan(planned, {**sweep, "testbed": paper_e_baseline.TESTBED}, steps)
-
-
-def run(measurement: Measurement, name: str, launch: int, state: str) -> None:
-    """Run a kernel once, and keep the seconds that it prints."""
-    at = {"kernel": name, "state": state}
-    lines = measurement.launch(BENCHMARKS[name].source, RANKS, [LETTER], launch=launch, at=at)
-    seconds = float(result(lines)["seconds"])
-    measurement.add({**at, "launch": launch}, TIME, [seconds])
 
 
 def times(record: Record) -> dict[str, Ratio]:
@@ -76,40 +72,29 @@ def times(record: Record) -> dict[str, Ratio]:
     return several(known | {name: gain(record, TIME, kernel=name) for name in KERNELS})
 
 
-def percent(seen: Ratio) -> str:
-    """A change in per cent, with its interval."""
-    change, low, high = (100 * (value - 1) for value in (seen.median, seen.low, seen.high))
-    return f"{change:+.1f} % ({low:+.1f} to {high:+.1f})"
+def time(name: str) -> Quantity:
+    """The same, of one of them; LabError where it was not measured often enough in both states."""
+
+    def of(record: Record) -> Ratio:
+        if found := times(record).get(name):
+            return found
+        raise LabError(f"{name} was not measured {LEAST_PAIRS} times in both states.")
+
+    return Quantity(f"{name}, after over before", of, TIMES)
 
 
 def gains(name: str) -> Claim:
     """Whether a kernel gains."""
-
-    def judge(record: Record) -> Judgement:
-        seen, advice = times(record).get(name), narrower(record)
-        if seen is None:
-            return undecided(f"{name} was not measured {LEAST_PAIRS} times in both states", advice)
-        evidence = f"its time changes by {percent(seen)} when the testbed's state is taken away"
-        return Judgement(below(seen, 1), evidence, {"times": seen.median}, advice)
-
     says = f"Tuning the latency makes a kernel that talks much faster: {name}"
-    return Claim(f"{name.lower()}-gains", says, judge)
+    return Claim(f"{name.lower()}-gains", says, time(name) < 1)
 
 
 def limit(record: Record) -> Judgement:
-    """Whether every kernel gains less than the ping-pong."""
-    kernels, advice = times(record), narrower(record)
-    numbers = {name: each.median for name, each in kernels.items()}
-    ping = kernels.pop(PING, None)
-    if not ping or not kernels:
-        return undecided("the ping-pong or the kernels were not measured in both states", advice)
-    most = min(kernels, key=lambda name: kernels[name].median)
-    outcome = together([below(ping, each) for each in kernels.values()])
-    evidence = (
-        f"the ping-pong changes by {percent(ping)},"
-        f" {most}, which gains most, by {percent(kernels[most])}"
-    )
-    return Judgement(outcome, evidence, numbers, advice)
+    """Whether every kernel gains less than the ping-pong, of those that were measured in both states."""
+    kernels = [name for name in times(record) if name != PING]
+    if not kernels:
+        raise LabError("No kernel was measured in both states.")
+    return all_hold(*(time(PING) < time(name) for name in kernels))(record)
 
 
 def compared(_record: Record) -> list[Compared]:

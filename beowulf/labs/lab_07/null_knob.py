@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
 from beowulf.exercises.exercise import Exercise
+from beowulf.labs.lab_07 import knob_gains
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.roundtrips import HALF
-from beowulf.record import Point, Record
+from beowulf.record import Record
 from beowulf.tuning import ab_comparison
 from beowulf.tuning.ab_comparison import AFTER, BEFORE, Comparison, Length
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from beowulf.figures import Figure
 
 STUDY, VARIANT = "E7", "null"
@@ -44,25 +43,11 @@ def _nothing(on: bool) -> None:
 
 def comparison(record: Record) -> Comparison:
     """What the cycle in a Record comes to; LabError when there is none."""
-    by_state: dict[str, Point] = {
-        str(point.at.get("state")): point for point in record.points if point.quantity == HALF
-    }
-    if not {BEFORE, AFTER} <= set(by_state) or not by_state[BEFORE].samples:
-        raise LabError("The Record has no cycle of before and after.", "Measure again.")
-    return ab_comparison.compared(by_state[BEFORE], by_state[AFTER])
-
-
-def table(record: Record) -> pd.DataFrame:
-    """A line a state: how many samples, their mean, deviation and percentiles, in microseconds."""
-    import pandas as pd
-
-    found = comparison(record)
-    lines = []
-    for state, point in ((BEFORE, found.before), (AFTER, found.after)):
-        seen = ab_comparison.described(point)
-        line = {"state": state, "n": seen.n, "mean_us": seen.mean, "deviation_us": seen.deviation}
-        lines.append(line | {f"p{p}_us": value for p, value in seen.percentiles.items()})
-    return pd.DataFrame(lines)
+    for launches in knob_gains.cycles(record).values():
+        for before, after in launches.values():
+            if before.samples:
+                return ab_comparison.compared(before, after)
+    raise LabError("The Record has no cycle of before and after.", "Measure again.")
 
 
 def picture(record: Record) -> Figure:
@@ -72,25 +57,22 @@ def picture(record: Record) -> Figure:
     from beowulf import figures
 
     found = comparison(record)
-    rows = [
+    visits = pd.DataFrame(
         {"visit": visit, "state": state, HALF: us}
         for state, point in ((BEFORE, found.before), (AFTER, found.after))
         for visit, us in ab_comparison.by_visit(point).items()
-    ]
-    times = [
-        us for point in (found.before, found.after) for us in ab_comparison.by_visit(point).values()
-    ]
+    )
     change, low, high = (
         100 * (share - 1) for share in (found.ratio.median, found.ratio.low, found.ratio.high)
     )
     return figures.lines(
-        pd.DataFrame(rows),
+        visits,
         "visit",
         HALF,
         "state",
         title=f"{found.decision}: {change:+.1f} % ({low:+.1f} to {high:+.1f}), the median of {found.ratio.n} pairs",
         # A few visits on a busy machine take a thousand times as long, and would press the others flat.
-        y_log=max(times) > WIDE * min(times),
+        y_log=visits[HALF].max() > WIDE * visits[HALF].min(),
         x_title="visit, in the order in which they were made",
         y_title="half round trip, undisturbed (µs)",
     )

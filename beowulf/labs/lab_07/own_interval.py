@@ -6,8 +6,6 @@ those of cycles that are made up, whose machine gets slower meanwhile and is dis
 
 from __future__ import annotations
 
-import hashlib
-import inspect
 import random
 import re
 from collections.abc import Callable, Collection, Sequence
@@ -20,14 +18,14 @@ from beowulf.cluster import Cluster
 from beowulf.errors import LabError
 from beowulf.exercises import file_functions
 from beowulf.exercises.exercise import Exercise
+from beowulf.exercises.file_functions import UNWRITTEN
 from beowulf.exercises.heat import knob_worth
+from beowulf.labs.lab_07 import knob_gains
 from beowulf.labs.lab_07.e7_procedure import STEP
 from beowulf.labs.lab_07.knob_gains import ALONE
-from beowulf.measure.roundtrips import HALF
 from beowulf.measure.statistics import ratio
 from beowulf.record import Point, Record
 from beowulf.tuning import ab_comparison
-from beowulf.tuning.ab_comparison import AFTER, BEFORE
 
 STUDY, VARIANT = "E7", "interval"
 EXERCISE = Exercise(STUDY, VARIANT)
@@ -35,8 +33,6 @@ YOURS, MADE_UP = "your cycle of nothing", "made up"
 CASES, PAIRS = 4, 40  # that are made up, and the pairs of each
 LEAST_PAIRS = 20  # of a cycle whose interval can be compared with ours
 OURS = re.compile(r"\b(beowulf|null_knob|knob_gains|ab_comparison|own_interval)\b")
-LONGEST_SOURCE = 20_000
-UNWRITTEN = "it is not written yet"
 # In points of a per cent, for rounding; and of the width of our interval, because another draw gives other ends.
 NEAR, OF_WIDTH, LEAST_WIDTH = 0.02, 0.35, 0.1
 OF_HEAT = {"step": "step_s", "exchange": "exchange_s"}
@@ -54,14 +50,9 @@ def pairs(record: Record, what: str = "") -> Both:
     """
     if record.study == "H7":
         both = knob_worth.pairs(record, OF_HEAT[_one_of(OF_HEAT, what or "step")])
-        return [before for _, before in both], [after for after, _ in both]
-    before: list[float] = []
-    after: list[float] = []
-    for one, other in _cycles(record, what):
-        for late, early in ab_comparison.pairs(one, other):
-            before.append(early)
-            after.append(late)
-    return before, after
+    else:
+        both = [pair for cycle in _cycles(record, what) for pair in ab_comparison.pairs(*cycle)]
+    return [before for _, before in both], [after for after, _ in both]
 
 
 def samples(record: Record, what: str = "") -> Both:
@@ -73,19 +64,15 @@ def samples(record: Record, what: str = "") -> Both:
 
 def _cycles(record: Record, what: str) -> list[tuple[Point, Point]]:
     """The Points of before and after of one comparison, those of each launch together."""
-    found: dict[str, dict[int, dict[str, Point]]] = {}
-    for point in record.points:
-        if point.quantity == HALF and point.at.get("state") in (BEFORE, AFTER):
-            name, way = str(point.at.get("knob", "")), str(point.at.get("way", ALONE))
-            name += "" if way in (ALONE, STEP) else f" {way}"
-            launches = found.setdefault(name, {})
-            launches.setdefault(int(point.at.get("launch", 0)), {})[point.at["state"]] = point
+    found = {
+        knob if way in (ALONE, STEP) else f"{knob} {way}": [*launches.values()]
+        for (knob, way), launches in knob_gains.cycles(record).items()
+    }
     if not found:
         raise LabError("The Record has no cycle of before and after.", "Measure again.")
     if not what and len(found) == 1:
         what = next(iter(found))
-    chosen = found[_one_of(found, what)]
-    return [(each[BEFORE], each[AFTER]) for each in chosen.values() if len(each) == 2]
+    return found[_one_of(found, what)]
 
 
 def _one_of(known: Collection[str], what: str) -> str:
@@ -103,16 +90,11 @@ def measure(
 
     LabError while the function is not written.
     """
-    text, name = _source(function), str(getattr(function, "__name__", function))
-    program = {
-        "name": name,
-        "arguments": [],
-        "sha256": hashlib.sha256(text.encode()).hexdigest(),
-    }
+    text, program = file_functions.of_cell(function)
     with EXERCISE.record(cluster, sweep={"source": text}, program=program) as made:
         made.points = tried(function, pairs(cycle), chance or random.Random())
         if all(point.facts["why"] == UNWRITTEN for point in made.points):
-            raise LabError(f"{name}: {UNWRITTEN}.", "Write it, and run its cell first.")
+            raise LabError(f"{program['name']}: {UNWRITTEN}.", "Write it, and run its cell first.")
     print("\n".join(lines(made)))
     return made
 
@@ -168,9 +150,12 @@ def judged(before: Sequence[float], after: Sequence[float], given: Sequence[floa
 def wrong_change(before: Sequence[float], after: Sequence[float], percent: float) -> str:
     """Why a change is not the median of the pairs' ratios in per cent, with the usual mistakes named."""
     ratios = [late / early for early, late in zip(before, after, strict=True)]
-    middle = 100 * (median(ratios) - 1)
+    times = median(ratios)
+    middle = 100 * (times - 1)
+    if abs(percent - middle) <= NEAR:
+        return ""
     mistakes = {
-        "it is no per cent yet: 0.95 times is -5 %": (median(ratios), median(ratios) - 1),
+        "it is no per cent yet: 0.95 times is -5 %": (times, times - 1),
         "it divides before by after, or has the sign the wrong way round: shorter is negative": (
             100 * (median([1 / each for each in ratios]) - 1),
             -middle,
@@ -183,12 +168,10 @@ def wrong_change(before: Sequence[float], after: Sequence[float], percent: float
             100 * (mean(after) / mean(before) - 1),
         ),
     }
-    if abs(percent - middle) <= NEAR:
-        return ""
-    named = (
-        why for why, wrong in mistakes.items() if any(abs(percent - w) <= NEAR / 4 for w in wrong)
-    )
-    return next(named, "it is not the median of after / before, pair by pair, in per cent")
+    for why, values in mistakes.items():
+        if any(abs(percent - wrong) <= NEAR / 4 for wrong in values):
+            return why
+    return "it is not the median of after / before, pair by pair, in per cent"
 
 
 def lines(record: Record) -> list[str]:
@@ -203,14 +186,9 @@ def lines(record: Record) -> list[str]:
 
 def _called(function: Any, before: list[float], after: list[float]) -> tuple[list[float], str]:
     """The three numbers that a function gives; none and the reason when it gives something else."""
-    if not callable(function):
-        return [], f"it is no function, but {type(function).__name__}"
-    try:
-        given = function(list(before), list(after))
-    except Exception as problem:
-        return [], file_functions.raised(function, problem)
-    if given is None or given is ...:
-        return [], UNWRITTEN
+    given, why = file_functions.result(function, list(before), list(after))
+    if why:
+        return [], why
     try:
         three = np.asarray(given, dtype=float)
     except (TypeError, ValueError):
@@ -219,11 +197,4 @@ def _called(function: Any, before: list[float], after: list[float]) -> tuple[lis
         return [], "it gives the change and both ends of its range: three numbers"
     if not np.isfinite(three).all():
         return [], "one of its numbers is none"
-    return [float(each) for each in three], ""
-
-
-def _source(function: Any) -> str:
-    try:
-        return inspect.getsource(function)[:LONGEST_SOURCE]
-    except (OSError, TypeError):
-        return ""  # made in a way that leaves no text
+    return three.tolist(), ""

@@ -10,22 +10,22 @@ from __future__ import annotations
 import re
 import shlex
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from beowulf.cluster import Cluster
+from beowulf.cluster import Cluster, connections
 from beowulf.cluster.shells import SHELL
-from beowulf.errors import LabError, UsageError
+from beowulf.errors import LabError
 from beowulf.exercises import file_functions
 from beowulf.exercises.exercise import Exercise
 from beowulf.labs.lab_07 import null_knob
 from beowulf.labs.lab_07.e7_procedure import KEPT, REVERTED
 from beowulf.measure.measurement import Measurement
 from beowulf.record import Point, Record
-from beowulf.tuning import ab_comparison, change, change_preview, log, machines
+from beowulf.tuning import ab_comparison, change, change_preview, knob_places, log
 from beowulf.tuning.ab_comparison import Length
 from beowulf.tuning.knob import Reading
 
@@ -52,53 +52,29 @@ class Mine:
     values: tuple[str, str]
     relaunch: bool
 
-    def look(self) -> str:
-        """Lines that print the state."""
-        return self._lines("look")
-
-    def set(self, value: str) -> str:
-        """Lines that set it to a value."""
-        return self._lines("set", value)
-
-    def back(self, state: str) -> str:
-        """Lines that make a state again."""
-        return self._lines("back", state)
-
     def rehearse(self) -> None:
         """Ask for all lines once, and run none; LabError when one is not written yet."""
-        self.look()
+        self.lines("look")
         for value in self.values:
-            self.set(value)
-            self.back(value)
+            self.lines("set", value)
+            self.lines("back", value)
 
-    def _lines(self, method: str, *words: str) -> str:
-        try:
-            given = getattr(self.object, method)(*words)
-        except Exception as problem:
-            raise LabError(
-                f"{self.file}: {method} fails with {type(problem).__name__}: {problem}.", HINT
-            ) from None
-        if given is ... or given is None:
-            raise LabError(f"{self.file}: {method} is not written yet.", HINT)
-        if not isinstance(given, str):
-            raise LabError(
-                f"{self.file}: {method} gives no lines of shell, but {type(given).__name__}.", HINT
-            )
-        return given
+    def lines(self, method: str, *words: str) -> str:
+        """Lines of shell: that `look` at the state, `set` it to a value, or make a state `back`."""
+        given, why = file_functions.result(getattr(self.object, method, None), *words)
+        if not why and not isinstance(given, str):
+            why = f"it gives no lines of shell, but {type(given).__name__}"
+        if why:
+            raise LabError(f"{self.file}: {method}: {why}.", HINT)
+        return str(given)
 
 
 def read(names: Mapping[str, Any], file: str) -> Mine:
     """The class `Mine` among the names of a learner's file; LabError when it is not whole."""
-    made = names.get("Mine")
-    try:
-        mine = made() if isinstance(made, type) else None
-    except Exception as problem:
-        raise LabError(
-            f"{file}: Mine() fails with {type(problem).__name__}: {problem}.", HINT
-        ) from None
+    mine, why = file_functions.result(names.get("Mine"))
     values = getattr(mine, "values", None)
-    if mine is None or not isinstance(values, tuple | list):
-        raise LabError(f"{file} has no class Mine with two values.", HINT)
+    if why or not isinstance(values, tuple | list):
+        raise LabError(f"{file} has no class Mine with two values{why and f': {why}'}.", HINT)
     if ... in values:
         raise LabError(f"{file}: values are not written yet.", HINT)
     if len(values) != 2 or not all(isinstance(v, str) and v.strip() for v in values):
@@ -128,13 +104,13 @@ def measure(
         Measurement(STUDY, cluster, folder, quick=True, progress=progress) as session,
         _as_it_was(cluster, mine, nodes) as found,
     ):
-        session.sweep |= {"exercise": file.name, "look": mine.look()[:LONGEST_LINES]}
+        session.sweep |= {"exercise": file.name, "look": mine.lines("look")[:LONGEST_LINES]}
         session.points.extend(turned(cluster, mine, found))
         tried = next(value for value in mine.values if value != found[nodes[0]])
 
         def put_in(on: bool) -> None:
             if on:
-                _everywhere(cluster, dict.fromkeys(nodes, mine.set(tried)), "set")
+                _set(cluster, mine, nodes, tried)
             else:
                 _put_back(cluster, mine, found)
 
@@ -156,19 +132,15 @@ def turned(cluster: Cluster, mine: Mine, found: States) -> list[Point]:
 
 
 def _turn(cluster: Cluster, mine: Mine, found: States, start: str, value: str) -> Point:
-    nodes = list(found)
-    before = found
+    nodes, before = list(found), found
     if start:
-        _everywhere(cluster, dict.fromkeys(nodes, mine.set(start)), "set")
+        _set(cluster, mine, nodes, start)
         before = _look(cluster, mine, nodes)
-    _everywhere(cluster, dict.fromkeys(nodes, mine.set(value)), "set")
+    _set(cluster, mine, nodes, value)
     now = _look(cluster, mine, nodes)
     _put_back(cluster, mine, before)
-    again = _look(cluster, mine, nodes)
-    return Point(
-        {"turn": value, "from": start or AS_FOUND},
-        facts={"before": before, "now": now, "again": again},
-    )
+    facts = {"before": before, "now": now, "again": _look(cluster, mine, nodes)}
+    return Point({"turn": value, "from": start or AS_FOUND}, facts=facts)
 
 
 def takes(point: Point) -> bool:
@@ -201,7 +173,8 @@ def stays(record: Record) -> tuple[str, str]:
     As in paper E's procedure, what is not faster is put back.
     """
     cycle = null_knob.comparison(record)
-    before = {str(state) for point in turns(record) for state in _found(point)}
+    found = [point for point in turns(record) if point.at["from"] == AS_FOUND]
+    before = {str(state) for point in found for state in point.facts["before"].values()}
     if len(before) != 1:
         raise LabError("The nodes had different values before.", "`beowulf tune revert`.")
     if cycle.decision == "faster":
@@ -209,22 +182,16 @@ def stays(record: Record) -> tuple[str, str]:
     return REVERTED, before.pop()
 
 
-def _found(point: Point) -> Iterable[Any]:
-    return point.facts["before"].values() if point.at.get("from") == AS_FOUND else ()
-
-
 def lines(points: Sequence[Point]) -> list[str]:
     """What came of each turn."""
     said = []
     for point in points:
-        facts = point.facts
+        before, now, again = (_alike(point.facts[name]) for name in ("before", "now", "again"))
         verdict = "right"
         if not takes(point):
-            verdict = f"set({point.at['turn']!r}): afterwards look prints {_alike(facts['now'])}"
+            verdict = f"set({point.at['turn']!r}): afterwards look prints {now}"
         elif not exact(point):
-            verdict = (
-                f"back({_alike(facts['before'])}): afterwards look prints {_alike(facts['again'])}"
-            )
+            verdict = f"back({before}): afterwards look prints {again}"
         said.append(f"{point.at['from']:>10} -> {point.at['turn']:<10} {verdict}")
     return said
 
@@ -234,8 +201,6 @@ def main(words: Sequence[str], names: Mapping[str, Any]) -> None:
     from beowulf.cluster import running
 
     try:
-        if len(words) != 1:
-            raise UsageError("It takes no arguments.", "`python knob.py`")
         mine, cluster = read(names, Path(words[0]).name), running()
         with _as_it_was(cluster, mine, cluster.nodes[:NODES]) as found:
             print("\n".join(lines(turned(cluster, mine, found))))
@@ -258,7 +223,9 @@ def _as_it_was(cluster: Cluster, mine: Mine, nodes: Sequence[str]) -> Iterator[S
         again = {node: _again(mine, state) for node, state in found.items()}
         change_preview.first(cluster, [_listed(mine, found)], change_preview.show)
         before = {node: Reading(state, state) for node, state in found.items()}
-        entry = its_log.change(mine.name, " or ".join(mine.values), before, mine.look(), again)
+        entry = its_log.change(
+            mine.name, " or ".join(mine.values), before, mine.lines("look"), again
+        )
         try:
             yield found
         finally:
@@ -268,7 +235,7 @@ def _as_it_was(cluster: Cluster, mine: Mine, nodes: Sequence[str]) -> Iterator[S
 
 def _listed(mine: Mine, found: States) -> str:
     """What will be changed where, for the owner of the machines."""
-    lines = (line for value in mine.values for line in mine.set(value).splitlines())
+    lines = (line for value in mine.values for line in mine.lines("set", value).splitlines())
     what = f"{mine.name} alternating between {' and '.join(mine.values)}, and back, as {mine.file} says"
     return "\n".join([f"{', '.join(found)}: {what}", *(f"    {line}" for line in lines)])
 
@@ -277,10 +244,10 @@ def _again(mine: Mine, state: str) -> str:
     """Lines that make a state again without the learner's file: as `back` does, and where that is wrong, as `set`."""
     set_ = "false"
     with suppress(LabError):
-        set_ = mine.set(state)
+        set_ = mine.lines("set", state)
     back, look, instead = (
         shlex.join([*SHELL, "-c", lines]) + " </dev/null"
-        for lines in (mine.back(state), mine.look(), set_)
+        for lines in (mine.lines("back", state), mine.lines("look"), set_)
     )
     return f'{back} || true\n[ "$({look})" = {shlex.quote(state)} ] || {instead}'
 
@@ -291,7 +258,9 @@ def _restore(cluster: Cluster, mine: Mine, found: States) -> None:
         _put_back(cluster, mine, found)
     if different := _different(cluster, mine, found):
         with suppress(LabError):
-            _everywhere(cluster, {node: mine.set(found[node]) for node in different}, "set")
+            _everywhere(
+                cluster, {node: mine.lines("set", found[node]) for node in different}, "set"
+            )
     if different := _different(cluster, mine, found):
         node, now = next(iter(different.items()))
         raise LabError(
@@ -306,24 +275,30 @@ def _different(cluster: Cluster, mine: Mine, found: States) -> States:
 
 
 def _look(cluster: Cluster, mine: Mine, nodes: Sequence[str]) -> States:
-    return _everywhere(cluster, dict.fromkeys(nodes, mine.look()), "look")
+    return _everywhere(cluster, dict.fromkeys(nodes, mine.lines("look")), "look")
+
+
+def _set(cluster: Cluster, mine: Mine, nodes: Sequence[str], value: str) -> None:
+    _everywhere(cluster, dict.fromkeys(nodes, mine.lines("set", value)), "set")
 
 
 def _put_back(cluster: Cluster, mine: Mine, states: States) -> None:
-    _everywhere(cluster, {node: mine.back(state) for node, state in states.items()}, "back")
+    _everywhere(
+        cluster, {node: mine.lines("back", state) for node, state in states.items()}, "back"
+    )
 
 
 def _everywhere(cluster: Cluster, scripts: Mapping[str, str], method: str) -> States:
     """Run lines of shell on each node, all at once; what they print. LabError with what a failing one said."""
 
     def work(node: str) -> str:
-        done = machines.work(cluster, node, scripts[node])
+        done = knob_places.work(cluster, node, scripts[node])
         if done.returncode:
             said = (done.stderr.strip() or "it said nothing").rpartition("\n")[2].rstrip(".")
             raise LabError(f"On {node}, the lines of {method} fail: {said}.", HINT, node)
         return done.stdout.strip()
 
-    return machines.everywhere(scripts, work)
+    return connections.all_of([*scripts], work)
 
 
 def _alike(states: States) -> str:

@@ -12,7 +12,7 @@ from beowulf.exercises import timelines
 from beowulf.measure.measurement import Measurement
 from beowulf.record import Point, Record
 from beowulf.timeline.analysis import Analysis
-from beowulf.timeline.wire import DATA
+from beowulf.timeline.run_packets import DATA
 from beowulf.tuning.change import changing
 from beowulf.tuning.knobs import ALL
 
@@ -60,16 +60,13 @@ def added(record: Record) -> dict[tuple[int, str], float]:
         for p in record.points
         if "from_rank" in p.at
     }
-    try:
-        return {
-            (rank, part): of[WITH, rank][part] - of[NONE, rank][part]
-            for rank in (0, 1)
-            for part in (BEFORE, AFTER)
-        }
-    except KeyError:
-        raise LabError(
-            f"{record.file_name} lacks one of the two runs.", "Record it again."
-        ) from None
+    if len(of) < 4:
+        raise LabError(f"{record.file_name} lacks one of the two runs.", "Record it again.")
+    return {
+        (rank, part): of[WITH, rank][part] - of[NONE, rank][part]
+        for rank in (0, 1)
+        for part in (BEFORE, AFTER)
+    }
 
 
 def _way(found: Analysis, run: str, source: int) -> Point:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from beowulf import paths
 from beowulf.cluster import Cluster
@@ -47,48 +47,38 @@ def measure(cluster: Cluster, source: Path | str = "letters.c") -> Record:
 
     LabError when it does not compile, does not end, or a letter is wrong; then nothing is kept.
     """
-    with tempfile.TemporaryDirectory() as scratch:
-        program = _beside_our_harness(Path(source), Path(scratch))
+    source = Path(source)
+    if not source.is_file():
+        hint = "Work in the folder where your copies of the lab lie."
+        raise UsageError(f"There is no file {source}.", hint)
+    knob = [(ALL[KNOB], AT_ONCE)]
+    with (
+        tempfile.TemporaryDirectory() as scratch,
+        changing(cluster, knob, nodes=cluster.nodes[:2]) as acknowledged_at_once,
+    ):
+        shutil.copy(paths.lab("07") / HARNESS, scratch)
+        program = Path(shutil.copy(source, scratch))
+
+        def steps(session: Measurement) -> None:
+            for number, state in enumerate((LATE, AT_ONCE)):
+                acknowledged_at_once(state == AT_ONCE)
+                words: list[str | int] = ["--lines", "--passes", PASSES]
+                how: dict[str, Any] = {"launch": number, "at": {"acks": state}}
+                session.launch(program, 2, words, timeout_s=LONGEST_S, **how)
+
+        sweep = {"exercise": program.name, "states": [LATE, AT_ONCE]}
         try:
-            return _measured(cluster, program)
+            return EXERCISE.measure(cluster, steps, of=program.name, launches=2, sweep=sweep)
         except LabError as problem:
             # The compiler names our copy; the learner knows their own.
             message = problem.message.replace(f"{scratch}/", "")
             raise LabError(message, problem.hint, problem.node) from None
 
 
-def _beside_our_harness(source: Path, folder: Path) -> Path:
-    """A copy of the learner's file, beside one of what measures it; UsageError when there is none."""
-    if not source.is_file():
-        hint = "Work in the folder where your copies of the lab lie."
-        raise UsageError(f"There is no file {source}.", hint)
-    shutil.copy(paths.lab("07") / HARNESS, folder)
-    return Path(shutil.copy(source, folder))
-
-
-def _measured(cluster: Cluster, program: Path) -> Record:
-    knob = [(ALL[KNOB], AT_ONCE)]
-    with changing(cluster, knob, nodes=cluster.nodes[:2]) as acknowledged_at_once:
-
-        def steps(session: Measurement) -> None:
-            for number, state in enumerate((LATE, AT_ONCE)):
-                acknowledged_at_once(state == AT_ONCE)
-                at = {"acks": state}
-                words: list[str | int] = ["--lines", "--passes", PASSES]
-                session.launch(program, 2, words, launch=number, at=at, timeout_s=LONGEST_S)
-
-        sweep = {"exercise": program.name, "states": [LATE, AT_ONCE]}
-        return EXERCISE.measure(cluster, steps, of=program.name, launches=2, sweep=sweep)
-
-
 def samples(record: Record, way: str, acks: str) -> list[float]:
     """The milliseconds of the letters of one way, in one state; LabError when there are none."""
-    found = [
-        ms
-        for point in record.select(way=way, acks=acks)
-        if point.quantity == QUANTITY
-        for ms in point.samples
-    ]
+    points = record.select(way=way, acks=acks)
+    found = [ms for point in points if point.quantity == QUANTITY for ms in point.samples]
     if not found:
         raise LabError(f"The Record has no letters: {SAYS[way, acks]}.", "Measure again.")
     return found

@@ -21,7 +21,6 @@ from beowulf.cluster import Cluster
 from beowulf.errors import LabError
 from beowulf.figures import Figure
 from beowulf.labs.lab_08.tokens import LAB
-from beowulf.measure.judgement import below, within
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import cut_short, trouble
 from beowulf.measure.roundtrips import need_nodes
@@ -29,9 +28,10 @@ from beowulf.measure.statistics import Pairs, Ratio, Summary, summary
 from beowulf.packets.flows import conversations
 from beowulf.packets.table import read
 from beowulf.record import Point, Record, reserve, stamp
+from beowulf.studies.quantity import TIMES, Judge, Quantity
 from beowulf.studies.study import PACKETS, Claim, Judgement, Need, Plan, Study, undecided
 from beowulf.studies.wire_costs import Panel, draw, legend
-from beowulf.tuning import machines
+from beowulf.tuning import knob_places
 from beowulf.tuning.change import changing
 from beowulf.tuning.knobs import ALL
 
@@ -45,7 +45,7 @@ ONE, PROGRAM_TURNS, KERNEL, BONDING, MULTIPATH = (
     *("bonding driver", "multipath TCP"),
 )
 PRINTED_GAIN, GAINS = 1.7, (1.5, 2.1)
-SOME = 0.01  # of the segments of a stream: less than that can be chance
+SOME_PERCENT = 1  # of the segments of a stream: less than that can be chance
 LONGEST_STREAM_S = 20
 # Of a frame, as much as its headers have.
 SNAP_BYTES = 128
@@ -112,7 +112,7 @@ def missing(cluster: Cluster) -> dict[str, str]:
     """The ways that these nodes cannot go, and why."""
     two = cluster.nodes[:2]
     knobs = {name: ALL[name] for way in WAYS.values() for name in way.sender}
-    readings = machines.read(cluster, knobs.values(), two)
+    readings = knob_places.read(cluster, knobs.values(), two)
     return {
         way: why.removeprefix("not observable here: ").partition(". ")[0]
         for way, changed in WAYS.items()
@@ -230,6 +230,10 @@ def duplicate_acks(back: pd.DataFrame) -> int:
     return count
 
 
+# Of what a capture shows of one stream.
+Share = Callable[[Mapping[str, Any]], float]
+
+
 @dataclass(frozen=True)
 class Streams:
     """The samples of a Record: of each way, alone and beside another stream, its times and its arrivals."""
@@ -258,31 +262,25 @@ class Streams:
 
     def rate(self, way: str, beside: bool) -> Summary:
         """MB/s of a way."""
-        if "size_bytes" not in self.record.sweep:
-            raise LabError("The Record does not say how long its streams are.", "Measure again.")
-        values, launches = [], []
-        for launch, seconds in self._times(way, beside).items():
-            values += [self.record.sweep["size_bytes"] / each / 1e6 for each in seconds]
-            launches += [launch] * len(seconds)
+        size = self.record.sweep["size_bytes"]
+        times = self._times(way, beside)
+        values = [size / each / 1e6 for seconds in times.values() for each in seconds]
+        launches = [launch for launch, seconds in times.items() for _ in seconds]
         return summary(values, launches=launches, busy=self.record.busy)
 
     def gain(self, way: str, *, beside: bool = False) -> Ratio:
         """How many times as much a way carries as one network that nobody else uses."""
-        one, other, pairs = (
-            self._times(ONE, False),
-            self._times(way, beside),
-            Pairs(busy=self.record.busy),
-        )
-        for launch, seconds in one.items():
+        other, pairs = self._times(way, beside), Pairs(busy=self.record.busy)
+        for launch, seconds in self._times(ONE, False).items():
             pairs.add(launch, seconds, other.get(launch, ()))
         return pairs.ratio()
 
-    def share(self, what: Callable[[Mapping[str, Any]], float], way: str, beside: bool) -> Summary:
-        """A number of each stream, as its capture shows it; LabError without a capture."""
+    def percent(self, what: Share, way: str, beside: bool) -> Summary:
+        """A share of each stream in per cent, as its capture shows it; LabError without a capture."""
         values, launches = [], []
         for point in self.record.select(way=way, beside=beside):
             for stream in point.facts.get("streams", ()):
-                values.append(what(stream))
+                values.append(100 * what(stream))
                 launches.append(int(point.at["launch"]))
         return summary(values, launches=launches, busy=self.record.busy)
 
@@ -292,20 +290,29 @@ class Streams:
         return {int(p.at["launch"]): p.samples for p in points}
 
 
-def of_segments(name: str) -> Callable[[Mapping[str, Any]], float]:
+def of_segments(name: str) -> Share:
     """So many of a stream's segments, as a share."""
     return lambda stream: float(stream[name] / stream["segments"])
 
 
-def duplicate_share(stream: Mapping[str, Any]) -> float:
+def duplicates(stream: Mapping[str, Any]) -> float:
     """The duplicates among a stream's acknowledgements, as a share."""
     return float(stream["duplicate_acks"] / max(stream["acks"], 1))
 
 
-def second_share(stream: Mapping[str, Any]) -> float:
+def on_second(stream: Mapping[str, Any]) -> float:
     """The share of the bytes that came by the second network."""
     first, *others = [count for _, count in sorted(stream["bytes"].items())]
     return float(sum(others) / (first + sum(others)))
+
+
+SHARES: dict[str, Share] = {
+    "out_of_order": of_segments("out_of_order"),
+    "twice": of_segments("again"),
+    "retransmitted": of_segments("retransmitted"),
+    "duplicate_acks": duplicates,
+    "second_network": on_second,
+}
 
 
 def table(facts: Streams) -> pd.DataFrame:
@@ -317,82 +324,53 @@ def table(facts: Streams) -> pd.DataFrame:
         rate = facts.rate(way, beside)
         row = {"way": way, "beside": beside, "rate_mb_per_s": rate.median}
         row |= {"low": rate.low, "high": rate.high}
-        shares: dict[str, Callable[[Mapping[str, Any]], float]] = {
-            "out_of_order_percent": of_segments("out_of_order"),
-            "twice_percent": of_segments("again"),
-            "retransmitted_percent": of_segments("retransmitted"),
-            "duplicate_acks_percent": duplicate_share,
-            "second_network_percent": second_share,
-        }
-        for name, what in shares.items():
-            row[name] = 100 * facts.share(what, way, beside).median
+        for name, what in SHARES.items():
+            row[f"{name}_percent"] = facts.percent(what, way, beside).median
         rows.append(row)
     return pd.DataFrame(rows)
 
 
+def gain(way: str) -> Quantity:
+    """How many times as much a way carries as one network."""
+    return Quantity(f"{way} over one network", lambda facts: facts.gain(way), TIMES)
+
+
+def arriving(how: str, share: str, way: str) -> Quantity:
+    """Such segments of a way's streams, beside another stream where that was measured."""
+
+    def percent(facts: Streams) -> Summary:
+        return facts.percent(SHARES[share], way, (way, True) in facts.cases)
+
+    return Quantity(f"{how}, {way}", percent, "% of the segments")
+
+
+def where_it_went(way: str, judge: Judge) -> Judge:
+    """The judge of a way; open where the nodes cannot go it."""
+
+    def judged(facts: Streams) -> Judgement:
+        why = facts.absent(way)
+        return undecided(why) if why else judge(facts)
+
+    return judged
+
+
 def gains(name: str, way: str, says: str) -> Claim:
     """That a way with two networks carries as many times as much as one as in the paper."""
-
-    def judge(facts: Streams) -> Judgement:
-        if why := facts.absent(way):
-            return undecided(why)
-        seen = facts.gain(way)
-        evidence = (
-            f"{seen.median:.2f} ({seen.low:.2f} to {seen.high:.2f}) times as much; n = {seen.n}"
-        )
-        return Judgement(within(seen, *GAINS), evidence, {"times": seen.median, "n": seen.n})
-
+    judge = where_it_went(way, gain(way).within(*GAINS))
     return Claim(name, says, judge, troubles=partial(trouble, quantity=STREAM))
 
 
-def _busy(facts: Streams) -> bool:
-    """Whether the kernel's turns were measured beside another stream."""
-    return (KERNEL, True) in facts.cases
-
-
-def _overtakes(facts: Streams) -> Judgement:
-    if why := facts.absent(KERNEL):
-        return undecided(why)
-    beside = _busy(facts)
-    seen = facts.share(of_segments("out_of_order"), KERNEL, beside)
-    where = "beside another stream" if beside else "alone"
-    evidence = f"{seen.median:.1%} of the segments ({seen.low:.1%} to {seen.high:.1%}) arrive out of order, {where}"
-    return Judgement(below(SOME, seen), evidence, {"share": seen.median})
-
-
-def _program_keeps_order(facts: Streams) -> Judgement:
-    seen = facts.share(
-        of_segments("out_of_order"), PROGRAM_TURNS, (PROGRAM_TURNS, True) in facts.cases
-    )
-    evidence = (
-        f"{seen.median:.2%} of the segments ({seen.low:.2%} to {seen.high:.2%}) arrive out of order"
-    )
-    return Judgement(below(seen, SOME), evidence, {"share": seen.median})
-
-
-def _twice(facts: Streams) -> Judgement:
-    if why := facts.absent(KERNEL):
-        return undecided(why)
-    beside = _busy(facts)
-    seen = facts.share(of_segments("again"), KERNEL, beside)
-    acks = facts.share(duplicate_share, KERNEL, beside)
-    evidence = (
-        f"{seen.median:.2%} of the segments ({seen.low:.2%} to {seen.high:.2%}) arrive a second time;"
-        f" {acks.median:.0%} of the acknowledgements are duplicates"
-    )
-    return Judgement(below(SOME, seen), evidence, {"share": seen.median, "acks": acks.median})
+BUSY = Quantity(
+    f"{KERNEL} beside another stream over one network by itself",
+    lambda facts: facts.gain(KERNEL, beside=True),
+    TIMES,
+)
 
 
 def _blind(facts: Streams) -> Judgement:
-    if why := facts.absent(KERNEL):
-        return undecided(why)
-    if not _busy(facts):
+    if (KERNEL, True) not in facts.cases:
         return undecided("another stream needs a third node", "`beowulf up --nodes 4 --networks 2`")
-    seen = facts.gain(KERNEL, beside=True)
-    evidence = f"{seen.median:.2f} ({seen.low:.2f} to {seen.high:.2f}) times as much as one network by itself"
-    if (MULTIPATH, True) in facts.cases:
-        evidence += f"; multipath TCP {facts.gain(MULTIPATH, beside=True).median:.2f} times"
-    return Judgement(below(seen, 1.0), evidence, {"times": seen.median})
+    return (BUSY < 1)(facts)
 
 
 def unseen(record: Record) -> list[str]:
@@ -409,20 +387,22 @@ def picture(facts: Streams) -> Figure:
     from beowulf.figures import Figure, look
 
     found = table(facts)
-    series = {"alone": False, "beside another stream": True}
-    rows = {label: found[found["beside"] == beside] for label, beside in series.items()}
-    rows = {label: each for label, each in rows.items() if len(each)}
+    rows = {
+        label: each.set_index("way")
+        for label, beside in (("alone", False), ("beside another stream", True))
+        if len(each := found[found["beside"] == beside])
+    }
     rates = {
-        (label, way): (low, high)
+        (label, str(way)): (float(row["low"]), float(row["high"]))
         for label, each in rows.items()
-        for way, low, high in zip(each["way"], each["low"], each["high"], strict=True)
+        for way, row in each.iterrows()
     }
     panels = [
         Panel(
             title,
             unit,
             {
-                label: dict(zip(each["way"], each[column], strict=True))
+                label: {str(k): float(v) for k, v in each[column].items()}
                 for label, each in rows.items()
             },
             rates if column == "rate_mb_per_s" else {},
@@ -475,21 +455,25 @@ STUDY = Study(
         gains(
             "bonding-gains", BONDING, f"the bonding driver carries {PRINTED_GAIN:g} times as much"
         ),
-        Claim("overtakes", "packets that take networks in turn overtake each other", _overtakes),
+        Claim(
+            "overtakes",
+            "packets that take networks in turn overtake each other",
+            where_it_went(KERNEL, arriving("out of order", "out_of_order", KERNEL) > SOME_PERCENT),
+        ),
         Claim(
             "program-keeps-order",
             "pieces on two connections arrive in the order of each connection",
-            _program_keeps_order,
+            arriving("out of order", "out_of_order", PROGRAM_TURNS) < SOME_PERCENT,
         ),
         Claim(
             "twice",
             "packets that overtake each other are retransmitted although none is lost",
-            _twice,
+            where_it_went(KERNEL, arriving("a second time", "twice", KERNEL) > SOME_PERCENT),
         ),
         Claim(
             "blind",
             "turns are blind: with one network busy, two carry less of a stream than one by itself",
-            _blind,
+            where_it_went(KERNEL, _blind),
             troubles=partial(trouble, quantity=BESIDE),
         ),
     ],

@@ -21,9 +21,10 @@ from beowulf.labs.lab_08.codes import (
     FIXED,
     GAS,
     SCALED,
+    around,
+    computed,
     counts,
     most_ranks,
-    near,
     on_sixteen,
     printed,
     result,
@@ -37,6 +38,7 @@ from beowulf.measure.judgement import Span, quotient
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import trouble
 from beowulf.record import Record
+from beowulf.studies.quantity import Quantity
 from beowulf.studies.study import Claim, Judgement, Plan, Study
 
 if TYPE_CHECKING:
@@ -75,7 +77,7 @@ def plan(cluster: Cluster, *, quick: bool) -> Plan:
     nodes, several = counts(cluster), most_ranks(cluster)
     verified = [(SHOCK, each) for each in tubes] + [(RAMP, each) for each in RAMPS]
 
-    def verify(measurement: Measurement) -> None:
+    def steps(measurement: Measurement) -> None:
         for problem, zones in verified:
             words: list[str | int] = ["--problem", problem, "--tiles", f"{zones // NARROW},1"]
             at = {"what": "verified", "problem": problem, "zones": zones}
@@ -87,8 +89,6 @@ def plan(cluster: Cluster, *, quick: bool) -> Plan:
         for ranks in sorted({1, several}):
             words = ["--problem", "blast", "--steps", STEPS]
             run(measurement, GAS, ranks, words, {"what": "bits"})
-
-    def time(measurement: Measurement) -> None:
         for launch in range(amount.launches):
             measurement.launch(
                 CORE, 1, at={"what": "core"}, launch=launch, hosts=measurement.cluster.nodes[:1]
@@ -96,14 +96,10 @@ def plan(cluster: Cluster, *, quick: bool) -> Plan:
             for ranks in nodes:
                 for scaled in (False, True) if ranks > 1 else (False,):
                     rows = ACROSS * (ranks if scaled else 1)
-                    words: list[str | int] = ["--problem", "blast", "--tiles", f"{ACROSS},{rows}"]
+                    words = ["--problem", "blast", "--tiles", f"{ACROSS},{rows}"]
                     words += ["--steps", STEPS, "--passes", amount.passes]
                     at = {"what": "speed", "scaled": scaled}
                     run(measurement, GAS, ranks, words, at, launch)
-
-    def steps(measurement: Measurement) -> None:
-        verify(measurement)
-        time(measurement)
 
     of_speed = amount.launches * 2 * len(nodes)
     launches = len(verified) + len(WAVES) + len({1, several}) + of_speed
@@ -132,8 +128,7 @@ def _shock(record: Record) -> Judgement:
     found = orders(record, SHOCK)
     low, high = SHOCK_ORDER
     right = all(low < each < high for *_, each in found)
-    numbers = {"order": found[-1][-1]}
-    return Judgement("holds" if right else "contradicted", f"order {_said(found)}", numbers)
+    return computed(right, f"order {_said(found)}", {"order": found[-1][-1]})
 
 
 def _smooth(record: Record) -> Judgement:
@@ -142,15 +137,14 @@ def _smooth(record: Record) -> Judgement:
     high = all(each > SMOOTH_ORDER for *_, each in found)
     evidence = f"order {_said(found)}; on a wave, whose maximum the method flattens, {_said(wave)}"
     numbers = {"order": found[-1][-1], "order_of_wave": wave[-1][-1]}
-    return Judgement("holds" if high else "contradicted", evidence, numbers)
+    return computed(high, evidence, numbers)
 
 
 def _conserved(record: Record) -> Judgement:
     found = result(record, what="speed")
     drifts = {name: abs(found[f"{name}_drift"]) for name in CONSERVED}
     evidence = f"the largest change is {max(drifts.values()):.1e} of the whole in {STEPS} steps"
-    kept = max(drifts.values()) < ROUNDING
-    return Judgement("holds" if kept else "contradicted", evidence, drifts)
+    return computed(max(drifts.values()) < ROUNDING, evidence, drifts)
 
 
 def mflops(record: Record, ranks: int = 1, *, scaled: bool = False) -> Span:
@@ -160,12 +154,7 @@ def mflops(record: Record, ranks: int = 1, *, scaled: bool = False) -> Span:
     return quotient(Span(million, million), of)
 
 
-def _alone(record: Record) -> Judgement:
-    seen = mflops(record)
-    evidence = (
-        f"{seen.low:,.0f} to {seen.high:,.0f} MFLOPS, {ZONE_FLOPS} operations a zone and step"
-    )
-    return Judgement(near(seen, printed(FIXED, 1)), evidence, {"low": seen.low, "high": seen.high})
+ALONE = Quantity(f"one processor, {ZONE_FLOPS} operations a zone and step", mflops, "MFLOPS")
 
 
 def table(record: Record) -> pd.DataFrame:
@@ -257,7 +246,11 @@ STUDY = Study(
             "conserved", "mass, momentum and energy change by rounding alone", _conserved, "samples"
         ),
         same_bits("gas"),
-        Claim("one-processor", f"one processor makes {printed(FIXED, 1):g} MFLOPS", _alone),
+        Claim(
+            "one-processor",
+            f"one processor makes {printed(FIXED, 1):g} MFLOPS",
+            ALONE.within(*around(printed(FIXED, 1))),
+        ),
         on_sixteen(
             "fixed-size",
             f"16 make {printed(FIXED):g} with a grid of the same size",

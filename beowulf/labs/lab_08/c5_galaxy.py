@@ -18,9 +18,10 @@ from beowulf.figures import Figure
 from beowulf.labs.lab_08.codes import (
     BODIES,
     GALAXY,
+    around,
+    computed,
     counts,
     most_ranks,
-    near,
     on_sixteen,
     printed,
     result,
@@ -33,6 +34,7 @@ from beowulf.measure.judgement import Span, quotient
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import trouble
 from beowulf.record import Record
+from beowulf.studies.quantity import Quantity
 from beowulf.studies.study import Claim, Judgement, Plan, Study
 
 if TYPE_CHECKING:
@@ -56,7 +58,7 @@ def plan(cluster: Cluster, *, quick: bool) -> Plan:
     launches = 2 if quick else 6
     nodes, several = counts(cluster), most_ranks(cluster)
 
-    def verify(measurement: Measurement) -> None:
+    def steps(measurement: Measurement) -> None:
         for angle in ANGLES:
             words: list[str | int] = ["--particles", CHECKED, "--steps", 0, "--check", SAMPLE]
             run(measurement, GALAXY, 1, [*words, "--angle", str(angle)], {"what": "error"})
@@ -68,16 +70,10 @@ def plan(cluster: Cluster, *, quick: bool) -> Plan:
         for ranks in sorted({1, several}):
             words = ["--model", "galaxies", "--particles", OF_BITS, "--steps", 3]
             run(measurement, GALAXY, ranks, words, {"what": "bits"})
-
-    def time(measurement: Measurement) -> None:
         for launch in range(launches):
             for ranks in nodes:
-                words: list[str | int] = ["--particles", OF_SPEED, "--steps", STEPS]
+                words = ["--particles", OF_SPEED, "--steps", STEPS]
                 run(measurement, GALAXY, ranks, words, {"what": "speed"}, launch)
-
-    def steps(measurement: Measurement) -> None:
-        verify(measurement)
-        time(measurement)
 
     about: dict[str, Any] = {"particles": list(sizes), "nodes": nodes, "bits_on": several}
     number = len(ANGLES) + len(sizes) + 1 + len({1, several}) + launches * len(nodes)
@@ -115,8 +111,7 @@ def _error(record: Record) -> Judgement:
     found = errors(record).set_index("angle")["median_percent"]
     evidence = f"median {found[USUAL_ANGLE]:.2g} % with an angle of {USUAL_ANGLE:g}"
     small = found[USUAL_ANGLE] < 100 * MOST_ERROR
-    numbers = {"percent": found[USUAL_ANGLE]}
-    return Judgement("holds" if small else "contradicted", evidence, numbers)
+    return computed(small, evidence, {"percent": found[USUAL_ANGLE]})
 
 
 def _angle(record: Record) -> Judgement:
@@ -125,7 +120,7 @@ def _angle(record: Record) -> Judgement:
         f"{row.median_percent:.2g} % at {row.angle:g}" for row in found.itertuples()
     )
     rises = found.sort_values("angle")["median_percent"].is_monotonic_increasing
-    return Judgement("holds" if rises else "contradicted", f"median error {evidence}")
+    return computed(rises, f"median error {evidence}")
 
 
 def _growth(record: Record) -> Judgement:
@@ -138,8 +133,7 @@ def _growth(record: Record) -> Judgement:
         f"{first.interactions:.0f} interactions a particle of {first.particles:,.0f}, {last.interactions:.0f} of"
         f" {last.particles:,.0f}; at most {off:.1%} off a straight line over log N"
     )
-    right = slope > 0 and off < OFF_THE_LINE
-    return Judgement("holds" if right else "contradicted", evidence, {"off": off})
+    return computed(slope > 0 and off < OFF_THE_LINE, evidence, {"off": off})
 
 
 def _energy(record: Record) -> Judgement:
@@ -149,7 +143,7 @@ def _energy(record: Record) -> Judgement:
     first, last = states[0]["energy"], states[-1]["energy"]
     drift = abs(last / first - 1)
     evidence = f"it changes by {drift:.1e} of itself in {states[-1]['step']} steps"
-    return Judgement("holds" if drift < MOST_DRIFT else "contradicted", evidence, {"drift": drift})
+    return computed(drift < MOST_DRIFT, evidence, {"drift": drift})
 
 
 def mflops(record: Record, ranks: int = 1) -> Span:
@@ -160,10 +154,7 @@ def mflops(record: Record, ranks: int = 1) -> Span:
     return quotient(Span(million, million), of)
 
 
-def _alone(record: Record) -> Judgement:
-    seen = mflops(record)
-    evidence = f"{seen.low:,.0f} to {seen.high:,.0f} MFLOPS with {OF_SPEED:,} particles"
-    return Judgement(near(seen, printed(BODIES, 1)), evidence, {"low": seen.low, "high": seen.high})
+ALONE = Quantity(f"one processor with {OF_SPEED:,} particles", mflops, "MFLOPS")
 
 
 def building_flops(record: Record) -> float:
@@ -222,7 +213,11 @@ STUDY = Study(
         Claim("n-log-n", "the work grows as N log N", _growth, "samples"),
         Claim("energy", f"the energy changes by less than {MOST_DRIFT:.1%}", _energy, "samples"),
         same_bits("galaxy"),
-        Claim("one-processor", f"one processor makes {printed(BODIES, 1):g} MFLOPS", _alone),
+        Claim(
+            "one-processor",
+            f"one processor makes {printed(BODIES, 1):g} MFLOPS",
+            ALONE.within(*around(printed(BODIES, 1))),
+        ),
         on_sixteen("fixed-size", f"16 processors make {printed(BODIES):g}", BODIES),
     ],
     draw=picture,

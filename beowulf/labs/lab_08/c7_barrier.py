@@ -8,6 +8,7 @@ end of a step, not communication; its other code's load balancing is limited by 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -18,8 +19,9 @@ from beowulf.figures import Figure
 from beowulf.labs.lab_08.tokens import LAB, PROGRAM
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import trouble
-from beowulf.measure.statistics import Summary, summary
-from beowulf.record import Record
+from beowulf.measure.statistics import Summary
+from beowulf.measure.table import summary_of
+from beowulf.record import Point, Record
 from beowulf.studies.quantity import Quantity
 from beowulf.studies.study import CABLE, Claim, Judgement, Plan, Study
 
@@ -48,16 +50,14 @@ def plan(cluster: Cluster, *, quick: bool) -> Plan:
 
 def times(record: Record) -> dict[int, Summary]:
     """By nodes, the µs of a barrier; LabError without any."""
-    samples: dict[int, list[float]] = {}
-    launches: dict[int, list[int]] = {}
+    points: dict[int, list[Point]] = {}
     for point in record.points:
         if point.quantity == QUANTITY and point.samples:
-            nodes = int(point.at["ranks"])
-            samples.setdefault(nodes, []).extend(1e6 * each for each in point.samples)
-            launches.setdefault(nodes, []).extend([int(point.at["launch"])] * len(point.samples))
-    if len(samples) < 2:
+            us = replace(point, samples=[1e6 * each for each in point.samples])
+            points.setdefault(int(point.at["ranks"]), []).append(us)
+    if len(points) < 2:
         raise LabError("There are no barriers of two numbers of nodes.", "Measure again.")
-    return {n: summary(samples[n], launches=launches[n], busy=record.busy) for n in sorted(samples)}
+    return {nodes: summary_of(points[nodes], busy=record.busy) for nodes in sorted(points)}
 
 
 def table(facts: dict[int, Summary]) -> pd.DataFrame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +11,12 @@ from beowulf.cluster import Cluster
 from beowulf.cluster.description import on_one_machine
 from beowulf.errors import LabError
 from beowulf.labs.lab_08.machine_1995 import MOST_NODES, NODES, TABLE
-from beowulf.measure.judgement import Interval, Span, quotient, within
 from beowulf.measure.measurement import Measurement
-from beowulf.measure.statistics import Summary, summary
+from beowulf.measure.statistics import Summary
+from beowulf.measure.table import summary_of
 from beowulf.record import Point, Record
+from beowulf.studies.quantity import Quantity, scaled
 from beowulf.studies.study import Claim, Judgement, undecided
-from beowulf.verdict import Outcome
 
 GAS, GALAXY = (Path(__file__).with_name(f"{name}_complete.c") for name in ("gas", "galaxy"))
 FIXED, SCALED, BODIES = "gas, fixed size", "gas, scaled size", "galaxy"
@@ -89,18 +89,13 @@ def result(record: Record, **at: Any) -> Known:
 
 def seconds(record: Record, quantity: str, **at: Any) -> Summary:
     """A time of the runs with these coordinates; LabError without."""
-    points = [
-        point
-        for point in record.points
-        if point.quantity == quantity
-        and point.samples
-        and all(point.at.get(name) == each for name, each in at.items())
-    ]
-    samples = [each for point in points for each in point.samples]
-    if not samples:
-        raise LabError("The Record has no such time.", "Measure again.")
-    launches = [int(point.at["launch"]) for point in points for _ in point.samples]
-    return summary(samples, launches=launches, busy=record.busy)
+    points = [point for point in record.select(**at) if point.quantity == quantity]
+    return summary_of(points, busy=record.busy)
+
+
+def computed(right: bool, evidence: str, numbers: Mapping[str, float] | None = None) -> Judgement:
+    """A Judgement on what is computed alike each time."""
+    return Judgement("holds" if right else "contradicted", evidence, numbers or {})
 
 
 def same_bits(name: str) -> Claim:
@@ -111,19 +106,30 @@ def same_bits(name: str) -> Claim:
         if len(bits) < 2:
             raise LabError("The Record has no runs on two numbers of nodes.", "Measure again.")
         same = len(set(bits.values())) == 1
-        evidence = f"{'the same' if same else 'other'} bits on {' and '.join(map(str, bits))} nodes"
-        return Judgement("holds" if same else "contradicted", evidence)
+        which = "the same" if same else "other"
+        return computed(same, f"{which} bits on {' and '.join(map(str, bits))} nodes")
 
     return Claim(
         "same-bits", f"the {name} has the same bits on any number of nodes", judge, "samples"
     )
 
 
+def step(ranks: int, work: int = 1, **at: Any) -> Quantity:
+    """How long so many nodes take for a step, a node's share of the `work`."""
+    return Quantity(
+        f"a step on {ranks} node{'s' * (ranks > 1)}{f', a part of {work}' * (work > 1)}",
+        lambda record: scaled(seconds(record, "step_s", ranks=ranks, what="speed", **at), 1 / work),
+        "s",
+    )
+
+
 def on_sixteen(name: str, says: str, code: str, **at: Any) -> Claim:
     """How many times as fast 16 nodes are as one, against the paper; open where they have no core each."""
-    published = printed(code) / printed(code, 1)
+    grown = MOST_NODES if code == SCALED else 1
+    times = step(1) / step(MOST_NODES, grown, **at)
+    judge = times.within(*around(printed(code) / printed(code, 1)))
 
-    def judge(record: Record) -> Judgement:
+    def with_a_core_each(record: Record) -> Judgement:
         ranks = cores_for_ranks(record.cluster)
         if ranks < MOST_NODES:
             return undecided(
@@ -131,17 +137,11 @@ def on_sixteen(name: str, says: str, code: str, **at: Any) -> Claim:
                 " speed-up",
                 "`beowulf study C6` simulates the machine of 1995.",
             )
-        one = seconds(record, "step_s", ranks=1, what="speed")
-        many = seconds(record, "step_s", ranks=MOST_NODES, what="speed", **at)
-        grown = MOST_NODES if code == SCALED else 1
-        times = quotient(one, many)
-        grown_times = Span(grown * times.low, grown * times.high)
-        evidence = f"{grown_times.low:.1f} to {grown_times.high:.1f} times as fast; {published:.1f} in the paper"
-        return Judgement(near(grown_times, published), evidence)
+        return judge(record)
 
-    return Claim(name, says, judge)
+    return Claim(name, says, with_a_core_each)
 
 
-def near(measured: Interval, published: float) -> Outcome:
-    """Whether an interval lies within 20 % of a published number."""
-    return within(measured, (1 - NEAR) * published, (1 + NEAR) * published)
+def around(published: float) -> tuple[float, float]:
+    """What lies within 20 % of a published number."""
+    return (1 - NEAR) * published, (1 + NEAR) * published

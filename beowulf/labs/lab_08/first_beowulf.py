@@ -6,15 +6,15 @@ gas with the time that a processor of 1995 took for a zone (beowulf/labs/lab_08/
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from beowulf import paths
 from beowulf.cluster import Cluster, simulated
-from beowulf.errors import LabError, UsageError
+from beowulf.errors import LabError
 from beowulf.exercises.exercise import Exercise
+from beowulf.exercises.gas import beside_headers
 from beowulf.labs.lab_08 import machine_1995
 from beowulf.measure.measurement import Measurement
 from beowulf.record import Point, Record
@@ -23,52 +23,37 @@ if TYPE_CHECKING:
     import pandas as pd
 
 STUDY, VARIANT = "S8", "first-beowulf"
-EXERCISE = Exercise(STUDY, VARIANT)
+EXERCISE = Exercise(STUDY, VARIANT, "The machine of 1995")
 NODES = machine_1995.NODES
 SIZES, DEMANDS = (4, 64, 256, 1024, 4096, 8192), (1, 2, 4, 8)
-# Paper C: 16 processors make 31 MFLOPS on a grid of the same size.
-PAPER_SPEED_UP = 31 / machine_1995.GAS_MFLOPS
 GAS, TOKENS = "gas.c", "tokens.c"
+CABLES = {1: "one", 2: "two"}
 
 
 def measure(cluster: Cluster, source: Path | str = GAS) -> Record:
     """Simulate tokens, and the gas with the learner's own exchange."""
-    from beowulf.progress import bar
-
-    folder = cluster.records or Path("records")
-    if not Path(source).is_file():
-        raise UsageError(
-            f"There is no file {source}.", "Work in the folder of your copies of the lab."
-        )
+    words = ["--sizes", ",".join(map(str, SIZES)), "--demand", ",".join(map(str, DEMANDS))]
     with (
-        tempfile.TemporaryDirectory(prefix="beowulf-") as scratch,
-        bar("The machine of 1995") as progress,
+        tempfile.TemporaryDirectory(prefix="beowulf-") as place,
+        beside_headers(Path(source)) as own,
     ):
-        points: list[Point] = []
-        for number, network in machine_1995.networks().items():
-            place = Path(scratch) / str(number)
-            machine = simulated.beside(network, place / "cluster")
-            for file in (paths.lab("08") / TOKENS, *paths.lab("08").glob("*.h")):
-                shutil.copy(file, place)
-            own = Path(shutil.copy(source, place / GAS))
-            with Measurement(
-                STUDY, machine, folder, timed=False, progress=progress, launches=1 + len(NODES),
-                sweep={"nodes": list(NODES), "sizes": list(SIZES)},
-            ) as session:  # fmt: skip
-                words = [
-                    "--sizes",
-                    ",".join(map(str, SIZES)),
-                    "--demand",
-                    ",".join(map(str, DEMANDS)),
-                ]
-                session.launch(
-                    place / TOKENS, max(NODES), [*words, "--ms", 400], at={"cables": number}
-                )
-                machine_1995.gas_steps(session, own, number)
-            points += session.points
-        record = session.record()
-        record.points = points
-    return EXERCISE.keep(record, folder, half=True)
+
+        def steps(session: Measurement) -> None:
+            for cables, network in machine_1995.networks().items():
+                with machine_1995.launching_on(session, network):
+                    program, at = paths.lab("08") / TOKENS, {"cables": cables}
+                    session.launch(program, max(NODES), [*words, "--ms", 400], at=at)
+                    machine_1995.gas_steps(session, own, cables)
+
+        return EXERCISE.measure(
+            cluster,
+            steps,
+            half=True,
+            place=simulated.beside(machine_1995.ethernet(), Path(place)),
+            timed=False,
+            launches=2 * (1 + len(NODES)),
+            sweep={"nodes": list(NODES), "sizes": list(SIZES)},
+        )
 
 
 def tokens(record: Record) -> pd.DataFrame:
@@ -76,13 +61,9 @@ def tokens(record: Record) -> pd.DataFrame:
     import pandas as pd
 
     rows: dict[tuple[int, int], dict[str, float]] = {}
-    for point in record.points:
-        if point.quantity == "token_s" and point.samples:
-            key = int(point.at["demand"]), int(point.at["size_bytes"])
-            name = "one" if point.at["cables"] == 1 else "two"
-            rows.setdefault(key, {})[name] = key[1] / point.samples[0] / 1e6
-    if not rows:
-        raise LabError(f"{record.file_name} has no tokens.", "Simulate again.")
+    for point in _of(record, "token_s"):
+        key = int(point.at["demand"]), int(point.at["size_bytes"])
+        rows.setdefault(key, {})[CABLES[point.at["cables"]]] = key[1] / point.samples[0] / 1e6
     found = pd.DataFrame(
         [{"demand": d, "size_bytes": s, **each} for (d, s), each in sorted(rows.items())]
     )
@@ -94,18 +75,19 @@ def gas(record: Record) -> pd.DataFrame:
     import pandas as pd
 
     ms: dict[int, dict[str, float]] = {}
-    for point in record.points:
-        if point.quantity == "step_s" and point.samples:
-            name = "one" if point.at["cables"] == 1 else "two"
-            ms.setdefault(int(point.at["ranks"]), {})[name] = 1e3 * point.samples[0]
+    for point in _of(record, "step_s"):
+        row = ms.setdefault(int(point.at["ranks"]), {})
+        row[f"{CABLES[point.at['cables']]}_ms"] = 1e3 * point.samples[0]
     if 1 not in ms:
-        raise LabError(f"{record.file_name} has no step of the gas.", "Simulate again.")
-    rows = [
-        {
-            "nodes": nodes,
-            **{f"{name}_ms": each[name] for name in ("one", "two")},
-            **{f"{name}_speed_up": ms[1][name] / each[name] for name in ("one", "two")},
-        }
-        for nodes, each in sorted(ms.items())
-    ]
-    return pd.DataFrame(rows).set_index("nodes")
+        raise LabError(f"{record.file_name} has no step of one node.", "Simulate again.")
+    found = pd.DataFrame(ms).T.sort_index().rename_axis("nodes")
+    for name in CABLES.values():
+        found[f"{name}_speed_up"] = found[f"{name}_ms"].loc[1] / found[f"{name}_ms"]
+    return found
+
+
+def _of(record: Record, quantity: str) -> list[Point]:
+    """The Points of a quantity; LabError without."""
+    if found := [p for p in record.points if p.quantity == quantity and p.samples]:
+        return found
+    raise LabError(f"{record.file_name} has no {quantity}.", "Simulate again.")

@@ -15,9 +15,9 @@ from beowulf import mpi
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
 from beowulf.exercises.exercise import Exercise
-from beowulf.exercises.gas import LONGEST_SOURCE, beside_headers, shown_film
+from beowulf.exercises.gas import beside_headers, function_of, own_function, shown_film
 from beowulf.measure.measurement import Measurement
-from beowulf.record import Point, Record
+from beowulf.record import Record
 
 STUDY, VARIANT, SOURCE, FUNCTION = "S8", "galaxy", "galaxy.c", "partition"
 EXERCISE = Exercise(STUDY, VARIANT)
@@ -30,35 +30,26 @@ def measure(cluster: Cluster, source: Path | str = SOURCE) -> Record:
 
     LabError when the file does not compile. What is wrong is in the Record, which is kept all the same.
     """
-    folder = cluster.records or Path("records")
-    words: list[str | int] = [
-        "--model",
-        "plummer",
-        "--particles",
-        PARTICLES,
-        "--steps",
-        STEPS,
-        "--lines",
-    ]
+    words: list[str | int] = ["--model", "plummer", "--particles", PARTICLES]
+    words += ["--steps", STEPS, "--lines"]
     sweep = {"exercise": Path(source).name, "particles": PARTICLES, "steps": STEPS}
-    facts: dict[str, Any] = {"right": False, "why": ""}
-    with (
-        beside_headers(Path(source)) as program,
-        Measurement(STUDY, cluster, folder, timed=False, sweep=sweep) as session,
-    ):
-        try:
-            rows = session.launch(program, RANKS, words, timeout_s=120)
-            found = next(row for row in rows if row.get("quantity") == "steps")
-            facts |= {"right": True, "balance": float(found["balance"])}
-        except LabError as problem:
-            if "does not compile" in problem.message:
-                raise
-            facts["why"] = problem.message
-        text = program.read_text(encoding="utf-8", errors="replace")[:LONGEST_SOURCE]
-        session.points.append(Point({"function": FUNCTION}, facts={"text": text, **facts}))
-        record = session.record()
+    with beside_headers(Path(source)) as program:
+
+        def steps(session: Measurement) -> None:
+            facts: dict[str, Any] = {"right": False, "why": ""}
+            try:
+                rows = session.launch(program, RANKS, words, timeout_s=120)
+                found = next(row for row in rows if row.get("quantity") == "steps")
+                facts |= {"right": True, "balance": float(found["balance"])}
+            except LabError as problem:
+                if "does not compile" in problem.message:
+                    raise
+                facts["why"] = problem.message
+            session.points.append(own_function(FUNCTION, program, **facts))
+
+        record = EXERCISE.measure(cluster, steps, half=True, timed=False, sweep=sweep)
     print(says(record))
-    return EXERCISE.keep(record, folder, half=True)
+    return record
 
 
 def film(cluster: Cluster, source: Path | str = SOURCE, *, steps: int = FILM_STEPS) -> Any:
@@ -86,11 +77,8 @@ def seen_from_above(places: Any) -> Any:
 
 
 def function(record: Record) -> dict[str, Any]:
-    """Source, balance, and whether it is right, of a Record; LabError without."""
-    for point in record.points:
-        if point.at.get("function") == FUNCTION:
-            return point.facts
-    raise LabError(f"{record.file_name} holds no {FUNCTION}.", "Measure again.")
+    """Source of the partition, balance, and whether it is right; LabError without."""
+    return function_of(record, FUNCTION)
 
 
 def says(record: Record) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from beowulf import papers, paths
@@ -14,8 +14,9 @@ from beowulf.errors import LabError
 from beowulf.labs.lab_08.machine_1995 import doubled, ethernet, launching_on
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import trouble
-from beowulf.measure.statistics import Ratio, Summary, ratio, summary
-from beowulf.record import Record
+from beowulf.measure.statistics import Ratio, Summary, ratio
+from beowulf.measure.table import summary_of
+from beowulf.record import Point, Record
 from beowulf.studies.study import Plan
 
 if TYPE_CHECKING:
@@ -58,13 +59,9 @@ def plan(cluster: Cluster, *, quick: bool) -> Plan:
         words += ["--passes", str(amount.passes)]
         for number in range(amount.launches):
             for count in networks:
-                measurement.launch(
-                    program,
-                    2 * MOST_DEMAND,
-                    [*words, "--networks", count],
-                    hosts=cluster.nodes[:2],
-                    launch=number,
-                )
+                own: list[str | int] = [*words, "--networks", count]
+                hosts = cluster.nodes[:2]
+                measurement.launch(program, 2 * MOST_DEMAND, own, hosts=hosts, launch=number)
 
     about: dict[str, Any] = {"sizes": list(SIZES), "demands": list(DEMANDS)}
     about["networks"] = list(networks)
@@ -93,31 +90,28 @@ def _simulation(cluster: Cluster) -> Plan:
 
 @dataclass(frozen=True)
 class Tokens:
-    """The samples of a Record: by networks, demand and size the seconds of a token, and the launch of each."""
+    """The samples of a Record, the seconds of a token, by networks, demand and size."""
 
     record: Record
-    samples: Mapping[Key, list[float]]
-    launches: Mapping[Key, list[int]]
+    points: Mapping[Key, list[Point]]
 
     @classmethod
     def of(cls, record: Record) -> Tokens:
         """What a Record holds; LabError without tokens."""
-        samples: dict[Key, list[float]] = {}
-        launches: dict[Key, list[int]] = {}
+        points: dict[Key, list[Point]] = {}
         for point in record.points:
             if point.quantity == QUANTITY and point.samples:
                 at = point.at
                 key = int(at["networks"]), int(at["demand"]), int(at["size_bytes"])
-                samples.setdefault(key, []).extend(point.samples)
-                launches.setdefault(key, []).extend([int(at["launch"])] * len(point.samples))
-        if not samples:
+                points.setdefault(key, []).append(point)
+        if not points:
             raise LabError("There are no samples of tokens.", "Measure again.")
-        return cls(record, samples, launches)
+        return cls(record, points)
 
     @property
     def networks(self) -> list[int]:
         """Of how many networks there are samples."""
-        return sorted({key[0] for key in self.samples})
+        return sorted({key[0] for key in self.points})
 
     def need_two(self) -> None:
         """LabError where only one network was measured."""
@@ -129,27 +123,29 @@ class Tokens:
 
     def rate(self, networks: int, demand: int, size: int) -> Summary:
         """MB/s of all pairs together."""
-        key = (networks, demand, size)
-        if key not in self.samples:
-            raise LabError("There are no samples of this case.", "Measure again.")
-        values = [size / each / 1e6 for each in self.samples[key]]
-        return summary(values, launches=self.launches[key], busy=self.record.busy)
+        points = [
+            replace(point, samples=[size / each / 1e6 for each in point.samples])
+            for point in self.points.get((networks, demand, size), ())
+        ]
+        return summary_of(points, busy=self.record.busy)
 
     def gain(self, demand: int, size: int) -> Ratio:
         """How many times faster two networks are than one."""
         self.need_two()
-        one, two = self.samples[1, demand, size], self.samples[2, demand, size]
+        one, two = (
+            [sample for point in self.points.get((n, demand, size), ()) for sample in point.samples]
+            for n in (1, 2)
+        )
         return ratio(list(zip(one, two, strict=False)), busy=self.record.busy)
 
-    def highest(self, networks: int, demand: int = MOST_DEMAND) -> Summary:
+    def highest(self, networks: int) -> Summary:
         """The highest MB/s of any size."""
-        return max(
-            (self.rate(networks, demand, size) for size in SIZES), key=lambda each: each.median
-        )
+        rates = (self.rate(networks, MOST_DEMAND, size) for size in SIZES)
+        return max(rates, key=lambda each: each.median)
 
-    def saturated_at(self, networks: int, demand: int = MOST_DEMAND) -> int:
+    def saturated_at(self, networks: int) -> int:
         """The smallest token with which the rate is at least 80 % of the highest."""
-        rates = {size: self.rate(networks, demand, size).median for size in SIZES}
+        rates = {size: self.rate(networks, MOST_DEMAND, size).median for size in SIZES}
         most = max(rates.values())
         return next(size for size, rate in rates.items() if rate >= SATURATED * most)
 
@@ -159,19 +155,11 @@ def table(facts: Tokens) -> pd.DataFrame:
     import pandas as pd
 
     rows = []
-    for networks, demand, size in sorted(facts.samples):
+    for networks, demand, size in sorted(facts.points):
         seen = facts.rate(networks, demand, size)
-        rows.append(
-            {
-                "networks": networks,
-                "demand": demand,
-                "size_bytes": size,
-                "rate_mb_per_s": seen.median,
-                "low": seen.low,
-                "high": seen.high,
-                "tokens_per_s": seen.median * 1e6 / size,
-            }
-        )
+        row: dict[str, float] = {"networks": networks, "demand": demand, "size_bytes": size}
+        row |= {"rate_mb_per_s": seen.median, "low": seen.low, "high": seen.high}
+        rows.append({**row, "tokens_per_s": seen.median * 1e6 / size})
     found = pd.DataFrame(rows)
     found["curve"] = [
         f"{n} network{'s' * (n > 1)}, demand {d}"
@@ -180,10 +168,10 @@ def table(facts: Tokens) -> pd.DataFrame:
     return found
 
 
-def chosen(facts: Tokens, demands: Iterable[int] = (1, MOST_DEMAND)) -> pd.DataFrame:
-    """The rows of a few demands, for a picture in which lines can still be distinguished."""
+def chosen(facts: Tokens) -> pd.DataFrame:
+    """The rows of the least and the most demand, for a picture in which lines can still be distinguished."""
     found = table(facts)
-    return found[found["demand"].isin(list(demands))]
+    return found[found["demand"].isin([1, MOST_DEMAND])]
 
 
 def points(facts: Tokens) -> pd.DataFrame:

@@ -7,7 +7,6 @@ link, and all of them arrive late; on a connection of TCP the first one arrives 
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 STUDY, VARIANT = "S9", "collectives"
-EXERCISE = Exercise(STUDY, VARIANT)
+EXERCISE = Exercise(STUDY, VARIANT, "Collectives")
 SOURCE = ("06", "collectives.c")
 NODES, LARGE = (4, 16, 64), (256, 1024)
 SIZES = (64, 1024, 16_384, 262_144)
@@ -57,11 +56,8 @@ def measure(cluster: Cluster, made: Calibration, *, large: bool = False) -> Reco
 
     `large`: on 256 and 1,024 nodes as well, for some minutes. The ring of 1,024 is left out: two million messages.
     """
-    from beowulf.progress import bar
-
     nodes = (*NODES, *LARGE) if large else NODES
-    folder = cluster.records or Path("records")
-    lab, name = SOURCE
+    lab, file = SOURCE
     words = ["--sizes", ",".join(map(str, SIZES)), "--passes", "1", "--repetitions", "1"]
     words += ["--warm-up", "0", "--operations"]
     runs = [
@@ -71,32 +67,26 @@ def measure(cluster: Cluster, made: Calibration, *, large: bool = False) -> Reco
         for name, option in ways.items()
         if (count, name) != (max(LARGE), RING)
     ]
-    sweep = {"calibration": made.record, "nodes": list(nodes), "sizes": list(SIZES)}
-    with tempfile.TemporaryDirectory(prefix="beowulf-") as scratch, bar("Collectives") as progress:
-        place = simulated.beside(
-            replace(made.platform(max(nodes)), eager_bytes=0), Path(scratch) / "cluster"
-        )
-        program = Path(shutil.copy(paths.lab(lab) / name, scratch))
-        with Measurement(
-            STUDY,
-            place,
-            folder,
+
+    def steps(session: Measurement) -> None:
+        for count, operation, name, option in runs:
+            words_of_it, at = [*words, operation], {"algorithm": name}
+            session.launch(
+                paths.lab(lab) / file, count, words_of_it, at=at, prefix=[option], timeout_s=900
+            )
+
+    with tempfile.TemporaryDirectory(prefix="beowulf-") as scratch:
+        network = replace(made.platform(max(nodes)), eager_bytes=0)
+        place = simulated.beside(network, Path(scratch) / "cluster")
+        return EXERCISE.measure(
+            cluster,
+            steps,
+            half=True,
+            place=place,
             timed=False,
-            progress=progress,
             launches=len(runs),
-            sweep=sweep,
-        ) as session:
-            for count, operation, name, option in runs:
-                session.launch(
-                    program,
-                    count,
-                    [*words, operation],
-                    at={"algorithm": name},
-                    prefix=[option],
-                    timeout_s=900,
-                )
-        record = session.record()
-    return EXERCISE.keep(record, folder, half=True)
+            sweep={"calibration": made.record, "nodes": list(nodes), "sizes": list(SIZES)},
+        )
 
 
 def table(record: Record, operation: str = BROADCAST) -> pd.DataFrame:

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 STUDY, VARIANT, VARIANT_64 = "S9", "replay", "replay-64"
-EXERCISE, EXERCISE_64 = Exercise(STUDY, VARIANT), Exercise(STUDY, VARIANT_64)
+EXERCISE = Exercise(STUDY, VARIANT, "Programs on other networks")
+EXERCISE_64 = Exercise(STUDY, VARIANT_64, "64 nodes")
 MOST_RANKS, MANY = 4, 64
 OWN, BEFORE, AFTER = "own network", "paper E, before", "paper E, after"
 FILES = {BEFORE: "paper-e-before", AFTER: "paper-e-after"}
@@ -85,41 +86,36 @@ def measure(cluster: Cluster, made: Calibration, source: Path | str = GAS) -> Re
 
     `source` is the learner's gas.c of lab 08. Where it is missing or wrong, the gas is left out, and that is said.
     """
-    from beowulf.progress import bar
     from beowulf.timeline import analysis
     from beowulf.timeline.replay import replay as replayed
 
     ranks = min(MOST_RANKS, len(cluster.nodes))
-    folder = cluster.records or Path("records")
     networks = _networks(made, ranks)
-    programs = {"plate": plate(ranks), **KERNELS}
-    with (
-        tempfile.TemporaryDirectory(prefix="beowulf-") as scratch,
-        bar("Programs on other networks") as progress,
-        Measurement(
-            STUDY,
+
+    def steps(session: Measurement) -> None:
+        with _own_gas(session, Path(source)) as own:
+            programs = {"plate": plate(ranks), **KERNELS}
+            if own:
+                programs["gas"] = gas(own, ranks, lab_08_gas.TILES)
+            for name, each in programs.items():
+                session.launch(each.source, ranks, each.words, at={"program": name})
+                assert session.last_trace
+                found = analysis.read(session.last_trace)
+                facts: dict[str, Any] = {}
+                for label, platform in networks.items():
+                    there = replayed(found, platform)
+                    facts |= {"recorded_ms": there.recorded_ms, f"{label} ms": there.ms}
+                session.points.append(Point({"replayed": name, "ranks": ranks}, facts=facts))
+
+    with tempfile.TemporaryDirectory(prefix="beowulf-") as traces:
+        return EXERCISE.measure(
             cluster,
-            folder,
-            progress=progress,
-            launches=len(programs) + 2,
-            traces=Path(scratch),
+            steps,
+            half=True,
+            launches=len(KERNELS) + 3,
+            traces=Path(traces),
             sweep={"calibration": made.record, "ranks": ranks},
-        ) as session,
-        _own_gas(session, Path(source)) as own,
-    ):
-        if own:
-            programs["gas"] = gas(own, ranks, lab_08_gas.TILES)
-        for name, each in programs.items():
-            session.launch(each.source, ranks, each.words, at={"program": name})
-            assert session.last_trace
-            found = analysis.read(session.last_trace)
-            facts: dict[str, Any] = {}
-            for label, platform in networks.items():
-                there = replayed(found, platform)
-                facts |= {"recorded_ms": there.recorded_ms, f"{label} ms": there.ms}
-            session.points.append(Point({"replayed": name, "ranks": ranks}, facts=facts))
-        record = session.record()
-    return EXERCISE.keep(record, folder, half=True)
+        )
 
 
 def on_64_nodes(cluster: Cluster, made: Calibration, source: Path | str = GAS) -> Record:
@@ -127,35 +123,30 @@ def on_64_nodes(cluster: Cluster, made: Calibration, source: Path | str = GAS) -
 
     Ranks compute one after the other on one core: none disturbs another.
     """
-    from beowulf.progress import bar
-
-    folder = cluster.records or Path("records")
     networks = _networks(made, MANY)
-    programs = {"plate": plate(MANY), **KERNELS_64}
-    with tempfile.TemporaryDirectory(prefix="beowulf-") as scratch, bar("64 nodes") as progress:
-        place = simulated.beside(networks[OWN], Path(scratch) / "cluster")
-        with (
-            Measurement(
-                STUDY,
-                place,
-                folder,
-                timed=False,
-                progress=progress,
-                launches=len(programs) + 2,
-                sweep={"calibration": made.record, "ranks": MANY},
-            ) as session,
-            _own_gas(session, Path(source)) as own,
-        ):
-            if own:
-                programs["gas"] = gas(own, MANY, "8,8")
-            for name, each in programs.items():
-                progress(session.done, session.planned, name)
-                facts = _replayed(session, each, networks, Path(scratch) / f"{name}.run")
-                at = {"replayed": name, "ranks": each.ranks}
-                session.points.append(Point(at, facts=facts))
-                session.done += 1
-            record = session.record()
-    return EXERCISE_64.keep(record, folder, half=True)
+    with tempfile.TemporaryDirectory(prefix="beowulf-") as scratch:
+
+        def steps(session: Measurement) -> None:
+            with _own_gas(session, Path(source)) as own:
+                programs = {"plate": plate(MANY), **KERNELS_64}
+                if own:
+                    programs["gas"] = gas(own, MANY, "8,8")
+                for name, each in programs.items():
+                    session.progress(session.done, session.planned, name)
+                    facts = _replayed(session, each, networks, Path(scratch) / f"{name}.run")
+                    at = {"replayed": name, "ranks": each.ranks}
+                    session.points.append(Point(at, facts=facts))
+                    session.done += 1
+
+        return EXERCISE_64.measure(
+            cluster,
+            steps,
+            half=True,
+            place=simulated.beside(networks[OWN], Path(scratch) / "cluster"),
+            timed=False,
+            launches=len(KERNELS_64) + 3,
+            sweep={"calibration": made.record, "ranks": MANY},
+        )
 
 
 def _networks(made: Calibration, ranks: int) -> dict[str, Platform]:

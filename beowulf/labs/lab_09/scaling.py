@@ -7,7 +7,6 @@ that length on the cluster's own nodes, and the same step simulated on a network
 from __future__ import annotations
 
 import json
-import shutil
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 STUDY, VARIANT, PROGRAM = "S9", "plate", "plate.c"
-EXERCISE = Exercise(STUDY, VARIANT)
+EXERCISE = Exercise(STUDY, VARIANT, "Your plate on more nodes")
 ROWS, COLUMNS, STEPS, PASSES = 4096, 4096, 10, 5
 NODES, LARGEST = (1, 2, 4, 16, 64, 256), 1024
 OWN, GIGABIT = "your network", "1 Gbit/s"
@@ -42,20 +41,14 @@ def measure(cluster: Cluster, times: Record, *, large: bool = False) -> Record:
 
     `times` is the Record E1 from which the simulated networks are made. `large`: 1,024 nodes as well, for a minute.
     """
-    from beowulf.progress import bar
-
     made = calibration.of(times)
     nodes = (*NODES, LARGEST) if large else NODES
-    folder = cluster.records or Path("records")
     here = [n for n in NODES if 1 < n <= len(cluster.nodes)]
     networks = {OWN: made, GIGABIT: made.on_cable(GIGABIT_MBIT)}
     sweep = {"rows": ROWS, "columns": COLUMNS, "calibration": made.record, "nodes": list(nodes)}
     launches = 1 + len(here) + len(networks) * len(nodes)
-    with (
-        tempfile.TemporaryDirectory(prefix="beowulf-") as scratch,
-        bar("Your plate on more nodes") as progress,
-        Measurement(STUDY, cluster, folder, progress=progress, launches=launches, sweep=sweep) as session,
-    ):  # fmt: skip
+
+    def steps(session: Measurement) -> None:
         program = paths.lab("09") / PROGRAM
         rows = session.launch(program, 1, ["--lines", "--time-row", "--columns", COLUMNS])
         row_us = next(1e6 * float(row["seconds"]) for row in rows if row.get("kind") == "sample")
@@ -65,8 +58,9 @@ def measure(cluster: Cluster, times: Record, *, large: bool = False) -> Record:
             at = {"network": OWN, "way": MEASURED}
             session.launch(program, count, [*words, "--passes", PASSES], at=at)
         for name, each in networks.items():
-            _simulate(session, each, name, nodes, words, Path(scratch))
-    return EXERCISE.keep(session.record(), folder, of="The plate")
+            _simulate(session, each, name, nodes, words)
+
+    return EXERCISE.measure(cluster, steps, of="The plate", hint="", launches=launches, sweep=sweep)
 
 
 def _simulate(
@@ -75,18 +69,15 @@ def _simulate(
     name: str,
     nodes: tuple[int, ...],
     words: list[str | int],
-    scratch: Path,
 ) -> None:
     """Run the program on simulated clusters of so many nodes, as Points of the same measurement."""
-    place = scratch / name.replace("/", " ")
-    cluster = simulated.beside(made.platform(max(nodes)), place / "cluster")
-    source = Path(shutil.copy(paths.lab("09") / PROGRAM, place))
-    with Measurement(STUDY, cluster, place, timed=False, launches=len(nodes)) as inner:
-        for count in nodes:
-            inner.launch(
-                source, count, words, at={"network": name, "way": SIMULATED}, timeout_s=300
-            )
-            session.done += 1
+    at = {"network": name, "way": SIMULATED}
+    with tempfile.TemporaryDirectory(prefix="beowulf-") as scratch:
+        cluster = simulated.beside(made.platform(max(nodes)), Path(scratch) / "cluster")
+        with Measurement(STUDY, cluster, Path(scratch), timed=False, launches=len(nodes)) as inner:
+            for count in nodes:
+                inner.launch(paths.lab("09") / PROGRAM, count, words, at=at, timeout_s=300)
+                session.done += 1
     session.points += inner.points
 
 

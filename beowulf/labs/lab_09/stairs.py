@@ -31,7 +31,8 @@ from beowulf.record import Point, Record
 if TYPE_CHECKING:
     import pandas as pd
 
-    from beowulf.timeline.page import Page
+    from beowulf.measure.measurement import Measurement
+    from beowulf.timeline.timeline_page import Page
 
 STUDY, VARIANT = "S9", "stairs"
 EXERCISE = Exercise(STUDY, VARIANT)
@@ -178,30 +179,25 @@ def measure(cluster: Cluster, source: Path | str = SOURCE) -> Record:
 
     `cluster` says where Records are kept. LabError when it does not compile.
     """
-    from beowulf.measure.measurement import Measurement
-
     file = Path(source)
     if not file.is_file():
         raise UsageError(
             f"There is no file {file}.", "Work in the folder of your copies of the lab."
         )
     text = file.read_text(encoding="utf-8", errors="replace")
-    folder = cluster.records or Path("records")
+
+    def steps(session: Measurement) -> None:
+        for name, outcome in outcomes(text).items():
+            step = BY_NAME[name]
+            at = {"step": name, "ranks": step.ranks, "size_bytes": step.size_bytes}
+            timed = [] if outcome.why else [outcome.ms / 1e3]
+            facts = {"why": outcome.why} if outcome.why else {}
+            session.points.append(Point(at, "duration_s" if timed else "", timed, facts))
+        session.points.append(Point({"source": file.name}, facts={"text": text}))
+
     with tempfile.TemporaryDirectory(prefix="beowulf-") as scratch:
-        place = simulated.beside(platform(), Path(scratch))
-        with Measurement(
-            STUDY, place, folder, timed=False, sweep={"exercise": file.name}
-        ) as session:
-            for name, outcome in outcomes(text).items():
-                step = BY_NAME[name]
-                at = {"step": name, "ranks": step.ranks, "size_bytes": step.size_bytes}
-                if outcome.why:
-                    session.points.append(Point(at, facts={"why": outcome.why}))
-                else:
-                    session.points.append(Point(at, "duration_s", [outcome.ms / 1e3]))
-            session.points.append(Point({"source": file.name}, facts={"text": text}))
-        record = session.record()
-    return EXERCISE.keep(record, folder, half=True)
+        place, sweep = simulated.beside(platform(), Path(scratch)), {"exercise": file.name}
+        return EXERCISE.measure(cluster, steps, half=True, place=place, timed=False, sweep=sweep)
 
 
 def timeline(name: str, source: Path | str = SOURCE, *, ranks: int = 16) -> Page:
@@ -209,7 +205,7 @@ def timeline(name: str, source: Path | str = SOURCE, *, ranks: int = 16) -> Page
     if name not in BY_NAME:
         raise UsageError(f"There is no step {name!r}.", f"There are {', '.join(BY_NAME)}.")
     from beowulf.timeline import analysis
-    from beowulf.timeline.page import Page
+    from beowulf.timeline.timeline_page import Page
 
     step = BY_NAME[name]
     with tempfile.TemporaryDirectory(prefix="beowulf-") as scratch:

@@ -16,7 +16,6 @@ from beowulf.tuning.knobs.irqbalance import Irqbalance
 from beowulf.tuning.knobs.moderation import Moderation
 from beowulf.tuning.knobs.mtu import Mtu
 from beowulf.tuning.knobs.multipath import Multipath
-from beowulf.tuning.knobs.nagle import Nagle
 from beowulf.tuning.knobs.nothing import Nothing
 from beowulf.tuning.knobs.offloads import Offloads
 from beowulf.tuning.knobs.patient_polling import PatientPolling
@@ -26,15 +25,14 @@ from beowulf.tuning.knobs.small_segments import SmallSegments
 from beowulf.tuning.knobs.socket_buffers import SocketBuffers
 from beowulf.tuning.knobs.striping import Striping
 from beowulf.tuning.knobs.tcp_low_latency import TcpLowLatency
-from beowulf.tuning.knobs.threaded_napi import ThreadedNapi
 from beowulf.tuning.knobs.unwanted_senders import UnwantedSenders
 
 # Paper E's four first, in the order of its procedure; then what it did not turn, from the card up to the program; and
 # nothing, to try a measurement on.
 EACH: tuple[Knob, ...] = (
     *(Moderation(), Irqbalance(), Firewall(), TcpLowLatency()),
-    *(IrqAffinity(), ThreadedNapi(), BusyPolling(), Offloads(), Rings(), Mtu(), Bonding()),
-    *(SocketBuffers(), Nagle(), DelayedAck()),
+    *(IrqAffinity(), BusyPolling(), Offloads(), Rings(), Mtu(), Bonding()),
+    *(SocketBuffers(), DelayedAck()),
     *(Governor(), IdleStates(), Pinning(), PatientPolling()),
     Nothing(),
 )

@@ -12,12 +12,8 @@ class Written(Knob):
     """It is turned by the learner's file (beowulf/labs/lab_07/own_knob.py); from here it can be put back."""
 
     title = "a knob of your own"
-    what = "What the file of a learner turns."
-    why = here = ""
     kinds = ("local", "VM", "PC")
     elsewhere = "A new cluster has none of it: `beowulf down`, `beowulf up`."
-    values = ()
-    tuned = shows = ""
 
     def __init__(self, name: str, look: str, again: Mapping[str, str]) -> None:
         self.name, self._look, self._again = name, look, again

@@ -1,0 +1,118 @@
+"""The report as one HTML file that needs no other file, no network and no script; its JSON; and printed as a PDF."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from beowulf import browser, papers
+from beowulf.errors import LabError, UsageError
+from beowulf.figures import MOST_ROWS, number_text, titled
+from beowulf.report import content, found
+from beowulf.verdict import HEADINGS, SYMBOLS, heading, with_place
+
+HERE = Path(__file__).parent
+TITLE = "Beowulf Labs: what your Records say of the papers"
+COMMAND = re.compile("`([^`]+)`")
+MOST_WARNINGS = 20
+
+
+@dataclass(frozen=True)
+class Report:
+    """A report's plain data, and its pictures by the number of their study."""
+
+    content: content.Plain
+    pictures: dict[str, str]
+
+    def html(self) -> str:
+        """The whole page; Jinja escapes whatever is put into it."""
+        environment = Environment(
+            loader=FileSystemLoader(HERE), autoescape=True, undefined=StrictUndefined
+        )
+        environment.filters |= {
+            "as_number": number_text,
+            "as_moment": _moment,
+            "counted": _counted,
+            "how": _how,
+            "titled": titled,
+            "with_commands": _with_commands,
+            "heading": heading,
+            "with_place": with_place,
+        }
+        return environment.get_template("report.html").render(
+            report=self.content,
+            pictures=self.pictures,
+            title=TITLE,
+            symbols=SYMBOLS,
+            letters=papers.letters(),
+            headings=HEADINGS,
+            most_rows=MOST_ROWS,
+            most_warnings=MOST_WARNINGS,
+        )
+
+    def save(self, page: Path) -> list[Path]:
+        """Write the page, and its data beside it as JSON."""
+        twin = page.with_suffix(".json")
+        data = json.dumps(self.content, indent=1, ensure_ascii=False) + "\n"
+        page.parent.mkdir(parents=True, exist_ok=True)
+        page.write_text(self.html(), encoding="utf-8")
+        twin.write_text(data, encoding="utf-8")
+        return [page, twin]
+
+
+def make(folders: Sequence[Path]) -> Report:
+    """The report on the Records in these folders, or on a learner's own."""
+    return Report(*content.of(found.read(folders)))
+
+
+def refuse(page: Path) -> None:
+    """UsageError for a name that is not that of a page, or whose JSON would overwrite something else."""
+    if page.suffix != ".html":
+        raise UsageError(f"A report is saved as .html, not as {page.name}.")
+    twin = page.with_suffix(".json")
+    if twin.exists() and content.BEGINS.encode() not in twin.read_bytes()[:100]:
+        raise UsageError(
+            f"{twin} is no report, and would be overwritten.", "Choose another name for the page."
+        )
+
+
+def _with_commands(text: str) -> Markup:
+    """A sentence whose commands stand between backticks."""
+    return Markup(COMMAND.sub(r"<code>\1</code>", str(escape(text))))
+
+
+def print_pdf(page: Path) -> Path:
+    """Print the page by this machine's Chromium; LabError where there is none."""
+    chromium = browser.browser()
+    if not chromium:
+        raise LabError(
+            "There is no Chromium here, so no PDF was made.",
+            f"Install the package `chromium`, or open {page} in a browser and print it there.",
+        )
+    return browser.print_pdf(page, chromium)
+
+
+def _moment(text: str) -> str:
+    return datetime.fromisoformat(text).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def _counted(number: int, what: str, many: str = "") -> str:
+    return f"{number:,} {what if number == 1 else many or what + 's'}"
+
+
+def _how(study: dict[str, Any]) -> str:
+    """What is unusual about the Record of a study, in words."""
+    those = {
+        "quick": study["quick"],
+        "cut short": not study["complete"],
+        f"variant {study['variant']}": study["variant"],
+    }
+    return ", ".join(word for word, true in those.items() if true)

@@ -1,0 +1,121 @@
+"""Lab 05's claims on Records full of noise: does each hold rarely without its effect, and mostly with it?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import test_a8 as a8
+import test_a9 as a9
+import test_d2 as d2
+import test_d3 as d3
+import test_d4 as d4
+import test_d5 as d5
+import test_d6 as d6
+from null_records import Noise, assert_told_apart, quieter
+from overlap_records import connected, record, timed
+
+from beowulf import papers
+from beowulf.labs.lab_05.overlap import KB, ONE_USER, ONE_USER_SOCKET, Way
+from beowulf.measure.sweep import PAPER_D
+from beowulf.record import Record
+from beowulf.studies import find
+
+LEAST_GAIN = papers.figure("D-two-way-overlap", "percent", table=11, process=0, statistic="mean")
+LOSS = papers.figure("D-send-overlap", "percent", table=7, statistic="mean")
+
+
+def short(effect: dict[str, float], noise: Noise) -> Record:
+    """An A8 of three sizes."""
+    return a8.measured(**effect, noise=noise, sizes=(1, 512, 1024))
+
+
+def rings(exchange_us: Callable[[int, str, int, float], float], noise: Noise) -> Record:
+    """An A9 of two sizes."""
+    return a9.measured(exchange_us, noise, sizes=(10_000, 1_000_000))
+
+
+def printed(alone_us: Callable[..., float], noise: Noise) -> Record:
+    """An A9 with two sizes in mpptest's way."""
+    few: dict[str, Any] = {"sizes": (1,), "overlaps": (1,), "alone": (1_000, 1_000_000)}
+    return a9.measured(a9.link, noise, **few, alone_us=alone_us)
+
+
+def late(way: Way) -> Callable[[set[int], Noise], Record]:
+    """A D2 in which rank 1 is late at some sizes. Noise may be large: what is judged lies at 0 or at 1."""
+
+    def of(sizes: set[int], noise: Noise) -> Record:
+        points = [connected(way)]
+        for size in PAPER_D:
+            ended = 2e-4 + size * 8 / 1e8 + (d2.WORK if size // KB in sizes else 0.0)
+            points += timed(way, "duration_s", d2.WORK, noise, size_bytes=size, rank=0)
+            points += timed(way, "duration_s", ended, noise, size_bytes=size, rank=1)
+        return record("D2", points)
+
+    return of
+
+
+def left(way: Way) -> Callable[[int, Noise], Record]:
+    """A D2 in which about so many bytes leave at once."""
+
+    def of(size: int, noise: Noise) -> Record:
+        sizes = [int(size * each) for each in quieter(noise(10))]
+        return record("D2", [d2.on_the_wire(way, sizes, way in d2.EAGER), connected(way)])
+
+    return of
+
+
+def one_sided(percent: float, noise: Noise) -> Record:
+    """A D3 with this improvement at 10 KB."""
+    return record("D3", d3.parts(10 * KB, percent, d3.d3.C, noise=lambda n: quieter(noise(n))))
+
+
+def two_sided(percent: dict[tuple[int, int], float], noise: Noise) -> Record:
+    """A D4 with these improvements."""
+    return d4.measured(percent, lambda n: quieter(noise(n)))
+
+
+def hidden(all_hidden: bool | None, noise: Noise) -> Record:
+    """A D5 of one way, in which messages up to the limit are hidden (None), or none is."""
+    return d5.measured({ONE_USER: all_hidden}, noise, [ONE_USER])
+
+
+def several(shown: dict[Any, float], noise: Noise) -> Record:
+    """A D6 in which so much of each exchange is not hidden."""
+    return d6.measured(shown, lambda n: quieter(noise(n)))
+
+
+NO_GAIN = dict.fromkeys(d4.d4.PAPER_PERCENT, 0.0)
+SHOWN = d6.USUAL
+# By study and claims: what makes a Record, what it is given without the effect, and with it.
+CASES: dict[str, tuple[Callable[[Any, Noise], Record], Any, Any]] = {
+    "A8 alike mpptest-similar-calls": (short, {"times": 1.15}, {}),
+    "A8 rate-rises mpptest-rate-rises": (short, {"us_a_byte": 1000}, {}),
+    "A8 rate-saturates mpptest-rate-saturates": (short, {"us_a_byte": 0.05}, {"us_a_byte": 10}),
+    "A9 differences-from-100000": (rings, lambda ranks, _, size, __: ranks * size, a9.link),
+    "A9 more-nodes": (rings, a9.shared, a9.link),
+    "A9 hides": (rings, a9.in_the_open, a9.link),
+    "A9 mpptest-differences-from-100000": (printed, a9.one_line, a9.from_100000),
+    **{
+        f"D2 {way.mpich}-step": (late(way), set[int](), d2.PAPER[way])
+        for way in (ONE_USER, ONE_USER_SOCKET)
+    },
+    "D2 one-user-on-the-wire": (left(ONE_USER), 65_160, 80),
+    "D2 one-user-socket-on-the-wire": (left(ONE_USER_SOCKET), 80, 15_928),
+    "D3 no-gain-10kb": (one_sided, LEAST_GAIN, LOSS),
+    "D4 gain-7kb-p0 gain-70kb-p0 less-at-70kb-p0": (two_sided, NO_GAIN, d4.d4.PAPER_PERCENT),
+    "D5 one-user-gains-below one-user-gains-less-above": (hidden, False, None),
+    "D6 one-user-socket-8-messages more-processes-gain-less": (several, {}, SHOWN),
+    "D6 one-user-8-messages": (several, {(ONE_USER, 8): 0.8}, SHOWN),
+    "D6 one-user-socket-1-messages": (several, {(ONE_USER_SOCKET, 1): 0.8}, SHOWN),
+}
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("case", CASES)
+def test_noise_alone_rarely_holds_and_the_effect_mostly(case: str) -> None:
+    study, *claims = case.split()
+    of, without, effect = CASES[case]
+    for claim in claims:
+        assert_told_apart(find(study), claim, of, without, effect)
