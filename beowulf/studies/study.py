@@ -20,7 +20,7 @@ from beowulf.measure.quality import NO_SAMPLES, trouble
 from beowulf.measure.statistics import WIDER
 from beowulf.progress import Progress, no_progress
 from beowulf.record import Record
-from beowulf.verdict import Outcome, RestsOn, Verdict
+from beowulf.verdict import OWN, Outcome, RestsOn, Verdict
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -86,14 +86,22 @@ class Claim:
     says: str
     judge: Callable[[Any], Judgement]
     needs: Literal["intervals", "quiet samples", "samples", "nothing"] = "intervals"
-    # Where in the paper it stands, such as "table 5" or "section V.A"; OWN where no paper says so.
-    place: str = field(kw_only=True)
+    # Where in the paper it stands, such as "table 5" or "section V.A"; else it is an own check of these labs.
+    place: str = OWN
     # Arithmetic: computed from the paper's own figures. It is listed separately, and no Record can change it.
     rests_on: RestsOn = "measurement"
     # What in the conditions of a Record is a stand-in for the paper's, as the evidence ends; empty for nothing.
     caveat: Callable[[Record], str] = lambda record: ""
     # Where other samples decide this claim than the other ones: what the study's own `troubles` would ask.
     troubles: Callable[[Record], Sequence[str]] | None = None
+
+    def __post_init__(self) -> None:
+        if not callable(self.judge):
+            raise TypeError(f"the claim {self.name!r} has no function that judges it")
+
+    def at(self, place: str) -> Claim:
+        """The same claim, at this place in the paper."""
+        return replace(self, place=place)
 
 
 @dataclass(frozen=True)

@@ -179,19 +179,36 @@ STUDY = Study(
     title="Building: what is this cluster made of?",
     plan=plan,
     judged=[
-        Claim("four-nodes", "The cluster has four nodes: a master and three slaves", four_nodes),
+        Claim(
+            "four-nodes",
+            "The cluster has four nodes: a master and three slaves",
+            four_nodes,
+            place="section III, figure 8",
+        ),
         Claim(
             "one-network",
             "Each node reaches each other one without a router in between",
             every_node(_router, "no router in between"),
+            place="section III",
         ),
-        Claim("private-lan", "The nodes are on a private LAN", every_node(_public, "private")),
+        Claim(
+            "private-lan",
+            "The nodes are on a private LAN",
+            every_node(_public, "private"),
+            place="abstract",
+        ),
         Claim(
             "hosts-name-all",
             "Each node's /etc/hosts names all nodes, its own name first",
             every_node(_unnamed, "all names"),
+            place="section III",
         ),
-        Claim("mpich", "MPI is MPICH, on each node", every_node(_no_mpich, "MPICH")),
+        Claim(
+            "mpich",
+            "MPI is MPICH, on each node",
+            every_node(_no_mpich, "MPICH"),
+            place="section III",
+        ),
         Claim(
             "same-software",
             "All nodes have the same system, kernel, MPI and compiler",

@@ -24,6 +24,7 @@ from beowulf.labs.lab_01 import validation_checks as checks
 from beowulf.measure.measurement import Measurement
 from beowulf.record import Point, Record
 from beowulf.studies.study import SEPARATE, Claim, Judgement, Plan, Study
+from beowulf.verdict import OWN
 
 MOST_NAMED = 4  # faults in the evidence of one Verdict
 LEAST_FREE = 0.1  # of a node's memory
@@ -82,6 +83,7 @@ class Check:
     check: str
     what: str  # that is counted
     fault: Callable[[Record, Point], str | None]
+    place: str = "section III"  # of paper A
 
     def of(self, record: Record) -> int:
         """How many points there are to be."""
@@ -310,6 +312,7 @@ CHECKS = (
         "ssh",
         "logins",
         lambda _, point: _peer_fault(point, point.facts["reached"]),
+        OWN,
     ),
     Check(
         "data-intact",
@@ -331,6 +334,7 @@ CHECKS = (
         "mpi-ring",
         "runs",
         _program_fault,
+        OWN,
     ),
 )
 
@@ -338,7 +342,7 @@ STUDY = Study(
     id="A2",
     title="Validation: is this a cluster?",
     plan=plan,
-    judged=[Claim(each.name, each.says, each.judge) for each in CHECKS],
+    judged=[Claim(each.name, each.says, each.judge, place=each.place) for each in CHECKS],
     draw=picture,
     timed=False,
     needs=(SEPARATE,),

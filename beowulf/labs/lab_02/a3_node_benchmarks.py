@@ -219,15 +219,17 @@ STUDY = Study(
         better_than_grendel(
             "processes",
             "The node is better than Grendel in each row of table 1 ('significantly better')",
-        ),
-        better_than_grendel("latencies", "The node is better than Grendel in each row of table 2"),
+        ).at("table 1"),
+        better_than_grendel(
+            "latencies", "The node is better than Grendel in each row of table 2"
+        ).at("table 2"),
         better_than_grendel(
             "bandwidths",
             "The node is better than Grendel in each row of table 3 ('the whole category')",
-        ),
+        ).at("table 3"),
         better_than_grendel(
             "memory", "The node is better than Grendel in each row of table 4 ('better latencies')"
-        ),
+        ).at("table 4"),
         Claim(
             "nodes-alike", "All nodes reach the same figures", nodes_alike, needs="quiet samples"
         ),

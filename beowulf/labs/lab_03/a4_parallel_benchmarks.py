@@ -248,6 +248,7 @@ STUDY = Study(
             in_order([*map(rate, SLOW)], [*map(rate, FLOWS)]),
             needs="quiet samples",
             caveat=classes,
+            place="table 5",
         ),
         Claim(
             "table-5-order",
@@ -255,6 +256,7 @@ STUDY = Study(
             in_order(*([rate(name)] for name in ORDER)),
             needs="quiet samples",
             caveat=classes,
+            place="table 5",
         ),
         Claim(
             "share-slows",

@@ -165,21 +165,25 @@ STUDY = Study(
             "The rate of pairs rises with the size of the message, then saturates",
             rises,
             needs="quiet samples",
+            place="figures 13 and 14",
         ),
         Claim(
             "blocking-alike",
             "In pairs (np 2 and 4), blocking and non-blocking calls have nearly the same rate",
             partial(same_rate, pattern="pairs", nodes=(2, 4)),
+            place="figure 15",
         ),
         Claim(
             "blocking-alike-np-3",
             "In a ring of three, blocking and non-blocking calls have nearly the same rate",
             partial(same_rate, pattern="ring", nodes=(3,)),
+            place="figure 15",
         ),
         Claim(
             "more-nodes-higher-rate",
             "More nodes have a higher rate, summed over a ring",
             all_hold(*(more > few for few, more in pairwise(RINGS))),
+            place="figures 13 to 15",
         ),
         Claim(
             "saturates-at-the-link",
@@ -192,6 +196,7 @@ STUDY = Study(
             "More nodes have a higher rate as mpptest prints it with -bisect: one pair's, times np / 2",
             lambda facts: mpptest_reading.more_nodes(facts.record),
             troubles=mpptest.troubles,
+            place="figures 13 to 15",
         ),
         Claim(
             "mpptest-same-pair",
@@ -204,6 +209,7 @@ STUDY = Study(
             "In mpptest's way, blocking and non-blocking calls have nearly the same rate",
             lambda facts: mpptest_reading.same_time(facts.record),
             troubles=mpptest.troubles,
+            place="figure 15",
         ),
     ],
     draw=picture,

@@ -115,11 +115,13 @@ STUDY = Study(
             "The round-trip time varies little with the size of the message",
             little_variation,
             needs="quiet samples",
+            place="figures 1 and 2",
         ),
         Claim(
             "blocking-alike",
             "Blocking and non-blocking round trips with overlap take nearly the same time",
             same_time,
+            place="figures 1 and 2",
         ),
         Claim(
             "mpptest-little-variation",
@@ -127,12 +129,14 @@ STUDY = Study(
             little_variation_with_work,
             troubles=mpptest.troubles,
             needs="quiet samples",
+            place="figures 1 and 2",
         ),
         Claim(
             "mpptest-similar-calls",
             "In mpptest's way, blocking and non-blocking round trips take nearly the same time",
             mpptest_reading.same_time,
             troubles=mpptest.troubles,
+            place="figures 1 and 2",
         ),
     ],
     draw=picture,

@@ -102,8 +102,8 @@ STUDY = Study(
     plan=plan,
     facts=differences,
     judged=[
-        Claim("falls-with-nodes", "The difference falls with more nodes", falls),
-        Claim("jumps-at-100000", "The difference jumps at 100,000 bytes", jumps),
+        Claim("falls-with-nodes", "The difference falls with more nodes", falls, place="figure 3"),
+        Claim("jumps-at-100000", "The difference jumps at 100,000 bytes", jumps, place="figure 3"),
     ],
     draw=picture,
     needs=(CABLE,),

@@ -81,6 +81,7 @@ STUDY = Study(
             "rises-from-3-to-4",
             "Above 100,000 bytes, the bandwidth difference rises from 3 to 4 nodes",
             rises,
+            place="figure 5",
         )
     ],
     draw=picture,

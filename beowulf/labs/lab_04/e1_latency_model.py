@@ -252,18 +252,26 @@ STUDY = Study(
     simulates=True,
     facts=Facts.of,
     judged=[
-        Claim("line", "The time of a message is alpha + beta n", line, needs="quiet samples"),
+        Claim(
+            "line",
+            "The time of a message is alpha + beta n",
+            line,
+            needs="quiet samples",
+            place="equation 1",
+        ),
         Claim(
             "alpha",
             "alpha is the latency of an empty message",
             alpha_is_latency,
             needs="quiet samples",
+            place="equation 2",
         ),
         Claim(
             "beta",
             "1 / beta is the rate of the link that headers leave",
             beta_is_the_links,
             needs="quiet samples",
+            place="equation 1",
         ),
         Claim(
             "eager-step",

@@ -170,6 +170,7 @@ STUDY = Study(
             "The latency of an untuned cluster is about 50 µs",
             default_latency,
             needs="quiet samples",
+            place="section 6",
         ),
         Claim(
             "short-alike",

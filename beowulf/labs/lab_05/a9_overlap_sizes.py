@@ -209,11 +209,13 @@ STUDY = Study(
             "differences-from-100000",
             "The rates of 2, 3 and 4 nodes differ visibly from messages of about 100,000 bytes on, not below",
             partial(differ_from, of_rings),
+            place="figure 18",
         ),
         Claim(
             "more-nodes",
             "With overlap, more nodes have a higher rate, summed over a ring",
             more_nodes,
+            place="figure 18",
         ),
         Claim(
             "hides",
@@ -225,12 +227,14 @@ STUDY = Study(
             "In mpptest's way, the rates differ visibly from messages of about 100,000 bytes on, not below",
             partial(differ_from, of_mpptest),
             troubles=mpptest.troubles,
+            place="figure 18",
         ),
         Claim(
             "mpptest-more-nodes",
             "In mpptest's way, with -bisect, more nodes have a higher rate: one pair's, times np / 2",
             mpptest_reading.more_nodes,
             troubles=mpptest.troubles,
+            place="figure 18",
         ),
     ],
     draw=picture,

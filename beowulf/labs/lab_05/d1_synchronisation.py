@@ -39,6 +39,7 @@ from beowulf.measure.table import of_rows, table
 from beowulf.record import Record
 from beowulf.studies.quantity import Quantity
 from beowulf.studies.study import CABLE, Claim, Plan, Study
+from beowulf.verdict import OWN
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,6 +53,14 @@ SHARES = {"delay": 0.5, "loop": 0.25}
 LARGE, SMALL = 40_000, 10 * KB
 # Between the end of rank 1's own share (0) and the end of rank 0's work (1).
 MIDDLE = 0.5
+PRINTED = {  # with delays alone
+    (ONE_USER, LARGE): "tables 2, 3",
+    (ONE_USER_SOCKET, LARGE): "tables 2, 3",
+    (SOLARIS, LARGE): "table 4",
+    (SOLARIS_SOCKET, LARGE): "table 4",
+    (ONE_USER, SMALL): "table 6",
+    (ONE_USER_SOCKET, SMALL): "table 6",
+}
 
 Support = Literal["supported", "not supported", "unclear"]
 
@@ -141,6 +150,7 @@ def overlaps(work: str, way: Way, size: int, expected: bool, case: str) -> Claim
         f"{way.mpich}-{way.progress}-{size}-{work}",
         f"Synchronisation overlap, {work} as work; {case}",
         overlap.in_way(way, judge, LONGER),
+        place=PRINTED.get((way, size), OWN) if work == "delay" else OWN,
     )
 
 

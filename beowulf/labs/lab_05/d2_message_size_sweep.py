@@ -163,7 +163,7 @@ def one_step(way: Way, cluster: str, below: int, above: int) -> Claim:
         return Judgement(_is(seen, seen == (below, above)), evidence, numbers)
 
     says = f"{cluster}: T_P1 jumps between {kb(below)} and {kb(above)} (table 5)"
-    return Claim(f"{way.mpich}-step", says, in_way(way, judge, LONGER))
+    return Claim(f"{way.mpich}-step", says, in_way(way, judge, LONGER), place="table 5")
 
 
 def no_step(way: Way, how: str) -> Claim:

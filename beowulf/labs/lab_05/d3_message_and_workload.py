@@ -83,7 +83,9 @@ def no_gain(size: int) -> Claim:
     """Tables 7 and 8: overlap gains nothing at this size."""
     changed = change(kb(size), lambda record: gain(record, ONE_USER, size))
     says = f"MPICH2, {kb(size)}: overlap gains rank 0 nothing (tables 7, 8: +3.61 %, +3.29 %)"
-    return Claim(f"no-gain-{size // KB}kb", says, in_way(ONE_USER, changed > GAIN))
+    return Claim(
+        f"no-gain-{size // KB}kb", says, in_way(ONE_USER, changed > GAIN), place="tables 7, 8"
+    )
 
 
 def twins(record: Record, size: int) -> Ratio:

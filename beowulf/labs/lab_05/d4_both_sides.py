@@ -81,14 +81,16 @@ def gains(size: int, rank: int) -> Claim:
     paper = f"{PAPER_PERCENT[size, rank]:+.2f} %"
     says = f"MPICH2, {kb(size)}, rank {rank}: overlap gains (paper D: {paper})"
     judge = in_way(ONE_USER, changed(size, rank) < GAIN)
-    return Claim(f"gain-{size // KB}kb-p{rank}", says, judge)
+    table = {SMALL: 9, LARGE: 11}[size] + rank
+    return Claim(f"gain-{size // KB}kb-p{rank}", says, judge, place=f"table {table}")
 
 
 def gains_less(rank: int) -> Claim:
     """Tables 9 to 12: at 70 KB a rank gains far less than at 7 KB, by half of the paper's difference at least."""
     enough = ENOUGH * (PAPER_PERCENT[LARGE, rank] - PAPER_PERCENT[SMALL, rank])
     judge = in_way(ONE_USER, changed(LARGE, rank) - changed(SMALL, rank) > enough)
-    return Claim(f"less-at-70kb-p{rank}", f"MPICH2, rank {rank}: 70 KB gain less than 7 KB", judge)
+    says = f"MPICH2, rank {rank}: 70 KB gain less than 7 KB"
+    return Claim(f"less-at-70kb-p{rank}", says, judge, place="tables 9 to 12")
 
 
 def paper_table(record: Record) -> pd.DataFrame:

@@ -124,11 +124,13 @@ def limited(way: Way) -> list[Claim]:
             f"{way.mpich}-gains-below",
             f"{way.says}: messages below the limit ({limit}) gain by overlap",
             in_way(way, below < GAIN),
+            place="conclusions",
         ),
         Claim(
             f"{way.mpich}-gains-less-above",
             f"{way.says}: the step over the limit ({limit}) takes gain away",
             in_way(way, below - above < GAIN),
+            place="conclusions",
         ),
     ]
 
@@ -267,6 +269,7 @@ STUDY = Study(
             printed,
             needs="nothing",
             rests_on="arithmetic",
+            place="tables 7 to 12",
         ),
         *limited(ONE_USER),
         *limited(SOLARIS),

@@ -160,7 +160,7 @@ STUDY = Study(
             MANY,
             f"{MANY} messages of {kb(PIECE)} gain less with a small send buffer: their cumulative size counts",
             equally=False,
-        ),
+        ).at("conclusions"),
         of_way(
             ONE_USER,
             MANY,
@@ -171,6 +171,7 @@ STUDY = Study(
             "more-processes-gain-less",
             "More than two processes gain less by overlap, with as much to send",
             TWO - MOST < GAIN,
+            place="conclusions",
         ),
     ],
     draw=picture,

@@ -82,18 +82,18 @@ STUDY = Study(
         only_tcp(
             "Nearly all frames are TCP (section V.A: 100 and 99.97 %)",
             NEARLY_ALL_PERCENT,
-        ),
+        ).at("section V.A"),
         of_shares(
             "data-share-level",
             "Data and short messages are about as many of the frames as in section V.A (97.62 and 96.92 %)",
             LEVELS,
-        ),
+        ).at("section V.A"),
         of_shares(
             "data-share-alike",
             "Overlap of 2 bytes leaves the share of data segments as it is, within a point"
             " (figure 19: 73.48 and 73.30 %)",
             alike(points("data_percent", OVERLAP)),
-        ),
+        ).at("figure 19"),
         of_shares(
             "data-share-alike-talking",
             "Overlap of 2 bytes leaves the share of data segments as it is while messages travel",
@@ -103,13 +103,13 @@ STUDY = Study(
             "overlap-lowers-data-share",
             "Overlap of 2 bytes lowers the share of data segments (section V.A: by 0.54 and 0.18 points)",
             reaching(points("data_percent", OVERLAP), FEWER),
-        ),
+        ).at("section V.A"),
         of_rates(
             "overlap-lowers-packet-rate",
             "Overlap of 2 bytes lowers the packets a second of the whole capture"
             " (section V.A: 2,650.53 to 658.81)",
             reaching(times("packets_per_s", OVERLAP), SLOWER),
-        ),
+        ).at("section V.A"),
         of_rates(
             "overlap-lowers-packet-rate-talking",
             "Overlap of 2 bytes lowers the packets a second while messages travel",

@@ -93,17 +93,17 @@ STUDY = Study(
             "Data and short messages are about as many of the frames of 8192 bytes as in section V.B"
             " (70.02 and 70.40 %)",
             LEVELS,
-        ),
+        ).at("section V.B"),
         of_shares(
             "data-share-alike",
             "Overlap of 8192 bytes leaves the share of data segments as it is (section V.B: 64.70, 65.08 %)",
             alike(points("data_percent", OVERLAP)),
-        ),
+        ).at("section V.B"),
         of_rates(
             "overlap-raises-rate",
             "Overlap of 8192 bytes raises the Mbit/s of the whole capture (section V.B: 8.85 to 40.54)",
             [each.reaches(FASTER) for each in times("mbit_per_s", OVERLAP)],
-        ),
+        ).at("section V.B"),
         of_rates(
             "overlap-raises-rate-talking",
             "Overlap of 8192 bytes raises the Mbit/s while messages travel",
@@ -113,7 +113,7 @@ STUDY = Study(
             "nonblocking-beats-blocking",
             "With 8192 bytes of work, non-blocking messages have more Mbit/s than blocking ones (section VI)",
             [each.reaches(BEATS) for each in times("talking_mbit_per_s", CALLS)],
-        ),
+        ).at("section VI"),
         of_shares(
             "overlap-lowers-overhead",
             "While messages travel, overlap of 8192 bytes lowers the TCP overhead as these labs define it"
@@ -122,13 +122,13 @@ STUDY = Study(
                 each.reaches(-RISE_POINTS)
                 for each in points("talking_tcp_overhead_percent", OVERLAP)
             ],
-        ),
+        ).at("section VI, figure 28"),
         of_shares(
             "overlap-raises-data-share",
             "While messages travel, overlap of 8192 bytes lowers it by paper A's measure:"
             " more frames are data",
             [each.reaches(RISE_POINTS) for each in points("talking_data_percent", OVERLAP)],
-        ),
+        ).at("section VI, figure 28"),
     ],
     # Shares and Mbit/s of each conversation, beside section V.B.
     draw=wire_picture.drawn(

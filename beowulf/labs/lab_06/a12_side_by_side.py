@@ -66,18 +66,18 @@ STUDY = Study(
             "size-raises-data-share",
             "The share of data segments rises with the size (figure 23: 64.70, 72.86, 73.43 %)",
             reaching(points("data_percent", STEPS), MORE_DATA),
-        ),
+        ).at("figure 23"),
         of_shares(
             "size-raises-overhead",
             "While messages travel, the TCP overhead as these labs define it rises with the size"
             " (of figure 27)",
             reaching(points("talking_tcp_overhead_percent", STEPS), MORE_DATA),
-        ),
+        ).at("figure 27"),
         of_rates(
             "rate-peaks-at-1024",
             "The bytes a second of the whole capture rise from 2 to 1024 bytes and fall to 8192 (figure 25)",
             reaching(times("bytes_per_s", STEPS), PEAKS),
-        ),
+        ).at("figure 25"),
         of_rates(
             "rate-peaks-at-1024-talking",
             "The bytes a second while messages travel rise from 2 to 1024 bytes and fall to 8192",
@@ -87,7 +87,7 @@ STUDY = Study(
             "calls-alike",
             "While messages travel, both kinds of calls have the same share of data segments (section V)",
             alike(points("talking_data_percent", BOTH_CALLS)),
-        ),
+        ).at("section V"),
     ],
     # Shares and Mbit/s by size, beside figures 23 and 26.
     draw=wire_picture.drawn(

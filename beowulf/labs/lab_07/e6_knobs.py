@@ -238,21 +238,29 @@ def picture(record: Record) -> Figure:
 
 CHANGE = of(TOGETHER, "the change of half a round trip", lambda seen: seen.percent, "%")
 CLAIMS = [
-    Claim("moderation-most", "Of all knobs, interrupt moderation costs the most", moderation_most),
+    Claim(
+        "moderation-most",
+        "Of all knobs, interrupt moderation costs the most",
+        moderation_most,
+        place="section 4.1",
+    ),
     Claim(
         "firewall-contributes",
         "The firewall is another important contributor",
         decided(FIREWALL, "faster"),
+        place="section 4.1",
     ),
     Claim(
         "irqbalance-hardly",
         "irqbalance matters little",
         decided(IRQBALANCE, "no effect"),
+        place="section 4.1",
     ),
     Claim(
         "tcp-low-latency-not-better",
         "tcp_low_latency makes latency no better",
         decided(LOW_LATENCY, "no effect", "slower"),
+        place="section 4.1",
     ),
     Claim(
         "together-54-percent",
@@ -262,13 +270,15 @@ CLAIMS = [
             "the share follows from how much moderation is put in, and from the 20 µs of card, cable"
             " and switch below it, which this kind of cluster does not have",
         ),
+        place="section 4.1",
     ),
     Claim(
         "deviation-halved",
         "The deviation is nearly halved",
         together(halved, "what disturbs a local cluster is the rest of its machine"),
+        place="section 4.1",
     ),
-    Claim("not-additive", "What they gain does not add up", not_additive),
+    Claim("not-additive", "What they gain does not add up", not_additive, place="section 4.1"),
 ]
 KNOB_OF = {
     "moderation-most": MODERATION,

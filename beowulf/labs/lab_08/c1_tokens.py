@@ -45,7 +45,7 @@ def saturates(networks: int, at: int) -> Claim:
         return Judgement("holds" if near else "contradicted", evidence, {"size_bytes": found})
 
     says = f"{networks} network{'s' * (networks > 1)}: the rate is near its highest from tokens of {at:,} bytes on"
-    return Claim(f"saturates-{networks}", says, judge, needs="quiet samples")
+    return Claim(f"saturates-{networks}", says, judge, needs="quiet samples", place="figure 1")
 
 
 def rate(networks: int, demand: int, size: int) -> Quantity:
@@ -115,23 +115,27 @@ STUDY = Study(
             "two-networks",
             f"two networks carry {PRINTED_GAIN:g} times as much at saturation",
             (highest(2) / highest(1)).within(*GAINS),
+            place="figure 1",
         ),
         Claim(
             "alone",
             f"two networks gain 50 % for one pair with tokens of {LARGEST:,} bytes",
             GAIN_ALONE.within(*ALONE),
+            place="figure 1",
         ),
         Claim(
             "size-matters",
             "the size of a token matters more than the demand",
             rate(1, 1, LARGEST) / rate(1, 1, SIZES[0])
             > rate(1, MOST_DEMAND, ONE_AT) / rate(1, 1, ONE_AT),
+            place="'Communication Channel Capacity'",
         ),
         Claim(
             "figure-1",
             f"each point of figure 1 that the text names is there within {NEAR:.0%}",
             _figure,
             needs="quiet samples",
+            place="figure 1",
         ),
     ],
     draw=picture,

@@ -250,16 +250,17 @@ STUDY = Study(
             "one-processor",
             f"one processor makes {printed(FIXED, 1):g} MFLOPS",
             ALONE.within(*around(printed(FIXED, 1))),
+            place="'Performance Scaling'",
         ),
         on_sixteen(
             "fixed-size",
             f"16 make {printed(FIXED):g} with a grid of the same size",
             FIXED,
             scaled=False,
-        ),
+        ).at("figure 3"),
         on_sixteen(
             "scaled-size", f"and {printed(SCALED):g} with one that grows", SCALED, scaled=True
-        ),
+        ).at("figure 3"),
     ],
     draw=picture,
     troubles=partial(trouble, quantity="waiting_s", enough=1),

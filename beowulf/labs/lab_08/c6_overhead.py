@@ -48,6 +48,7 @@ from beowulf.studies.study import Claim, Judgement, Plan, Study
 if TYPE_CHECKING:
     import pandas as pd
 
+SCALING = "'Performance Scaling'"  # a section of paper C
 QUICK_NODES = (1, 8, 16)
 PARTICLES = (2000, 5000, 10000)
 GALAXY_STEPS = 2
@@ -246,7 +247,7 @@ def sum_of(name: str, code: str, says: str) -> Claim:
         right = percent > stated if "more" in says else round(percent) == stated
         return computed(right, evidence, {"percent": percent})
 
-    return Claim(name, says, judge, needs="nothing", rests_on="arithmetic")
+    return Claim(name, says, judge, needs="nothing", place=SCALING, rests_on="arithmetic")
 
 
 def picture(facts: pd.DataFrame) -> Figure:
@@ -286,62 +287,62 @@ STUDY = Study(
             "gas-fixed",
             f"16 processors make {printed(FIXED):g} MFLOPS with a gas of fixed size",
             makes(FIXED).within(*around(printed(FIXED))),
-        ),
+        ).at("figure 3"),
         claim(
             "gas-scaled",
             f"and {printed(SCALED):g} with one that grows",
             makes(SCALED).within(*around(printed(SCALED))),
-        ),
+        ).at("figure 3"),
         claim(
             "galaxy",
             f"they make {printed(BODIES):g} with a galaxy",
             makes(BODIES).within(*around(printed(BODIES))),
-        ),
+        ).at("figure 3"),
         claim(
             "gas-fixed-overhead",
             "the overhead of the gas of fixed size is more than 60 %",
             part(FIXED, OVERHEAD) > lost(FIXED),
-        ),
+        ).at("figure 4"),
         claim(
             "gas-scaled-overhead",
             "that of the gas that grows is 16 %",
             part(SCALED, OVERHEAD).within(*around(lost(SCALED))),
-        ),
+        ).at(SCALING),
         claim(
             "galaxy-overhead",
             "that of the galaxy is more than 50 %",
             part(BODIES, OVERHEAD) > lost(BODIES),
-        ),
+        ).at("figure 4"),
         claim(
             "gas-doubling",
             "gas: 16 processors are only about 10 % faster than 8",
             doubling(FIXED).within(1, MOST_MORE),
-        ),
+        ).at("figure 3"),
         claim(
             "galaxy-doubling",
             "galaxy: 16 processors are only about 10 % faster than 8",
             doubling(BODIES).within(1, MOST_MORE),
-        ),
+        ).at("figure 3"),
         claim(
             "gas-communicating",
             "communication takes about 1 % of the time of the gas",
             part(FIXED, "communicating") < MOST_COMMUNICATING,
-        ),
+        ).at(SCALING),
         claim(
             "second-gas",
             "a second network gains nothing for the gas",
             second(FIXED).within(1 / NOTHING, NOTHING),
-        ),
+        ).at(SCALING),
         claim(
             "second-galaxy",
             "it gains a few per cent for the galaxy",
             second(BODIES).within(1, LITTLE),
-        ),
+        ).at(SCALING),
         claim(
             "second-balancing",
             "it gains 50 % for the galaxy's load balancing",
             second(BODIES, "balancing_ms") > 1 + ENOUGH * (FASTER - 1),
-        ),
+        ).at(SCALING),
         sum_of("sum-scaled", SCALED, "62 MFLOPS are 16 % below the ideal"),
         sum_of("sum-fixed", FIXED, "31 MFLOPS are more than 60 % below the ideal"),
     ],
