@@ -49,7 +49,6 @@ def costs(path: Path | str) -> pd.DataFrame:
     table["control_packets"] = [
         bool(message.rendezvous) + bool(message.clear) for message in mpi.messages
     ]
-    table.attrs["lost_segments"] = mpi.lost_segments
     return table
 
 
@@ -69,7 +68,6 @@ def departures(path: Path | str, within_s: float) -> pd.DataFrame:
         at = at[piece["time_ns"][at] - began_ns[owner[at]] <= within_s * 1e9]
         np.add.at(left, owner[at], trail.fresh_bytes[at])
     table["left_bytes"] = left
-    table.attrs["lost_segments"] = mpi.lost_segments
     return table
 
 

@@ -163,7 +163,9 @@ class Traffic:
 
         connections = {each.number: each for each in self.connections}
         rows = [self._row(each, connections[each.connection]) for each in self.messages]
-        return pd.DataFrame(rows, columns=list(COLUMNS))
+        table = pd.DataFrame(rows, columns=list(COLUMNS))
+        table.attrs |= {"lost_segments": self.lost_segments, "several": self.several}
+        return table
 
     def ends(self, connection: Connection, from_a: bool) -> dict[str, Any]:
         """Addresses, ports and ranks of sender and receiver in this direction."""
@@ -233,11 +235,7 @@ def messages(path: Path | str, at: str = "") -> pd.DataFrame:
     several packets share a segment and only its first bytes were captured. `at` names the one interface
     whose packets are read; `attrs["several"]` the interfaces when they were more than one.
     """
-    mpi = traffic(path, at)
-    table = mpi.table()
-    table.attrs["lost_segments"] = mpi.lost_segments
-    table.attrs["several"] = mpi.several
-    return table
+    return traffic(path, at).table()
 
 
 def traffic(path: Path | str, at: str = "") -> Traffic:

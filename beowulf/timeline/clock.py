@@ -23,7 +23,8 @@ def aligned(trace: Trace) -> Trace:
     """
     ranks, warnings, errors = [], list(trace.warnings), {}
     for each in trace.ranks:
-        step = step_ns(each)
+        # Of the clock of the day between two looks, against the monotonic one.
+        step = np.abs(np.diff(each.clocks["real_ns"] - each.clocks["monotonic_ns"])).max(initial=0)
         if step > STEP_NS:
             warnings.append(
                 f"The clock of {each.host} was set while rank {each.rank} ran, by {step / 1e6:.1f} ms: packets and"
@@ -59,12 +60,6 @@ def _behind_ns(rank: RankTrace, moments: Integers) -> Integers:
         (behind - behind[0]).astype(float),
     )
     return np.asarray(behind[0] + np.round(drift).astype(np.int64))
-
-
-def step_ns(rank: RankTrace) -> int:
-    """By how much a rank's clock of the day was set between two looks, against its monotonic one."""
-    ahead = rank.clocks["real_ns"] - rank.clocks["monotonic_ns"]
-    return int(np.abs(np.diff(ahead)).max()) if ahead.size > 1 else 0
 
 
 def impossible(trace: Trace, events: pd.DataFrame, messages: pd.DataFrame) -> str:

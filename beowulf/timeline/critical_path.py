@@ -142,7 +142,6 @@ class Replay:
             mine = rank[place]
             begin = now[mine] + began[place] - was[mine]
             begins[place] = begin
-            own = ended[place] - began[place]
             release = self._released.get(place)
             if release:
                 cause, released, call = release
@@ -153,7 +152,7 @@ class Replay:
                 rest = 0 if place in without_cost else ended[place] - released
                 end = max(begin, moment) + max(rest, 0)
             else:
-                end = begin + (0 if place in without_cost else own)
+                end = begin + (0 if place in without_cost else ended[place] - began[place])
             now[mine], was[mine] = end, ended[place]
         return max(now[each] + self._end[each] - was[each] for each in now) - min(
             self._start.values()

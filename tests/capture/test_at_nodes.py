@@ -54,26 +54,20 @@ def frames(path: Path, at: str = "") -> list[tuple[int, ...]]:
     return list(zip(*(table[name].tolist() for name in names), strict=True))
 
 
-def test_each_node_has_an_interface_of_its_name_and_its_packets_have_their_times(
+def test_what_is_captured_at_the_nodes_is_what_each_sees_in_the_order_of_time(
     files: dict[str, Path], cluster: NamespaceCluster
 ) -> None:
     table = read(files["nodes"])
     assert tuple(sorted(set(table["interface"]))) == cluster.nodes
-    # The parts are put together in the order of time: only what two cores took at once may be in another order.
+    # Only what two cores took at once may be in another order.
     places = {node: read(files["nodes"], node)["time_ns"] for node in cluster.nodes}
     disorder = sum((times.diff() < 0).sum() for times in places.values())
     assert (table["time_ns"].diff() < 0).sum() <= disorder
-
-
-def test_what_is_captured_of_a_node_is_what_the_node_sees(files: dict[str, Path]) -> None:
     here, there = frames(files["nodes"], "node02"), frames(files["node02"])
     assert len(here) > 100
     assert sorted(here) == sorted(there)
-
-
-def test_a_packet_between_two_nodes_is_seen_at_both(files: dict[str, Path]) -> None:
-    once = sorted(frames(files["switch"]))
-    assert sorted(frames(files["nodes"])) == sorted(once + once)
+    once = frames(files["switch"])
+    assert sorted(frames(files["nodes"])) == sorted(once * 2), "a packet is seen at both its ends"
 
 
 def test_the_messages_at_a_node_are_those_that_it_sent_and_got(files: dict[str, Path]) -> None:
