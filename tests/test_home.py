@@ -406,3 +406,62 @@ def test_what_cannot_be_checked_is_answered_with_a_sentence(
     served: Served, path: str, problem: str
 ) -> None:
     assert problem in served.check(path)["problem"]
+
+
+@pytest.mark.browser
+@pytest.mark.nightly
+def test_in_a_browser_the_button_saves_the_notebook_and_shows_what_is_open(
+    served: Served, page: Any, tmp_path: Path
+) -> None:
+    from playwright.sync_api import expect
+
+    faults: list[str] = []
+    page.on("pageerror", lambda fault: faults.append(str(fault)))
+    file = served.work / SLUG / NAME
+    page.goto(served.address(f"lab/tree/{SLUG}/{NAME}"))
+    button = page.locator(".jp-NotebookPanel-toolbar").get_by_text("Check", exact=True)
+    expect(button).to_be_visible()
+    expect(page.get_by_text("Validate", exact=True)).to_have_count(0)
+    # What is typed is in the file by the time of the check.
+    cell = page.locator(".jp-CodeCell").first
+    cell.locator(".cm-content").click()
+    page.keyboard.press("Control+Home")
+    page.keyboard.type("# typed and not saved\n")
+    assert "typed and not saved" not in file.read_text()
+    button.click()
+    dialog = page.locator(".jp-Dialog")
+    expect(dialog).to_contain_text("Before you hand it in")
+    expect(dialog.locator("table")).to_contain_text("a2-record")
+    expect(dialog.locator("table")).to_contain_text("Record missing")
+    assert "typed and not saved" in file.read_text()
+    page.screenshot(path=str(tmp_path / "check.png"))
+    table = dialog.get_by_role("region", name="Before you hand it in")
+    expect(table).to_be_visible()
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("End")
+    expect(table.locator("tr").last).to_be_in_viewport()
+    dialog.get_by_text("Close").click()
+    expect(dialog).to_have_count(0)
+    assert faults == []
+
+
+@pytest.mark.browser
+@pytest.mark.nightly
+def test_in_a_browser_a_cell_that_checks_finds_the_notebook_saved(
+    served: Served, page: Any
+) -> None:
+    from playwright.sync_api import expect
+
+    file = served.work / SLUG / NAME
+    page.goto(served.address(f"lab/tree/{SLUG}/{NAME}"))
+    idle = page.locator(".jp-Notebook-ExecutionIndicator[data-status='idle']").first
+    expect(idle).to_be_visible()
+    cell = page.locator(".jp-CodeCell").first
+    cell.locator(".cm-content").click()
+    page.keyboard.press("Control+A")
+    page.keyboard.type('from beowulf import check\ncheck("01")')
+    page.keyboard.press("Control+Enter")
+    output = cell.locator(".jp-OutputArea-output").first
+    expect(output).to_contain_text("before you hand it in")
+    expect(output).to_contain_text("a2-record")
+    wait_until(lambda: 'check(\\"01\\")' in file.read_text(), "the cell is saved")
