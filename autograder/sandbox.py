@@ -17,8 +17,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from beowulf import doctor, paths
-from beowulf.cluster.simulated import SMPIRUN
+from beowulf import paths
+from beowulf.cluster.simulated.cluster import SMPIRUN
+from beowulf.desk import doctor
 from beowulf.errors import LabError
 from beowulf.labs.lab_09.stairs import BY_NAME, LONGEST_SOURCE, Outcome
 

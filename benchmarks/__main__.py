@@ -19,10 +19,11 @@ from rich.table import Table
 
 from benchmarks.result import HEADINGS, Findings, answer, cells, save
 from benchmarks.turns import noise
-from beowulf import host_state, paths
+from beowulf import paths
 from beowulf.errors import LabError
-from beowulf.progress import bar
 from beowulf.record import moment
+from beowulf.this_machine import host_state
+from beowulf.this_machine.progress import bar
 
 # In this order: the last ones leave a load behind that would spoil what follows.
 BENCHMARKS = ("recorder", "capture", "tuning", "hub", "studies", "deadline", "npb")

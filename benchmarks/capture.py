@@ -15,10 +15,11 @@ from benchmarks.result import Findings, Question
 from benchmarks.scratch_cluster import STATE, scratch_folder
 from benchmarks.turns import interleave
 from beowulf import mpi, paths
-from beowulf.cluster import Cluster, namespaces
-from beowulf.cluster.config import ClusterConfig
+from beowulf.cluster import Cluster
+from beowulf.cluster.common.config import ClusterConfig
+from beowulf.cluster.namespaces import cluster as namespaces
 from beowulf.errors import LabError
-from beowulf.progress import Progress
+from beowulf.this_machine.progress import Progress
 
 TITLE = "A ping-pong that is captured against one that is not"
 ROUNDS = 12

@@ -18,10 +18,10 @@ import numpy as np
 
 from benchmarks.result import Findings, Question, kept
 from beowulf import paths
-from beowulf.lab_file import read
+from beowulf.course.lab_file import read
 from beowulf.measure.machine_queue import LONGEST_REST_S
-from beowulf.progress import Progress
 from beowulf.studies import find
+from beowulf.this_machine.progress import Progress
 
 TITLE = "Waiting in the line before a deadline, simulated"
 ROUNDS = 20  # draws of the arrivals

@@ -18,13 +18,14 @@ from benchmarks import studies
 from benchmarks.result import Findings, Question, kept
 from benchmarks.scratch_cluster import STATE, scratch_folder
 from benchmarks.turns import busy_percent
-from beowulf import host_state, paths
-from beowulf.cluster import namespaces
-from beowulf.cluster.config import ClusterConfig
+from beowulf import paths
+from beowulf.cluster.common.config import ClusterConfig
+from beowulf.cluster.namespaces import cluster as namespaces
 from beowulf.errors import LabError
-from beowulf.progress import Progress
 from beowulf.record import moment
 from beowulf.studies import STUDIES
+from beowulf.this_machine import host_state
+from beowulf.this_machine.progress import Progress
 
 TITLE = "`beowulf study ID` in full, for every study"
 ROUNDS = 1  # runs of each

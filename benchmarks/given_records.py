@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from benchmarks.full_studies import RECORDS
-from beowulf.cluster.local import LocalCluster
+from beowulf.cluster.local.cluster import LocalCluster
 from beowulf.record import Record, newest
 from beowulf.studies import STUDIES, find, given
 

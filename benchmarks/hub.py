@@ -27,10 +27,10 @@ from benchmarks.result import Findings, Question
 from benchmarks.scratch_cluster import STATE, scratch_folder
 from benchmarks.turns import busy_percent
 from beowulf import paths
-from beowulf.cluster import namespaces
-from beowulf.cluster.config import ClusterConfig
+from beowulf.cluster.common.config import ClusterConfig
+from beowulf.cluster.namespaces import cluster as namespaces
 from beowulf.errors import LabError
-from beowulf.progress import Progress
+from beowulf.this_machine.progress import Progress
 from tests import gold
 from tests.jupyter import Jupyter
 
@@ -57,7 +57,7 @@ OPENED = """
 import matplotlib.pyplot as plt
 import numpy as np
 from beowulf import check, claims, connect, picture, predict, prediction, start_engines, study
-from beowulf.notebook import form
+from beowulf.desk.notebook import form
 plt.plot(np.arange(9)); plt.show()
 """
 CONNECTED = "cluster = connect('records')"

@@ -19,11 +19,12 @@ from benchmarks.result import Findings, Question
 from benchmarks.scratch_cluster import STATE, scratch_folder
 from benchmarks.turns import Side, interleave
 from beowulf import mpi
-from beowulf.cluster import Cluster, namespaces
-from beowulf.cluster.config import ClusterConfig
+from beowulf.cluster import Cluster
+from beowulf.cluster.common.config import ClusterConfig
+from beowulf.cluster.namespaces import cluster as namespaces
 from beowulf.errors import LabError
-from beowulf.progress import Progress
 from beowulf.suites.npb import BENCHMARKS
+from beowulf.this_machine.progress import Progress
 from beowulf.tuning.knobs.offloads import Offloads
 
 TITLE = "NAS Parallel Benchmarks: four nodes against one"

@@ -14,7 +14,7 @@ from benchmarks.result import Findings, Question
 from benchmarks.scratch_cluster import scratch_folder
 from benchmarks.turns import interleave
 from beowulf import mpi
-from beowulf.progress import Progress
+from beowulf.this_machine.progress import Progress
 from beowulf.timeline import recording
 
 TITLE = "The cost of recording MPI calls"

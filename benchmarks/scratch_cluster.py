@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from beowulf.cluster import namespaces
+from beowulf.cluster.namespaces import cluster as namespaces
 
 # The state folder of the one cluster that a benchmark has at a time; no other cluster of this user is used.
 STATE = "state"

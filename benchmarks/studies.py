@@ -17,11 +17,11 @@ from benchmarks.result import Findings, Question
 from benchmarks.scratch_cluster import STATE, scratch_folder
 from benchmarks.turns import Side, interleave
 from beowulf import paths
-from beowulf.cluster import namespaces
-from beowulf.cluster.config import ClusterConfig
+from beowulf.cluster.common.config import ClusterConfig
+from beowulf.cluster.namespaces import cluster as namespaces
 from beowulf.errors import LabError
-from beowulf.progress import Progress
 from beowulf.studies import STUDIES
+from beowulf.this_machine.progress import Progress
 
 TITLE = "`beowulf study ID --quick` for every study"
 ROUNDS = 3

@@ -19,13 +19,14 @@ from typing import Any
 from benchmarks.result import Findings, Question
 from benchmarks.scratch_cluster import STATE, scratch_folder
 from benchmarks.turns import busy_percent
-from beowulf.cluster import connections, namespaces
-from beowulf.cluster.config import ClusterConfig
-from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.common import at_once
+from beowulf.cluster.common.config import ClusterConfig
+from beowulf.cluster.namespaces import cluster as namespaces
+from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.errors import LabError
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.statistics import ratio
-from beowulf.progress import Progress
+from beowulf.this_machine.progress import Progress
 from beowulf.tuning.ab_comparison import DEFAULT, Comparison, compare, decide, pairs
 
 TITLE = "The measuring cycle: nothing, and a tenth more"
@@ -145,7 +146,7 @@ def with_rules(cluster: NamespaceCluster, rules: int, *, passed: bool) -> Callab
             if done.returncode:
                 raise LabError(f"{node} took no rules: {done.stderr.strip()}", node=node)
 
-        connections.all_of(cluster.nodes[:2], put)
+        at_once.all_of(cluster.nodes[:2], put)
 
     return change
 

@@ -10,8 +10,8 @@ from typing import Any
 import psutil  # type: ignore[import-untyped]
 
 from benchmarks.result import Findings
-from beowulf import host_state
-from beowulf.progress import Progress
+from beowulf.this_machine import host_state
+from beowulf.this_machine.progress import Progress
 
 # What the last run leaves to the kernel, such as the end of its namespaces, is over by then.
 SETTLE_S = 0.2

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from beowulf.checklist import Checklist
     from beowulf.cluster import Cluster
+    from beowulf.course.checklist import Checklist
     from beowulf.engines import Engines
     from beowulf.figures import Figure
     from beowulf.predictions import Prediction
@@ -37,7 +37,7 @@ def connect(records: str | Path = "records") -> Cluster:
     connected = cluster.running()
     connected.records = Path(records)
     if "IPython" in sys.modules:
-        from beowulf import notebook
+        from beowulf.desk import notebook
         from beowulf.engines import px
 
         notebook.prepare()
@@ -64,7 +64,7 @@ def study(
     progress: bool = True,
 ) -> Record:
     """Measure a study such as `A2` and save its Record."""
-    from beowulf import notebook
+    from beowulf.desk import notebook
 
     return notebook.study(name, cluster, variant=variant, quick=quick, progress=progress)
 
@@ -110,6 +110,6 @@ def check(lab: str, *, hint: str = "", solution: str = "") -> Checklist | None:
 
     It runs `beowulf check`, which reads the notebook's file, so that the notebook has to be saved.
     """
-    from beowulf import checklist
+    from beowulf.course import checklist
 
     return checklist.of_notebook(lab, hint=hint, solution=solution)

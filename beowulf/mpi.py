@@ -20,11 +20,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from beowulf import hydra, paths
+from beowulf import paths
 from beowulf.cluster import Cluster
-from beowulf.cluster.config import SIMULATED
-from beowulf.cluster.node_environment import JOB
-from beowulf.cluster.shells import HINT, Answer, marked
+from beowulf.cluster.common import hydra
+from beowulf.cluster.common.config import SIMULATED
+from beowulf.cluster.common.node_environment import JOB
+from beowulf.cluster.common.shells import HINT, Answer, marked
 from beowulf.errors import LabError, UsageError
 
 DEFAULT_TIMEOUT_S = 600.0
@@ -35,10 +36,10 @@ CANNOT_RUN, NOT_FOUND = 126, 127  # as every shell says it
 COMPILER_FLAGS = ("-std=c11", "-O2", "-Wall", "-Wextra", "-g")
 LIKE_ENOUGH = 0.7  # of difflib's measure, from 0 to 1, in which hello.c and helo.c have 0.92
 RPC = Path("/usr/include/tirpc")
-SIMGRID_LACKS = paths.root() / "beowulf/cluster/simulated.h"
+SIMGRID_LACKS = paths.root() / "beowulf/cluster/simulated/simulated.h"
 
 
-# What the cluster's own mpiexec and connection say of a node (beowulf/cluster/node_environment.py).
+# What the cluster's own mpiexec and connection say of a node (beowulf/cluster/common/node_environment.py).
 LOST = re.compile(r"^mpiexec: (?:the connection to )?(\S+) (?:broke|does not answer)", re.MULTILINE)
 USUAL_CRASHES = (signal.SIGSEGV, signal.SIGABRT, signal.SIGFPE, signal.SIGBUS, signal.SIGKILL)
 

@@ -13,13 +13,15 @@ from numbers import Real
 from pathlib import Path
 from typing import Any, TypeGuard, cast
 
-from beowulf import host_state, lab_file, paths
+from beowulf import paths
 from beowulf.cluster import Cluster
+from beowulf.course import lab_file
+from beowulf.course.lab_file import PredictionTable
 from beowulf.errors import UsageError
 from beowulf.figures import number_text
-from beowulf.lab_file import PredictionTable
 from beowulf.record import Point, Record, moment, readable
-from beowulf.user import learner
+from beowulf.this_machine import host_state
+from beowulf.this_machine.user import learner
 
 # P4 has those of lab 04, one Record each, which has the prediction's name as variant; P is any of them.
 LETTER, STUDY = "P", re.compile("P[0-9]{0,3}")

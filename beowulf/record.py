@@ -10,8 +10,9 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from beowulf import host_state, schemas
+from beowulf import schemas
 from beowulf.schemas import RecordError as RecordError
+from beowulf.this_machine import host_state
 
 GIVEN = "given"  # the variant of Records that come with the labs (beowulf/studies/given.py)
 

@@ -9,7 +9,7 @@ ulimit -c 0 # a killed process leaves no file here
 killed=159 # 128 and the number of the signal SIGSYS: a filter of system calls kills the process that asks
 user=()
 [[ $(id -u) == 0 ]] || user=(--user --map-root-user)
-# The mounts of a node (beowulf/cluster/boot.py); they are gone when this shell ends.
+# The mounts of a node (beowulf/cluster/namespaces/boot.py); they are gone when this shell ends.
 node='mount -t tmpfs -o mode=755 beowulf-run /run && mount -t devpts -o newinstance,ptmxmode=0666 beowulf-pts /dev/pts'
 
 type -P unshare >/dev/null || {

@@ -18,8 +18,8 @@ from pathlib import Path
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from beowulf.browser import browser, print_pdf
 from beowulf.errors import LabError, UsageError
+from beowulf.this_machine.browser import browser, print_pdf
 from slides import plots
 
 HERE = Path(__file__).resolve().parent

@@ -21,10 +21,12 @@ import pytest
 from running import PATIENCE_S, Beowulf
 
 from autograder import sandbox
-from beowulf import doctor, mpi, paths
-from beowulf.cluster import namespaces, supervisor
-from beowulf.cluster.config import ClusterConfig
-from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf import mpi, paths
+from beowulf.cluster.common.config import ClusterConfig
+from beowulf.cluster.namespaces import cluster as namespaces
+from beowulf.cluster.namespaces import supervisor
+from beowulf.cluster.namespaces.cluster import NamespaceCluster
+from beowulf.desk import doctor
 from beowulf.measure import machine_queue
 
 CHECK = doctor.namespaces()

@@ -15,7 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from beowulf import doctor, paths
+from beowulf import paths
+from beowulf.desk import doctor
 from tests.running import Learner
 
 UID = 4321

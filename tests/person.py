@@ -20,7 +20,8 @@ from jupyter import served as serve
 from running import PATIENCE_S, Beowulf
 from test_home import _tab_to
 
-from beowulf import jupyter, paths
+from beowulf import paths
+from beowulf.desk import jupyter
 
 SLUG, NAME = "01-validation", "validation.ipynb"
 IDLE = ".jp-Notebook-ExecutionIndicator[data-status='idle']"  # a kernel that has nothing to do

@@ -14,13 +14,14 @@ from typing import Any
 
 import pytest
 
-from beowulf import host_state, paths
-from beowulf.cluster import namespaces
-from beowulf.cluster.lock import LockedError
-from beowulf.cluster.namespaces import NamespaceCluster
-from beowulf.cluster.shells import SHELL, completed
+from beowulf import paths
+from beowulf.cluster.common.shells import SHELL, completed
+from beowulf.cluster.holding.lock import LockedError
+from beowulf.cluster.namespaces import cluster as namespaces
+from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.labs.lab_01.a2_validation import FREE_MEMORY
 from beowulf.record import Record
+from beowulf.this_machine import host_state
 
 COMMAND = str(paths.python_bin() / "beowulf")
 # Of one command, and of one wait: so long only where something hangs, however busy the machine is.

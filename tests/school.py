@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from beowulf.cluster.shells import surroundings
+from beowulf.cluster.common.shells import surroundings
 from tests.other_user import UID, ada
 from tests.running import Beowulf, wait_until
 from tests.simulated_pcs import Hall, hall

@@ -20,7 +20,8 @@ from pathlib import Path
 import pytest
 
 from beowulf import paths
-from beowulf.cluster import links, processes
+from beowulf.cluster.common import processes
+from beowulf.cluster.namespaces import links
 from beowulf.errors import LabError
 from tests.running import Beowulf
 

@@ -18,8 +18,9 @@ from running import COMMAND, wait_until
 from whole_lab import ANSWERS, LAST
 
 from autograder.course import release
-from beowulf import checklist, paths
-from beowulf.cluster import lock
+from beowulf import paths
+from beowulf.cluster.holding import lock
+from beowulf.course import checklist
 from beowulf.record import Record
 from slides import build
 from tests.gold.hand_in import answered, released

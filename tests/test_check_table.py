@@ -12,8 +12,10 @@ from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_notebook
 from running import Beowulf
 
-from beowulf import checklist, jupyter, paths, variant
-from beowulf.checklist import FIT, FORM, RIGHT, Checklist, Line
+from beowulf import paths
+from beowulf.course import checklist, personal_code
+from beowulf.course.checklist import FIT, FORM, RIGHT, Checklist, Line
+from beowulf.desk import jupyter
 
 SLUG = "01-validation"
 LINES = [
@@ -49,7 +51,7 @@ def test_its_page_holds_what_a_learner_wrote_as_text_and_it_says_how_far_a_lab_i
 def learner(tmp_path: Path) -> Beowulf:
     """A learner without a cluster, in a folder for work of their own."""
     learner = Beowulf(tmp_path / "state", tmp_path)
-    learner.environment |= {"BEOWULF_WORK": str(tmp_path / "work"), variant.VARIABLE: ""}
+    learner.environment |= {"BEOWULF_WORK": str(tmp_path / "work"), personal_code.VARIABLE: ""}
     return learner
 
 
@@ -57,7 +59,7 @@ def learner(tmp_path: Path) -> Beowulf:
 def laid_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The notebook of a lab that nobody has worked on."""
     monkeypatch.setenv("BEOWULF_WORK", str(tmp_path / "work"))
-    monkeypatch.setenv(variant.VARIABLE, "")
+    monkeypatch.setenv(personal_code.VARIABLE, "")
     return jupyter.lay_out(SLUG)
 
 

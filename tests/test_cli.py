@@ -85,7 +85,7 @@ def test_the_studies_are_listed_by_lab_with_their_titles(
     ("module", "heavy"),
     [
         ("beowulf.cli.commands", "numpy pandas matplotlib nbgrader nbformat jupyter_server IPython jsonschema mpi4py"),
-        ("beowulf.cluster.namespaces", "yaml importlib.metadata"),
+        ("beowulf.cluster.namespaces.cluster", "yaml importlib.metadata"),
     ],
 )  # fmt: skip
 def test_no_command_loads_what_only_others_need(module: str, heavy: str) -> None:

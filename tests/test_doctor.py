@@ -10,7 +10,8 @@ import pytest
 from other_user import UID
 from running import Beowulf
 
-from beowulf import doctor, paths
+from beowulf import paths
+from beowulf.desk import doctor
 
 
 @pytest.fixture

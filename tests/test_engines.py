@@ -19,9 +19,9 @@ from nbformat.v4 import new_code_cell, new_notebook
 from running import PATIENCE_S, Beowulf, first, wait_until
 from whole_lab import run
 
-from beowulf.cluster import namespaces
-from beowulf.cluster.config import ClusterConfig
-from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.common.config import ClusterConfig
+from beowulf.cluster.namespaces import cluster as namespaces
+from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.engines import CellError, Engines, places, px
 from beowulf.engines.learner_engines import Asked
 from beowulf.engines.screen import CUT, MOST_SHOWN

@@ -16,7 +16,9 @@ from test_documents import HANDOUTS, Shown, surroundings, typed
 from test_every_lab import BOOTED
 from test_named_commands import group
 
-from beowulf import jupyter, lab_file, paths
+from beowulf import paths
+from beowulf.course import lab_file
+from beowulf.desk import jupyter
 from tests import heat_solutions
 
 ROOT = paths.root()

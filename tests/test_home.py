@@ -19,10 +19,13 @@ from jupyter import Jupyter
 from jupyter import served as serve
 from running import PATIENCE_S, Beowulf, first, wait_until
 
-from beowulf import jupyter, lab_file, papers, paths, variant
-from beowulf.cluster import namespaces, state
-from beowulf.cluster.config import ClusterConfig
-from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf import papers, paths
+from beowulf.cluster import state
+from beowulf.cluster.common.config import ClusterConfig
+from beowulf.cluster.namespaces import cluster as namespaces
+from beowulf.cluster.namespaces.cluster import NamespaceCluster
+from beowulf.course import lab_file, personal_code
+from beowulf.desk import jupyter
 
 SLUG, NAME = "01-validation", "validation.ipynb"
 LINK = re.compile(r'(?:href|src)="([^"]+)"')
@@ -71,7 +74,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         patch.setenv("BEOWULF_WORK", str(own / "work"))
         jupyter.lay_out(SLUG)
     settings = jupyter.settings(own / "runtime")
-    surroundings = {"BEOWULF_STATE": str(own / "state"), variant.VARIABLE: ""}
+    surroundings = {"BEOWULF_STATE": str(own / "state"), personal_code.VARIABLE: ""}
     with serve(own, settings, **surroundings) as server:
         yield Served(learner, server, own / "work")
     learner.end()

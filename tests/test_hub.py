@@ -33,7 +33,7 @@ from other_user import _closed
 from running import PATIENCE_S, wait_until
 
 from beowulf import paths
-from beowulf.cluster import processes
+from beowulf.cluster.common import processes
 
 pytestmark = [
     pytest.mark.nightly,

@@ -14,8 +14,8 @@ from jupyter_client.manager import KernelManager
 from running import PATIENCE_S, Beowulf, wait_until
 
 from beowulf import paths
-from beowulf.cluster import processes
-from beowulf.cluster.processes import command_line
+from beowulf.cluster.common import processes
+from beowulf.cluster.common.processes import command_line
 from beowulf.record import Record
 
 pytestmark = pytest.mark.cluster
@@ -80,7 +80,7 @@ def test_an_interrupted_cell_says_what_it_kept_and_what_to_do_next(
 def test_a_cell_that_is_interrupted_before_its_first_sample_says_so(kernel: Kernel) -> None:
     # A study that has not measured anything yet, whatever the machine is doing.
     kernel.client.execute(
-        "import beowulf, beowulf.notebook as n, time\n"
+        "import beowulf, beowulf.desk.notebook as n, time\n"
         "n.measure_and_save = lambda *_, **__: (print('begun', flush=True), time.sleep(3600))\n"
         "beowulf.study('B1', beowulf.connect())"
     )

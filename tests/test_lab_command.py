@@ -18,7 +18,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from running import PATIENCE_S, Beowulf, first, nothing_runs, traces, wait_until
 
-from beowulf import jupyter, paths, service
+from beowulf import paths
+from beowulf.desk import jupyter, service
 
 SLUG = "01-validation"
 COMPILE = re.compile(r"^ \*     ((?:mpicc|gcc) [^&\n]*)", re.MULTILINE)

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from beowulf import lab_file, paths
+from beowulf import paths
+from beowulf.course import lab_file
 from beowulf.errors import LabError
 
 SLUG = "99-tiny"

@@ -12,7 +12,8 @@ import jupytext
 import pytest
 
 from autograder.rubrics import questions
-from beowulf import lab_file, paths
+from beowulf import paths
+from beowulf.course import lab_file
 
 ROOT = paths.root()
 LABS = paths.labs()

@@ -15,10 +15,11 @@ from pathlib import Path
 import pytest
 from running import PATIENCE_S, Beowulf, first, nothing_runs, wait_until
 
-from beowulf import hydra, mpi, paths
-from beowulf.cluster import namespaces
-from beowulf.cluster.config import ClusterConfig
-from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf import mpi, paths
+from beowulf.cluster.common import hydra
+from beowulf.cluster.common.config import ClusterConfig
+from beowulf.cluster.namespaces import cluster as namespaces
+from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.errors import LabError
 from beowulf.measure import roundtrips
 from beowulf.measure.measurement import Measurement

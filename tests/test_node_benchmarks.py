@@ -15,7 +15,7 @@ import pytest
 from running import first, wait_until
 
 from beowulf import mpi, papers, paths
-from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.measure.program_output import ProgramOutput
 
 LAB = paths.root() / "labs" / "02-node-benchmarks"

@@ -17,7 +17,7 @@ from npb_specification import digest_of_charges, digests_of_keys_and_ranks, elem
 from running import first
 
 from beowulf import mpi, paths
-from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.namespaces.cluster import NamespaceCluster
 
 NPB = paths.root() / "labs" / "03-parallel-benchmarks" / "npb"
 NAMES = sorted(path.stem for path in NPB.glob("*.c"))

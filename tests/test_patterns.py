@@ -8,7 +8,7 @@ import pytest
 from running import first
 
 from beowulf import paths
-from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.errors import LabError, UsageError
 from beowulf.measure.measurement import Measurement
 

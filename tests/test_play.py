@@ -10,7 +10,8 @@ import pytest
 from running import Beowulf
 from whole_lab import run
 
-from beowulf import jupyter, paths
+from beowulf import paths
+from beowulf.desk import jupyter
 
 
 @pytest.fixture

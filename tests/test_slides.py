@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from running import first
 
-from beowulf.browser import headless
 from beowulf.errors import LabError, UsageError
+from beowulf.this_machine.browser import headless
 from slides import build, plots
 
 DECKS = sorted(build.HERE.glob("[0-9][0-9]-*.md"))

@@ -15,9 +15,10 @@ import pytest
 from running import Beowulf, unfulfilled
 
 import beowulf as package
-from beowulf import notebook, studies
+from beowulf import studies
 from beowulf.cli.studies import point_lines
-from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.namespaces.cluster import NamespaceCluster
+from beowulf.desk import notebook
 from beowulf.errors import LabError, UsageError
 from beowulf.labs.lab_01 import a2_validation, a5_no_load, validation_checks
 from beowulf.record import Point, Record, newest

@@ -8,7 +8,8 @@ import pytest
 from test_lab_texts import SLUGS, handout, sections
 
 from autograder.rubrics import questions
-from beowulf import lab_file, paths
+from beowulf import paths
+from beowulf.course import lab_file
 
 TEXT = (paths.root() / "docs" / "syllabus.md").read_text(encoding="utf-8")
 ROW = re.compile(r"^\| \[(\d\d) (.+)\]\((.+)\) \| (.+) \| (.+) \| (.+) \| (.+) \|$", re.MULTILINE)

@@ -13,7 +13,7 @@ import pytest
 from IPython.core.formatters import PlainTextFormatter
 
 from beowulf import paths
-from beowulf.notebook import fitted, print_whole
+from beowulf.desk.notebook import fitted, print_whole
 from beowulf.record import Record
 from beowulf.studies import judge
 from beowulf.verdict import ARITHMETIC, OWN, OWN_CHECKS, Verdict, Verdicts

@@ -19,7 +19,9 @@ from solutions import solve
 
 from autograder.course import release
 from autograder.evidence import variants
-from beowulf import jupyter, paths, variant
+from beowulf import paths
+from beowulf.course import personal_code
+from beowulf.desk import jupyter
 from tests import heat_solutions
 from tests.gold import trial
 from tests.gold.hand_in import answered, released
@@ -88,7 +90,7 @@ def worked_through(
     solve(notebook.parent, own.word if own else "")
     heat_solutions.write(notebook.parent.parent / "heat", int(slug[:2]))
     if own:
-        (notebook.parent / variant.FILE).write_text(own.word)
+        (notebook.parent / personal_code.FILE).write_text(own.word)
     author = _with_answers_kept(release.instructor_version(release.sources()[slug]), slug)
     began = time.monotonic()
     runs = 0

@@ -110,7 +110,7 @@ def regrade(
         _grade_all(lab, student, jobs, as_json, again=True)
         return
     from autograder.grading import regrade as again
-    from beowulf.progress import bar
+    from beowulf.this_machine.progress import bar
 
     course = found_course()
     changes: dict[str, list[Change]] = {}
@@ -129,7 +129,7 @@ def _grade_all(
     lab: str, students: list[str] | None, jobs: int, as_json: bool, *, again: bool
 ) -> None:
     from autograder.grading import driver
-    from beowulf.progress import bar
+    from beowulf.this_machine.progress import bar
 
     course = found_course()
     graded: dict[str, list[Graded]] = {}

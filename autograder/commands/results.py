@@ -26,7 +26,7 @@ def feedback(
     Example: beowulf class feedback 01
     """
     from autograder.results import feedback as feedback_pages
-    from beowulf.progress import bar
+    from beowulf.this_machine.progress import bar
 
     course = found_course()
     bad = 0
@@ -56,7 +56,7 @@ def report(lab: AnyLab = "") -> None:
     Example: beowulf class report 01
     """
     from autograder.results import report as class_report
-    from beowulf.progress import bar
+    from beowulf.this_machine.progress import bar
 
     course = found_course()
     for slug in chosen_labs(course, lab):

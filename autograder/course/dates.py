@@ -10,8 +10,8 @@ from pathlib import Path
 from autograder.course import limits, table_file
 from autograder.course.limits import Limits, end_of
 from beowulf import paths
+from beowulf.course.lab_file import nearest
 from beowulf.errors import LabError
-from beowulf.lab_file import nearest
 
 FILE = "dates.csv"
 COLUMNS = ("id", "lab", "due", "handed_in", "reason")

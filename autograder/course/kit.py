@@ -20,7 +20,7 @@ from pathlib import Path
 from autograder.course import limits
 from autograder.rubrics import needed_records
 from beowulf import paths
-from beowulf.cluster import checkout
+from beowulf.cluster.machines import checkout
 from beowulf.errors import LabError
 
 NAME = "beowulf-labs"

@@ -10,10 +10,11 @@ from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any
 
-from beowulf import paths, variant
-from beowulf.checklist import FORM, LEVELS, RIGHT
+from beowulf import paths
+from beowulf.course import personal_code
+from beowulf.course.checklist import FORM, LEVELS, RIGHT
+from beowulf.course.lab_file import line_of, nearest
 from beowulf.errors import LabError
-from beowulf.lab_file import line_of, nearest
 
 FILE = "course.toml"
 WANTED = {
@@ -81,7 +82,7 @@ def of_lab(slug: str, folder: Path) -> Limits:
         file = place / FILE
         if file.is_file():
             return _read(file, slug)
-    if variant.word():
+    if personal_code.word():
         return Limits(FORM, False, False, None, "You have a personal code, so ")
     return Limits()
 

@@ -11,8 +11,9 @@ from itertools import groupby
 from pathlib import Path
 
 from autograder.rubrics import questions
-from beowulf import lab_file, paths
-from beowulf.lab_file import QuestionTable
+from beowulf import paths
+from beowulf.course import lab_file
+from beowulf.course.lab_file import QuestionTable
 
 TABLE = re.compile(
     r"(?<=^\| question \| points \| what is asked \|\n\| --- \| --- \| --- \|\n)(\|.*\n)+", re.M

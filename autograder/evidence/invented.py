@@ -16,7 +16,7 @@ from typing import Any
 
 from autograder.evidence.finding import IMPOSSIBLE, OF_SIMULATIONS, Finding
 from beowulf import paths, predictions
-from beowulf.cluster.config import SIMULATED
+from beowulf.cluster.common.config import SIMULATED
 from beowulf.exercises import own_plot
 from beowulf.record import Record
 from beowulf.studies import STUDIES, find, given

@@ -16,7 +16,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from autograder.evidence.finding import IMPOSSIBLE, Finding, is_number
-from beowulf import predictions, variant
+from beowulf import predictions
+from beowulf.course import personal_code
 from beowulf.errors import LabError
 from beowulf.record import Record
 
@@ -44,7 +45,7 @@ class Own:
     @property
     def mark(self) -> str:
         """What a Record made under this word carries."""
-        return variant.mark(self.word)
+        return personal_code.mark(self.word)
 
     def whose(self, mark: str) -> str:
         """The other student under whose word a Record with this mark was made; "" if there is none."""
@@ -73,7 +74,7 @@ def issue(course: Path, students: Iterable[str]) -> Path:
     ) as file:
         rows = csv.writer(file)
         rows.writerow(["student", "word"])
-        rows.writerows([student, variant.of(key, student)] for student in all_students)
+        rows.writerows([student, personal_code.of(key, student)] for student in all_students)
     return fresh.replace(course / WORDS)
 
 
@@ -99,7 +100,7 @@ def findings(record: Record, own: Own | None) -> list[Finding]:
     if own.whose(mark):
         message = "It was made with another learner's personal code. Measure with your own."
     else:
-        message = f"It was made without your personal code. Put it into work/{variant.FILE}, and measure again."
+        message = f"It was made without your personal code. Put it into work/{personal_code.FILE}, and measure again."
     return [Finding(IMPOSSIBLE, message)]
 
 
@@ -107,7 +108,7 @@ def _seeds(record: Record, own: Own) -> list[Finding]:
     """Whether the orders of a study follow from the word; an exercise may have an order of its own."""
     if record.variant:
         return []
-    first = variant.seed(own=own.word)
+    first = personal_code.seed(own=own.word)
     seeds = [_number(record.sweep.get("seed", first)) - first]
     printed = False
     for point in record.points:
@@ -154,14 +155,16 @@ def _class(course: Path, *_states: tuple[int, ...]) -> tuple[dict[str, str], dic
     """
     key = _key(course)
     # With the key gone, what was given out is all that is known, and the class goes on with it.
-    known = {each: variant.of(key, each) if key else word for each, word in _rows(course).items()}
+    known = {
+        each: personal_code.of(key, each) if key else word for each, word in _rows(course).items()
+    }
     words = {each: word for each, word in known.items() if _is_word(word)}
-    return words, {variant.mark(word): each for each, word in words.items()}
+    return words, {personal_code.mark(word): each for each, word in words.items()}
 
 
 def _is_word(text: str) -> bool:
     try:
-        return bool(variant.checked(text))
+        return bool(personal_code.checked(text))
     except LabError:
         return False
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from autograder.evidence.finding import IMPOSSIBLE, INCONCLUSIVE, Finding, is_number
-from beowulf.cluster.config import RATE_BITS_PER_S
-from beowulf.cluster.links import BURST_BYTES, MTU_BYTES
+from beowulf.cluster.common.config import RATE_BITS_PER_S
+from beowulf.cluster.namespaces.links import BURST_BYTES, MTU_BYTES
 from beowulf.measure.roundtrips import EXCHANGE, HALF
 from beowulf.record import Point, Record
 from beowulf.studies import STUDIES, find

@@ -25,7 +25,7 @@ from autograder.intake import log
 from autograder.rubrics import questions
 from autograder.sandbox import LONGEST_S
 from beowulf.errors import LabError, UsageError
-from beowulf.progress import Progress, no_progress
+from beowulf.this_machine.progress import Progress, no_progress
 
 UNGRADED = "ungraded.json"  # in reports/SLUG/: why, by learner
 # Over the time for programs, for all else that is done with a submission.

@@ -23,8 +23,8 @@ from autograder.files import cannot_write, locked
 from autograder.grading import one_submission
 from autograder.grading.one_submission import Assignment
 from autograder.intake.inspection import HandInError
-from beowulf import user
 from beowulf.errors import LabError, UsageError
+from beowulf.this_machine import user
 
 if TYPE_CHECKING:
     from autograder.course.course import Course

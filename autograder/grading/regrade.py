@@ -11,7 +11,7 @@ from autograder.grading.one_submission import Assignment
 from autograder.intake.inspection import HandInError
 from autograder.rubrics import questions
 from beowulf.errors import LabError, UsageError
-from beowulf.progress import Progress, no_progress
+from beowulf.this_machine.progress import Progress, no_progress
 
 if TYPE_CHECKING:
     from autograder.course.course import Course

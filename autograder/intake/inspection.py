@@ -15,7 +15,8 @@ from nbformat import NotebookNode
 from autograder import evidence
 from autograder.evidence import invented, record_files, shared_records, variants
 from autograder.evidence.record_files import ANSWERS, RECORDS
-from beowulf import lab_file, paths
+from beowulf import paths
+from beowulf.course import lab_file
 from beowulf.errors import LabError
 
 LARGEST_NOTEBOOK_BYTES = 20_000_000

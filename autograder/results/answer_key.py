@@ -14,9 +14,10 @@ from autograder.files import as_csv
 from autograder.results.class_page import STYLE
 from autograder.rubrics import questions
 from autograder.self_check import solutions
-from beowulf import lab_file, paths
+from beowulf import paths
+from beowulf.course import lab_file
+from beowulf.course.lab_file import LabFile, QuestionTable
 from beowulf.errors import UsageError
-from beowulf.lab_file import LabFile, QuestionTable
 
 MARK = re.compile(r"^ *### (?:BEGIN|END) SOLUTION\n?", re.MULTILINE)
 HEADER = ("lab", "question", "points", "by", "section", "asks")

@@ -25,9 +25,10 @@ from autograder.grading.one_submission import Outcome
 from autograder.grading.safe_page import POLICY_TAG, markdown
 from autograder.rubrics.score import Score, score_of
 from autograder.text import as_html
-from beowulf import lab_file, paths
+from beowulf import paths
+from beowulf.course import lab_file
 from beowulf.errors import UsageError
-from beowulf.progress import Progress, no_progress
+from beowulf.this_machine.progress import Progress, no_progress
 
 if TYPE_CHECKING:
     from autograder.course.course import Course

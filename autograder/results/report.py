@@ -17,7 +17,7 @@ from autograder.results import copies, measured, outliers, sections
 from autograder.results.class_page import page
 from autograder.results.sections import Section
 from beowulf.errors import LabError
-from beowulf.progress import Progress, no_progress
+from beowulf.this_machine.progress import Progress, no_progress
 
 if TYPE_CHECKING:
     from autograder.course.course import Course

@@ -20,7 +20,7 @@ from autograder.rubrics.record_facts import (
 )
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission, is_number
-from beowulf import variant
+from beowulf.course import personal_code
 from beowulf.exercises.heat import timelines
 from beowulf.exercises.own_plot import Wants
 from beowulf.labs.lab_04 import own_roundtrip
@@ -28,7 +28,7 @@ from beowulf.measure.roundtrips import HALF
 from beowulf.record import Record
 
 # The size in the question model-time, and the limit in other-limit, where the course gave no word.
-ASKED_BYTES, ASKED_LIMIT = variant.USUAL_ASKED_BYTES, variant.USUAL_ASKED_LIMIT
+ASKED_BYTES, ASKED_LIMIT = personal_code.USUAL_ASKED_BYTES, personal_code.USUAL_ASKED_LIMIT
 # MPICH 3.4 with CH3 sends at once while the message and its header of 32 bytes are not longer than
 # the default of MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE.
 EAGER_LIMIT, HEADER_BYTES = 131_072, 32
@@ -185,7 +185,7 @@ SCORERS: dict[str, Scorer] = {
     "predict-saturation": sealed("saturation"),
     "eager-limit": eager,
     "other-limit": OfOnesOwn(
-        variant.asked_limit, variant.ASKED_LIMITS, ASKED_LIMIT, columns_within
+        personal_code.asked_limit, personal_code.ASKED_LIMITS, ASKED_LIMIT, columns_within
     ),
     "own-blocking": partial(own, "blocking"),
     "own-nonblocking": partial(own, "nonblocking"),
@@ -200,7 +200,9 @@ SCORERS: dict[str, Scorer] = {
         ),
         facts_04.OWN,
     ),
-    "model-time": OfOnesOwn(variant.asked_bytes, variant.ASKED_BYTES, ASKED_BYTES, line_at),
+    "model-time": OfOnesOwn(
+        personal_code.asked_bytes, personal_code.ASKED_BYTES, ASKED_BYTES, line_at
+    ),
     "times-plot": own_plots.plot(
         "times",
         TIMES,

@@ -13,9 +13,10 @@ from typing import Any
 
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission
-from beowulf import lab_file, paths
+from beowulf import paths
+from beowulf.course import lab_file
+from beowulf.course.lab_file import LabFile, QuestionTable, nearest
 from beowulf.errors import LabError
-from beowulf.lab_file import LabFile, QuestionTable, nearest
 
 # Scores a Submission in points of its own, which count in proportion to those of lab.toml. It takes its tolerances
 # as keyword-only arguments, by the names that lab.toml gives them; one with a default may be absent there.

@@ -10,8 +10,9 @@ from typing import Any
 from autograder.rubrics.submission import RECORDS
 from autograder.self_check import states
 from autograder.self_check.work import Work, find
-from beowulf import lab_file, paths, predictions
-from beowulf.checklist import DONE, FORM
+from beowulf import paths, predictions
+from beowulf.course import lab_file
+from beowulf.course.checklist import DONE, FORM
 from beowulf.errors import LabError
 from beowulf.record import Record
 

@@ -15,10 +15,10 @@ from autograder.rubrics.score import INCONCLUSIVE, Score
 from autograder.rubrics.submission import RECORDS
 from autograder.self_check.work import Work
 from beowulf import predictions
-from beowulf.checklist import DONE, FIT, FORM, LEVEL_SAYS, LEVELS, RIGHT, Checklist, Line
+from beowulf.course.checklist import DONE, FIT, FORM, LEVEL_SAYS, LEVELS, RIGHT, Checklist, Line
+from beowulf.course.lab_file import QuestionTable
+from beowulf.desk.notebook import NotAnAnswerError, form
 from beowulf.exercises import own_plot
-from beowulf.lab_file import QuestionTable
-from beowulf.notebook import NotAnAnswerError, form
 from beowulf.predictions import Prediction
 from beowulf.studies import STUDIES
 

@@ -17,10 +17,11 @@ from autograder.evidence.variants import Own
 from autograder.intake import inspection
 from autograder.intake.inspection import HandInError
 from autograder.rubrics.submission import Submission
-from beowulf import checklist, lab_file, paths, variant
+from beowulf import paths
+from beowulf.course import checklist, lab_file, personal_code
+from beowulf.course.lab_file import LabFile, QuestionTable, nearest
 from beowulf.errors import LabError
-from beowulf.lab_file import LabFile, QuestionTable, nearest
-from beowulf.user import learner
+from beowulf.this_machine.user import learner
 
 
 @dataclass(frozen=True)
@@ -51,8 +52,8 @@ class Work:
     @cached_property
     def submission(self) -> Submission:
         """The hand-in that it would be now."""
-        word = variant.word()
-        own = Own(learner(), word, {variant.mark(word): learner()}) if word else None
+        word = personal_code.word()
+        own = Own(learner(), word, {personal_code.mark(word): learner()}) if word else None
         return Submission.read(self.folder, self.notebook, own=own)
 
     def question(self, name: str) -> QuestionTable:

@@ -18,8 +18,8 @@ from beowulf.cli.options import AsJson, Force, Wait
 from beowulf.errors import LabError, UsageError
 
 if TYPE_CHECKING:
-    from beowulf.cluster.config import ClusterConfig
-    from beowulf.cluster.namespaces import NamespaceCluster
+    from beowulf.cluster.common.config import ClusterConfig
+    from beowulf.cluster.namespaces.cluster import NamespaceCluster
 
 NO_CONNECTION = 255  # the exit code of ssh itself
 
@@ -65,8 +65,11 @@ def up(
 
     Example: beowulf up --nodes 4 --rate 100mbit
     """
-    from beowulf.cluster import lock, namespaces, shells, targeted
-    from beowulf.cluster.config import ClusterConfig
+    from beowulf.cluster import targeted
+    from beowulf.cluster.common import shells
+    from beowulf.cluster.common.config import ClusterConfig
+    from beowulf.cluster.holding import lock
+    from beowulf.cluster.namespaces import cluster as namespaces
 
     other = targeted()
     if source := machines or (other.source if other else ""):
@@ -137,7 +140,8 @@ def status(as_json: AsJson = False) -> None:
 
     Example: beowulf status --json
     """
-    from beowulf.cluster import namespaces, targeted
+    from beowulf.cluster import targeted
+    from beowulf.cluster.namespaces import cluster as namespaces
 
     if other := targeted():
         target.status(other, as_json)
@@ -169,8 +173,8 @@ def validate(as_json: AsJson = False, wait: Wait = False) -> None:
     from beowulf.cli.studies import print_verdicts
     from beowulf.cluster import running
     from beowulf.measure.watched import Watched
-    from beowulf.progress import bar
     from beowulf.studies import by_kind, find, judge
+    from beowulf.this_machine.progress import bar
 
     study, cluster = find("A2"), running()
     by_kind.refuse_unseen(study.id, cluster)
@@ -245,7 +249,7 @@ def break_(
     Example: beowulf break a
     """
     from beowulf.cluster import running
-    from beowulf.cluster.faults import PUZZLES
+    from beowulf.cluster.namespaces.faults import PUZZLES
 
     cluster = running()
     running_measurement.ask_before("beowulf break", force)
@@ -268,7 +272,9 @@ def down(
 
     Example: beowulf down
     """
-    from beowulf.cluster import namespaces, shells, targeted
+    from beowulf.cluster import targeted
+    from beowulf.cluster.common import shells
+    from beowulf.cluster.namespaces import cluster as namespaces
 
     running_measurement.ask_before("beowulf down", force)
     if other := targeted():
@@ -293,7 +299,7 @@ def _open_lab() -> str:
 
     if not state.open_lab().exists():
         return ""
-    from beowulf import jupyter
+    from beowulf.desk import jupyter
 
     return jupyter.open_address()
 

@@ -14,8 +14,9 @@ from autograder import commands
 from beowulf.cli import (
     check,
     cluster,
+    doctor,
     lab,
-    machine,
+    packets,
     programs,
     report,
     slurm,
@@ -23,18 +24,17 @@ from beowulf.cli import (
     suites,
     target,
     tune,
-    wire,
 )
 
 STUDIES = "Studies"
 # In the order in which a learner needs them.
 PANELS: dict[str, tuple[Callable[..., None], ...]] = {
-    "Begin": (lab.lab, machine.doctor),
+    "Begin": (lab.lab, doctor.doctor),
     "The cluster": (
         *(cluster.up, cluster.status, cluster.validate, cluster.ssh, cluster.break_),
         *(cluster.down, target.setup),
     ),
-    "Programs and packets": (programs.run, programs.timeline, wire.capture, wire.packets),
+    "Programs and packets": (programs.run, programs.timeline, packets.capture, packets.packets),
     STUDIES: (
         *(studies.study, studies.claims, studies.show),
         *(suites.suite, slurm.array, studies.calibrate),
@@ -46,7 +46,7 @@ ITS_OWN = {"context_settings": {"allow_interspersed_args": False}}
 SETTINGS: dict[Callable[..., None], dict[str, Any]] = {
     cluster.ssh: ITS_OWN,
     programs.run: ITS_OWN,
-    wire.capture: ITS_OWN,
+    packets.capture: ITS_OWN,
     cluster.break_: {"name": "break"},
     studies.study: {"cls": studies.WithStudies, "no_args_is_help": True},
 }

@@ -28,6 +28,6 @@ def lab(
 
     Example: beowulf lab
     """
-    from beowulf import jupyter
+    from beowulf.desk import jupyter
 
     jupyter.serve(name, port, open_browser=not os.environ.get("BEOWULF_NO_BROWSER"))

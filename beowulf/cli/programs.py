@@ -234,7 +234,7 @@ def timeline(
 
 def _replayed(found: Analysis, on: Path) -> None:
     """Say what a recorded run would take on the platform of a file."""
-    from beowulf.cluster import platform
+    from beowulf.cluster.simulated import platform
     from beowulf.timeline.replay import replay
 
     there = replay(found, platform.read(on))

@@ -13,7 +13,7 @@ def ask_before(command: str, force: bool) -> None:
     LockedError without a terminal; the command ends when the user says no.
     """
     from beowulf import paths
-    from beowulf.cluster import lock
+    from beowulf.cluster.holding import lock
 
     folder = paths.state()
     holder = lock.holder(folder)

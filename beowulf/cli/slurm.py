@@ -14,14 +14,14 @@ from beowulf.cli.options import KEPT_IN, Folder, Quick
 from beowulf.errors import UsageError
 
 if TYPE_CHECKING:
-    from beowulf.cluster.slurm import SlurmCluster
+    from beowulf.cluster.slurm.cluster import SlurmCluster
 
 MINUTE_S = 60
 
 
 def up(nodes: int | None, minutes: int | None) -> None:
     """Wait in Slurm's queue until nodes are this learner's alone, and print until when."""
-    from beowulf.cluster import slurm
+    from beowulf.cluster.slurm import cluster as slurm
 
     cluster, troubles = slurm.up(nodes, minutes, report)
     for trouble in troubles.values():
@@ -63,7 +63,7 @@ def status(cluster: SlurmCluster, as_json: bool) -> None:
         if as_json:
             print(json.dumps({**facts, "nodes": []}, indent=1))
         else:
-            from beowulf.cluster import slurm
+            from beowulf.cluster.slurm import cluster as slurm
 
             print(slurm.waiting(job) or f"Job {held.job} is about to get its nodes.")
         raise typer.Exit(1)
@@ -76,7 +76,7 @@ def status(cluster: SlurmCluster, as_json: bool) -> None:
 
 def down() -> None:
     """Give the nodes, or the place in the queue, back."""
-    from beowulf.cluster import slurm
+    from beowulf.cluster.slurm import cluster as slurm
 
     given = slurm.down()
     print(
@@ -99,7 +99,7 @@ def array(
 
     Example: beowulf array B1 --times 5 --minutes 20
     """
-    from beowulf.cluster import slurm_array
+    from beowulf.cluster.slurm import array as slurm_array
     from beowulf.studies import find
 
     if not 1 <= times <= slurm_array.MOST:

@@ -68,9 +68,9 @@ def study(
     Example: beowulf study A2
     """
     from beowulf.cluster import running
-    from beowulf.notebook import incomplete_message, measure_and_save
-    from beowulf.progress import bar
+    from beowulf.desk.notebook import incomplete_message, measure_and_save
     from beowulf.studies import find, judge
+    from beowulf.this_machine.progress import bar
 
     title, cluster = find(name).title, running()
     with bar(title, shown=not as_json) as progress:

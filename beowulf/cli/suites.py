@@ -123,8 +123,8 @@ def _npb(
     from beowulf import papers
     from beowulf.cluster import running
     from beowulf.measure.measurement import Measurement
-    from beowulf.progress import bar
     from beowulf.suites import npb
+    from beowulf.this_machine.progress import bar
 
     cluster = running()
     names, skipped = npb.fitting(names, ranks)
@@ -201,9 +201,9 @@ def _hpcc(
 ) -> None:
     from beowulf.cluster import running
     from beowulf.measure.machine_queue import joined
-    from beowulf.progress import bar
     from beowulf.suites import hpcc
     from beowulf.suites import hpl as problems
+    from beowulf.this_machine.progress import bar
 
     cluster, alone = running(), name == HPL
     problem = problems.choose(
@@ -272,9 +272,9 @@ def figure_lines(results: Results) -> list[str]:
 def _search(parts: int, timeout_s: float, wait: bool) -> None:
     from beowulf.cluster import running
     from beowulf.measure.measurement import Measurement, need_a_node_each
-    from beowulf.progress import bar
     from beowulf.suites import blast
     from beowulf.suites.sequences import Collection
+    from beowulf.this_machine.progress import bar
 
     cluster = running()
     if parts < 1:

@@ -29,7 +29,7 @@ def up(
     """Connect the machines of an inventory, of Vagrant or of Slurm, and print which of them cannot be used."""
     running_measurement.ask_before("beowulf up", force)
     from beowulf.cluster import module, state, targeted
-    from beowulf.cluster.machines import lasting
+    from beowulf.cluster.machines.targets import lasting
 
     if source == SLURM:
         slurm.up(nodes, minutes)
@@ -69,7 +69,7 @@ def is_simulated(source: str) -> bool:
 
 
 def _simulate(source: str, nodes: int | None) -> None:
-    from beowulf.cluster import simulated
+    from beowulf.cluster.simulated import cluster as simulated
 
     platform = simulated.up(source, nodes).platform
     print(
@@ -80,7 +80,7 @@ def _simulate(source: str, nodes: int | None) -> None:
 
 
 def _name(nodes: int | None, mpi: str | None) -> None:
-    from beowulf.cluster import local
+    from beowulf.cluster.local import cluster as local
 
     cluster, _ = local.up(nodes=nodes, mpi=mpi or "")
     print(
@@ -105,7 +105,7 @@ def settled(cluster: Cluster) -> list[str]:
 
 def status(cluster: Cluster, as_json: bool) -> None:
     """Print which nodes answer."""
-    from beowulf.cluster.slurm import gave
+    from beowulf.cluster.slurm.cluster import gave
 
     if gave(cluster):
         slurm.status(cluster, as_json)
@@ -201,7 +201,7 @@ def setup(
 
     Example: beowulf setup inventory.yml --check
     """
-    from beowulf.cluster import setup as setting_up
+    from beowulf.cluster.machines import setup as setting_up
 
     if undo and (check or take):
         raise UsageError("`--undo` cannot be combined with `--check` or `--take`.")

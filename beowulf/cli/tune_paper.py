@@ -45,8 +45,8 @@ def compare(
     Example: beowulf tune compare kernels --quick
     """
     from beowulf.cluster import running
-    from beowulf.progress import bar
     from beowulf.report import before_after as both
+    from beowulf.this_machine.progress import bar
     from beowulf.tuning import change_preview, paper_e_baseline
     from beowulf.tuning.change import changing, clear
     from beowulf.tuning.knobs import ALL

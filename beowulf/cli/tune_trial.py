@@ -28,7 +28,7 @@ def measured(
     as_json: bool,
 ) -> dict[str, Any]:
     """Measure a change, keep it or put it back, and say so; the same as plain data."""
-    from beowulf.progress import bar
+    from beowulf.this_machine.progress import bar
     from beowulf.tuning import trial
     from beowulf.tuning.change import changing
 

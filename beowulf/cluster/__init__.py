@@ -1,4 +1,4 @@
-"""Where programs run: one protocol (`base.py`), one file a kind of cluster, and here the way to the one that runs."""
+"""Where programs run: one protocol (`base.py`), a room a kind of cluster, and here the way to the one that runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from beowulf.cluster.base import (
     Cluster,
     Hardware,
 )
-from beowulf.cluster.shells import Completed
+from beowulf.cluster.common.shells import Completed
 from beowulf.errors import LabError
 
 __all__ = [
@@ -33,6 +33,9 @@ __all__ = [
     "running",
     "targeted",
 ]
+
+# The rooms of those kinds that have not the room of their name.
+ROOMS = {"ssh": "machines"}
 
 
 def running() -> Cluster:
@@ -67,5 +70,5 @@ def kind_here() -> str:
 
 
 def module(kind: str) -> ModuleType:
-    """The file of a kind of cluster."""
-    return import_module(f"beowulf.cluster.{kind}")
+    """The file of a kind of cluster: `cluster.py` in its room."""
+    return import_module(f"beowulf.cluster.{ROOMS.get(kind, kind)}.cluster")

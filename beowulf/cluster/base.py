@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from beowulf import paths
-from beowulf.cluster import lock
-from beowulf.cluster.shells import KILL_MARKED, LONGEST_KILLING_S, Completed, UnfinishedError
+from beowulf.cluster.common.shells import KILL_MARKED, LONGEST_KILLING_S, Completed, UnfinishedError
+from beowulf.cluster.holding import lock
 from beowulf.errors import LabError, Sentence
 
 if TYPE_CHECKING:
-    from beowulf.cluster.capture import Capture
+    from beowulf.cluster.capturing.capture import Capture
 
 
 # Where packets are captured, besides at a single node: the whole wire, each frame once; the switch; all nodes.
@@ -214,7 +214,7 @@ class Cluster(ABC):
         wait: bool = False,
         report: Callable[[str], None] | None = None,
     ) -> Iterator[None]:
-        """Keep others from measuring on this cluster and from changing it meanwhile (lock.py).
+        """Keep others from measuring on this cluster and from changing it meanwhile (holding/lock.py).
 
         LockedError while another one measures, unless we `wait`; `report` gets the sentence for a person who waits.
         What is simulated is disturbed by nobody.
@@ -239,7 +239,7 @@ class Cluster(ABC):
         return {}
 
     def break_it(self, fault: str, node: str = "") -> None:
-        """Set up a fault that a learner is to find (faults.py)."""
+        """Set up a fault that a learner is to find (namespaces/faults.py)."""
         raise self._has_no("nodes that are broken on purpose")
 
     def kill(self, node: str) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from beowulf import variant
-from beowulf.cluster import Cluster, at_once, module, state
+from beowulf.cluster import Cluster, module, state
+from beowulf.cluster.common import at_once
+from beowulf.course import personal_code
 
 # The commands that describe a node; CARD stands for its network card.
 COMMANDS = {
@@ -44,7 +45,7 @@ def hardware(cluster: Cluster, nodes: Sequence[str]) -> dict[str, Any]:
 
 def of_learner() -> dict[str, str]:
     """The mark of the personal code under which is measured; nothing without one."""
-    return {"mark": mark} if (mark := variant.mark(variant.word())) else {}
+    return {"mark": mark} if (mark := personal_code.mark(personal_code.word())) else {}
 
 
 def on_one_machine(description: Mapping[str, Any]) -> bool:

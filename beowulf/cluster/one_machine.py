@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from beowulf.cluster import Cluster, Completed, Hardware, description
-from beowulf.cluster.config import ClusterConfig
-from beowulf.cluster.shells import completed
+from beowulf.cluster.common.config import ClusterConfig
+from beowulf.cluster.common.shells import completed
 
 
 class OneMachine(Cluster):

@@ -13,24 +13,24 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from beowulf import paths
-from beowulf.cluster.config import ClusterConfig
+from beowulf.cluster.common.config import ClusterConfig
 from beowulf.errors import LabError
 
 CLUSTER = "cluster.json"
 SUPERVISOR_LOG = "supervisor.log"
 BROKEN = "broken"
-TARGET = "target.json"  # of a cluster of machines that are reached by ssh (ssh.py)
-ALLOCATION = "allocation.json"  # whose machines they are, where Slurm gave them (slurm.py)
+TARGET = "target.json"  # of a cluster of machines that are reached by ssh (machines/cluster.py)
+ALLOCATION = "allocation.json"  # whose machines they are, where Slurm gave them (slurm/cluster.py)
 TUNED = "tuned.jsonl"  # which knobs were turned, and what was there before
-HELD = "held"  # the queue of processes that measure on the cluster or change it (lock.py)
+HELD = "held"  # the queue of processes that measure on the cluster or change it (holding/lock.py)
 UNFINISHED = (
     "unfinished"  # there while the cluster is changed, and left there when that is cut short
 )
-# The kinds of cluster: the name of each one's file in this room, and the file in a cluster's folder by which the kind
-# is known. `up --target KIND` makes one that has such a file. Nodes of Slurm are machines too, and have both files.
+# The kinds of cluster: the name of each, and the file in a cluster's folder by which the kind is known.
+# `up --target KIND` makes one that has such a file. Nodes of Slurm are machines too, and have both files.
 USUAL = "namespaces"
-SIMULATED = "simulated.json"  # what SimGrid simulates (simulated.py)
-LOCAL = "local.json"  # names of this machine (local.py)
+SIMULATED = "simulated.json"  # what SimGrid simulates (simulated/cluster.py)
+LOCAL = "local.json"  # names of this machine (local/cluster.py)
 KINDS = {
     **{USUAL: "", "ssh": TARGET, "slurm": ALLOCATION},
     **{"simulated": SIMULATED, "local": LOCAL},

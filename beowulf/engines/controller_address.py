@@ -11,8 +11,9 @@ import shlex
 import subprocess
 from pathlib import Path
 
-from beowulf.cluster import Cluster, connections
-from beowulf.cluster.shells import surroundings
+from beowulf.cluster import Cluster
+from beowulf.cluster.common import at_once
+from beowulf.cluster.common.shells import surroundings
 from beowulf.engines.controller import connection, ports
 from beowulf.errors import LabError
 
@@ -39,7 +40,7 @@ def prepare(cluster: Cluster, there: Path) -> None:
         (there / "profile").mkdir()
         return
     script = MAKE.format(folder=shlex.quote(str(there)))
-    connections.all_of(cluster.nodes, lambda node: cluster.run(node, script))
+    at_once.all_of(cluster.nodes, lambda node: cluster.run(node, script))
 
 
 def lead(
@@ -91,7 +92,7 @@ def lead(
             raise LabError(f"{node} cannot be given the engines' sockets.", "See its sshd.", node)
 
     try:
-        connections.all_of(cluster.nodes, one)
+        at_once.all_of(cluster.nodes, one)
     except LabError:
         for process in carriers:
             process.kill()

@@ -17,9 +17,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-from beowulf import hydra, mpi, paths
+from beowulf import mpi, paths
 from beowulf.cluster import Cluster, state
-from beowulf.cluster.shells import surroundings
+from beowulf.cluster.common import hydra
+from beowulf.cluster.common.shells import surroundings
 from beowulf.engines import controller_address
 from beowulf.engines.controller import NAME, connection, named, options, ports
 from beowulf.errors import LabError

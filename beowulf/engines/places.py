@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from beowulf.cluster import Cluster, connections
+from beowulf.cluster import Cluster
+from beowulf.cluster.common import at_once
 from beowulf.engines.on_engine import ASKS_WHERE, CELLS
 
 LONGEST_ANSWER_S = 60.0
@@ -76,7 +77,7 @@ def ask(
         done = cluster.run(node, script, timeout_s=LONGEST_ANSWER_S)
         return read(done.stdout, engine.thread, cells)
 
-    answers, failed = connections.everywhere(list(engines), one)
+    answers, failed = at_once.everywhere(list(engines), one)
     return {**answers, **{node: Place() for node in failed}}
 
 

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from beowulf import host_state
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.watched import Watched
-from beowulf.progress import bar
 from beowulf.record import Record, moment
-from beowulf.user import learner
+from beowulf.this_machine import host_state
+from beowulf.this_machine.progress import bar
+from beowulf.this_machine.user import learner
 
 
 @dataclass(frozen=True)

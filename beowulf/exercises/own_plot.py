@@ -12,13 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from beowulf import host_state, lab_file, paths
+from beowulf import paths
 from beowulf.cluster import Cluster
+from beowulf.course import lab_file
 from beowulf.errors import UsageError
 from beowulf.figures import number_text
 from beowulf.figures.look import OURS, Figure
 from beowulf.record import Point, Record, moment, readable
-from beowulf.user import learner
+from beowulf.this_machine import host_state
+from beowulf.this_machine.user import learner
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

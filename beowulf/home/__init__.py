@@ -18,9 +18,11 @@ from jupyter_server.base.handlers import APIHandler, JupyterHandler
 from jupyter_server.utils import url_path_join
 from tornado.web import HTTPError, authenticated
 
-from beowulf import jupyter, paths
+from beowulf import paths
 from beowulf.check_button import problem, run
-from beowulf.cluster import lock, targeted
+from beowulf.cluster import targeted
+from beowulf.cluster.holding import lock
+from beowulf.desk import jupyter
 from beowulf.errors import LabError
 from beowulf.home import documents, live, page
 

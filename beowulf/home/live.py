@@ -8,8 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from beowulf import paths
-from beowulf.cluster import Cluster, lock, namespaces, processes, state, targeted
-from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster import Cluster, state, targeted
+from beowulf.cluster.common import processes
+from beowulf.cluster.holding import lock
+from beowulf.cluster.namespaces import cluster as namespaces
+from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.errors import LabError
 from beowulf.studies import given
 

@@ -7,8 +7,9 @@ from html import escape
 from pathlib import Path
 from string import Template
 
-from beowulf import lab_file, papers, paths
-from beowulf.cluster.config import RATES, ClusterConfig
+from beowulf import papers, paths
+from beowulf.cluster.common.config import RATES, ClusterConfig
+from beowulf.course import lab_file
 from beowulf.errors import LabError
 from beowulf.home.live import RATE_NAMES
 

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from beowulf.cluster.config import RATE_BITS_PER_S, RATES, SIMULATED
-from beowulf.cluster.links import BURST_BYTES
-from beowulf.cluster.platform import Platform
+from beowulf.cluster.common.config import RATE_BITS_PER_S, RATES, SIMULATED
+from beowulf.cluster.namespaces.links import BURST_BYTES
+from beowulf.cluster.simulated.platform import Platform
 from beowulf.errors import LabError, UsageError
 from beowulf.measure.quality import trouble
 from beowulf.measure.roundtrips import HALF, RECEIVE, SEND

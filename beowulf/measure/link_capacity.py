@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from beowulf.cluster.config import RATE_BITS_PER_S
+from beowulf.cluster.common.config import RATE_BITS_PER_S
 
 ETHERNET_BYTES = 8 + 14 + 4 + 12
 IP_BYTES = 20

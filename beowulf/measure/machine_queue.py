@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from beowulf import host_state
-from beowulf.cluster import Cluster, queue
-from beowulf.cluster.queue import LOOK_EVERY_S, Mine
+from beowulf.cluster import Cluster
+from beowulf.cluster.holding import queue
+from beowulf.cluster.holding.queue import LOOK_EVERY_S, Mine
 from beowulf.errors import LabError
+from beowulf.this_machine import host_state
 
 VARIABLE = "BEOWULF_LINE"
 # The same for all users, and nobody but root can remove another one's file there.

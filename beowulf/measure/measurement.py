@@ -16,16 +16,17 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from beowulf import host_state, mpi
+from beowulf import mpi
 from beowulf.cluster import Cluster
-from beowulf.cluster.lock import Ended
+from beowulf.cluster.holding.lock import Ended
 from beowulf.errors import LabError, UsageError
 from beowulf.measure.machine_queue import joined
 from beowulf.measure.program_output import ProgramOutput
 from beowulf.measure.program_stderr import REFUSED, ProgramStderr
 from beowulf.measure.watched import Watched
-from beowulf.progress import Progress, no_progress
 from beowulf.record import Point, Record, moment
+from beowulf.this_machine import host_state
+from beowulf.this_machine.progress import Progress, no_progress
 from beowulf.timeline import recording
 
 
@@ -251,7 +252,7 @@ class Measurement:
         return {host: lines.rows for host, lines in outputs.items()}
 
     def _read(self, host: str) -> tuple[ProgramOutput, str]:
-        """What a host has written in launch_apart()."""
+        """What a host has written in launch_separately()."""
         assert self._scratch
         lines, texts = ProgramOutput(), {}
         for end in ("lines", "errors"):

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from beowulf import paths, variant
+from beowulf import paths
+from beowulf.course import personal_code
 from beowulf.errors import LabError, UsageError
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.statistics import Pairs, Ratio
@@ -91,7 +92,7 @@ def run(
             *("--sizes", ",".join(map(str, sizes))),
             *("--passes", passes),
             *("--chunks", chunks),
-            *("--seed", variant.seed(launch)),  # each launch has an order of its own
+            *("--seed", personal_code.seed(launch)),  # each launch has an order of its own
             *("--mode", mode),
             *(("--overlap-bytes", overlaps) if overlaps else ()),
             *(("--bisect",) if bisect else ()),

@@ -11,9 +11,10 @@ from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 
-from beowulf.cluster import Cluster, lock, state
-from beowulf.cluster.event_file import EventFile
-from beowulf.cluster.lock import Report
+from beowulf.cluster import Cluster, state
+from beowulf.cluster.holding import lock
+from beowulf.cluster.holding.event_file import EventFile
+from beowulf.cluster.holding.lock import Report
 from beowulf.errors import LabError
 from beowulf.record import Record
 

@@ -20,12 +20,12 @@ from beowulf.labs.lab_03 import e3_hpl, e4_hpcc
 from beowulf.labs.lab_07 import e5_application, l2_applications
 from beowulf.measure.quality import trouble
 from beowulf.measure.statistics import LEAST_PAIRS, Ratio
-from beowulf.progress import Progress, no_progress
 from beowulf.record import Record
 from beowulf.studies.states import AFTER, BEFORE, PING, gain, samples
+from beowulf.this_machine.progress import Progress, no_progress
+from beowulf.this_machine.user import learner
 from beowulf.tuning import paper_e_baseline
 from beowulf.tuning.ab_comparison import otherwise
-from beowulf.user import learner
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -17,10 +17,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from beowulf import figures, host_state, lab_file, papers, paths, predictions, studies
+from beowulf import figures, papers, paths, predictions, studies
+from beowulf.course import lab_file
 from beowulf.errors import LabError, plain
 from beowulf.record import Record, moment
 from beowulf.report.found import Found, Kept, of_paper
+from beowulf.this_machine import host_state
 from beowulf.verdict import SYMBOLS, heading
 
 if TYPE_CHECKING:

@@ -13,10 +13,11 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from beowulf import browser, papers
+from beowulf import papers
 from beowulf.errors import LabError, UsageError
 from beowulf.figures import MOST_ROWS, number_text, titled
 from beowulf.report import content, found
+from beowulf.this_machine import browser
 from beowulf.verdict import HEADINGS, SYMBOLS, heading, with_place
 
 HERE = Path(__file__).parent

@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from beowulf import lab_file, paths
+from beowulf import paths
+from beowulf.course import lab_file
 from beowulf.errors import LabError, UsageError
 from beowulf.record import GIVEN
 

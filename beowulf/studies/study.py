@@ -12,14 +12,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from beowulf.cluster.config import SIMULATED
+from beowulf.cluster.common.config import SIMULATED
+from beowulf.cluster.common.hydra import EAGER_LIMIT
 from beowulf.errors import LabError
-from beowulf.hydra import EAGER_LIMIT
 from beowulf.measure.judgement import unjudged, unmeasured, verdict
 from beowulf.measure.quality import NO_SAMPLES, trouble
 from beowulf.measure.statistics import WIDER
-from beowulf.progress import Progress, no_progress
 from beowulf.record import Record
+from beowulf.this_machine.progress import Progress, no_progress
 from beowulf.verdict import OWN, Outcome, RestsOn, Verdict
 
 if TYPE_CHECKING:

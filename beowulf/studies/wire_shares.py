@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from beowulf import paths, variant
+from beowulf import paths
+from beowulf.course import personal_code
 from beowulf.errors import LabError
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.roundtrips import HALF
@@ -36,7 +37,7 @@ from beowulf.studies.study import Plan
 if TYPE_CHECKING:
     import pandas as pd
 
-    from beowulf.cluster.capture import Capture
+    from beowulf.cluster.capturing.capture import Capture
 
 RANKS = 4
 TAG = 600  # of what is timed; the next one is that of warm-up and lead-in
@@ -108,13 +109,13 @@ def converse(talks: Sequence[Talk], *, quick: bool, launches: int | None = None)
     def steps(measurement: Measurement) -> None:
         measurement.prepare(program())
         for number in range(rounds):
-            for talk in random.Random(variant.seed(number)).sample(talks, len(talks)):
+            for talk in random.Random(personal_code.seed(number)).sample(talks, len(talks)):
                 _observe(measurement, talk, number)
 
     about = {
         "talks": [vars(talk) for talk in talks],
         "launches": rounds,
-        "seed": variant.seed(),
+        "seed": personal_code.seed(),
         "tag": TAG,
         "overhead": " ".join(OVERHEAD.split()),
     }

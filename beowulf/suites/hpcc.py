@@ -15,7 +15,7 @@ from pathlib import Path
 
 from beowulf import mpi, paths
 from beowulf.cluster import Cluster
-from beowulf.cluster.node_environment import JOB
+from beowulf.cluster.common.node_environment import JOB
 from beowulf.errors import LabError
 from beowulf.measure.measurement import need_a_node_each
 from beowulf.measure.program_stderr import ProgramStderr

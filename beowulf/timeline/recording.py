@@ -18,8 +18,8 @@ from typing import Any
 
 from beowulf import mpi, paths
 from beowulf.cluster import Cluster
+from beowulf.cluster.common.hydra import EAGER_LIMIT
 from beowulf.errors import LabError
-from beowulf.hydra import EAGER_LIMIT
 from beowulf.timeline.trace import FILE
 
 SOURCE = Path(__file__).with_name("recorder.c")

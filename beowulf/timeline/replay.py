@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from beowulf.cluster import simulated
-from beowulf.cluster.platform import Platform
+from beowulf.cluster.simulated import cluster as simulated
+from beowulf.cluster.simulated.platform import Platform
 from beowulf.errors import LabError, UsageError
 from beowulf.timeline import matching
 from beowulf.timeline.trace import (

@@ -11,8 +11,9 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
-from beowulf import paths, variant
-from beowulf.cluster.config import RATE_BITS_PER_S
+from beowulf import paths
+from beowulf.cluster.common.config import RATE_BITS_PER_S
+from beowulf.course import personal_code
 from beowulf.measure.link_capacity import ETHERNET_BYTES, frame, mtu_of
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.roundtrips import HALF
@@ -57,7 +58,7 @@ def measure(session: Measurement, *, blocks: int, passes: int) -> None:
     session.sweep.update({"sizes": [SHORT, LONG], "shaped": rate})
     program = session.prepare(PROGRAM)
     answers = passes * (1 + 2 * len(WAYS))
-    words = ("--sizes", f"{SHORT},{LONG}", "--seed", str(variant.seed()))
+    words = ("--sizes", f"{SHORT},{LONG}", "--seed", str(personal_code.seed()))
     with ExitStack() as ends:
         ends.callback(_shape, session, usual)
         program_run = ends.enter_context(

@@ -6,8 +6,9 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 
-from beowulf.cluster import Cluster, connections
-from beowulf.cluster.event_file import LockedError
+from beowulf.cluster import Cluster
+from beowulf.cluster.common import at_once
+from beowulf.cluster.holding.event_file import LockedError
 from beowulf.errors import LabError
 from beowulf.tuning import change_preview, knob_places, log
 from beowulf.tuning.knob import HOST, SWITCH, Knob
@@ -188,7 +189,7 @@ def _restored(cluster: Cluster | None, entry: Entry, places: Sequence[str]) -> d
 
     failed: dict[str, LabError] = {}
     for part in ([p for p in places if p == SWITCH], [p for p in places if p != SWITCH]):
-        failed |= connections.everywhere(part, restore)[1]
+        failed |= at_once.everywhere(part, restore)[1]
     return failed
 
 

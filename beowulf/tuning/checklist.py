@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from beowulf.cluster import Cluster, connections
+from beowulf.cluster import Cluster
+from beowulf.cluster.common import at_once
 from beowulf.tuning import knob_places, log
 from beowulf.tuning.knobs import ALL
 
@@ -111,7 +112,7 @@ def ask(cluster: Cluster) -> list[Answers]:
         )
         return {each.name: text.strip() for each, text in zip(questions, texts, strict=False)}
 
-    answers = connections.all_of(living, put)
+    answers = at_once.all_of(living, put)
     read = knob_places.read(cluster, knobs, living) if living else {}
     for name, readings in read.items():
         for node, reading in readings.items():

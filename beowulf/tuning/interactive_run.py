@@ -19,7 +19,7 @@ from typing import Any
 
 from beowulf import mpi
 from beowulf.cluster import Cluster
-from beowulf.cluster.shells import Answer
+from beowulf.cluster.common.shells import Answer
 from beowulf.errors import LabError, UsageError
 from beowulf.measure.program_output import ProgramOutput
 from beowulf.measure.program_stderr import ProgramStderr

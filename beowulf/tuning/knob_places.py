@@ -6,8 +6,9 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from beowulf.cluster import Cluster, Completed, connections
-from beowulf.cluster.shells import SHELL, completed
+from beowulf.cluster import Cluster, Completed
+from beowulf.cluster.common import at_once
+from beowulf.cluster.common.shells import SHELL, completed
 from beowulf.errors import LabError
 from beowulf.tuning.knob import HOST, NODES, SECOND, SWITCH, Knob, Reading
 
@@ -81,7 +82,7 @@ def read(
     def ask(place: str) -> dict[str, Reading]:
         return _readings(cluster, place, knobs_by_place[place])
 
-    for place, readings in connections.all_of([*knobs_by_place], ask).items():
+    for place, readings in at_once.all_of([*knobs_by_place], ask).items():
         for name, reading in readings.items():
             by_knob[name][place] = reading
     return by_knob
@@ -114,7 +115,7 @@ def turn(cluster: Cluster | None, knob: Knob, lines: Mapping[str, str]) -> dict[
         return knob.reading(done.stdout.partition(f"{MARK}\n")[2])
 
     first, rest = [p for p in lines if p == SWITCH], [p for p in lines if p != SWITCH]
-    return connections.all_of(first, do) | connections.all_of(rest, do)
+    return at_once.all_of(first, do) | at_once.all_of(rest, do)
 
 
 def set_to(cluster: Cluster | None, knob: Knob, values: Mapping[str, str]) -> None:

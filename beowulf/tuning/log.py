@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from beowulf.cluster import Cluster, state
-from beowulf.cluster.event_file import EventFile
+from beowulf.cluster.holding.event_file import EventFile
 from beowulf.errors import LabError
 from beowulf.record import moment
 from beowulf.tuning.knob import Knob, Reading

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from beowulf.cluster import Cluster
-from beowulf.cluster.event_file import LockedError
+from beowulf.cluster.holding.event_file import LockedError
 from beowulf.tuning import knob_places, log
 from beowulf.tuning.change import put_all_back
 from beowulf.tuning.knob import HOST, SWITCH

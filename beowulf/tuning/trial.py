@@ -7,10 +7,10 @@ from pathlib import Path
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
 from beowulf.measure.measurement import Measurement
-from beowulf.progress import Progress, no_progress
+from beowulf.this_machine.progress import Progress, no_progress
+from beowulf.this_machine.user import learner
 from beowulf.tuning.ab_comparison import Comparison, compare
 from beowulf.tuning.change import Change
-from beowulf.user import learner
 
 STUDY = "E7"  # paper E's procedure; the variant tells one trial from the whole of it
 

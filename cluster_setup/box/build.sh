@@ -44,7 +44,7 @@ digest() {
         cd "$root"
         find cluster_setup/box -type f ! -name packages.txt | sort | xargs cat
         cat cluster_setup/bootstrap.sh pyproject.toml requirements/{installer,setup,modern}.lock
-        cat beowulf/cluster/setup.py cluster_setup/roles/programs/files/install.sh
+        cat beowulf/cluster/machines/setup.py cluster_setup/roles/programs/files/install.sh
     } | sha256sum | cut -c 1-16
 }
 

@@ -19,7 +19,7 @@ setpriv --reuid vagrant --regid vagrant --init-groups env -u PIP_FIND_LINKS HOME
     PYTHONDONTWRITEBYTECODE=1 $checkout/cluster_setup/bootstrap.sh setup
 # The packed programs too, under the name of what is in them.
 (cd $checkout && setpriv --reuid vagrant --regid vagrant --init-groups env HOME=/home/vagrant \
-    .venv/bin/python -c 'from pathlib import Path; from beowulf.cluster import setup; setup.pack(Path("build"))')
+    .venv/bin/python -c 'from pathlib import Path; from beowulf.cluster.machines import setup; setup.pack(Path("build"))')
 # The checkout itself comes from the host.
 find $checkout -mindepth 1 -maxdepth 1 ! -name .venv ! -name .mpi ! -name build -exec rm -rf {} +
 rm -rf /home/vagrant/.cache

@@ -18,7 +18,8 @@ from typer.testing import CliRunner, Result
 from autograder.commands import app, grading
 from autograder.course.course import Graded
 from autograder.text import counted
-from beowulf import paths, variant
+from beowulf import paths
+from beowulf.course import personal_code
 from beowulf.errors import LabError, UsageError
 
 
@@ -50,7 +51,7 @@ def test_the_guides_commands_lead_from_a_new_course_to_grades(
     assert [line.partition(",")[0] for line in codes] == ["student", "ab12", "cd34", "ef56"]
     # Of a class with codes, a Record counts that was made with its learner's own.
     record = fabricated.validation()
-    record.cluster = {**record.cluster, "mark": variant.mark(codes[1].partition(",")[2])}
+    record.cluster = {**record.cluster, "mark": personal_code.mark(codes[1].partition(",")[2])}
     answered = fabricated.answered(released, {"ring_messages": 4, "ordered_pairs": 11})
     fabricated.hand_in(tmp_path / "hand-ins" / "ab12", answered, [record])
     result += [_shell(here + block, tmp_path / "spring") for block in blocks[1:]]

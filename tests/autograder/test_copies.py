@@ -12,7 +12,7 @@ import pytest
 from autograder.evidence import near_copies, shared_records, variants
 from autograder.evidence.near_copies import Resemblance
 from autograder.results import copies
-from beowulf import variant
+from beowulf.course import personal_code
 from beowulf.record import Point, Record
 from tests.gold import lab_01, lab_04
 from tests.gold.hand_in import hand_in, released
@@ -135,7 +135,7 @@ def test_a_record_made_under_another_students_word_is_named(
     variants.issue(tmp_path, hand_ins)
     path = records(hand_ins["grace"], "E1")[0]
     record = Record.load(path)
-    mark = variant.mark(variant.of("0123", "ada"))
+    mark = personal_code.mark(personal_code.of("0123", "ada"))
     replace(record, cluster={**record.cluster, "mark": mark}).save(path)
     (found,) = copies.suspected(hand_ins, tmp_path)
     assert (found.kind, found.students) == ("mark", ("ada", "grace"))

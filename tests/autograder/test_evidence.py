@@ -16,8 +16,9 @@ from autograder.evidence import IMPOSSIBLE, INCONCLUSIVE, captured, invented, va
 from autograder.rubrics import Question
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission
-from beowulf import paths, variant
-from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf import paths
+from beowulf.cluster.namespaces.cluster import NamespaceCluster
+from beowulf.course import personal_code
 from beowulf.labs.lab_06 import postcard
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.roundtrips import HALF, run
@@ -157,9 +158,9 @@ def test_what_was_really_measured_is_believed(
 ) -> None:
     """Round trips, and captured postcards, of which every byte is counted again."""
     monkeypatch.setattr(cluster, "records", tmp_path)
-    word = variant.of("a key", "ada")
-    monkeypatch.setenv(variant.VARIABLE, word)
-    own = variants.Own("ada", word, {variant.mark(word): "ada"})
+    word = personal_code.of("a key", "ada")
+    monkeypatch.setenv(personal_code.VARIABLE, word)
+    own = variants.Own("ada", word, {personal_code.mark(word): "ada"})
     with Measurement("A7", cluster, tmp_path) as session:
         run(session, 2, (0, 1, 65_536, 1_048_576), pattern="pairs", passes=6)
     postcard.send(cluster, "hello", 0, 21, 200_000, program=LAB_06 / "postcard.c")

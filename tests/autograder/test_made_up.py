@@ -13,7 +13,7 @@ from running import first
 from autograder import evidence
 from autograder.evidence import invented, variants
 from autograder.intake import inspection
-from beowulf import variant
+from beowulf.course import personal_code
 from beowulf.record import Record
 from tests.gold import lab_01, lab_04, made_up, trial
 from tests.gold.hand_in import answered, file_name, hand_in, released
@@ -138,7 +138,7 @@ def test_a_course_accepts_the_programs_of_the_versions_that_it_was_released_with
 
 
 def test_collecting_names_what_was_not_measured(tmp_path: Path, course: Path) -> None:
-    mark = variant.mark(variant.of(KEY, STUDENT))
+    mark = personal_code.mark(personal_code.of(KEY, STUDENT))
     honest, other = as_handed_in(lab_01.validation()), as_measured(lab_01.idle())
     honest.cluster["mark"] = mark
     for record in (honest, other):

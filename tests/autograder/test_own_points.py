@@ -14,8 +14,8 @@ from autograder.rubrics.own_plots import Curves, of_records, plot
 from autograder.rubrics.predictions import sealed
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission
+from beowulf.course.lab_file import QuestionTable
 from beowulf.exercises.own_plot import Wants
-from beowulf.lab_file import QuestionTable
 from beowulf.record import Point, Record
 
 BEFORE, SEALED, AFTER = (f"2024-01-05T10:0{minute}:00.000Z" for minute in range(3))

@@ -10,7 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 from autograder.commands import app
-from beowulf import lab_file, paths
+from beowulf import paths
+from beowulf.course import lab_file
 from beowulf.errors import LabError, UsageError
 
 

@@ -20,7 +20,8 @@ from autograder import rubrics
 from autograder.rubrics import questions
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission
-from beowulf import lab_file, paths, predictions
+from beowulf import paths, predictions
+from beowulf.course import lab_file
 from beowulf.exercises.own_plot import Wants
 from tests.gold import trial
 from tests.gold.hand_in import answered, file_name, hand_in, plain_answers, released

@@ -17,9 +17,10 @@ from tiny_lab import NAME, NUMBER, RIGHT, SLUG, a7, drawn, own, records, sealed,
 from autograder.course import limits
 from autograder.rubrics import needed_records
 from autograder.self_check import hints, progress, solutions, states, work
-from beowulf import lab_file, paths, variant
-from beowulf.checklist import FIT, FORM, Checklist
-from beowulf.checklist import RIGHT as ALL
+from beowulf import paths
+from beowulf.course import lab_file, personal_code
+from beowulf.course.checklist import FIT, FORM, Checklist
+from beowulf.course.checklist import RIGHT as ALL
 from beowulf.errors import LabError
 from beowulf.record import Record
 from tests.gold import hand_ins, trial
@@ -42,7 +43,7 @@ OTHERS = sorted(CASES.keys() - set(UNLIKE))
 def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No course of the user who runs the tests, and a folder for work that is this test's own."""
     monkeypatch.setenv("BEOWULF_WORK", str(tmp_path / "work"))
-    monkeypatch.delenv(variant.VARIABLE, raising=False)
+    monkeypatch.delenv(personal_code.VARIABLE, raising=False)
     monkeypatch.chdir(tmp_path)
 
 
@@ -202,9 +203,9 @@ def test_what_is_asked_of_a_learner_is_that_of_their_word(
 ) -> None:
     work_on(tiny)
     assert state("own-size")[0] == "right"
-    monkeypatch.setenv(variant.VARIABLE, WORD)
+    monkeypatch.setenv(personal_code.VARIABLE, WORD)
     allow(ALL)
-    assert variant.asked_bytes() != variant.USUAL_ASKED_BYTES
+    assert personal_code.asked_bytes() != personal_code.USUAL_ASKED_BYTES
     assert state("own-size")[0] == "not right"
 
 
@@ -274,7 +275,7 @@ def test_who_learns_alone_sees_all_and_who_has_a_word_sees_the_form(
 ) -> None:
     work_on(tiny)
     assert look().level == ALL
-    monkeypatch.setenv(variant.VARIABLE, WORD)
+    monkeypatch.setenv(personal_code.VARIABLE, WORD)
     assert look().level == FORM
     assert any("You have a personal code, so" in note for note in look().notes)
     # The nearest file decides.

@@ -13,10 +13,11 @@ from autograder.evidence import shared_records, variants
 from autograder.evidence.finding import IMPOSSIBLE
 from autograder.evidence.variants import Own
 from autograder.intake import inspection
-from beowulf import variant
-from beowulf.cluster import faults, state
-from beowulf.cluster.faults import PUZZLES, solution
-from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster import state
+from beowulf.cluster.namespaces import faults
+from beowulf.cluster.namespaces.cluster import NamespaceCluster
+from beowulf.cluster.namespaces.faults import PUZZLES, solution
+from beowulf.course import personal_code
 from beowulf.errors import LabError, UsageError
 from beowulf.record import Point, Record
 from tests.gold import lab_01, lab_04, trial
@@ -39,7 +40,7 @@ def course(tmp_path: Path) -> Path:
 @pytest.fixture
 def no_word(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A learner who has no word, in a folder of their own."""
-    monkeypatch.delenv(variant.VARIABLE, raising=False)
+    monkeypatch.delenv(personal_code.VARIABLE, raising=False)
     monkeypatch.setenv("BEOWULF_WORK", str(tmp_path / "work"))
     here = tmp_path / "here"
     here.mkdir()
@@ -57,51 +58,51 @@ def own(course: Path, student: str) -> Own:
 
 
 def test_who_learns_alone_has_no_word_and_gets_what_is_usual(no_word: Path) -> None:
-    assert variant.word() == ""
-    assert variant.mark("") == ""
-    assert variant.asked_bytes() == variant.USUAL_ASKED_BYTES
+    assert personal_code.word() == ""
+    assert personal_code.mark("") == ""
+    assert personal_code.asked_bytes() == personal_code.USUAL_ASKED_BYTES
 
 
 @pytest.mark.parametrize("place", ["environment", "here", "work"])
 def test_a_word_is_found_where_a_learner_put_it(
     place: str, no_word: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    word = variant.of(KEY, "ada")
+    word = personal_code.of(KEY, "ada")
     typed = f" {word[:4].lower()}-{word[4:8]} {word[8:]}\n"
     if place == "environment":
-        monkeypatch.setenv(variant.VARIABLE, typed)
+        monkeypatch.setenv(personal_code.VARIABLE, typed)
     else:
         folder = no_word if place == "here" else tmp_path / "work"
         folder.mkdir(exist_ok=True)
-        (folder / variant.FILE).write_text(typed)
-    assert variant.word() == word
-    assert variant.asked_bytes() in variant.ASKED_BYTES
+        (folder / personal_code.FILE).write_text(typed)
+    assert personal_code.word() == word
+    assert personal_code.asked_bytes() in personal_code.ASKED_BYTES
 
 
 @pytest.mark.parametrize("typed", ["ada", "0123456789ABCDEF", "ÄÖÜß" * 4])
 def test_what_no_course_gives_is_refused(
     typed: str, no_word: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(variant.VARIABLE, typed)
+    monkeypatch.setenv(personal_code.VARIABLE, typed)
     with pytest.raises(UsageError, match="is not a personal code"):
-        variant.word()
+        personal_code.word()
 
 
 def test_a_word_draws_the_same_each_time_and_another_word_something_else(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def first(question: str, word: str) -> float:
-        monkeypatch.setenv(variant.VARIABLE, word)
-        return variant.chance(question).random()
+        monkeypatch.setenv(personal_code.VARIABLE, word)
+        return personal_code.chance(question).random()
 
-    words = [variant.of(KEY, student) for student in CLASS]
+    words = [personal_code.of(KEY, student) for student in CLASS]
     assert len(set(words)) == len(words)
     draws = [first("q", word) for word in words]
     assert draws == [first("q", word) for word in words]
     assert len(set(draws)) == len(words)
     assert first("q", words[0]) != first("r", words[0])
-    many = {variant.asked_bytes(variant.of(KEY, f"student {n}")) for n in range(200)}
-    assert many == set(variant.ASKED_BYTES)
+    many = {personal_code.asked_bytes(personal_code.of(KEY, f"student {n}")) for n in range(200)}
+    assert many == set(personal_code.ASKED_BYTES)
 
 
 @pytest.mark.cluster
@@ -110,9 +111,9 @@ def test_a_cluster_is_broken_and_marked_by_the_word(
 ) -> None:
     """Without setting the fault up: which one, and where, is all that the word decides."""
     assert "mark" not in cluster.describe()
-    word = variant.of(KEY, "grace")
-    monkeypatch.setenv(variant.VARIABLE, word)
-    assert cluster.describe()["mark"] == variant.mark(word)
+    word = personal_code.of(KEY, "grace")
+    monkeypatch.setenv(personal_code.VARIABLE, word)
+    assert cluster.describe()["mark"] == personal_code.mark(word)
     chosen = []
     monkeypatch.setattr(NamespaceCluster, "heal", lambda self: None)
     monkeypatch.setattr(faults, "apply", lambda *each: chosen.append(each[2:]))
@@ -133,7 +134,7 @@ def test_words_are_kept_from_others_and_stay_when_students_come(course: Path) ->
     after = path.read_text().splitlines()
     assert set(before) < set(after)
     assert len(after) == len(before) + 1
-    assert f"ada,{variant.of(KEY, 'ada')}" in after
+    assert f"ada,{personal_code.of(KEY, 'ada')}" in after
 
 
 def test_without_words_or_for_a_stranger_there_are_no_variants(
@@ -162,7 +163,7 @@ def test_a_lost_key_takes_no_learner_the_word_that_was_given_out(course: Path) -
 
 def marked(record: Record, student: str) -> Record:
     """The Record as this student's word makes it."""
-    mark = variant.mark(variant.of(KEY, student))
+    mark = personal_code.mark(personal_code.of(KEY, student))
     return replace(as_handed_in(record, student), cluster={**record.cluster, "mark": mark})
 
 
@@ -170,7 +171,7 @@ def puzzled(student: str) -> list[Record]:
     """Lab 01's Records with the broken clusters of this student's word."""
     found = []
     for name in PUZZLES:
-        fault, node = solution(name, lab_01.NODES, variant.of(KEY, student))
+        fault, node = solution(name, lab_01.NODES, personal_code.of(KEY, student))
         found.append(marked(lab_01.broken(name, fault, node), student))
     others = [each for each in lab_01.records() if not each.variant.startswith("broken-")]
     return [*(marked(each, student) for each in others), *found]
@@ -179,7 +180,7 @@ def puzzled(student: str) -> list[Record]:
 def right(student: str) -> dict[str, Any]:
     answers = dict(lab_01.RIGHT)
     for name in PUZZLES:
-        fault, node = solution(name, lab_01.NODES, variant.of(KEY, student))
+        fault, node = solution(name, lab_01.NODES, personal_code.of(KEY, student))
         answers |= {f"fault_{name}": fault, f"node_{name}": node}
     del answers["fault_d"]  # nobody asks for it
     rank = lab_01.NODES.index(answers["node_d"])
@@ -224,7 +225,7 @@ def test_what_was_measured_without_a_word_counts_for_nothing(course: Path) -> No
     found = graded(course, lab_01.SLUG, "linus", lab_01.RIGHT, plain)
     for name in ("broken-a", "a2-record", "idle-mbit"):
         assert found.points[name] == 0
-        assert variant.FILE in found.scores[name].found
+        assert personal_code.FILE in found.scores[name].found
     # They may have been sealed before the word was there.
     assert found.points["predict-idle"] == 0.5
 
@@ -237,7 +238,7 @@ def seeded(record: Record, seed: int, launch: int = 0, program: str = "roundtrip
 
 def test_the_order_of_a_study_follows_from_the_word(course: Path) -> None:
     mine, record = own(course, "ada"), marked(lab_04.a7(), "ada")
-    seed = variant.seed(own=mine.word)
+    seed = personal_code.seed(own=mine.word)
     right = seeded(seeded(record, seed), seed + 2, launch=2)
     assert variants.findings(right, mine) == []
     # Of some programs the seed is published.
@@ -266,7 +267,7 @@ def test_what_counts_in_a_capture_names_it(course: Path) -> None:
 
 
 def test_the_models_time_is_asked_for_the_size_of_ones_own(course: Path) -> None:
-    sizes = {name: variant.asked_bytes(variant.of(KEY, name)) for name in CLASS}
+    sizes = {name: personal_code.asked_bytes(personal_code.of(KEY, name)) for name in CLASS}
     one = "ada"
     other = next(name for name in CLASS if sizes[name] != sizes[one])
     records = [marked(record, one) for record in lab_04.records()]
@@ -299,9 +300,9 @@ def test_whose_a_mark_is_costs_no_more_in_a_large_class(
     everybody = [f"student-{number}" for number in range(200)]
     (tmp_path / variants.KEY).write_text(KEY)
     variants.issue(tmp_path, everybody)
-    mark = variant.mark(variant.of(KEY, "ada"))
+    mark = personal_code.mark(personal_code.of(KEY, "ada"))
     worked_out: list[str] = []
-    word_of = variant.of
+    word_of = personal_code.of
 
     def of(key: str, student: str) -> str:
         worked_out.append(student)
@@ -310,7 +311,7 @@ def test_whose_a_mark_is_costs_no_more_in_a_large_class(
     def whose(student: str) -> str:
         return own(tmp_path, student).whose(mark)
 
-    monkeypatch.setattr(variant, "of", of)
+    monkeypatch.setattr(personal_code, "of", of)
     for student in everybody:
         assert whose(student) == ""
     assert len(worked_out) == len(everybody)

@@ -26,7 +26,8 @@ from autograder.rubrics.record_facts import (
 )
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission
-from beowulf import paths, variant
+from beowulf import paths
+from beowulf.course import personal_code
 from beowulf.record import Point, Record
 from tests.gold.hand_in import written_in
 from tests.gold.measured import LABEL, as_handed_in
@@ -58,7 +59,7 @@ QUESTIONS: dict[str, tuple[int, str, str]] = {
         'form(kind, "choice:ring,pairs")\nform(times, "number")',
     ),
     "by-hand": (1, "answer = 6 * 7", 'form(answer, "number")'),
-    "own-size": (1, f"size = {variant.USUAL_ASKED_BYTES}", 'form(size, "number")'),
+    "own-size": (1, f"size = {personal_code.USUAL_ASKED_BYTES}", 'form(size, "number")'),
     "own-program": (2, "pass_token = len", 'assert own.variant == "own"'),
     "sealed": (1, "", "print(1)"),
     "drawn": (1, "", "print(1)"),
@@ -68,7 +69,7 @@ RIGHT = {
     "kind": "'ring'",
     "times": "3",
     "answer": "42",
-    "size": str(variant.USUAL_ASKED_BYTES),
+    "size": str(personal_code.USUAL_ASKED_BYTES),
     "pass_token": "print",
 }
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
@@ -117,7 +118,7 @@ def _by_hand(submission: Submission) -> Score:
 
 
 def _own_size(submission: Submission) -> Score:
-    wanted = variant.asked_bytes(submission.own.word if submission.own else "")
+    wanted = personal_code.asked_bytes(submission.own.word if submission.own else "")
     right = is_near(submission, "size", wanted, 0)
     return Score(right, 1, given(submission, "size"), f"{wanted} bytes")
 

@@ -10,9 +10,9 @@ from running import first
 from runs import Run, run
 
 from beowulf import mpi
-from beowulf.cluster import namespaces
-from beowulf.cluster.config import ClusterConfig
-from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.common.config import ClusterConfig
+from beowulf.cluster.namespaces import cluster as namespaces
+from beowulf.cluster.namespaces.cluster import NamespaceCluster
 
 HERE = Path(__file__).parent
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from beowulf import mpi
-from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.namespaces.cluster import NamespaceCluster
 
 RANKS = 4
 

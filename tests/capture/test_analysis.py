@@ -15,7 +15,7 @@ from test_flows import ACK, FIN, A, B, Talk, opened
 from written import Packet, arp, ethernet, frames, ip, pcapng, times_ns, tshark
 
 from beowulf.cli.commands import app
-from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.errors import LabError
 from beowulf.packets.analysis import SHARES, analyse
 from beowulf.packets.protocols import summary

@@ -9,7 +9,7 @@ import pytest
 from running import PATIENCE_S, Beowulf, at_switch, wait_until
 
 from beowulf import mpi
-from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.errors import LabError
 from beowulf.packets.analysis import analyse
 from beowulf.packets.mpi_messages import messages

@@ -16,9 +16,9 @@ import pytest
 from running import PATIENCE_S, wait_until
 from written import agrees, capinfos
 
-from beowulf.cluster import dumpcap
-from beowulf.cluster.capture import Capture
-from beowulf.cluster.dumpcap import Start
+from beowulf.cluster.capturing import dumpcap
+from beowulf.cluster.capturing.capture import Capture
+from beowulf.cluster.capturing.dumpcap import Start
 from beowulf.errors import LabError, UsageError
 from beowulf.packets.batches import CaptureError
 from beowulf.packets.table import read
@@ -232,7 +232,7 @@ def test_a_full_disk_is_a_sentence_and_what_was_taken_is_kept(
     script = f"""
 import socket, subprocess
 from pathlib import Path
-from beowulf.cluster.capture import Capture
+from beowulf.cluster.capturing.capture import Capture
 from beowulf.packets.table import read
 from beowulf.errors import LabError
 up = "ip link set lo up; ip link add v0 type veth peer name v1; ip link set v0 up; ip link set v1 up"

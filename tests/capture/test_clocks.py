@@ -9,7 +9,7 @@ import pytest
 from running import PATIENCE_S, first
 
 from beowulf import mpi
-from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.packets import clocks
 from beowulf.packets.table import read
 

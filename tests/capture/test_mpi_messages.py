@@ -17,8 +17,8 @@ from runs import Run, run
 from test_flows import A, B, Talk, agrees_on_conversations, opened
 from written import agrees
 
-from beowulf.cluster import namespaces
-from beowulf.cluster.config import ClusterConfig
+from beowulf.cluster.common.config import ClusterConfig
+from beowulf.cluster.namespaces import cluster as namespaces
 from beowulf.packets import ch3, dissector
 from beowulf.packets.dissector import tshark_words
 from beowulf.packets.mpi_messages import Traffic, messages, traffic

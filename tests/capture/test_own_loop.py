@@ -189,7 +189,7 @@ def test_a_record_of_a_capture_beside_it_is_counted_and_graded(
 
 
 IN_A_NOTEBOOK = """
-from beowulf import notebook
+from beowulf.desk import notebook
 notebook.prepare()
 import pyshark
 print("numbers", [packet.number for packet in pyshark.FileCapture({file!r})])

@@ -13,8 +13,8 @@ import pytest
 from running import COMMAND, HOSTNAME, PATIENCE_S, Beowulf, at_switch, first, nothing_runs
 
 from beowulf import paths
-from beowulf.cluster.boot import NODE_BYTES
-from beowulf.cluster.shells import surroundings
+from beowulf.cluster.common.shells import surroundings
+from beowulf.cluster.namespaces.boot import NODE_BYTES
 
 pytestmark = pytest.mark.cluster
 

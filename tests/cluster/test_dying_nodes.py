@@ -8,7 +8,7 @@ import pytest
 from running import PATIENCE_S, Beowulf, first
 from tiny_study import PHASES, paused
 
-from beowulf.cluster import lock
+from beowulf.cluster.holding import lock
 from beowulf.record import Record
 from tests.simulated_pcs import Hall, hall, learner_at, needs_root
 

@@ -20,7 +20,7 @@ from running import Beowulf
 from school import opened
 
 from beowulf import paths
-from beowulf.cluster import local
+from beowulf.cluster.local import cluster as local
 from beowulf.record import Record
 from beowulf.studies import STUDIES, by_kind, find, judge
 from tests.simulated_pcs import hall

@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 from running import Beowulf
 
-from beowulf.cluster import faults, namespaces
-from beowulf.cluster.breakable import breakable
-from beowulf.cluster.config import ClusterConfig
-from beowulf.cluster.inventory import Machine
-from beowulf.cluster.machines import Target
-from beowulf.cluster.namespaces import NamespaceCluster
-from beowulf.cluster.ssh import SshCluster
+from beowulf.cluster.common.config import ClusterConfig
+from beowulf.cluster.machines.cluster import SshCluster
+from beowulf.cluster.machines.inventory import Machine
+from beowulf.cluster.machines.targets import Target
+from beowulf.cluster.namespaces import cluster as namespaces
+from beowulf.cluster.namespaces import faults
+from beowulf.cluster.namespaces.breakable import breakable
+from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.errors import LabError, UsageError
 from beowulf.labs.lab_01 import a2_validation
 

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from running import HOSTNAME, Beowulf, at_switch, first, wait_until
 
-from beowulf.cluster import namespaces
-from beowulf.cluster.config import ClusterConfig
-from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.common.config import ClusterConfig
+from beowulf.cluster.namespaces import cluster as namespaces
+from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.errors import LabError
 
 pytestmark = pytest.mark.cluster

@@ -13,17 +13,19 @@ import pytest
 from running import PATIENCE_S, Beowulf, first
 from tiny_study import paused
 
-from beowulf import paths, user
-from beowulf.cluster import lock, queue, state
+from beowulf import paths
+from beowulf.cluster import state
+from beowulf.cluster.holding import lock, queue
 from beowulf.errors import LabError
 from beowulf.record import Record, newest
+from beowulf.this_machine import user
 
 PYTHON = str(paths.python_bin() / "python")
 # Holds the folder of the first argument, says so, and goes on until its input ends; `end` is what ended it.
 HOLDS = """
 import subprocess, sys, time
 from pathlib import Path
-from beowulf.cluster import lock
+from beowulf.cluster.holding import lock
 from beowulf.errors import LabError
 try:
     with lock.held(Path(sys.argv[1]), "study A6"):

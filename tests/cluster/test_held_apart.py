@@ -10,7 +10,7 @@ import pytest
 from running import PATIENCE_S, Beowulf, wait_until
 
 from beowulf import paths
-from beowulf.cluster.machines import CARD as FACTS
+from beowulf.cluster.machines.targets import CARD as FACTS
 from tests.simulated_pcs import CARD, Hall, hall, learner_at, needs_root
 
 pytestmark = [pytest.mark.cluster, needs_root]

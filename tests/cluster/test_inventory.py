@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from beowulf import paths
-from beowulf.cluster import inventory
+from beowulf.cluster.machines import inventory
 from beowulf.errors import UsageError
 
 TWO = """

@@ -20,10 +20,14 @@ from other_user import ada, give
 from running import Beowulf, first
 
 from autograder.evidence import invented
-from beowulf import connect, mpi, notebook, paths, start_engines
-from beowulf.cluster import local, namespaces, state, supervisor
-from beowulf.cluster.config import ClusterConfig
-from beowulf.cluster.local import CANNOT_SHOW, LocalCluster
+from beowulf import connect, mpi, paths, start_engines
+from beowulf.cluster import state
+from beowulf.cluster.common.config import ClusterConfig
+from beowulf.cluster.local import cluster as local
+from beowulf.cluster.local.cluster import CANNOT_SHOW, LocalCluster
+from beowulf.cluster.namespaces import cluster as namespaces
+from beowulf.cluster.namespaces import supervisor
+from beowulf.desk import notebook
 from beowulf.errors import LabError
 from beowulf.home import live
 from beowulf.measure import cpu

@@ -7,8 +7,8 @@ import re
 import pytest
 from running import at_switch
 
-from beowulf.cluster.links import OFFLOADS
-from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.namespaces.cluster import NamespaceCluster
+from beowulf.cluster.namespaces.links import OFFLOADS
 
 pytestmark = pytest.mark.cluster
 

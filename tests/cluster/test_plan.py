@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from beowulf.cluster.config import ClusterConfig
+from beowulf.cluster.common.config import ClusterConfig
 from beowulf.errors import UsageError
 
 

@@ -16,10 +16,12 @@ import pandas as pd
 import pytest
 from running import Beowulf, unfulfilled
 
-from beowulf import paths, variant
-from beowulf.cluster import setup, ssh
-from beowulf.cluster.inventory import Machine
-from beowulf.cluster.ssh import SshCluster
+from beowulf import paths
+from beowulf.cluster.machines import cluster as ssh
+from beowulf.cluster.machines import setup
+from beowulf.cluster.machines.cluster import SshCluster
+from beowulf.cluster.machines.inventory import Machine
+from beowulf.course import personal_code
 from beowulf.packets.mpi_messages import messages
 from beowulf.packets.table import read
 from tests.simulated_pcs import CARD, Hall, hall, learner_at, needs_root
@@ -192,9 +194,9 @@ def test_a_node_is_called_as_the_inventory_says_and_a_record_has_the_learners_ma
     for node in cluster.nodes:
         said = cluster.run(node, "hostname; cat /etc/hostname; getent hosts $(hostname)").stdout
         assert said.split() == [node, node, cluster.address(node), node]
-    word = variant.of("a key", "ada")
-    monkeypatch.setenv(variant.VARIABLE, word)
-    assert cluster.describe()["mark"] == variant.mark(word)
+    word = personal_code.of("a key", "ada")
+    monkeypatch.setenv(personal_code.VARIABLE, word)
+    assert cluster.describe()["mark"] == personal_code.mark(word)
 
 
 @needs_root

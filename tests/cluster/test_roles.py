@@ -16,7 +16,7 @@ import pytest
 from running import PATIENCE_S, Beowulf, wait_until
 
 from beowulf import paths
-from beowulf.cluster import checkout
+from beowulf.cluster.machines import checkout
 from tests.simulated_pcs import Hall, hall, learner_at, needs_root
 
 SETUP = paths.root() / "cluster_setup"
@@ -47,9 +47,11 @@ def test_the_packed_checkout_holds_the_labs_and_nothing_of_anybodys_work(tmp_pat
     assert checkout.pack(tmp_path) == (archive, digest)
     with tarfile.open(archive) as packed:
         names = packed.getnames()
-    assert {"cluster_setup/bootstrap.sh", "requirements/lab.lock", "beowulf/service.py"} <= set(
-        names
-    )
+    assert {
+        "cluster_setup/bootstrap.sh",
+        "requirements/lab.lock",
+        "beowulf/desk/service.py",
+    } <= set(names)
     tracked = subprocess.run(["git", "ls-files"], cwd=paths.root(), capture_output=True, text=True)
     if not tracked.returncode:
         strangers = set(names) - set(tracked.stdout.splitlines())

@@ -105,5 +105,5 @@ def test_a_user_whom_the_machine_has_no_name_for_has_a_cluster_too(namespaces_wo
         assert nameless("ssh", "node00", "ssh node01 hostname").strip() == "node01"
         ranks = nameless("ssh", "node00", f"mpiexec -n 2 {HOSTNAME}")
         assert sorted(ranks.split()) == ["node00", "node01"]
-        said = nameless.python("from beowulf.user import learner; print(learner())")
+        said = nameless.python("from beowulf.this_machine.user import learner; print(learner())")
         assert said.strip()

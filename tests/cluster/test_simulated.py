@@ -12,11 +12,13 @@ from running import Beowulf, first
 
 from autograder.evidence import invented, variants
 from autograder.evidence.variants import Own
-from beowulf import mpi, paths, variant
-from beowulf.cluster import platform, simulated
-from beowulf.cluster.platform import Platform, of_plain, read
+from beowulf import mpi, paths
+from beowulf.cluster.common.hydra import EAGER_LIMIT
+from beowulf.cluster.simulated import cluster as simulated
+from beowulf.cluster.simulated import platform
+from beowulf.cluster.simulated.platform import Platform, of_plain, read
+from beowulf.course import personal_code
 from beowulf.errors import LabError, UsageError
-from beowulf.hydra import EAGER_LIMIT
 from beowulf.measure import calibration, roundtrips
 from beowulf.measure.measurement import Measurement
 from beowulf.record import Point, Record
@@ -225,8 +227,8 @@ def test_from_the_command_line_a_study_is_simulated_and_kept(tmp_path: Path) -> 
 def test_what_is_simulated_under_a_personal_code_counts_for_its_learner(
     two: simulated.SimulatedCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    code = variant.of("a course's key", "ada")
-    monkeypatch.setenv(variant.VARIABLE, code)
+    code = personal_code.of("a course's key", "ada")
+    monkeypatch.setenv(personal_code.VARIABLE, code)
     with Measurement("S9", two, tmp_path, timed=False) as session:
         roundtrips.run(session, 2, [8], passes=2)
     assert not variants.findings(session.record(), Own("ada", code, {}))

@@ -24,9 +24,10 @@ from running import Beowulf, wait_until
 from school import KEY, School, opened
 
 from beowulf import paths
-from beowulf.cluster import slurm, slurm_queue
-from beowulf.cluster.slurm import Allocation
-from beowulf.cluster.slurm_queue import Job
+from beowulf.cluster.slurm import cluster as slurm
+from beowulf.cluster.slurm import queue as slurm_queue
+from beowulf.cluster.slurm.cluster import Allocation
+from beowulf.cluster.slurm.queue import Job
 from beowulf.errors import LabError, UsageError
 
 pytestmark = pytest.mark.cluster

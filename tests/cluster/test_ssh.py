@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 from running import Beowulf, wait_until
 
-from beowulf.cluster import connections, node_files, shells
-from beowulf.cluster.inventory import Machine
+from beowulf.cluster.common import shells
+from beowulf.cluster.machines import connections, node_files
+from beowulf.cluster.machines.inventory import Machine
 from beowulf.errors import LabError
 from tests.simulated_pcs import Hall, hall, learner_at, needs_root
 

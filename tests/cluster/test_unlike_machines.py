@@ -14,8 +14,8 @@ import pytest
 from running import Beowulf, unfulfilled
 
 from beowulf import paths
-from beowulf.cluster import ssh
-from beowulf.cluster.ssh import ASKED_TOO, SshCluster
+from beowulf.cluster.machines import cluster as ssh
+from beowulf.cluster.machines.cluster import ASKED_TOO, SshCluster
 from beowulf.record import Record
 from tests.simulated_pcs import CARD, Hall, hall, learner_at, needs_root
 

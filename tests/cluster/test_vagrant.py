@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from beowulf import paths
-from beowulf.cluster import connections, vagrant
-from beowulf.cluster.inventory import Machine
-from beowulf.cluster.links import BURST_BYTES
+from beowulf.cluster.machines import connections, vagrant
+from beowulf.cluster.machines.inventory import Machine
+from beowulf.cluster.namespaces.links import BURST_BYTES
 from beowulf.errors import LabError
 from tests.simulated_pcs import CARD, NETWORK, hall, learner_at, needs_root
 

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from beowulf.cluster import Cluster, running
+from beowulf.desk.notebook import measure_and_save
 from beowulf.errors import LabError
 from beowulf.measure.measurement import Measurement
-from beowulf.notebook import measure_and_save
 from beowulf.record import Record
 from beowulf.studies import STUDIES
 from beowulf.studies.study import Plan, Study

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from beowulf import variant
-from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.namespaces.cluster import NamespaceCluster
+from beowulf.course import personal_code
 from beowulf.errors import LabError
 from beowulf.labs.lab_07 import differing_node
 from beowulf.record import Point, Record, newest
@@ -22,11 +22,11 @@ def test_the_different_node_is_the_one_that_was_drawn_and_is_put_back(
 ) -> None:
     knobs = [ALL[name] for name in paper_e_baseline.TESTBED]
     before = knob_places.read(cluster, knobs)
-    monkeypatch.setenv(variant.VARIABLE, variant.of("a course's key", "ada"))
+    monkeypatch.setenv(personal_code.VARIABLE, personal_code.of("a course's key", "ada"))
     # Without a chance of its own, a learner with a word always draws the same.
     for chance, again in (
         (random.Random(1), random.Random(1)),
-        (None, variant.chance("E7 unlike")),
+        (None, personal_code.chance("E7 unlike")),
     ):
         record = differing_node.measure(cluster, chance)
         assert knob_places.read(cluster, knobs) == before

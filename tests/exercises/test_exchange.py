@@ -10,7 +10,7 @@ from running import first
 from solutions import ONE_AFTER_THE_OTHER, POST, QUARTER, REST, SLICES, WAIT
 
 from beowulf import paths
-from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.errors import LabError
 from beowulf.labs.lab_05 import exchange
 from beowulf.record import newest

@@ -11,8 +11,8 @@ from running import Beowulf, _with, first, wait_until
 from autograder import evidence
 from autograder.evidence import variants
 from autograder.evidence.variants import Own
-from beowulf import variant
-from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.namespaces.cluster import NamespaceCluster
+from beowulf.course import personal_code
 from beowulf.errors import LabError
 from beowulf.exercises import heat, timelines
 from beowulf.exercises.heat import knob_worth, measurements, program, reading
@@ -24,13 +24,13 @@ from tests import heat_solutions
 from tests.heat_solutions import BORDER_ROWS, INNER_ROWS, POSTED, RIGHT, WAITED, WRONG, overlapped
 
 pytestmark = pytest.mark.cluster
-CODE = variant.of("a course's key", "ada")
+CODE = personal_code.of("a course's key", "ada")
 
 
 @pytest.fixture
 def plate(tmp_path: Path, records: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A learner's heat program, all of it right, under a personal code; short measurements, kept beside it."""
-    monkeypatch.setenv(variant.VARIABLE, CODE)
+    monkeypatch.setenv(personal_code.VARIABLE, CODE)
     for name in ("STEP_LAUNCHES", "RUN_LAUNCHES", "EXCHANGE_LAUNCHES", "OVERLAP_LAUNCHES"):
         monkeypatch.setattr(measurements, name, 1)
     monkeypatch.setattr(knob_worth, "PASSES", 3)

@@ -10,7 +10,7 @@ from running import first
 from solutions import APART
 
 from beowulf import paths
-from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.errors import LabError, UsageError
 from beowulf.labs.lab_07 import small_writes
 from beowulf.record import newest

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from beowulf import paths
-from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.exercises import timelines
 from beowulf.labs.lab_06 import one_message
 from beowulf.labs.lab_07 import rules_way

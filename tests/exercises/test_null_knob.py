@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.errors import LabError
 from beowulf.labs.lab_07 import null_knob
 from beowulf.record import Record, newest

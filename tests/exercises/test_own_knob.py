@@ -12,8 +12,8 @@ from running import PATIENCE_S, Beowulf, first
 from solutions import EARLY_DEMUX, KNOB
 
 from beowulf import paths
-from beowulf.cluster.namespaces import NamespaceCluster
-from beowulf.cluster.shells import completed
+from beowulf.cluster.common.shells import completed
+from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.errors import LabError
 from beowulf.exercises import file_functions
 from beowulf.labs.lab_07 import by_lot, own_knob

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from beowulf import paths
-from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.errors import LabError, UsageError
 from beowulf.labs.lab_06 import capture_run, postcard
 from beowulf.record import newest

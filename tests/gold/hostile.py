@@ -33,7 +33,7 @@ ATTACKS = {
     "patches the rubric": (
         "import autograder.rubrics as r\nr.ask = lambda q, s: {n: 100 for n in q}"
     ),
-    "patches form": "import beowulf.notebook as n\nn.form = lambda *a: 100\nform = n.form\n100",
+    "patches form": "import beowulf.desk.notebook as n\nn.form = lambda *a: 100\nform = n.form\n100",
     "writes a gradebook": "open('../../../gradebook.db', 'w').write('all points')",
     "writes Records": "import pathlib\n[p.unlink() for p in pathlib.Path('records').glob('*')]",
     "prints a score": (

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from running import PATIENCE_S
 
-from beowulf.cluster import simulated
-from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.namespaces.cluster import NamespaceCluster
+from beowulf.cluster.simulated import cluster as simulated
 from beowulf.engines import Engines
 from beowulf.measure import statistics
 

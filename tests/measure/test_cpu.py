@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.errors import LabError
 from beowulf.measure import cpu
 from beowulf.measure.cpu import percents, watched

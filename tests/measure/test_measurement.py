@@ -8,14 +8,15 @@ from pathlib import Path
 import pytest
 from running import PATIENCE_S, first, warned
 
-from beowulf import host_state, mpi, paths
-from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf import mpi, paths
+from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.errors import LabError, UsageError
 from beowulf.measure import quality
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.roundtrips import HALF, run
 from beowulf.measure.table import table
 from beowulf.record import Record
+from beowulf.this_machine import host_state
 
 pytestmark = pytest.mark.cluster
 

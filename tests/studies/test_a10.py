@@ -16,7 +16,7 @@ from null_records import Noise, assert_told_apart
 from running import PATIENCE_S, Beowulf, wait_until
 from wire_records import record
 
-from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.errors import LabError
 from beowulf.labs.lab_01 import a5_no_load
 from beowulf.labs.lab_06 import a10_short_messages as a10

@@ -10,7 +10,7 @@ import pytest
 from made import decided
 from wire_records import record
 
-from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.labs.lab_06 import a11_long_messages as a11
 from beowulf.measure.roundtrips import HALF
 from beowulf.record import Record

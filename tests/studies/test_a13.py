@@ -16,7 +16,7 @@ from overlap_records import around, record
 from running import first, warned
 
 from beowulf import paths
-from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.errors import LabError, UsageError
 from beowulf.labs.lab_06 import a13_buffers_and_collectives as a13
 from beowulf.labs.lab_06 import buffer_sizes, collectives

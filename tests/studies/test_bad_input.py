@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from beowulf import mpi, paths, studies
-from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.errors import LabError, UsageError
 from beowulf.measure.measurement import Measurement
 from beowulf.record import Point, Record

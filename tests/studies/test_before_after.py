@@ -14,7 +14,7 @@ from overlap_records import busy, record
 from running import Beowulf
 
 from beowulf.cli import tune_paper, tune_tables
-from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.errors import LabError, UsageError
 from beowulf.labs.lab_03 import e4_hpcc
 from beowulf.measure.roundtrips import HALF

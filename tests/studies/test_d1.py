@@ -8,7 +8,7 @@ import pytest
 from made import decided
 from overlap_records import connected, record, timed
 
-from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.labs.lab_05 import d1_synchronisation as d1
 from beowulf.labs.lab_05 import overlap
 from beowulf.labs.lab_05.overlap import (

@@ -10,7 +10,7 @@ from overlap_records import connected, record, timed
 from running import first
 
 from beowulf import papers
-from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.labs.lab_05 import d2_message_size_sweep as d2
 from beowulf.labs.lab_05 import overlap
 from beowulf.labs.lab_05.d2_message_size_sweep import CAUSES, EAGER, SOCKETS, WAYS

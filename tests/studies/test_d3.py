@@ -8,7 +8,7 @@ import pytest
 from null_records import Noise
 from overlap_records import record, timed
 
-from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.labs.lab_05 import d3_message_and_workload as d3
 from beowulf.labs.lab_05 import overlap
 from beowulf.labs.lab_05.overlap import KB, ONE_USER

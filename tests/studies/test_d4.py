@@ -9,7 +9,7 @@ from made import decided
 from null_records import Noise
 from overlap_records import exchanged, record
 
-from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.labs.lab_05 import d4_both_sides as d4
 from beowulf.labs.lab_05 import overlap
 from beowulf.labs.lab_05.d5_improvement import exchanges

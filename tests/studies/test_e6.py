@@ -12,7 +12,7 @@ from made import decided, named
 from null_records import Noise, assert_told_apart, quieter
 from overlap_records import record
 
-from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.errors import LabError
 from beowulf.labs.lab_07 import e6_knobs
 from beowulf.labs.lab_07.knob_gains import LATER, TOGETHER

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from made import decided
 
-from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.labs.lab_07 import l2_applications
 from beowulf.labs.lab_07.l2_applications import KERNELS, TIME
 from beowulf.record import Record

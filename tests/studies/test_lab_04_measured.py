@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 from running import Beowulf, first, warned
 
-from beowulf import notebook, paths
-from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf import paths
+from beowulf.cluster.common.hydra import EAGER_LIMIT
+from beowulf.cluster.namespaces.cluster import NamespaceCluster
+from beowulf.desk import notebook
 from beowulf.errors import LabError, UsageError
-from beowulf.hydra import EAGER_LIMIT
 from beowulf.labs.lab_04 import (
     a6_measuring_program,
     a7_rate_by_nodes,

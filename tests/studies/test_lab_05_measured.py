@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from running import first
 
-from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.labs.lab_05 import (
     a8_small_messages_overlap,
     a9_overlap_sizes,

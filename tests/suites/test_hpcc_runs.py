@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from beowulf import paths
 from beowulf.cli.commands import app
-from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.errors import LabError, UsageError
 from beowulf.labs.lab_03 import e4_hpcc
 from beowulf.suites import hpcc, hpl, problem

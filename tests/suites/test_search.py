@@ -16,7 +16,7 @@ from running import Beowulf
 
 from beowulf import paths
 from beowulf.cli import suites
-from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.labs.lab_07 import e5_application
 from beowulf.suites import blast, sequences
 from beowulf.suites.sequences import Collection

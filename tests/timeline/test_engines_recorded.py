@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from beowulf.cluster import namespaces
-from beowulf.cluster.config import ClusterConfig
+from beowulf.cluster.common.config import ClusterConfig
+from beowulf.cluster.namespaces import cluster as namespaces
 from beowulf.engines import CellError, Engines
 from beowulf.errors import LabError
 from beowulf.timeline import analysis

@@ -13,9 +13,9 @@ import pytest
 from running import PATIENCE_S, Beowulf, first
 
 from beowulf import mpi, paths
-from beowulf.cluster import simulated
-from beowulf.cluster.namespaces import NamespaceCluster
-from beowulf.cluster.platform import Platform
+from beowulf.cluster.namespaces.cluster import NamespaceCluster
+from beowulf.cluster.simulated import cluster as simulated
+from beowulf.cluster.simulated.platform import Platform
 from beowulf.errors import LabError, UsageError
 from beowulf.timeline import analysis, recording, replay
 from beowulf.timeline.analysis import Analysis

@@ -12,9 +12,9 @@ import pytest
 from running import PATIENCE_S
 
 from beowulf import mpi
-from beowulf.cluster import namespaces
-from beowulf.cluster.config import ClusterConfig
-from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.common.config import ClusterConfig
+from beowulf.cluster.namespaces import cluster as namespaces
+from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.errors import LabError
 from beowulf.packets import table
 from beowulf.timeline import analysis, picture, recording

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from beowulf import mpi
-from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.errors import UsageError
 from beowulf.labs.lab_07 import l1_latency_budget
 from beowulf.record import Record

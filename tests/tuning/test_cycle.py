@@ -14,7 +14,7 @@ from nodeless_cluster import Nodeless
 from running import wait_until
 
 from beowulf import mpi
-from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.errors import LabError
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.statistics import Ratio

@@ -12,7 +12,7 @@ from nodeless_cluster import Nodeless
 from running import Beowulf, at_switch, first
 from tune_in_process import tune
 
-from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.errors import LabError, UsageError
 from beowulf.studies import by_kind
 from beowulf.tuning import knob_places, log

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 import pytest
 from running import PATIENCE_S, Beowulf, first, wait_until
 
-from beowulf.cluster import ssh
+from beowulf.cluster.machines import cluster as ssh
 from beowulf.tuning import log
 from beowulf.tuning.log import Log
 from tests.simulated_pcs import CARD, Hall, hall

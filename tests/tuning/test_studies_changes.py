@@ -12,7 +12,7 @@ from other_user import ada
 from running import first
 
 from beowulf.cluster import Cluster
-from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.errors import LabError, UsageError
 from beowulf.labs.lab_01 import a2_validation
 from beowulf.labs.lab_02 import odd_node
@@ -57,7 +57,7 @@ def odd(cluster: Cluster) -> AbstractContextManager[None]:
 WAYS: tuple[Changing, ...] = (small_buffers, odd, slow_nodes, paper_d)
 
 ROOTLESS = """
-from beowulf.cluster.namespaces import running
+from beowulf.cluster.namespaces.cluster import running
 from beowulf.errors import LabError
 from beowulf.labs.lab_04.b5_unlike_nodes import shared
 from beowulf.labs.lab_05.overlap import ONE_USER_SOCKET, set_nodes

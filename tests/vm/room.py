@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from beowulf.cluster import processes
+from beowulf.cluster.common import processes
 
 # Started outside of the room: waits for its end and then removes the folder.
 KEEPER = """

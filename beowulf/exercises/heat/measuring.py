@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from beowulf import variant
 from beowulf.cluster import Cluster
+from beowulf.course import personal_code
 from beowulf.errors import LabError
 from beowulf.exercises.heat import program
 from beowulf.exercises.heat.program import Function
@@ -15,7 +15,7 @@ from beowulf.exercises.heat.reading import lines
 from beowulf.exercises.heat.trial import Row, tried
 from beowulf.measure.measurement import Measurement
 from beowulf.record import Point, Record
-from beowulf.user import learner
+from beowulf.this_machine.user import learner
 
 LONGEST_S = 120.0  # of one launch; each of its samples has a limit of its own
 WAY = "way"
@@ -88,7 +88,7 @@ class Heat:
         at: Mapping[str, Any],
     ) -> list[Row]:
         # The course holds the seed that run_heat.py prints against the personal code.
-        asked = [task, "--seed", variant.seed(launch), *words, *self._named(ways)]
+        asked = [task, "--seed", personal_code.seed(launch), *words, *self._named(ways)]
         return self.start(self.run, ranks, asked, launch, at)
 
     def _named(self, ways: Sequence[str]) -> list[str]:
@@ -164,7 +164,7 @@ def measured(
 
     A function that is wrong is a fact in the Record; LabError where nothing could be measured to its end.
     """
-    from beowulf.progress import bar
+    from beowulf.this_machine.progress import bar
 
     records = cluster.records or Path("records")
     with (

@@ -4,7 +4,7 @@ from beowulf.labs import offer
 
 __getattr__, __dir__ = offer(
     __name__,
-    "beowulf.cluster.breakable:breakable",
+    "beowulf.cluster.namespaces.breakable:breakable",
     "beowulf.exercises.own_plot",
     "broken_ring",
     "own_ring",

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from beowulf.cluster import SWITCH, WIRE, Cluster
-from beowulf.cluster.config import RATE_BITS_PER_S
+from beowulf.cluster.common.config import RATE_BITS_PER_S
 from beowulf.figures import Figure
 from beowulf.measure.measurement import Measurement
 from beowulf.record import Point, Record, reserve

@@ -11,7 +11,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from beowulf.cluster import Cluster, connections
+from beowulf.cluster import Cluster
+from beowulf.cluster.common import at_once
 from beowulf.engines import Engines
 from beowulf.errors import LabError
 from beowulf.exercises import engine_function
@@ -115,7 +116,7 @@ def _doors(cluster: Cluster) -> list[Point]:
             for peer in peers
         ]
 
-    answers, failed = connections.everywhere(list(cluster.nodes), ask)
+    answers, failed = at_once.everywhere(list(cluster.nodes), ask)
     if failed:
         raise next(iter(failed.values()))
     return [point for node in cluster.nodes for point in answers[node]]

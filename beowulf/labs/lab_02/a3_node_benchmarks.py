@@ -11,8 +11,9 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from beowulf import mpi, paths, variant
+from beowulf import mpi, paths
 from beowulf.cluster import Cluster
+from beowulf.course import personal_code
 from beowulf.errors import LabError
 from beowulf.figures import Figure
 from beowulf.labs.lab_02 import node_neighbours
@@ -103,7 +104,7 @@ def source(name: str) -> Path:
 def options(program: str, launch: int, quick: bool) -> list[str | int]:
     """How long a program is to measure, and in which order."""
     passes = QUICK[program] if quick else FULL.get(program, ())
-    return [*passes, "--seed", variant.seed(launch)]
+    return [*passes, "--seed", personal_code.seed(launch)]
 
 
 def run(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from beowulf import variant
+from beowulf.course import personal_code
 
 KERNEL_ROWS = (
     *("stat", "open/close", "select", "signal handle/catch"),
@@ -15,14 +15,14 @@ TABLES = (1, 2)
 
 def kernel_row(own: str | None = None) -> str:
     """The row of table 1 that is held against a null call, by this word (the learner's, if none is given)."""
-    return variant.choice("02 kernel-rows", "fork proc", KERNEL_ROWS, own)
+    return personal_code.choice("02 kernel-rows", "fork proc", KERNEL_ROWS, own)
 
 
 def round_trip(own: str | None = None) -> str:
     """The row of table 2 of which half is asked."""
-    return variant.choice("02 round-trips", "TCP", ROUND_TRIPS, own)
+    return personal_code.choice("02 round-trips", "TCP", ROUND_TRIPS, own)
 
 
 def table(own: str | None = None) -> int:
     """The table of paper A in which the rows are counted."""
-    return variant.choice("02 paper-tables", 1, TABLES, own)
+    return personal_code.choice("02 paper-tables", 1, TABLES, own)

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from beowulf import variant
 from beowulf.cluster import Cluster
+from beowulf.course import personal_code
 from beowulf.errors import LabError
 from beowulf.exercises.exercise import Exercise
 from beowulf.labs.lab_02 import a3_node_benchmarks as a3
@@ -45,7 +45,7 @@ def measure(cluster: Cluster, chance: random.Random | None = None) -> Record:
     Without `chance`, a learner who has a word of their course always draws the same node. LabError where
     nodes cannot be made to differ.
     """
-    node = (chance or variant.chance(f"{STUDY} {VARIANT}")).choice(
+    node = (chance or personal_code.chance(f"{STUDY} {VARIANT}")).choice(
         cluster.nodes[1:] or cluster.nodes
     )
     planned = ROUNDS * len(CHOSEN) * len(cluster.nodes)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from beowulf import variant
+from beowulf.course import personal_code
 from beowulf.exercises.exercise import Exercise
 from beowulf.labs.lab_02 import on_node
 from beowulf.labs.lab_02.on_first_node import about, tried
@@ -63,7 +63,7 @@ def measure(engines: Engines, name: str = NAME, chance: random.Random | None = N
     function is in the Record, in sentences.
     """
     cluster = engines.cluster
-    calls = drawn(chance or variant.chance(f"{STUDY} {VARIANT}"))
+    calls = drawn(chance or personal_code.chance(f"{STUDY} {VARIANT}"))
     folder, node = cluster.records or Path("records"), cluster.nodes[0]
     with Measurement(STUDY, cluster, folder, sweep={"exercise": name, "nodes": [node]}) as session:
         found = tried(engines, on_node.looked_at.__name__, name, calls, timeout_s=LONGEST_S)

@@ -15,8 +15,8 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from beowulf import variant
 from beowulf.cluster import Cluster
+from beowulf.course import personal_code
 from beowulf.errors import LabError
 from beowulf.figures import Figure
 from beowulf.labs.lab_03 import parallel_tables
@@ -74,7 +74,7 @@ def plan(cluster: Cluster, *, quick: bool) -> Plan:
     planned = launches * len(places) + PROFILED * len(npb.BENCHMARKS)
 
     def steps(measurement: Measurement) -> None:
-        draw = random.Random(variant.seed())
+        draw = random.Random(personal_code.seed())
         measurement.progress(0, planned, "A4: compiling")
         measurement.prepare_all([benchmark.source for benchmark in npb.BENCHMARKS.values()])
         for number in range(launches):
@@ -85,7 +85,7 @@ def plan(cluster: Cluster, *, quick: bool) -> Plan:
                 run(measurement, name, letters[name], RANKS, number, profiled=True)
 
     sweep = {"classes": letters, "launches": launches, "profiled_launches": PROFILED}
-    sweep |= {"seed": variant.seed()}
+    sweep |= {"seed": personal_code.seed()}
     return Plan(planned, sweep, steps)
 
 

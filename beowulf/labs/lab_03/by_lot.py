@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from beowulf import variant
+from beowulf.course import personal_code
 from beowulf.exercises.heat.measurements import RUN_ROWS
 
 PLATES, USUAL_PLATE = RUN_ROWS, max(RUN_ROWS)
@@ -19,9 +19,9 @@ USUAL_SENDER = "LU"
 
 def plate_rows(own: str | None = None) -> int:
     """Of which plate, by its rows, the serial share is asked."""
-    return variant.choice("03 karp-flatt", USUAL_PLATE, PLATES, own)
+    return personal_code.choice("03 karp-flatt", USUAL_PLATE, PLATES, own)
 
 
 def sender(own: str | None = None) -> str:
     """Of which benchmark the length of a message is asked."""
-    return variant.choice("03 message-length", USUAL_SENDER, [*CALLS], own)
+    return personal_code.choice("03 message-length", USUAL_SENDER, [*CALLS], own)

@@ -13,7 +13,7 @@ __getattr__, __dir__ = offer(
     "beowulf.measure.roundtrips:rates",
     "beowulf.measure.roundtrips:run",
     "beowulf.measure.table:summarised",
-    "beowulf.user:learner",
-    "beowulf.variant:asked_bytes",
-    "beowulf.variant:asked_limit",
+    "beowulf.this_machine.user:learner",
+    "beowulf.course.personal_code:asked_bytes",
+    "beowulf.course.personal_code:asked_limit",
 )

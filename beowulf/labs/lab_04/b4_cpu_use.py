@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from beowulf import paths, variant
+from beowulf import paths
 from beowulf.cluster import Cluster
+from beowulf.course import personal_code
 from beowulf.figures import Figure
 from beowulf.measure import cpu
 from beowulf.measure.judgement import below, difference, narrower, together
@@ -56,7 +57,7 @@ def _one(measurement: Measurement, size: int, protocol: str, polling: str, launc
     program = paths.root() / "labs" / LAB / "roundtrip.c"
     nodes = measurement.cluster.nodes[:2]
     words: list[str | int] = ["--protocol", protocol, "--sizes", size, "--passes", 1]
-    words += ["--seed", variant.seed(launch)]
+    words += ["--seed", personal_code.seed(launch)]
     # About two seconds.
     words += ["--chunks", CHUNKS, "--chunk-us", int(CHUNK_S * 1e6)]
     with cpu.watched(measurement.cluster, nodes, program.stem) as percents:

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from beowulf import paths, variant
+from beowulf import paths
 from beowulf.cluster import Cluster
+from beowulf.course import personal_code
 from beowulf.figures import Figure
 from beowulf.measure.judgement import quotient
 from beowulf.measure.measurement import Measurement
@@ -54,7 +55,14 @@ def plan(cluster: Cluster, *, quick: bool) -> Plan:
                         [
                             *("--pattern", "ring", "--protocol", "nonblocking"),
                             *("--sizes", SIZE_BYTES, "--compute-us", WORK_US),
-                            *("--passes", passes, "--chunks", 1, "--seed", variant.seed(launch)),
+                            *(
+                                "--passes",
+                                passes,
+                                "--chunks",
+                                1,
+                                "--seed",
+                                personal_code.seed(launch),
+                            ),
                         ],
                         launch=launch,
                         at={"nodes": name},

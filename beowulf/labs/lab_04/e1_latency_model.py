@@ -15,8 +15,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from beowulf.cluster import Cluster
+from beowulf.cluster.common.hydra import EAGER_LIMIT
 from beowulf.figures import Figure
-from beowulf.hydra import EAGER_LIMIT
 from beowulf.measure.fit import Fit, alpha_beta, eager_limit
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.roundtrips import (

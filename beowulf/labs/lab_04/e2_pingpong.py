@@ -15,9 +15,10 @@ from functools import partial
 
 import pandas as pd
 
-from beowulf import paths, variant
+from beowulf import paths
 from beowulf.cluster import Cluster
 from beowulf.cluster.description import on_one_machine
+from beowulf.course import personal_code
 from beowulf.figures import Figure
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import trouble
@@ -59,7 +60,7 @@ def plan(cluster: Cluster, *, quick: bool, sizes: Sequence[int] | None = None) -
             run(measurement, 2, chosen, passes=passes, launch=launch, mode="imb")
             if requests:
                 words: list[str | int] = ["--sizes", ",".join(map(str, requests))]
-                words += ["--passes", passes, "--seed", variant.seed(launch)]
+                words += ["--passes", passes, "--seed", personal_code.seed(launch)]
                 measurement.launch(PROGRAM, 2, words, launch=launch)
 
     about = {"sizes": chosen, "launches": launches, "passes": passes, "mode": "imb"}

@@ -21,8 +21,8 @@ from beowulf.measure import roundtrips
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.roundtrips import HALF
 from beowulf.measure.table import summarised
-from beowulf.progress import bar
 from beowulf.record import Point, Record
+from beowulf.this_machine.progress import bar
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,10 +15,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from beowulf import paths, variant
+from beowulf import paths
 from beowulf.cluster import Cluster
+from beowulf.cluster.common.hydra import EAGER_LIMIT
+from beowulf.course import personal_code
 from beowulf.errors import LabError
-from beowulf.hydra import EAGER_LIMIT
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import trouble
 from beowulf.measure.table import table
@@ -183,7 +184,7 @@ def sweep_arguments(
     """The arguments of the programs that sweep over sizes; each launch has an order of its own."""
     listed = ",".join(map(str, sizes))
     words: list[str | int] = ["--seconds", str(seconds), "--sizes", listed]
-    return [*words, "--passes", passes, "--seed", variant.seed(number)]
+    return [*words, "--passes", passes, "--seed", personal_code.seed(number)]
 
 
 @dataclass(frozen=True)

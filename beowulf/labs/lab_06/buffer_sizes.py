@@ -17,8 +17,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from beowulf.cluster import Cluster
+from beowulf.cluster.common.hydra import EAGER_LIMIT
 from beowulf.errors import LabError
-from beowulf.hydra import EAGER_LIMIT
 from beowulf.labs.lab_06.wire_claims import POINTS_MATTER
 from beowulf.measure.judgement import SIMILAR, Span
 from beowulf.measure.measurement import Measurement

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from beowulf import variant
+from beowulf.course import personal_code
 from beowulf.exercises.heat.wire import COLUMNS as USUAL_COLUMNS
 
 # None of these lengths fills its last segment, so that it is cut alike on every cluster.
@@ -11,4 +11,4 @@ COLUMNS = (600, 800, 1200, 1500, 2000)
 
 def columns(own: str | None = None) -> int:
     """How many columns the plate has that is captured."""
-    return variant.choice("06 plate", USUAL_COLUMNS, COLUMNS, own)
+    return personal_code.choice("06 plate", USUAL_COLUMNS, COLUMNS, own)

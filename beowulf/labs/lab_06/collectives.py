@@ -15,7 +15,8 @@ from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING
 
-from beowulf import paths, variant
+from beowulf import paths
+from beowulf.course import personal_code
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import trouble
 from beowulf.measure.statistics import LEAST_PAIRS
@@ -75,7 +76,7 @@ def measure(measurement: Measurement) -> None:
     for number in range(launches):
         words: list[str | int] = ["--operations", ",".join(OPERATIONS)]
         words += ["--sizes", ",".join(map(str, sizes)), "--passes", passes]
-        words += ["--repetitions", REPETITIONS, "--seed", variant.seed(number)]
+        words += ["--repetitions", REPETITIONS, "--seed", personal_code.seed(number)]
         with observed(measurement) as wire:
             lines = measurement.launch(program, RANKS, words, launch=number, at={"part": PART})
         count = int(next(line for line in lines if line["kind"] == "about")["operations_each"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from beowulf import variant
+from beowulf.course import personal_code
 
 # Settings that every node has of its own, and that take 0 and 1.
 SETTINGS = (
@@ -21,14 +21,14 @@ WORKLOADS, USUAL_WORKLOAD = ("mpiBLAST", "HPCC"), "mpiBLAST"
 
 def setting(own: str | None = None) -> str:
     """For which setting of the kernel a knob is to be written."""
-    return variant.choice("07 own-knob", USUAL_SETTING, SETTINGS, own)
+    return personal_code.choice("07 own-knob", USUAL_SETTING, SETTINGS, own)
 
 
 def columns(own: str | None = None) -> int:
     """How long the rows of the plate are on which a firewall is tried."""
-    return variant.choice("07 plate", USUAL_COLUMNS, COLUMNS, own)
+    return personal_code.choice("07 plate", USUAL_COLUMNS, COLUMNS, own)
 
 
 def workload(own: str | None = None) -> str:
     """Of which of paper E's applications the share of waiting is asked."""
-    return variant.choice("07 waiting-share", USUAL_WORKLOAD, WORKLOADS, own)
+    return personal_code.choice("07 waiting-share", USUAL_WORKLOAD, WORKLOADS, own)

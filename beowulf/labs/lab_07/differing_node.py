@@ -8,8 +8,8 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING
 
-from beowulf import variant
 from beowulf.cluster import Cluster
+from beowulf.course import personal_code
 from beowulf.errors import LabError
 from beowulf.exercises.exercise import Exercise
 from beowulf.measure.watched import Watched
@@ -33,7 +33,7 @@ def measure(cluster: Cluster, chance: random.Random | None = None) -> Record:
     to differ.
     """
     with Watched(cluster, STUDY) as watched:
-        chance = chance or variant.chance(f"{STUDY} {VARIANT}")
+        chance = chance or personal_code.chance(f"{STUDY} {VARIANT}")
         here = paper_e_baseline.parts(cluster)
         if not here:
             raise LabError(

@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from beowulf.cluster import Cluster, connections
-from beowulf.cluster.shells import SHELL
+from beowulf.cluster import Cluster
+from beowulf.cluster.common import at_once
+from beowulf.cluster.common.shells import SHELL
 from beowulf.errors import LabError
 from beowulf.exercises import file_functions
 from beowulf.exercises.exercise import Exercise
@@ -93,7 +94,7 @@ def measure(
 
     LabError when it is not written yet, when its lines fail, or when it is not as before at the end.
     """
-    from beowulf.progress import bar
+    from beowulf.this_machine.progress import bar
 
     file = Path(source)
     mine = read(file_functions.functions(file), file.name)
@@ -298,7 +299,7 @@ def _everywhere(cluster: Cluster, scripts: Mapping[str, str], method: str) -> St
             raise LabError(f"On {node}, the lines of {method} fail: {said}.", HINT, node)
         return done.stdout.strip()
 
-    return connections.all_of([*scripts], work)
+    return at_once.all_of([*scripts], work)
 
 
 def _alike(states: States) -> str:

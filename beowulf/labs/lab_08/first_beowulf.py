@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from beowulf import paths
-from beowulf.cluster import Cluster, simulated
+from beowulf.cluster import Cluster
+from beowulf.cluster.simulated import cluster as simulated
 from beowulf.errors import LabError
 from beowulf.exercises.exercise import Exercise
 from beowulf.exercises.gas import beside_headers

@@ -15,9 +15,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from beowulf import papers, paths
-from beowulf.cluster import simulated
-from beowulf.cluster.config import SIMULATED
-from beowulf.cluster.platform import Platform, read
+from beowulf.cluster.common.config import SIMULATED
+from beowulf.cluster.simulated import cluster as simulated
+from beowulf.cluster.simulated.platform import Platform, read
 from beowulf.measure.measurement import Measurement
 
 NODES = (1, 2, 4, 8, 16)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from beowulf import papers, paths
 from beowulf.cluster import Cluster
-from beowulf.cluster.config import SIMULATED
-from beowulf.cluster.platform import of_plain
+from beowulf.cluster.common.config import SIMULATED
+from beowulf.cluster.simulated.platform import of_plain
 from beowulf.errors import LabError
 from beowulf.labs.lab_08.machine_1995 import doubled, ethernet, launching_on
 from beowulf.measure.measurement import Measurement

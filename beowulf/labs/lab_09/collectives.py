@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from beowulf import paths
-from beowulf.cluster import Cluster, simulated
+from beowulf.cluster import Cluster
+from beowulf.cluster.simulated import cluster as simulated
 from beowulf.errors import LabError, UsageError
 from beowulf.exercises.exercise import Exercise
 from beowulf.measure.calibration import Calibration

@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from beowulf import mpi, paths
-from beowulf.cluster import Cluster, simulated
-from beowulf.cluster.platform import Platform, read
+from beowulf.cluster import Cluster
+from beowulf.cluster.simulated import cluster as simulated
+from beowulf.cluster.simulated.platform import Platform, read
 from beowulf.errors import LabError
 from beowulf.exercises import gas as lab_08_gas
 from beowulf.exercises.exercise import Exercise

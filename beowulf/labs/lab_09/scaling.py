@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from beowulf import mpi, paths
-from beowulf.cluster import Cluster, simulated
-from beowulf.cluster.config import SIMULATED as SIMULATED_MPI
-from beowulf.cluster.platform import read
+from beowulf.cluster import Cluster
+from beowulf.cluster.common.config import SIMULATED as SIMULATED_MPI
+from beowulf.cluster.simulated import cluster as simulated
+from beowulf.cluster.simulated.platform import read
 from beowulf.errors import LabError, UsageError
 from beowulf.exercises.exercise import Exercise
 from beowulf.measure import calibration

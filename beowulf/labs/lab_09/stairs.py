@@ -19,10 +19,12 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from beowulf import lab_file, mpi, paths
-from beowulf.cluster import Cluster, simulated
-from beowulf.cluster.config import SIMULATED
-from beowulf.cluster.platform import Platform, read
+from beowulf import mpi, paths
+from beowulf.cluster import Cluster
+from beowulf.cluster.common.config import SIMULATED
+from beowulf.cluster.simulated import cluster as simulated
+from beowulf.cluster.simulated.platform import Platform, read
+from beowulf.course import lab_file
 from beowulf.errors import LabError, UsageError
 from beowulf.exercises.exercise import Exercise
 from beowulf.labs.lab_09 import plain_c, tokens

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from beowulf.cluster import Cluster
-from beowulf.cluster.links import BURST_BYTES
+from beowulf.cluster.namespaces.links import BURST_BYTES
 from beowulf.tuning.knob import NODES, SWITCH, Knob, facts, number
 
 LEAST_BYTES, MOST_BYTES = 576, 9000

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from made import decided, outcomes
 
-from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.labs.lab_01 import a1_building
 from beowulf.record import Point
 from beowulf.studies import draw, judge

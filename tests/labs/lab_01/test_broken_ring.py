@@ -9,10 +9,10 @@ import pytest
 from nodeless_cluster import Nodeless
 from running import PATIENCE_S
 
-from beowulf.cluster import namespaces
-from beowulf.cluster.config import ClusterConfig
-from beowulf.cluster.faults import CLOSED_PORTS
-from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.common.config import ClusterConfig
+from beowulf.cluster.namespaces import cluster as namespaces
+from beowulf.cluster.namespaces.cluster import NamespaceCluster
+from beowulf.cluster.namespaces.faults import CLOSED_PORTS
 from beowulf.errors import LabError
 from beowulf.labs.lab_01 import broken_ring, own_ring
 from beowulf.record import newest

@@ -14,7 +14,7 @@ from made import decided, named
 
 from beowulf import mpi
 from beowulf.cluster import Cluster, Completed
-from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.errors import LabError, UsageError
 from beowulf.labs.lab_02 import a3_node_benchmarks as a3
 from beowulf.labs.lab_02 import node_rows

@@ -9,7 +9,7 @@ import pytest
 from nodeless_cluster import Nodeless
 from running import warned
 
-from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.errors import LabError
 from beowulf.labs.lab_02 import load_times, odd_node
 from beowulf.labs.lab_02.node_comparison import OVER_IP

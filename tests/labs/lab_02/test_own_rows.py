@@ -9,7 +9,7 @@ import pytest
 from solutions import CLOCK, EMPTY_ROW, LIBRARY, PIPE, READ, SYSTEM_CALL, WRITE, loop
 
 from beowulf import paths
-from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.errors import LabError
 from beowulf.labs.lab_02 import own_rows
 from beowulf.record import newest

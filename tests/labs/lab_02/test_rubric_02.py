@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from autograder.evidence.variants import Own
-from beowulf import variant
+from beowulf.course import personal_code
 from beowulf.labs.lab_02 import array_sweep, by_lot
 from beowulf.labs.lab_02.node_comparison import OVER_IP
 from beowulf.record import Record
@@ -109,7 +109,7 @@ def test_each_step_of_the_plate_counts_by_itself(kept: Record, worth: float, sai
 
 
 def test_rows_are_drawn_by_the_word_of_the_course() -> None:
-    words = [variant.of("a key", f"student {number}") for number in range(40)]
+    words = [personal_code.of("a key", f"student {number}") for number in range(40)]
     assert {by_lot.kernel_row(word) for word in words} == set(by_lot.KERNEL_ROWS)
     assert {by_lot.round_trip(word) for word in words} == set(by_lot.ROUND_TRIPS)
     word = next(each for each in words if by_lot.kernel_row(each) == "stat")

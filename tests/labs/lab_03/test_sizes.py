@@ -10,7 +10,7 @@ import pytest
 from running import first
 
 from beowulf import paths
-from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.errors import LabError
 from beowulf.exercises import timelines
 from beowulf.labs.lab_03 import message_sizes, mg_timeline

@@ -18,9 +18,11 @@ import pytest
 from running import first
 
 from beowulf import mpi, paths
-from beowulf.cluster import SWITCH, namespaces, simulated
-from beowulf.cluster.config import ClusterConfig
-from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster import SWITCH
+from beowulf.cluster.common.config import ClusterConfig
+from beowulf.cluster.namespaces import cluster as namespaces
+from beowulf.cluster.namespaces.cluster import NamespaceCluster
+from beowulf.cluster.simulated import cluster as simulated
 from beowulf.errors import LabError, UsageError
 from beowulf.exercises import gas
 from beowulf.labs.lab_08 import (

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 from running import first, wait_until
 
-from beowulf.cluster import SWITCH, namespaces
-from beowulf.cluster.config import ClusterConfig
-from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster import SWITCH
+from beowulf.cluster.common.config import ClusterConfig
+from beowulf.cluster.namespaces import cluster as namespaces
+from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.errors import LabError
 from beowulf.labs.lab_08 import c3_striping
 from beowulf.labs.lab_08.c3_striping import BONDING, KERNEL, MULTIPATH, ONE, PROGRAM_TURNS

@@ -10,8 +10,9 @@ import pytest
 from running import PATIENCE_S, first
 
 from beowulf import paths
-from beowulf.cluster import platform, simulated
-from beowulf.cluster.namespaces import NamespaceCluster
+from beowulf.cluster.namespaces.cluster import NamespaceCluster
+from beowulf.cluster.simulated import cluster as simulated
+from beowulf.cluster.simulated import platform
 from beowulf.errors import LabError, UsageError
 from beowulf.labs.lab_09 import collectives, replays, scaling, stairs, tokens
 from beowulf.measure.calibration import of

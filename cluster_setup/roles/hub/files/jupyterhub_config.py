@@ -42,7 +42,7 @@ def set_the_desk(spawner):
     kind = "instructor" if teaches else "learner"
     # The shared cluster is asked for by who is about to measure, and only then.
     wait = ["--wait"] if hub["cluster"] == "slurm" else []
-    server = [str(programs / "python"), "-m", "beowulf.service", *wait, kind]
+    server = [str(programs / "python"), "-m", "beowulf.desk.service", *wait, kind]
     spawner.cmd = [*server, str(programs / "jupyterhub-singleuser")]
     spawner.environment = {"JUPYTER_CONFIG_PATH": str(folder / kind)}
     # The course lies beside what the instructor does as a learner.

@@ -1,0 +1,1 @@
+"""Names of this machine, for where namespaces are forbidden."""

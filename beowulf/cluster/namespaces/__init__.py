@@ -1,0 +1,1 @@
+"""The default kind: nodes made of Linux namespaces on this machine."""

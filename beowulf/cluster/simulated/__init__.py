@@ -1,0 +1,1 @@
+"""Nodes and links that SimGrid simulates."""

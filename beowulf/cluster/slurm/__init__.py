@@ -1,0 +1,1 @@
+"""Nodes that Slurm gives to one learner at a time."""

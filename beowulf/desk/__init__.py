@@ -1,0 +1,1 @@
+"""Where a learner works: notebooks, JupyterLab, and what this machine lacks for them."""

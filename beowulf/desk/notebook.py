@@ -1,0 +1,244 @@
+"""What happens behind a notebook's cells: a study saves its Record, an answer is checked for its form."""
+
+from __future__ import annotations
+
+import math
+import re
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from beowulf.cluster import Cluster
+from beowulf.cluster.holding.lock import Report
+from beowulf.cluster.namespaces.faults import PUZZLES
+from beowulf.errors import LabError, Sentence, UsageError
+from beowulf.measure.watched import Watched
+from beowulf.record import GIVEN, Record
+from beowulf.studies import STUDIES, by_kind, find, given
+from beowulf.this_machine.progress import Progress, no_progress
+from beowulf.this_machine.user import learner
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# It becomes part of a file's name.
+VARIANT = re.compile(r"\w[\w-]*")
+LONGEST_TABLE = 60  # rows that a terminal prints
+
+
+def study(
+    name: str,
+    cluster: Cluster,
+    *,
+    variant: str = "",
+    quick: bool = False,
+    progress: bool = True,
+) -> Record:
+    """Measure and save beside the notebook; LabError while someone else measures on the cluster."""
+    if shown := _given(find(name).id, cluster):
+        return shown
+    from beowulf.this_machine.progress import bar
+
+    folder = cluster.records or Path("records")
+    try:
+        with bar(find(name).title, shown=progress) as report:
+            record, path = measure_and_save(
+                name,
+                cluster,
+                folder,
+                variant=variant,
+                quick=quick,
+                report=print,
+                progress=report,
+            )
+    except KeyboardInterrupt:
+        raise NothingMeasuredError(
+            f"Study {find(name).id} was stopped before it had measured anything: there is no Record of it."
+            " Run this cell again to measure."
+        ) from None
+    if not record.complete:
+        left = incomplete_message(record, path, "Run this cell again")
+        print(*record.warnings, left, sep="\n", file=sys.stderr)
+    return record
+
+
+def _given(study: str, cluster: Cluster) -> Record | None:
+    """Where this kind of cluster cannot show a study, the Record of it that is given with the labs."""
+    why = by_kind.unseen(study, cluster) if cluster.cannot_show else ""
+    record = given.record(study) if why else None
+    if record:
+        print(
+            f"{why} {given.SAYS} It was measured on {record.cluster.get('kind')}, {record.started[:10]}."
+        )
+    return record
+
+
+def prepare() -> None:
+    """Let tables fit into a notebook's cells, and let pyshark run in them as its documentation shows."""
+    fit_tables()
+    nest_loops()
+
+
+def nest_loops() -> None:
+    """Where cells run inside of an event loop, as Jupyter's do, let what they call run that loop for a while, too.
+
+    pyshark waits so for each packet that tshark gives it, and asyncio alone refuses it.
+    """
+    import asyncio
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return  # in a terminal
+    import nest_asyncio2
+
+    from beowulf.packets import dissector
+
+    nest_asyncio2.apply()
+    dissector.let_pyshark_wait()
+
+
+def fit_tables() -> None:
+    """In a notebook, let the tables of pandas be as wide as the cell: titles are broken at `_`, and text anywhere.
+
+    In a terminal, print all of their columns, side by side as far as they fit.
+    """
+    from IPython.core.getipython import get_ipython
+
+    shell: Any = get_ipython()
+    if shell:
+        formatters = shell.display_formatter.formatters
+        formatters["text/html"].for_type_by_name("pandas", "DataFrame", fitted)
+        if type(shell).__name__ == "TerminalInteractiveShell":
+            formatters["text/plain"].for_type_by_name("pandas", "DataFrame", print_whole)
+
+
+def print_whole(frame: pd.DataFrame, printer: Any, cycle: bool) -> None:
+    """What a terminal prints of a table."""
+    width = shutil.get_terminal_size().columns
+    printer.text(frame.to_string(line_width=width, max_rows=LONGEST_TABLE))
+
+
+def fitted(table: pd.DataFrame) -> str:
+    """The HTML of a table that a page of any width can hold."""
+    page = re.sub(
+        "<th>(.*?)</th>",
+        lambda title: f'<th style="overflow-wrap:normal">{title[1].replace("_", "_<wbr>")}</th>',
+        str(cast("Any", table)._repr_html_()),
+    )
+    page = re.sub(r"<td>([-+.,:\d]+)</td>", r'<td style="white-space:nowrap">\1</td>', page)
+    return f'<div style="overflow-x:auto;overflow-wrap:anywhere">{page}</div>'
+
+
+class NothingMeasuredError(Sentence, KeyboardInterrupt):
+    """A study was interrupted before its first sample."""
+
+
+def incomplete_message(record: Record, path: Path, again: str) -> str:
+    """What is left of a measurement that was cut short, where, and that `again` is what to do next."""
+    samples = sum(len(point.samples) for point in record.points)
+    return (
+        f"Kept: {samples} samples of study {record.study}, in {path}, which says that it"
+        f" is incomplete. {again} to measure all of it; until then its claims are at best inconclusive."
+    )
+
+
+def measure_and_save(
+    name: str,
+    cluster: Cluster,
+    folder: Path,
+    *,
+    variant: str = "",
+    quick: bool = False,
+    adaptive: bool = False,
+    wait: bool = False,
+    report: Report | None = None,
+    progress: Progress = no_progress,
+    traces: Path | None = None,
+) -> tuple[Record, Path]:
+    """Measure a study, say whose Record it is, and save it in `folder`; the Record and its file.
+
+    `adaptive` is for the studies that can find sizes between their own; UsageError for the others. `wait` and
+    `report`: as in Watched; `traces`: as in Study.measure.
+    """
+    if adaptive and not find(name).adaptive:
+        able = [each for each in STUDIES if find(each).adaptive]
+        raise UsageError(
+            f"The sizes of study {find(name).id} cannot be refined.",
+            f"`--adaptive` is for {' and '.join(sorted(able))}.",
+        )
+    if variant and not VARIANT.fullmatch(variant):
+        raise UsageError(
+            f"A variant is a word of letters, digits and hyphens, not {variant!r}.",
+            "`broken-a` is one.",
+        )
+    if variant == GIVEN:
+        raise UsageError(
+            f"{GIVEN!r} names the Records that come with the labs.", "Name yours otherwise."
+        )
+    try:  # before the measurement, which would be lost otherwise
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise LabError(
+            f"The folder {folder} for your Records cannot be made: {error.strerror}.",
+            "Name another one, or work in a folder that you may write to.",
+        ) from error
+    by_kind.refuse_unseen(find(name).id, cluster)
+    options = {"adaptive": True} if adaptive else {}
+    with Watched(cluster, find(name).id, wait=wait, report=report) as watched:
+        _refuse_a_false_name(cluster.broken, variant)
+        record = find(name).measure(
+            cluster, folder, quick=quick, progress=progress, traces=traces, **options
+        )
+        record.learner = learner()
+        record.variant = variant
+        return record, watched.end(record).save_in(folder)
+
+
+def _refuse_a_false_name(broken: str, variant: str) -> None:
+    """A Record of a broken cluster must not pass for that of a whole one, or of another broken one."""
+    named = variant.removeprefix("broken-") if variant.startswith("broken-") else ""
+    if broken and not variant:
+        raise LabError(
+            f"The cluster is broken ({broken}), and this Record would pass for that of a whole one.",
+            f"Name it by `--variant broken-{broken}`, or heal the cluster first: `beowulf up`.",
+        )
+    if named in PUZZLES and broken != named:
+        state = f"broken ({broken})" if broken else "not broken"
+        raise LabError(
+            f"The cluster is {state}, but this Record is to be of cluster {named}.",
+            f"`beowulf break {named}` breaks it so; `beowulf up` heals it.",
+        )
+
+
+class NotAnAnswerError(Sentence, AssertionError):
+    """An answer has not the required form."""
+
+
+def form(value: object, kind: str) -> None:
+    """Say in a NotAnAnswerError what is wrong with the form of an answer; whether it is right is not checked here.
+
+    `kind` is text, number, node (such as "node02"), or choice:a,b,c.
+    """
+    if value is None or value is Ellipsis:
+        raise NotAnAnswerError("This answer is still empty.")
+    if kind == "number":
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, int | float)
+            or not math.isfinite(value)
+        ):
+            raise NotAnAnswerError(f"The answer is a number, such as 3 or 0.25, not {value!r}.")
+        return
+    if not isinstance(value, str) or not value.strip():
+        raise NotAnAnswerError(f"The answer is a text in quotes, not {value!r}.")
+    word = " ".join(value.lower().split())  # as the rubrics read it
+    if kind == "node" and not re.fullmatch(r"node\d\d", word):
+        raise NotAnAnswerError(
+            f'The answer is the name of a node, such as "node02", not {value!r}.'
+        )
+    if kind.startswith("choice:"):
+        choices = kind.removeprefix("choice:").split(",")
+        if word not in [choice.lower() for choice in choices]:
+            raise NotAnAnswerError(f"The answer is one of {', '.join(choices)}, not {value!r}.")

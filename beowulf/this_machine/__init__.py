@@ -1,0 +1,1 @@
+"""This machine and who works on it: its load, its browser, its terminal, its user."""
