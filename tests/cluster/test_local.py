@@ -236,7 +236,7 @@ def test_the_terminal_names_and_shows_the_given_record(learner: Beowulf) -> None
     assert "`beowulf show A5 --given`" in said
     assert "given with the labs, not measured by you" in learner("show", "A5", "--given")
     assert "a Record that is given, not yours" in learner("claims", "A5", "--given")
-    assert "A5" in learner("show", "D1", "--given", code=1)  # which there are
+    assert "A5" in learner("show", "B2", "--given", code=1)  # which there are
     assert "names the Records that come with the labs" in learner(
         "study", "E1", "--variant", "given", code=2
     )
