@@ -78,7 +78,7 @@ def test_what_is_not_distinguishable_from_zero_is_reported_and_not_drawn() -> No
 @pytest.mark.parametrize(
     ("ways", "claim", "said"),
     [
-        ({"nodes_waiting": 5.5}, "wake-up-1", "less than nothing"),
+        ({"nodes_waiting": 5.5}, "wake-up-1", "more than 0 is asked"),
         ({"shaped_us": 700.0}, "wire-16384", "its bits come to 1397"),
     ],
 )
