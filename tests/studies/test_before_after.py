@@ -1,4 +1,4 @@
-"""Before and after side by side: does each program's gain stand beside the ping-pong's, and is all as it was?"""
+"""Before and after side by side: is each program's gain shown with the ping-pong's, and is all as it was?"""
 
 from __future__ import annotations
 

@@ -145,7 +145,7 @@ def time_without(knob: str) -> Quantity:
 
 
 def decided(knob: str, *wanted: Decision) -> Judge:
-    """Whether the decision on a knob alone is one of those wanted; its other comparisons stand beside it."""
+    """Whether the decision on a knob alone is one of those wanted; the evidence has its other comparisons, too."""
 
     def judge(record: Record) -> Judgement:
         alone = gain(record, knob)
