@@ -1,4 +1,4 @@
-"""Is docs/results.md what was measured, claim by claim, and does it say what is not measured?"""
+"""Is docs/results.md what was measured, claim by claim, and does it say what could not be measured?"""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks import full_studies, results_page
 from benchmarks.result import kept
-from beowulf.studies import STUDIES, find
+from beowulf.studies import find
 from beowulf.verdict import ARITHMETIC, OWN, OWN_CHECKS
 
 BEFORE = {"load_1min": 0.25, "cores": 2, "waiting_for_a_core_percent_10s": 0.0}
@@ -56,11 +56,10 @@ def made() -> dict[str, Any]:
     )
 
 
-def test_the_page_is_what_was_measured_and_names_every_study() -> None:
+def test_the_page_is_what_was_measured() -> None:
     page = results_page.PAGE.read_text(encoding="utf-8")
     again = "`python -m benchmarks.results_page` writes it again"
     assert page == results_page.markdown(kept("full_studies")), again
-    assert all(section(page, name) for name in STUDIES)
 
 
 def test_a_claim_has_its_measure_its_verdict_and_why(made: dict[str, Any]) -> None:
@@ -88,9 +87,8 @@ def test_own_checks_and_arithmetic_are_listed_and_not_counted(made: dict[str, An
     assert "| all | 2 | 1 | 0 | 2.5 |" in summary
 
 
-def test_what_was_not_measured_says_so(made: dict[str, Any]) -> None:
-    page = results_page.markdown(made)
-    assert section(page, "A5").strip() == "Not measured yet."
+def test_what_could_not_be_measured_says_so(made: dict[str, Any]) -> None:
+    assert "## A5" not in results_page.markdown(made)
     why = "The switch is on fire."
     failed = result({"B1": [run(claim("one", "holds"))]}, {"A5": why})
     assert section(results_page.markdown(failed), "A5").strip() == f"Not measured yet: {why}"

@@ -1,4 +1,4 @@
-"""Does every study say why a modern result agrees with its paper, differs from it or cannot decide, and is it shown?"""
+"""Does every study of a paper say why a modern result agrees with it, differs or cannot decide, and is it shown?"""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from beowulf.cli.commands import app
 from beowulf.record import Point, Record
 from beowulf.studies import STUDIES, find
-from beowulf.verdict import Outcome
+from beowulf.verdict import OWN, Outcome
 
 LONGEST = 300
 
@@ -21,7 +21,11 @@ LONGEST = 300
 def test_a_study_has_one_sentence_of_its_own_for_each_outcome() -> None:
     seen: set[str] = set()
     for name in STUDIES:
-        differs = find(name).differs
+        study = find(name)
+        differs = study.differs
+        own = not callable(study.judged) and all(each.place == OWN for each in study.judged)
+        if own and not differs:
+            continue  # there is no paper to agree with
         assert list(differs) == list(get_args(Outcome)), name
         for sentence in differs.values():
             assert sentence.endswith(".")
