@@ -7,7 +7,6 @@ import re
 import warnings
 from dataclasses import replace
 
-import lab_04_records as lab_04
 import pytest
 import test_a8
 import test_a9
@@ -29,6 +28,7 @@ from beowulf.record import Record
 from beowulf.studies import STUDIES, judge
 from tests.gold.labs import LABS
 from tests.labs.lab_03 import lab_03_records as lab_03
+from tests.labs.lab_04 import lab_04_records as lab_04
 from tests.labs.lab_08 import lab_08_records as lab_08
 
 TRIES = 6

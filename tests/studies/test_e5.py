@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
-from lab_04_records import noisy
 from made import decided
 from null_records import assert_told_apart
 from overlap_records import record
@@ -15,6 +14,7 @@ from beowulf.measure.roundtrips import HALF
 from beowulf.record import Point, Record
 from beowulf.studies import draw, judge
 from beowulf.suites.blast import STEPS
+from tests.labs.lab_04.lab_04_records import noisy
 
 LAUNCHES = e5_application.LAUNCHES
 SHARES = {"scatter": 0.1, "format": 0.2, "search": 0.6, "merge": 0.1, "total": 1.0}

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lab_04_records import noisy
 from made import decided, named
 from null_records import Noise, assert_told_apart, quieter
 from overlap_records import record
@@ -23,6 +22,7 @@ from beowulf.tuning.ab_comparison import AFTER
 from beowulf.tuning.knobs import ALL
 from beowulf.tuning.paper_e_baseline import FIREWALL, IRQBALANCE, LOW_LATENCY, MODERATION
 from tests.gold.lab_07 import launches
+from tests.labs.lab_04.lab_04_records import noisy
 
 
 def usual(**changes: list[Point]) -> Record:

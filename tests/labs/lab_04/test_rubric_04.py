@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from marked import Marked
 
 from beowulf.exercises.heat import program
 from beowulf.record import Record
+from tests.autograder.marked import Marked
 from tests.gold import lab_04
 from tests.gold.hand_in import released
 from tests.gold.lab_04 import (

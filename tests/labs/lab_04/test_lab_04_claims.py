@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from lab_04_records import US_PER_BYTE, At, a6, a7, b1, b4, b5, e1, e2, message_us, noisy, rings
 from made import CLUSTER, decided, named, outcomes
-from null_records import assert_told_apart
 
 from beowulf.errors import LabError
 from beowulf.labs.lab_04 import a6_measuring_program, b4_cpu_use, e2_pingpong
@@ -18,6 +17,7 @@ from beowulf.measure.roundtrips import HALF
 from beowulf.measure.sweep import PAPER_A_SMALL
 from beowulf.record import Point, Record
 from beowulf.studies import draw, find, judge
+from tests.studies.null_records import assert_told_apart
 
 REAL = {"kind": "ssh", "nodes": ["node00", "node01"]}
 UNKNOWN_RATE = CLUSTER | {"rate": "off"}

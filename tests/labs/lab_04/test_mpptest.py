@@ -6,18 +6,18 @@ from collections.abc import Callable
 
 import lab_04_records as lab_04
 import made
-import mpptest_records
 import pytest
 import test_a8
 import test_a9
 from lab_04_records import At, a7, message_us, noisy
 from made import named
-from null_records import Noise, assert_told_apart, quieter
 
 from beowulf.labs.lab_04 import a7_rate_by_nodes
 from beowulf.measure import mpptest
 from beowulf.record import Point, Record
 from beowulf.studies import draw
+from tests.studies import mpptest_records
+from tests.studies.null_records import Noise, assert_told_apart, quieter
 
 A7 = a7_rate_by_nodes.STUDY
 SLOWER = {"blocking": 1.0, "async": 1.5}

@@ -7,8 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import made
-import mpptest_records
-from null_records import Noise
 
 from beowulf.labs.lab_04 import (
     a6_measuring_program,
@@ -24,6 +22,8 @@ from beowulf.measure.roundtrips import EXCHANGE, HALF
 from beowulf.measure.statistics import LEAST_PAIRS
 from beowulf.measure.sweep import PAPER_A_SMALL, powers_of_two, steps
 from beowulf.record import Point, Record
+from tests.studies import mpptest_records
+from tests.studies.null_records import Noise
 
 At = dict[str, Any]
 US_PER_BYTE = 8 / 94.1  # of a cable of 100 Mbit/s after headers
