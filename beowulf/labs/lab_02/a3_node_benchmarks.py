@@ -16,7 +16,6 @@ from beowulf.cluster import Cluster
 from beowulf.course import personal_code
 from beowulf.errors import LabError
 from beowulf.figures import Figure
-from beowulf.labs.lab_02 import node_neighbours
 from beowulf.labs.lab_02.node_comparison import nodes_alike, some
 from beowulf.labs.lab_02.node_rows import PROGRAMS, RESULT, Nodes, printed_rows, times_faster
 from beowulf.measure.judgement import below, together
@@ -43,7 +42,7 @@ STEPS = ("null call", "stat", "fork proc", "exec proc", "shell proc")
 
 
 def plan(cluster: Cluster, *, quick: bool) -> Plan:
-    """All programs of lab 02 on each node, in several rounds, alternating with the tools of others.
+    """All programs of lab 02 on each node, in several rounds.
 
     Nodes that are one machine share its cores, and would measure how they disturb each other: they take turns. Nodes
     that are machines of their own run at the same time.
@@ -55,18 +54,11 @@ def plan(cluster: Cluster, *, quick: bool) -> Plan:
 
     def steps(measurement: Measurement) -> None:
         measurement.prepare_all([source(name) for name in PROGRAMS])
-        alone = len(waves[0]) == 1
-        tools = {node: node_neighbours.installed(cluster, node) if alone else {} for node in nodes}
-        measurement.sweep["beside"] = tools
         for launch in range(launches):
             for name in PROGRAMS:
                 for wave in waves:
                     at = {"program": name, "launch": launch}
-                    printed = run(measurement, wave, at, options(name, launch, quick))
-                    for node, lines in printed.items():
-                        node_neighbours.beside(
-                            measurement, lines, {**at, "node": node}, tools[node], quick=quick
-                        )
+                    run(measurement, wave, at, options(name, launch, quick))
 
     sweep = {"nodes": nodes, "launches": launches, "turns": waves}
     return Plan(launches * len(nodes) * len(PROGRAMS), sweep, steps)
@@ -109,8 +101,8 @@ def options(program: str, launch: int, quick: bool) -> list[str | int]:
 
 def run(
     measurement: Measurement, wave: Sequence[str], at: Mapping[str, Any], words: Sequence[str | int]
-) -> dict[str, list[dict[str, Any]]]:
-    """Run one program on the nodes of a turn, and keep its results; what it printed on each."""
+) -> None:
+    """Run one program on the nodes of a turn, and keep its results."""
     file = source(at["program"])
     how: dict[str, Any] = {"environment": NO_PATIENCE, "launch": at["launch"]}
     if len(wave) > 1:
@@ -126,7 +118,6 @@ def run(
                 facts = {key: value for key, value in line.items() if key not in ("kind", "row")}
                 place = {RESULT: line["row"], **at, "node": node}
                 measurement.points.append(Point(place, facts=facts))
-    return of_nodes
 
 
 def row(program: str, name: str) -> Quantity:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from beowulf.labs.lab_02.node_neighbours import BESIDE, TOOL
 from beowulf.labs.lab_02.node_rows import (
     RESULT,
     STREAMS,
@@ -18,7 +17,6 @@ from beowulf.labs.lab_02.node_rows import (
     printed_rows,
     times_faster,
 )
-from beowulf.measure import statistics
 from beowulf.record import Record
 from beowulf.studies.study import Judgement, undecided
 
@@ -199,30 +197,3 @@ def some(names: Iterable[str]) -> str:
     first = list(names)
     more = len(first) - MOST_NAMED
     return ", ".join(first[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
-
-
-def neighbours(record: Record) -> pd.DataFrame:
-    """Ours beside `perf bench` and LMBench, which ran in turns with it: medians, their ratio and its interval.
-
-    The ratio is ours to theirs over the launches. With fewer than six of them the interval is hardly more than the
-    range of what was seen. The frame is empty when no tool was there.
-    """
-    import pandas as pd
-
-    nodes, lines = Nodes(record), []
-    places = {(p.at["node"], p.at[BESIDE], p.at[TOOL]): None for p in record.points if TOOL in p.at}
-    for node, name, tool in places:
-        facts = [p.facts for p in record.select(**{"node": node, BESIDE: name, TOOL: tool})]
-        pairs = [(each["ours"], each["theirs"]) for each in facts]
-        of = statistics.ratio(pairs, busy=record.busy)
-        ours, theirs = np.median(pairs, axis=0).tolist()
-        about = {"node": node, "row": name, "tool": tool, "unit": nodes[node][name].unit}
-        beside = {
-            "ours": ours,
-            "theirs": theirs,
-            "ratio": of.median,
-            "low": of.low,
-            "high": of.high,
-        }
-        lines.append({**about, **beside, "launches": of.n})
-    return pd.DataFrame(lines)

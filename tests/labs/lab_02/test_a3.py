@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
@@ -18,10 +17,9 @@ from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.errors import LabError, UsageError
 from beowulf.labs.lab_02 import a3_node_benchmarks as a3
 from beowulf.labs.lab_02 import node_rows
-from beowulf.labs.lab_02.node_comparison import OVER_IP, compared, neighbours
-from beowulf.labs.lab_02.node_neighbours import BESIDE, PERF, TOOL
+from beowulf.labs.lab_02.node_comparison import OVER_IP, compared
 from beowulf.labs.lab_02.node_rows import Row, printed_rows, rows
-from beowulf.record import Point, Record
+from beowulf.record import Record
 from beowulf.verdict import Verdict
 from tests.gold.lab_02 import LEVELS, nodes, printed
 from tests.studies.null_records import Noise, assert_told_apart
@@ -180,17 +178,6 @@ def test_nodes_stand_beside_each_other_and_the_first_beside_paper_a() -> None:
     assert found.loc["pipe", "Grendel"] == 4.021
 
 
-def test_the_tools_of_others_stand_beside_ours_as_a_ratio_of_pairs() -> None:
-    record = made("node00")
-    for launch, (ours, theirs) in enumerate([(1.0, 2.0), (2.0, 4.0), (30.0, 20.0)]):
-        at = {TOOL: "lmbench", BESIDE: "pipe bandwidth", "node": "node00", "launch": launch}
-        record.points.append(Point(at, facts={"ours": ours, "theirs": theirs}))
-    [line] = neighbours(record).to_dict("records")
-    assert (line["ours"], line["theirs"], line["ratio"]) == (2.0, 4.0, 0.5)
-    assert (line["low"], line["high"], line["launches"]) == (0.5, 1.5, 3)
-    assert line["unit"] == "MB/s"
-
-
 def test_the_rows_of_each_node_are_worked_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
@@ -258,11 +245,6 @@ def test_a_cluster_brings_all_rows(cluster: NamespaceCluster, tmp_path: Path) ->
         known = rows(record, node)
         assert wanted <= set(known)
         assert all(known[name].median > 0 for name in wanted)
-    if shutil.which("perf"):
-        lines = neighbours(record).to_dict("records")
-        beside = {(line["node"], line["row"]) for line in lines if line["tool"] == PERF}
-        of_perf = ("null call", "pipe", "Bcopy (libc)")
-        assert beside == {(node, row) for node in cluster.nodes for row in of_perf}
     assert "null call" in a3.STUDY.picture(record).alt
 
 
