@@ -61,7 +61,7 @@ def up(
     look_for(paths.mpi_prefix(plan.mpi) / "bin/mpiexec", paths.native(NAMES))
     with lock.changing(folder, "beowulf up"), state.locked(folder):
         state.refuse_other_kinds(folder, TARGET)
-        state.write(folder, _files(plan, folder))
+        state.write(folder, files(plan, folder))
         state.replace(folder, state.LOCAL, plan.as_dict())
     return LocalCluster(plan, folder), {}
 
@@ -183,7 +183,7 @@ def _variables(plan: ClusterConfig, folder: Path) -> dict[str, str]:
     return {name: value for name, value in usual.items() if name not in ELSEWHERE} | ours
 
 
-def _files(plan: ClusterConfig, folder: Path) -> dict[str, tuple[str, int]]:
+def files(plan: ClusterConfig, folder: Path) -> dict[str, tuple[str, int]]:
     """The files of the cluster: path below its folder, text, mode."""
     mpiexec = paths.mpi_prefix(plan.mpi) / "bin" / "mpiexec"
     preloaded = ":".join(str(paths.native(name)) for name in (NAMES, "patient_poll.so"))
