@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from running import first
 
-from autograder.course import kit
 from beowulf import paths
 
 ROOT = paths.root()
@@ -108,17 +107,6 @@ def test_a_link_that_leads_nowhere_is_named_and_fails(wrong: str, tmp_path: Path
     # Of this tiny source the contents name pages that are not there; what is asked is the line of the link.
     (line,) = [line for line in done.stderr.splitlines() if "no-such" in line]
     assert line.startswith(f"{source / 'README.md'}:3: WARNING")
-
-
-@pytest.mark.nightly
-def test_the_kit_of_a_course_has_a_site_without_what_it_lacks(tmp_path: Path) -> None:
-    kit.write(tmp_path / "kit")
-    done = sphinx(tmp_path / "kit", tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert 'href="docs/learner.html"' in (tmp_path / "site" / "index.html").read_text()
-    for page in (tmp_path / "site").rglob("*.html"):
-        links = " ".join(re.findall(r'href="([^"]+)"', page.read_text()))
-        assert not re.search(r"CONTRIBUTING|benchmarks/results|tests/", links), page
 
 
 def test_make_site_installs_what_it_needs_and_a_learner_does_not_get_it() -> None:
