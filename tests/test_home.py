@@ -145,7 +145,9 @@ def test_a_page_of_another_site_cannot_stop_the_cluster(served: Served) -> None:
         opener.open(f"{served.jupyter.url}/beowulf/home/cluster", b'{"command": "down"}')
 
 
-def test_without_a_cluster_and_without_records_it_says_so(served: Served) -> None:
+def test_without_a_cluster_and_records_it_says_so_and_knows_no_other_command(
+    served: Served,
+) -> None:
     seen = served.cluster()
     assert (seen["sentence"], seen["nodes"], seen["held"]) == ("No cluster runs.", [], "")
     rows = served.jupyter.ask("beowulf/home/progress")["rows"]
@@ -153,9 +155,6 @@ def test_without_a_cluster_and_without_records_it_says_so(served: Served) -> Non
     assert "no Records yet" in served.post("report")["problem"]
     assert served.jupyter.code("beowulf/report") == 404
     assert served.post("cluster", command="down") == {"done": "No cluster was running."}
-
-
-def test_a_command_that_does_not_exist_is_refused(served: Served) -> None:
     with pytest.raises(urllib.error.HTTPError, match="400"):
         served.post("cluster", command="run")
     said = served.post("cluster", command="rate", rate="5mbit; reboot")["problem"]
@@ -170,9 +169,6 @@ def test_a_notebook_is_laid_out_before_it_is_opened(served: Served) -> None:
     assert (served.work / slug / "overlap.ipynb").exists()
     assert served.post("open", lab="play") == {"path": "play/play.ipynb"}
     assert "There is no lab '77'" in served.post("open", lab="77")["problem"]
-
-
-def test_a_folder_that_cannot_be_written_is_reported(served: Served) -> None:
     folder = served.work / "06-protocol-analysis"
     folder.write_text("")
     said = served.post("open", lab="06")["problem"]
@@ -319,60 +315,42 @@ def _tab_to(page: Any, frame: Any, name: str) -> None:
 
 
 @pytest.mark.browser
-@pytest.mark.cluster
-def test_in_a_browser_everything_is_reached_by_keys(
-    served: Served, browser: Any, tmp_path: Path, namespaces_work: None
+def test_in_a_browser_handouts_and_notebooks_are_reached_by_keys(
+    served: Served, browser: Any
 ) -> None:
+    """Booting by keys is a step of tests/test_as_a_person.py."""
     from playwright.sync_api import expect
 
     faults: list[str] = []
     page = _open(browser, served.address("lab"), faults)
     home = page.frame_locator('iframe[title="Beowulf Labs"]')
-    message, sentence = home.locator("#message"), home.locator("#sentence")
-    try:
-        expect(home.locator("#labs tbody tr")).to_have_count(9)
-        expect(home.locator("#next")).to_contain_text("Next: Lab 01, Validation")
-        expect(sentence).to_have_text("No cluster runs.")
-        frame = next(each for each in page.frames if each.url.endswith("/beowulf/home"))
+    expect(home.locator("#labs tbody tr")).to_have_count(9)
+    expect(home.locator("#next")).to_contain_text("Next: Lab 01, Validation")
+    expect(home.locator("#sentence")).to_have_text("No cluster runs.")
+    frame = next(each for each in page.frames if each.url.endswith("/beowulf/home"))
 
-        _tab_to(page, frame, "Boot")
-        page.keyboard.press("Enter")
-        expect(message).to_contain_text("4 nodes are up")
-        expect(sentence).to_contain_text("4 of 4 nodes are up")
-        expect(home.get_by_role("img", name=re.compile("node03 up"))).to_be_visible()
-        # Two looks make a rate.
-        expect(home.locator("#picture")).to_contain_text("Mbit/s")
-        page.screenshot(path=str(tmp_path / "home.png"))
+    # Nor is a key lost while a page is still loading.
+    held: list[Any] = []
+    page.route("**/beowulf/handout/**", lambda route: held.append(route))
+    _tab_to(page, frame, "Handout of lab 03")
+    page.keyboard.press("Enter")
+    expect(home.locator("h1")).to_be_hidden()
+    page.keyboard.press("Alt+Shift+H")
+    expect(home.locator("h1")).to_be_visible()
+    page.unroute("**/beowulf/handout/**")
 
-        _tab_to(page, frame, "Stop")
-        page.keyboard.press("Enter")
-        expect(message).to_have_text("The cluster is down.")
-        assert namespaces.running(served.learner.state) is None
+    _tab_to(page, frame, "Handout of lab 02")
+    page.keyboard.press("Enter")
+    handout = page.frame_locator('iframe[title="Handout 02"]')
+    expect(handout.get_by_role("heading", level=1)).to_contain_text("Lab 02")
+    expect(home.locator("h1")).to_be_hidden()
+    page.keyboard.press("Alt+Shift+H")
+    expect(home.locator("h1")).to_be_visible()
 
-        # Nor is a key lost while a page is still loading.
-        held: list[Any] = []
-        page.route("**/beowulf/handout/**", lambda route: held.append(route))
-        _tab_to(page, frame, "Handout of lab 03")
-        page.keyboard.press("Enter")
-        expect(home.locator("h1")).to_be_hidden()
-        page.keyboard.press("Alt+Shift+H")
-        expect(home.locator("h1")).to_be_visible()
-        page.unroute("**/beowulf/handout/**")
-
-        _tab_to(page, frame, "Handout of lab 02")
-        page.keyboard.press("Enter")
-        handout = page.frame_locator('iframe[title="Handout 02"]')
-        expect(handout.get_by_role("heading", level=1)).to_contain_text("Lab 02")
-        expect(home.locator("h1")).to_be_hidden()
-        page.keyboard.press("Alt+Shift+H")
-        expect(home.locator("h1")).to_be_visible()
-
-        _tab_to(page, frame, "Notebook of lab 01")
-        page.keyboard.press("Enter")
-        notebook = page.locator(".jp-NotebookPanel")
-        expect(notebook.get_by_role("heading", name=re.compile("Lab 01")).first).to_be_visible()
-    finally:
-        served.learner.down()
+    _tab_to(page, frame, "Notebook of lab 01")
+    page.keyboard.press("Enter")
+    notebook = page.locator(".jp-NotebookPanel")
+    expect(notebook.get_by_role("heading", name=re.compile("Lab 01")).first).to_be_visible()
     assert faults == []
 
 
@@ -413,8 +391,8 @@ def test_what_cannot_be_checked_is_answered_with_a_sentence(
 
 @pytest.mark.browser
 @pytest.mark.nightly
-def test_in_a_browser_the_button_saves_the_notebook_and_shows_what_is_open(
-    served: Served, page: Any, tmp_path: Path
+def test_in_a_browser_button_and_cell_save_the_notebook_and_show_what_is_open(
+    served: Served, page: Any
 ) -> None:
     from playwright.sync_api import expect
 
@@ -437,34 +415,15 @@ def test_in_a_browser_the_button_saves_the_notebook_and_shows_what_is_open(
     expect(dialog.locator("table")).to_contain_text("a2-record")
     expect(dialog.locator("table")).to_contain_text("Record missing")
     assert "typed and not saved" in file.read_text()
-    page.screenshot(path=str(tmp_path / "check.png"))
     table = dialog.get_by_role("region", name="Before you hand it in")
     expect(table).to_be_visible()
-    page.keyboard.press("Shift+Tab")
-    page.keyboard.press("End")
-    expect(table.locator("tr").last).to_be_in_viewport()
     dialog.get_by_text("Close").click()
     expect(dialog).to_have_count(0)
-    assert faults == []
-
-
-@pytest.mark.browser
-@pytest.mark.nightly
-def test_in_a_browser_a_cell_that_checks_finds_the_notebook_saved(
-    served: Served, page: Any
-) -> None:
-    from playwright.sync_api import expect
-
-    file = served.work / SLUG / NAME
-    page.goto(served.address(f"lab/tree/{SLUG}/{NAME}"))
-    idle = page.locator(".jp-Notebook-ExecutionIndicator[data-status='idle']").first
-    expect(idle).to_be_visible()
-    cell = page.locator(".jp-CodeCell").first
+    # A cell that checks is saved before, too.
     cell.locator(".cm-content").click()
     page.keyboard.press("Control+A")
     page.keyboard.type('from beowulf import check\ncheck("01")')
     page.keyboard.press("Control+Enter")
-    output = cell.locator(".jp-OutputArea-output").first
-    expect(output).to_contain_text("before you hand it in")
-    expect(output).to_contain_text("a2-record")
+    expect(cell.locator(".jp-OutputArea-output").first).to_contain_text("a2-record")
     wait_until(lambda: 'check(\\"01\\")' in file.read_text(), "the cell is saved")
+    assert faults == []

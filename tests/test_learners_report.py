@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from html import unescape
@@ -208,11 +209,15 @@ def test_no_text_of_a_record_is_markup(tmp_path: Path) -> None:
 def test_what_cannot_be_judged_or_drawn_is_a_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    idle(points=[Point({"where": "switch"}, facts={"elapsed_s": "soon"})]).save_in(tmp_path)
+    """And of a study of which there is only a Record of a broken cluster, that one is shown."""
+    idle(
+        variant="broken-a", points=[Point({"where": "switch"}, facts={"elapsed_s": "soon"})]
+    ).save_in(tmp_path)
     made = make([tmp_path])
     (each,) = studies(made)
     assert each["problems"]
     assert each["picture"] is None
+    assert each["variant"] == "broken-a"
     shown = read(made.html())
     for problem in each["problems"]:
         assert problem in shown.text
@@ -227,11 +232,17 @@ def test_what_cannot_be_judged_or_drawn_is_a_sentence(
 def test_of_each_study_and_kind_the_newest_is_shown_and_the_others_are_counted(
     tmp_path: Path,
 ) -> None:
+    before = {"load_1min": 9.0, "cores": 2, "waiting_for_a_core_percent_10s": 90.0}
     simulated = {"kind": "simulated", "nodes": ["node00"], "rate": "10mbit"}
     broken = idle(variant="broken-a", started="2026-03-01T00:00:00Z")
     for record in (
         idle(started="2026-01-01T00:00:00Z"),
-        idle(started="2026-02-01T00:00:00Z", sweep={"quick": True}, complete=False),
+        idle(
+            started="2026-02-01T00:00:00Z",
+            sweep={"quick": True},
+            complete=False,
+            circumstances={"before": before, "after": {}},
+        ),
         broken,
         idle(started="2025-01-01T00:00:00Z", cluster=simulated),
         Record("H4", points=[Point({}, facts={"a": 1})]),
@@ -242,20 +253,12 @@ def test_of_each_study_and_kind_the_newest_is_shown_and_the_others_are_counted(
     those = [(each["kind"], each["started"][:7]) for each in studies(made)]
     assert those == [("namespaces", "2026-02"), ("simulated", "2025-01")]
     assert made.content["others"] == 4
-    said = " ".join(read(made.html()).text.split())
-    assert "Figures of different clusters cannot be compared" in said
-    assert "(quick, cut short)" in said
-    alone = tmp_path / "alone"
-    broken.save_in(alone)
-    assert [each["variant"] for each in studies(make([alone]))] == ["broken-a"]
-
-
-def test_a_busy_machine_is_said_in_the_summary(tmp_path: Path) -> None:
-    before = {"load_1min": 9.0, "cores": 2, "waiting_for_a_core_percent_10s": 90.0}
-    idle(circumstances={"before": before, "after": {}}).save_in(tmp_path)
-    html = make([tmp_path]).html()
+    html = made.html()
     assert "the load before the start was 9.0 on 2 cores" in html
     assert "<td>busy</td>" in html.partition("</section>")[0]
+    said = " ".join(read(html).text.split())
+    assert "Figures of different clusters cannot be compared" in said
+    assert "(quick, cut short)" in said
 
 
 @pytest.fixture
@@ -286,7 +289,12 @@ def test_without_a_folder_all_of_a_learners_own_are_read(
     files = [Path(each["record"]["file"]).parent for each in data["studies"]]
     assert files == [Path("work/01-validation/records"), Path("records")]
     assert "report.html" in said
-    assert call()[0] == 0, "a report is written again"
+    for folder in ("work", "records"):
+        shutil.rmtree(tmp_path / folder)
+    Record("H4", points=[Point({}, facts={"a": 1})]).save_in(tmp_path / "records")
+    code, said = call()
+    assert code == 0, f"a report is written again: {said}"
+    assert "There is no Record of a study yet" in (tmp_path / "report.html").read_text()
 
 
 @pytest.mark.parametrize(
@@ -335,15 +343,6 @@ def test_files_that_are_no_records_are_named_and_the_others_shown(
     for sentence in data["passed_over"]:
         assert f"passed over: {sentence}" in said
         assert sentence in read((tmp_path / "report.html").read_text()).text
-
-
-def test_where_there_are_records_of_exercises_alone_it_says_so(
-    call: Callable[..., tuple[int, str]], tmp_path: Path
-) -> None:
-    Record("H4", points=[Point({}, facts={"a": 1})]).save_in(tmp_path / "records")
-    code, said = call()
-    assert code == 0, said
-    assert "There is no Record of a study yet" in (tmp_path / "report.html").read_text()
 
 
 @pytest.mark.browser
