@@ -110,9 +110,8 @@ def test_every_page_that_the_home_page_links_to_is_there_with_its_pictures(serve
     for link in links:
         text = served.page(link)
         assert "<h1" in text
-        place = f"/beowulf/text/labs/{paths.lab(link[-2:]).name}/" if "handout" in link else link
         for picture in re.findall(r'<img src="([^"]+)"', text):
-            shown = served.page(urljoin(place, picture))
+            shown = served.page(urljoin(link, picture))
             assert "<svg" in shown or shown[1:4] == "PNG", (link, picture)
 
 
@@ -124,7 +123,7 @@ def test_nothing_but_texts_and_what_they_show_is_served(served: Served) -> None:
 
 
 def test_without_the_token_a_page_asks_for_it_and_nothing_is_read_or_done(served: Served) -> None:
-    for place in ("home", "handout/01", "text/docs/glossary.md", "report"):
+    for place in ("home", "text/labs/01-validation/README.md", "text/docs/glossary.md", "report"):
         with urllib.request.urlopen(f"{served.jupyter.url}/beowulf/{place}") as answer:
             assert "/login?next=" in answer.url, place
     stranger = Jupyter(served.jupyter.url, "wrong")
@@ -331,13 +330,13 @@ def test_in_a_browser_handouts_and_notebooks_are_reached_by_keys(
 
     # Nor is a key lost while a page is still loading.
     held: list[Any] = []
-    page.route("**/beowulf/handout/**", lambda route: held.append(route))
+    page.route("**/beowulf/text/**", lambda route: held.append(route))
     _tab_to(page, frame, "Handout of lab 03")
     page.keyboard.press("Enter")
     expect(home.locator("h1")).to_be_hidden()
     page.keyboard.press("Alt+Shift+H")
     expect(home.locator("h1")).to_be_visible()
-    page.unroute("**/beowulf/handout/**")
+    page.unroute("**/beowulf/text/**")
 
     _tab_to(page, frame, "Handout of lab 02")
     page.keyboard.press("Enter")
@@ -355,7 +354,7 @@ def test_in_a_browser_handouts_and_notebooks_are_reached_by_keys(
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("place", first(1, ["home", "handout/06", "text/docs/results.md"]))
+@pytest.mark.parametrize("place", PLACES)
 def test_the_home_page_fits_a_small_window_and_axe_finds_nothing_on_any(
     served: Served, browser: Any, place: str
 ) -> None:
