@@ -80,13 +80,6 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     learner.end()
 
 
-@pytest.fixture
-def running(served: Served, namespaces_work: None) -> Iterator[NamespaceCluster]:
-    """A cluster of the learner's, taken down again."""
-    yield namespaces.up(ClusterConfig(), folder=served.learner.state)
-    served.learner.down()
-
-
 def test_the_page_has_every_lab_with_its_question_and_minutes_and_every_paper(
     served: Served,
 ) -> None:
@@ -193,10 +186,6 @@ def test_on_a_hub_labs_are_fetched_a_shared_cluster_is_asked_for_and_pages_are_s
         served = Served(learner, server, tmp_path / "work")
         assert "Assignment List" in served.post("open", lab="01")["problem"]
         assert not (served.work / SLUG).exists()
-        (served.work / SLUG).mkdir()
-        (served.work / SLUG / NAME).write_text("fetched")
-        assert served.post("open", lab="01") == {"path": f"{SLUG}/{NAME}"}
-        assert (served.work / SLUG / NAME).read_text() == "fetched"
         assert "beowulf up --target slurm" in served.post("cluster", command="up")["problem"]
         assert namespaces.running(learner.state) is None
         for place, framed in (("api/status", False), ("beowulf/home", True)):
@@ -209,9 +198,22 @@ def test_on_a_hub_labs_are_fetched_a_shared_cluster_is_asked_for_and_pages_are_s
 
 
 @pytest.mark.cluster
-def test_it_boots_heals_changes_the_rate_and_stops(served: Served) -> None:
+def test_it_boots_heals_changes_the_rate_and_stops(served: Served, namespaces_work: None) -> None:
+    """A boot goes on when the browser is closed, and two pages do not change the cluster at once."""
+    browser = HTTPConnection(urlsplit(served.jupyter.url).netloc)
     try:
-        assert "4 nodes are up" in served.post("cluster", command="up")["done"]
+        # As long as another command changes the cluster, the boot waits.
+        with state.locked(served.learner.state):
+            browser.request(
+                *("POST", "/beowulf/home/cluster", b'{"command": "up"}'),
+                {"Authorization": f"token {served.jupyter.token}"},
+            )
+            wait_until(lambda: served.cluster()["under_way"], "the boot is seen")
+            second = served.post("cluster", command="down")
+            browser.close()
+        assert second == {"problem": "`beowulf up` is under way: wait until it is done."}
+        wait_until(lambda: len(served.cluster()["nodes"]) == 4, "the cluster is there")
+        wait_until(lambda: not served.cluster()["under_way"], "the boot is at its end")
         seen = served.cluster()
         assert seen["rate"] == "100mbit"
         assert {node["node"]: node["state"] for node in seen["nodes"]} == dict.fromkeys(
@@ -234,32 +236,18 @@ def test_it_boots_heals_changes_the_rate_and_stops(served: Served) -> None:
 
 
 @pytest.mark.cluster
-def test_a_boot_goes_on_when_the_browser_is_closed_and_two_pages_do_not_change_it_at_once(
+def test_cores_and_bytes_are_counted_and_beside_a_measurement_nothing_is_changed(
     served: Served, namespaces_work: None
 ) -> None:
-    browser = HTTPConnection(urlsplit(served.jupyter.url).netloc)
+    running = namespaces.up(ClusterConfig(), folder=served.learner.state)
     try:
-        # As long as another command changes the cluster, the boot waits.
-        with state.locked(served.learner.state):
-            browser.request(
-                *("POST", "/beowulf/home/cluster", b'{"command": "up"}'),
-                {"Authorization": f"token {served.jupyter.token}"},
-            )
-            wait_until(lambda: served.cluster()["under_way"], "the boot is seen")
-            second = served.post("cluster", command="down")
-            browser.close()
-        assert second == {"problem": "`beowulf up` is under way: wait until it is done."}
-        wait_until(lambda: len(served.cluster()["nodes"]) == 4, "the cluster is there")
-        wait_until(lambda: not served.cluster()["under_way"], "the boot is at its end")
-        assert served.cluster()["sentence"].startswith("4 of 4 nodes are up")
+        _counted(served, running)
+        _left_alone(served, running)
     finally:
         served.learner.down()
 
 
-@pytest.mark.cluster
-def test_while_a_measurement_runs_nothing_is_stopped_changed_or_counted(
-    served: Served, running: NamespaceCluster
-) -> None:
+def _left_alone(served: Served, running: NamespaceCluster) -> None:
     with running.holding("study A6"):
         sentence = served.cluster()["held"]
         assert re.search(r"in use by .* since .*, for study A6", sentence)
@@ -273,10 +261,9 @@ def test_while_a_measurement_runs_nothing_is_stopped_changed_or_counted(
     assert served.cluster()["rate"] == "100mbit"
 
 
-@pytest.mark.cluster
-def test_cores_in_use_and_bytes_are_counted_where_they_are(
-    served: Served, running: NamespaceCluster
-) -> None:
+def _counted(served: Served, running: NamespaceCluster) -> None:
+    """Cores in use and bytes, where they are."""
+
     def counters() -> dict[str, tuple[float, int, int]]:
         nodes = served.cluster()["nodes"]
         return {
@@ -314,6 +301,7 @@ def _tab_to(page: Any, frame: Any, name: str) -> None:
 
 
 @pytest.mark.browser
+@pytest.mark.nightly
 def test_in_a_browser_handouts_and_notebooks_are_reached_by_keys(
     served: Served, browser: Any
 ) -> None:
@@ -363,11 +351,13 @@ def test_the_home_page_fits_a_small_window_and_axe_finds_nothing_on_any(
 ) -> None:
     address = served.address(f"beowulf/{place}")
     # What JupyterLab leaves of 800 pixels beside its list of files.
-    page = _open(browser, address, [], width=470 if place == "home" else 1280)
+    faults: list[str] = []
+    page = _open(browser, address, faults, width=470 if place == "home" else 1280)
     fits = page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert fits or place != "home"
     results = Axe().run(page)
     assert results.violations_count == 0, results.generate_report()
+    assert faults == []
 
 
 def test_the_server_answers_with_the_checklist_of_a_notebook(served: Served) -> None:

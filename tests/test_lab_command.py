@@ -19,7 +19,7 @@ import pytest
 from running import PATIENCE_S, Beowulf, first, nothing_runs, traces, wait_until
 
 from beowulf import paths
-from beowulf.desk import jupyter, service
+from beowulf.desk import jupyter
 
 SLUG = "01-validation"
 COMPILE = re.compile(r"^ \*     ((?:mpicc|gcc) [^&\n]*)", re.MULTILINE)
@@ -182,32 +182,6 @@ def test_what_a_learner_changed_is_never_overwritten_and_what_was_deleted_comes_
     assert notebook.read_text() == "mine"
     original = paths.lab(SLUG) / "ring.c"
     assert (notebook.parent / "ring.c").read_bytes() == original.read_bytes()
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("kind", service.OFF)
-def test_no_server_that_we_start_has_nbgraders_validate(kind: str, tmp_path: Path) -> None:
-    folder = jupyter.settings(tmp_path, service.OFF[kind], service.OURS[kind])
-    page = json.loads((folder / "labconfig" / "page_config.json").read_text())
-    assert page["disabledExtensions"]["@jupyter/nbgrader:validate-assignment"] is True
-    script = (
-        "import json; from jupyter_server.serverapp import ServerApp; app = ServerApp()\n"
-        "app.initialize(['--allow-root', '--no-browser', '--port=0'], new_httpserver=False)\n"
-        "print(json.dumps(dict(app.jpserver_extensions)))"
-    )
-    said = subprocess.run(
-        [sys.executable, "-c", script],
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-        env={**os.environ, "JUPYTER_CONFIG_PATH": str(folder)},
-        cwd=tmp_path,
-    ).stdout
-    states = {name: on for name, on in json.loads(said).items() if name.startswith("nbgrader.")}
-    assert states.pop("nbgrader.server_extensions.validate_assignment") is False
-    # What an instructor needs, and a learner of a class.
-    assert states == dict.fromkeys(states, True)
-    assert {name.rpartition(".")[2] for name in states} >= {"formgrader", "assignment_list"}
 
 
 PROGRAMS = sorted(path for folder in paths.labs().values() for path in folder.glob("*.c"))

@@ -7,7 +7,6 @@ import re
 import shutil
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -139,19 +138,3 @@ def test_each_learner_gets_a_word_and_who_has_no_cluster_gets_records(
     finally:
         (course.folder / "words.csv").unlink(missing_ok=True)
         shutil.rmtree(course.folder / "given", ignore_errors=True)
-
-
-def test_a_zip_is_taken_in_and_who_is_unknown_is_reported(
-    course: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, released: Any
-) -> None:
-    fabricated.hand_in(tmp_path / "one", released, [])
-    notebook = (tmp_path / "one" / "validation.ipynb").read_bytes()
-    with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
-        archive.writestr("from-a-zip/validation.ipynb", notebook)
-        archive.writestr("No Body_7_assignsubmission_file_/validation.ipynb", notebook)
-    monkeypatch.chdir(course.folder)
-    result = run("collect", "01", str(tmp_path / "all.zip"))
-    assert result.exit_code == 1
-    assert "from-a-zip: new" in result.stdout
-    assert "“No Body”: unknown" in result.stdout
-    assert "Here: 1. Refused: 0. Unknown: 1." in result.stdout
