@@ -76,14 +76,12 @@ def worked_through(
     folder: Path,
     allowed: Collection[str] = (),
     course: Path | None = None,
-    *,
-    quick: bool = False,
 ) -> Graded:
     """Lay a lab out in `folder`, run its notebook on the learner's cluster, hand in and grade.
 
     With a `course`, it is done and graded under the personal code of its learner. Where a question that is not
     `allowed` to lose points does, everything is measured once more, as a learner would on a busy machine: an answer
-    counts when it fits one of the Records. With `quick` the idle wire is listened to for seconds and not for a minute.
+    counts when it fits one of the Records.
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BEOWULF_WORK", str(folder))
@@ -94,10 +92,6 @@ def worked_through(
     if own:
         (notebook.parent / personal_code.FILE).write_text(own.word)
     author = _with_answers_kept(release.instructor_version(release.sources()[slug]), slug)
-    for cell in author.cells if quick else ():
-        cell.source = cell.source.replace(
-            'study("A5", cluster)', 'study("A5", cluster, quick=True)'
-        )
     began = time.monotonic()
     runs = 0
     while runs < MOST_RUNS:
