@@ -7,5 +7,4 @@ A benchmark is here while a document prints its figures:
     hub, deadline, studies     docs/scale.md
     full_studies               docs/results.md, by results_page; given_records packs its Records
 
-results/up_down.json was measured by a benchmark of version 1.0.0, beside Mininet; the slides of lab 01 draw it.
 """

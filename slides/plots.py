@@ -8,7 +8,6 @@ from __future__ import annotations
 import io
 import json
 import lzma
-import re
 import tarfile
 import tempfile
 from collections import defaultdict
@@ -134,18 +133,6 @@ def _values(axes: Axes, values: Sequence[float]) -> None:
     axes.minorticks_off()
 
 
-def _bars(axes: Axes, names: Sequence[str], series: dict[str, list[float]]) -> list[Any]:
-    """Bars side by side for each name, one of each series."""
-    axes.set_xticks(range(len(names)), names)
-    found = []
-    for number, (label, heights) in enumerate(series.items()):
-        places = np.arange(len(names)) + 0.4 * number - 0.2
-        look = {"color": COLOURS[number], "hatch": HATCHES[number], "label": label}
-        found.append(axes.bar(places, heights, 0.38, **look))
-    axes.legend(loc="upper left", ncols=2)
-    return found
-
-
 def _rates(axes: Axes, lines: dict[str, Samples]) -> None:
     """For each label the MB/s over the size of a token."""
     for number, (label, tokens) in enumerate(lines.items()):
@@ -168,20 +155,6 @@ def _powers(axes: Axes, powers: Iterable[int]) -> None:
     axes.xaxis.set_major_formatter(_size)
 
 
-def _boot() -> Drawing:
-    """How long `beowulf up` and `beowulf down` take, beside Mininet's four nodes."""
-    samples = _results("up_down")["samples"]
-    names = ["beowulf up", "Mininet up", "beowulf down", "Mininet's net.stop()"]
-    drawing, axes = _paper(2.7, "seconds, one dot a run")
-    for row, name in enumerate(names):
-        at = np.full(len(samples[name]), row) + np.linspace(-0.22, 0.22, len(samples[name]))
-        axes.plot(samples[name], at, marker="o", linestyle="", color=COLOURS[row % 2])
-    axes.set_yticks(range(len(names)), names)
-    axes.invert_yaxis()
-    axes.set_xlim(left=0)
-    return drawing
-
-
 def _memory() -> Drawing:
     """A load of memory by the size of the area, of study A3."""
     (loads,) = _samples("A3", FULL, "load_ns", node="node00", pages="huge").values()
@@ -198,7 +171,11 @@ def _kernels() -> Drawing:
         label: [float(np.median(samples[key.format(name)])) for name in names]
         for label, key in ways.items()
     }
-    _bars(axes, names, medians)
+    for number, (label, heights) in enumerate(medians.items()):
+        places = np.arange(len(names)) + 0.4 * number - 0.2
+        axes.bar(places, heights, 0.38, color=COLOURS[number], hatch=HATCHES[number], label=label)
+    axes.set_xticks(range(len(names)), names)
+    axes.legend(loc="upper left", ncols=2)
     _values(axes, [0.1, 1, 10])
     return drawing
 
@@ -249,45 +226,6 @@ def _pairs() -> Drawing:
     return drawing
 
 
-def _segments() -> Drawing:
-    """Frames of a message by socket buffers, of study A13, from the evidence of its Verdict."""
-    verdicts = _results("full_studies")["facts"]["runs"]["A13"]["verdicts"]
-    (said,) = (v["evidence"] for v in verdicts if "into more segments" in v["says"])
-    counts = re.findall(r"(\d+ KB): ([\d.]+) against ([\d.]+)", said)
-    shown = [each for each in counts if each[0] != "8 KB"]
-    drawing, axes = _paper(2.5, "", "data packets\na message")
-    small, own = ([float(each[column]) for each in shown] for column in (1, 2))
-    series = {"buffers of 4 KB": small, "the nodes' own": own}
-    for bars in _bars(axes, [name for name, *_ in shown], series):
-        axes.bar_label(bars, fmt="%g")
-    axes.set_ylim(0, 420)
-    return drawing
-
-
-def _nothing() -> Drawing:
-    """What a hundred measurements of nothing, and of a tenth more, came to."""
-    facts = _results("tuning")["facts"]
-    drawing, axes = _paper(2.1, "change of the time, in %")
-    axes.axvspan(-5, 5, color="#DDE8EE")
-    names = ["nothing was changed", "10 % was put in"]
-    keys = ["a change that changes nothing", "a 10 % effect"]
-    for row, key in enumerate(keys):
-        middle, low, high = map(
-            float, re.findall(r"[\d.]+", facts[f"ratio over all trials: {key}"])
-        )
-        shown = [100 * (value - 1) for value in (low, middle, high)]
-        axes.plot(shown[::2], [row, row], marker="|", markersize=14, color=COLOURS[row])
-        axes.plot(shown[1:2], [row], marker="o", color=COLOURS[row])
-        axes.annotate(
-            facts[f"decisions: {key}"], (shown[2], row), (10, 0), textcoords="offset points",
-            va="center",
-        )  # fmt: skip
-    axes.set_yticks(range(len(names)), names)
-    axes.set_ylim(1.6, -0.6)
-    axes.set_xlim(-6, 14)
-    return drawing
-
-
 def _calibration() -> Drawing:
     """The table that a model is made of: half round trips of study E1."""
     (trips,) = _samples("E1", QUICK, "half_round_trip_us", sweep="wide").values()
@@ -335,10 +273,15 @@ def _tokens_of_1995() -> Drawing:
     return drawing
 
 
-DRAWN = (_boot, _memory, _kernels, _short_messages, _pairs, _one_message, _segments, _nothing)
 PLOTS: dict[str, Callable[[], Drawing]] = {
-    draw.__name__[1:].replace("_", "-"): draw
-    for draw in (*DRAWN, _calibration, _tokens, _tokens_of_1995)
+    "memory": _memory,
+    "kernels": _kernels,
+    "short-messages": _short_messages,
+    "pairs": _pairs,
+    "one-message": _one_message,
+    "calibration": _calibration,
+    "tokens": _tokens,
+    "tokens-of-1995": _tokens_of_1995,
 }
 
 # Of each kept run: from and to which ms it is shown, and how high the picture is, in inches.

@@ -32,14 +32,10 @@ def test_this_machine_can_run_the_labs(learner: Beowulf) -> None:
     ill = [line for line in lines if line.startswith("MISSING")]
     assert ill == [], "\n".join(ill)
     assert "This machine can run the labs" in said
-
-
-def test_every_tool_of_the_table_is_looked_at(learner: Beowulf) -> None:
-    found = checks(learner)
     for tool in doctor.tools():
         if tool.group == "lab":
-            assert tool.package in found
-            assert tool.name in str(found[tool.package]["found"])
+            (line,) = [line for line in lines if f"  {tool.package}: " in line]
+            assert tool.name in line
 
 
 @pytest.mark.cluster

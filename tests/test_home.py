@@ -80,13 +80,6 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     learner.end()
 
 
-@pytest.fixture
-def running(served: Served, namespaces_work: None) -> Iterator[NamespaceCluster]:
-    """A cluster of the learner's, taken down again."""
-    yield namespaces.up(ClusterConfig(), folder=served.learner.state)
-    served.learner.down()
-
-
 def test_the_page_has_every_lab_with_its_question_and_minutes_and_every_paper(
     served: Served,
 ) -> None:
@@ -110,9 +103,8 @@ def test_every_page_that_the_home_page_links_to_is_there_with_its_pictures(serve
     for link in links:
         text = served.page(link)
         assert "<h1" in text
-        place = f"/beowulf/text/labs/{paths.lab(link[-2:]).name}/" if "handout" in link else link
         for picture in re.findall(r'<img src="([^"]+)"', text):
-            shown = served.page(urljoin(place, picture))
+            shown = served.page(urljoin(link, picture))
             assert "<svg" in shown or shown[1:4] == "PNG", (link, picture)
 
 
@@ -124,7 +116,7 @@ def test_nothing_but_texts_and_what_they_show_is_served(served: Served) -> None:
 
 
 def test_without_the_token_a_page_asks_for_it_and_nothing_is_read_or_done(served: Served) -> None:
-    for place in ("home", "handout/01", "text/docs/glossary.md", "report"):
+    for place in ("home", "text/labs/01-validation/README.md", "text/docs/glossary.md", "report"):
         with urllib.request.urlopen(f"{served.jupyter.url}/beowulf/{place}") as answer:
             assert "/login?next=" in answer.url, place
     stranger = Jupyter(served.jupyter.url, "wrong")
@@ -145,7 +137,9 @@ def test_a_page_of_another_site_cannot_stop_the_cluster(served: Served) -> None:
         opener.open(f"{served.jupyter.url}/beowulf/home/cluster", b'{"command": "down"}')
 
 
-def test_without_a_cluster_and_without_records_it_says_so(served: Served) -> None:
+def test_without_a_cluster_and_records_it_says_so_and_knows_no_other_command(
+    served: Served,
+) -> None:
     seen = served.cluster()
     assert (seen["sentence"], seen["nodes"], seen["held"]) == ("No cluster runs.", [], "")
     rows = served.jupyter.ask("beowulf/home/progress")["rows"]
@@ -153,9 +147,6 @@ def test_without_a_cluster_and_without_records_it_says_so(served: Served) -> Non
     assert "no Records yet" in served.post("report")["problem"]
     assert served.jupyter.code("beowulf/report") == 404
     assert served.post("cluster", command="down") == {"done": "No cluster was running."}
-
-
-def test_a_command_that_does_not_exist_is_refused(served: Served) -> None:
     with pytest.raises(urllib.error.HTTPError, match="400"):
         served.post("cluster", command="run")
     said = served.post("cluster", command="rate", rate="5mbit; reboot")["problem"]
@@ -170,9 +161,6 @@ def test_a_notebook_is_laid_out_before_it_is_opened(served: Served) -> None:
     assert (served.work / slug / "overlap.ipynb").exists()
     assert served.post("open", lab="play") == {"path": "play/play.ipynb"}
     assert "There is no lab '77'" in served.post("open", lab="77")["problem"]
-
-
-def test_a_folder_that_cannot_be_written_is_reported(served: Served) -> None:
     folder = served.work / "06-protocol-analysis"
     folder.write_text("")
     said = served.post("open", lab="06")["problem"]
@@ -198,10 +186,6 @@ def test_on_a_hub_labs_are_fetched_a_shared_cluster_is_asked_for_and_pages_are_s
         served = Served(learner, server, tmp_path / "work")
         assert "Assignment List" in served.post("open", lab="01")["problem"]
         assert not (served.work / SLUG).exists()
-        (served.work / SLUG).mkdir()
-        (served.work / SLUG / NAME).write_text("fetched")
-        assert served.post("open", lab="01") == {"path": f"{SLUG}/{NAME}"}
-        assert (served.work / SLUG / NAME).read_text() == "fetched"
         assert "beowulf up --target slurm" in served.post("cluster", command="up")["problem"]
         assert namespaces.running(learner.state) is None
         for place, framed in (("api/status", False), ("beowulf/home", True)):
@@ -214,9 +198,22 @@ def test_on_a_hub_labs_are_fetched_a_shared_cluster_is_asked_for_and_pages_are_s
 
 
 @pytest.mark.cluster
-def test_it_boots_heals_changes_the_rate_and_stops(served: Served) -> None:
+def test_it_boots_heals_changes_the_rate_and_stops(served: Served, namespaces_work: None) -> None:
+    """A boot goes on when the browser is closed, and two pages do not change the cluster at once."""
+    browser = HTTPConnection(urlsplit(served.jupyter.url).netloc)
     try:
-        assert "4 nodes are up" in served.post("cluster", command="up")["done"]
+        # As long as another command changes the cluster, the boot waits.
+        with state.locked(served.learner.state):
+            browser.request(
+                *("POST", "/beowulf/home/cluster", b'{"command": "up"}'),
+                {"Authorization": f"token {served.jupyter.token}"},
+            )
+            wait_until(lambda: served.cluster()["under_way"], "the boot is seen")
+            second = served.post("cluster", command="down")
+            browser.close()
+        assert second == {"problem": "`beowulf up` is under way: wait until it is done."}
+        wait_until(lambda: len(served.cluster()["nodes"]) == 4, "the cluster is there")
+        wait_until(lambda: not served.cluster()["under_way"], "the boot is at its end")
         seen = served.cluster()
         assert seen["rate"] == "100mbit"
         assert {node["node"]: node["state"] for node in seen["nodes"]} == dict.fromkeys(
@@ -239,32 +236,18 @@ def test_it_boots_heals_changes_the_rate_and_stops(served: Served) -> None:
 
 
 @pytest.mark.cluster
-def test_a_boot_goes_on_when_the_browser_is_closed_and_two_pages_do_not_change_it_at_once(
+def test_cores_and_bytes_are_counted_and_beside_a_measurement_nothing_is_changed(
     served: Served, namespaces_work: None
 ) -> None:
-    browser = HTTPConnection(urlsplit(served.jupyter.url).netloc)
+    running = namespaces.up(ClusterConfig(), folder=served.learner.state)
     try:
-        # As long as another command changes the cluster, the boot waits.
-        with state.locked(served.learner.state):
-            browser.request(
-                *("POST", "/beowulf/home/cluster", b'{"command": "up"}'),
-                {"Authorization": f"token {served.jupyter.token}"},
-            )
-            wait_until(lambda: served.cluster()["under_way"], "the boot is seen")
-            second = served.post("cluster", command="down")
-            browser.close()
-        assert second == {"problem": "`beowulf up` is under way: wait until it is done."}
-        wait_until(lambda: len(served.cluster()["nodes"]) == 4, "the cluster is there")
-        wait_until(lambda: not served.cluster()["under_way"], "the boot is at its end")
-        assert served.cluster()["sentence"].startswith("4 of 4 nodes are up")
+        _counted(served, running)
+        _left_alone(served, running)
     finally:
         served.learner.down()
 
 
-@pytest.mark.cluster
-def test_while_a_measurement_runs_nothing_is_stopped_changed_or_counted(
-    served: Served, running: NamespaceCluster
-) -> None:
+def _left_alone(served: Served, running: NamespaceCluster) -> None:
     with running.holding("study A6"):
         sentence = served.cluster()["held"]
         assert re.search(r"in use by .* since .*, for study A6", sentence)
@@ -278,10 +261,9 @@ def test_while_a_measurement_runs_nothing_is_stopped_changed_or_counted(
     assert served.cluster()["rate"] == "100mbit"
 
 
-@pytest.mark.cluster
-def test_cores_in_use_and_bytes_are_counted_where_they_are(
-    served: Served, running: NamespaceCluster
-) -> None:
+def _counted(served: Served, running: NamespaceCluster) -> None:
+    """Cores in use and bytes, where they are."""
+
     def counters() -> dict[str, tuple[float, int, int]]:
         nodes = served.cluster()["nodes"]
         return {
@@ -319,75 +301,63 @@ def _tab_to(page: Any, frame: Any, name: str) -> None:
 
 
 @pytest.mark.browser
-@pytest.mark.cluster
-def test_in_a_browser_everything_is_reached_by_keys(
-    served: Served, browser: Any, tmp_path: Path, namespaces_work: None
+@pytest.mark.nightly
+def test_in_a_browser_handouts_and_notebooks_are_reached_by_keys(
+    served: Served, browser: Any
 ) -> None:
+    """Booting by keys is a step of tests/test_as_a_person.py."""
     from playwright.sync_api import expect
 
     faults: list[str] = []
     page = _open(browser, served.address("lab"), faults)
     home = page.frame_locator('iframe[title="Beowulf Labs"]')
-    message, sentence = home.locator("#message"), home.locator("#sentence")
-    try:
-        expect(home.locator("#labs tbody tr")).to_have_count(9)
-        expect(home.locator("#next")).to_contain_text("Next: Lab 01, Validation")
-        expect(sentence).to_have_text("No cluster runs.")
-        frame = next(each for each in page.frames if each.url.endswith("/beowulf/home"))
+    expect(home.locator("#labs tbody tr")).to_have_count(9)
+    expect(home.locator("#next")).to_contain_text("Next: Lab 01, Validation")
+    expect(home.locator("#sentence")).to_have_text("No cluster runs.")
+    frame = next(each for each in page.frames if each.url.endswith("/beowulf/home"))
 
-        _tab_to(page, frame, "Boot")
-        page.keyboard.press("Enter")
-        expect(message).to_contain_text("4 nodes are up")
-        expect(sentence).to_contain_text("4 of 4 nodes are up")
-        expect(home.get_by_role("img", name=re.compile("node03 up"))).to_be_visible()
-        # Two looks make a rate.
-        expect(home.locator("#picture")).to_contain_text("Mbit/s")
-        page.screenshot(path=str(tmp_path / "home.png"))
+    # Nor is a key lost while a page is still loading.
+    held: list[Any] = []
+    page.route("**/beowulf/text/**", lambda route: held.append(route))
+    _tab_to(page, frame, "Handout of lab 03")
+    page.keyboard.press("Enter")
+    expect(home.locator("h1")).to_be_hidden()
+    page.keyboard.press("Alt+Shift+H")
+    expect(home.locator("h1")).to_be_visible()
+    page.unroute("**/beowulf/text/**")
 
-        _tab_to(page, frame, "Stop")
-        page.keyboard.press("Enter")
-        expect(message).to_have_text("The cluster is down.")
-        assert namespaces.running(served.learner.state) is None
+    _tab_to(page, frame, "Handout of lab 02")
+    page.keyboard.press("Enter")
+    handout = page.frame_locator('iframe[title="Handout 02"]')
+    expect(handout.get_by_role("heading", level=1)).to_contain_text("Lab 02")
+    expect(home.locator("h1")).to_be_hidden()
+    page.keyboard.press("Alt+Shift+H")
+    expect(home.locator("h1")).to_be_visible()
 
-        # Nor is a key lost while a page is still loading.
-        held: list[Any] = []
-        page.route("**/beowulf/handout/**", lambda route: held.append(route))
-        _tab_to(page, frame, "Handout of lab 03")
-        page.keyboard.press("Enter")
-        expect(home.locator("h1")).to_be_hidden()
-        page.keyboard.press("Alt+Shift+H")
-        expect(home.locator("h1")).to_be_visible()
-        page.unroute("**/beowulf/handout/**")
-
-        _tab_to(page, frame, "Handout of lab 02")
-        page.keyboard.press("Enter")
-        handout = page.frame_locator('iframe[title="Handout 02"]')
-        expect(handout.get_by_role("heading", level=1)).to_contain_text("Lab 02")
-        expect(home.locator("h1")).to_be_hidden()
-        page.keyboard.press("Alt+Shift+H")
-        expect(home.locator("h1")).to_be_visible()
-
-        _tab_to(page, frame, "Notebook of lab 01")
-        page.keyboard.press("Enter")
-        notebook = page.locator(".jp-NotebookPanel")
-        expect(notebook.get_by_role("heading", name=re.compile("Lab 01")).first).to_be_visible()
-    finally:
-        served.learner.down()
+    _tab_to(page, frame, "Notebook of lab 01")
+    page.keyboard.press("Enter")
+    notebook = page.locator(".jp-NotebookPanel")
+    expect(notebook.get_by_role("heading", name=re.compile("Lab 01")).first).to_be_visible()
     assert faults == []
 
 
+PLACES = ["home", "text/labs/06-protocol-analysis/README.md", "text/docs/results.md"]
+
+
 @pytest.mark.browser
-@pytest.mark.parametrize("place", first(1, ["home", "handout/06", "text/docs/results.md"]))
+@pytest.mark.parametrize("place", first(1, PLACES))
 def test_the_home_page_fits_a_small_window_and_axe_finds_nothing_on_any(
     served: Served, browser: Any, place: str
 ) -> None:
     address = served.address(f"beowulf/{place}")
     # What JupyterLab leaves of 800 pixels beside its list of files.
-    page = _open(browser, address, [], width=470 if place == "home" else 1280)
+    faults: list[str] = []
+    page = _open(browser, address, faults, width=470 if place == "home" else 1280)
     fits = page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert fits or place != "home"
     results = Axe().run(page)
     assert results.violations_count == 0, results.generate_report()
+    assert faults == []
 
 
 def test_the_server_answers_with_the_checklist_of_a_notebook(served: Served) -> None:
@@ -413,8 +383,8 @@ def test_what_cannot_be_checked_is_answered_with_a_sentence(
 
 @pytest.mark.browser
 @pytest.mark.nightly
-def test_in_a_browser_the_button_saves_the_notebook_and_shows_what_is_open(
-    served: Served, page: Any, tmp_path: Path
+def test_in_a_browser_button_and_cell_save_the_notebook_and_show_what_is_open(
+    served: Served, page: Any
 ) -> None:
     from playwright.sync_api import expect
 
@@ -437,34 +407,15 @@ def test_in_a_browser_the_button_saves_the_notebook_and_shows_what_is_open(
     expect(dialog.locator("table")).to_contain_text("a2-record")
     expect(dialog.locator("table")).to_contain_text("Record missing")
     assert "typed and not saved" in file.read_text()
-    page.screenshot(path=str(tmp_path / "check.png"))
     table = dialog.get_by_role("region", name="Before you hand it in")
     expect(table).to_be_visible()
-    page.keyboard.press("Shift+Tab")
-    page.keyboard.press("End")
-    expect(table.locator("tr").last).to_be_in_viewport()
     dialog.get_by_text("Close").click()
     expect(dialog).to_have_count(0)
-    assert faults == []
-
-
-@pytest.mark.browser
-@pytest.mark.nightly
-def test_in_a_browser_a_cell_that_checks_finds_the_notebook_saved(
-    served: Served, page: Any
-) -> None:
-    from playwright.sync_api import expect
-
-    file = served.work / SLUG / NAME
-    page.goto(served.address(f"lab/tree/{SLUG}/{NAME}"))
-    idle = page.locator(".jp-Notebook-ExecutionIndicator[data-status='idle']").first
-    expect(idle).to_be_visible()
-    cell = page.locator(".jp-CodeCell").first
+    # A cell that checks is saved before, too.
     cell.locator(".cm-content").click()
     page.keyboard.press("Control+A")
     page.keyboard.type('from beowulf import check\ncheck("01")')
     page.keyboard.press("Control+Enter")
-    output = cell.locator(".jp-OutputArea-output").first
-    expect(output).to_contain_text("before you hand it in")
-    expect(output).to_contain_text("a2-record")
+    expect(cell.locator(".jp-OutputArea-output").first).to_contain_text("a2-record")
     wait_until(lambda: 'check(\\"01\\")' in file.read_text(), "the cell is saved")
+    assert faults == []

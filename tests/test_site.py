@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from running import first
 
-from autograder.course import kit
 from beowulf import paths
 
 ROOT = paths.root()
@@ -44,7 +43,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return own / "site"
 
 
-def test_every_document_is_a_page_that_the_contents_lead_to(site: Path) -> None:
+@pytest.mark.nightly
+def test_every_document_is_a_page_with_its_pictures_and_needs_no_network(site: Path) -> None:
     start = (site / "index.html").read_text()
     for name in DOCUMENTS:
         title = re.search(r"^# (.+)$", (ROOT / f"{name}.md").read_text(), re.MULTILINE)
@@ -53,9 +53,6 @@ def test_every_document_is_a_page_that_the_contents_lead_to(site: Path) -> None:
         heading = re.sub(r"<[^>]+>", "", re.search(r"<h1>(.+?)<a", page)[1])  # type: ignore[index]
         assert unescape(heading) == title[1].replace("`", "")
         assert name == "README" or f'href="{name}.html"' in start, f"no way to {name}"
-
-
-def test_the_site_has_its_pictures_and_needs_no_network(site: Path) -> None:
     pictures = 0
     for page in site.rglob("*.html"):
         text = page.read_text()
@@ -68,14 +65,13 @@ def test_the_site_has_its_pictures_and_needs_no_network(site: Path) -> None:
     # The start page is there twice.
     assert pictures >= sum(shown) > 0
 
-
-def test_a_link_to_a_source_brings_that_source(site: Path) -> None:
     (link,) = re.findall(r'href="([^"]+recorder\.c)"', (site / "docs/timeline.html").read_text())
     source = ROOT / "beowulf" / "timeline" / "recorder.c"
     assert (site / "docs" / link).read_bytes() == source.read_bytes()
 
 
 @pytest.mark.browser
+@pytest.mark.nightly
 def test_the_search_works_on_files_without_a_server(site: Path, page: Any) -> None:
     from playwright.sync_api import expect
 
@@ -108,25 +104,3 @@ def test_a_link_that_leads_nowhere_is_named_and_fails(wrong: str, tmp_path: Path
     # Of this tiny source the contents name pages that are not there; what is asked is the line of the link.
     (line,) = [line for line in done.stderr.splitlines() if "no-such" in line]
     assert line.startswith(f"{source / 'README.md'}:3: WARNING")
-
-
-@pytest.mark.nightly
-def test_the_kit_of_a_course_has_a_site_without_what_it_lacks(tmp_path: Path) -> None:
-    kit.write(tmp_path / "kit")
-    done = sphinx(tmp_path / "kit", tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert 'href="docs/learner.html"' in (tmp_path / "site" / "index.html").read_text()
-    for page in (tmp_path / "site").rglob("*.html"):
-        links = " ".join(re.findall(r'href="([^"]+)"', page.read_text()))
-        assert not re.search(r"CONTRIBUTING|benchmarks/results|tests/", links), page
-
-
-def test_make_site_installs_what_it_needs_and_a_learner_does_not_get_it() -> None:
-    target = MAKE_SITE.partition("\nsite: ")[2].partition("\n\n")[0]
-    assert "$(BOOTSTRAP) site" in target
-    names = {
-        group: re.findall(r"^(sphinx|myst-parser)==", lock.read_text(), re.MULTILINE)
-        for group in ("lab", "setup", "hub", "site")
-        for lock in [ROOT / "requirements" / f"{group}.lock"]
-    }
-    assert names == {"lab": [], "setup": [], "hub": [], "site": ["myst-parser", "sphinx"]}

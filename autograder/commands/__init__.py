@@ -9,7 +9,7 @@ from autograder.commands import course, grading, marking, printing, results
 app = typer.Typer(
     no_args_is_help=True,
     help="Give the labs to a class, collect, grade, and return results.\n\n"
-    "All but [bold]init[/bold], [bold]kit[/bold], [bold]points[/bold] and [bold]key[/bold] run in the course's folder, "
+    "All but [bold]init[/bold], [bold]kit[/bold] and [bold]key[/bold] run in the course's folder, "
     "beside nbgrader's own commands.",
 )
 for command in (
@@ -18,7 +18,6 @@ for command in (
     course.give,
     course.kit,
     course.release,
-    printing.points,
     printing.key,
     grading.collect,
     grading.grade,

@@ -117,12 +117,8 @@ def give(
 
 def kit(
     output: Annotated[
-        Path | None, typer.Option(metavar="DIR|FILE.zip", help="A new folder, or a new zip.")
-    ] = None,
-    git: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="A new git repository, or that of an earlier kit."),
-    ] = None,
+        Path, typer.Option(metavar="DIR|FILE.zip", help="A new folder, or a new zip.")
+    ],
 ) -> None:
     """Make what a class is given: the labs without solutions, rubrics and tests.
 
@@ -135,17 +131,10 @@ def kit(
     from beowulf import paths
 
     course = folder_of(paths.here())
-    place = output or git
-    if place is None or (output and git):
-        raise UsageError("A kit needs one place.", "Name it by `--output` or by `--git`.")
-    if git:
-        count = kits.commit(git, course)
-    elif place.suffix == ".zip":
-        count = kits.write_zip(place, course)
-    else:
-        count = kits.write(place, course)
+    write = kits.write_zip if output.suffix == ".zip" else kits.write
+    count = write(output, course)
     whose = f"the course in {course}" if course else "this checkout"
-    say(f"{place}: {counted(count, 'file')}, of {whose}, without solutions.")
+    say(f"{output}: {counted(count, 'file')}, of {whose}, without solutions.")
     say("A learner who has it types `make lab` in it, as in a clone.")
     say(
         "`beowulf check` in it looks only at the form of answers, whatever `check` in course.toml says."

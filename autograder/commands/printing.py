@@ -1,4 +1,4 @@
-"""`beowulf class points` and `key`: what an instructor prints, from the labs themselves."""
+"""`beowulf class key`: the points and answers of a lab, for an instructor to print."""
 
 from __future__ import annotations
 
@@ -9,30 +9,12 @@ import typer
 
 from autograder.files import cannot_write
 from autograder.text import counted, say
-from beowulf.errors import UsageError
-
-SomeLab = Annotated[str, typer.Argument(help="The lab's number or name, as 01; without it, all.")]
-
-
-def points(
-    lab: SomeLab = "",
-    form: Annotated[str, typer.Option("--format", help="markdown or csv.")] = "markdown",
-) -> None:
-    """Print what each question is worth, who gives the points, and what is asked, from lab.toml.
-
-    Example: beowulf class points --format csv > points.csv
-    """
-    from autograder.results import answer_key
-
-    if form not in answer_key.FORMATS:
-        raise UsageError(
-            f"There is no format {form!r}.", f"There are: {', '.join(answer_key.FORMATS)}."
-        )
-    say(answer_key.FORMATS[form](answer_key.chosen(lab)).rstrip("\n"))
 
 
 def key(
-    lab: SomeLab = "",
+    lab: Annotated[
+        str, typer.Argument(help="The lab's number or name, as 01; without it, all.")
+    ] = "",
     output: Annotated[Path, typer.Option("-o", "--output", help="The page to write.")] = Path(
         "key.html"
     ),

@@ -51,7 +51,7 @@ def feedback(
 
 
 def report(lab: AnyLab = "") -> None:
-    """Write a page about the class: points, common mistakes, odd clusters, copies, what waits for you.
+    """Write a page about the class: points, common mistakes, copies, what waits for you.
 
     Example: beowulf class report 01
     """

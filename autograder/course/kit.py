@@ -1,4 +1,4 @@
-"""What an instructor gives out: the labs without their solutions, as a folder, a zip or a git repository.
+"""What an instructor gives out: the labs without their solutions, as a folder or a zip.
 
 It is this checkout without the notebooks' sources, rubrics, tests and slides. In the place of a rubric is a list of the
 Records that each question needs, so that `beowulf check` finds there what is missing. A lab whose hints the
@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
 import tempfile
 import tomllib
-import zipfile
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -105,46 +103,11 @@ def write_zip(file: Path, course: Path | None = None) -> int:
     with tempfile.TemporaryDirectory(prefix=".kit-", dir=file.parent) as aside:
         folder = Path(aside)
         count = write(folder / NAME, course)
-        made = folder / "kit.zip"
-        with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as packed:
-            for path in sorted((folder / NAME).rglob("*")):
-                packed.write(path, path.relative_to(folder))
-        made.replace(file)
-    return count
-
-
-def commit(place: Path, course: Path | None = None) -> int:
-    """Write a kit into a git repository, a new one or that of an earlier kit, as a commit; how many files it has."""
-    again = (place / ".git").is_dir() and (place / limits.FILE).is_file()
-    if not again:
-        _refuse(place)
-    place.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".kit-", dir=place.parent) as aside:
-        folder = Path(aside)
-        count = write(folder / NAME, course)
-        place.mkdir(exist_ok=True)
-        for old in place.iterdir():
-            if old.name != ".git":
-                shutil.rmtree(old) if old.is_dir() else old.unlink()
-        for new in (folder / NAME).iterdir():
-            new.rename(place / new.name)
-    if not again:
-        _git(place, "init", "--quiet", "--initial-branch=main")
-    _git(place, "add", "--all")
-    if _git(place, "status", "--porcelain"):
-        _git(place, "commit", "--quiet", "--message", "The labs of this course")
+        made = shutil.make_archive(str(folder / "kit"), "zip", folder, NAME)
+        Path(made).replace(file)
     return count
 
 
 def _refuse(place: Path) -> None:
     if place.exists() and (not place.is_dir() or any(place.iterdir())):
         raise LabError(f"{place} exists and is not empty.", "Name a new or an empty folder.")
-
-
-def _git(place: Path, *words: str) -> str:
-    who = ("-c", "user.name=Beowulf Labs", "-c", "user.email=kit@localhost")
-    done = subprocess.run(["git", *who, *words], cwd=place, capture_output=True, text=True)
-    if done.returncode:
-        last = done.stderr.strip().splitlines()[-1:] or ["it gives no reason"]
-        raise LabError(f"git {words[0]} failed in {place}: {last[0]}")
-    return done.stdout

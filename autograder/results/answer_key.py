@@ -1,16 +1,15 @@
-"""What an instructor prints: the points of every question, and the key with the author's answers."""
+"""What an instructor prints: the points of every question, with the author's answers."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from html import escape
 from typing import Any
 
 from markdown_it import MarkdownIt
 
 from autograder.cells import text_of
-from autograder.files import as_csv
 from autograder.results.class_page import STYLE
 from autograder.rubrics import questions
 from autograder.self_check import solutions
@@ -20,7 +19,6 @@ from beowulf.course.lab_file import LabFile, QuestionTable
 from beowulf.errors import UsageError
 
 MARK = re.compile(r"^ *### (?:BEGIN|END) SOLUTION\n?", re.MULTILINE)
-HEADER = ("lab", "question", "points", "by", "section", "asks")
 READING = """\
 Where each learner measures another number or has another broken cluster, the answer is the line of Python that computes
 it from the learner's own Records, or that finds the fault as `beowulf study A2` does. Each learner's feedback page says
@@ -49,15 +47,10 @@ def _by(lab: LabFile, question: QuestionTable) -> str:
     return "program" if question.name in questions.scorers(lab.slug) else "person"
 
 
-def markdown(labs: Sequence[LabFile]) -> str:
-    """A heading and a table for each lab."""
-    return "\n".join(_heading(lab, "##") + _table(lab) for lab in labs)
-
-
-def _heading(lab: LabFile, mark: str) -> str:
+def _heading(lab: LabFile) -> str:
     points = sum(each.points for each in lab.questions.values())
     minutes = f"{lab.minutes:g} minutes of core, {points:g} points"
-    return f"{mark} Lab {lab.slug[:2]}: {lab.title}\n\n{lab.question} {minutes}.\n\n"
+    return f"# Lab {lab.slug[:2]}: {lab.title}\n\n{lab.question} {minutes}.\n\n"
 
 
 def _table(lab: LabFile) -> str:
@@ -71,22 +64,9 @@ def _table(lab: LabFile) -> str:
     return "\n".join(lines) + "\n"
 
 
-def table(labs: Sequence[LabFile]) -> str:
-    """One table of all labs, for a spreadsheet."""
-    rows = [
-        (lab.slug, each.name, each.points, _by(lab, each), each.read, each.asks)
-        for lab in labs
-        for each in lab.questions.values()
-    ]
-    return as_csv([HEADER, *rows])
-
-
-FORMATS: dict[str, Callable[[Sequence[LabFile]], str]] = {"markdown": markdown, "csv": table}
-
-
 def key(labs: Sequence[LabFile]) -> str:
     """A page with each question, its points, what is asked, its tolerances and the author's answer."""
-    text = READING + "\n".join(_heading(lab, "#") + _table(lab) + _answers(lab) for lab in labs)
+    text = READING + "\n".join(_heading(lab) + _table(lab) + _answers(lab) for lab in labs)
     body = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
     title = f"Key of lab {', '.join(lab.slug[:2] for lab in labs)}"
     return (

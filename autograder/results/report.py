@@ -13,7 +13,7 @@ import pandas as pd
 from autograder.files import as_csv, write_text
 from autograder.grading import lateness, points
 from autograder.intake import log
-from autograder.results import copies, measured, outliers, sections
+from autograder.results import copies, measured, sections
 from autograder.results.class_page import page
 from autograder.results.sections import Section
 from beowulf.errors import LabError
@@ -40,10 +40,10 @@ def write(course: Course, slug: str, progress: Progress = no_progress) -> Path:
     folders = {
         student: course.folder / "submitted" / student / slug for student in lab_class.submitted
     }
-    records = {}
+    minutes = {}
     for done, (student, folder) in enumerate(folders.items()):
         progress(done, len(folders), f"reading {student}")
-        records[student] = outliers.own_records(folder)
+        minutes[student] = measured.minutes_spent(measured.own_records(folder))
     progress(len(folders), len(folders) or 1, "drawing")
     with warnings.catch_warnings():
         # A letter that the font lacks; the table has it.
@@ -55,13 +55,7 @@ def write(course: Course, slug: str, progress: Progress = no_progress) -> Path:
             ("Hand-ins", lambda: sections.hand_ins(lab_class)),
             ("Late hand-ins", lambda: sections.late(lab_class)),
             ("Common wrong answers", lambda: sections.wrong_answers(lab_class)),
-            (
-                "Time spent",
-                lambda: measured.time_spent(
-                    {name: outliers.minutes_spent(own) for name, own in records.items()}
-                ),
-            ),
-            ("Measured values", lambda: measured.measured_values(outliers.compared(records))),
+            ("Time spent", lambda: measured.time_spent(minutes)),
             (
                 "Suspected copies",
                 lambda: measured.suspected_copies(copies.suspected(folders, course.folder)),

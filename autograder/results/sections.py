@@ -28,7 +28,6 @@ FULL, PART, NONE, AGAIN, WAITS = (
 # Where each has its place among the colours: what is well in blue, what is not in red.
 KINDS = {FULL: 0, PART: 5, NONE: 1, AGAIN: 3, WAITS: 4}
 MOST_WRONG = 5  # answers of one question
-MOST_IN_A_PICTURE = 12
 # A Record's name has its moment, and would make every answer different.
 _RECORD_NAME = re.compile(r"\b([A-Z]\d{1,3})-[\w.-]{0,65}?\d{8}T[\w.-]{0,40}?\.json(?:\.\w+)?")
 
@@ -139,15 +138,10 @@ def wrong_answers(lab_class: ClassOfLab) -> Section:
                 rows.append((question, len(given), answer, first.expected, first.read, who))
     columns = ["question", "learners", "found", "expected of the first", "where to read", "who"]
     text = "No two learners lost points in the same way."
-    figure = None
     if rows:
         text = "What at least two learners have in common and what lost them points."
-        values: dict[str, int] = {}
-        for question, learners, answer, *_ in sorted(rows, key=lambda r: -r[1])[:MOST_IN_A_PICTURE]:
-            values.setdefault(charts.label(f"{question}: {answer}"), learners)
-        figure = charts.counts(values, title="Common wrong answers", value_title="learners")
     table = pd.DataFrame(rows, columns=columns)
-    return Section("wrong-answers", "Common wrong answers", text, table, figure)
+    return Section("wrong-answers", "Common wrong answers", text, table)
 
 
 def waiting(lab_class: ClassOfLab) -> Section:
@@ -163,11 +157,8 @@ def waiting(lab_class: ClassOfLab) -> Section:
         "`beowulf class mark LAB` shows them one after the other. Or start `jupyter lab` in the course's folder and"
         " choose Nbgrader > Formgrader."
     )
-    counts = Counter(question for question, *_ in rows)
-    figure = charts.counts(counts, title=title, value_title="answers")
-    return Section(
-        "waiting", title, text, table, figure, f"{counted(len(rows), 'answer')} to grade by hand"
-    )
+    urgent = f"{counted(len(rows), 'answer')} to grade by hand"
+    return Section("waiting", title, text, table, urgent=urgent)
 
 
 def hand_ins(lab_class: ClassOfLab) -> Section:
@@ -194,8 +185,7 @@ def hand_ins(lab_class: ClassOfLab) -> Section:
         "Hand-ins",
         "What was handed in, under which name it came, and the notes from collecting and grading.",
         pd.DataFrame(rows, columns=["learner", "state", "sender", "notes"]),
-        charts.counts(outcomes, title="Hand-ins", value_title="hand-ins") if rows else None,
-        f"{counted(bad, 'hand-in')} that could not be collected or graded" if bad else "",
+        urgent=f"{counted(bad, 'hand-in')} that could not be collected or graded" if bad else "",
     )
 
 

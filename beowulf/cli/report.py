@@ -21,13 +21,12 @@ def report(
     output: Annotated[
         Path, typer.Option("--output", "-o", help="The page; its data lie beside it, as .json.")
     ] = Path("report.html"),
-    pdf: Annotated[bool, typer.Option("--pdf", help="Print it as a PDF, too.")] = False,
 ) -> None:
     """Write a page of what your Records say of the papers.
 
     It has published and own figures, Verdicts, and predictions.
 
-    Example: beowulf report --pdf
+    Example: beowulf report --output lab-04.html work/04-blocking-nonblocking
     """
     from beowulf.report import report_page
 
@@ -36,8 +35,6 @@ def report(
     files = made.save(output)
     for sentence in made.content["passed_over"]:
         say(f"passed over: {sentence}")
-    if pdf:
-        files.append(report_page.print_pdf(output))
     shown = len(made.content["studies"])
     print(f"{shown} {'study' if shown == 1 else 'studies'} with {made.content['records']} Records.")
     print(f"Written: {', '.join(map(str, files))}.")

@@ -52,7 +52,6 @@ def _load_jupyter_server_extension(app: Any) -> None:
         "home/open": Open,
         "home/report": MakeReport,
         "report": Report,
-        "handout/([0-9]+)": Handout,
         "text/(.+)": Text,
     }
     app.web_app.add_handlers(".*$", [(f"{base}/{place}", each) for place, each in places.items()])
@@ -185,16 +184,6 @@ class Open(APIHandler):
             await self.finish(
                 problem(f"The notebook is in {notebook.parent}, which is not below {root}.")
             )
-
-
-class Handout(Page):
-    """The handout of a lab, by the lab's number."""
-
-    @authenticated
-    async def get(self, number: str) -> None:
-        """Go to where it is among the other texts, so that its links and pictures work."""
-        slug = paths.lab(number).name
-        self.redirect(url_path_join(self.base_url, "beowulf/text/labs", slug, "README.md"))
 
 
 class Text(Page):

@@ -38,7 +38,7 @@ def _lab(slug: str, base_url: str) -> str:
         return f'<tr><th scope="row">{escape(slug)}</th><td colspan="2">{escape(str(problem))}</td></tr>'
     more = sum(map(int, MORE.findall((paths.labs()[slug] / "README.md").read_text("utf-8"))))
     of_lab = f'<span class="hidden"> of lab {number}</span>'
-    notebook, handout = _notebook(slug, base_url), f"{base_url}beowulf/handout/{number}"
+    notebook, handout = _notebook(slug, base_url), f"{base_url}beowulf/text/labs/{slug}/README.md"
     return f"""<tr data-lab="{slug}"><th scope="row">
 <span class="name">Lab {number}, {escape(lab.title)}</span>
 <span class="question">{escape(lab.question)}</span>

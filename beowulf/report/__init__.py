@@ -1,1 +1,1 @@
-"""A learner's report: what their Records came to beside what the papers published, as a page, a PDF and plain data."""
+"""A learner's report: what their Records came to beside what the papers published, as a page and plain data."""

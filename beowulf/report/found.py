@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -66,15 +65,10 @@ class Found:
                 newest[key] = each
         return sorted(newest.values(), key=lambda kept: (*of_paper(kept.record.study), kept.kind))
 
-    def others(self) -> dict[str, int]:
-        """How many Records are not shown, by what they are; predictions have a table of their own."""
-        shown = {id(each) for each in self.shown()}
-        others = [each for each in self.records if id(each) not in shown]
-        return dict(
-            Counter(
-                _what(each) for each in others if not predictions.STUDY.fullmatch(each.record.study)
-            )
-        )
+    def others(self) -> int:
+        """How many Records are not shown; predictions have a table of their own."""
+        sealed = [k for k in self.records if predictions.STUDY.fullmatch(k.record.study)]
+        return len(self.records) - len(self.shown()) - len(sealed)
 
 
 def own_folders() -> list[Path]:
@@ -129,22 +123,6 @@ def _files(folders: Iterable[Path]) -> list[Path]:
     """Every file once, whichever way it is named."""
     every = {path.resolve(): path for folder in folders for path in sorted(folder.glob(NAMES))}
     return list(every.values())
-
-
-def _what(kept: Kept) -> str:
-    """What a Record that is not shown is, in words that can be counted."""
-    record = kept.record
-    if record.of_exercise and record.study in STUDIES:
-        return f"of an exercise with {record.study}, variant {record.variant}"
-    if record.study in STUDIES:
-        return (
-            f"of {record.study}, variant {record.variant}"
-            if record.variant
-            else "of an earlier date"
-        )
-    if of_nothing_known(record.study):
-        return "of studies that this version does not know"
-    return f"of {OF_EXERCISES.get(record.study[0], 'answers of nodes')}"
 
 
 def _nothing(places: Sequence[Path], found: Found) -> LabError:

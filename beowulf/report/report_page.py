@@ -1,4 +1,4 @@
-"""The report as one HTML file that needs no other file, no network and no script; its JSON; and printed as a PDF."""
+"""The report as one HTML file that needs no other file, no network and no script; and its JSON."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from beowulf import papers
-from beowulf.errors import LabError, UsageError
+from beowulf.errors import UsageError
 from beowulf.figures import MOST_ROWS, number_text, titled
 from beowulf.report import content, found
-from beowulf.this_machine import browser
 from beowulf.verdict import HEADINGS, SYMBOLS, heading, with_place
 
 HERE = Path(__file__).parent
@@ -88,17 +87,6 @@ def refuse(page: Path) -> None:
 def _with_commands(text: str) -> Markup:
     """A sentence whose commands stand between backticks."""
     return Markup(COMMAND.sub(r"<code>\1</code>", str(escape(text))))
-
-
-def print_pdf(page: Path) -> Path:
-    """Print the page by this machine's Chromium; LabError where there is none."""
-    chromium = browser.browser()
-    if not chromium:
-        raise LabError(
-            "There is no Chromium here, so no PDF was made.",
-            f"Install the package `chromium`, or open {page} in a browser and print it there.",
-        )
-    return browser.print_pdf(page, chromium)
 
 
 def _moment(text: str) -> str:

@@ -55,28 +55,12 @@ CAPTIONS = {
     "Measuring": ["docs/clusters", "docs/measuring", "docs/results", "docs/timeline"],
     "The project": ["docs/architecture", "CONTRIBUTING", "CHANGELOG", "SECURITY"],
 }
-# The kit of a course lacks the pages for authors, and has two guides without their parts.
-ROOT = Path(__file__).resolve().parents[2]
-IS_KIT = not (ROOT / "CONTRIBUTING.md").is_file()
-if IS_KIT:
-    suppress_warnings += ["myst.xref_missing"]
-    CAPTIONS = {
-        caption: found
-        for caption, pages in CAPTIONS.items()
-        if (found := [page for page in pages if any(ROOT.glob(f"{page}.md"))])
-    }
 LINK_TO_FOLDER = re.compile(r"\[([^\]]+)\]\([^)#:]+/\)")
-LINK_TO_FILE = re.compile(r"\[([^\]]+)\]\(([^)#:]+)(?:#[^)]*)?\)")
 
 
 def prepare(_: Sphinx, name: str, source: list[str]) -> None:
     """Give the start page its contents, and show a link to what has no page as its text."""
     source[0] = LINK_TO_FOLDER.sub(r"\1", source[0])
-    if IS_KIT:
-        folder = (ROOT / name).parent
-        source[0] = LINK_TO_FILE.sub(
-            lambda link: link[0] if (folder / link[2]).exists() else link[1], source[0]
-        )
     if name == root_doc:
         for caption, pages in CAPTIONS.items():
             part = CONTENTS.replace("CAPTION", caption).replace("PAGES", "\n".join(pages))

@@ -284,14 +284,11 @@ def test_a_notebook_that_cannot_be_graded_gets_its_sentence(
         assert found.outcome == "refused"
         assert any(said in note for note in found.notes), found.notes
     assert "records/A2-x.json" in taken(tmp_path / "to", "ab12")
-
-
-def test_an_unreadable_hand_in_does_not_take_the_place_of_a_readable_one(tmp_path: Path) -> None:
+    # Nor does it take the place of a readable one.
     collected(tmp_path, {f"ab12/{NAME}": notebook()})
-    (found,) = collected(tmp_path, {f"ab12/{NAME}": b""}).values()
-    assert found.outcome == "refused"
+    (found,) = collected(tmp_path, {f"ab12/{NAME}": content}).values()
     assert "that was there before stays" in found.notes[-1]
-    assert taken(tmp_path / "to", "ab12") == {NAME: notebook()}
+    assert taken(tmp_path / "to", "ab12")[NAME] == notebook()
 
 
 def test_a_full_disk_does_not_cost_the_hand_in_that_was_there(

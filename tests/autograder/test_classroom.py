@@ -7,7 +7,6 @@ import re
 import shutil
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +14,11 @@ import fabricated
 import pytest
 from typer.testing import CliRunner, Result
 
-from autograder.commands import app, grading
-from autograder.course.course import Graded
+from autograder.commands import app
 from autograder.text import counted
 from beowulf import paths
 from beowulf.course import personal_code
-from beowulf.errors import LabError, UsageError
+from beowulf.errors import LabError
 
 
 def run(*arguments: str) -> Result:
@@ -90,18 +88,6 @@ def test_the_guides_commands_lead_from_a_new_course_to_grades(
     assert found["by_hand"] == 4
 
 
-@pytest.mark.parametrize(
-    ("graded", "said"),
-    [
-        (Graded("a", 16, 20, {"explain": None}, by_hand=4), "16 of 16, 4 by hand"),
-        (Graded("b", 19, 20, {"explain": None}), "19 of 20"),
-        (Graded("c", 0, 20, {"explain": 0}), "0 of 20"),
-    ],
-)
-def test_points_that_only_a_person_can_give_are_distinguished(graded: Graded, said: str) -> None:
-    assert grading._points(graded) == said
-
-
 def _shell(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         ["bash", "-c", script], cwd=folder, capture_output=True, text=True, timeout=240
@@ -152,28 +138,3 @@ def test_each_learner_gets_a_word_and_who_has_no_cluster_gets_records(
     finally:
         (course.folder / "words.csv").unlink(missing_ok=True)
         shutil.rmtree(course.folder / "given", ignore_errors=True)
-
-
-def test_a_zip_is_taken_in_and_who_is_unknown_is_reported(
-    course: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, released: Any
-) -> None:
-    fabricated.hand_in(tmp_path / "one", released, [])
-    notebook = (tmp_path / "one" / "validation.ipynb").read_bytes()
-    with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
-        archive.writestr("from-a-zip/validation.ipynb", notebook)
-        archive.writestr("No Body_7_assignsubmission_file_/validation.ipynb", notebook)
-    monkeypatch.chdir(course.folder)
-    result = run("collect", "01", str(tmp_path / "all.zip"))
-    assert result.exit_code == 1
-    assert "from-a-zip: new" in result.stdout
-    assert "“No Body”: unknown" in result.stdout
-    assert "Here: 1. Refused: 0. Unknown: 1." in result.stdout
-
-
-def test_an_unknown_lab_is_a_mistake_in_the_arguments(
-    course: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(course.folder)
-    problem = run("release", "77").exception
-    assert isinstance(problem, UsageError)
-    assert "01-validation" in problem.hint

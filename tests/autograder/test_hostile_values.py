@@ -27,7 +27,7 @@ from autograder.evidence.record_files import RECORDS
 from autograder.grading.safe_page import KeepSafe
 from autograder.grading.scoring import AssessSubmission
 from autograder.intake import inspection
-from autograder.results import copies, export, feedback, measured, outliers, report
+from autograder.results import copies, export, feedback, measured, report
 from autograder.rubrics.score import LONGEST_TEXT
 from autograder.rubrics.submission import Submission
 from beowulf.errors import LabError
@@ -69,11 +69,8 @@ def test_every_question_has_a_score_and_the_class_its_report(
             assert max(map(len, (score.found, score.expected))) <= LONGEST_TEXT
             (score.found + score.expected).encode()  # a notebook's file cannot hold half a letter
         inspection.record_notes(hand_in, lab.slug, "", None)
-    values = {name: outliers.own_records(each) for name, each in everybody.items()}
-    beside = outliers.compared(values)
-    assert all(math.isfinite(each.times) and each.times > 0 for each in beside)
-    assert {each.student for each in beside} >= set(honest) or not beside
-    measured.time_spent({name: outliers.minutes_spent(each) for name, each in values.items()})
+    values = {name: measured.own_records(each) for name, each in everybody.items()}
+    measured.time_spent({name: measured.minutes_spent(each) for name, each in values.items()})
     copies.suspected(everybody)
 
 
@@ -139,24 +136,6 @@ def only(folder: Path, *records: Any) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("sample", [5e-324, 1e308])
-def test_values_beyond_all_measure_leave_the_class_its_comparison(
-    sample: float, tmp_path: Path
-) -> None:
-    """They would be 0 or infinite times the class' middle, and no logarithm or axis has these."""
-    record = timed()
-    points = [point for point in record.points if point.samples]
-    odd = replace(record, points=[replace(p, samples=[sample] * len(p.samples)) for p in points])
-    learners = {"ada": record, "bob": record, "eve": record, "mallory": odd}
-    values = {
-        name: outliers.own_records(only(tmp_path / name, each)) for name, each in learners.items()
-    }
-    compared = outliers.compared(values)
-    beside = {each.student for each in compared if each.quantity == points[0].quantity}
-    assert beside == {"ada", "bob", "eve"}
-    assert measured.measured_values(compared).figure
-
-
 def test_one_check_that_cannot_read_a_record_leaves_the_others_to_look(tmp_path: Path) -> None:
     record = timed()
     backwards = replace(record, started=record.ended, ended=record.started)
@@ -206,7 +185,7 @@ def test_a_record_of_very_many_values_is_never_made_objects_of(
     for look in (
         lambda: Submission.read(tmp_path, new_notebook()).unreadable,
         lambda: inspection.record_notes(tmp_path, lab_01.SLUG, "", None),
-        lambda: outliers.own_records(tmp_path),
+        lambda: measured.own_records(tmp_path),
         lambda: copies.suspected({"ada": tmp_path, "bob": tmp_path}),
     ):
         sizes.clear()
@@ -283,11 +262,11 @@ def test_a_section_that_cannot_be_made_leaves_the_others(
     def fail(*_: Any) -> Any:
         raise OverflowError("a value that nobody foresaw")
 
-    monkeypatch.setattr(outliers, "compared", fail)
+    monkeypatch.setattr(copies, "suspected", fail)
     page = report.write(course, lab_01.SLUG).read_text(encoding="utf-8")
     assert "OverflowError: a value that nobody foresaw" in page
-    assert "Measured values: this part could not be made" in page
-    for title in ("Points by question", "Hand-ins", "Time spent", "Suspected copies"):
+    assert "Suspected copies: this part could not be made" in page
+    for title in ("Points by question", "Hand-ins", "Time spent"):
         assert f"<h2>{title}</h2>" in page
 
 

@@ -114,14 +114,6 @@ def hints_of(kit_folder: Path) -> set[str]:
 def test_a_kit_has_hints_only_where_the_course_opens_them(made: Path, tmp_path: Path) -> None:
     assert hints_of(paths.root()) == set(paths.labs())
     assert hints_of(made) == set()
-    slug = next(iter(paths.labs()))
-    plain, stripped = (
-        tomllib.loads((folder / "labs" / slug / "lab.toml").read_text())
-        for folder in (paths.root(), made)
-    )
-    for asked in plain["questions"].values():
-        asked.pop("hints", None)
-    assert stripped == plain
     course = tmp_path / "course"
     course.mkdir()
     (course / limits.FILE).write_text("[labs.04]\nhints = true\n")
@@ -172,41 +164,13 @@ def test_a_zip_has_the_same_files_and_what_can_be_run_stays_so(
         kit.write_zip(tmp_path / "out" / "labs.zip")
 
 
-def log(place: Path) -> list[str]:
-    return subprocess.check_output(["git", "log", "--format=%s"], cwd=place, text=True).splitlines()
-
-
-def test_a_repository_gets_a_commit_for_what_has_changed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    place = tmp_path / "repository"
-    monkeypatch.setattr(kit, "write", small)
-    kit.commit(place)
-    kit.commit(place)
-    assert log(place) == ["The labs of this course"]
-    (place / "labs" / "mine.txt").write_text("no part of a kit")
-
-    def changed(folder: Path, course: Path | None = None) -> int:
-        small(folder)
-        (folder / "labs" / "README.md").write_text("another")
-        return 3
-
-    monkeypatch.setattr(kit, "write", changed)
-    kit.commit(place)
-    assert len(log(place)) == 2
-    assert (place / "labs" / "README.md").read_text() == "another"
-    assert names(place) == {limits.FILE, "labs/README.md", "bootstrap.sh"}
-    assert [path.name for path in tmp_path.iterdir()] == ["repository"]
-
-
 def test_a_folder_that_holds_something_else_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "mine").write_text("mine")
     (tmp_path / "file").write_text("mine")
-    for make in (kit.write, kit.commit):
-        for name in ("full", "file"):
-            with pytest.raises(LabError, match=f"{name} exists and is not empty"):
-                make(tmp_path / name)
+    for name in ("full", "file"):
+        with pytest.raises(LabError, match=f"{name} exists and is not empty"):
+            kit.write(tmp_path / name)
     assert sorted(names(tmp_path)) == ["file", "full/mine"]
 
 

@@ -1,8 +1,7 @@
-"""Does an instructor get the points of all labs, and a key with the author's answers, to print?"""
+"""Does an instructor get a key with the points and the author's answers, to print?"""
 
 from __future__ import annotations
 
-import csv
 import re
 from pathlib import Path
 
@@ -10,7 +9,6 @@ import pytest
 from typer.testing import CliRunner
 
 from autograder.commands import app
-from beowulf import paths
 from beowulf.course import lab_file
 from beowulf.errors import LabError, UsageError
 
@@ -19,17 +17,6 @@ def printed(*words: str) -> str:
     done = CliRunner().invoke(app, list(words), catch_exceptions=False)
     assert done.exit_code == 0, done.output
     return done.stdout
-
-
-def test_the_csv_has_every_question_of_every_lab_with_its_points() -> None:
-    rows = list(csv.DictReader(printed("points", "--format", "csv").splitlines()))
-    assert [(row["lab"], row["question"], float(row["points"]), row["asks"]) for row in rows] == [
-        (slug, each.name, each.points, each.asks)
-        for slug in paths.labs()
-        for each in lab_file.read(slug).questions.values()
-    ]
-    by_person = [(row["lab"][:2], row["question"]) for row in rows if row["by"] == "person"]
-    assert by_person == [*((slug[:2], "explain") for slug in paths.labs()), ("09", "memo")]
 
 
 def test_the_key_has_the_authors_answers_and_nothing_that_runs(tmp_path: Path) -> None:
@@ -55,8 +42,7 @@ def test_the_key_has_the_authors_answers_and_nothing_that_runs(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["points", "12"], "There is no lab '12'"),
-        (["points", "--format", "pdf"], "no format 'pdf'"),
+        (["key", "12"], "There is no lab '12'"),
         (["key", "01", "-o", "/nowhere/key.html"], r"key\.html cannot be written"),
     ],
 )
