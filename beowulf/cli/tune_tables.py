@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from beowulf.tuning.log import Entry
 
 DESCRIBED = (
-    *("name", "title", "what", "why", "here", "elsewhere", "kinds", "kernel", "paper"),
-    *("values", "tuned", "shows"),
+    *("name", "title", "what", "why", "here", "elsewhere", "paper", "values", "tuned", "shows"),
 )
 
 
@@ -68,8 +67,6 @@ def explained(knob: Knob, readings: Mapping[str, Reading]) -> list[str]:
         "Why it matters": knob.why,
         "Here": knob.here,
         "Elsewhere": knob.elsewhere,
-        "Where it can be turned": ", ".join(knob.kinds),
-        "Kernels": knob.kernel,
         "In the papers": knob.paper,
         "Values": f"{', '.join(knob.values)}; best for short messages: {knob.tuned}",
         "Noticed by": "new connections and programs only" if knob.relaunch else "",

@@ -239,7 +239,6 @@ def _back(cluster: Cluster | None, knob: Knob, entry: Entry, where: Sequence[str
         if not knob.restored(now.state, entry.before[place].state):
             raise LabError(
                 f"On {place}, {knob.name} is {now.value}, and not {entry.before[place].value} as before.",
-                f"`beowulf tune show {knob.name}` prints the commands; a new cluster has none of it:"
-                " `beowulf down`, `beowulf up`.",
+                "Put it back by hand, or take a new cluster: `beowulf down`, `beowulf up`.",
                 knob_places.node(place),
             )

@@ -42,8 +42,7 @@ class Knob(ABC):
     what: str
     why: str
     here: str  # what it does on the local cluster instead of what it does on a PC
-    kinds: tuple[str, ...]  # where it can be turned: "local" and "this machine" are here
-    kernel: str = ""  # which kernels have it, where not all do
+    only_local: bool = False  # whether only nodes of this machine have it
     elsewhere: str  # where else it is, and the commands there
     paper: str = ""  # what paper E did with it, and its result
     values: tuple[
@@ -59,11 +58,6 @@ class Knob(ABC):
     def on_host(self) -> bool:
         """Whether it belongs to a machine: that of a local cluster, which needs `--host`, or each PC."""
         return HOST in self.where
-
-    @property
-    def only_local(self) -> bool:
-        """Whether only nodes of this machine have it."""
-        return all(kind.startswith("local") for kind in self.kinds)
 
     @abstractmethod
     def look(self, place: str) -> str:

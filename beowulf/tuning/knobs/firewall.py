@@ -30,7 +30,6 @@ class Firewall(Knob):
         "The same as on a PC: each node has a packet filter of its own, in its network namespace."
         " The nodes of a new cluster have no rules."
     )
-    kinds = ("local", "VM", "PC")
     elsewhere = (
         "On PCs and VMs: `nft list ruleset`; `systemctl disable --now nftables` ends it there."
     )

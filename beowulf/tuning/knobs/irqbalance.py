@@ -16,7 +16,6 @@ class Irqbalance(Knob):
         "The cables of local nodes raise no interrupts, so the service cannot move theirs. It belongs to this machine;"
         " stopping it can only show how little it matters here. `irq-affinity` is the nearest thing on a node."
     )
-    kinds = ("this machine", "VM with two processors", "PC")
     elsewhere = "On PCs and VMs: `systemctl stop irqbalance`, and `systemctl disable irqbalance` for the next boot."
     paper = "Paper E stops the service, now and at boot, and finds that it matters little."
     values = ("on", "off")

@@ -23,7 +23,6 @@ class Mtu(Knob):
         " 3,000 bytes through at most, because of how it is slowed down; 9000 needs `beowulf up --rate 1gbit` or `off`."
         " `beowulf up` sets it back to 1500, unless it was kept."
     )
-    kinds = ("local", "VM", "PC")
     elsewhere = "On PCs and VMs: `ip link set eth0 mtu 9000` on each, and a switch that allows it."
     values = ("1500", "3000", "9000")
     tuned = "1500"
