@@ -25,7 +25,7 @@ from beowulf.tuning.change import changing
 from beowulf.tuning.knob import NODES
 from beowulf.tuning.knobs import ALL
 from beowulf.tuning.knobs.cpu_share import CpuShare
-from beowulf.tuning.knobs.nothing import Nothing
+from beowulf.tuning.knobs.delayed_ack import DelayedAck
 from beowulf.tuning.knobs.small_segments import SmallSegments
 from beowulf.tuning.knobs.socket_buffers import SocketBuffers
 from beowulf.tuning.knobs.unwanted_senders import UnwantedSenders
@@ -218,7 +218,7 @@ def test_a_node_gets_its_share_and_no_more_and_afterwards_all_is_as_before(
     assert cluster.processes("node01")
 
 
-class FailsOnOne(Nothing):
+class FailsOnOne(DelayedAck):
     """A knob that one node does not let be put back."""
 
     def back(self, state: str, place: str) -> str:
@@ -232,9 +232,10 @@ def test_a_knob_that_is_put_back_half_way_is_put_back_by_the_next_study(
     cluster: NamespaceCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setitem(ALL, "nothing", FailsOnOne())
-        with pytest.raises(LabError) as failed, changing(cluster, [(ALL["nothing"], "on")]) as turn:
-            turn(True)
+        patched.setitem(ALL, "delayed-ack", FailsOnOne())
+        turns = [(ALL["delayed-ack"], "quick")]
+        with pytest.raises(LabError) as failed, changing(cluster, turns) as change_:
+            change_(True)
     assert failed.value.node == "node01"
     assert "the disk is full" in failed.value.message
     (left,) = log.of_cluster(cluster).open()
