@@ -15,7 +15,7 @@ from running import wait_until
 
 from beowulf import mpi
 from beowulf.cluster.namespaces.cluster import NamespaceCluster
-from beowulf.errors import LabError
+from beowulf.errors import LabError, UsageError
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.statistics import Ratio
 from beowulf.record import Point, Record
@@ -233,6 +233,17 @@ def test_a_program_takes_as_many_samples_as_are_ordered(
     assert {line["pass"] for line in lines} == {2}
     assert {line["size_bytes"] for line in lines} == {3}
     assert run.lines.ended
+
+
+@pytest.mark.cluster
+def test_what_the_program_refuses_is_its_own_sentence(
+    cluster: NamespaceCluster, program: Path
+) -> None:
+    with (
+        pytest.raises(UsageError, match="--byte"),
+        InteractiveRun(cluster, program, 2, ["--byte", "1"]),
+    ):
+        pass
 
 
 def running(cluster: NamespaceCluster, node: str) -> list[str]:
