@@ -1,4 +1,4 @@
-"""What a knob is: a setting of a node, the switch or this machine that latency may depend on.
+"""What a knob is: a setting of a node or of this machine that latency may depend on.
 
 A knob is written in lines of shell, so that `beowulf tune show` can print the very commands. Its exact state is what
 `look` prints; `back` makes that state again, whatever `set` did to it in between.
@@ -8,15 +8,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from beowulf.cluster import HOST as HOST
 from beowulf.cluster import NODES as NODES
-from beowulf.cluster import SWITCH as SWITCH
 from beowulf.errors import UsageError
-
-if TYPE_CHECKING:
-    from beowulf.cluster import Cluster
 
 # In lines of shell, eth0 is a node's card in the cluster, whatever it is called there, and this its second one.
 SECOND = "second-card"
@@ -50,7 +45,7 @@ class Knob(ABC):
     ]  # values to try; the first one is that of a cluster that nobody has touched
     tuned: str  # what short messages are fastest with: paper E's choice where it has one
     shows: str  # a value whose effect can be seen on the local cluster
-    where: tuple[str, ...] = (NODES,)  # who has it: the nodes, the switch as well, or this machine
+    where: tuple[str, ...] = (NODES,)  # who has it: the nodes, or this machine
     relaunch: bool = False  # whether only new connections, or restarted programs, notice it
     together: bool = False  # whether nodes of which some have it cannot talk to the others
 
@@ -84,14 +79,6 @@ class Knob(ABC):
         if value not in self.values:
             raise UsageError(f"{self.name} is one of {', '.join(self.values)}, not {value!r}.")
         return value
-
-    def misfit(self, cluster: Cluster | None, value: str) -> str:
-        """Why this cluster cannot have that value, in a sentence; empty when it can."""
-        return ""
-
-    def restored(self, now: str, before: str) -> bool:
-        """Whether a state is that of before."""
-        return now == before
 
     def reading(self, state: str) -> Reading:
         """What a state that `look` has printed means."""

@@ -1,6 +1,6 @@
 """Nodes that run again: what was to be reverted while they were down is put back, and what was kept is put in again.
 
-A restarted node has lost all changes, and `beowulf up` itself sets the MTU and the offloads of every node. What you
+A restarted node has lost all changes, and `beowulf up` itself sets the offloads of every node. What you
 kept is kept until you revert it; so it is put in again, wherever it is lost.
 """
 
@@ -12,7 +12,7 @@ from beowulf.cluster import Cluster
 from beowulf.cluster.holding.event_file import LockedError
 from beowulf.tuning import knob_places, log
 from beowulf.tuning.change import put_all_back
-from beowulf.tuning.knob import HOST, SWITCH
+from beowulf.tuning.knob import HOST
 from beowulf.tuning.knobs import ALL
 from beowulf.tuning.log import Entry, Log
 
@@ -61,19 +61,13 @@ def _put_back(cluster: Cluster, its_log: Log) -> list[str]:
 
 def _reapply_kept(cluster: Cluster, its_log: Log) -> list[str]:
     entries = [entry for entry in its_log.open() if entry.kept and not entry.to_revert]
-    unfit = {
-        entry.knob: why
-        for entry in entries
-        if (why := ALL[entry.knob].misfit(cluster, entry.value))
-    }
-    values = _values(cluster, [entry for entry in entries if entry.knob not in unfit])
+    values = _values(cluster, entries)
     again = _put_in_again(cluster, values)
-    sentences = [f"{name} was kept and is not put in again: {why}" for name, why in unfit.items()]
-    if again:
-        where = ", ".join(dict.fromkeys(place for _, place in again))
-        what = ", ".join(dict.fromkeys(f"{knob} {values[place][knob]}" for knob, place in again))
-        sentences.append(f"Put in again on {where}, as you kept it: {what}.")
-    return sentences
+    if not again:
+        return []
+    where = ", ".join(dict.fromkeys(place for _, place in again))
+    what = ", ".join(dict.fromkeys(f"{knob} {values[place][knob]}" for knob, place in again))
+    return [f"Put in again on {where}, as you kept it: {what}."]
 
 
 def _values(cluster: Cluster, entries: Sequence[Entry]) -> Values:
@@ -83,7 +77,7 @@ def _values(cluster: Cluster, entries: Sequence[Entry]) -> Values:
     for entry in entries:
         for place in entry.open:
             # A node may have been taken out of the inventory since.
-            if place not in dead and place in (HOST, SWITCH, *cluster.nodes):
+            if place not in dead and place in (HOST, *cluster.nodes):
                 mine = by_place.setdefault(place, {})
                 mine.pop(entry.knob, None)  # the newest comes last, as it did then
                 mine[entry.knob] = entry.value

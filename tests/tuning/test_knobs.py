@@ -87,8 +87,7 @@ def test_a_knob_is_set_read_back_and_put_back(cluster: NamespaceCluster, name: s
     if "may not make control groups" in next(iter(before.values())).absent:
         pytest.skip("this user may not make control groups")
     assert {each.value for each in before.values()} == {knob.values[0]}
-    tried = [value for value in knob.values[1:] if not knob.misfit(cluster, value)]
-    assert knob.shows in tried
+    tried = knob.values[1:]
     for value in dict.fromkeys((tried[0], knob.shows, tried[-1])):
         with changing(cluster, [(knob, value)]) as change:
             change(True)
@@ -173,25 +172,12 @@ def test_rules_of_somebody_else_come_back_with_their_counters(cluster: Namespace
     assert "packets 7 bytes 70" in now["node01"]
 
 
-def test_a_frame_longer_than_a_cable_lets_through_is_refused(cluster: NamespaceCluster) -> None:
-    with pytest.raises(LabError, match="up --rate off"), changing(cluster, [(find("mtu"), "9000")]):
-        pass
-
-
-def test_longer_frames_get_through_the_switch(cluster: NamespaceCluster) -> None:
-    ping = f"ping -c 3 -i 0.2 -W 10 -M do -s 2900 {cluster.address('node01')}"
-    assert cluster.administer("node00", ping).returncode != 0
-    with changing(cluster, [(find("mtu"), "3000")]) as change:
-        change(True)
-        assert cluster.administer("node00", ping).returncode == 0
-
-
 @pytest.mark.parametrize(
     ("name", "value"),
     [
         ("firewall", "77"),
         ("moderation", "-1"),
-        ("mtu", "٣٠٠٠"),
+        ("moderation", "٣٠٠٠"),
         ("irq-affinity", "4096"),
         ("bonding", "off"),
     ],

@@ -11,7 +11,6 @@ from beowulf.tuning.knobs.firewall import Firewall
 from beowulf.tuning.knobs.irq_affinity import IrqAffinity
 from beowulf.tuning.knobs.irqbalance import Irqbalance
 from beowulf.tuning.knobs.moderation import Moderation
-from beowulf.tuning.knobs.mtu import Mtu
 from beowulf.tuning.knobs.multipath import Multipath
 from beowulf.tuning.knobs.offloads import Offloads
 from beowulf.tuning.knobs.small_segments import SmallSegments
@@ -23,7 +22,7 @@ from beowulf.tuning.knobs.unwanted_senders import UnwantedSenders
 # Paper E's four first, in the order of its procedure; then what it did not turn, from the card up to the program.
 EACH: tuple[Knob, ...] = (
     *(Moderation(), Irqbalance(), Firewall(), TcpLowLatency()),
-    *(IrqAffinity(), Offloads(), Mtu(), Bonding(), SocketBuffers(), DelayedAck()),
+    *(IrqAffinity(), Offloads(), Bonding(), SocketBuffers(), DelayedAck()),
 )
 # What studies and exercises change besides, in the same way: written down before, and put back from there.
 OF_STUDIES: tuple[Knob, ...] = (

@@ -25,6 +25,3 @@ class Written(Knob):
 
     def back(self, state: str, place: str) -> str:
         return self._again[place]
-
-    def restored(self, now: str, before: str) -> bool:
-        return now.strip() == before.strip()
