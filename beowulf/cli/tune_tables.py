@@ -60,6 +60,7 @@ def overview(
 
 def explained(knob: Knob, readings: Mapping[str, Reading]) -> list[str]:
     """The lines that explain a knob; with the commands that turn it."""
+    from beowulf.tuning.change_preview import shortened
     from beowulf.tuning.knob import HOST
 
     parts = {
@@ -75,7 +76,7 @@ def explained(knob: Knob, readings: Mapping[str, Reading]) -> list[str]:
     return [
         *(f"{heading}: {text}" for heading, text in parts.items() if text),
         f"Set to {knob.shows} with:",
-        knob.preview(knob.shows, HOST if knob.on_host else "node00"),
+        *shortened(knob.set(knob.shows, HOST if knob.on_host else "node00")),
     ]
 
 

@@ -66,10 +66,6 @@ class Knob(ABC):
     def set(self, value: str, place: str) -> str:
         """Lines of shell that set it to a value that `accepted` gave."""
 
-    def preview(self, value: str, place: str) -> str:
-        """The lines of `set` for a reader, where they are many and similar: the first, how many, and the last."""
-        return self.set(value, place)
-
     def back(self, state: str, place: str) -> str:
         """Lines of shell that make a state again that `look` has printed."""
         return self.set(self.value(state), place)

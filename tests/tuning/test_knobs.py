@@ -120,13 +120,10 @@ def test_every_knob_tells_what_a_learner_wants_to_know() -> None:
         assert {knob.tuned, knob.shows} <= set(knob.values), name
 
 
-def test_a_thousand_rules_are_shown_by_the_first_and_the_last(learner: Beowulf) -> None:
+def test_of_a_thousand_rules_the_first_lines_are_shown(learner: Beowulf) -> None:
     said = tune(learner, "show", "firewall")
-    assert "1,000 rules" in said
-    assert said.count(" drop\n") == 2
+    assert "more lines)" in said
     assert len(said.splitlines()) < 40
-    knob = find("firewall")
-    assert knob.preview("conntrack", "node00") == knob.set("conntrack", "node00")
 
 
 def test_knobs_together_are_put_back_by_one_command(

@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,11 +45,6 @@ if TYPE_CHECKING:
 
 STEPS, SIDE, NARROW = 20, 30, 10  # of a run for speed; zones of a tile, and of one in a tube
 ZONES = (ACROSS * SIDE) ** 2
-# Of a zone's operations in a step: of two sweeps, as tests/count_flops.cpp counts them, and of its fastest wave.
-ZONE_DIVISIONS, ZONE_ROOTS = 2 * 30 + 4, 2 * 13 + 1
-# A sweep reads and writes the four numbers of a zone, and the search for the fastest wave reads them.
-ZONE_BYTES = (2 * 2 + 1) * 4 * 8
-CORE = Path(__file__).with_name("core.c")
 CONSERVED = ("mass", "momentum_x", "momentum_y", "energy")
 ROUNDING = 1e-13
 # The error of Sod's tube falls with order 1, because a jump stays as many zones wide; that of smooth gas with more.
@@ -90,9 +84,6 @@ def plan(cluster: Cluster, *, quick: bool) -> Plan:
             words = ["--problem", "blast", "--steps", STEPS]
             run(measurement, GAS, ranks, words, {"what": "bits"})
         for launch in range(amount.launches):
-            measurement.launch(
-                CORE, 1, at={"what": "core"}, launch=launch, hosts=measurement.cluster.nodes[:1]
-            )
             for ranks in nodes:
                 for scaled in (False, True) if ranks > 1 else (False,):
                     rows = ACROSS * (ranks if scaled else 1)
@@ -173,28 +164,6 @@ def table(record: Record) -> pd.DataFrame:
             rows.append({"size": SCALED if scaled else FIXED, "nodes": ranks, **ms, "mflops": rate})
     found = pd.DataFrame(rows)
     return found.assign(speed_up=found["mflops"] / found["mflops"][0])
-
-
-def roofline(record: Record) -> pd.DataFrame:
-    """The ms of a step on one core, and those that its bytes and operations need at least; each the best sample."""
-    import pandas as pd
-
-    best = {
-        row: seconds(record, "operation_us", what="core", row=row).min / 1e3
-        for row in ("bytes", "operations in pairs", "operations", "divisions", "square roots")
-    }
-    flops = ZONE_FLOPS - ZONE_DIVISIONS - ZONE_ROOTS
-    needed = {
-        "bytes from and to memory": ZONE_BYTES * best["bytes"],
-        "additions and multiplications, two at a time": flops * best["operations in pairs"],
-        "additions and multiplications": flops * best["operations"],
-        "divisions and square roots": ZONE_DIVISIONS * best["divisions"]
-        + ZONE_ROOTS * best["square roots"],
-    }
-    step_ms = 1e3 * seconds(record, "step_s", what="speed", ranks=1).min
-    rows = [{"limit": limit, "ms": ZONES * ms} for limit, ms in needed.items()]
-    found = pd.DataFrame([*rows, {"limit": "a step", "ms": step_ms}])
-    return found.assign(percent=100 * found["ms"] / step_ms)
 
 
 def errors(record: Record) -> pd.DataFrame:

@@ -126,11 +126,10 @@ def test_a_sweep_has_as_many_operations_as_mflops_are_counted_with(tmp_path: Pat
     source = paths.root() / "tests" / "count_flops.cpp"
     subprocess.run(["g++", f"-I{tmp_path}", source, "-o", program], check=True)
     said = subprocess.run([program], check=True, capture_output=True, text=True).stdout
-    ran, divisions, roots, stated = map(int, said.split())
+    ran, stated = map(int, said.split())
     assert ran == stated
-    # The speed of the fastest wave, counted by hand: 13 operations, of which 4 divide and one is a root.
+    # The speed of the fastest wave, counted by hand: 13 operations.
     assert 2 * ran + 13 == machine_1995.ZONE_FLOPS
-    assert (2 * divisions + 4, 2 * roots + 1) == (c4_gas.ZONE_DIVISIONS, c4_gas.ZONE_ROOTS)
 
 
 def test_smooth_gas_has_a_high_order_where_nothing_is_flattened(run: Any) -> None:
@@ -450,9 +449,6 @@ def test_gas_and_galaxy_are_verified_on_a_cluster(
         rows = study.table(record)
         assert rows["nodes"][0] == rows["speed_up"][0] == 1
         assert (rows[["step_ms", "computing_ms"]] > 0).all(axis=None)
-        if study is c4_gas:
-            *needed, step = c4_gas.roofline(record)["ms"]
-            assert all(0 < each < step for each in needed), (needed, step)
 
 
 @pytest.mark.nightly
@@ -474,7 +470,6 @@ def test_the_machine_of_1995_has_the_points_of_figure_1_and_a_step_in_its_parts(
     assert rows[rows["nodes"] == 1]["speed_up"].eq(1).all()
     found = {each.claim: each.outcome for each in judge(record)}
     assert found["gas-fixed"] == found["gas-scaled"] == "holds"
-    assert c6_overhead.points(rows)["times"].between(0.5, 2).all()
 
 
 def test_a_barrier_has_a_time_for_each_number_of_nodes(

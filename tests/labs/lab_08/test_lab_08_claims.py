@@ -6,11 +6,10 @@ import pytest
 from made import decided, named
 
 from beowulf.errors import LabError
-from beowulf.labs.lab_08 import c1_tokens, c3_striping, c4_gas, c6_overhead, tokens
+from beowulf.labs.lab_08 import c1_tokens, c3_striping, c6_overhead, tokens
 from beowulf.labs.lab_08.c3_striping import BONDING, KERNEL, MULTIPATH, ONE, PROGRAM_TURNS
 from beowulf.record import Record
 from tests.gold import lab_08
-from tests.gold.lab_08 import point
 from tests.gold.measured import as_measured
 from tests.labs.lab_08.lab_08_records import (
     ONE_MACHINE,
@@ -168,30 +167,6 @@ def test_a_load_leaves_open_what_is_timed_and_not_what_is_computed() -> None:
 def test_the_papers_sums_are_listed_as_arithmetic() -> None:
     claims = c6_overhead.STUDY.claims(machine())
     assert {c.claim for c in claims if c.rests_on == "arithmetic"} == OTHERS["C6"].keys()
-
-
-def test_the_roofline_has_the_time_of_each_kind_of_work_beside_a_step() -> None:
-    record = gas(step_s=0.006)
-    with pytest.raises(LabError, match="no samples"):
-        c4_gas.roofline(record)
-    each_us = {
-        "bytes": 1e-4, "operations in pairs": 5e-5, "operations": 1e-4, "divisions": 1e-3, "square roots": 2e-3
-    }  # fmt: skip
-    for row, us in each_us.items():
-        record.points += point("operation_us", {"what": "core", "row": row, "ranks": 1}, us)
-    found = c4_gas.roofline(record).set_index("limit")
-    # 120 x 120 zones, each with 160 bytes, and 849 operations, of which 64 divide and 27 are roots.
-    assert found["ms"].to_dict() == pytest.approx(
-        {
-            "bytes from and to memory": 14400 * 160e-7,
-            "additions and multiplications, two at a time": 14400 * 758 * 5e-8,
-            "additions and multiplications": 14400 * 758e-7,
-            "divisions and square roots": 14400 * (64e-6 + 27 * 2e-6),
-            "a step": 6.0,
-        },
-        rel=1e-3,
-    )
-    assert found["percent"]["a step"] == 100
 
 
 def test_the_points_of_figure_1_have_their_tokens_a_second_as_well() -> None:
