@@ -179,15 +179,16 @@ WRONG_GAS = re.compile(
 )
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("old", "new", "problem", "said"),
-    first(1, [
+    [
         (SENT, NO_ENERGY, "smooth", "has a negative pressure"),
         (SENT, NO_ENERGY, "blast", "has no pressure"),
         (SENT, NOTHING, "smooth", "has no density, or a negative one"),
         (ENDS, "(void)tiles;", "blast", "is not a number"),
-    ]),
-)  # fmt: skip
+    ],
+)
 def test_what_is_no_gas_after_a_wrong_exchange_is_named_with_its_zone_and_ranks(
     run: Any, programs: Programs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, old: str, new: str, problem: str,
     said: str,
