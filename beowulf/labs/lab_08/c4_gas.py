@@ -7,7 +7,6 @@ tube, a smooth ramp, and what is conserved. A speed-up is measured where each ra
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -54,20 +53,12 @@ TUBES, QUICK_TUBES = (100, 200, 400), (100, 200)
 RAMPS, WAVES = (60, 120, 240), (30, 60)
 
 
-@dataclass(frozen=True)
-class Amount:
-    """How often a run for speed is launched, and how many passes it has."""
-
-    launches: int
-    passes: int
-
-
-FULL, QUICK = Amount(3, 12), Amount(2, 6)
+FULL, QUICK = (3, 12), (2, 6)  # launches and passes of a run for speed
 
 
 def plan(cluster: Cluster, *, quick: bool) -> Plan:
     """Runs that are verified, on one node; then runs for speed, on as many as have a core each."""
-    amount, tubes = (QUICK, QUICK_TUBES) if quick else (FULL, TUBES)
+    (launches, passes), tubes = (QUICK, QUICK_TUBES) if quick else (FULL, TUBES)
     nodes, several = counts(cluster), most_ranks(cluster)
     verified = [(SHOCK, each) for each in tubes] + [(RAMP, each) for each in RAMPS]
 
@@ -83,19 +74,19 @@ def plan(cluster: Cluster, *, quick: bool) -> Plan:
         for ranks in sorted({1, several}):
             words = ["--problem", "blast", "--steps", STEPS]
             run(measurement, GAS, ranks, words, {"what": "bits"})
-        for launch in range(amount.launches):
+        for launch in range(launches):
             for ranks in nodes:
                 for scaled in (False, True) if ranks > 1 else (False,):
                     rows = ACROSS * (ranks if scaled else 1)
                     words = ["--problem", "blast", "--tiles", f"{ACROSS},{rows}"]
-                    words += ["--steps", STEPS, "--passes", amount.passes]
+                    words += ["--steps", STEPS, "--passes", passes]
                     at = {"what": "speed", "scaled": scaled}
                     run(measurement, GAS, ranks, words, at, launch)
 
-    of_speed = amount.launches * 2 * len(nodes)
-    launches = len(verified) + len(WAVES) + len({1, several}) + of_speed
+    of_speed = launches * (2 * len(nodes) - 1)
+    planned = len(verified) + len(WAVES) + len({1, several}) + of_speed
     about: dict[str, Any] = {"tubes": list(tubes), "nodes": nodes, "bits_on": several}
-    return Plan(launches, about | {"launches": amount.launches, "passes": amount.passes}, steps)
+    return Plan(planned, about | {"launches": launches, "passes": passes}, steps)
 
 
 def orders(record: Record, problem: str) -> list[tuple[int, int, float]]:

@@ -396,7 +396,7 @@ def two_networks(tmp_path_factory: pytest.TempPathFactory) -> Any:
 def test_long_tokens_gain_from_a_second_network_and_short_ones_do_not(
     two_networks: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tokens, "QUICK", tokens.Amount(1, 10, 8))
+    monkeypatch.setattr(tokens, "QUICK", (1, 10, 8))
     monkeypatch.setattr(tokens, "DEMANDS", (1, 8))
     monkeypatch.setattr(tokens, "SIZES", (4, 16, 256, 1024, 4096, 8192))
     record = c1_tokens.STUDY.measure(two_networks, tmp_path, quick=True)
@@ -434,7 +434,7 @@ def test_a_network_that_is_pulled_ends_the_tokens_with_a_sentence(
 def test_gas_and_galaxy_are_verified_on_a_cluster(
     cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(c4_gas, "QUICK", c4_gas.Amount(1, 2))
+    monkeypatch.setattr(c4_gas, "QUICK", (1, 2))
     monkeypatch.setattr(c5_galaxy, "QUICK_SIZES", (600, 1250, 2500))
     monkeypatch.setattr(c5_galaxy, "OF_SPEED", 600)
     for study, verified in (
