@@ -126,9 +126,7 @@ def compare(
 
     def launched() -> InteractiveRun:
         words = ("--bytes", SIZE_BYTES)
-        return InteractiveRun(
-            session.cluster, program, 2, words, environment=environment, folder=program.parent
-        )
+        return InteractiveRun(session.cluster, program, 2, words, environment=environment)
 
     def visit(state: str, samples: int) -> list[dict[str, Any]]:
         become(state)

@@ -105,14 +105,6 @@ def test_where_links_have_no_rate_the_wire_is_not_observable() -> None:
     assert WIRE not in set(draw(record).table["step"])
 
 
-def test_the_bars_are_stacked_in_the_order_of_the_way() -> None:
-    table = draw(made()).table
-    bar = table[(table.size_bytes == SHORT) & (table.receiver == "a receiver that waits")]
-    assert list(bar.step) == [CALLS, STACK, CABLE, WAKE_UP, WIRE]
-    assert (table.low_us <= table.us).all()
-    assert (table.us <= table.high_us).all()
-
-
 @pytest.mark.nightly
 @pytest.mark.cluster
 def test_the_study_measures_every_way_and_leaves_the_links_as_they_were(
