@@ -40,19 +40,14 @@ class Knob(ABC):
     only_local: bool = False  # whether only nodes of this machine have it
     elsewhere: str  # where else it is, and the commands there
     paper: str = ""  # what paper E did with it, and its result
-    values: tuple[
-        str, ...
-    ]  # values to try; the first one is that of a cluster that nobody has touched
+    values: tuple[str, ...]  # to try; the first one is that of a cluster that nobody has touched
     tuned: str  # what short messages are fastest with: paper E's choice where it has one
     shows: str  # a value whose effect can be seen on the local cluster
-    where: tuple[str, ...] = (NODES,)  # who has it: the nodes, or this machine
+    on_host: bool = (
+        False  # whether it belongs to a machine: a local cluster's (`--host`), or each PC
+    )
     relaunch: bool = False  # whether only new connections, or restarted programs, notice it
     together: bool = False  # whether nodes of which some have it cannot talk to the others
-
-    @property
-    def on_host(self) -> bool:
-        """Whether it belongs to a machine: that of a local cluster, which needs `--host`, or each PC."""
-        return HOST in self.where
 
     @abstractmethod
     def look(self, place: str) -> str:

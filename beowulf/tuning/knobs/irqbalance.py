@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from beowulf.tuning.knob import HOST, Knob, facts
+from beowulf.tuning.knob import Knob, facts
 
 
 class Irqbalance(Knob):
@@ -21,7 +21,7 @@ class Irqbalance(Knob):
     values = ("on", "off")
     tuned = "off"
     shows = "off"
-    where = (HOST,)
+    on_host = True
 
     def look(self, place: str) -> str:
         return """if pgrep -x irqbalance >/dev/null; then echo runs=yes

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from beowulf.tuning.knob import HOST
 from beowulf.tuning.knobs.files import Files
 
 
@@ -22,6 +21,6 @@ class TcpLowLatency(Files):
     values = ("0", "1")
     tuned = "0"
     shows = "1"
-    where = (HOST,)
+    on_host = True
     files = ("/proc/sys/net/ipv4/tcp_low_latency",)
     lacking = "this kernel has no tcp_low_latency any more"
