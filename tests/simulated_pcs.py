@@ -69,9 +69,6 @@ root=$1 folder=$2 checkout=$3 name=$4 address=$5
 hostname "debian-$name"
 mount -t proc proc "$root/proc"
 mount -t sysfs sysfs "$root/sys" 2>/dev/null || true
-# Frequency and idle states of the cores are those of this machine: a PC may read them, and turn its own at most.
-cores=$root/sys/devices/system/cpu
-if mount --bind "$cores" "$cores" 2>/dev/null; then mount -o remount,ro,bind "$cores"; fi
 mount --rbind /dev "$root/dev"
 mount -t tmpfs tmpfs "$root/dev/shm"
 mount -t tmpfs -o mode=755 tmpfs "$root/run"

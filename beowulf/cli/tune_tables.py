@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from beowulf.tuning.log import Entry
 
 DESCRIBED = (
-    *("name", "title", "what", "why", "here", "elsewhere", "kinds", "kernel", "paper"),
-    *("values", "tuned", "shows"),
+    *("name", "title", "what", "why", "here", "elsewhere", "paper", "values", "tuned", "shows"),
 )
 
 
@@ -61,6 +60,7 @@ def overview(
 
 def explained(knob: Knob, readings: Mapping[str, Reading]) -> list[str]:
     """The lines that explain a knob; with the commands that turn it."""
+    from beowulf.tuning.change_preview import shortened
     from beowulf.tuning.knob import HOST
 
     parts = {
@@ -68,8 +68,6 @@ def explained(knob: Knob, readings: Mapping[str, Reading]) -> list[str]:
         "Why it matters": knob.why,
         "Here": knob.here,
         "Elsewhere": knob.elsewhere,
-        "Where it can be turned": ", ".join(knob.kinds),
-        "Kernels": knob.kernel,
         "In the papers": knob.paper,
         "Values": f"{', '.join(knob.values)}; best for short messages: {knob.tuned}",
         "Noticed by": "new connections and programs only" if knob.relaunch else "",
@@ -78,7 +76,7 @@ def explained(knob: Knob, readings: Mapping[str, Reading]) -> list[str]:
     return [
         *(f"{heading}: {text}" for heading, text in parts.items() if text),
         f"Set to {knob.shows} with:",
-        knob.preview(knob.shows, HOST if knob.on_host else "node00"),
+        *shortened(knob.set(knob.shows, HOST if knob.on_host else "node00")),
     ]
 
 

@@ -58,7 +58,9 @@ def agree(text: str) -> None:
 
 def allow(knob: Knob, value: str, host: bool) -> None:
     """List what will be run on this machine; UsageError without `--host`; ends the command when the user says no."""
-    lines = knob.set(value, knob.where[0])
+    from beowulf.cluster import HOST
+
+    lines = knob.set(value, HOST)
     if not host:
         raise UsageError(
             f"{knob.name} belongs to this machine and not to the cluster; nothing was changed.",

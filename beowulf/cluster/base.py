@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # Where packets are captured, besides at a single node: the whole wire, each frame once; the switch; all nodes.
 WIRE, SWITCH, NODES = "wire", "switch", "nodes"
-# The third place, beside the nodes and the switch, that has knobs.
+# The other place, beside the nodes, that has knobs.
 HOST = "this machine"
 # How a node answers how many cores it has and how many KB of memory.
 ASK_HARDWARE = "nproc; sed -n 's/^MemTotal: *\\([0-9]*\\) kB/\\1/p' /proc/meminfo"
@@ -38,7 +38,7 @@ class Abilities:
 
     # How a capture sees every frame once: at the `switch`, or as the `wire` of all cards.
     whole_wire: str = ""
-    knobs: tuple[str, ...] = ()  # the places whose knobs are turned: nodes, switch, this machine
+    knobs: tuple[str, ...] = ()  # the places whose knobs are turned: nodes, this machine
     # Its nodes are ours alone: they may be broken, slowed down, and their cables limited.
     faults: bool = False
     cpu_limits: bool = False  # the share of a processor that a node gets can be limited

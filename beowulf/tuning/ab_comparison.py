@@ -126,9 +126,7 @@ def compare(
 
     def launched() -> InteractiveRun:
         words = ("--bytes", SIZE_BYTES)
-        return InteractiveRun(
-            session.cluster, program, 2, words, environment=environment, folder=program.parent
-        )
+        return InteractiveRun(session.cluster, program, 2, words, environment=environment)
 
     def visit(state: str, samples: int) -> list[dict[str, Any]]:
         become(state)
@@ -156,31 +154,30 @@ def compare(
     return comparison
 
 
-def compared(before: Point, after: Point, margin: float = MARGIN) -> Comparison:
+def compared(before: Point, after: Point) -> Comparison:
     """What the Points of the two states come to."""
     both = pairs(before, after)
-    return Comparison(before, after, ratio(both), decide(both, margin))
+    return Comparison(before, after, ratio(both), decide(both))
 
 
 def decide(
     both: Sequence[tuple[float, float]],
-    margin: float = MARGIN,
     launches: Sequence[int] = (),
     *,
     busy: bool = False,
 ) -> Decision:
     """The rule, for pairs of after and before, and the launch of each where there were several."""
     sure = ratio(both, confidence=SURE, launches=launches, busy=busy)
-    return decided(ratio(both, launches=launches, busy=busy), sure, margin)
+    return decided(ratio(both, launches=launches, busy=busy), sure)
 
 
-def decided(usual: Ratio, sure: Ratio, margin: float = MARGIN) -> Decision:
+def decided(usual: Ratio, sure: Ratio) -> Decision:
     """The rule, from the interval of the ratio after over before, and from the wider one of SURE."""
-    if usual.low >= 1 / (1 + margin) and usual.high <= 1 + margin:
+    if usual.low >= 1 / (1 + MARGIN) and usual.high <= 1 + MARGIN:
         return "no effect"
-    if sure.low > 1 and usual.median > 1 + margin:
+    if sure.low > 1 and usual.median > 1 + MARGIN:
         return "slower"
-    if sure.high < 1 and usual.median < 1 / (1 + margin):
+    if sure.high < 1 and usual.median < 1 / (1 + MARGIN):
         return "faster"
     return "inconclusive"
 
@@ -193,11 +190,11 @@ def sentence(change: Ratio, before: float, after: float) -> str:
     return f"{text} ({OTHERWISE})" if otherwise(before, after, change) else text
 
 
-def otherwise(before: float, after: float, change: Ratio, margin: float = MARGIN) -> bool:
+def otherwise(before: float, after: float, change: Ratio) -> bool:
     """Whether two times, side by side, say otherwise than the pairs: they go another way, or show an effect of none."""
     share = after / before
-    if 1 / (1 + margin) <= change.median <= 1 + margin:
-        return not 1 / (1 + margin) <= share <= 1 + margin
+    if 1 / (1 + MARGIN) <= change.median <= 1 + MARGIN:
+        return not 1 / (1 + MARGIN) <= share <= 1 + MARGIN
     return (share - 1) * (change.median - 1) <= 0
 
 

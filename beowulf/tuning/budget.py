@@ -61,9 +61,7 @@ def measure(session: Measurement, *, blocks: int, passes: int) -> None:
     words = ("--sizes", f"{SHORT},{LONG}", "--seed", str(personal_code.seed()))
     with ExitStack() as ends:
         ends.callback(_shape, session, usual)
-        program_run = ends.enter_context(
-            InteractiveRun(session.cluster, program, 2, words, folder=program.parent)
-        )
+        program_run = ends.enter_context(InteractiveRun(session.cluster, program, 2, words))
         for visit in range(blocks * len(TURNS)):
             shaped = bool(rate) and TURNS[visit % len(TURNS)] == AFTER
             what = f"{session.study}: links {'of ' + rate if shaped else 'without a rate'}"

@@ -11,7 +11,7 @@ from beowulf.cluster.common import at_once
 from beowulf.cluster.holding.event_file import LockedError
 from beowulf.errors import LabError
 from beowulf.tuning import change_preview, knob_places, log
-from beowulf.tuning.knob import HOST, SWITCH, Knob
+from beowulf.tuning.knob import HOST, Knob, Reading
 from beowulf.tuning.log import Entry, Log
 
 
@@ -37,8 +37,6 @@ class Change:
                 "`beowulf up` starts it again.",
                 dead[0],
             )
-        if why := knob.misfit(cluster, self.value):
-            raise LabError(why)
         some = nodes if not knob.together else ()
         others = set(cluster.nodes) - set(some) if cluster and some else set()
         self.before = knob_places.read(cluster, [knob])[knob.name]
@@ -178,19 +176,20 @@ def _away(cluster: Cluster | None, places: Iterable[str]) -> list[str]:
 
 
 def _restored(cluster: Cluster | None, entry: Entry, places: Sequence[str]) -> dict[str, LabError]:
-    """Put these places back, the switch first; for each where that failed, why."""
+    """Put these places back; for each where that failed, why."""
     knob = entry.turned
 
     def restore(place: str) -> None:
         now = knob_places.read(cluster, [knob], [place])[knob.name][place]
         # What is as it was is not touched: a change that failed need not be one that can be made.
-        if not knob.restored(now.state, entry.before[place].state):
+        if not _is_back(now, entry, place):
             _back(cluster, knob, entry, [place])
 
-    failed: dict[str, LabError] = {}
-    for part in ([p for p in places if p == SWITCH], [p for p in places if p != SWITCH]):
-        failed |= at_once.everywhere(part, restore)[1]
-    return failed
+    return at_once.everywhere(places, restore)[1]
+
+
+def _is_back(now: Reading, entry: Entry, place: str) -> bool:
+    return now.state.strip() == entry.before[place].state.strip()
 
 
 def clear(cluster: Cluster) -> None:
@@ -236,10 +235,9 @@ def put_all_back(
 def _back(cluster: Cluster | None, knob: Knob, entry: Entry, where: Sequence[str]) -> None:
     lines = {place: knob.back(entry.before[place].state, place) for place in where}
     for place, now in knob_places.turn(cluster, knob, lines).items():
-        if not knob.restored(now.state, entry.before[place].state):
+        if not _is_back(now, entry, place):
             raise LabError(
                 f"On {place}, {knob.name} is {now.value}, and not {entry.before[place].value} as before.",
-                f"`beowulf tune show {knob.name}` prints the commands; a new cluster has none of it:"
-                " `beowulf down`, `beowulf up`.",
+                "Put it back by hand, or take a new cluster: `beowulf down`, `beowulf up`.",
                 knob_places.node(place),
             )

@@ -45,7 +45,7 @@ def coming(cluster: Cluster | None, knob: Knob, value: str, before: Mapping[str,
     return _block(
         cluster,
         {
-            place: (f"{knob.name} from {was.value} to {value}", knob.preview(value, place))
+            place: (f"{knob.name} from {was.value} to {value}", knob.set(value, place))
             for place, was in before.items()
             if was.value != value
         },
@@ -84,11 +84,12 @@ def _block(cluster: Cluster, done: Mapping[str, tuple[str, str]]) -> str:
     return "\n".join(
         line
         for (what, lines), places in places_by_change.items()
-        for line in (f"{', '.join(places)}: {what}", *_indented(lines))
+        for line in (f"{', '.join(places)}: {what}", *shortened(lines))
     )
 
 
-def _indented(lines: str) -> list[str]:
+def shortened(lines: str) -> list[str]:
+    """Lines of shell, indented; of many only the first ones, how many more there are, and the last one."""
     listed = lines.splitlines()
     if len(listed) > MOST_LINES + 1:
         left = len(listed) - MOST_LINES

@@ -39,7 +39,6 @@ class InteractiveRun:
         arguments: Sequence[str | int] = (),
         *,
         environment: Mapping[str, str] | None = None,
-        folder: Path | None = None,
     ) -> None:
         self.cluster, self.name, self.ranks = cluster, program.name, ranks
         self._words, self._job = mpi.command(
@@ -48,7 +47,7 @@ class InteractiveRun:
             ranks,
             [str(word) for word in arguments],
             environment=environment,
-            folder=folder,
+            folder=program.parent,
         )
         self.lines, self._answer = ProgramOutput(), Answer()
 

@@ -1,4 +1,4 @@
-"""What a knob is: a setting of a node, the switch or this machine that latency may depend on.
+"""What a knob is: a setting of a node or of this machine that latency may depend on.
 
 A knob is written in lines of shell, so that `beowulf tune show` can print the very commands. Its exact state is what
 `look` prints; `back` makes that state again, whatever `set` did to it in between.
@@ -8,15 +8,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from beowulf.cluster import HOST as HOST
 from beowulf.cluster import NODES as NODES
-from beowulf.cluster import SWITCH as SWITCH
 from beowulf.errors import UsageError
-
-if TYPE_CHECKING:
-    from beowulf.cluster import Cluster
 
 # In lines of shell, eth0 is a node's card in the cluster, whatever it is called there, and this its second one.
 SECOND = "second-card"
@@ -42,28 +37,17 @@ class Knob(ABC):
     what: str
     why: str
     here: str  # what it does on the local cluster instead of what it does on a PC
-    kinds: tuple[str, ...]  # where it can be turned: "local" and "this machine" are here
-    kernel: str = ""  # which kernels have it, where not all do
+    only_local: bool = False  # whether only nodes of this machine have it
     elsewhere: str  # where else it is, and the commands there
     paper: str = ""  # what paper E did with it, and its result
-    values: tuple[
-        str, ...
-    ]  # values to try; the first one is that of a cluster that nobody has touched
+    values: tuple[str, ...]  # to try; the first one is that of a cluster that nobody has touched
     tuned: str  # what short messages are fastest with: paper E's choice where it has one
     shows: str  # a value whose effect can be seen on the local cluster
-    where: tuple[str, ...] = (NODES,)  # who has it: the nodes, the switch as well, or this machine
+    on_host: bool = (
+        False  # whether it belongs to a machine: a local cluster's (`--host`), or each PC
+    )
     relaunch: bool = False  # whether only new connections, or restarted programs, notice it
     together: bool = False  # whether nodes of which some have it cannot talk to the others
-
-    @property
-    def on_host(self) -> bool:
-        """Whether it belongs to a machine: that of a local cluster, which needs `--host`, or each PC."""
-        return HOST in self.where
-
-    @property
-    def only_local(self) -> bool:
-        """Whether only nodes of this machine have it."""
-        return all(kind.startswith("local") for kind in self.kinds)
 
     @abstractmethod
     def look(self, place: str) -> str:
@@ -77,10 +61,6 @@ class Knob(ABC):
     def set(self, value: str, place: str) -> str:
         """Lines of shell that set it to a value that `accepted` gave."""
 
-    def preview(self, value: str, place: str) -> str:
-        """The lines of `set` for a reader, where they are many and similar: the first, how many, and the last."""
-        return self.set(value, place)
-
     def back(self, state: str, place: str) -> str:
         """Lines of shell that make a state again that `look` has printed."""
         return self.set(self.value(state), place)
@@ -90,14 +70,6 @@ class Knob(ABC):
         if value not in self.values:
             raise UsageError(f"{self.name} is one of {', '.join(self.values)}, not {value!r}.")
         return value
-
-    def misfit(self, cluster: Cluster | None, value: str) -> str:
-        """Why this cluster cannot have that value, in a sentence; empty when it can."""
-        return ""
-
-    def restored(self, now: str, before: str) -> bool:
-        """Whether a state is that of before."""
-        return now == before
 
     def reading(self, state: str) -> Reading:
         """What a state that `look` has printed means."""

@@ -1,4 +1,4 @@
-"""The places where knobs are, nodes, switch and this machine: read and set, all at once."""
+"""The places where knobs are, nodes and this machine: read and set, all at once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from beowulf.cluster import Cluster, Completed
 from beowulf.cluster.common import at_once
 from beowulf.cluster.common.shells import SHELL, completed
 from beowulf.errors import LabError
-from beowulf.tuning.knob import HOST, NODES, SECOND, SWITCH, Knob, Reading
+from beowulf.tuning.knob import HOST, NODES, SECOND, Knob, Reading
 
 LONGEST_S = 60.0
 CARD = re.compile(rf"\beth0\b|\b{SECOND}\b")
@@ -24,11 +24,10 @@ def belongs_here(cluster: Cluster | None, knob: Knob) -> bool:
 
 
 def places(cluster: Cluster | None, knob: Knob) -> list[str]:
-    """Where this knob is, the dead nodes too: the switch first, because frames must fit through it."""
-    has = cluster.can.knobs if cluster else (HOST, SWITCH)
-    on_machine = [place for place in (HOST, SWITCH) if place in knob.where and place in has]
-    on_nodes = NODES in has and (NODES in knob.where or (knob.on_host and HOST not in has))
-    return on_machine + (list(cluster.nodes) if cluster and on_nodes else [])
+    """Where this knob is, the dead nodes too."""
+    if belongs_here(cluster, knob):
+        return [HOST]
+    return list(cluster.nodes) if cluster and NODES in cluster.can.knobs else []
 
 
 def alive(cluster: Cluster | None, knob: Knob) -> list[str]:
@@ -48,7 +47,7 @@ def work(cluster: Cluster | None, place: str, script: str) -> Completed:
 
 def its_own(cluster: Cluster | None, place: str, script: str) -> str:
     """Lines of shell with the names that a node's cards have there: knobs name those of a local node."""
-    if cluster is None or place in (HOST, SWITCH):
+    if cluster is None or place == HOST:
         return script
 
     def own(card: re.Match[str]) -> str:
@@ -106,7 +105,7 @@ def _readings(cluster: Cluster | None, place: str, knobs: list[Knob]) -> dict[st
 
 
 def turn(cluster: Cluster | None, knob: Knob, lines: Mapping[str, str]) -> dict[str, Reading]:
-    """Run lines of a knob's shell at each of these places, the switch first; how it is set there afterwards."""
+    """Run lines of a knob's shell at each of these places; how it is set there afterwards."""
 
     def do(place: str) -> Reading:
         done = work(cluster, place, f"{lines[place]}\necho '{MARK}'\n{knob.look(place)}\n")
@@ -114,8 +113,7 @@ def turn(cluster: Cluster | None, knob: Knob, lines: Mapping[str, str]) -> dict[
             raise _trouble(place, f"the knob {knob.name} could not be turned", done)
         return knob.reading(done.stdout.partition(f"{MARK}\n")[2])
 
-    first, rest = [p for p in lines if p == SWITCH], [p for p in lines if p != SWITCH]
-    return at_once.all_of(first, do) | at_once.all_of(rest, do)
+    return at_once.all_of([*lines], do)
 
 
 def set_to(cluster: Cluster | None, knob: Knob, values: Mapping[str, str]) -> None:
@@ -131,8 +129,8 @@ def set_to(cluster: Cluster | None, knob: Knob, values: Mapping[str, str]) -> No
 
 
 def node(place: str) -> str:
-    """The node that this place is; empty for the switch and this machine."""
-    return "" if place in (HOST, SWITCH) else place
+    """The node that this place is; empty for this machine."""
+    return "" if place == HOST else place
 
 
 def _trouble(place: str, what: str, done: Completed) -> LabError:

@@ -1,23 +1,18 @@
 """Nodes that run again: what was to be reverted while they were down is put back, and what was kept is put in again.
 
-A restarted node has lost all changes, and `beowulf up` itself sets the MTU and the offloads of every node. What you
+A restarted node has lost all changes, and `beowulf up` itself sets the offloads of every node. What you
 kept is kept until you revert it; so it is put in again, wherever it is lost.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from beowulf.cluster import Cluster
 from beowulf.cluster.holding.event_file import LockedError
 from beowulf.tuning import knob_places, log
 from beowulf.tuning.change import put_all_back
-from beowulf.tuning.knob import HOST, SWITCH
+from beowulf.tuning.knob import HOST
 from beowulf.tuning.knobs import ALL
-from beowulf.tuning.log import Entry, Log
-
-# By place, the value of each knob there, in the order in which they were kept.
-Values = dict[str, dict[str, str]]
+from beowulf.tuning.log import Log
 
 
 def settle(cluster: Cluster) -> list[str]:
@@ -60,53 +55,30 @@ def _put_back(cluster: Cluster, its_log: Log) -> list[str]:
 
 
 def _reapply_kept(cluster: Cluster, its_log: Log) -> list[str]:
-    entries = [entry for entry in its_log.open() if entry.kept and not entry.to_revert]
-    unfit = {
-        entry.knob: why
-        for entry in entries
-        if (why := ALL[entry.knob].misfit(cluster, entry.value))
-    }
-    values = _values(cluster, [entry for entry in entries if entry.knob not in unfit])
-    again = _put_in_again(cluster, values)
-    sentences = [f"{name} was kept and is not put in again: {why}" for name, why in unfit.items()]
-    if again:
-        where = ", ".join(dict.fromkeys(place for _, place in again))
-        what = ", ".join(dict.fromkeys(f"{knob} {values[place][knob]}" for knob, place in again))
-        sentences.append(f"Put in again on {where}, as you kept it: {what}.")
-    return sentences
-
-
-def _values(cluster: Cluster, entries: Sequence[Entry]) -> Values:
-    """What was kept last of each knob, at each place that runs."""
-    dead = cluster.dead_nodes()
-    by_place: Values = {}
-    for entry in entries:
-        for place in entry.open:
-            # A node may have been taken out of the inventory since.
-            if place not in dead and place in (HOST, SWITCH, *cluster.nodes):
-                mine = by_place.setdefault(place, {})
-                mine.pop(entry.knob, None)  # the newest comes last, as it did then
-                mine[entry.knob] = entry.value
-    return by_place
-
-
-def _put_in_again(cluster: Cluster, wanted: Values) -> list[tuple[str, str]]:
-    """Put everything in, in its order, at each place that has lost some of it; which knobs were lost where.
+    """Put all that was kept in again, in its order, at each place that has lost some of it.
 
     All of it, because one knob may have undone a part of another, and is to do so again.
     """
-    by_knob: dict[str, dict[str, str]] = {}
-    for place, values in wanted.items():
-        for knob, value in values.items():
-            by_knob.setdefault(knob, {})[place] = value
+    # A node may have been taken out of the inventory since.
+    here = {HOST, *cluster.nodes}.difference(cluster.dead_nodes())
+    kept: dict[str, dict[str, str]] = {}  # by knob, its value at each place
+    for entry in its_log.open():
+        if entry.kept and not entry.to_revert:
+            values = dict.fromkeys((place for place in entry.open if place in here), entry.value)
+            # The newest comes last, as it did then.
+            kept[entry.knob] = kept.pop(entry.knob, {}) | values
     lost = [
         (knob, place)
-        for knob, values in by_knob.items()
+        for knob, values in kept.items()
+        if values
         for place, now in knob_places.read(cluster, [ALL[knob]], [*values])[knob].items()
         if not now.absent and now.value != values[place]
     ]
-    places = {place for _, place in lost}
-    for knob, values in by_knob.items():
-        here = {place: value for place, value in values.items() if place in places}
-        knob_places.set_to(cluster, ALL[knob], here)
-    return lost
+    places = dict.fromkeys(place for _, place in lost)
+    for knob, values in kept.items():
+        again = {place: value for place, value in values.items() if place in places}
+        knob_places.set_to(cluster, ALL[knob], again)
+    if not lost:
+        return []
+    what = ", ".join(dict.fromkeys(f"{knob} {kept[knob][place]}" for knob, place in lost))
+    return [f"Put in again on {', '.join(places)}, as you kept it: {what}."]

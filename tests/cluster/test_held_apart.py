@@ -11,7 +11,7 @@ from running import PATIENCE_S, Beowulf, wait_until
 
 from beowulf import paths
 from beowulf.cluster.machines.targets import CARD as FACTS
-from tests.simulated_pcs import CARD, Hall, hall, learner_at, needs_root
+from tests.simulated_pcs import Hall, hall, learner_at, needs_root
 
 pytestmark = [pytest.mark.cluster, needs_root]
 # Holds the cluster and says so, until it is killed or a line comes; a second argument: whether it waits.
@@ -104,10 +104,9 @@ def test_a_knob_is_not_turned_while_another_user_measures(
     pcs: Hall, users: list[Beowulf], ends: ExitStack
 ) -> None:
     assert line(holds(users[1], ends)) == "held"
-    said = users[0]("tune", "apply", "mtu", "1400", "--unmeasured", code=1)
+    said = users[0]("tune", "apply", "firewall", "10", "--unmeasured", code=1)
     assert "The cluster is in use by ada at " in said
-    mtu = pcs.at("node01", f"cat /sys/class/net/{CARD}/mtu")
-    assert mtu.strip() == "1500"
+    assert pcs.at("node01", "nft list ruleset") == ""
 
 
 def test_the_hold_ends_with_a_process_that_is_killed(

@@ -283,13 +283,13 @@ def test_the_command_captures_at_one_node_and_not_at_a_physical_switch(
 def test_a_knob_is_turned_on_the_machines_own_card_and_put_back(
     first: str, learner: Beowulf, pcs: Hall, cluster: SshCluster
 ) -> None:
-    learner("tune", "apply", "mtu", "1400", "--unmeasured")
-    shown = f"cat /sys/class/net/{CARD}/mtu || ip -o link show {CARD}"
-    assert all("1400" in pcs.at(node, shown) for node in pcs.names)
+    learner("tune", "apply", "delayed-ack", "quick", "--unmeasured")
+    shown = f"ip route show dev {CARD}"
+    assert all("quickack 1" in pcs.at(node, shown) for node in pcs.names)
     # Only this cluster's log knows how they were.
-    assert "still changed (mtu)" in learner("down", code=1)
+    assert "still changed (delayed-ack)" in learner("down", code=1)
     learner("tune", "revert")
-    assert all("1500" in pcs.at(node, shown) for node in pcs.names)
+    assert not any("quickack" in pcs.at(node, shown) for node in pcs.names)
 
 
 @needs_root

@@ -210,7 +210,7 @@ def test_a_machine_without_sudo_is_named(pcs: Hall, learner: Beowulf, tmp_path: 
     """Whether sudo is missing there or refuses, what is said is the same."""
     user = f"ansible_host: {pcs.address('node01')}, ansible_user: ada"
     learner("up", "--target", pcs.inventory(tmp_path / "pcs.yml", node01=user), code=1)
-    said = learner("tune", "show", "mtu", code=1)
+    said = learner("tune", "show", "firewall", code=1)
     assert "ada may not become root on node01 without a password" in said
     assert "/etc/sudoers.d" in said
 

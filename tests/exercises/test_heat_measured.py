@@ -282,11 +282,11 @@ def test_a_wrong_program_leaves_no_capture(plate: Path, cluster: NamespaceCluste
 def test_what_a_knob_is_worth_is_measured_in_pairs_and_it_is_as_before(
     plate: Path, cluster: NamespaceCluster
 ) -> None:
-    record = heat.tuned(cluster, "nothing", folder=plate)
+    record = heat.tuned(cluster, "delayed-ack", folder=plate)
     sound(record, plate)
     found, _ = heat.worth(record)
     assert found.n == 2 * knob_worth.BLOCKS
-    assert record.variant == "nothing"
+    assert record.variant == "delayed-ack"
     assert heat.picture(record).alt
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import test_e5
 import typer
 from overlap_records import busy, record
 from running import Beowulf
@@ -27,6 +26,7 @@ from beowulf.suites.hpcc_results import RESULTS
 from beowulf.tuning import knob_places, paper_e_baseline
 from beowulf.tuning.knobs import ALL
 from tests.gold.lab_07 import applications
+from tests.labs.lab_07 import test_e5
 
 
 def search() -> Record:

@@ -18,7 +18,6 @@ import test_d2
 import test_d3
 import test_d4
 import test_d6
-import test_e7
 from made import QUIET, decided, left_open
 from running import first
 
@@ -29,6 +28,7 @@ from beowulf.studies import STUDIES, judge
 from tests.gold.labs import LABS
 from tests.labs.lab_03 import lab_03_records as lab_03
 from tests.labs.lab_04 import lab_04_records as lab_04
+from tests.labs.lab_07 import test_e7
 from tests.labs.lab_08 import lab_08_records as lab_08
 
 TRIES = 6

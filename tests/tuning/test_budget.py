@@ -7,9 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from beowulf import mpi
 from beowulf.cluster.namespaces.cluster import NamespaceCluster
-from beowulf.errors import UsageError
 from beowulf.labs.lab_07 import l1_latency_budget
 from beowulf.record import Record
 from beowulf.studies import draw, judge
@@ -27,7 +25,6 @@ from beowulf.tuning.budget import (
     bytes_on_the_wire,
     steps,
 )
-from beowulf.tuning.interactive_run import InteractiveRun
 from tests.gold import lab_07
 
 WIRE_US = 1397.0  # what the shaped links of tests/gold add to a long message
@@ -108,14 +105,6 @@ def test_where_links_have_no_rate_the_wire_is_not_observable() -> None:
     assert WIRE not in set(draw(record).table["step"])
 
 
-def test_the_bars_are_stacked_in_the_order_of_the_way() -> None:
-    table = draw(made()).table
-    bar = table[(table.size_bytes == SHORT) & (table.receiver == "a receiver that waits")]
-    assert list(bar.step) == [CALLS, STACK, CABLE, WAKE_UP, WIRE]
-    assert (table.low_us <= table.us).all()
-    assert (table.us <= table.high_us).all()
-
-
 @pytest.mark.nightly
 @pytest.mark.cluster
 def test_the_study_measures_every_way_and_leaves_the_links_as_they_were(
@@ -133,15 +122,3 @@ def test_the_study_measures_every_way_and_leaves_the_links_as_they_were(
     assert len(places) == 2 * (1 + 2 * len(WAYS))
     assert all(len(p.samples) == 4 and min(p.samples) > 0 for p in record.points)
     Record.load(record.save_in(tmp_path))
-
-
-@pytest.mark.cluster
-def test_what_the_program_refuses_is_its_own_sentence(
-    cluster: NamespaceCluster, tmp_path: Path
-) -> None:
-    program = mpi.build(budget.PROGRAM, output=tmp_path / "steps")
-    with (
-        pytest.raises(UsageError, match="--sizes takes numbers from 1"),
-        InteractiveRun(cluster, program, 2, ["--sizes", "0"]),
-    ):
-        pass

@@ -35,10 +35,9 @@ tail -v -n 9 gro_flush_timeout napi_defer_hard_irqs mtu queues/rx-0/rps_cpus || 
 taskset -cp 1; taskset -cp $(</run/sshd.pid) | sed 's/pid [0-9]*//'
 ls /run/beowulf | grep -v ssh- || true
 """
-NEVER_HERE = {"rings", "bonding", "striping", "multipath"}
+NEVER_HERE = {"bonding", "striping", "multipath"}
 ROOTS = {"moderation", "irq-affinity"}
 MACHINES_OWN = "sees the /sys of this machine"  # where a container lets no node mount one
-CORES = sorted(os.sched_getaffinity(0))
 
 
 @pytest.fixture(scope="module")
@@ -71,16 +70,15 @@ def values(cluster: NamespaceCluster, knob: Knob) -> dict[str, str]:
 
 def turnable(knob: Knob) -> bool:
     absent = NEVER_HERE | (ROOTS if os.geteuid() else set())
-    needs_cores = {"pinning", "irq-affinity"} if len(CORES) < 2 else set()
-    return not knob.on_host and knob.name not in absent | needs_cores
+    return not knob.on_host and knob.name not in absent
 
 
 NODES_OWN = [name for name, knob in ALL.items() if turnable(knob)]
-# A queue, a packet filter, a card's settings, the kernel's, processes, and control groups.
-UNLIKE = ("moderation", "firewall", "offloads", "socket-buffers", "pinning", "cpu-share")
+# A queue, a packet filter, a card's settings, the kernel's, and control groups.
+UNLIKE = ("moderation", "firewall", "offloads", "socket-buffers", "cpu-share")
 
 
-@pytest.mark.parametrize("name", first(6, sorted(NODES_OWN, key=lambda each: each not in UNLIKE)))
+@pytest.mark.parametrize("name", first(5, sorted(NODES_OWN, key=lambda each: each not in UNLIKE)))
 def test_a_knob_is_set_read_back_and_put_back(cluster: NamespaceCluster, name: str) -> None:
     knob = find(name)
     before = knob_places.read(cluster, [knob])[name]
@@ -89,8 +87,7 @@ def test_a_knob_is_set_read_back_and_put_back(cluster: NamespaceCluster, name: s
     if "may not make control groups" in next(iter(before.values())).absent:
         pytest.skip("this user may not make control groups")
     assert {each.value for each in before.values()} == {knob.values[0]}
-    tried = [value for value in knob.values[1:] if not knob.misfit(cluster, value)]
-    assert knob.shows in tried
+    tried = knob.values[1:]
     for value in dict.fromkeys((tried[0], knob.shows, tried[-1])):
         with changing(cluster, [(knob, value)]) as change:
             change(True)
@@ -101,7 +98,7 @@ def test_a_knob_is_set_read_back_and_put_back(cluster: NamespaceCluster, name: s
         assert knob_places.read(cluster, [knob])[name] == before
 
 
-@pytest.mark.parametrize("name", first(2, sorted(NEVER_HERE)))
+@pytest.mark.parametrize("name", first(1, sorted(NEVER_HERE)))
 def test_a_knob_that_is_not_here_says_so_and_where_it_is(
     cluster: NamespaceCluster, name: str
 ) -> None:
@@ -120,17 +117,13 @@ def test_every_knob_tells_what_a_learner_wants_to_know() -> None:
         assert knob.name == name
         texts = (knob.title, knob.what, knob.why, knob.here, knob.elsewhere)
         assert all(texts), name
-        assert knob.kinds, name
         assert {knob.tuned, knob.shows} <= set(knob.values), name
 
 
-def test_a_thousand_rules_are_shown_by_the_first_and_the_last(learner: Beowulf) -> None:
+def test_of_a_thousand_rules_the_first_lines_are_shown(learner: Beowulf) -> None:
     said = tune(learner, "show", "firewall")
-    assert "1,000 rules" in said
-    assert said.count(" drop\n") == 2
+    assert "more lines)" in said
     assert len(said.splitlines()) < 40
-    knob = find("firewall")
-    assert knob.preview("conntrack", "node00") == knob.set("conntrack", "node00")
 
 
 def test_knobs_together_are_put_back_by_one_command(
@@ -176,48 +169,13 @@ def test_rules_of_somebody_else_come_back_with_their_counters(cluster: Namespace
     assert "packets 7 bytes 70" in now["node01"]
 
 
-def test_a_frame_longer_than_a_cable_lets_through_is_refused(cluster: NamespaceCluster) -> None:
-    with pytest.raises(LabError, match="up --rate off"), changing(cluster, [(find("mtu"), "9000")]):
-        pass
-
-
-def test_longer_frames_get_through_the_switch(cluster: NamespaceCluster) -> None:
-    ping = f"ping -c 3 -i 0.2 -W 10 -M do -s 2900 {cluster.address('node01')}"
-    assert cluster.administer("node00", ping).returncode != 0
-    with changing(cluster, [(find("mtu"), "3000")]) as change:
-        change(True)
-        assert cluster.administer("node00", ping).returncode == 0
-
-
-def test_patience_reaches_the_ranks(cluster: NamespaceCluster) -> None:
-    # mpiexec may fail on a program that ends before it has got its standard input.
-    ask = "mpiexec -n 2 sh -c 'echo $BEOWULF_PATIENT; sleep 0.5'"
-    with changing(cluster, [(find("patient-polling"), "never")]) as change:
-        change(True)
-        assert cluster.run("node00", ask).stdout.split() == ["never"] * 2
-        # Who says it for one run alone is heard.
-        said = cluster.run("node00", f"BEOWULF_PATIENT=always {ask}").stdout.split()
-        assert said == ["always"] * 2
-    assert cluster.run("node00", ask).stdout.split() == ["auto"] * 2
-
-
-@pytest.mark.skipif(len(CORES) < 2, reason="there is one core to be pinned to")
-def test_a_pinned_nodes_new_programs_stay_on_its_core(cluster: NamespaceCluster) -> None:
-    with changing(cluster, [(find("pinning"), "one")]) as change:
-        change(True)
-        for number, node in enumerate(cluster.nodes):
-            said = cluster.run(node, "grep Cpus_allowed_list /proc/self/status").stdout
-            assert said.split()[1] == str(CORES[number % len(CORES)])
-
-
 @pytest.mark.parametrize(
     ("name", "value"),
     [
         ("firewall", "77"),
         ("moderation", "-1"),
-        ("mtu", "٣٠٠٠"),
+        ("moderation", "٣٠٠٠"),
         ("irq-affinity", "4096"),
-        ("pinning", "two"),
         ("bonding", "off"),
     ],
 )
@@ -233,22 +191,15 @@ cd "$(dirname "$0")"
 case $1 in
 -c) printf 'Adaptive RX: %s  TX: n/a\\nrx-usecs: %s\\nrx-frames: n/a\\n' "$(cat adaptive)" "$(cat usecs)" ;;
 -C) case $3 in adaptive-rx) echo "$4" >adaptive ;; rx-usecs) echo "$4" >usecs ;; esac ;;
--g) printf 'Maximums:\\nRX: 4096\\nTX: 4096\\nCurrent hardware settings:\\nRX: %s\\nTX: %s\\n' $(cat rings) ;;
--G) echo "$4 $6" >rings ;;
 esac
 """
 
 
-@pytest.mark.parametrize(
-    ("name", "before", "other"), [("moderation", "3", "500"), ("rings", "256", "512")]
-)
-def test_a_card_of_a_pc_is_turned_by_ethtool(
-    tmp_path: Path, name: str, before: str, other: str
-) -> None:
+def test_a_card_of_a_pc_is_turned_by_ethtool(tmp_path: Path) -> None:
     (tmp_path / "ethtool").write_text(CARD)
     (tmp_path / "ethtool").chmod(0o755)
-    for file, text in {"adaptive": "on", "usecs": "3", "rings": "256 256"}.items():
-        (tmp_path / file).write_text(text + "\n")
+    (tmp_path / "adaptive").write_text("on\n")
+    (tmp_path / "usecs").write_text("3\n")
 
     def run(lines: str) -> str:
         words = ["bash", "--norc", "-eu"]
@@ -259,11 +210,11 @@ def test_a_card_of_a_pc_is_turned_by_ethtool(
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    knob = find(name)
+    knob = find("moderation")
     found = run(knob.look("node00"))
-    assert knob.value(found) == before
-    run(knob.set(other, "node00"))
-    assert knob.value(run(knob.look("node00"))) == other
+    assert knob.value(found) == "3"
+    run(knob.set("500", "node00"))
+    assert knob.value(run(knob.look("node00"))) == "500"
     run(knob.back(found, "node00"))
     assert run(knob.look("node00")) == found
 

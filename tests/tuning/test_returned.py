@@ -64,21 +64,6 @@ def test_what_was_kept_is_put_in_again_on_a_node_that_is_restarted_and_reverted_
     assert "Put in again" not in learner("up")
 
 
-@pytest.mark.nightly
-def test_frames_that_were_kept_long_stay_long_when_the_cluster_is_healed(learner: Beowulf) -> None:
-    """Healing makes every frame 1500 bytes, at the switch too; a slower cable may not take longer ones."""
-    set_(learner, "mtu", "3000")
-    assert "as you kept it: mtu 3000." in learner("up")
-    lengths = knob_places.read(learner.cluster, [find("mtu")])["mtu"]
-    assert {each.value for each in lengths.values()} == {"3000"}
-    said = " ".join(learner("up", "--rate", "10mbit").split())
-    assert "mtu was kept and is not put in again: A cable of 10mbit lets packets of 1,586" in said
-    tune(learner, "revert")
-    lengths = knob_places.read(learner.cluster, [find("mtu")])["mtu"]
-    assert {each.value for each in lengths.values()} == {"1500"}
-    learner("up", "--rate", "100mbit")
-
-
 def test_nodes_do_not_return_while_knobs_are_turned_but_afterwards(learner: Beowulf) -> None:
     set_(learner, "firewall", "10")
     with changing(learner.cluster, [(find("delayed-ack"), "quick")]):

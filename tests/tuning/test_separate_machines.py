@@ -16,14 +16,15 @@ from running import PATIENCE_S, Beowulf, first, wait_until
 
 from beowulf.cluster.machines import cluster as ssh
 from beowulf.tuning import log
+from beowulf.tuning.knobs import find
 from beowulf.tuning.log import Log
-from tests.simulated_pcs import CARD, Hall, hall
+from tests.simulated_pcs import Hall, hall
 
 pytestmark = [
     pytest.mark.cluster,
     pytest.mark.skipif(os.geteuid() != 0, reason="a PC with a root of its own needs root"),
 ]
-SHORTER = ("tune", "apply", "mtu", "1400", "--unmeasured")
+FILTERED = ("tune", "apply", "firewall", "10", "--unmeasured")
 NFT_OWN = "nft list ruleset"
 
 
@@ -45,9 +46,9 @@ def learner(pcs: Hall, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Beo
     found.end()
 
 
-def mtus(pcs: Hall) -> list[str]:
-    ask = f"ip -o link show {CARD} | sed 's/.* mtu \\([0-9]*\\) .*/\\1/'"
-    return [pcs.at(name, ask).strip() for name in pcs.names]
+def rules(pcs: Hall) -> list[int]:
+    """How many rules each PC has."""
+    return [pcs.at(name, NFT_OWN).count(" drop\n") for name in pcs.names]
 
 
 def its_log(learner: Beowulf) -> Log:
@@ -60,7 +61,7 @@ def test_every_change_on_every_node_is_shown_once_and_put_back_and_what_a_script
     pcs: Hall, learner: Beowulf
 ) -> None:
     done = subprocess.run(
-        learner.words(*SHORTER, "--json"),
+        learner.words(*FILTERED, "--json"),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -69,22 +70,22 @@ def test_every_change_on_every_node_is_shown_once_and_put_back_and_what_a_script
     )
     assert json.loads(done.stdout)["fate"] == "kept"
     where = ", ".join(pcs.names)
-    shown = f"{where}: mtu from 1500 to 1400\n    ip link set {CARD} mtu 1400\n"
+    shown = f"{where}: firewall from none to 10\n    nft -f - <<'RULES'\n"
     assert done.stderr.count(shown) == 1
-    assert mtus(pcs) == ["1400"] * 4
-    assert f"{where}: mtu 1500\n" in learner("tune", "revert")
-    assert mtus(pcs) == ["1500"] * 4
+    assert rules(pcs) == [10] * 4
+    assert f"{where}: firewall none\n" in learner("tune", "revert")
+    assert rules(pcs) == [0] * 4
     # What differs from node to node is shown separately.
-    pcs.at("node02", f"ip link set {CARD} mtu 1400")
-    pcs.at("node03", f"ip link set {CARD} mtu 1300")
-    said = learner(*SHORTER)
-    assert "node00, node01: mtu from 1500 to 1400" in said
-    assert "node03: mtu from 1300 to 1400" in said
+    for name, value in (("node02", "10"), ("node03", "100")):
+        pcs.at(name, find("firewall").set(value, name))
+    said = learner(*FILTERED)
+    assert "node00, node01: firewall from none to 10" in said
+    assert "node03: firewall from 100 to 10" in said
     assert "node02" not in said
     learner("tune", "revert")
-    assert mtus(pcs) == ["1500", "1500", "1400", "1300"]
+    assert rules(pcs) == [0, 0, 10, 100]
     for name in ("node02", "node03"):
-        pcs.at(name, f"ip link set {CARD} mtu 1500")
+        pcs.at(name, "nft flush ruleset")
 
 
 # Ends where the changes are shown, or as soon as a machine is about to be changed.
@@ -98,7 +99,7 @@ def end(*_):
     os.kill(os.getpid(), signal.SIGKILL)
 
 {replaced}
-with change.changing(running(), [(find("mtu"), "1400")], agree={agree}) as changes:
+with change.changing(running(), [(find("firewall"), "10")], agree={agree}) as changes:
     changes(True)
 """
 
@@ -121,25 +122,25 @@ def test_what_is_shown_has_not_been_done_and_what_is_begun_is_written_down_and_p
     known = its_log(learner).entries()
     learner.python(ENDED.format(replaced="", agree="end"), code=-9)
     assert its_log(learner).entries() == known
-    assert mtus(pcs) == ["1500"] * 4
+    assert rules(pcs) == [0] * 4
     learner.python(ENDED.format(replaced=KILLED, agree="print"), code=-9)
     (entry,) = its_log(learner).open()
-    assert {was.value for was in entry.before.values()} == {"1500"}
+    assert {was.value for was in entry.before.values()} == {"none"}
     assert list(entry.before) == list(pcs.names)
-    assert mtus(pcs) == ["1400", "1400", "1500", "1500"]
-    assert "Put back, left by a trial: mtu." in learner("up", code=1)
-    assert mtus(pcs) == ["1500"] * 4
+    assert rules(pcs) == [10, 10, 0, 0]
+    assert "Put back, left by a trial: firewall." in learner("up", code=1)
+    assert rules(pcs) == [0] * 4
 
 
-@pytest.mark.parametrize(("answer", "left"), first(1, [("n", "1500"), ("y", "1400")]))
+@pytest.mark.parametrize(("answer", "left"), first(1, [("n", 0), ("y", 10)]))
 def test_at_a_terminal_somebody_is_asked_before_anything_is_changed(
-    pcs: Hall, learner: Beowulf, answer: str, left: str
+    pcs: Hall, learner: Beowulf, answer: str, left: int
 ) -> None:
     known = len(its_log(learner).entries())
     ours, theirs = pty.openpty()
     try:
         with subprocess.Popen(
-            learner.words(*SHORTER),
+            learner.words(*FILTERED),
             stdin=theirs,
             stdout=theirs,
             stderr=theirs,
@@ -149,15 +150,15 @@ def test_at_a_terminal_somebody_is_asked_before_anything_is_changed(
             said = ""
             while "Change that?" not in said:
                 said += os.read(ours, 4096).decode()
-            assert "mtu from 1500 to 1400" in said
-            assert mtus(pcs) == ["1500"] * 4
+            assert "firewall from none to 10" in said
+            assert rules(pcs) == [0] * 4
             assert len(its_log(learner).entries()) == known
             os.write(ours, f"{answer}\n".encode())
             wait_until(lambda: asked.poll() is not None, "the command has ended")
             assert asked.returncode == (0 if answer == "y" else 1)
     finally:
         os.close(ours)
-    assert mtus(pcs) == [left] * 4
+    assert rules(pcs) == [left] * 4
     assert len(its_log(learner).entries()) == known + (answer == "y")
     learner("tune", "revert")
 
@@ -193,52 +194,18 @@ def test_a_node_that_goes_away_is_put_back_when_it_returns(pcs: Hall, learner: B
 def test_another_target_is_not_taken_while_the_first_ones_machines_are_changed(
     pcs: Hall, learner: Beowulf
 ) -> None:
-    learner(*SHORTER)
+    learner(*FILTERED)
     others = pcs.inventory(learner.here / "others.yml")
     said = learner("up", "--target", others, code=1)
-    assert "node00, node01, node02, node03 are still changed (mtu)" in said
+    assert "node00, node01, node02, node03 are still changed (firewall)" in said
     learner("tune", "revert")
     learner("up", "--target", others, code=1)
     assert json.loads(learner("status", "--json"))["target"] == str(others)
     learner("up", "--target", learner.here / "pcs.yml", code=1)
 
 
-# A processor as a PC's own has it: with frequencies to choose and states to sleep in.
-PROCESSOR = """
-cores=/sys/devices/system/cpu
-mkdir -p $cores && mount -t tmpfs tmpfs $cores
-mkdir -p $cores/cpu0/cpufreq $cores/cpu0/cpuidle/state0 $cores/cpu0/cpuidle/state1
-echo GOVERNOR >$cores/cpu0/cpufreq/scaling_governor
-echo 0 | tee $cores/cpu0/cpuidle/state0/disable >$cores/cpu0/cpuidle/state1/disable
-"""
-SET = "cd /sys/devices/system/cpu/cpu0; cat cpufreq/scaling_governor cpuidle/state?/disable"
-
-
-def test_a_machines_own_knobs_are_each_pcs_and_need_no_leave_for_this_one(
-    pcs: Hall, learner: Beowulf
-) -> None:
-    for name in pcs.names:
-        governor = "ondemand" if name == "node03" else "powersave"
-        pcs.at(name, PROCESSOR.replace("GOVERNOR", governor))
-    try:
-        now = json.loads(learner("tune", "show", "governor", "--json"))["now"]
-        assert list(now) == list(pcs.names)
-        assert [each["value"] for each in now.values()] == [*["powersave"] * 3, "ondemand"]
-        said = learner("tune", "apply", "governor", "--unmeasured")
-        assert "node03: governor from ondemand to performance" in said
-        learner("tune", "apply", "idle-states", "--unmeasured")
-        assert [pcs.at(name, SET).split() for name in pcs.names] == [["performance", "0", "1"]] * 4
-        assert not (learner.here / "s-tuned.jsonl").exists()  # the log of this machine itself
-        learner("tune", "revert")
-        first, last = ["powersave", "0", "0"], ["ondemand", "0", "0"]
-        assert [pcs.at(name, SET).split() for name in pcs.names] == [*[first] * 3, last]
-    finally:
-        for name in pcs.names:
-            pcs.at(name, "umount /sys/devices/system/cpu")
-
-
 def test_what_pcs_do_not_have_is_not_turned_on_them(learner: Beowulf) -> None:
-    said = learner("tune", "apply", "pinning", "one", "--unmeasured", code=1)
+    said = learner("tune", "apply", "cpu-share", "50", "--unmeasured", code=1)
     assert "not observable here: only nodes of this machine have it" in said
 
 
@@ -250,9 +217,9 @@ def test_who_may_not_become_root_is_named_and_nothing_is_changed(
     learner("up", "--target", pcs.inventory(learner.here / "ada.yml", node02=refused), code=1)
     try:
         known = its_log(learner).entries()
-        said = learner(*SHORTER, code=1)
+        said = learner(*FILTERED, code=1)
         assert "ada may not become root on node02 without a password" in said
-        assert mtus(pcs) == ["1500"] * 4
+        assert rules(pcs) == [0] * 4
         assert its_log(learner).entries() == known
     finally:
         learner("up", "--target", learner.here / "pcs.yml", code=1)

@@ -90,8 +90,6 @@ LAUNCHER = """\
 #!/bin/sh
 # MPICH's own mpiexec, which adds patient polling to the ranks: a rank that waits lets another one compute when there
 # are more ranks than cores (BEOWULF_PATIENT=never turns it off). When a run fails, it says which node is gone.
-# What `beowulf tune apply patient-polling` says, for users who have not chosen.
-[ "$BEOWULF_PATIENT" != auto ] || [ ! -r /run/beowulf/patient ] || read -r BEOWULF_PATIENT </run/beowulf/patient
 trap : INT
 MPIEXEC "$@"
 code=$?

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 AS_USER = Abilities(
     whole_wire=SWITCH,
-    knobs=(HOST, SWITCH, NODES),
+    knobs=(HOST, NODES),
     faults=True,
     shared_files=True,
     one_machine=True,

@@ -5,7 +5,6 @@ It is a Record of E7 with the variant `unlike`: paper E's procedure begins with 
 
 from __future__ import annotations
 
-import random
 from typing import TYPE_CHECKING
 
 from beowulf.cluster import Cluster
@@ -26,14 +25,13 @@ EXERCISE = Exercise(STUDY, VARIANT)
 ASKED = "asked"
 
 
-def measure(cluster: Cluster, chance: random.Random | None = None) -> Record:
-    """Ask all nodes while one, drawn by `chance`, differs from the others, and keep the Record.
+def measure(cluster: Cluster) -> Record:
+    """Ask all nodes while one, drawn by chance, differs from the others, and keep the Record.
 
-    Without `chance`, a learner who has a word of their course always draws the same. LabError where no node can be made
-    to differ.
+    A learner who has a word of their course always draws the same. LabError where no node can be made to differ.
     """
     with Watched(cluster, STUDY) as watched:
-        chance = chance or personal_code.chance(f"{STUDY} {VARIANT}")
+        chance = personal_code.chance(f"{STUDY} {VARIANT}")
         here = paper_e_baseline.parts(cluster)
         if not here:
             raise LabError(

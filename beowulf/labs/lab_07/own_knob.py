@@ -230,8 +230,7 @@ def _as_it_was(cluster: Cluster, mine: Mine, nodes: Sequence[str]) -> Iterator[S
         try:
             yield found
         finally:
-            _restore(cluster, mine, found)
-            its_log.mark(log.BACK, entry, entry.open)
+            change.put_back(cluster, its_log, entry)
 
 
 def _listed(mine: Mine, found: States) -> str:
@@ -251,28 +250,6 @@ def _again(mine: Mine, state: str) -> str:
         for lines in (mine.lines("back", state), mine.lines("look"), set_)
     )
     return f'{back} || true\n[ "$({look})" = {shlex.quote(state)} ] || {instead}'
-
-
-def _restore(cluster: Cluster, mine: Mine, found: States) -> None:
-    """What was found is there again: by `back`, and where that is wrong, by `set`; LabError where neither does it."""
-    with suppress(LabError):
-        _put_back(cluster, mine, found)
-    if different := _different(cluster, mine, found):
-        with suppress(LabError):
-            _everywhere(
-                cluster, {node: mine.lines("set", found[node]) for node in different}, "set"
-            )
-    if different := _different(cluster, mine, found):
-        node, now = next(iter(different.items()))
-        raise LabError(
-            f"On {node}, {mine.name} is {now!r} and not {found[node]!r} as before.",
-            "Put it back by hand, or take a new cluster: `beowulf down`, `beowulf up`.",
-            node,
-        )
-
-
-def _different(cluster: Cluster, mine: Mine, found: States) -> States:
-    return {n: now for n, now in _look(cluster, mine, list(found)).items() if now != found[n]}
 
 
 def _look(cluster: Cluster, mine: Mine, nodes: Sequence[str]) -> States:

@@ -7,10 +7,8 @@ tube, a smooth ramp, and what is conserved. A speed-up is measured where each ra
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,11 +44,6 @@ if TYPE_CHECKING:
 
 STEPS, SIDE, NARROW = 20, 30, 10  # of a run for speed; zones of a tile, and of one in a tube
 ZONES = (ACROSS * SIDE) ** 2
-# Of a zone's operations in a step: of two sweeps, as tests/count_flops.cpp counts them, and of its fastest wave.
-ZONE_DIVISIONS, ZONE_ROOTS = 2 * 30 + 4, 2 * 13 + 1
-# A sweep reads and writes the four numbers of a zone, and the search for the fastest wave reads them.
-ZONE_BYTES = (2 * 2 + 1) * 4 * 8
-CORE = Path(__file__).with_name("core.c")
 CONSERVED = ("mass", "momentum_x", "momentum_y", "energy")
 ROUNDING = 1e-13
 # The error of Sod's tube falls with order 1, because a jump stays as many zones wide; that of smooth gas with more.
@@ -60,20 +53,12 @@ TUBES, QUICK_TUBES = (100, 200, 400), (100, 200)
 RAMPS, WAVES = (60, 120, 240), (30, 60)
 
 
-@dataclass(frozen=True)
-class Amount:
-    """How often a run for speed is launched, and how many passes it has."""
-
-    launches: int
-    passes: int
-
-
-FULL, QUICK = Amount(3, 12), Amount(2, 6)
+FULL, QUICK = (3, 12), (2, 6)  # launches and passes of a run for speed
 
 
 def plan(cluster: Cluster, *, quick: bool) -> Plan:
     """Runs that are verified, on one node; then runs for speed, on as many as have a core each."""
-    amount, tubes = (QUICK, QUICK_TUBES) if quick else (FULL, TUBES)
+    (launches, passes), tubes = (QUICK, QUICK_TUBES) if quick else (FULL, TUBES)
     nodes, several = counts(cluster), most_ranks(cluster)
     verified = [(SHOCK, each) for each in tubes] + [(RAMP, each) for each in RAMPS]
 
@@ -89,22 +74,19 @@ def plan(cluster: Cluster, *, quick: bool) -> Plan:
         for ranks in sorted({1, several}):
             words = ["--problem", "blast", "--steps", STEPS]
             run(measurement, GAS, ranks, words, {"what": "bits"})
-        for launch in range(amount.launches):
-            measurement.launch(
-                CORE, 1, at={"what": "core"}, launch=launch, hosts=measurement.cluster.nodes[:1]
-            )
+        for launch in range(launches):
             for ranks in nodes:
                 for scaled in (False, True) if ranks > 1 else (False,):
                     rows = ACROSS * (ranks if scaled else 1)
                     words = ["--problem", "blast", "--tiles", f"{ACROSS},{rows}"]
-                    words += ["--steps", STEPS, "--passes", amount.passes]
+                    words += ["--steps", STEPS, "--passes", passes]
                     at = {"what": "speed", "scaled": scaled}
                     run(measurement, GAS, ranks, words, at, launch)
 
-    of_speed = amount.launches * 2 * len(nodes)
-    launches = len(verified) + len(WAVES) + len({1, several}) + of_speed
+    of_speed = launches * (2 * len(nodes) - 1)
+    planned = len(verified) + len(WAVES) + len({1, several}) + of_speed
     about: dict[str, Any] = {"tubes": list(tubes), "nodes": nodes, "bits_on": several}
-    return Plan(launches, about | {"launches": amount.launches, "passes": amount.passes}, steps)
+    return Plan(planned, about | {"launches": launches, "passes": passes}, steps)
 
 
 def orders(record: Record, problem: str) -> list[tuple[int, int, float]]:
@@ -173,28 +155,6 @@ def table(record: Record) -> pd.DataFrame:
             rows.append({"size": SCALED if scaled else FIXED, "nodes": ranks, **ms, "mflops": rate})
     found = pd.DataFrame(rows)
     return found.assign(speed_up=found["mflops"] / found["mflops"][0])
-
-
-def roofline(record: Record) -> pd.DataFrame:
-    """The ms of a step on one core, and those that its bytes and operations need at least; each the best sample."""
-    import pandas as pd
-
-    best = {
-        row: seconds(record, "operation_us", what="core", row=row).min / 1e3
-        for row in ("bytes", "operations in pairs", "operations", "divisions", "square roots")
-    }
-    flops = ZONE_FLOPS - ZONE_DIVISIONS - ZONE_ROOTS
-    needed = {
-        "bytes from and to memory": ZONE_BYTES * best["bytes"],
-        "additions and multiplications, two at a time": flops * best["operations in pairs"],
-        "additions and multiplications": flops * best["operations"],
-        "divisions and square roots": ZONE_DIVISIONS * best["divisions"]
-        + ZONE_ROOTS * best["square roots"],
-    }
-    step_ms = 1e3 * seconds(record, "step_s", what="speed", ranks=1).min
-    rows = [{"limit": limit, "ms": ZONES * ms} for limit, ms in needed.items()]
-    found = pd.DataFrame([*rows, {"limit": "a step", "ms": step_ms}])
-    return found.assign(percent=100 * found["ms"] / step_ms)
 
 
 def errors(record: Record) -> pd.DataFrame:

@@ -157,16 +157,6 @@ def mflops(record: Record, ranks: int = 1) -> Span:
 ALONE = Quantity(f"one processor with {OF_SPEED:,} particles", mflops, "MFLOPS")
 
 
-def building_flops(record: Record) -> float:
-    """How many operations of the forces take as long as a particle does while the tree is built."""
-    at: dict[str, Any] = {"what": "speed", "ranks": 1}
-    building, computing = (
-        seconds(record, "phase_s", phase=each, **at).median for each in ("building", "computing")
-    )
-    one = result(record, quantity="steps", **at)
-    return float(building / computing * 1e6 * one["mflops"] * one["step_s"] / one["particles"])
-
-
 def table(record: Record) -> pd.DataFrame:
     """A row for each number of nodes with a core each: a step, its phases, MFLOPS and speed-up."""
     import pandas as pd

@@ -54,7 +54,7 @@ PARTICLES = (2000, 5000, 10000)
 GALAXY_STEPS = 2
 ZONES = (ACROSS * 30) ** 2
 # A particle takes as long as so many operations of the forces while the tree is built: study C5 measured 390 and 500 on
-# a core of 2026 (c5_galaxy.building_flops).
+# a core of 2026.
 BUILDING_FLOPS = 500
 OVERHEAD = "overhead"
 PARTS = ("computing", "communicating", "waiting")
@@ -168,21 +168,6 @@ def column(
 def lost(code: str) -> float:
     """The overhead that the paper states for 16 processors, in per cent."""
     return printed(code, column=f"{OVERHEAD}_percent")
-
-
-def points(facts: pd.DataFrame) -> pd.DataFrame:
-    """What the paper's text says of points of its figures 3 and 4 on 16 processors, beside the simulated ones."""
-    import pandas as pd
-
-    rows = [
-        {"code": code, "particles": particles, "quantity": quantity, "paper": paper, "here": here}
-        for code in (FIXED, SCALED, BODIES)
-        for quantity in ("mflops", f"{OVERHEAD}_percent")
-        for paper in (printed(code, column=quantity),)
-        for particles, here in column(facts, quantity, code).items()
-    ]
-    found = pd.DataFrame(rows)
-    return found.assign(times=found["here"] / found["paper"])
 
 
 def seen(says: str, of: Callable[[pd.DataFrame], Any], unit: str) -> Quantity:

@@ -31,17 +31,8 @@ SATURATED = 0.8  # of the highest rate
 Key = tuple[int, int, int]  # networks, demand, size
 
 
-@dataclass(frozen=True)
-class Amount:
-    """How many launches, and for how long tokens go to and fro at each place of the sweep, several times a launch."""
-
-    launches: int
-    passes: int
-    ms: int
-
-
-FULL, QUICK = Amount(3, 12, 60), Amount(2, 6, 25)
-SIMULATION = Amount(1, 1, 400)  # every run gives the same
+FULL, QUICK = (3, 12, 60), (2, 6, 25)  # launches, passes, ms at each place of the sweep
+SIMULATION_MS = 400  # one launch and pass: every run gives the same
 PUBLISHED, NEAR = "C-tokens", 0.2
 
 
@@ -49,15 +40,15 @@ def plan(cluster: Cluster, *, quick: bool) -> Plan:
     """Tokens of all sizes and demands between two nodes, in turns on one network and on both where there are two."""
     if cluster.can.simulated:
         return _simulation(cluster)
-    amount = QUICK if quick else FULL
+    launches, passes, ms = QUICK if quick else FULL
     networks = (1, 2) if int(cluster.describe().get("networks", 1)) > 1 else (1,)
 
     def steps(measurement: Measurement) -> None:
         program = paths.lab(LAB) / PROGRAM
         words = ["--way", "sockets", "--sizes", ",".join(map(str, SIZES))]
-        words += ["--demand", ",".join(map(str, DEMANDS)), "--ms", str(amount.ms)]
-        words += ["--passes", str(amount.passes)]
-        for number in range(amount.launches):
+        words += ["--demand", ",".join(map(str, DEMANDS)), "--ms", str(ms)]
+        words += ["--passes", str(passes)]
+        for number in range(launches):
             for count in networks:
                 own: list[str | int] = [*words, "--networks", count]
                 hosts = cluster.nodes[:2]
@@ -65,8 +56,8 @@ def plan(cluster: Cluster, *, quick: bool) -> Plan:
 
     about: dict[str, Any] = {"sizes": list(SIZES), "demands": list(DEMANDS)}
     about["networks"] = list(networks)
-    about |= {"launches": amount.launches, "passes": amount.passes, "ms": amount.ms}
-    return Plan(amount.launches * len(networks), about, steps)
+    about |= {"launches": launches, "passes": passes, "ms": ms}
+    return Plan(launches * len(networks), about, steps)
 
 
 def _simulation(cluster: Cluster) -> Plan:
@@ -75,7 +66,7 @@ def _simulation(cluster: Cluster) -> Plan:
     machines = {1: one, 2: doubled(one)} if one.times_us else {1: one}
     demands = [each for each in DEMANDS if 2 * each <= len(cluster.nodes)]
     words = ["--sizes", ",".join(map(str, SIZES)), "--demand", ",".join(map(str, demands))]
-    words += ["--ms", str(SIMULATION.ms)]
+    words += ["--ms", str(SIMULATION_MS)]
 
     def steps(measurement: Measurement) -> None:
         for count, machine in machines.items():
@@ -85,7 +76,7 @@ def _simulation(cluster: Cluster) -> Plan:
                 )
 
     about = {"sizes": list(SIZES), "demands": demands, "networks": list(machines)}
-    return Plan(len(machines), about | {"launches": 1, "passes": 1, "ms": SIMULATION.ms}, steps)
+    return Plan(len(machines), about | {"launches": 1, "passes": 1, "ms": SIMULATION_MS}, steps)
 
 
 @dataclass(frozen=True)

@@ -5,36 +5,24 @@ from __future__ import annotations
 from beowulf.errors import UsageError
 from beowulf.tuning.knob import Knob
 from beowulf.tuning.knobs.bonding import Bonding
-from beowulf.tuning.knobs.busy_polling import BusyPolling
 from beowulf.tuning.knobs.cpu_share import CpuShare
 from beowulf.tuning.knobs.delayed_ack import DelayedAck
 from beowulf.tuning.knobs.firewall import Firewall
-from beowulf.tuning.knobs.governor import Governor
-from beowulf.tuning.knobs.idle_states import IdleStates
 from beowulf.tuning.knobs.irq_affinity import IrqAffinity
 from beowulf.tuning.knobs.irqbalance import Irqbalance
 from beowulf.tuning.knobs.moderation import Moderation
-from beowulf.tuning.knobs.mtu import Mtu
 from beowulf.tuning.knobs.multipath import Multipath
-from beowulf.tuning.knobs.nothing import Nothing
 from beowulf.tuning.knobs.offloads import Offloads
-from beowulf.tuning.knobs.patient_polling import PatientPolling
-from beowulf.tuning.knobs.pinning import Pinning
-from beowulf.tuning.knobs.rings import Rings
 from beowulf.tuning.knobs.small_segments import SmallSegments
 from beowulf.tuning.knobs.socket_buffers import SocketBuffers
 from beowulf.tuning.knobs.striping import Striping
 from beowulf.tuning.knobs.tcp_low_latency import TcpLowLatency
 from beowulf.tuning.knobs.unwanted_senders import UnwantedSenders
 
-# Paper E's four first, in the order of its procedure; then what it did not turn, from the card up to the program; and
-# nothing, to try a measurement on.
+# Paper E's four first, in the order of its procedure; then what it did not turn, from the card up to the program.
 EACH: tuple[Knob, ...] = (
     *(Moderation(), Irqbalance(), Firewall(), TcpLowLatency()),
-    *(IrqAffinity(), BusyPolling(), Offloads(), Rings(), Mtu(), Bonding()),
-    *(SocketBuffers(), DelayedAck()),
-    *(Governor(), IdleStates(), Pinning(), PatientPolling()),
-    Nothing(),
+    *(IrqAffinity(), Offloads(), Bonding(), SocketBuffers(), DelayedAck()),
 )
 # What studies and exercises change besides, in the same way: written down before, and put back from there.
 OF_STUDIES: tuple[Knob, ...] = (

@@ -111,8 +111,6 @@ class Bonding(Knob):
         "The same as on a PC, where the nodes have two networks (`beowulf up --networks 2`) and the kernel of this"
         " machine has the module `bonding`."
     )
-    kinds = ("local with two networks, as root", "VM", "PC")
-    kernel = "those with the module `bonding`"
     elsewhere = (
         "On PCs and VMs the inventory tells each node's second address (beowulf_second). Who logs in by one of the"
         " two cards has to be a node: else log in by a third card, or work on the master."

@@ -59,9 +59,9 @@ class CpuShare(Knob):
     here = (
         "Nodes of this machine share its cores. Without root there are no control groups to make."
     )
-    kinds = ("local, as root",)
     elsewhere = "PCs and VMs differ by their processors: take slower ones."
     paper = "Paper B's four PCs had four unlike processors, and the paper does not look at what that does."
+    only_local = True
     values = (ALL, "50", "25")
     tuned = ALL
     shows = "25"

@@ -16,7 +16,6 @@ class DelayedAck(Knob):
     what = "A receiver waits some 40 ms for data that the acknowledgement can travel with; `quick` sends it at once."
     why = "Fewer packets, as in a ping-pong, where each answer acknowledges; a sender that waits for it waits long."
     here = "The same as on a PC, by the route to the cluster's network (quickack). A program has TCP_QUICKACK."
-    kinds = ("local", "VM", "PC")
     elsewhere = "On PCs and VMs: `ip route change NETWORK dev eth0 … quickack 1`."
     values = ("delayed", "quick")
     tuned = "delayed"

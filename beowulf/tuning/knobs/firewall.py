@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from beowulf.tuning.knob import Knob
 
 OURS = "table inet beowulf_tuning {"
@@ -12,7 +10,6 @@ RULE = "ip saddr 203.0.113.{} drop"
 OTHERS = "rules of another program"
 # The kernel takes about a thousand rules in one message from an ordinary user, whose socket's buffer may not grow.
 AT_ONCE = 250
-MOST_SHOWN = 10  # rules that a reader wants to see one by one
 
 
 class Firewall(Knob):
@@ -30,7 +27,6 @@ class Firewall(Knob):
         "The same as on a PC: each node has a packet filter of its own, in its network namespace."
         " The nodes of a new cluster have no rules."
     )
-    kinds = ("local", "VM", "PC")
     elsewhere = (
         "On PCs and VMs: `nft list ruleset`; `systemctl disable --now nftables` ends it there."
     )
@@ -50,16 +46,15 @@ class Firewall(Knob):
         return "conntrack" if "ct state" in state else str(state.count(" drop\n"))
 
     def set(self, value: str, place: str) -> str:
-        return _lines(_rules(value))
-
-    def preview(self, value: str, place: str) -> str:
         rules = _rules(value)
-        if len(rules) <= MOST_SHOWN:
-            return self.set(value, place)
-        between = (
-            f"# ... and so on: {len(rules):,} rules, of which these are the first and the last"
-        )
-        return _lines([rules[0], between, rules[-1]])
+        if not rules:
+            return load("flush ruleset")
+        hook = "type filter hook input priority filter; policy accept;"
+        lines = [load(f"flush ruleset\n{OURS}\nchain input {{ {hook} }}\n}}")]
+        for first in range(0, len(rules), AT_ONCE):
+            some = "\n".join(rules[first : first + AT_ONCE])
+            lines.append(load(f"{OURS}\nchain input {{\n{some}\n}}\n}}"))
+        return "\n".join(lines)
 
     def back(self, state: str, place: str) -> str:
         value = self.value(state)
@@ -75,17 +70,6 @@ def _rules(value: str) -> list[str]:
     if value == "conntrack":
         return ["ct state established,related accept", "ct state new accept"]
     return [RULE.format(1 + number % 254) for number in range(int(value))]
-
-
-def _lines(rules: Sequence[str]) -> str:
-    if not rules:
-        return load("flush ruleset")
-    hook = "type filter hook input priority filter; policy accept;"
-    lines = [load(f"flush ruleset\n{OURS}\nchain input {{ {hook} }}\n}}")]
-    for first in range(0, len(rules), AT_ONCE):
-        some = "\n".join(rules[first : first + AT_ONCE])
-        lines.append(load(f"{OURS}\nchain input {{\n{some}\n}}\n}}"))
-    return "\n".join(lines)
 
 
 def load(rules: str) -> str:

@@ -24,7 +24,6 @@ class IrqAffinity(Files):
         "A stand-in: a cable between namespaces raises no interrupts. Receive packet steering (rps_cpus) hands each"
         " packet to a core of your choice instead; `any` leaves it with the core that sent it."
     )
-    kinds = ("local, as root", "VM with two processors", "PC")
     elsewhere = (
         "On PCs and VMs: `grep eth0 /proc/interrupts`, then `echo 2 >/proc/irq/NUMBER/smp_affinity` (a mask of cores)"
         " with irqbalance stopped. On a cluster of this machine root has the stand-in, an ordinary user has not."

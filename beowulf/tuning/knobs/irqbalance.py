@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from beowulf.tuning.knob import HOST, Knob, facts
+from beowulf.tuning.knob import Knob, facts
 
 
 class Irqbalance(Knob):
@@ -16,13 +16,12 @@ class Irqbalance(Knob):
         "The cables of local nodes raise no interrupts, so the service cannot move theirs. It belongs to this machine;"
         " stopping it can only show how little it matters here. `irq-affinity` is the nearest thing on a node."
     )
-    kinds = ("this machine", "VM with two processors", "PC")
     elsewhere = "On PCs and VMs: `systemctl stop irqbalance`, and `systemctl disable irqbalance` for the next boot."
     paper = "Paper E stops the service, now and at boot, and finds that it matters little."
     values = ("on", "off")
     tuned = "off"
     shows = "off"
-    where = (HOST,)
+    on_host = True
 
     def look(self, place: str) -> str:
         return """if pgrep -x irqbalance >/dev/null; then echo runs=yes

@@ -26,8 +26,6 @@ class Moderation(Knob):
         " back instead (gro_flush_timeout, with napi_defer_hard_irqs=1). That needs GRO on at the receiver and TSO off"
         " at the sender, which this knob sees to; 0 is the cluster's own state, without both."
     )
-    kinds = ("local, as root", "VM", "PC")
-    kernel = "the stand-in since Linux 5.13, which gives cables between namespaces a NAPI"
     elsewhere = (
         "On PCs and VMs: `ethtool -c eth0`, `ethtool -C eth0 rx-usecs 0`, or the module's option"
         " InterruptThrottleRate=0 (e1000, e1000e). A card of an emulated VM shows it from about 500 µs on."

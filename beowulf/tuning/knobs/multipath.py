@@ -28,8 +28,6 @@ class Multipath(Knob):
     )
     why = "One connection has two cables, and the kernel sends on the path that has room."
     here = "The same as on a PC, where the nodes have two networks (`beowulf up --networks 2`)."
-    kinds = ("local with two networks", "VM", "PC")
-    kernel = "5.6 and newer, where multipath TCP was built in"
     elsewhere = "On PCs and VMs: `ip mptcp endpoint`, `ip mptcp limits`."
     values = ("off", "accept", "announce")
     tuned = "off"

@@ -29,7 +29,6 @@ class Offloads(Knob):
         "The nodes' cables have them off, so that a capture shows real frames. On, 64 KB travel in one piece from the"
         " node to the switch's port, which cuts them there."
     )
-    kinds = ("local", "VM", "PC")
     elsewhere = "On PCs and VMs: `ethtool -k eth0`, `ethtool -K eth0 tso on gso on gro on`; most cards have them on."
     values = ("off", "on")
     tuned = "off"

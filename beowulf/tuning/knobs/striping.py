@@ -39,8 +39,6 @@ class Striping(Knob):
     )
     why = "One connection has two cables, as with the kernel of the first Beowulf; its packets may overtake each other."
     here = "The same as on a PC, where the nodes have two networks (`beowulf up --networks 2`)."
-    kinds = ("local with two networks", "VM", "PC")
-    kernel = "those with nftables and numgen"
     elsewhere = "On PCs and VMs: `nft list ruleset`, `ip rule`."
     values = ("off", "on")
     tuned = "off"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from beowulf.tuning.knob import HOST
 from beowulf.tuning.knobs.files import Files
 
 
@@ -17,13 +16,11 @@ class TcpLowLatency(Files):
         "Nothing: Linux 4.14 (2017) took the prequeue away and kept the switch, so that old scripts go on running."
         " It belongs to this machine; inside a node the file does not exist. Turn it, and see `no effect`."
     )
-    kinds = ("this machine", "VM", "PC")
-    kernel = "does something before Linux 4.14 only"
     elsewhere = "On PCs and VMs: `sysctl net.ipv4.tcp_low_latency`; it does something on kernels before 4.14."
     paper = "Paper E (on a kernel that had the prequeue) found that 1 made latency slightly worse, and leaves it out."
     values = ("0", "1")
     tuned = "0"
     shows = "1"
-    where = (HOST,)
+    on_host = True
     files = ("/proc/sys/net/ipv4/tcp_low_latency",)
     lacking = "this kernel has no tcp_low_latency any more"

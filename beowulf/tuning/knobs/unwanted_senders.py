@@ -19,7 +19,6 @@ class UnwantedSenders(Knob):
     what = "So many addresses, one rule each, from which no packet is let in; none of them exists."
     why = "Each rule is a comparison in the path of each packet, as in a filter into which one was put for each sender."
     here = "The same as on a PC: each node has a packet filter of its own. Other rules stay as they are."
-    kinds = ("local", "VM", "PC")
     elsewhere = "On PCs and VMs: `nft list ruleset`."
     values = (NONE, "5000")
     tuned = NONE

@@ -7,10 +7,8 @@ import os
 import re
 import shutil
 import subprocess
-import time
 from collections.abc import Callable
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -18,16 +16,12 @@ import pytest
 from running import first
 
 from beowulf import mpi, paths
-from beowulf.cluster import SWITCH
-from beowulf.cluster.common.config import ClusterConfig
-from beowulf.cluster.namespaces import cluster as namespaces
 from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.cluster.simulated import cluster as simulated
 from beowulf.errors import LabError, UsageError
 from beowulf.exercises import gas
 from beowulf.labs.lab_08 import (
     c1_tokens,
-    c2_token_rate,
     c4_gas,
     c5_galaxy,
     c6_overhead,
@@ -35,7 +29,6 @@ from beowulf.labs.lab_08 import (
     first_beowulf,
     galaxy,
     machine_1995,
-    tokens,
 )
 from beowulf.record import newest
 from beowulf.studies import judge
@@ -126,17 +119,10 @@ def test_a_sweep_has_as_many_operations_as_mflops_are_counted_with(tmp_path: Pat
     source = paths.root() / "tests" / "count_flops.cpp"
     subprocess.run(["g++", f"-I{tmp_path}", source, "-o", program], check=True)
     said = subprocess.run([program], check=True, capture_output=True, text=True).stdout
-    ran, divisions, roots, stated = map(int, said.split())
+    ran, stated = map(int, said.split())
     assert ran == stated
-    # The speed of the fastest wave, counted by hand: 13 operations, of which 4 divide and one is a root.
+    # The speed of the fastest wave, counted by hand: 13 operations.
     assert 2 * ran + 13 == machine_1995.ZONE_FLOPS
-    assert (2 * divisions + 4, 2 * roots + 1) == (c4_gas.ZONE_DIVISIONS, c4_gas.ZONE_ROOTS)
-
-
-def test_smooth_gas_has_a_high_order_where_nothing_is_flattened(run: Any) -> None:
-    assert order(run, "ramp", "60,4", "120,4") > 2.5
-    # The method flattens each maximum in each step, which costs order.
-    assert 2.1 < order(run, "smooth", "30,30", "60,60") < 2.6
 
 
 @pytest.mark.parametrize(("ranks", "tiles"), first(1, [(3, "3,4"), (2, "3,2"), (4, "2,6")]))
@@ -145,13 +131,6 @@ def test_tiles_that_a_rank_sweeps_together_have_the_same_bits_as_alone(
 ) -> None:
     words = ("--problem", "implode", "--tiles", tiles, "--side", 10, "--steps", 9)
     assert len({result(run(gas.SOURCE, each, *words))["bits"] for each in (1, ranks)}) == 1
-
-
-@pytest.mark.parametrize("problem", first(1, ["blast", "smooth"]))
-def test_nothing_is_lost_of_mass_momentum_and_energy(run: Any, problem: str) -> None:
-    found = result(run(gas.SOURCE, 2, "--problem", problem, "--tiles", "2,2", "--steps", 20))
-    for name in ("mass", "momentum_x", "momentum_y", "energy"):
-        assert abs(found[f"{name}_drift"]) < 1e-13
 
 
 @pytest.mark.parametrize(
@@ -180,15 +159,16 @@ WRONG_GAS = re.compile(
 )
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("old", "new", "problem", "said"),
-    first(1, [
+    [
         (SENT, NO_ENERGY, "smooth", "has a negative pressure"),
         (SENT, NO_ENERGY, "blast", "has no pressure"),
         (SENT, NOTHING, "smooth", "has no density, or a negative one"),
         (ENDS, "(void)tiles;", "blast", "is not a number"),
-    ]),
-)  # fmt: skip
+    ],
+)
 def test_what_is_no_gas_after_a_wrong_exchange_is_named_with_its_zone_and_ranks(
     run: Any, programs: Programs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, old: str, new: str, problem: str,
     said: str,
@@ -257,13 +237,6 @@ def test_particles_at_one_place_move_together_where_forces_are_softened(
     assert result(rows, "force_error")["median"] < 1e-3
     x = np.fromfile("end", dtype=np.float32)
     assert np.isfinite(x).all()
-
-
-def test_a_body_is_pulled_as_by_all_others_one_by_one_within_a_per_cent(run: Any) -> None:
-    rows = run(
-        galaxy.SOURCE, 1, "--model", "plummer", "--particles", 2000, "--steps", 0, "--check", 300
-    )
-    assert 0 < result(rows, "force_error")["median"] < 0.01
 
 
 def test_the_galaxy_has_the_same_bits_on_any_number_of_ranks(run: Any) -> None:
@@ -384,57 +357,11 @@ def test_the_machine_of_1995_saturates_and_a_second_network_gains_less_than_twic
 # The studies
 
 
-@pytest.fixture(scope="module")
-def two_networks(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    folder = tmp_path_factory.mktemp("two")
-    made = namespaces.up(ClusterConfig(nodes=2, networks=2, rate="10mbit"), folder=folder)
-    yield made
-    namespaces.down(folder=folder)
-
-
-@pytest.mark.nightly
-def test_long_tokens_gain_from_a_second_network_and_short_ones_do_not(
-    two_networks: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tokens, "QUICK", tokens.Amount(1, 10, 8))
-    monkeypatch.setattr(tokens, "DEMANDS", (1, 8))
-    monkeypatch.setattr(tokens, "SIZES", (4, 16, 256, 1024, 4096, 8192))
-    record = c1_tokens.STUDY.measure(two_networks, tmp_path, quick=True)
-    assert record.complete, record.warnings
-    facts = tokens.Tokens.of(record)
-    assert facts.gain(8, 8192).median > 1.3
-    assert facts.gain(8, 256).median < 1.3
-    assert len(judge(record)) == 6
-    assert c1_tokens.STUDY.draw(facts).alt
-    assert c2_token_rate.STUDY.draw(facts).alt
-
-
-@pytest.mark.nightly
-def test_a_network_that_is_pulled_ends_the_tokens_with_a_sentence(
-    two_networks: NamespaceCluster,
-) -> None:
-    program = mpi.build(LAB / "tokens.c", output=two_networks.folder / "tokens")
-    words = ["--way", "sockets", "--networks", "2", "--sizes", "8192", "--ms", "60000"]
-    port = two_networks.config.port("node01", 1)
-    said: list[str] = []
-    puller = Thread(
-        target=lambda: [time.sleep(3), two_networks.administer(SWITCH, f"ip link set {port} down")]
-    )
-    puller.start()
-    try:
-        done = mpi.launch(two_networks, [str(program)], 2, words, errors=said.append)
-    finally:
-        puller.join()
-        two_networks.administer(SWITCH, f"ip link set {port} up")
-    assert done.returncode
-    assert "Is a network pulled?" in "".join(said), said
-
-
 @pytest.mark.nightly
 def test_gas_and_galaxy_are_verified_on_a_cluster(
     cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(c4_gas, "QUICK", c4_gas.Amount(1, 2))
+    monkeypatch.setattr(c4_gas, "QUICK", (1, 2))
     monkeypatch.setattr(c5_galaxy, "QUICK_SIZES", (600, 1250, 2500))
     monkeypatch.setattr(c5_galaxy, "OF_SPEED", 600)
     for study, verified in (
@@ -450,9 +377,6 @@ def test_gas_and_galaxy_are_verified_on_a_cluster(
         rows = study.table(record)
         assert rows["nodes"][0] == rows["speed_up"][0] == 1
         assert (rows[["step_ms", "computing_ms"]] > 0).all(axis=None)
-        if study is c4_gas:
-            *needed, step = c4_gas.roofline(record)["ms"]
-            assert all(0 < each < step for each in needed), (needed, step)
 
 
 @pytest.mark.nightly
@@ -474,7 +398,6 @@ def test_the_machine_of_1995_has_the_points_of_figure_1_and_a_step_in_its_parts(
     assert rows[rows["nodes"] == 1]["speed_up"].eq(1).all()
     found = {each.claim: each.outcome for each in judge(record)}
     assert found["gas-fixed"] == found["gas-scaled"] == "holds"
-    assert c6_overhead.points(rows)["times"].between(0.5, 2).all()
 
 
 def test_a_barrier_has_a_time_for_each_number_of_nodes(

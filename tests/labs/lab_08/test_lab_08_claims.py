@@ -6,11 +6,10 @@ import pytest
 from made import decided, named
 
 from beowulf.errors import LabError
-from beowulf.labs.lab_08 import c1_tokens, c3_striping, c4_gas, c6_overhead, tokens
+from beowulf.labs.lab_08 import c1_tokens, c3_striping, c6_overhead, tokens
 from beowulf.labs.lab_08.c3_striping import BONDING, KERNEL, MULTIPATH, ONE, PROGRAM_TURNS
 from beowulf.record import Record
 from tests.gold import lab_08
-from tests.gold.lab_08 import point
 from tests.gold.measured import as_measured
 from tests.labs.lab_08.lab_08_records import (
     ONE_MACHINE,
@@ -170,30 +169,6 @@ def test_the_papers_sums_are_listed_as_arithmetic() -> None:
     assert {c.claim for c in claims if c.rests_on == "arithmetic"} == OTHERS["C6"].keys()
 
 
-def test_the_roofline_has_the_time_of_each_kind_of_work_beside_a_step() -> None:
-    record = gas(step_s=0.006)
-    with pytest.raises(LabError, match="no samples"):
-        c4_gas.roofline(record)
-    each_us = {
-        "bytes": 1e-4, "operations in pairs": 5e-5, "operations": 1e-4, "divisions": 1e-3, "square roots": 2e-3
-    }  # fmt: skip
-    for row, us in each_us.items():
-        record.points += point("operation_us", {"what": "core", "row": row, "ranks": 1}, us)
-    found = c4_gas.roofline(record).set_index("limit")
-    # 120 x 120 zones, each with 160 bytes, and 849 operations, of which 64 divide and 27 are roots.
-    assert found["ms"].to_dict() == pytest.approx(
-        {
-            "bytes from and to memory": 14400 * 160e-7,
-            "additions and multiplications, two at a time": 14400 * 758 * 5e-8,
-            "additions and multiplications": 14400 * 758e-7,
-            "divisions and square roots": 14400 * (64e-6 + 27 * 2e-6),
-            "a step": 6.0,
-        },
-        rel=1e-3,
-    )
-    assert found["percent"]["a step"] == 100
-
-
 def test_the_points_of_figure_1_have_their_tokens_a_second_as_well() -> None:
     found = tokens.points(tokens.Tokens.of(as_published(1.1)))
     assert found["times"].tolist() == pytest.approx([1.1] * len(found))
@@ -207,7 +182,7 @@ def test_each_picture_has_what_was_measured() -> None:
     assert set(curves) == {f"{n}, demand {demand}" for n in networks for demand in (1, 8)}
     ways = c3_striping.picture(c3_striping.Streams.of(striped()))
     assert set(ways.table["way"]) == {ONE, PROGRAM_TURNS, KERNEL, MULTIPATH}
-    assert "Out of order" in ways.alt
+    assert "beside another stream" in ways.alt
     facts = c6_overhead.table(machine())
     assert "paper" in c6_overhead.picture(facts).alt
     sizes = {"galaxy": 18, "gas, fixed size": 6, "gas, scaled size": 4}

@@ -1,4 +1,4 @@
-"""Does C3 measure what two networks do to one stream, and what does it say when a network is pulled?"""
+"""Do C1 and C3 measure what two networks do, and what is said when a network is pulled?"""
 
 from __future__ import annotations
 
@@ -6,22 +6,25 @@ import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from running import first, wait_until
 
+from beowulf import mpi, paths
 from beowulf.cluster import SWITCH
 from beowulf.cluster.common.config import ClusterConfig
 from beowulf.cluster.namespaces import cluster as namespaces
 from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.errors import LabError
-from beowulf.labs.lab_08 import c3_striping
+from beowulf.labs.lab_08 import c1_tokens, c2_token_rate, c3_striping, tokens
 from beowulf.labs.lab_08.c3_striping import BONDING, KERNEL, MULTIPATH, ONE, PROGRAM_TURNS
-from beowulf.studies import find
+from beowulf.studies import find, judge
 from beowulf.tuning import knob_places
 from beowulf.tuning.change import changing
 from beowulf.tuning.knobs import ALL
 
+pytestmark = pytest.mark.cluster
 # The longest that a stream, its launch and its end may take when a network is pulled, on a busy machine.
 MOST_S = 200.0
 
@@ -42,7 +45,6 @@ def settings(cluster: NamespaceCluster) -> dict[str, str]:
     return {node: cluster.administer(node, f"set +e; {look}").stdout for node in cluster.nodes}
 
 
-@pytest.mark.cluster
 @pytest.mark.nightly
 def test_every_way_is_measured_and_the_nodes_are_as_before(
     two_networks: NamespaceCluster, tmp_path: Path
@@ -66,7 +68,6 @@ def test_every_way_is_measured_and_the_nodes_are_as_before(
     assert not list(tmp_path.glob("*.pcapng"))
 
 
-@pytest.mark.cluster
 @pytest.mark.parametrize(
     ("name", "value"),
     first(1, [("striping", "on"), ("multipath", "accept"), ("multipath", "announce")]),
@@ -87,7 +88,6 @@ def test_its_knobs_are_set_read_back_and_put_back(
     assert settings(two_networks) == before
 
 
-@pytest.mark.cluster
 def test_a_cluster_with_one_network_is_refused_with_a_sentence(
     cluster: NamespaceCluster, tmp_path: Path
 ) -> None:
@@ -98,15 +98,13 @@ def test_a_cluster_with_one_network_is_refused_with_a_sentence(
 
 
 @pytest.mark.nightly
-@pytest.mark.cluster
 @pytest.mark.parametrize("network", [0, 1])
 def test_a_network_that_is_pulled_ends_the_stream_with_a_sentence(
     two_networks: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, network: int
 ) -> None:
     before = settings(two_networks)
     port = two_networks.config.port("node01", network)
-    amount = c3_striping.Amount(launches=1, passes=3, kb=4096)
-    monkeypatch.setattr(c3_striping, "QUICK", amount)
+    monkeypatch.setattr(c3_striping, "QUICK", (1, 3, 4096))
     ways = {KERNEL: c3_striping.WAYS[KERNEL]}
     monkeypatch.setattr(c3_striping, "WAYS", ways)
     if why := c3_striping.missing(two_networks).get(KERNEL):
@@ -129,6 +127,44 @@ def test_a_network_that_is_pulled_ends_the_stream_with_a_sentence(
     assert not list(tmp_path.glob("*.pcapng"))
     assert knob_places.read(two_networks, [ALL["striping"]])["striping"]["node01"].value == "off"
     assert settings(two_networks)["node00"] == before["node00"]
+
+
+@pytest.mark.nightly
+def test_long_tokens_gain_from_a_second_network_and_short_ones_do_not(
+    two_networks: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tokens, "QUICK", (1, 10, 8))
+    monkeypatch.setattr(tokens, "DEMANDS", (1, 8))
+    monkeypatch.setattr(tokens, "SIZES", (4, 16, 256, 1024, 4096, 8192))
+    record = c1_tokens.STUDY.measure(two_networks, tmp_path, quick=True)
+    assert record.complete, record.warnings
+    facts = tokens.Tokens.of(record)
+    assert facts.gain(8, 8192).median > 1.3
+    assert facts.gain(8, 256).median < 1.3
+    assert len(judge(record)) == 6
+    assert c1_tokens.STUDY.draw(facts).alt
+    assert c2_token_rate.STUDY.draw(facts).alt
+
+
+@pytest.mark.nightly
+def test_a_network_that_is_pulled_ends_the_tokens_with_a_sentence(
+    two_networks: NamespaceCluster,
+) -> None:
+    program = mpi.build(paths.lab("08") / "tokens.c", output=two_networks.folder / "tokens")
+    words = ["--way", "sockets", "--networks", "2", "--sizes", "8192", "--ms", "60000"]
+    port = two_networks.config.port("node01", 1)
+    said: list[str] = []
+    puller = Thread(
+        target=lambda: [time.sleep(3), two_networks.administer(SWITCH, f"ip link set {port} down")]
+    )
+    puller.start()
+    try:
+        done = mpi.launch(two_networks, [str(program)], 2, words, errors=said.append)
+    finally:
+        puller.join()
+        two_networks.administer(SWITCH, f"ip link set {port} up")
+    assert done.returncode
+    assert "Is a network pulled?" in "".join(said), said
 
 
 def received(cluster: NamespaceCluster) -> int:

@@ -170,20 +170,17 @@ def test_a_knob_that_cannot_be_used_is_refused_and_nothing_is_kept(
 
 @pytest.mark.cluster
 def test_the_file_says_in_a_terminal_what_is_right(at_cluster: Beowulf) -> None:
-    def started(source: Path) -> tuple[int, str]:
-        words = ["env", f"BEOWULF_STATE={at_cluster.state}", sys.executable, str(source)]
-        done = completed(words, "", PATIENCE_S, "")
-        return done.returncode, done.stdout + done.stderr
-
-    code, said = started(written(at_cluster.here))
-    assert (code, "values are not written yet" in said) == (1, True)
-    code, said = started(written(at_cluster.here, **KNOB))
-    assert (code, said.count("right"), "as found -> 0" in said) == (0, 4, True)
+    source = written(at_cluster.here, **KNOB)
+    words = ["env", f"BEOWULF_STATE={at_cluster.state}", sys.executable, str(source)]
+    done = completed(words, "", PATIENCE_S, "")
+    assert (done.returncode, done.stderr, done.stdout.count("right")) == (0, "", 4)
+    assert "as found -> 0" in done.stdout
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
+        (HANDED_OUT.read_text(), "values are not written yet"),
         ("class Mine:\n    values = ('1',)", "values are two texts"),
         ("class Mine:\n    values = ('1', ' 1')", "both values are 1"),
         ("Mine = 3", "no class Mine with two values"),

@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from marked import Marked
 
 from autograder.evidence.variants import Own
 from beowulf.labs.lab_07 import by_lot
 from beowulf.labs.lab_07 import e7_procedure as e7
 from beowulf.record import Point, Record
 from beowulf.tuning.paper_e_baseline import FIREWALL, MODERATION
+from tests.autograder.marked import Marked
 from tests.gold import lab_07
 from tests.gold.hand_in import released
 from tests.gold.lab_07 import (

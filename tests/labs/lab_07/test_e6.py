@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 from made import decided, named
-from null_records import Noise, assert_told_apart, quieter
-from overlap_records import record
 
 from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.errors import LabError
@@ -22,7 +20,9 @@ from beowulf.tuning.ab_comparison import AFTER
 from beowulf.tuning.knobs import ALL
 from beowulf.tuning.paper_e_baseline import FIREWALL, IRQBALANCE, LOW_LATENCY, MODERATION
 from tests.gold.lab_07 import launches
-from tests.labs.lab_04.lab_04_records import noisy
+from tests.labs.lab_03.lab_03_records import noisy
+from tests.labs.lab_07.lab_07_records import record
+from tests.studies.null_records import Noise, assert_told_apart, quieter
 
 
 def usual(**changes: list[Point]) -> Record:

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from made import decided
-from overlap_records import record
 
 from beowulf.labs.lab_07 import e7_procedure
 from beowulf.labs.lab_07.e7_procedure import FIRST, KEPT, LAST, REVERTED, STEP
@@ -15,6 +14,7 @@ from beowulf.record import Point, Record
 from beowulf.studies import draw, judge
 from beowulf.tuning.paper_e_baseline import FIREWALL, MODERATION
 from tests.gold.lab_07 import launches
+from tests.labs.lab_07.lab_07_records import record
 
 NODES = ("node00", "node01", "node02", "node03")
 TESTBED = {MODERATION: "50", FIREWALL: "100"}

@@ -6,15 +6,15 @@ from itertools import product
 
 import pytest
 from made import decided
-from null_records import assert_told_apart
-from overlap_records import record
 
 from beowulf.labs.lab_07 import e5_application
 from beowulf.measure.roundtrips import HALF
 from beowulf.record import Point, Record
 from beowulf.studies import draw, judge
 from beowulf.suites.blast import STEPS
-from tests.labs.lab_04.lab_04_records import noisy
+from tests.labs.lab_03.lab_03_records import noisy
+from tests.labs.lab_07.lab_07_records import record
+from tests.studies.null_records import assert_told_apart
 
 LAUNCHES = e5_application.LAUNCHES
 SHARES = {"scatter": 0.1, "format": 0.2, "search": 0.6, "merge": 0.1, "total": 1.0}
@@ -37,7 +37,7 @@ def made(
             where = {**at, "ranks": count, "parts": count}
             points.append(Point(where, f"{step}_s", [seconds], facts if step == "total" else {}))
     names = [name for name, _, _ in states]
-    return record("E5", points, sweep={"quick": False, "states": names, "parts": list(parts)})
+    return record("E5", points, states=names, parts=list(parts))
 
 
 def test_as_found_only_the_result_is_judged() -> None:
