@@ -35,7 +35,7 @@ tail -v -n 9 gro_flush_timeout napi_defer_hard_irqs mtu queues/rx-0/rps_cpus || 
 taskset -cp 1; taskset -cp $(</run/sshd.pid) | sed 's/pid [0-9]*//'
 ls /run/beowulf | grep -v ssh- || true
 """
-NEVER_HERE = {"bonding", "striping", "multipath"}
+NEVER_HERE = {"rings", "bonding", "striping", "multipath"}
 ROOTS = {"moderation", "irq-affinity"}
 MACHINES_OWN = "sees the /sys of this machine"  # where a container lets no node mount one
 

@@ -1,34 +1,38 @@
-"""All knobs by name."""
+"""All knobs by name: each is a file of its own name, with a class of that name."""
 
 from __future__ import annotations
 
+from importlib import import_module
+
 from beowulf.errors import UsageError
 from beowulf.tuning.knob import Knob
-from beowulf.tuning.knobs.bonding import Bonding
-from beowulf.tuning.knobs.cpu_share import CpuShare
-from beowulf.tuning.knobs.delayed_ack import DelayedAck
-from beowulf.tuning.knobs.firewall import Firewall
-from beowulf.tuning.knobs.irq_affinity import IrqAffinity
-from beowulf.tuning.knobs.irqbalance import Irqbalance
-from beowulf.tuning.knobs.moderation import Moderation
-from beowulf.tuning.knobs.multipath import Multipath
-from beowulf.tuning.knobs.offloads import Offloads
-from beowulf.tuning.knobs.small_segments import SmallSegments
-from beowulf.tuning.knobs.socket_buffers import SocketBuffers
-from beowulf.tuning.knobs.striping import Striping
-from beowulf.tuning.knobs.tcp_low_latency import TcpLowLatency
-from beowulf.tuning.knobs.unwanted_senders import UnwantedSenders
+
+
+def _known(*names: str) -> tuple[Knob, ...]:
+    modules = {name: import_module(f"{__name__}.{name}") for name in names}
+    return tuple(
+        getattr(module, name.title().replace("_", ""))() for name, module in modules.items()
+    )
+
 
 # Paper E's four first, in the order of its procedure; then what it did not turn, from the card up to the program.
-EACH: tuple[Knob, ...] = (
-    *(Moderation(), Irqbalance(), Firewall(), TcpLowLatency()),
-    *(IrqAffinity(), Offloads(), Bonding(), SocketBuffers(), DelayedAck()),
+EACH = _known(
+    "moderation",
+    "irqbalance",
+    "firewall",
+    "tcp_low_latency",
+    "irq_affinity",
+    "busy_polling",
+    "offloads",
+    "rings",
+    "bonding",
+    "socket_buffers",
+    "delayed_ack",
+    "governor",
+    "idle_states",
 )
 # What studies and exercises change besides, in the same way: written down before, and put back from there.
-OF_STUDIES: tuple[Knob, ...] = (
-    *(CpuShare(), SmallSegments(), UnwantedSenders()),
-    *(Striping(), Multipath()),
-)
+OF_STUDIES = _known("cpu_share", "small_segments", "unwanted_senders", "striping", "multipath")
 ALL: dict[str, Knob] = {knob.name: knob for knob in (*EACH, *OF_STUDIES)}
 
 
