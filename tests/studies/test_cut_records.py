@@ -9,16 +9,6 @@ from dataclasses import replace
 
 import lab_04_records as lab_04
 import pytest
-import test_a8
-import test_a9
-import test_a10
-import test_a11
-import test_a12
-import test_a13
-import test_d2
-import test_d3
-import test_d4
-import test_d6
 import test_e7
 from made import QUIET, decided, left_open
 from running import first
@@ -29,6 +19,8 @@ from beowulf.record import Record
 from beowulf.studies import STUDIES, judge
 from tests.gold.labs import LABS
 from tests.labs.lab_03 import lab_03_records as lab_03
+from tests.labs.lab_05 import test_a8, test_a9, test_d2, test_d3, test_d4, test_d6
+from tests.labs.lab_06 import test_a10, test_a11, test_a12, test_a13
 from tests.labs.lab_08 import lab_08_records as lab_08
 
 TRIES = 6

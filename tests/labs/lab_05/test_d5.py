@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 import pytest
 from made import named
-from null_records import Noise
-from overlap_records import exchanged, record
 
 from beowulf.errors import LabError
 from beowulf.labs.lab_05 import d5_improvement as d5
 from beowulf.labs.lab_05.overlap import ONE_USER, SOLARIS, TESTED, THREADED, Way
 from beowulf.record import Record
 from beowulf.verdict import ARITHMETIC, Verdicts
+from tests.studies.null_records import Noise
+from tests.studies.overlap_records import exchanged, record
 
 WORK = 6e-3
 CLAIMS = [

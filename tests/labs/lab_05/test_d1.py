@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from made import decided
-from overlap_records import connected, record, timed
 
 from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.labs.lab_05 import d1_synchronisation as d1
@@ -22,6 +21,7 @@ from beowulf.labs.lab_05.overlap import (
 )
 from beowulf.measure.measurement import Measurement
 from beowulf.record import Point, Record
+from tests.studies.overlap_records import connected, record, timed
 
 LATE, EARLY = 1.05, 0.05  # of the way from rank 1's share to rank 0's work
 

@@ -12,9 +12,7 @@ from unittest.mock import Mock
 
 import pytest
 from made import decided, outcomes
-from null_records import Noise, assert_told_apart
 from running import PATIENCE_S, Beowulf, wait_until
-from wire_records import record
 
 from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.errors import LabError
@@ -25,6 +23,8 @@ from beowulf.record import Record, newest
 from beowulf.studies import wire_shares
 from beowulf.studies.study import Study
 from beowulf.studies.wire_shares import LAUNCHES, Talk
+from tests.labs.lab_06.wire_records import record
+from tests.studies.null_records import Noise, assert_told_apart
 
 RATES = ("overlap-lowers-packet-rate", "overlap-lowers-packet-rate-talking")
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from null_records import Noise
-from overlap_records import record, timed
 
 from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.labs.lab_05 import d3_message_and_workload as d3
@@ -14,6 +12,8 @@ from beowulf.labs.lab_05 import overlap
 from beowulf.labs.lab_05.overlap import KB, ONE_USER
 from beowulf.measure.measurement import Measurement
 from beowulf.record import Point, Record
+from tests.studies.null_records import Noise
+from tests.studies.overlap_records import record, timed
 
 MESSAGE, WORK = 1e-4, 4e-4
 

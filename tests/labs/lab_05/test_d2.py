@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from made import decided
-from overlap_records import connected, record, timed
 from running import first
 
 from beowulf import papers
@@ -27,6 +26,7 @@ from beowulf.measure.measurement import Measurement
 from beowulf.measure.statistics import summary
 from beowulf.measure.sweep import PAPER_D
 from beowulf.record import Point, Record
+from tests.studies.overlap_records import connected, record, timed
 
 WORK = 0.1
 CLAIMS = [

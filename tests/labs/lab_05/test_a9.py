@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import mpptest_records
 import pytest
 from made import decided, named
-from null_records import Noise
-from overlap_records import record, samples
 
 from beowulf.labs.lab_05 import a9_overlap_sizes as a9
 from beowulf.measure import mpptest
 from beowulf.measure.roundtrips import EXCHANGE
 from beowulf.record import Record
+from tests.studies import mpptest_records
+from tests.studies.null_records import Noise
+from tests.studies.overlap_records import record, samples
 
 OURS = ["differences-from-100000", "more-nodes", "hides"]
 ENDS = (min(a9.OVERLAPS), max(a9.OVERLAPS))

@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pytest
 from made import decided
-from null_records import Noise
-from overlap_records import exchanged, record
 
 from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.labs.lab_05 import d4_both_sides as d4
@@ -16,6 +14,8 @@ from beowulf.labs.lab_05.d5_improvement import exchanges
 from beowulf.labs.lab_05.overlap import DEFAULT, ONE_USER
 from beowulf.measure.measurement import Measurement
 from beowulf.record import Record
+from tests.studies.null_records import Noise
+from tests.studies.overlap_records import exchanged, record
 
 WORK_S = 0.02
 CLAIMS = [

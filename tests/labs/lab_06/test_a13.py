@@ -11,8 +11,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from made import decided, named, outcomes
-from null_records import Noise, assert_told_apart
-from overlap_records import around, record
 from running import first, warned
 
 from beowulf import paths
@@ -36,6 +34,8 @@ from beowulf.measure.measurement import Measurement
 from beowulf.measure.roundtrips import HALF
 from beowulf.record import Point, Record
 from beowulf.studies import draw, judge
+from tests.studies.null_records import Noise, assert_told_apart
+from tests.studies.overlap_records import around, record
 
 PROGRAM = paths.root() / "labs" / "06-protocol-analysis" / "collectives.c"
 LOOP_MESSAGES = dict.fromkeys(OPERATIONS, 3) | {"alltoall": 12, "allreduce": 6}
