@@ -16,23 +16,16 @@ from beowulf import paths
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError, UsageError
 from beowulf.exercises.exercise import Exercise
-from beowulf.measure.improvement import Improvement, improvement
+from beowulf.labs.lab_05 import d5_improvement as d5
+from beowulf.measure.improvement import Improvement
 from beowulf.measure.measurement import Measurement
 from beowulf.record import Point, Record
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from beowulf.figures import Figure
-
 STUDY, VARIANT = "D4", "exchange"
 EXERCISE = Exercise(STUDY, VARIANT, "Your own exchange")
-PARTS = {
-    "comm": "the messages alone",
-    "comp": "the work alone",
-    "before": "one after the other",
-    "during": "your exchange",
-}
 LAUNCHES = 2
 HEADERS = ("exchange.h", "overlap.h")
 LONGEST_SOURCE = 20_000  # characters of it that a Record keeps
@@ -80,30 +73,9 @@ def _beside_our_headers(source: Path, folder: Path) -> Path:
 
 def passes(record: Record) -> pd.DataFrame:
     """One row a pass, one column a part, in seconds, of the slower rank; LabError without samples."""
-    from beowulf.measure.table import table
-
-    slower = table(record, "duration_s").pivot_table(
-        index=["launch", "pass"], columns="part", values="duration_s", aggfunc="max"
-    )
-    if missing := [part for part in PARTS if part not in slower]:
-        raise LabError(f"There are no samples of {', '.join(missing)}.", "Measure again.")
-    return slower[list(PARTS)].dropna()
+    return d5.slower(record)
 
 
 def gain(record: Record) -> Improvement:
     """Equation 1 of the learner's exchange against the one after the other, pass by pass."""
-    found = passes(record)
-    return improvement(found["during"], found["before"], found.index.get_level_values("launch"))
-
-
-def picture(record: Record) -> Figure:
-    """The medians of the four parts, and what is gained."""
-    from beowulf import figures
-
-    found, gained = passes(record), gain(record)
-    middle = {PARTS[part]: 1e3 * float(found[part].median()) for part in PARTS}
-    return figures.bars(
-        middle,
-        title=f"Your exchange: {gained.percent:+.1f} % by equation 1",
-        value_title="median of the slower rank (ms)",
-    )
+    return d5.equation_1(passes(record))

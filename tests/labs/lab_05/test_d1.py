@@ -121,13 +121,6 @@ def test_nodes_whose_buffers_cannot_be_set_are_reported() -> None:
     assert "beowulf up" in seen.advice
 
 
-def test_the_table_has_the_papers_columns_and_all_samples() -> None:
-    table = d1.paper_table(as_in_the_paper())
-    assert {"process", "samples", "min_s", "max_s", "average_s"} <= set(table.columns)
-    assert set(table.samples) == {40}
-    assert set(table.message_kb) == {39.06, 10.0}
-
-
 def test_the_timeline_says_who_ends_when() -> None:
     figure = d1.STUDY.picture(as_in_the_paper())
     assert "39.06 KB, limit 16 KB: rank 1: works" in figure.alt

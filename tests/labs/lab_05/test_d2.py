@@ -173,13 +173,6 @@ def test_launches_that_do_not_agree_where_the_step_is_give_no_verdict() -> None:
     assert decided(made)["one-user-step"] == "inconclusive"
 
 
-def test_the_table_has_the_papers_rows() -> None:
-    table = d2.paper_table(swept(PAPER))
-    one_user = table[(table.mpich == "one-user") & (table.progress == "calls")]
-    assert list(one_user.message_kb) == list(papers.table("D-table-5").message_kb)
-    assert (one_user.p1_s > WORK / 2).tolist() == [False, *[True] * 7]
-
-
 def test_the_picture_marks_both_steps() -> None:
     figure = d2.STUDY.picture(swept(PAPER))
     assert "limit 16 KB: the step is between 10 KB and 20 KB." in figure.alt

@@ -42,10 +42,9 @@ def test_the_exercise_runs_as_it_is_handed_out_and_its_record_is_kept(
 ) -> None:
     record = exchange.measure(cluster, lab_folder / "exchange.c")
     assert (record.study, record.variant, record.complete) == ("D4", "exchange", True)
-    assert list(exchange.passes(record)) == list(exchange.PARTS)
+    assert list(exchange.passes(record)) == ["comm", "comp", "before", "during"]
     assert record.program["name"] == "exchange.c"
     assert newest(lab_folder / "records", "D4", "exchange") == record
-    assert "by equation 1" in exchange.picture(record).title
 
 
 @pytest.mark.nightly

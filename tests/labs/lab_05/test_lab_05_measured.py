@@ -66,4 +66,3 @@ def test_a_study_runs_from_measure_to_picture(
     assert reported == sorted(reported)
     assert [verdict.claim for verdict in judge(record)] == [claim.name for claim in study.judged]
     assert study.picture(record).alt
-    assert study.as_printed is None or len(study.as_printed(record))
