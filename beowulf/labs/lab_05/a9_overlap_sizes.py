@@ -24,7 +24,7 @@ from beowulf.measure.judgement import Span, below, narrower, together
 from beowulf.measure.quality import trouble
 from beowulf.measure.roundtrips import EXCHANGE, SweepConfig, pairs, rates
 from beowulf.measure.statistics import LEAST_PAIRS, Summary, summary
-from beowulf.record import Point, Record
+from beowulf.record import Record
 from beowulf.studies import mpptest_reading
 from beowulf.studies.quantity import all_hold
 from beowulf.studies.roundtrip_sweep import in_a_ring, sweep
@@ -126,7 +126,8 @@ def hides(record: Record) -> Judgement:
         if point.samples and point.quantity == EXCHANGE and "overlap_bytes" in point.at
     }
     short, long = min(works), max(works)
-    even, odd = (saved(replace(record, points=each), short, long) for each in by_parity(record))
+    halves = ([p for p in record.points if p.at.get("launch", 0) % 2 == n] for n in (0, 1))
+    even, odd = (saved(replace(record, points=each), short, long) for each in halves)
     if not even or not odd:
         return undecided("one launch cannot find a size and judge it, too", narrower(record))
     best = max(even, key=lambda size: even[size].median)
@@ -163,14 +164,6 @@ def saved(record: Record, short: int, long: int) -> dict[int, Summary]:
             ]
             shares[size] = summary(each, launches=both.launches, busy=record.busy)
     return shares
-
-
-def by_parity(record: Record) -> tuple[list[Point], list[Point]]:
-    """The Points of the even launches, and those of the odd ones."""
-    both: tuple[list[Point], list[Point]] = ([], [])
-    for point in record.points:
-        both[int(point.at.get("launch", 0)) % 2].append(point)
-    return both
 
 
 def picture(record: Record) -> Figure:

@@ -7,15 +7,12 @@ the result of the work; it is compiled from the package's own headers, whatever 
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from beowulf import paths
 from beowulf.cluster import Cluster
-from beowulf.errors import LabError, UsageError
 from beowulf.exercises.exercise import Exercise
+from beowulf.exercises.gas import LONGEST_SOURCE, beside_headers
 from beowulf.labs.lab_05 import d5_improvement as d5
 from beowulf.measure.improvement import Improvement
 from beowulf.measure.measurement import Measurement
@@ -27,8 +24,6 @@ if TYPE_CHECKING:
 STUDY, VARIANT = "D4", "exchange"
 EXERCISE = Exercise(STUDY, VARIANT, "Your own exchange")
 LAUNCHES = 2
-HEADERS = ("exchange.h", "overlap.h")
-LONGEST_SOURCE = 20_000  # characters of it that a Record keeps
 
 
 def measure(cluster: Cluster, source: Path | str = "exchange.c") -> Record:
@@ -36,39 +31,16 @@ def measure(cluster: Cluster, source: Path | str = "exchange.c") -> Record:
 
     LabError when it does not compile, does not end, or exchanges wrong data.
     """
-    with tempfile.TemporaryDirectory() as scratch:
-        program = _beside_our_headers(Path(source), Path(scratch))
-        try:
-            return _measured(cluster, program)
-        except LabError as problem:
-            if scratch not in problem.message:
-                raise
-            # The compiler names our copy; the learner knows their own.
-            message = problem.message.replace(f"{scratch}/", "")
-            raise LabError(message, problem.hint) from None
+    with beside_headers(Path(source), "05") as program:
 
+        def steps(session: Measurement) -> None:
+            for number in range(LAUNCHES):
+                session.launch(program, 2, ["--lines"], launch=number, timeout_s=60)
+            text = program.read_text(encoding="utf-8", errors="replace")[:LONGEST_SOURCE]
+            session.points.append(Point({"source": program.name}, facts={"text": text}))
 
-def _measured(cluster: Cluster, program: Path) -> Record:
-    name = program.name
-
-    def steps(session: Measurement) -> None:
-        for number in range(LAUNCHES):
-            session.launch(program, 2, ["--lines"], launch=number, timeout_s=60)
-        text = program.read_text(encoding="utf-8", errors="replace")[:LONGEST_SOURCE]
-        session.points.append(Point({"source": name}, facts={"text": text}))
-
-    sweep = {"exercise": name, "launches": LAUNCHES}
-    return EXERCISE.measure(cluster, steps, of=name, launches=LAUNCHES, sweep=sweep)
-
-
-def _beside_our_headers(source: Path, folder: Path) -> Path:
-    """A copy of the learner's file, beside copies of the headers that it includes; UsageError when there is none."""
-    if not source.is_file():
-        hint = "Work in the folder where your copies of the lab lie."
-        raise UsageError(f"There is no file {source}.", hint)
-    for name in HEADERS:
-        shutil.copy(paths.lab("05") / name, folder)
-    return Path(shutil.copy(source, folder))
+        sweep = {"exercise": program.name, "launches": LAUNCHES}
+        return EXERCISE.measure(cluster, steps, of=program.name, launches=LAUNCHES, sweep=sweep)
 
 
 def passes(record: Record) -> pd.DataFrame:

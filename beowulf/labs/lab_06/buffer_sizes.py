@@ -31,7 +31,6 @@ from beowulf.studies.quantity import TIMES, Quantity, all_hold, exactly
 from beowulf.studies.study import Claim, Judgement, Need, other_library
 from beowulf.studies.wire_costs import (
     ALIKE,
-    Panel,
     cost,
     counting,
     each,
@@ -330,18 +329,3 @@ def table(record: Record) -> pd.DataFrame:
         for size in sizes(record)
     )
     return wire_costs.table(record, HALF, cases)
-
-
-def panels(record: Record) -> list[Panel]:
-    """Time, segments, retransmissions and control messages of each setting, for the long sizes."""
-    results = table(record)
-    long = results[results.message_bytes >= 64 * KB]
-    results = results if long.empty else long
-    results = results.assign(size=results.message_bytes.map(size_text))
-    wanted = (
-        ("How long?", "half round trip (ms)", HALF, 1e-3),
-        ("How many segments?", "a message, with data", "segments", 1.0),
-        ("Retransmitted", "frames a message", "retransmitted_packets", 1.0),
-        ("Asked first?", "control messages, each", "control_packets", 1.0),
-    )
-    return wire_costs.panels(results, "size", "setting", wanted)

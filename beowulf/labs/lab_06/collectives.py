@@ -27,7 +27,6 @@ from beowulf.studies.study import Claim
 from beowulf.studies.wire_costs import (
     ALIKE,
     Observed,
-    Panel,
     cost,
     counting,
     each,
@@ -207,15 +206,3 @@ SAVES_TIME = Claim(
     ),
     troubles=lambda record: [*timed(record), *unseen(record, PART)],
 )
-
-
-def panels(record: Record, size: int) -> list[Panel]:
-    """Time, messages and bytes of each operation by call and by loop, at one size."""
-    results = table(record)
-    here = results[results.size_bytes == size].replace({"way": WAYS})
-    wanted = (
-        ("How long?", "slowest rank (ms)", OPERATION, 1e-3),
-        ("How many messages?", "an operation", "messages", 1.0),
-        ("How many bytes?", "KB of frames an operation", "wire_bytes", 1 / KB),
-    )
-    return wire_costs.panels(here, "way", "operation", wanted)
