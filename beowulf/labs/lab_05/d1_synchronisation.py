@@ -1,14 +1,9 @@
 """D1, synchronisation overlap: can a message leave while its sender works?
 
-Paper D, figure 1 and tables 2-4 and 6. Rank 0 posts a message and works; rank 1 works a share of
-that and receives. Overlap is supported if and only if rank 1 is done when its own share is done.
-The paper's work lasts 4 s (rank 0) and 2 s (rank 1). Here it lasts 0.1 s, in the same proportion,
-which is still long against the 4 ms that the message takes; `seconds=4.0`, or the program's own
-`--seconds 4`, is the paper's. The text says that rank 1 works a quarter; where the work is a delay,
-the tables have half, and so has this study; where it is a computation, it is the quarter of figure 7.
-
-The paper's clusters are made in two ways: by the library's eager limit, and by the connection's send buffer with the
-eager limit as the library comes. The library wholly as it comes is a third one.
+Paper D, figure 1 and tables 2-4 and 6. Rank 0 posts a message and works; rank 1 works a share of that and receives.
+Overlap is supported if and only if rank 1 is done when its own share is done. The paper's work lasts 4 s and 2 s; here
+it is shorter in proportion. The text says that rank 1 works a quarter, as figure 7; where the work is a delay, the
+tables have half. docs/measuring.md says how the paper's clusters are made.
 """
 
 from __future__ import annotations

@@ -1,13 +1,9 @@
 """D2, message-size sweep: from which size on does a message wait for its sender's work?
 
-Paper D, figure 5 and table 5: rank 0 posts, works and waits; rank 1 only receives; 10 to 80 KB by 10
-(the text says 85 KB, the table ends at 80). T_P1 jumps from the time of a message to the time of
-rank 0's work: between 10 and 20 KB on one of the paper's clusters, between 60 and 70 KB on the other.
-The paper's work lasts 3.8 s and 61 s; here it lasts 0.1 s, long against the 7 ms of the longest message.
-
-The paper says that such a message is larger than the socket buffer. A message above the library's eager limit waits in
-the same way, so T_P1 does not tell the two causes from each other. A capture does: with a socket buffer the first
-bytes leave at once and the rest waits, with a rendezvous nothing but the request leaves.
+Paper D, figure 5 and table 5: rank 0 posts, works and waits; rank 1 only receives; 10 to 80 KB by 10 (the text says 85
+KB, the table ends at 80). T_P1 jumps from the time of a message to that of rank 0's work. The paper says that such a
+message is larger than the socket buffer; above the library's eager limit it waits alike. A capture tells the two apart:
+with a socket buffer the first bytes leave at once, with a rendezvous nothing but the request does.
 """
 
 from __future__ import annotations

@@ -1,12 +1,8 @@
 """D3, message and workload: are a message and work together shorter than the one after the other?
 
-Paper D, figure 6 and tables 7 and 8: T_message and T_workload of rank 0 are measured separately, added, and
-compared with T_overlap (MPI_Isend, work, MPI_Wait). 10 KB and 65 KB, 1000 single operations each. The
-work lasts 377 us, the minimum of the paper's own; rank 1 works a quarter of it before it receives in
-T_overlap, and only receives in T_message. What rank 0 waits for is that its buffer is free, not that
-the message has arrived: a message that the kernel's socket buffer takes whole leaves hardly anything
-to hide. On a local cluster T_overlap may even be longer than the sum; a likely reason, which is not
-measured here, is that the kernel sends the message on the very core that works.
+Paper D, figure 6 and tables 7 and 8: T_message and T_workload of rank 0 are measured separately, added, and compared
+with T_overlap (MPI_Isend, work, MPI_Wait). Rank 1 works a quarter of the work before it receives in T_overlap, and only
+receives in T_message. What rank 0 waits for is that its buffer is free, not that the message has arrived.
 """
 
 from __future__ import annotations

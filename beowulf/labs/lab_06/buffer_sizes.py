@@ -1,10 +1,7 @@
 """The first part of A13: what sockets' buffers and the eager limit do to messages of some sizes.
 
-Paper A leaves it to future work to change the size of the communication buffer. There are two such
-sizes here. TCP keeps what was sent and not yet acknowledged, and what has arrived and was not yet
-read, in buffers of the kernel (`tcp_wmem`, `tcp_rmem`). And MPICH sends a message up to its eager
-limit at once into a buffer of the receiver's; for a longer one it asks first: request to send, clear
-to send, data. MPICH's own TCP code asks the kernel for no buffer size: only Nagle's algorithm is off.
+Two sizes can be changed. TCP keeps what was sent and not yet acknowledged, and what was not yet read, in buffers of the
+kernel (`tcp_wmem`, `tcp_rmem`). MPICH sends a message up to its eager limit at once; for a longer one it asks first.
 """
 
 from __future__ import annotations

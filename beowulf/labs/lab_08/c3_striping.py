@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,7 +30,6 @@ from beowulf.packets.table import read
 from beowulf.record import Point, Record, reserve, stamp
 from beowulf.studies.quantity import TIMES, Judge, Quantity
 from beowulf.studies.study import PACKETS, Claim, Judgement, Need, Plan, Study, undecided
-from beowulf.studies.wire_costs import Panel, draw, legend
 from beowulf.tuning import knob_places
 from beowulf.tuning.change import changing
 from beowulf.tuning.knobs import ALL
@@ -69,16 +68,9 @@ WAYS = {
 }
 
 
-@dataclass(frozen=True)
-class Amount:
-    """How many launches of each way, streams a launch, and KB a stream: at least 160 times a bucket of 1,600 bytes."""
-
-    launches: int
-    passes: int
-    kb: int
-
-
-FULL, QUICK = Amount(3, 10, 1024), Amount(2, 5, 256)
+# Launches of each way, streams a launch, and KB a stream: at least 160 times a bucket of 1,600 bytes.
+Amount = tuple[int, int, int]
+FULL, QUICK = (3, 10, 1024), (2, 5, 256)
 
 
 def plan(cluster: Cluster, *, quick: bool) -> Plan:
@@ -89,7 +81,7 @@ def plan(cluster: Cluster, *, quick: bool) -> Plan:
             "Striping needs two networks, and this cluster has one.",
             "`beowulf up --networks 2 --rate 10mbit` boots one with two.",
         )
-    amount = QUICK if quick else FULL
+    launches, passes, kb = amount = QUICK if quick else FULL
     absent = missing(cluster)
     cases = [
         (way, beside)
@@ -100,12 +92,12 @@ def plan(cluster: Cluster, *, quick: bool) -> Plan:
 
     def steps(measurement: Measurement) -> None:
         measurement.points += [Point({"way": way}, facts={"absent": absent[way]}) for way in absent]
-        for launch in range(amount.launches):
+        for launch in range(launches):
             for way, beside in cases if launch % 2 == 0 else reversed(cases):
                 one_launch(measurement, way, amount, beside=beside, launch=launch)
 
-    about = {"launches": amount.launches, "passes": amount.passes, "size_bytes": 1024 * amount.kb}
-    return Plan(amount.launches * len(cases), about, steps)
+    about = {"launches": launches, "passes": passes, "size_bytes": 1024 * kb}
+    return Plan(launches * len(cases), about, steps)
 
 
 def missing(cluster: Cluster) -> dict[str, str]:
@@ -125,12 +117,12 @@ def one_launch(
     measurement: Measurement, way: str, amount: Amount, *, beside: bool, launch: int
 ) -> None:
     """Some streams under a capture at the receiver; what it shows of each becomes a Point, and the file goes."""
-    cluster = measurement.cluster
+    cluster, (_, passes, kb) = measurement.cluster, amount
     sender, receiver, *others = cluster.nodes
     hosts = [sender, receiver, others[0], receiver] if beside else [sender, receiver]
     addresses = [cluster.address(receiver, network) for network in (0, 1)]
     words: list[str | int] = ["--way", WAYS[way].words, *["--beside"] * beside]
-    words += ["--kb", amount.kb, "--passes", amount.passes, "--longest", LONGEST_STREAM_S]
+    words += ["--kb", kb, "--passes", passes, "--longest", LONGEST_STREAM_S]
     words += ["--receiver", ",".join(addresses)]
     at = {"way": way}
     changed = ((sender, WAYS[way].sender), (receiver, WAYS[way].receiver))
@@ -152,10 +144,10 @@ def one_launch(
                 hosts=hosts,
                 launch=launch,
                 at=at,
-                timeout_s=LONGEST_STREAM_S + 10 + 4 * amount.passes,
+                timeout_s=LONGEST_STREAM_S + 10 + 4 * passes,
             )
         senders = [cluster.address(sender, network) for network in (0, 1)]
-        arrived = arrivals(file, senders, addresses, 1024 * amount.kb)
+        arrived = arrivals(file, senders, addresses, 1024 * kb)
         names = ("where", "sha256", "packets", "dropped")
         facts = {name: value for name, value in wire.facts().items() if name in names}
     except LabError as error:
@@ -383,50 +375,16 @@ def unseen(record: Record) -> list[str]:
 
 
 def picture(facts: Streams) -> Figure:
-    """Panels by way: the rate, the segments that arrive out of order, and the bytes on the second network."""
-    from beowulf.figures import Figure, look
+    """The rate of each way, alone and beside another stream; the table has what the capture shows, too."""
+    from beowulf.figures.segments import Value, intervals
 
-    found = table(facts)
-    rows = {
-        label: each.set_index("way")
-        for label, beside in (("alone", False), ("beside another stream", True))
-        if len(each := found[found["beside"] == beside])
-    }
-    rates = {
-        (label, str(way)): (float(row["low"]), float(row["high"]))
-        for label, each in rows.items()
-        for way, row in each.iterrows()
-    }
-    panels = [
-        Panel(
-            title,
-            unit,
-            {
-                label: {str(k): float(v) for k, v in each[column].items()}
-                for label, each in rows.items()
-            },
-            rates if column == "rate_mb_per_s" else {},
-        )
-        for column, title, unit in (
-            ("rate_mb_per_s", "Rate of the stream", "MB/s"),
-            ("out_of_order_percent", "Out of order", "% of its segments"),
-            ("second_network_percent", "On the second network", "% of its bytes"),
-        )
+    rates = [
+        Value(way, rate.median, rate.low, rate.high, "beside another stream" if beside else "alone")
+        for way, beside in facts.cases
+        for rate in (facts.rate(way, beside),)
     ]
-    with look.style():
-        drawing, only = look.paper(width=11.5, height=4.2)
-        only.remove()
-        axes = drawing.subplots(1, len(panels), squeeze=False)[0]
-        for number, (each, panel) in enumerate(zip(axes, panels, strict=True)):
-            draw(each, panel, named=number == 0)
-        legend(axes[0], list(rows))
-    said = [
-        f"{panel.title} ({panel.unit}), {label}: "
-        + ", ".join(f"{way} {value:.3g}" for way, value in each.items())
-        for panel in panels
-        for label, each in panel.values.items()
-    ]
-    return Figure(drawing, STUDY.title, f"{STUDY.title}. {'. '.join(said)}.", found)
+    drawn = intervals(rates, title=STUDY.title, value_title="rate of the stream (MB/s)")
+    return replace(drawn, table=table(facts))
 
 
 STUDY = Study(

@@ -207,7 +207,7 @@ def test_each_picture_has_what_was_measured() -> None:
     assert set(curves) == {f"{n}, demand {demand}" for n in networks for demand in (1, 8)}
     ways = c3_striping.picture(c3_striping.Streams.of(striped()))
     assert set(ways.table["way"]) == {ONE, PROGRAM_TURNS, KERNEL, MULTIPATH}
-    assert "Out of order" in ways.alt
+    assert "beside another stream" in ways.alt
     facts = c6_overhead.table(machine())
     assert "paper" in c6_overhead.picture(facts).alt
     sizes = {"galaxy": 18, "gas, fixed size": 6, "gas, scaled size": 4}

@@ -105,8 +105,7 @@ def test_a_network_that_is_pulled_ends_the_stream_with_a_sentence(
 ) -> None:
     before = settings(two_networks)
     port = two_networks.config.port("node01", network)
-    amount = c3_striping.Amount(launches=1, passes=3, kb=4096)
-    monkeypatch.setattr(c3_striping, "QUICK", amount)
+    monkeypatch.setattr(c3_striping, "QUICK", (1, 3, 4096))
     ways = {KERNEL: c3_striping.WAYS[KERNEL]}
     monkeypatch.setattr(c3_striping, "WAYS", ways)
     if why := c3_striping.missing(two_networks).get(KERNEL):
