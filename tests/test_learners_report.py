@@ -130,7 +130,6 @@ def test_the_published_tables_are_beside_the_records(report: Report, html: str) 
             assert len(report.content["published"][name]["rows"]) == len(table)
         assert each["picture"] is None or f'alt="{each["picture"]["alt"][:20]}' in unescape(part)
     assert len(seen) >= 3
-    assert {"D1", "D2"} <= {each["study"] for each in studies(report) if each["as_printed"]}
 
 
 def test_the_page_is_small_and_needs_nothing_else(html: str) -> None:

@@ -58,9 +58,7 @@ def lost_gains(record: Record) -> Facts:
     """Equation 1 at 70 KB without and with MPI_Test in a Record of D5: of the medians, and the median of the ratios."""
     facts: Facts = {}
     for name, way in LOST_GAIN.items():
-        table = d5.exchanges(record, way)
-        slower = table[table["size_bytes"] == 70 * KB].groupby(["launch", "pass"]).max()
-        middle = slower.median()
+        middle = d5.slower(record, **way.at, size_bytes=70 * KB).median()
         facts[name] = improvement_percent(float(middle["during"]), float(middle["before"]))
         facts[OF_RATIOS.format(name)] = d5.gains(record, way)[70 * KB].percent
     return facts

@@ -79,14 +79,14 @@ def function_of(record: Record, name: str) -> dict[str, Any]:
 
 
 @contextmanager
-def beside_headers(source: Path) -> Iterator[Path]:
-    """A copy of the learner's file beside the package's own headers, whatever the learner's copies hold."""
+def beside_headers(source: Path, lab: str = "08") -> Iterator[Path]:
+    """A copy of the learner's file beside the package's own headers of a lab, whatever the learner's copies hold."""
     if not source.is_file():
         raise UsageError(
             f"There is no file {source}.", "Work in the folder of your copies of the lab."
         )
     with tempfile.TemporaryDirectory(prefix="beowulf-") as scratch:
-        for header in paths.lab("08").glob("*.h"):
+        for header in paths.lab(lab).glob("*.h"):
             shutil.copy(header, scratch)
         try:
             yield Path(shutil.copy(source, scratch))

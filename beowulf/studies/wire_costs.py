@@ -1,4 +1,4 @@
-"""What the parts of A13 share: launches under a capture that is read, counted and thrown away, and panels of bars."""
+"""What the parts of A13 share: launches under a capture that is read, counted and thrown away."""
 
 from __future__ import annotations
 
@@ -20,22 +20,11 @@ from beowulf.studies.wire_shares import kept, uncut
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
 
 # Whole frames: where two of MPICH's packets share a segment, the second header is anywhere in it.
 WHOLE_FRAME_BYTES = 1514
 # Two times, or counts, that differ by less are called alike.
 ALIKE = 0.05
-
-
-@dataclass(frozen=True)
-class Panel:
-    """Bars of one quantity: by series (a colour each) and name (a row each), some with an interval."""
-
-    title: str
-    unit: str
-    values: Mapping[str, Mapping[str, float]]
-    intervals: Mapping[tuple[str, str], tuple[float, float]]
 
 
 @dataclass
@@ -117,28 +106,6 @@ def table(
     return pd.DataFrame(rows)
 
 
-def panels(
-    costs: pd.DataFrame,
-    colours: str,
-    bars: str,
-    wanted: Iterable[tuple[str, str, str, float]],
-) -> list[Panel]:
-    """Of a table of costs a panel for each `wanted`: title, unit, column, and by what its values are multiplied.
-
-    The first one is of times, and has their intervals.
-    """
-    found: list[Panel] = []
-    for title, unit, column, scale in wanted:
-        values: dict[str, dict[str, float]] = {}
-        intervals: dict[tuple[str, str], tuple[float, float]] = {}
-        for row in costs.to_dict("records") if column in costs else ():
-            colour, bar = str(row[colours]), str(row[bars])
-            values.setdefault(colour, {})[bar] = scale * row[column]
-            intervals[colour, bar] = scale * row["low_us"], scale * row["high_us"]
-        found.append(Panel(title, unit, values, {} if found else intervals))
-    return found
-
-
 def unseen(record: Record, part: str) -> list[str]:
     """Why nothing can be counted in the captures of this part, a sentence each; empty when it can."""
     reasons = [] if record.complete else [cut_short(record)]
@@ -167,54 +134,3 @@ def counting(judge: Callable[[Record], Judgement]) -> Callable[[Record], Judgeme
 def size_text(size_bytes: int) -> str:
     """1024 as 1 KB, of 1024 bytes."""
     return f"{size_bytes // 1024} KB" if size_bytes % 1024 == 0 else f"{size_bytes} B"
-
-
-def draw(axes: Axes, panel: Panel, *, named: bool) -> None:
-    """Bars of a panel with their figures; the names of the rows only where `named`."""
-    from matplotlib.ticker import MaxNLocator
-
-    from beowulf.figures import look
-
-    names = list(dict.fromkeys(name for series in panel.values.values() for name in series))
-    thick = 0.8 / max(len(panel.values), 1)
-    most = max((v for series in panel.values.values() for v in series.values()), default=0) or 1
-    # An interval may reach far beyond the bars; it is cut where it would make them tiny.
-    widest = min(max((high for _, high in panel.intervals.values()), default=most), 2 * most)
-    widest = max(widest, most)
-    for number, (label, series) in enumerate(panel.values.items()):
-        shift = (number - (len(panel.values) - 1) / 2) * thick
-        places = [names.index(name) + shift for name in series]
-        values = list(series.values())
-        spans = [panel.intervals.get((label, name), (v, v)) for name, v in series.items()]
-        how: dict[str, Any] = {"color": look.COLOURS[number], "hatch": look.HATCHES[number]}
-        axes.barh(places, values, height=thick * 0.9, edgecolor="white", label=label, **how)
-        if panel.intervals:
-            both = zip(values, spans, strict=True)
-            reach = zip(
-                *((max(v - low, 0), max(high - v, 0)) for v, (low, high) in both), strict=True
-            )
-            how = {"fmt": "none", "ecolor": "black", "capsize": 2, "linewidth": 1}
-            axes.errorbar(values, places, xerr=list(reach), **how)
-        for place, value, (_, high) in zip(places, values, spans, strict=True):
-            axes.annotate(
-                look.number_text(float(f"{value:.3g}")),
-                (max(value, min(high, widest)), place),
-                xytext=(4, 0),
-                textcoords="offset points",
-                va="center",
-                fontsize=8.5,
-            )
-    axes.set_yticks(range(len(names)), names if named else [""] * len(names))
-    axes.set_ylim(len(names) - 0.45, -0.55)
-    axes.set_xlim(0, 1.25 * widest)
-    axes.grid(axis="y", visible=False)
-    axes.xaxis.set_major_formatter(look.number_tick)
-    axes.xaxis.set_major_locator(MaxNLocator(4))
-    look.titles(axes, panel.title, panel.unit, "")
-    axes.title.set_fontsize(11)
-
-
-def legend(axes: Axes, labels: Sequence[str]) -> None:
-    """What the colours of a row of panels mean, below its middle one."""
-    how: dict[str, Any] = {"loc": "outside lower center", "ncols": max(len(labels), 1)}
-    axes.figure.legend(*axes.get_legend_handles_labels(), **how)

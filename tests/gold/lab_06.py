@@ -66,7 +66,7 @@ def message(size: int) -> list[Point]:
         "kind": "rendezvous" if asked else "short eager" if inside else "eager",
         **{"segments": segments, "packets": packets, "ack_packets": acks},
         "wire_bytes": 66 * packets + 80 * (1 + 2 * asked) + (0 if inside else size),
-        **{"control_packets": 2 * asked, "packets_before": 7},
+        "control_packets": 2 * asked,
         "payload_bytes": 80 if asked or inside else min(80 + size, 1448),
         **{"ethernet_header_bytes": 14, "ip_header_bytes": 20, "tcp_header_bytes": 32},
     }
@@ -87,8 +87,7 @@ def cards(name: str, *sizes: int) -> Record:
 
 def on_a_timeline() -> Record:
     """A T6: the request leaves at once, the data in MPI_Waitall."""
-    facts = {"isend_ms": 0.15, "request_at_ms": 0.12, "clear_at_ms": 30.9, "data_at_ms": 31.4}
-    facts |= {"last_data_at_ms": 47.5, "data_packets": 139, "data_in": "MPI_Waitall"}
+    facts = {"request_at_ms": 0.12, "data_at_ms": 31.4, "data_in": "MPI_Waitall"}
     at = {"timeline": one_message.RUN, "tag": one_message.TAG, "size_bytes": one_message.BYTES}
     points = heat_records.run_on_a_timeline(one_message.RUN, ranks=2)
     return record(one_message.STUDY, [*points, Point(at, facts=facts)])

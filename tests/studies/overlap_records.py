@@ -6,10 +6,9 @@ import random
 from collections.abc import Iterable
 from typing import Any
 
-from null_records import Noise
-
 from beowulf.labs.lab_05.overlap import Way
 from beowulf.record import Point, Record
+from tests.studies.null_records import Noise
 
 QUIET = {"load_1min": 0.1, "cores": 4, "waiting_for_a_core_percent_10s": 0.0}
 BUSY = {**QUIET, "load_1min": 9.0}

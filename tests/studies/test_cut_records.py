@@ -8,16 +8,6 @@ import warnings
 from dataclasses import replace
 
 import pytest
-import test_a8
-import test_a9
-import test_a10
-import test_a11
-import test_a12
-import test_a13
-import test_d2
-import test_d3
-import test_d4
-import test_d6
 from made import QUIET, decided, left_open
 from running import first
 
@@ -28,6 +18,8 @@ from beowulf.studies import STUDIES, judge
 from tests.gold.labs import LABS
 from tests.labs.lab_03 import lab_03_records as lab_03
 from tests.labs.lab_04 import lab_04_records as lab_04
+from tests.labs.lab_05 import test_a8, test_a9, test_d2, test_d3, test_d4, test_d6
+from tests.labs.lab_06 import test_a10, test_a11, test_a12, test_a13
 from tests.labs.lab_07 import test_e7
 from tests.labs.lab_08 import lab_08_records as lab_08
 

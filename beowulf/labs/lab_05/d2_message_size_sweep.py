@@ -1,13 +1,9 @@
 """D2, message-size sweep: from which size on does a message wait for its sender's work?
 
-Paper D, figure 5 and table 5: rank 0 posts, works and waits; rank 1 only receives; 10 to 80 KB by 10
-(the text says 85 KB, the table ends at 80). T_P1 jumps from the time of a message to the time of
-rank 0's work: between 10 and 20 KB on one of the paper's clusters, between 60 and 70 KB on the other.
-The paper's work lasts 3.8 s and 61 s; here it lasts 0.1 s, long against the 7 ms of the longest message.
-
-The paper says that such a message is larger than the socket buffer. A message above the library's eager limit waits in
-the same way, so T_P1 does not tell the two causes from each other. A capture does: with a socket buffer the first
-bytes leave at once and the rest waits, with a rendezvous nothing but the request leaves.
+Paper D, figure 5 and table 5: rank 0 posts, works and waits; rank 1 only receives; 10 to 80 KB by 10 (the text says 85
+KB, the table ends at 80). T_P1 jumps from the time of a message to that of rank 0's work. The paper says that such a
+message is larger than the socket buffer; above the library's eager limit it waits alike. A capture tells the two apart:
+with a socket buffer the first bytes leave at once, with a rendezvous nothing but the request does.
 """
 
 from __future__ import annotations
@@ -51,8 +47,6 @@ from beowulf.studies.wire_costs import observed
 from beowulf.verdict import Outcome
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from beowulf.figures import Figure
 
 PAPER_SECONDS = 3.8
@@ -248,15 +242,6 @@ def _in_words(seen: tuple[int, int] | None) -> str:
     return f"a step between {kb(seen[0])} and {kb(seen[1])}" if seen[0] else "late at every size"
 
 
-def paper_table(record: Record) -> pd.DataFrame:
-    """The Record in the form of the paper's table 5: medians of T_P0 and T_P1 by size and library."""
-    times = summarised(record, "duration_s", ["mpich", "progress", "size_bytes", "rank"])
-    keys = ["mpich", "progress", "size_bytes"]
-    wide = times.pivot(index=keys, columns="rank", values="median").reset_index()
-    wide.insert(2, "message_kb", wide.pop("size_bytes") / KB)
-    return wide.rename(columns={0: "p0_s", 1: "p1_s"}).rename_axis(columns=None)
-
-
 def picture(record: Record) -> Figure:
     """T_P1 by size for each library, with the step of each of the paper's two shaded."""
     import pandas as pd
@@ -321,7 +306,6 @@ STUDY = Study(
         no_step(THREADED, "With a progress thread"),
     ],
     draw=picture,
-    as_printed=paper_table,
     troubles=overlap.late_by("duration_s"),
     needs=(CABLE,),
     differs={

@@ -1,12 +1,8 @@
 """D3, message and workload: are a message and work together shorter than the one after the other?
 
-Paper D, figure 6 and tables 7 and 8: T_message and T_workload of rank 0 are measured separately, added, and
-compared with T_overlap (MPI_Isend, work, MPI_Wait). 10 KB and 65 KB, 1000 single operations each. The
-work lasts 377 us, the minimum of the paper's own; rank 1 works a quarter of it before it receives in
-T_overlap, and only receives in T_message. What rank 0 waits for is that its buffer is free, not that
-the message has arrived: a message that the kernel's socket buffer takes whole leaves hardly anything
-to hide. On a local cluster T_overlap may even be longer than the sum; a likely reason, which is not
-measured here, is that the kernel sends the message on the very core that works.
+Paper D, figure 6 and tables 7 and 8: T_message and T_workload of rank 0 are measured separately, added, and compared
+with T_overlap (MPI_Isend, work, MPI_Wait). Rank 1 works a quarter of the work before it receives in T_overlap, and only
+receives in T_message. What rank 0 waits for is that its buffer is free, not that the message has arrived.
 """
 
 from __future__ import annotations
@@ -16,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
-from beowulf.labs.lab_05.d5_improvement import GAIN, change, in_the_papers_form
+from beowulf.labs.lab_05.d5_improvement import GAIN, change
 from beowulf.labs.lab_05.overlap import (
     DEFAULT,
     FULL,
@@ -105,21 +101,6 @@ def python_alike(size: int) -> Claim:
     return Claim(f"python-alike-{size // KB}kb", says, times.within(1 - ALIKE, 1 + ALIKE))
 
 
-def paper_table(record: Record) -> pd.DataFrame:
-    """The Record in the form of tables 7 and 8."""
-    import pandas as pd
-
-    names = {"message": "message_s", "work": "workload_s", "sum": "sum_s", "both": "overlap_s"}
-    tables = {
-        size / KB: in_the_papers_form(
-            operations(record, ONE_USER, size), "both", ("message", "work")
-        )
-        for size in SIZES
-    }
-    rows = pd.concat(tables, names=["message_kb", "statistic"]).reset_index()
-    return rows[["message_kb", "statistic", *names, "percent"]].rename(columns=names)
-
-
 def picture(record: Record) -> Figure:
     """For each library and size: T_message and T_workload one after the other, and T_overlap."""
     from beowulf.figures import segments
@@ -159,7 +140,6 @@ STUDY = Study(
     plan=plan,
     judged=[*map(no_gain, SIZES), *map(python_alike, SIZES)],
     draw=picture,
-    as_printed=paper_table,
     troubles=partial(trouble, quantity="duration_s"),
     needs=(CABLE,),
     differs={

@@ -16,8 +16,8 @@ from beowulf.cluster import Cluster
 from beowulf.labs.lab_05.d5_improvement import (
     GAIN,
     change,
+    equation_1,
     exchanges,
-    in_the_papers_form,
     intervals,
 )
 from beowulf.labs.lab_05.overlap import (
@@ -35,7 +35,7 @@ from beowulf.labs.lab_05.overlap import (
     kb,
     sweep,
 )
-from beowulf.measure.improvement import Improvement, improvement
+from beowulf.measure.improvement import Improvement
 from beowulf.measure.judgement import ENOUGH
 from beowulf.measure.quality import trouble
 from beowulf.record import Record
@@ -43,8 +43,6 @@ from beowulf.studies.quantity import Quantity
 from beowulf.studies.study import CABLE, Claim, Plan, Study
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from beowulf.figures import Figure
 
 SMALL, LARGE = SIZES = (7 * KB, 70 * KB)
@@ -66,9 +64,8 @@ def plan(cluster: Cluster, *, quick: bool, seconds: float = PAPER_WORK_S) -> Pla
 
 def gain(record: Record, way: Way, size: int, rank: int) -> Improvement:
     """Equation 1 of one rank: `during` against `before` of the same pass; LabError without samples."""
-    rows = exchanges(record, way)
-    rows = rows[(rows.size_bytes == size) & (rows["rank"] == rank)]
-    return improvement(rows.during, rows.before, rows.launch, busy=record.busy)
+    rows = exchanges(record, **way.at, size_bytes=size, rank=rank)
+    return equation_1(rows.set_index("launch"), busy=record.busy)
 
 
 def changed(size: int, rank: int) -> Quantity:
@@ -93,20 +90,6 @@ def gains_less(rank: int) -> Claim:
     return Claim(f"less-at-70kb-p{rank}", says, judge, place="tables 9 to 12")
 
 
-def paper_table(record: Record) -> pd.DataFrame:
-    """The Record in the form of tables 9 to 12."""
-    import pandas as pd
-
-    by_rank = exchanges(record, ONE_USER).groupby(["size_bytes", "rank"])[["before", "during"]]
-    tables = {
-        (int(str(size)) / KB, rank): in_the_papers_form(passes, "during", ("before",))
-        for (size, rank), passes in by_rank
-    }
-    rows = pd.concat(tables, names=["message_kb", "process", "statistic"]).reset_index()
-    names = {"before": "before_s", "during": "during_s"}
-    return rows.drop(columns="sum").rename(columns=names)
-
-
 def picture(record: Record) -> Figure:
     """Equation 1 with its interval, for each library, size and rank."""
     cases = {
@@ -127,7 +110,6 @@ STUDY = Study(
         *map(gains_less, (0, 1)),
     ],
     draw=picture,
-    as_printed=paper_table,
     troubles=partial(trouble, quantity="duration_s"),
     needs=(CABLE,),
     differs={

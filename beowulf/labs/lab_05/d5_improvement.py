@@ -2,9 +2,7 @@
 
 Paper D, equation 1: improvement % = (T_overlap - T_nonoverlap) / T_nonoverlap x 100. It is the change
 of the time, so **a negative percentage is the better one**: -20 % means that a fifth of the time is
-gone. Two other formulas are in use, and answer another question, namely which share of the message's
-time was hidden: OSU's 100 - (T_both - T_work) / T_message x 100, and IMB's, which divides what was
-saved by the shorter of the two. All three are in this study's table.
+gone.
 
 Its conclusions say that the support for overlap is directly related to the size of the message. So
 this study runs the exchange of D4 over sizes on both sides of the limit, with a work that lasts about
@@ -13,7 +11,7 @@ as long as 70 KB travel at 100 Mbit/s, so that there is something to hide.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -54,17 +52,14 @@ WAYS = (ONE_USER, SOLARIS, TESTED, THREADED)
 GAIN = ENOUGH * papers.figure("D-two-way-overlap", "percent", table=11, process=0, statistic="mean")
 # Two times of three digits, each rounded by up to 1 in 1,000 of it, leave so many points of a percentage open.
 ROUNDED_PERCENT = 0.25
-PARTS = ("comm", "comp", "before", "during")  # of both_sides.c
-
-
-def osu_percent(message: float, work: float, both: float) -> float:
-    """How much of the message's time was hidden behind the work, as OSU's benchmarks count it."""
-    return max(0.0, 100 - (both - work) / message * 100)
-
-
-def imb_percent(message: float, work: float, both: float) -> float:
-    """What was saved, of the most that could be (the shorter of both), as Intel's benchmarks count it."""
-    return 100 * max(0.0, min(1.0, (message + work - both) / min(message, work)))
+# The parts of both_sides.c, and what a table of their medians calls them.
+TIMES = {
+    "comm": "t_comm_s",
+    "comp": "t_comp_s",
+    "before": "t_nonoverlap_s",
+    "during": "t_both_s",
+}
+OF_EQUATION_1 = {"percent": "equation_1_percent", "low": "low_percent", "high": "high_percent"}
 
 
 def plan(cluster: Cluster, *, quick: bool, seconds: float = SECONDS) -> Plan:
@@ -73,28 +68,36 @@ def plan(cluster: Cluster, *, quick: bool, seconds: float = SECONDS) -> Plan:
     return overlap.sweep(runs, QUICK if quick else FULL, seconds, SIZES)
 
 
-def exchanges(record: Record, way: Way, **at: object) -> pd.DataFrame:
+def exchanges(record: Record, **at: object) -> pd.DataFrame:
     """One row for each size, rank, launch and pass, one column a part (comm, comp, before, during), in s.
 
     LabError when the Record has no such samples.
     """
-    samples = chosen(record, "duration_s", **way.at, **at)
+    samples = chosen(record, "duration_s", **at)
     keys = ["size_bytes", "rank", "launch", "pass"]
     wide = samples.pivot(index=keys, columns="part", values="duration_s").dropna().reset_index()
-    if wide.empty or not {*PARTS} <= set(wide.columns):
-        raise LabError("There are no samples of this library.", "Measure again.")
+    if wide.empty or not {*TIMES} <= set(wide.columns):
+        raise LabError("There are no samples of all parts.", "Measure again.")
     return wide
 
 
+def slower(record: Record, **at: object) -> pd.DataFrame:
+    """The parts by size, launch and pass; of all ranks, the slowest one counts."""
+    return exchanges(record, **at).groupby(["size_bytes", "launch", "pass"])[[*TIMES]].max()
+
+
 def gains(record: Record, way: Way, **at: object) -> dict[int, Improvement]:
-    """Equation 1 at each size; of all ranks, the slowest one counts in each pass."""
-    slower = (
-        exchanges(record, way, **at).groupby(["size_bytes", "launch", "pass"]).max().reset_index()
-    )
+    """Equation 1 at each size, of the slowest rank."""
     return {
-        int(str(size)): improvement(each.during, each.before, each.launch, busy=record.busy)
-        for size, each in slower.groupby("size_bytes")
+        int(str(size)): equation_1(passes, busy=record.busy)
+        for size, passes in slower(record, **way.at, **at).groupby("size_bytes")
     }
+
+
+def equation_1(passes: pd.DataFrame, *, busy: bool = False) -> Improvement:
+    """`during` against `before` of the same pass."""
+    launches = passes.index.get_level_values("launch")
+    return improvement(passes["during"], passes["before"], launches, busy=busy)
 
 
 def change(what: str, of: Callable[[Record], Improvement]) -> Quantity:
@@ -170,54 +173,28 @@ def printed(_record: Record) -> Judgement:
     )
 
 
-def formulas(record: Record) -> pd.DataFrame:
-    """By library and size: medians of the parts (s), equation 1, and OSU's and IMB's percentages.
+def medians(record: Record) -> pd.DataFrame:
+    """By library and size: medians of the parts (s) and equation 1, of the slower rank.
 
-    The slower rank counts. T_overlap and T_nonoverlap are `during` and `before`; the message is
-    `comm` and the work `comp`, and only three quarters of the work can hide a message.
+    T_overlap and T_nonoverlap are `during` and `before`; the message is `comm` and the work `comp`, and only three
+    quarters of the work can hide a message.
     """
     import pandas as pd
 
-    rows = []
+    tables = []
     for way in WAYS:
         try:
-            by_size, wide = gains(record, way), exchanges(record, way)
+            gained = pd.DataFrame(list(gains(record, way).values())).rename(columns=OF_EQUATION_1)
         except LabError:
             continue
-        slower = wide.groupby(["size_bytes", "launch", "pass"])[[*PARTS]].max()
-        for size, each in slower.groupby("size_bytes").median().iterrows():
-            message, work, both = each["comm"], each["comp"], each["during"]
-            gain = by_size[int(str(size))]
-            rows.append(
-                {
-                    "library": way.says,
-                    "size_kb": int(str(size)) / KB,
-                    "t_comm_s": message,
-                    "t_comp_s": work,
-                    "t_nonoverlap_s": each["before"],
-                    "t_both_s": both,
-                    "equation_1_percent": gain.percent,
-                    "low_percent": gain.low,
-                    "high_percent": gain.high,
-                    "osu_percent": osu_percent(message, work, both),
-                    "imb_percent": imb_percent(message, work, both),
-                }
-            )
-    if not rows:
+        times = slower(record, **way.at).groupby("size_bytes").median().rename(columns=TIMES)
+        sizes = [size / KB for size in times.index]
+        named = times.reset_index(drop=True).assign(library=way.says, size_kb=sizes)
+        tables.append(named.join(gained))
+    if not tables:
         raise LabError("The Record of study D5 has no samples.", "Measure again.")
-    return pd.DataFrame(rows)
-
-
-def in_the_papers_form(passes: pd.DataFrame, during: str, without: Sequence[str]) -> pd.DataFrame:
-    """A row a statistic, as tables 7 to 12 have them, with medians beside the paper's averages.
-
-    As in the paper, what is added for the time without overlap are two minima, maxima or standard deviations, too. Only
-    for the mean is that what a sum has, and only means and medians have a percentage.
-    """
-    rows = passes.agg(["min", "max", "mean", "median", "std"]).rename(index={"std": "stdev"})
-    added = rows[[*without]].sum(axis=1)
-    percent = 100 * (rows[during] - added) / added
-    return rows.assign(sum=added, percent=percent.where(rows.index.isin(["mean", "median"])))
+    columns = ["library", "size_kb", *TIMES.values(), *OF_EQUATION_1.values()]
+    return pd.concat(tables, ignore_index=True)[columns]
 
 
 def intervals(
@@ -246,7 +223,7 @@ def picture(record: Record) -> Figure:
     from beowulf import figures
 
     return figures.lines(
-        formulas(record),
+        medians(record),
         "size_kb",
         "equation_1_percent",
         "library",

@@ -1,14 +1,8 @@
 """D6, cumulative size and more processes: what do several messages at once, and more than two ranks, do to overlap?
 
-Paper D measures one message between two processes. Its conclusions go further: the support for overlap is 'directly
-related to the size of the message and/or the cumulative size of all messages to be sent', and it 'might have poor
-scalability', because a switch puts the messages of more processes one behind the other. Both are measured here with
-the exchange of D4 and D5, with equation 1.
-
-Several messages: 1 to 8 of 10 KB to the same rank, with the small send buffer of D1 and D2, with their small eager
-limit, and with the library as it comes. No message is longer than any of these limits. More processes: each of 2, 3
-and 4 ranks sends 42 KB in all, in equal parts to all others, so that the cables carry the same. The work is a delay:
-more ranks than cores would otherwise take the cores from each other.
+Paper D measures one message between two processes. It concludes that the support for overlap is 'directly related to
+the size of the message and/or the cumulative size of all messages to be sent', and that it 'might have poor
+scalability'. Both are measured here with the exchange of D4 and D5. No message is longer than any of the limits.
 """
 
 from __future__ import annotations
@@ -58,33 +52,20 @@ def plan(cluster: Cluster, *, quick: bool, seconds: float = SECONDS) -> Plan:
     """Exchanges of 1 to 8 messages of two ranks in three ways, and of 42 KB among 2 to 4 ranks."""
     amount = QUICK if quick else FULL
     ranks = [count for count in RANKS if count <= len(cluster.nodes)]
-
-    def exchange(
-        measurement: Measurement, way: Way, number: int, ranks: int, messages: int, size: int
-    ) -> None:
-        launch(
-            measurement,
-            way,
-            "both_sides.c",
-            [
-                *sweep_arguments(seconds, [size], amount.passes, number),
-                *("--work", "delay", "--messages", messages),
-            ],
-            number=number,
-            at={"messages": messages, "total_bytes": size * messages * (ranks - 1)},
-            ranks=ranks,
-        )
+    # Way, ranks, messages to each other rank, and their size.
+    cases = [(way, 2, messages, PIECE) for messages in COUNTS for way in WAYS]
+    cases += [(DEFAULT, count, 1, TOTAL // (count - 1)) for count in ranks]
 
     def steps(measurement: Measurement) -> None:
         for number in range(amount.launches):
-            for messages in COUNTS:
-                for way in WAYS:
-                    exchange(measurement, way, number, 2, messages, PIECE)
-            for count in ranks:
-                exchange(measurement, DEFAULT, number, count, 1, TOTAL // (count - 1))
+            for way, count, messages, size in cases:
+                words = sweep_arguments(seconds, [size], amount.passes, number)
+                words += ["--work", "delay", "--messages", messages]
+                at = {"messages": messages, "total_bytes": size * messages * (count - 1)}
+                launch(measurement, way, "both_sides.c", words, number=number, at=at, ranks=count)
 
-    launches = amount.launches * (len(COUNTS) * len(WAYS) + len(ranks))
-    return Plan(launches, swept(amount, seconds, [PIECE], counts=COUNTS, ranks=ranks), steps)
+    about = swept(amount, seconds, [PIECE], counts=COUNTS, ranks=ranks)
+    return Plan(amount.launches * len(cases), about, steps)
 
 
 def of_messages(record: Record, way: Way, messages: int) -> Improvement:

@@ -7,35 +7,23 @@ the result of the work; it is compiled from the package's own headers, whatever 
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from beowulf import paths
 from beowulf.cluster import Cluster
-from beowulf.errors import LabError, UsageError
 from beowulf.exercises.exercise import Exercise
-from beowulf.measure.improvement import Improvement, improvement
+from beowulf.exercises.gas import LONGEST_SOURCE, beside_headers
+from beowulf.labs.lab_05 import d5_improvement as d5
+from beowulf.measure.improvement import Improvement
 from beowulf.measure.measurement import Measurement
 from beowulf.record import Point, Record
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from beowulf.figures import Figure
-
 STUDY, VARIANT = "D4", "exchange"
 EXERCISE = Exercise(STUDY, VARIANT, "Your own exchange")
-PARTS = {
-    "comm": "the messages alone",
-    "comp": "the work alone",
-    "before": "one after the other",
-    "during": "your exchange",
-}
 LAUNCHES = 2
-HEADERS = ("exchange.h", "overlap.h")
-LONGEST_SOURCE = 20_000  # characters of it that a Record keeps
 
 
 def measure(cluster: Cluster, source: Path | str = "exchange.c") -> Record:
@@ -43,67 +31,23 @@ def measure(cluster: Cluster, source: Path | str = "exchange.c") -> Record:
 
     LabError when it does not compile, does not end, or exchanges wrong data.
     """
-    with tempfile.TemporaryDirectory() as scratch:
-        program = _beside_our_headers(Path(source), Path(scratch))
-        try:
-            return _measured(cluster, program)
-        except LabError as problem:
-            if scratch not in problem.message:
-                raise
-            # The compiler names our copy; the learner knows their own.
-            message = problem.message.replace(f"{scratch}/", "")
-            raise LabError(message, problem.hint) from None
+    with beside_headers(Path(source), "05") as program:
 
+        def steps(session: Measurement) -> None:
+            for number in range(LAUNCHES):
+                session.launch(program, 2, ["--lines"], launch=number, timeout_s=60)
+            text = program.read_text(encoding="utf-8", errors="replace")[:LONGEST_SOURCE]
+            session.points.append(Point({"source": program.name}, facts={"text": text}))
 
-def _measured(cluster: Cluster, program: Path) -> Record:
-    name = program.name
-
-    def steps(session: Measurement) -> None:
-        for number in range(LAUNCHES):
-            session.launch(program, 2, ["--lines"], launch=number, timeout_s=60)
-        text = program.read_text(encoding="utf-8", errors="replace")[:LONGEST_SOURCE]
-        session.points.append(Point({"source": name}, facts={"text": text}))
-
-    sweep = {"exercise": name, "launches": LAUNCHES}
-    return EXERCISE.measure(cluster, steps, of=name, launches=LAUNCHES, sweep=sweep)
-
-
-def _beside_our_headers(source: Path, folder: Path) -> Path:
-    """A copy of the learner's file, beside copies of the headers that it includes; UsageError when there is none."""
-    if not source.is_file():
-        hint = "Work in the folder where your copies of the lab lie."
-        raise UsageError(f"There is no file {source}.", hint)
-    for name in HEADERS:
-        shutil.copy(paths.lab("05") / name, folder)
-    return Path(shutil.copy(source, folder))
+        sweep = {"exercise": program.name, "launches": LAUNCHES}
+        return EXERCISE.measure(cluster, steps, of=program.name, launches=LAUNCHES, sweep=sweep)
 
 
 def passes(record: Record) -> pd.DataFrame:
     """One row a pass, one column a part, in seconds, of the slower rank; LabError without samples."""
-    from beowulf.measure.table import table
-
-    slower = table(record, "duration_s").pivot_table(
-        index=["launch", "pass"], columns="part", values="duration_s", aggfunc="max"
-    )
-    if missing := [part for part in PARTS if part not in slower]:
-        raise LabError(f"There are no samples of {', '.join(missing)}.", "Measure again.")
-    return slower[list(PARTS)].dropna()
+    return d5.slower(record)
 
 
 def gain(record: Record) -> Improvement:
     """Equation 1 of the learner's exchange against the one after the other, pass by pass."""
-    found = passes(record)
-    return improvement(found["during"], found["before"], found.index.get_level_values("launch"))
-
-
-def picture(record: Record) -> Figure:
-    """The medians of the four parts, and what is gained."""
-    from beowulf import figures
-
-    found, gained = passes(record), gain(record)
-    middle = {PARTS[part]: 1e3 * float(found[part].median()) for part in PARTS}
-    return figures.bars(
-        middle,
-        title=f"Your exchange: {gained.percent:+.1f} % by equation 1",
-        value_title="median of the slower rank (ms)",
-    )
+    return d5.equation_1(passes(record))

@@ -8,19 +8,24 @@ wire is beside its time: `buffer_sizes.py` and `collectives.py` are the two part
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
 from beowulf.labs.lab_06 import buffer_sizes, collectives
 from beowulf.measure.measurement import Measurement
-from beowulf.measure.roundtrips import need_nodes
+from beowulf.measure.roundtrips import HALF, need_nodes
 from beowulf.record import Record
 from beowulf.studies.study import PACKETS, Claim, Plan, Study
-from beowulf.studies.wire_costs import Panel, draw, legend, size_text
+from beowulf.studies.wire_costs import size_text
 
 if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
     from beowulf.figures import Figure
+
+LONG_BYTES = 64 * 1024  # of shorter messages the panels show nothing
 
 
 def plan(cluster: Cluster, *, quick: bool) -> Plan:
@@ -39,47 +44,93 @@ def judged(record: Record) -> list[Claim]:
     return [*buffer_sizes.claims(record), *collectives.claims(record)]
 
 
+# The panels of a row: title, unit, column of the table, and by what it is multiplied. The first is of times.
+OF_MESSAGES = (
+    ("How long?", "half round trip (ms)", HALF, 1e-3),
+    ("How many segments?", "a message, with data", "segments", 1.0),
+    ("Retransmitted", "frames a message", "retransmitted_packets", 1.0),
+    ("Asked first?", "control messages, each", "control_packets", 1.0),
+)
+OF_OPERATIONS = (
+    ("How long?", "slowest rank (ms)", collectives.OPERATION, 1e-3),
+    ("How many messages?", "an operation", "messages", 1.0),
+    ("How many bytes?", "KB of frames an operation", "wire_bytes", 1 / 1024),
+)
+
+
 def picture(record: Record) -> Figure:
     """A row of panels for the buffers, and one for the collectives of the short and of the long size."""
     import pandas as pd
 
     from beowulf.figures import Figure, look
 
-    rows: dict[str, list[Panel]] = {}
-    tables: list[pd.DataFrame] = []
+    rows: list[tuple[str, pd.DataFrame, tuple[Any, ...]]] = []
+    tables = []
     if buffer_sizes.sizes(record):
-        rows["Messages between two ranks"] = buffer_sizes.panels(record)
-        tables.append(buffer_sizes.table(record))
-    if shown := collectives.sizes(record):
-        for size in (shown[0], shown[-1]):
-            rows[f"Four ranks, {size_text(size)} for each"] = collectives.panels(record, size)
-        tables.append(collectives.table(record))
+        costs = buffer_sizes.table(record)
+        tables.append(costs)
+        long = costs[costs["message_bytes"] >= LONG_BYTES]
+        shown = (costs if long.empty else long).rename(columns={"setting": "bar"})
+        shown["colour"] = shown["message_bytes"].map(size_text)
+        rows.append(("Messages between two ranks", shown, OF_MESSAGES))
+    if sizes := collectives.sizes(record):
+        costs = collectives.table(record)
+        tables.append(costs)
+        named = costs.rename(columns={"operation": "bar"})
+        named["colour"] = named["way"].map(collectives.WAYS)
+        for size in (sizes[0], sizes[-1]):
+            here = named[named["size_bytes"] == size]
+            rows.append((f"Four ranks, {size_text(size)} for each", here, OF_OPERATIONS))
     if not rows:
         raise LabError("The Record of study A13 has no samples.", "Measure again.")
+    said = [f"{STUDY.title}."]
     with look.style():
         drawing, only = look.paper(width=11.5, height=3.9 * len(rows))
         only.remove()
         parts = drawing.subfigures(len(rows), 1, squeeze=False)[:, 0]
-        for part, (heading, row) in zip(parts, rows.items(), strict=True):
-            row = [panel for panel in row if panel.values]  # without a capture, only the times
-            axes = part.subplots(1, len(row), squeeze=False)[0]
-            for each, panel in zip(axes, row, strict=True):
-                draw(each, panel, named=each is axes[0])
-            legend(axes[0], list(row[0].values))
+        for part, (heading, shown, wanted) in zip(parts, rows, strict=True):
+            # Without a capture there are only the times.
+            known = [panel for panel in wanted if panel[2] in shown]
+            axes = part.subplots(1, len(known), sharey=True, squeeze=False)[0]
+            said.append(f"{heading}:")
+            for place, (title, unit, column, scale) in zip(axes, known, strict=True):
+                said.append(f"{title} ({unit}) {_bars(place, shown, column, scale)}.")
+                look.titles(place, title, unit, "")
+            part.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
             part.suptitle(heading, x=0.01, ha="left", fontsize=13)
-    said = (f"{heading}: {' '.join(map(_in_words, row))}" for heading, row in rows.items())
-    alt = f"{STUDY.title}. {' '.join(said)}"
-    return Figure(drawing, STUDY.title, alt, pd.concat(tables, ignore_index=True))
+    return Figure(drawing, STUDY.title, " ".join(said), pd.concat(tables, ignore_index=True))
 
 
-def _in_words(panel: Panel) -> str:
-    from beowulf.figures.look import number_text
+def _bars(axes: Axes, costs: pd.DataFrame, column: str, scale: float) -> str:
+    """A column of costs as bars with their figures, times with their intervals; the same in words."""
+    from matplotlib.container import BarContainer
 
-    parts = []
-    for label, series in panel.values.items():
-        bars = (f"{name} {number_text(float(f'{v:.3g}'))}" for name, v in series.items())
-        parts.append(f"{label}: {', '.join(bars)}")
-    return f"{panel.title} ({panel.unit}) {'; '.join(parts)}."
+    from beowulf.figures import look
+
+    def values(of: str) -> pd.DataFrame:
+        wide = scale * costs.pivot(index="bar", columns="colour", values=of)
+        # What was cut short is no bar.
+        return wide.loc[costs["bar"].unique(), costs["colour"].unique()].fillna(0.0)
+
+    seen, words = values(column), []
+    how: dict[str, Any] = {"width": 0.8, "edgecolor": "white", "legend": False}
+    if column in (HALF, collectives.OPERATION):
+        reach = [each.clip(0) for each in (seen - values("low_us"), values("high_us") - seen)]
+        how |= {"xerr": [[each[label] for each in reach] for label in seen], "capsize": 2}
+    seen.plot.barh(ax=axes, color=[*look.COLOURS], **how)
+    drawn = [each for each in axes.containers if isinstance(each, BarContainer)]
+    for bars, hatch, label in zip(drawn, look.HATCHES, seen, strict=False):
+        texts = [look.number_text(float(f"{value:.3g}")) for value in seen[label]]
+        axes.bar_label(bars, texts, padding=4, fontsize=8.5)
+        for bar in bars:
+            bar.set_hatch(hatch)
+        named = (f"{name} {text}" for name, text in zip(seen.index, texts, strict=True))
+        words.append(f"{label}: {', '.join(named)}")
+    axes.set_xlim(0, 1.3 * seen.to_numpy().max() or 1)
+    axes.set_ylim(len(seen) - 0.45, -0.55)
+    axes.grid(axis="y", visible=False)
+    axes.xaxis.set_major_formatter(look.number_tick)
+    return "; ".join(words)
 
 
 STUDY = Study(

@@ -1,10 +1,7 @@
 """The first part of A13: what sockets' buffers and the eager limit do to messages of some sizes.
 
-Paper A leaves it to future work to change the size of the communication buffer. There are two such
-sizes here. TCP keeps what was sent and not yet acknowledged, and what has arrived and was not yet
-read, in buffers of the kernel (`tcp_wmem`, `tcp_rmem`). And MPICH sends a message up to its eager
-limit at once into a buffer of the receiver's; for a longer one it asks first: request to send, clear
-to send, data. MPICH's own TCP code asks the kernel for no buffer size: only Nagle's algorithm is off.
+Two sizes can be changed. TCP keeps what was sent and not yet acknowledged, and what was not yet read, in buffers of the
+kernel (`tcp_wmem`, `tcp_rmem`). MPICH sends a message up to its eager limit at once; for a longer one it asks first.
 """
 
 from __future__ import annotations
@@ -31,7 +28,6 @@ from beowulf.studies.quantity import TIMES, Quantity, all_hold, exactly
 from beowulf.studies.study import Claim, Judgement, Need, other_library
 from beowulf.studies.wire_costs import (
     ALIKE,
-    Panel,
     cost,
     counting,
     each,
@@ -330,18 +326,3 @@ def table(record: Record) -> pd.DataFrame:
         for size in sizes(record)
     )
     return wire_costs.table(record, HALF, cases)
-
-
-def panels(record: Record) -> list[Panel]:
-    """Time, segments, retransmissions and control messages of each setting, for the long sizes."""
-    results = table(record)
-    long = results[results.message_bytes >= 64 * KB]
-    results = results if long.empty else long
-    results = results.assign(size=results.message_bytes.map(size_text))
-    wanted = (
-        ("How long?", "half round trip (ms)", HALF, 1e-3),
-        ("How many segments?", "a message, with data", "segments", 1.0),
-        ("Retransmitted", "frames a message", "retransmitted_packets", 1.0),
-        ("Asked first?", "control messages, each", "control_packets", 1.0),
-    )
-    return wire_costs.panels(results, "size", "setting", wanted)

@@ -1,11 +1,9 @@
 """The second part of A13: collective calls against the same pattern made of single messages.
 
-Paper A leaves broadcast, scatter, gather and reduce to future work. MPICH does them along a tree:
-with four ranks the root talks to two, and one of these to the fourth, so that there are two steps
-instead of three; in scatter and gather the one in the middle passes on what is another's. It adds
-long vectors in parts, each rank a part, and then gathers them. In all-to-all there is nothing to
-pass on. In an allreduce all ranks exchange what they have with one partner after the other: that takes
-two steps where reduce and broadcast take four, and more bytes.
+Paper A leaves them to future work. MPICH does broadcast, scatter and gather along a tree: with four ranks in two steps
+instead of three, where the one in the middle passes on what is another's. It adds long vectors in parts, each rank a
+part, and then gathers them. In an allreduce all ranks exchange what they have with one partner after the other: two
+steps where reduce and broadcast take four, and more bytes.
 """
 
 from __future__ import annotations
@@ -27,7 +25,6 @@ from beowulf.studies.study import Claim
 from beowulf.studies.wire_costs import (
     ALIKE,
     Observed,
-    Panel,
     cost,
     counting,
     each,
@@ -207,15 +204,3 @@ SAVES_TIME = Claim(
     ),
     troubles=lambda record: [*timed(record), *unseen(record, PART)],
 )
-
-
-def panels(record: Record, size: int) -> list[Panel]:
-    """Time, messages and bytes of each operation by call and by loop, at one size."""
-    results = table(record)
-    here = results[results.size_bytes == size].replace({"way": WAYS})
-    wanted = (
-        ("How long?", "slowest rank (ms)", OPERATION, 1e-3),
-        ("How many messages?", "an operation", "messages", 1.0),
-        ("How many bytes?", "KB of frames an operation", "wire_bytes", 1 / KB),
-    )
-    return wire_costs.panels(here, "way", "operation", wanted)

@@ -11,7 +11,7 @@ from beowulf.exercises import timelines
 from beowulf.measure.measurement import Measurement
 from beowulf.record import Point, Record
 from beowulf.timeline.analysis import Analysis
-from beowulf.timeline.run_packets import CLEAR, DATA, REQUEST
+from beowulf.timeline.run_packets import DATA, REQUEST
 
 STUDY, RUN = "T6", "one message"
 PROGRAM, TAG = "conversation.c", 6
@@ -34,7 +34,7 @@ def traced(cluster: Cluster, program: Path | str = PROGRAM) -> Record:
 
 
 def moments(record: Record) -> dict[str, Any]:
-    """When, in ms since MPI_Isend began, its packets left, and in which call of the sender its data did."""
+    """When, in ms since MPI_Isend began, request and data left, and in which call of the sender the data did."""
     for point in record.select(**{timelines.RUN: RUN}):
         if "tag" in point.at:
             return dict(point.facts)
@@ -45,26 +45,17 @@ def _message(found: Analysis) -> Point:
     """The message of rank 0, from the call that began it to its last packet."""
     messages = found.messages
     (number,) = messages.index[(messages["source"] == 0) & (messages["tag"] == TAG)]
-    send = int(messages["send"][number])
-    began, ended = (found.events[name].to_numpy()[send] for name in ("began_ns", "ended_ns"))
+    began = int(found.events["began_ns"].to_numpy()[int(messages["send"][number])])
     packets = found.wire.packets if found.wire else None
     mine = packets[packets["message"] == number] if packets is not None else None
-    if mine is None or not {REQUEST, CLEAR, DATA} <= set(mine["kind"]):
+    if mine is None or not {REQUEST, DATA} <= set(mine["kind"]):
         raise LabError("The packets of the message were not all captured.", "Record it again.")
 
-    def since_ms(time_ns: Any) -> float:
-        return float(int(time_ns) - int(began)) / timelines.NS_PER_MS
-
-    data = mine[mine["kind"] == DATA]
-    first = int(data["time_ns"].min())
+    at = {kind: int(mine.loc[mine["kind"] == kind, "time_ns"].min()) for kind in (REQUEST, DATA)}
     facts = {
-        "isend_ms": since_ms(ended),
-        "request_at_ms": since_ms(mine.loc[mine["kind"] == REQUEST, "time_ns"].min()),
-        "clear_at_ms": since_ms(mine.loc[mine["kind"] == CLEAR, "time_ns"].min()),
-        "data_at_ms": since_ms(first),
-        "last_data_at_ms": since_ms(data["time_ns"].max()),
-        "data_packets": len(data),
-        "data_in": _call_at(found, 0, first),
+        "request_at_ms": (at[REQUEST] - began) / timelines.NS_PER_MS,
+        "data_at_ms": (at[DATA] - began) / timelines.NS_PER_MS,
+        "data_in": _call_at(found, 0, at[DATA]),
     }
     return Point({timelines.RUN: RUN, "tag": TAG, "size_bytes": BYTES}, facts=facts)
 

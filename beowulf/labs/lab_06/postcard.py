@@ -79,9 +79,7 @@ def points(file: Path) -> list[Point]:
     for place, message in enumerate(messages.head(MOST_MESSAGES).to_dict("records")):
         at = {name: message[name] for name in ("from_rank", "to_rank", "tag")}
         facts = {name: message[name] for name in KEPT}
-        first = int(message["first_packet"])
-        facts |= _frame(packets.iloc[first - 1])
-        facts["packets_before"] = _before(packets, first)
+        facts |= _frame(packets.iloc[int(message["first_packet"]) - 1])
         found.append(Point({"message": place, **at}, facts=facts))
     return found
 
@@ -96,15 +94,6 @@ def _frame(packet: pd.Series) -> dict[str, int]:
         "tcp_header_bytes": tcp,
         "payload_bytes": int(packet["payload_bytes"]),
     }
-
-
-def _before(packets: pd.DataFrame, number: int) -> int:
-    """How many packets of its connection, either way, come before the packet of that number."""
-    mine, earlier = packets.iloc[number - 1], packets.iloc[: number - 1]
-    there, back = ["src", "src_port", "dst", "dst_port"], ["dst", "dst_port", "src", "src_port"]
-    return int(
-        sum((earlier[way] == mine[there].tolist()).all(axis=1).sum() for way in (there, back))
-    )
 
 
 def table(record: Record) -> pd.DataFrame:

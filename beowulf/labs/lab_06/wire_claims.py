@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from beowulf import papers
 from beowulf.errors import LabError
 from beowulf.measure.quality import cut_short, trouble
 from beowulf.measure.roundtrips import HALF
-from beowulf.measure.statistics import LEAST_PAIRS, ratio, summary
+from beowulf.measure.statistics import LEAST_PAIRS, Ratio, Summary, ratio, summary
 from beowulf.record import Record
 from beowulf.studies.quantity import TIMES, Judge, Quantity, all_hold, exactly
 from beowulf.studies.study import Claim, Judgement
@@ -38,40 +39,32 @@ Places = Mapping[str, tuple[Place, Place]]
 def times(column: str, places: Places) -> list[Quantity]:
     """How many times a rate is at one place what it is at the other; a busy machine makes the interval wider."""
 
-    def one(says: str, *both: Place) -> Quantity:
-        return Quantity(
-            says, lambda record: ratio(_pairs(record, column, *both), busy=record.busy), TIMES
-        )
+    def quotient(both: tuple[Place, Place], record: Record) -> Ratio:
+        return ratio(_pairs(record, column, *both), busy=record.busy)
 
-    return [one(says, *both) for says, both in places.items()]
+    return [Quantity(says, partial(quotient, both), TIMES) for says, both in places.items()]
 
 
 def points(column: str, places: Places) -> list[Quantity]:
     """How many points a share at one place is above that at the other: counted, not timed."""
 
-    def one(says: str, *both: Place) -> Quantity:
-        return Quantity(
-            says,
-            lambda record: summary([a - b for a, b in _pairs(record, column, *both)]),
-            "points",
-        )
+    def above(both: tuple[Place, Place], record: Record) -> Summary:
+        return summary([a - b for a, b in _pairs(record, column, *both)])
 
-    return [one(says, *both) for says, both in places.items()]
+    return [Quantity(says, partial(above, both), "points") for says, both in places.items()]
 
 
 def _pairs(record: Record, column: str, one: Place, other: Place) -> list[tuple[float, float]]:
     """A column at both places, a pair for each round; LabError for too few of them."""
-    launches = rows(record)
-    rounds = _chosen(launches, one).merge(
-        _chosen(launches, other), on="launch", suffixes=("_one", "_other")
-    )
+    here, there = (_chosen(record, at).set_index("launch")[column] for at in (one, other))
+    rounds = here.to_frame("one").join(there.rename("other"), how="inner")
     if len(rounds) < LEAST_PAIRS:
         raise LabError(f"{len(rounds)} rounds have both, and {LEAST_PAIRS} are needed.")
-    columns = (rounds[f"{column}_one"], rounds[f"{column}_other"])
-    return [(float(a), float(b)) for a, b in zip(*columns, strict=True)]
+    return list(zip(rounds["one"].tolist(), rounds["other"].tolist(), strict=True))
 
 
-def _chosen(launches: pd.DataFrame, at: Place) -> pd.DataFrame:
+def _chosen(record: Record, at: Place) -> pd.DataFrame:
+    launches = rows(record)
     for name, value in at.items():
         launches = launches[launches[name] == value]
     return launches
@@ -94,7 +87,7 @@ def level(says: str, at: Place, percent: float) -> Judge:
     """
 
     def share(record: Record) -> Any:
-        launches = _chosen(rows(record), at)["data_percent"].tolist()
+        launches = _chosen(record, at)["data_percent"].tolist()
         if len(launches) < LEAST_PAIRS:
             raise LabError(f"{len(launches)} launches have it, and {LEAST_PAIRS} are needed.")
         return summary(launches)

@@ -6,12 +6,12 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from marked import Marked
 
 from autograder.evidence.variants import Own
 from beowulf.labs.lab_06 import a11_long_messages as a11
 from beowulf.labs.lab_06 import by_lot
 from beowulf.record import Record
+from tests.autograder.marked import Marked
 from tests.gold import lab_06
 from tests.gold.lab_06 import RIGHT, cards, loop, operations, plate, sealed, talks
 

@@ -15,7 +15,6 @@ from beowulf.labs.lab_05 import (
     a9_overlap_sizes,
     d1_synchronisation,
     d2_message_size_sweep,
-    d3_message_and_workload,
     d4_both_sides,
     d5_improvement,
     d6_cumulative_and_processes,
@@ -27,10 +26,10 @@ FEW = {"QUICK": Amount(launches=1, passes=3)}
 ONE_WAY = FEW | {"WAYS": (ONE_USER,)}
 CASES: list[tuple[ModuleType, dict[str, Any], dict[str, Any]]] = [
     (d1_synchronisation, FEW | {"CASES": ((ONE_USER, 40_000),), "SHARES": {"delay": 0.5}}, {}),
-    (d2_message_size_sweep, ONE_WAY, {"seconds": 0.005}),
-    (d3_message_and_workload, ONE_WAY, {}),
+    (d2_message_size_sweep, ONE_WAY | {"PAPER_D": (10 * KB, 80 * KB)}, {"seconds": 0.005}),
+    (d4_both_sides, ONE_WAY | {"SIZES": (7 * KB,)}, {}),
+    # D4 runs its program in every run.
     (d5_improvement, FEW | {"WAYS": (ONE_USER, THREADED), "SIZES": (14 * KB, 28 * KB)}, {}),
-    (d4_both_sides, ONE_WAY, {}),  # D5 runs its program in every run
     (
         d6_cumulative_and_processes,
         FEW | {"WAYS": (ONE_USER_SOCKET, DEFAULT), "COUNTS": (1, 8)},
@@ -42,7 +41,7 @@ CASES: list[tuple[ModuleType, dict[str, Any], dict[str, Any]]] = [
 
 
 @pytest.mark.cluster
-@pytest.mark.parametrize(("module", "changes", "options"), first(4, CASES))
+@pytest.mark.parametrize(("module", "changes", "options"), first(3, CASES))
 def test_a_study_runs_from_measure_to_picture(
     cluster: NamespaceCluster,
     tmp_path: Path,
@@ -55,15 +54,9 @@ def test_a_study_runs_from_measure_to_picture(
         monkeypatch.setattr(module, name, value)
     reported: list[float] = []
     study = module.STUDY
-    record = study.measure(
-        cluster,
-        tmp_path,
-        quick=True,
-        progress=lambda done, of, _: reported.append(done / of),
-        **options,
-    )
+    options |= {"progress": lambda done, of, _: reported.append(done / of)}
+    record = study.measure(cluster, tmp_path, quick=True, **options)
     assert record.complete, record.warnings
     assert reported == sorted(reported)
     assert [verdict.claim for verdict in judge(record)] == [claim.name for claim in study.judged]
     assert study.picture(record).alt
-    assert study.as_printed is None or len(study.as_printed(record))

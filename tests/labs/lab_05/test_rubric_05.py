@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from marked import Marked
 
 from autograder.evidence.variants import Own
 from autograder.rubrics import facts_05, record_facts
@@ -15,6 +14,7 @@ from beowulf.exercises.heat import program
 from beowulf.labs.lab_05 import by_lot, own_step
 from beowulf.record import Record
 from tests import heat_solutions
+from tests.autograder.marked import Marked
 from tests.gold import lab_05
 from tests.gold.lab_05 import (
     PASSES,

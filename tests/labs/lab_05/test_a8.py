@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import mpptest_records
 import pytest
 from made import decided
-from null_records import Noise
-from overlap_records import record, samples
 
 from beowulf.labs.lab_05 import a8_small_messages_overlap as a8
 from beowulf.measure import mpptest
 from beowulf.measure.roundtrips import HALF
 from beowulf.measure.sweep import PAPER_A_SMALL
 from beowulf.record import Record
+from tests.studies import mpptest_records
+from tests.studies.null_records import Noise
+from tests.studies.overlap_records import record, samples
 
 OURS = ["alike", "rate-rises", "rate-saturates"]
 AS_MPPTEST = ["mpptest-similar-calls", "mpptest-rate-rises", "mpptest-rate-saturates"]

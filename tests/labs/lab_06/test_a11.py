@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 from made import decided
-from wire_records import record
 
 from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.labs.lab_06 import a11_long_messages as a11
 from beowulf.measure.roundtrips import HALF
 from beowulf.record import Record
 from beowulf.studies.wire_shares import Talk
+from tests.labs.lab_06.wire_records import record
 
 
 def measured(protocols: tuple[str, ...] = a11.PROTOCOLS, **with_overlap: float) -> Record:

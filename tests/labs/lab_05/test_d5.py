@@ -1,19 +1,18 @@
-"""D5: is equation 1 the paper's, with its sign, and is it distinguished from the other two formulas?"""
+"""D5: is equation 1 the paper's, with its sign, and does it change at the limit?"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import pytest
-from made import named
-from null_records import Noise
-from overlap_records import exchanged, record
+from made import decided, named, outcomes
 
 from beowulf.errors import LabError
 from beowulf.labs.lab_05 import d5_improvement as d5
 from beowulf.labs.lab_05.overlap import ONE_USER, SOLARIS, TESTED, THREADED, Way
 from beowulf.record import Record
-from beowulf.verdict import ARITHMETIC, Verdicts
+from tests.studies.null_records import Noise
+from tests.studies.overlap_records import exchanged, record
 
 WORK = 6e-3
 CLAIMS = [
@@ -43,10 +42,6 @@ def measured(
     return record("D5", points)
 
 
-def outcomes(made: Record) -> dict[str, str]:
-    return {verdict.claim: verdict.outcome for verdict in d5.STUDY.claims(made)}
-
-
 def test_half_the_time_is_minus_fifty_percent_and_negative_is_better() -> None:
     assert d5.improvement_percent(1.0, 2.0) == -50
     assert d5.improvement_percent(3.0, 2.0) == 50
@@ -55,19 +50,9 @@ def test_half_the_time_is_minus_fifty_percent_and_negative_is_better() -> None:
             d5.improvement_percent(1.0, nothing)
 
 
-def test_the_three_formulas_answer_different_questions() -> None:
-    message, work = 1.0, 4.0
-    for both, equation_1, hidden in ((5.0, 0, 0), (4.5, -10, 50), (4.0, -20, 100)):
-        assert d5.improvement_percent(both, message + work) == pytest.approx(equation_1)
-        assert d5.osu_percent(message, work, both) == pytest.approx(hidden)
-        assert d5.imb_percent(message, work, both) == pytest.approx(hidden)
-    # They part where the work is shorter than the message: IMB counts only what could be hidden.
-    assert d5.imb_percent(4.0, 1.0, 4.0) == 100
-    assert d5.osu_percent(4.0, 1.0, 4.0) == 25
-
-
 def test_gain_below_the_limit_and_with_progress_holds() -> None:
-    assert outcomes(measured()) == dict.fromkeys(CLAIMS, "holds")
+    assert decided(measured()) == dict.fromkeys(CLAIMS, "holds")
+    assert [each.name for each in d5.STUDY.judged if each.rests_on == "arithmetic"] == CLAIMS[:1]
 
 
 @pytest.mark.parametrize(
@@ -89,22 +74,14 @@ def test_a_wide_interval_around_the_margin_is_open() -> None:
     made = measured({ONE_USER: False})
     for point in made.select(mpich="one-user", progress="calls", part="during"):
         point.samples[:] = [each * (0.95 if n % 2 else 1.0) for n, each in enumerate(point.samples)]
-    assert outcomes(made)["one-user-gains-below"] == "inconclusive"
-
-
-def test_arithmetic_of_the_paper_is_listed_by_itself() -> None:
-    verdicts = Verdicts(d5.STUDY.claims(measured()))
-    assert [each.claim for each in verdicts if each.rests_on == "arithmetic"] == CLAIMS[:1]
-    _, _, below = str(verdicts).partition(ARITHMETIC)
-    assert verdicts[0].says in below
-    assert verdicts[1].says not in below
+    assert decided(made)["one-user-gains-below"] == "inconclusive"
 
 
 def test_the_papers_own_figures_need_no_record_at_all() -> None:
     cut = measured()
     cut.complete, cut.points = False, cut.points[:3]
     for made in (cut, record("D5", [])):
-        found = outcomes(made)
+        found = outcomes(d5.STUDY.claims(made))
         assert found.pop("printed-percentages") == "holds"
         assert set(found.values()) == {"inconclusive"}
 
@@ -117,9 +94,10 @@ def test_the_slower_rank_counts() -> None:
     assert all(gain.percent > 100 for gain in d5.gains(made, SOLARIS).values())
 
 
-def test_the_table_has_all_three_formulas() -> None:
-    table = d5.formulas(measured())
-    assert {"equation_1_percent", "osu_percent", "imb_percent"} <= set(table.columns)
-    assert {"t_comm_s", "t_comp_s", "t_both_s"} <= set(table.columns)
+def test_the_table_has_medians_and_equation_1_of_each_way_and_size() -> None:
+    table = d5.medians(measured())
+    assert {*d5.TIMES.values(), *d5.OF_EQUATION_1.values()} < set(table.columns)
     assert len(table) == len(d5.WAYS) * len(d5.SIZES)
+    long = table[(table["library"] == "limit 16 KB") & (table["size_kb"] == 70)].iloc[0]
+    assert long["t_both_s"] == pytest.approx(70 * 1024 * 8.5e-8 + WORK, rel=0.02)
     assert "negative is better" in d5.STUDY.picture(measured()).title

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 from made import decided
-from null_records import Noise
-from overlap_records import connected, exchanged, record
 
 from beowulf.labs.lab_05 import d6_cumulative_and_processes as d6
 from beowulf.labs.lab_05.overlap import DEFAULT, ONE_USER, ONE_USER_SOCKET, Way
 from beowulf.record import Point, Record
+from tests.studies.null_records import Noise
+from tests.studies.overlap_records import connected, exchanged, record
 
 CLAIMS = [
     *("one-user-socket-1-messages", "one-user-socket-8-messages"),

@@ -6,21 +6,21 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-import test_a8 as a8
-import test_a9 as a9
-import test_d2 as d2
-import test_d3 as d3
-import test_d4 as d4
-import test_d5 as d5
-import test_d6 as d6
-from null_records import Noise, assert_told_apart, quieter
-from overlap_records import connected, record, timed
 
 from beowulf import papers
 from beowulf.labs.lab_05.overlap import KB, ONE_USER, ONE_USER_SOCKET, Way
 from beowulf.measure.sweep import PAPER_D
 from beowulf.record import Record
 from beowulf.studies import find
+from tests.labs.lab_05 import test_a8 as a8
+from tests.labs.lab_05 import test_a9 as a9
+from tests.labs.lab_05 import test_d2 as d2
+from tests.labs.lab_05 import test_d3 as d3
+from tests.labs.lab_05 import test_d4 as d4
+from tests.labs.lab_05 import test_d5 as d5
+from tests.labs.lab_05 import test_d6 as d6
+from tests.studies.null_records import Noise, assert_told_apart, quieter
+from tests.studies.overlap_records import connected, record, timed
 
 LEAST_GAIN = papers.figure("D-two-way-overlap", "percent", table=11, process=0, statistic="mean")
 LOSS = papers.figure("D-send-overlap", "percent", table=7, statistic="mean")

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 from made import CLUSTER, QUIET
-from null_records import Noise, quieter
 
 from beowulf.measure.roundtrips import HALF
 from beowulf.record import Point, Record
 from beowulf.studies.wire_shares import Talk
 from tests.gold.lab_06 import USUAL, captured
+from tests.studies.null_records import Noise, quieter
 
 SHARES = ("data", "short", "ssh", "connection", "overhead", "packet_bytes")
 COUNTED = 0.01  # what is counted varies by so much of what disturbs a time

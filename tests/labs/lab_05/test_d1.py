@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from made import decided
-from overlap_records import connected, record, timed
 
 from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.labs.lab_05 import d1_synchronisation as d1
@@ -22,6 +21,7 @@ from beowulf.labs.lab_05.overlap import (
 )
 from beowulf.measure.measurement import Measurement
 from beowulf.record import Point, Record
+from tests.studies.overlap_records import connected, record, timed
 
 LATE, EARLY = 1.05, 0.05  # of the way from rank 1's share to rank 0's work
 
@@ -119,13 +119,6 @@ def test_nodes_whose_buffers_cannot_be_set_are_reported() -> None:
     assert seen.outcome == "inconclusive"
     assert "not observable" in seen.evidence
     assert "beowulf up" in seen.advice
-
-
-def test_the_table_has_the_papers_columns_and_all_samples() -> None:
-    table = d1.paper_table(as_in_the_paper())
-    assert {"process", "samples", "min_s", "max_s", "average_s"} <= set(table.columns)
-    assert set(table.samples) == {40}
-    assert set(table.message_kb) == {39.06, 10.0}
 
 
 def test_the_timeline_says_who_ends_when() -> None:

@@ -5,15 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from null_records import Noise
-from overlap_records import record, timed
+from made import decided
 
 from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.labs.lab_05 import d3_message_and_workload as d3
-from beowulf.labs.lab_05 import overlap
-from beowulf.labs.lab_05.overlap import KB, ONE_USER
-from beowulf.measure.measurement import Measurement
+from beowulf.labs.lab_05.overlap import KB, ONE_USER, Amount
 from beowulf.record import Point, Record
+from tests.studies.null_records import Noise
+from tests.studies.overlap_records import record, timed
 
 MESSAGE, WORK = 1e-4, 4e-4
 
@@ -42,13 +41,9 @@ def measured(small: float, large: float, python: float = 1.02) -> Record:
     return record("D3", points)
 
 
-def outcomes(made: Record) -> list[str]:
-    return [verdict.outcome for verdict in d3.STUDY.claims(made)]
-
-
 def test_the_papers_percentages_hold_and_a_gain_contradicts() -> None:
-    assert outcomes(measured(3.61, 3.29)) == ["holds"] * 4
-    assert outcomes(measured(3.61, -20))[:2] == ["holds", "contradicted"]
+    assert list(decided(measured(3.61, 3.29)).values()) == ["holds"] * 4
+    assert list(decided(measured(3.61, -20)).values())[:2] == ["holds", "contradicted"]
 
 
 def test_a_gain_about_as_large_as_what_counts_as_none_is_not_reported() -> None:
@@ -68,38 +63,23 @@ def test_python_is_equal_or_not(times: float, outcome: str) -> None:
     assert f"Python's T_overlap over C's: {times:.3g}" in verdict.evidence
 
 
-def test_the_table_is_made_as_the_papers() -> None:
-    table = d3.paper_table(measured(3.61, 3.29))
-    rows = table.set_index(["message_kb", "statistic"])
-    assert rows.index.get_level_values("message_kb").unique().tolist() == [10, 65]
-    added = rows.message_s + rows.workload_s
-    assert rows.sum_s.tolist() == pytest.approx(added.tolist())
-    # Samples lie within 1 % of what they were made from.
-    assert rows.loc[(10, "mean"), "percent"] == pytest.approx(3.61, abs=2.1)
-    assert rows.percent.notna().sum() == 4, "a percentage for the mean and the median only"
-
-
 @pytest.mark.cluster
-def test_the_program_in_python_writes_what_the_one_in_c_writes(
-    cluster: NamespaceCluster, tmp_path: Path
+def test_it_runs_to_its_picture_and_the_program_in_python_writes_what_the_one_in_c_writes(
+    cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # A sleep is never shorter than asked for; the study below measures with loops.
-    words = [*overlap.sweep_arguments(0.002, [KB, 20 * KB], 3, 0), "--work", "delay"]
-    with Measurement("D3", cluster, tmp_path) as session:
-        for name, language in (("message_workload.c", d3.C), ("overlap.py", d3.PYTHON)):
-            overlap.launch(session, ONE_USER, name, words, number=0, at=language)
-    made = session.record()
-
-    def places(language: dict[str, str]) -> set[tuple[int, int, str]]:
-        return {
-            (point.at["size_bytes"], point.at["rank"], point.at["part"])
+    monkeypatch.setattr(d3, "QUICK", Amount(launches=1, passes=3))
+    monkeypatch.setattr(d3, "WAYS", (ONE_USER,))
+    made = d3.STUDY.measure(cluster, tmp_path, quick=True)
+    assert made.complete, made.warnings
+    in_c, in_python = (
+        sorted(
+            (point.at["size_bytes"], point.at["rank"], point.at["part"], len(point.samples))
             for point in made.select(**language)
             if point.quantity == "duration_s"
-        }
-
-    assert len(places(d3.C)) == 2 * 5
-    assert places(d3.C) == places(d3.PYTHON)
-    assert {len(p.samples) for p in made.points if p.quantity == "duration_s"} == {3}
-    for language in (d3.C, d3.PYTHON):
-        of = d3.operations(made, ONE_USER, 20 * KB, language)
-        assert (of["both"] > 0.999 * 0.002).all(), "work in Python lasts as long as work in C"
+        )
+        for language in (d3.C, d3.PYTHON)
+    )
+    assert in_c == in_python
+    assert len(in_c) == 2 * 5
+    assert {samples for *_, samples in in_c} == {3}
+    assert d3.STUDY.picture(made).alt

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from made import decided
-from overlap_records import connected, record, timed
 from running import first
 
 from beowulf import papers
@@ -27,6 +26,7 @@ from beowulf.measure.measurement import Measurement
 from beowulf.measure.statistics import summary
 from beowulf.measure.sweep import PAPER_D
 from beowulf.record import Point, Record
+from tests.studies.overlap_records import connected, record, timed
 
 WORK = 0.1
 CLAIMS = [
@@ -171,13 +171,6 @@ def test_launches_that_do_not_agree_where_the_step_is_give_no_verdict() -> None:
         point.at["launch"] = 1
     made.points += other.points
     assert decided(made)["one-user-step"] == "inconclusive"
-
-
-def test_the_table_has_the_papers_rows() -> None:
-    table = d2.paper_table(swept(PAPER))
-    one_user = table[(table.mpich == "one-user") & (table.progress == "calls")]
-    assert list(one_user.message_kb) == list(papers.table("D-table-5").message_kb)
-    assert (one_user.p1_s > WORK / 2).tolist() == [False, *[True] * 7]
 
 
 def test_the_picture_marks_both_steps() -> None:

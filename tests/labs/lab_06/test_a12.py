@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 from made import decided
-from wire_records import record
 
 from beowulf.labs.lab_06 import a12_side_by_side as a12
 from beowulf.record import Record
+from tests.labs.lab_06.wire_records import record
 
 
 def measured(by_size: dict[int, dict[str, float]]) -> Record:
