@@ -59,10 +59,9 @@ except LabError as problem:
 
 @dataclass
 class Simulator:
-    """Simulates the sources of one hand-in, all within `left_s`; `out_of_time` says whether that was too little."""
+    """Simulates the sources of one hand-in, all within `left_s`."""
 
     left_s: float = LONGEST_S
-    out_of_time: bool = False
     _found: dict[str, dict[str, Outcome]] = field(default_factory=dict)
 
     def __call__(self, source: str) -> dict[str, Outcome]:
@@ -85,7 +84,6 @@ class Simulator:
         try:
             answer = _run(source, self.left_s)
         except subprocess.TimeoutExpired:
-            self.out_of_time = True
             return _all("compiling and simulating took too long")
         finally:
             self.left_s = max(0.0, self.left_s - (time.monotonic() - began))

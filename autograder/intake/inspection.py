@@ -26,7 +26,7 @@ MOST_OUTPUTS = 2_000  # of a cell
 NOTEBOOK_VERSION = 4
 MOST_SENTENCES = 8  # of one kind; the rest is counted
 # A Record, a capture or an exported picture's table beside the notebook.
-_OF_RECORDS = re.compile(r"[A-Z]\d+-.+\.(json|pcapng|pcap)")
+_OF_RECORDS = re.compile(r"[A-Z]\d+-.+\.(json|pcapng)")
 
 
 class HandInError(LabError):

@@ -29,11 +29,7 @@ LARGEST_SUBMISSION_KB = 100_000
 _FORMAT = "%Y-%m-%d %H:%M:%S.%f UTC"
 # How it is known when something was handed in: by the exchange, by a table of the LMS, or by the learner's own files.
 EXCHANGE, TABLE, FILES = "exchange", "table", "files"
-# Files of another time than this are of a clock that is wrong.
-WRONG_CLOCK = timedelta(days=1)
-OLDEST_DAYS = 2 * 365
 LONGEST_STAMP = 100
-NO_DAY = 1980  # the year that a zip gives to files without one
 
 
 @dataclass(frozen=True)
@@ -156,7 +152,10 @@ def _take(
         now, before = datetime.now(UTC), timestamp(place)
         when = min(known or hand_in.changed, now)
         if by != EXCHANGE:
-            notes += _doubts_about_time(hand_in, known, now)
+            if any(each.path.name == TIMESTAMP for each in hand_in.pieces):
+                notes.append(
+                    f"There is a {TIMESTAMP} in it, which anybody can write: its time does not count."
+                )
         collected = replace(collected, handed_in=as_stamp(when), by=by if known else FILES)
         if place.is_dir() and _same(fresh, place):
             notes += [*faults, *record_notes(fresh, student, wanted)]
@@ -330,19 +329,6 @@ def older_note(when: datetime, before: datetime) -> str:
         f"This one is of {when:%Y-%m-%d %H:%M} UTC; the one that is here, of {before:%Y-%m-%d %H:%M} UTC, is newer"
         " and stays. `--older` accepts the older one, too."
     )
-
-
-def _doubts_about_time(hand_in: Archive, known: datetime | None, now: datetime) -> Iterator[str]:
-    """Sentences about times that a learner, or a learner's clock, made up."""
-    if any(each.path.name == TIMESTAMP for each in hand_in.pieces):
-        yield f"There is a {TIMESTAMP} in it, which anybody can write: its time does not count."
-    changed = hand_in.changed
-    if known or not hand_in.pieces or changed.year <= NO_DAY:
-        return
-    if changed > now + WRONG_CLOCK:
-        yield f"Its files are of {changed:%Y-%m-%d}, which is still to come: the learner's clock is wrong."
-    elif now - changed > timedelta(days=OLDEST_DAYS):
-        yield f"Its files are of {changed:%Y-%m-%d}, years ago: the learner's clock may be wrong."
 
 
 def as_stamp(when: datetime) -> str:

@@ -20,7 +20,6 @@ from autograder.course.course import Course
 from autograder.grading import driver, one_submission, workers
 from autograder.grading.gradebook import Entries
 from autograder.grading.one_submission import Outcome
-from autograder.grading.scoring import Assessed
 from autograder.rubrics.score import MIME_TYPE
 from beowulf.errors import LabError, UsageError
 from beowulf.labs.lab_01 import a5_no_load
@@ -151,25 +150,6 @@ def test_a_grading_process_that_dies_or_hangs_costs_one_submission() -> None:
 
 
 # ---------------------------------------------------------------- gone on with, and points by hand
-
-
-def test_what_takes_long_waits_until_the_others_are_graded(
-    course: Course, perfect: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def grade_one(assignment: Any, student: str) -> Outcome:
-        in_short = assignment.longest_s == driver.FIRST_RUN_S
-        late = Assessed(out_of_time=student == "slow" and in_short)
-        return Outcome(student, assessed=late)
-
-    monkeypatch.setattr(one_submission, "grade", grade_one)
-    monkeypatch.setattr(driver, "_save", lambda entries, assignment, outcome: outcome)
-    monkeypatch.setattr(driver, "_save_reason", lambda *each: None)
-    for student in ("slow", "ada", "bob"):
-        hand_in(course, student, perfect)
-    found = list(driver.grade(course, "01", ["slow", "ada", "bob"]))
-    assert found == [Outcome("ada"), Outcome("bob"), Outcome("slow")]
-    (alone,) = driver.grade(course, "01", ["slow"])
-    assert alone == Outcome("slow")
 
 
 def test_a_second_run_grades_only_what_is_new_and_was_broken_off(

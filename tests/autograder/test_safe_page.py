@@ -172,18 +172,6 @@ def test_the_page_of_a_notebook_has_an_end_and_the_answer_is_on_it(
     assert any(each in said for each in ("cut off", "The first", "not shown"))
 
 
-def test_a_page_that_is_made_safe_again_is_the_same(tmp_path: Path) -> None:
-    """Feedback makes safe what grading wrote: a pasted picture made an answer longer than a text may be."""
-    picture = base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(30_000)).decode()
-    answer = new_markdown_cell("**see** ![x](attachment:p.png)", metadata={"nbgrader": {}})
-    answer["attachments"] = {"p.png": {"image/png": picture}}
-    long = new_code_cell(outputs=[new_output("stream", text="x" * 90_000)])
-    once = kept_safe(tmp_path, answer, long)
-    assert picture in once.cells[0].source
-    about = {"metadata": {"path": str(tmp_path)}}
-    assert safe_page.KeepSafe().preprocess(deepcopy(once), about)[0] == once
-
-
 def test_a_picture_that_is_not_in_the_notebook_is_named_in_its_place() -> None:
     page = safe_page.markdown('![x](attachment:my%20"plot".png) and attachment:note')
     assert 'The picture my "plot".png is not in the notebook.' in Seen(page).text
