@@ -93,7 +93,7 @@ def _guarded(file: Path, count: Callable[[], str]) -> list[Finding]:
     try:
         different = count()
     except _UNREADABLE as problem:
-        message = f"{file.name} cannot be counted again ({type(problem).__name__})."
+        message = f"{file.name} is not a capture that can be read ({type(problem).__name__})."
         return [Finding(IMPOSSIBLE, message)]
     if not different:
         return []

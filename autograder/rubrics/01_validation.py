@@ -220,7 +220,7 @@ SCORERS: dict[str, Scorer] = {
     "own-trips": own_program(
         trips, own_trips.VARIANT, "A right round trip between each node and each other one."
     ),
-    "trips-plot": own_plots.plot(
+    "trips-plot": own_plots.Plot(
         "trips", TRIPS, own_plots.of_records(STUDY, own_trips.curves, variant=own_trips.VARIANT)
     ),
     "a5-record": a5_record,

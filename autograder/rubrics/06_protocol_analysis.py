@@ -176,10 +176,10 @@ SCORERS: dict[str, Scorer] = {
     "plate-record": ByRecord(*PLATE, whole_plate),
     "packet-loop": loop,
     "row-cost": ByRecord(*PLATE, row_cost),
-    "length-plot": own_plots.plot(
+    "length-plot": own_plots.Plot(
         "lengths", LENGTHS, own_plots.of_records(wire.STUDY, facts_06.length_line)
     ),
-    "cost-plot": own_plots.plot(
+    "cost-plot": own_plots.Plot(
         "costs", COSTS, own_plots.of_records(postcard.STUDY, facts_06.card_lines, variant="sizes")
     ),
     "a11-record": partial(record_of, facts_06.long, "A11"),

@@ -218,7 +218,7 @@ def test_a_capture_is_read_once_and_counted_only_so_often(tmp_path: Path) -> Non
     room = captured.Room()
     found = [captured.findings(named, tmp_path, room) for _ in range(25)]
     assert {each.kind for (each,) in found} == {IMPOSSIBLE}
-    counted = ["cannot be counted again" in each.says for (each,) in found]
+    counted = ["not a capture that can be read" in each.says for (each,) in found]
     assert counted == [True] * 20 + [False] * 5
     assert "is not counted again" in found[-1][0].says
     many = replace(record, captures=[one] * (invented.MOST_NAMED + 1))
