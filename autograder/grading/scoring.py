@@ -16,6 +16,7 @@ from nbgrader.utils import is_grade, is_solution
 from autograder import rubrics
 from autograder.cells import known, node, restore
 from autograder.course.course import folder_of
+from autograder.intake import inspection
 from autograder.rubrics import Rubric
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission
@@ -98,6 +99,7 @@ class RestoreCells(NbGraderPreprocessor):  # type: ignore[misc]
     ) -> tuple[NotebookNode, dict[str, Any]]:
         """The notebook with its cells restored."""
         about = resources["nbgrader"]
+        nb.cells = [node(inspection.kept(cell)) for cell in nb.cells]
         with Gradebook(about["db_url"]) as gradebook:
             restore(nb, known(gradebook.find_notebook(about["notebook"], about["assignment"])))
         return nb, resources
