@@ -144,15 +144,8 @@ def _own_uid() -> int:
 
 
 def _words(uid: int) -> Iterator[str]:
-    yield from (BWRAP, "--die-with-parent", "--new-session", "--clearenv")
-    yield from (
-        "--unshare-ipc",
-        "--unshare-net",
-        "--unshare-pid",
-        "--unshare-uts",
-        "--unshare-cgroup",
-    )
-    yield from ("--cap-drop", "ALL")
+    yield from (BWRAP, "--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL")
+    yield from (f"--unshare-{each}" for each in ("ipc", "net", "pid", "uts", "cgroup"))
     if uid:
         yield from ("--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID")
     else:

@@ -146,9 +146,9 @@ def _take(
         if not any(path.is_file() for path in fresh.rglob("*")):
             raise HandInError("There is no file in it.")
         notes += tidy(fresh, wanted)
-        faults = faults_of(fresh, wanted)
-        if faults and place.is_dir() and not faults_of(place, wanted):
-            raise HandInError(f"{faults[0]} The hand-in that was there before stays.")
+        outcome, about = looked_at(fresh, student, wanted)
+        if outcome == "refused" and place.is_dir() and not faults_of(place, wanted):
+            raise HandInError(f"{about[0]} The hand-in that was there before stays.")
         now, before = datetime.now(UTC), timestamp(place)
         when = min(known or hand_in.changed, now)
         if by != EXCHANGE:
@@ -158,17 +158,17 @@ def _take(
                 )
         collected = replace(collected, handed_in=as_stamp(when), by=by if known else FILES)
         if place.is_dir() and _same(fresh, place):
-            notes += [*faults, *record_notes(fresh, student, wanted)]
-            return replace(collected, outcome="refused" if faults else "unchanged")
+            notes += about
+            return replace(collected, outcome=outcome)
         if before and when < before and not older:
-            faults = faults_of(place, wanted)
-            notes[:] = [older_note(when, before), *faults, *record_notes(place, student, wanted)]
+            notes[:] = [older_note(when, before), *looked_at(place, student, wanted)[1]]
             return Collected(student, "unchanged", notes, collected.sender)
-        notes += [*faults, *record_notes(fresh, student, wanted)]
+        notes += about
         # nbgrader grades again only what is newer than what it graded.
         newer = when if before is None or when > before else before + timedelta(seconds=1)
         (fresh / TIMESTAMP).write_text(as_stamp(newer))
-        outcome = "refused" if faults else "updated" if place.exists() else "new"
+        if outcome == "unchanged":
+            outcome = "updated" if place.exists() else "new"
         if place.exists():
             place.rename(old)
         fresh.rename(place)
@@ -304,15 +304,17 @@ def rename(folder: Path, wanted: Wanted) -> list[str]:
     return []
 
 
+def looked_at(folder: Path, student: str, wanted: Wanted) -> tuple[str, list[str]]:
+    """What becomes of a hand-in that is in its place already: unchanged or refused, and the notes on it."""
+    faults = faults_of(folder, wanted)
+    notes = inspection.record_notes(folder, wanted.slug, student, wanted.course)
+    return "refused" if faults else "unchanged", [*faults, *notes]
+
+
 def faults_of(folder: Path, wanted: Wanted) -> list[str]:
     """Why the notebooks of a hand-in cannot be graded, in sentences."""
     faults = (inspection.notebook_fault(folder / name, wanted.cells) for name in wanted.notebooks)
     return list(filter(None, faults))
-
-
-def record_notes(folder: Path, student: str, wanted: Wanted) -> list[str]:
-    """Notes on a hand-in's Records before it is graded."""
-    return inspection.record_notes(folder, wanted.slug, student, wanted.course)
 
 
 def _same(fresh: Path, place: Path) -> bool:

@@ -57,13 +57,8 @@ def budget(
     )
 
 
-def interval(submission: Submission) -> Score:
-    """A point for a change that is right for every cycle, two more for its ranges; the best Record counts."""
-    expected = "for every cycle the median of after / before, in per cent, and its 95 % interval"
-    return best_of_own(own_interval.STUDY, own_interval.VARIANT, expected, _interval, submission)
-
-
-def _interval(record: Record, expected: str) -> Score:
+def interval(record: Record, expected: str) -> Score:
+    """A point for a change that is right for every cycle, two more for its ranges."""
     source = str(record.sweep.get("source", ""))
     cycles = [each for each in record.points if "cycle" in each.at]
     if why := _no_function(source, cycles):
@@ -210,7 +205,13 @@ SCORERS: dict[str, Scorer] = {
     "l1-record": partial(record_of, facts_07.budget, "L1"),
     "budget": ByRecord(facts_07.budget, "L1", budget),
     "unlike": ByRecord(facts_07.odd_one, differing_node.STUDY, DIFFERING, differing_node.VARIANT),
-    "own-interval": interval,
+    "own-interval": partial(
+        best_of_own,
+        own_interval.STUDY,
+        own_interval.VARIANT,
+        "for every cycle the median of after / before, in per cent, and its 95 % interval",
+        interval,
+    ),
     "predict-together": sealed("together"),
     "e6-record": partial(record_of, facts_07.knobs, "E6"),
     "each-knob": ByRecord(facts_07.knobs, "E6", EACH_KNOB),

@@ -111,10 +111,8 @@ class _Check:
 
     def _missing(self, name: str) -> State | None:
         """What has to be measured, sealed or drawn first."""
-        for need in self.needs.get(name, ()):
-            if state := self._missing_of(need):
-                return state
-        return None
+        states = map(self._missing_of, self.needs.get(name, ()))
+        return next(filter(None, states), None)
 
     def _missing_of(self, need: Need) -> State | None:
         study, variant = need

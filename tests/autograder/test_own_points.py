@@ -9,12 +9,10 @@ from typing import Any
 import pytest
 from nbformat.v4 import new_notebook
 
-from autograder.rubrics import questions
 from autograder.rubrics.own_plots import Curves, Plot, of_records
 from autograder.rubrics.predictions import sealed
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission
-from beowulf.course.lab_file import QuestionTable
 from beowulf.exercises.own_plot import Wants
 from beowulf.record import Point, Record
 
@@ -207,14 +205,3 @@ def test_a_plot_of_thousands_of_lines_is_not_compared_with_thousands_of_points()
     line = {"kind": "line", "label": "", "points": 5, "x": SIZES, "y": [7.0] * 5}
     score = score_of(drawn(lines=[line] * 20_000), many)
     assert "than can be compared" in score.found
-
-
-def test_a_labs_file_may_set_the_tolerance_of_a_plot_and_nothing_else() -> None:
-    def table(**limits: float) -> QuestionTable:
-        return QuestionTable("rates", 2, "read", "asks", limits, "lab.toml, line 3")
-
-    questions._refuse_wrong_limits(table(tolerance_percent=10), RATES_PLOT)
-    questions._refuse_wrong_limits(table(), RATES_PLOT)
-    with pytest.raises(Exception, match="takes no `tolerance`"):
-        questions._refuse_wrong_limits(table(tolerance=10), RATES_PLOT)
-    questions._refuse_wrong_limits(table(), sealed("knee"))
