@@ -274,6 +274,7 @@ def test_names_that_learners_chose_reach_a_terminal_as_text(run: Any, hand_ins: 
 # ---------------------------------------------------------------- the report, a disk
 
 
+@pytest.mark.nightly
 def test_a_section_that_cannot_be_made_leaves_the_others(
     class_of_guests: Course, monkeypatch: pytest.MonkeyPatch
 ) -> None:

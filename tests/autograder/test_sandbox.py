@@ -98,14 +98,6 @@ def test_an_instructor_who_is_an_ordinary_user_has_the_same_box(boxed: None, ord
     assert 0 < found["forks"] <= sandbox.PROCESSES
 
 
-def test_a_source_is_compiled_in_the_box_and_the_reason_comes_out(boxed: None) -> None:
-    if not sandbox.shutil.which(sandbox.SMPIRUN):
-        pytest.skip("SimGrid is not installed")
-    found = sandbox.Simulator()("int unique = nothing;")
-    assert set(found) == set(BY_NAME)
-    assert all("nothing" in each.why for each in found.values())
-
-
 @pytest.mark.parametrize("answer", ["", '{"naive": 3}', "[" * 100_000, '{"naive": ["x", ""]}'])
 def test_what_comes_out_of_the_box_may_be_anything(
     answer: str, monkeypatch: pytest.MonkeyPatch
