@@ -15,6 +15,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_notebook
 from nbgrader import utils
+from running import first
 from small_class import SLUG, give, guests
 from typer.testing import CliRunner
 
@@ -48,7 +49,7 @@ of_seeds = pytest.mark.parametrize(
 
 
 @of_seeds
-@pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.slug)
+@pytest.mark.parametrize("lab", first(2, LABS), ids=lambda lab: lab.slug)
 def test_every_question_has_a_score_and_the_class_its_report(
     lab: Any, seeds: range, tmp_path: Path
 ) -> None:
