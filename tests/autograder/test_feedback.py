@@ -6,9 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
-from small_class import SLUG, grade, hand_in
+from small_class import SLUG
 
-from autograder.course.course import Course
 from autograder.results import feedback
 from autograder.results.feedback import finish_pages
 from tests import gold
@@ -30,28 +29,6 @@ def test_the_feedback_of_an_instructors_own_assignment_stays_as_it_is(
     assert len(list(Path("feedback/ada/homework").rglob("*"))) == 6
     ours = sorted(path.name for path in Path("feedback/ada/01-validation").iterdir())
     assert ours == ["page.html", "submission_secret.txt"]
-
-
-@pytest.mark.nightly
-def test_several_processes_make_the_pages_that_one_makes(class_of_guests: Course) -> None:
-    course = class_of_guests
-    names = ("perfect", "average", "empty")
-    hand_in(course, {f"gold-{name}": CASES[name] for name in names})
-    students = [*grade(course, *(f"gold-{name}" for name in names))]
-    (course.folder / "autograded" / "gold-empty" / SLUG / "validation.ipynb").write_text("none")
-
-    def made(jobs: int) -> dict[str, object]:
-        pages = feedback.generate(course, SLUG, students, jobs=jobs)
-        return {
-            page.student: [file.read_bytes() for file in page.files] or page.problem
-            for page in pages
-        }
-
-    one = made(1)
-    assert made(3) == one
-    assert len(one) == 3
-    assert "JSON" in str(one["gold-empty"])
-    assert b"Your points" in one["gold-perfect"][0]  # type: ignore[index]
 
 
 def test_a_page_is_the_one_that_nbconvert_makes_and_nothing_of_the_page_before() -> None:
