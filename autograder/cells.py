@@ -148,7 +148,7 @@ def restore(notebook: NotebookNode, released: KnownNotebook) -> None:
 
 
 def restored(cells: Iterable[Any], released: dict[str, KnownCell]) -> list[NotebookNode]:
-    """The submitted `cells`, with each of the `released` ones once, marked as it was released."""
+    """The `cells` that inspection kept, with each of the `released` ones once, marked as it was released."""
     fresh = [_fresh(cell, released) for cell in cells]
     for name, original in released.items():
         copies = [cell for cell in fresh if cell.metadata.get("nbgrader") == original.marks()]
@@ -158,37 +158,24 @@ def restored(cells: Iterable[Any], released: dict[str, KnownCell]) -> list[Noteb
             if extra is not (answered or copies)[-1]:
                 extra.metadata = node({})
         if not copies and (original.grade or original.task):
-            fresh.insert(_place(fresh, name, list(released)), _missing(original))
+            missing = new_cell(
+                original.cell_type, original.source, metadata={"nbgrader": original.marks()}
+            )
+            fresh.insert(_place(fresh, name, list(released)), missing)
     return fresh
 
 
 def _fresh(cell: Any, released: dict[str, KnownCell]) -> NotebookNode:
-    metadata = cell.get("metadata")
-    marks = metadata.get("nbgrader") if isinstance(metadata, dict) else None
-    name = marks.get("grade_id") if isinstance(marks, dict) else None
-    original = released.get(name) if isinstance(name, str) else None
-    source = cell.get("source")
-    if not isinstance(source, str):
-        # Lines, as a file may hold them; anything else is no source.
-        source = "".join(map(str, source)) if isinstance(source, list) else ""
-    if original is None:
-        return _with_its_parts(new_cell(str(cell.get("cell_type")), source), cell)
-    made = new_cell(original.cell_type, source, metadata={"nbgrader": original.marks()})
-    return _with_its_parts(made, cell)
-
-
-def _with_its_parts(made: NotebookNode, cell: Any) -> NotebookNode:
-    """The cell with the outputs that it was saved with, and with pictures pasted into an explanation."""
-    if made.cell_type == "markdown" and isinstance(cell.get("attachments"), dict):
+    """The cell with its released type and marks, its outputs, and the pictures pasted into an explanation."""
+    original = released.get(cell.metadata.get("nbgrader", {}).get("grade_id"))
+    metadata = {"nbgrader": original.marks()} if original else {}
+    kind = original.cell_type if original else cell.cell_type
+    made = new_cell(kind, cell.source, metadata=metadata)
+    if made.cell_type == "markdown" and "attachments" in cell:
         made["attachments"] = cell["attachments"]
     if made.cell_type == "code" and "outputs" in cell:
         made["outputs"], made["execution_count"] = cell["outputs"], cell["execution_count"]
     return made
-
-
-def _missing(original: KnownCell) -> NotebookNode:
-    marks = {"nbgrader": original.marks()}
-    return new_cell(original.cell_type, original.source, metadata=marks)
 
 
 def _place(cells: list[NotebookNode], name: str, order: list[str]) -> int:

@@ -59,10 +59,9 @@ except LabError as problem:
 
 @dataclass
 class Simulator:
-    """Simulates the sources of one hand-in, all within `left_s`; `out_of_time` says whether that was too little."""
+    """Simulates the sources of one hand-in, all within `left_s`."""
 
     left_s: float = LONGEST_S
-    out_of_time: bool = False
     _found: dict[str, dict[str, Outcome]] = field(default_factory=dict)
 
     def __call__(self, source: str) -> dict[str, Outcome]:
@@ -85,7 +84,6 @@ class Simulator:
         try:
             answer = _run(source, self.left_s)
         except subprocess.TimeoutExpired:
-            self.out_of_time = True
             return _all("compiling and simulating took too long")
         finally:
             self.left_s = max(0.0, self.left_s - (time.monotonic() - began))
@@ -146,15 +144,8 @@ def _own_uid() -> int:
 
 
 def _words(uid: int) -> Iterator[str]:
-    yield from (BWRAP, "--die-with-parent", "--new-session", "--clearenv")
-    yield from (
-        "--unshare-ipc",
-        "--unshare-net",
-        "--unshare-pid",
-        "--unshare-uts",
-        "--unshare-cgroup",
-    )
-    yield from ("--cap-drop", "ALL")
+    yield from (BWRAP, "--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL")
+    yield from (f"--unshare-{each}" for each in ("ipc", "net", "pid", "uts", "cgroup"))
     if uid:
         yield from ("--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID")
     else:

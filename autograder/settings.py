@@ -23,7 +23,6 @@ def apply(c: Any) -> None:
     from nbgrader.preprocessors import GetGrades
 
     from autograder.course import release
-    from autograder.grading.safe_page import KeepSafe
     from autograder.intake.submissions import LARGEST_FILE_KB, LARGEST_SUBMISSION_KB
     from autograder.results.feedback import AddSummary
 
@@ -36,10 +35,7 @@ def apply(c: Any) -> None:
     }
     c.ExchangeFactory.collect = "autograder.intake.collection.Collect"
     c.GenerateFeedback.exporter_class = "autograder.results.feedback.PageExporter"
-    # KeepSafe once more, for what an older version graded.
-    c.GenerateFeedback.preprocessors = [GetGrades, KeepSafe, AddSummary, CSSHTMLHeaderPreprocessor]
-    # Formgrader's page, and no other, has in front what a person grades.
-    c.HTMLExporter.preprocessors = ["autograder.grading.marking.WrittenFirst"]
+    c.GenerateFeedback.preprocessors = [GetGrades, AddSummary, CSSHTMLHeaderPreprocessor]
     c.ExportApp.plugin_class = "autograder.results.export.Grades"
     # CourseDirectory.ignore would keep the Records from grading as well.
     c.GenerateFeedback.post_convert_hook = "autograder.results.feedback.finish_pages"

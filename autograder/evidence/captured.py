@@ -93,7 +93,7 @@ def _guarded(file: Path, count: Callable[[], str]) -> list[Finding]:
     try:
         different = count()
     except _UNREADABLE as problem:
-        message = f"{file.name} cannot be counted again ({type(problem).__name__})."
+        message = f"{file.name} is not a capture that can be read ({type(problem).__name__})."
         return [Finding(IMPOSSIBLE, message)]
     if not different:
         return []
@@ -104,8 +104,7 @@ def _whole(record: Record, file: Path) -> str:
     """Which fact of a Record of one capture that does not give."""
     study = find(record.study) if record.study in STUDIES else None
     if study and (recount := study.recount):
-        facts, counts = record.points[0].facts, recount(record, file)
-        return next((name for name in counts if facts[name] != counts[name]), "")
+        return _other(record.points[0].facts, recount(record, file))
     if record.study == postcard.STUDY and record.variant in postcard.NAMES:
         return _cards(record, file)
     if (record.study, record.variant) == (own_loop.STUDY, own_loop.VARIANT):
@@ -148,17 +147,19 @@ def _talk(record: Record, talks: Sequence[Point], file: Path) -> str:
 
 def _loop(record: Record, file: Path) -> str:
     """Which of our own counts its capture does not give."""
-    counted = own_loop.ours(file, int(record.sweep["row_bytes"]))
     recorded = {point.at["count"]: point.facts["ours"] for point in record.points}
-    return next((name for name, value in counted.items() if recorded[name] != value), "")
+    return _other(recorded, own_loop.ours(file, int(record.sweep["row_bytes"])))
 
 
 def _plate(record: Record, file: Path) -> str:
     """Which fact of a captured plate its capture does not give."""
     (point,) = record.select(capture="steps")
     counted = wire.on_the_wire(file, int(point.at["columns"]))
-    known = {name: value for name, value in counted.items() if name in point.facts}
-    return next((name for name, value in known.items() if point.facts[name] != value), "")
+    return _other(point.facts, {n: value for n, value in counted.items() if n in point.facts})
+
+
+def _other(recorded: Mapping[str, Any], counted: Mapping[str, Any]) -> str:
+    return next((str(name) for name in counted if recorded[name] != counted[name]), "")
 
 
 def _cards(record: Record, file: Path) -> str:
@@ -167,7 +168,8 @@ def _cards(record: Record, file: Path) -> str:
     if len(captured) != len(record.points):
         return "number of messages"
     for recorded, counted in zip(record.points, captured, strict=True):
-        for name, value in counted.as_plain()["facts"].items():
-            if name in recorded.facts and recorded.facts[name] != value:
-                return str(name)
+        facts = counted.as_plain()["facts"]
+        known = {name: value for name, value in facts.items() if name in recorded.facts}
+        if other := _other(recorded.facts, known):
+            return other
     return ""

@@ -19,38 +19,30 @@ MOST_VALUES_TOGETHER = 1_000_000
 LONGEST_REASON = 300
 
 
-def files(folder: Path) -> Iterator[tuple[Path, str]]:
-    """Every file that may be a Record, each with the reason why it is left out, or ""."""
+def records(folder: Path) -> Iterator[tuple[Path, Record | None, str]]:
+    """Every file that may be a Record, with the Record in it, or None and the reason."""
     together = 0
     paths = [path for path in sorted(folder.glob("*.json")) if path.name != ANSWERS]
     for place, path in enumerate(paths):
-        if place >= MOST_RECORDS:
-            yield path, f"{path.name} is not read: only {MOST_RECORDS} files are."
-            continue
-        try:
-            fault, number = _look(path)
-        except OSError as problem:
-            fault, number = f"{path.name} cannot be read ({problem.strerror or problem}).", 0
-        if not fault and together + number > MOST_VALUES_TOGETHER:
-            fault = (
-                f"{path.name} is not read: it and the Records before it have more than"
-                f" {MOST_VALUES_TOGETHER:,} values together."
-            )
-        together += 0 if fault else number
-        yield path, fault
-
-
-def records(folder: Path) -> Iterator[tuple[Path, Record | None, str]]:
-    """Every file that may be a Record, with the Record in it, or None and the reason."""
-    for path, fault in files(folder):
         record: Record | None = None
+        fault = f"{path.name} is not read: only {MOST_RECORDS} files are."
         try:
-            record = None if fault else Record.load(path)
+            number = 0
+            if place < MOST_RECORDS:
+                fault, number = _look(path)
+            if not fault and together + number > MOST_VALUES_TOGETHER:
+                fault = (
+                    f"{path.name} is not read: it and the Records before it have more than"
+                    f" {MOST_VALUES_TOGETHER:,} values together."
+                )
+            if not fault:
+                together += number
+                record = Record.load(path)
         except LabError as problem:
             # The learner knows the file by its name, not by the grader's path.
             fault = problem.message.replace(str(path), path.name)
         except (RecursionError, MemoryError, OSError, ValueError) as problem:
-            fault = f"{path.name} cannot be read ({problem})."
+            fault = f"{path.name} cannot be read ({getattr(problem, 'strerror', '') or problem})."
         yield path, record, fault[:LONGEST_REASON]
 
 

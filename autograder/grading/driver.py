@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +31,6 @@ from beowulf.this_machine.progress import Progress, no_progress
 UNGRADED = "ungraded.json"  # in reports/SLUG/: why, by learner
 # Over the time for programs, for all else that is done with a submission.
 LONGEST_REST_S = 180.0
-# Programs that take longer than this wait until all others are graded, and have all their time then.
-FIRST_RUN_S = 7.0
 
 
 def grade(
@@ -105,33 +104,15 @@ def _grade(
                 new.append(student)
         try:
             shutil.rmtree(unfinished, ignore_errors=True)
-            for done, outcome in enumerate(_outcomes(assignment, new, jobs)):
+            grade_one = partial(one_submission.grade, assignment)
+            outcomes = workers.run(grade_one, new, jobs, LONGEST_S + LONGEST_REST_S)
+            for done, outcome in enumerate(outcomes):
                 progress(done, len(new), outcome.student)
                 graded = _save(entries, assignment, outcome)
                 _save_reason(course.folder, assignment.slug, why, graded)
                 yield graded
         finally:
             shutil.rmtree(unfinished, ignore_errors=True)
-
-
-def _outcomes(assignment: Assignment, students: list[str], jobs: int) -> Iterator[Outcome]:
-    """The Outcome of each submission; what takes long comes last, so that nobody waits for it."""
-    later: list[str] = []
-    if len(students) > 1:
-        in_short = replace(assignment, longest_s=FIRST_RUN_S)
-        for outcome in _graded(in_short, students, jobs):
-            if outcome.assessed.out_of_time:
-                later.append(outcome.student)
-            else:
-                yield outcome
-    yield from _graded(assignment, later if len(students) > 1 else students, jobs)
-
-
-def _graded(assignment: Assignment, students: list[str], jobs: int) -> Iterator[Outcome]:
-    def grade_one(student: str) -> Outcome:
-        return one_submission.grade(assignment, student)
-
-    yield from workers.run(grade_one, students, jobs, LONGEST_S + LONGEST_REST_S)
 
 
 def _save(entries: Entries, assignment: Assignment, outcome: Outcome) -> Graded:

@@ -60,7 +60,7 @@ class Entries:
             for comment in notebook.comments:
                 if comment.name in outcome.comments:
                     comment.auto_comment = outcome.comments[comment.name]
-        lateness.enter(self.book, submission, self.late(student), self.assignment.late)
+        lateness.enter(self.book, submission, self.late(student))
         self.book.db.commit()
 
     def late(self, student: str) -> Lateness:

@@ -6,14 +6,14 @@ What a learner's own files say of their time is never sure, because the learner 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook
-from nbgrader.preprocessors import AssignLatePenalties
+from nbgrader.preprocessors import NbGraderPreprocessor
 
 from autograder.course import dates
 from autograder.course.course import folder_of, saving
@@ -114,7 +114,7 @@ def of_class(course: Path, slug: str, students: list[str]) -> dict[str, Lateness
     }
 
 
-def enter(book: Any, submission: Any, lateness: Lateness, step: TakeLatePoints) -> None:
+def enter(book: Any, submission: Any, lateness: Lateness) -> None:
     """Put due date, time and what is taken off into the rows of a submission."""
     if lateness.handed_in:
         submission.timestamp = _naive(lateness.handed_in)
@@ -124,9 +124,10 @@ def enter(book: Any, submission: Any, lateness: Lateness, step: TakeLatePoints) 
     book.db.flush()
     for notebook in submission.notebooks:
         book.db.refresh(notebook, ["score"])
-        penalty = step.penalty(submission, notebook.score, replace(lateness, costs=left))
-        notebook.late_submission_penalty = penalty
-        left -= penalty or 0.0
+        # As nbgrader does: no penalty takes more than there is.
+        penalty = max(0.0, min(left, notebook.score))
+        notebook.late_submission_penalty = penalty or None
+        left -= penalty
 
 
 def _state(submission: Any) -> tuple[Any, ...]:
@@ -152,7 +153,6 @@ def refresh(course: Course, slugs: list[str]) -> None:
 
     LabError when the files are wrong, or another command is at work.
     """
-    step = TakeLatePoints(parent=course.api)
     for slug in slugs:
         lab = dates.of_lab(course.folder, slug)
         with course.gradebook() as book, saving(f"The dates of {slug}"):
@@ -162,7 +162,7 @@ def refresh(course: Course, slugs: list[str]) -> None:
             before = {student: _state(each) for student, each in graded.items()}
             set_due(book, slug, lab)
             for student, late in of_class(course.folder, slug, sorted(graded)).items():
-                enter(book, graded[student], late, step)
+                enter(book, graded[student], late)
             if before == {student: _state(each) for student, each in graded.items()}:
                 book.db.rollback()
                 continue
@@ -170,28 +170,8 @@ def refresh(course: Course, slugs: list[str]) -> None:
                 book.db.commit()
 
 
-class TakeLatePoints(AssignLatePenalties):  # type: ignore[misc]
-    """Takes off what course.toml says for a late hand-in; a plug-in of the course's own decides in place of it."""
-
-    @property
-    def is_own(self) -> bool:
-        """Whether the course has a plug-in of its own."""
-        return self.plugin_class is not type(self).plugin_class.default_value
-
-    def penalty(self, submission: Any, score: float, lateness: Lateness) -> float | None:
-        """What a notebook with this score loses, never more than it has; None when it is not late."""
-        if not self.is_own:
-            penalty: float | None = lateness.costs or None
-        else:
-            self.init_plugin()
-            late_s = lateness.late_s if lateness.sure else 0.0
-            if lateness.due is None and lateness.sure and not lateness.is_late:
-                late_s = submission.total_seconds_late  # the date was set in formgrader
-            penalty = late_s and self.plugin_inst.late_submission_penalty(
-                submission.student.id, score, late_s
-            )
-        # As nbgrader does: no penalty takes more than there is.
-        return float(min(max(penalty, 0.0), score)) if penalty else None
+class TakeLatePoints(NbGraderPreprocessor):  # type: ignore[misc]
+    """Takes off what course.toml says for a late hand-in."""
 
     def preprocess(
         self, nb: NotebookNode, resources: dict[str, Any]
@@ -205,6 +185,6 @@ class TakeLatePoints(AssignLatePenalties):  # type: ignore[misc]
         with Gradebook(about["db_url"]) as book:
             set_due(book, slug, dates.of_lab(course, slug))
             submission = book.find_submission(slug, student)
-            enter(book, submission, of_class(course, slug, [student])[student], self)
+            enter(book, submission, of_class(course, slug, [student])[student])
             book.db.commit()
         return nb, resources

@@ -12,12 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import nbformat
-from nbconvert.preprocessors import Preprocessor
-from nbformat import NotebookNode
 from nbgrader.api import MissingEntry
 from nbgrader.utils import is_grade, is_solution
 
-from autograder.cells import new_cell, text_of
+from autograder.cells import text_of
 from autograder.course.course import saving
 from autograder.files import cannot_write, locked
 from autograder.grading import one_submission
@@ -33,7 +31,6 @@ FILE = "changes.csv"  # in the course's folder: who changed which points, and wh
 COLUMNS = ("time", "by", "id", "lab", "question", "before", "after", "reason")
 # Within a paragraph: where the author's line ended, a terminal's need not.
 _LINE_END = re.compile(r"(?<=[^\n])\n(?![\n*+|0-9-])")
-REST = "# The notebook\n\nNothing below is yours to grade."
 
 
 @dataclass(frozen=True)
@@ -58,29 +55,6 @@ def questions(course: Course, slug: str) -> dict[str, str]:
                 text = text_of(cell)
                 models[cell.metadata.nbgrader.grade_id] = _LINE_END.sub(" ", text)
     return models
-
-
-class WrittenFirst(Preprocessor):
-    """Shows what a person grades on top of Formgrader's page, each answer below its question; other pages stay."""
-
-    def preprocess(
-        self, nb: NotebookNode, resources: dict[str, Any]
-    ) -> tuple[NotebookNode, dict[str, Any]]:
-        """The notebook in another order; nothing of it is left out."""
-        if "submission_id" not in resources:  # which Formgrader alone passes on
-            return nb, resources
-        first: list[NotebookNode] = []
-        rest: list[NotebookNode] = []
-        for cell in nb.cells:
-            if is_grade(cell) and is_solution(cell):
-                if rest and rest[-1].cell_type == "markdown":
-                    first.append(rest.pop())
-                first.append(cell)
-            else:
-                rest.append(cell)
-        if first:
-            nb.cells = [*first, new_cell("markdown", REST, id="beowulf-rest"), *rest]
-        return nb, resources
 
 
 def answers(

@@ -22,8 +22,7 @@ from autograder import rubrics
 from autograder.cells import KnownNotebook, known, restore
 from autograder.course.course import Course
 from autograder.grading import safe_page, scoring
-from autograder.grading.lateness import TakeLatePoints
-from autograder.grading.scoring import Assessed, AssessSubmission
+from autograder.grading.scoring import Assessed
 from autograder.intake import inspection, submissions
 from autograder.intake.inspection import HandInError
 from autograder.rubrics import Rubric, questions
@@ -42,8 +41,6 @@ class Assignment:
     slug: str
     rubric: Rubric | None  # None: an instructor's own, which is not graded here
     notebooks: list[KnownNotebook]
-    longest_s: float  # for a hand-in's programs in C
-    late: TakeLatePoints
     ignored: list[str]  # patterns of files that are not copied
     of_learners: list[str]  # files of the course that a learner changes and hands in
     permissions: int
@@ -64,8 +61,6 @@ class Assignment:
             slug=slug,
             rubric=partial(rubrics.ask, scored) if scored else None,
             notebooks=notebooks,
-            longest_s=AssessSubmission(parent=api).longest_s,
-            late=TakeLatePoints(parent=api),
             ignored=[*api.coursedir.ignore, "*.ipynb"],
             of_learners=list(configured.exclude_overwriting.get(slug, [])),
             permissions=int(str(configured.permissions), 8),
@@ -158,9 +153,7 @@ def _restored(assignment: Assignment, student: str, released: KnownNotebook) -> 
 
 def _assess(assignment: Assignment, student: str, notebook: NotebookNode, folder: Path) -> Assessed:
     assert assignment.rubric, "driver and regrade have looked for it"
-    return scoring.assess(
-        assignment.rubric, folder, notebook, student, assignment.course, assignment.longest_s
-    )
+    return scoring.assess(assignment.rubric, folder, notebook, student, assignment.course)
 
 
 def _lay_out(assignment: Assignment, student: str) -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-import sys
 from collections.abc import Mapping
 from functools import cache, partial
 from html import escape, unescape
@@ -41,7 +40,6 @@ MOST_WORDS = 30_000  # and signs in code: a page colours each, in 40 characters 
 LONGEST_HTML = 100_000  # without pictures, of one answer: a table may become fifty times as long as it was written
 ANSI_AS_HTML = 60  # characters that a page needs for a colour
 TOO_MANY_PICTURES = f"a notebook shows {MOST_PICTURES / 1e6:g} MB of pictures."
-MADE_SAFE = "beowulf_made_safe"  # among a notebook's metadata, all of which are ours
 CUT = "(cut off: a page shows {} of a notebook)"
 CUT_CODE = f"(cut off: a page shows {MOST_WORDS:,} words and signs of a notebook's code)"
 FIRST_BYTES = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8\xff"}
@@ -69,7 +67,7 @@ _TAG = re.compile(r"(<[^>]*>)")
 _IMAGE = re.compile(r'<img src="attachment:([^"]{1,400})"[^>]{0,2000}>')
 # Formgrader serves the files of a submission; by these endings, as something that a browser only shows or saves.
 ENDINGS = set(
-    " .c .csv .h .ipynb .jpeg .jpg .json .log .lua .md .pcap .pcapng .png .py .toml .txt".split(" ")
+    " .c .csv .h .ipynb .jpeg .jpg .json .log .lua .md .pcapng .png .py .toml .txt".split(" ")
 )
 
 
@@ -87,45 +85,34 @@ class KeepSafe(NbGraderPreprocessor):  # type: ignore[misc]
 def make_safe(notebook: NotebookNode, folder: Path) -> None:
     """Make the cells of a graded notebook safe, and remove unsafe files from its folder."""
     notebook.metadata.pop("widgets", None)
-    made_safe = bool(notebook.metadata.get(MADE_SAFE))  # by grading; this is the page of feedback
-    room = Room(*5 * [sys.maxsize]) if made_safe else Room()
-    notebook.cells = notebook.cells if made_safe else few(notebook.cells)
+    room = Room()
+    notebook.cells = few(notebook.cells)
     # Answers first: for what a person grades there is room, whatever else a notebook shows.
     for cell in sorted(notebook.cells, key=lambda cell: not is_solution(cell)):
         attachments = cell.pop("attachments", {})
         if is_locked(cell):
             continue
-        if cell.cell_type != "markdown":
-            cell.source = room.code(cell.source)
-        elif made_safe:
-            cell.source = _one_line(cell.source.removeprefix(BEGIN).removesuffix(END))
-        else:
+        if cell.cell_type == "markdown":
             cell.source = markdown(cell.source, attachments, room)
+        else:
+            cell.source = room.code(cell.source)
     for cell in notebook.cells:
         if cell.cell_type == "code":
             ours = is_grade(cell) and not is_solution(cell)
             cell.outputs = outputs(cell.outputs, ours, room)
-    notebook.metadata[MADE_SAFE] = True
     remove_unsafe(folder)
 
 
 class Room:
     """How many characters of text and of pictures, and how many outputs, a notebook may still show."""
 
-    def __init__(
-        self,
-        left: int = MOST_TEXT,
-        left_pictures: int = MOST_PICTURES,
-        longest: int = LONGEST_TEXT,
-        left_outputs: int = MOST_OUTPUTS,
-        left_words: int = MOST_WORDS,
-    ) -> None:
-        self.left, self.left_pictures, self.longest = left, left_pictures, longest
-        self.left_outputs, self.left_words = left_outputs, left_words
+    def __init__(self) -> None:
+        self.left, self.left_pictures = MOST_TEXT, MOST_PICTURES
+        self.left_outputs, self.left_words = MOST_OUTPUTS, MOST_WORDS
 
     def text(self, text: str) -> str:
         """The text, or the beginning of one that is too long, with a note."""
-        most = min(self.longest, max(self.left, 0))
+        most = min(LONGEST_TEXT, max(self.left, 0))
         shown = text[:most]
         self.left -= len(escape(shown)) + ANSI_AS_HTML * shown.count("\x1b")
         if len(text) <= most:

@@ -12,15 +12,15 @@ from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import Execute, NbGraderPreprocessor
 from nbgrader.utils import is_grade, is_solution
-from traitlets import Float
 
 from autograder import rubrics
 from autograder.cells import known, node, restore
 from autograder.course.course import folder_of
+from autograder.intake import inspection
 from autograder.rubrics import Rubric
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission
-from autograder.sandbox import LONGEST_S, Simulator
+from autograder.sandbox import Simulator
 from beowulf.errors import LabError
 
 MOST_ERRORS, LONGEST_ERROR = 20, 10_000  # letters
@@ -33,7 +33,6 @@ class Assessed:
     scores: Mapping[str, Score] = field(default_factory=dict)
     doubted: str = ""  # which Records are doubted, and why
     errors: list[str] = field(default_factory=list)  # of ours, as tracebacks
-    out_of_time: bool = False  # its sources were not simulated to the end
 
 
 def assess(
@@ -42,7 +41,6 @@ def assess(
     notebook: NotebookNode,
     student: str = "",
     course: Path | None = None,
-    longest_s: float = LONGEST_S,
 ) -> Assessed:
     """The points of one hand-in by a lab's rubric.
 
@@ -50,9 +48,8 @@ def assess(
     """
     with _Errors() as errors:
         submission = Submission.read(folder, notebook, student, course)
-        simulator = Simulator(longest_s)
-        scores = rubric(replace(submission, simulate=simulator))
-        return Assessed(scores, submission.doubted(), errors, simulator.out_of_time)
+        scores = rubric(replace(submission, simulate=Simulator()))
+        return Assessed(scores, submission.doubted(), errors)
 
 
 class _Errors(logging.Handler):
@@ -102,6 +99,7 @@ class RestoreCells(NbGraderPreprocessor):  # type: ignore[misc]
     ) -> tuple[NotebookNode, dict[str, Any]]:
         """The notebook with its cells restored."""
         about = resources["nbgrader"]
+        nb.cells = [node(inspection.kept(cell)) for cell in nb.cells]
         with Gradebook(about["db_url"]) as gradebook:
             restore(nb, known(gradebook.find_notebook(about["notebook"], about["assignment"])))
         return nb, resources
@@ -113,8 +111,6 @@ class AssessSubmission(Execute):  # type: ignore[misc]
     An instructor's own assignment, which has no rubric, is run as nbgrader does, and has its own test cells.
     """
 
-    longest_s = Float(LONGEST_S, help="Seconds for a hand-in's programs in C.").tag(config=True)
-
     def preprocess(
         self, nb: NotebookNode, resources: dict[str, Any], km: Any = None
     ) -> tuple[NotebookNode, dict[str, Any]]:
@@ -123,6 +119,6 @@ class AssessSubmission(Execute):  # type: ignore[misc]
         rubric, student = rubrics.find(about["assignment"]), str(about.get("student", ""))
         if rubric is None:
             return super().preprocess(nb, resources, km)  # type: ignore[no-any-return]
-        assessed = assess(rubric, folder, nb, student, folder_of(folder), self.longest_s)
+        assessed = assess(rubric, folder, nb, student, folder_of(folder))
         write_scores(nb, assessed.scores)
         return nb, resources

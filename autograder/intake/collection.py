@@ -154,9 +154,7 @@ def _as_it_was(course: Course, wanted: Wanted, student: str) -> Collected:
     folder = course.folder / "submitted" / student / wanted.slug
     if not folder.is_dir():
         return Collected(student, "refused")
-    faults = submissions.faults_of(folder, wanted)
-    notes = [*faults, *submissions.record_notes(folder, student, wanted)]
-    return Collected(student, "refused" if faults else "unchanged", notes)
+    return Collected(student, *submissions.looked_at(folder, student, wanted))
 
 
 def _still_to_come(each: HandIn, chosen: HandIn) -> str:

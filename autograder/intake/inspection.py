@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ MOST_OUTPUTS = 2_000  # of a cell
 NOTEBOOK_VERSION = 4
 MOST_SENTENCES = 8  # of one kind; the rest is counted
 # A Record, a capture or an exported picture's table beside the notebook.
-_OF_RECORDS = re.compile(r"[A-Z]\d+-.+\.(json|pcapng|pcap)")
+_OF_RECORDS = re.compile(r"[A-Z]\d+-.+\.(json|pcapng)")
 
 
 class HandInError(LabError):
@@ -58,7 +58,7 @@ def read(path: Path) -> NotebookNode:
 
     nbformat would check the rest, too, and needs minutes and gigabytes to say what is wrong with many outputs.
     """
-    cells = [_kept(cell) for cell in _cells(path)]
+    cells = [kept(cell) for cell in _cells(path)]
     make: Callable[..., NotebookNode] = nbformat.from_dict  # it has no types
     return make({"nbformat": NOTEBOOK_VERSION, "nbformat_minor": 5, "metadata": {}, "cells": cells})
 
@@ -96,31 +96,29 @@ def _cells(path: Path) -> list[dict[str, Any]]:
     return cells
 
 
-def _kept(cell: dict[str, Any]) -> dict[str, Any]:
-    name = _grade_id(cell)
-    kept: dict[str, Any] = {
+def kept(cell: Mapping[str, Any]) -> dict[str, Any]:
+    """A handed-in cell's type, source, name, outputs and pasted pictures, each of the type that it should have."""
+    name, source = _grade_id(cell), cell.get("source")
+    if isinstance(source, list):
+        source = "".join(map(str, source))
+    found: dict[str, Any] = {
         "cell_type": str(cell.get("cell_type"))[:20],
-        "source": _source(cell),
+        "source": _text(source),
         "metadata": {} if name is None else {"nbgrader": {"grade_id": name}},
     }
-    if kept["cell_type"] == "code":
+    if found["cell_type"] == "code":
         outputs = cell.get("outputs")
-        found = map(_output, outputs[:MOST_OUTPUTS] if isinstance(outputs, list) else ())
-        kept["outputs"] = [each for each in found if each is not None]
-        kept["execution_count"] = _count(cell)
+        shown = map(_output, outputs[:MOST_OUTPUTS] if isinstance(outputs, list) else ())
+        found["outputs"] = [each for each in shown if each is not None]
+        found["execution_count"] = _count(cell)
     attachments = cell.get("attachments")
     if isinstance(attachments, dict):
-        kept["attachments"] = {
+        found["attachments"] = {
             file: {kind: data for kind, data in kinds.items() if isinstance(data, str)}
             for file, kinds in attachments.items()
             if isinstance(kinds, dict)
         }
-    return kept
-
-
-def _source(cell: dict[str, Any]) -> str:
-    source = cell.get("source")
-    return _text("".join(map(str, source)) if isinstance(source, list) else source)
+    return found
 
 
 def _output(output: object) -> dict[str, Any] | None:
@@ -152,7 +150,7 @@ def _output(output: object) -> dict[str, Any] | None:
     return shown | ({"execution_count": _count(output)} if kind == "execute_result" else {})
 
 
-def _count(shown: dict[str, Any]) -> int | None:
+def _count(shown: Mapping[str, Any]) -> int | None:
     count = shown.get("execution_count")
     return count if type(count) is int and abs(count) < 1 << 31 else None
 
@@ -164,7 +162,7 @@ def _text(value: object) -> str:
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else ""
 
 
-def _grade_id(cell: dict[str, Any]) -> str | None:
+def _grade_id(cell: Mapping[str, Any]) -> str | None:
     """The name that nbgrader's marks give a cell."""
     metadata = cell.get("metadata")
     marks = metadata.get("nbgrader") if isinstance(metadata, dict) else None

@@ -29,11 +29,7 @@ LARGEST_SUBMISSION_KB = 100_000
 _FORMAT = "%Y-%m-%d %H:%M:%S.%f UTC"
 # How it is known when something was handed in: by the exchange, by a table of the LMS, or by the learner's own files.
 EXCHANGE, TABLE, FILES = "exchange", "table", "files"
-# Files of another time than this are of a clock that is wrong.
-WRONG_CLOCK = timedelta(days=1)
-OLDEST_DAYS = 2 * 365
 LONGEST_STAMP = 100
-NO_DAY = 1980  # the year that a zip gives to files without one
 
 
 @dataclass(frozen=True)
@@ -150,26 +146,29 @@ def _take(
         if not any(path.is_file() for path in fresh.rglob("*")):
             raise HandInError("There is no file in it.")
         notes += tidy(fresh, wanted)
-        faults = faults_of(fresh, wanted)
-        if faults and place.is_dir() and not faults_of(place, wanted):
-            raise HandInError(f"{faults[0]} The hand-in that was there before stays.")
+        outcome, about = looked_at(fresh, student, wanted)
+        if outcome == "refused" and place.is_dir() and not faults_of(place, wanted):
+            raise HandInError(f"{about[0]} The hand-in that was there before stays.")
         now, before = datetime.now(UTC), timestamp(place)
         when = min(known or hand_in.changed, now)
         if by != EXCHANGE:
-            notes += _doubts_about_time(hand_in, known, now)
+            if any(each.path.name == TIMESTAMP for each in hand_in.pieces):
+                notes.append(
+                    f"There is a {TIMESTAMP} in it, which anybody can write: its time does not count."
+                )
         collected = replace(collected, handed_in=as_stamp(when), by=by if known else FILES)
         if place.is_dir() and _same(fresh, place):
-            notes += [*faults, *record_notes(fresh, student, wanted)]
-            return replace(collected, outcome="refused" if faults else "unchanged")
+            notes += about
+            return replace(collected, outcome=outcome)
         if before and when < before and not older:
-            faults = faults_of(place, wanted)
-            notes[:] = [older_note(when, before), *faults, *record_notes(place, student, wanted)]
+            notes[:] = [older_note(when, before), *looked_at(place, student, wanted)[1]]
             return Collected(student, "unchanged", notes, collected.sender)
-        notes += [*faults, *record_notes(fresh, student, wanted)]
+        notes += about
         # nbgrader grades again only what is newer than what it graded.
         newer = when if before is None or when > before else before + timedelta(seconds=1)
         (fresh / TIMESTAMP).write_text(as_stamp(newer))
-        outcome = "refused" if faults else "updated" if place.exists() else "new"
+        if outcome == "unchanged":
+            outcome = "updated" if place.exists() else "new"
         if place.exists():
             place.rename(old)
         fresh.rename(place)
@@ -305,15 +304,17 @@ def rename(folder: Path, wanted: Wanted) -> list[str]:
     return []
 
 
+def looked_at(folder: Path, student: str, wanted: Wanted) -> tuple[str, list[str]]:
+    """What becomes of a hand-in that is in its place already: unchanged or refused, and the notes on it."""
+    faults = faults_of(folder, wanted)
+    notes = inspection.record_notes(folder, wanted.slug, student, wanted.course)
+    return "refused" if faults else "unchanged", [*faults, *notes]
+
+
 def faults_of(folder: Path, wanted: Wanted) -> list[str]:
     """Why the notebooks of a hand-in cannot be graded, in sentences."""
     faults = (inspection.notebook_fault(folder / name, wanted.cells) for name in wanted.notebooks)
     return list(filter(None, faults))
-
-
-def record_notes(folder: Path, student: str, wanted: Wanted) -> list[str]:
-    """Notes on a hand-in's Records before it is graded."""
-    return inspection.record_notes(folder, wanted.slug, student, wanted.course)
 
 
 def _same(fresh: Path, place: Path) -> bool:
@@ -330,19 +331,6 @@ def older_note(when: datetime, before: datetime) -> str:
         f"This one is of {when:%Y-%m-%d %H:%M} UTC; the one that is here, of {before:%Y-%m-%d %H:%M} UTC, is newer"
         " and stays. `--older` accepts the older one, too."
     )
-
-
-def _doubts_about_time(hand_in: Archive, known: datetime | None, now: datetime) -> Iterator[str]:
-    """Sentences about times that a learner, or a learner's clock, made up."""
-    if any(each.path.name == TIMESTAMP for each in hand_in.pieces):
-        yield f"There is a {TIMESTAMP} in it, which anybody can write: its time does not count."
-    changed = hand_in.changed
-    if known or not hand_in.pieces or changed.year <= NO_DAY:
-        return
-    if changed > now + WRONG_CLOCK:
-        yield f"Its files are of {changed:%Y-%m-%d}, which is still to come: the learner's clock is wrong."
-    elif now - changed > timedelta(days=OLDEST_DAYS):
-        yield f"Its files are of {changed:%Y-%m-%d}, years ago: the learner's clock may be wrong."
 
 
 def as_stamp(when: datetime) -> str:

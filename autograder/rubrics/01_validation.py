@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from functools import partial
 from itertools import permutations
 from typing import Any
@@ -44,6 +43,8 @@ RECEIVES = {"recv", "irecv", "sendrecv"}
 FEWEST_SAMPLES = 5  # of each ordered pair
 # As the notebook asks for it.
 TRIPS = Wants(x="number of the other node", y="round trip in µs", lines=4, points=3)
+PASSED_ON = "A token that each node's own function passes on and that comes home."
+BETWEEN_ALL = "A right round trip between each node and each other one."
 RATE = "idle_mbit_per_s"
 # By how much the Mbit/s in a Record may differ from those that its bytes and seconds give.
 ROUNDING_PERCENT, ROUNDING_MBIT_PER_S = 1, 0.00001
@@ -200,11 +201,6 @@ def _calls(record: Record) -> set[str]:
     return calls(next((str(p.facts["source"]) for p in record.points if "own" in p.at), ""))
 
 
-def own_program(judge: Callable[[Record, str], Score], variant: str, expected: str) -> Scorer:
-    """Scores the learner's best Record of one of their own functions."""
-    return partial(best_of_own, STUDY, variant, expected, judge)
-
-
 SCORERS: dict[str, Scorer] = {
     "predict-trip": sealed("trip"),
     "predict-idle": sealed("idle"),
@@ -212,15 +208,9 @@ SCORERS: dict[str, Scorer] = {
     "hosts-first-line": hosts_first_line,
     "ordered-pairs": partial(count, "ordered_pairs"),
     "ring-messages": partial(count, "ring_messages"),
-    "own-ring": own_program(
-        ring,
-        own_ring.VARIANT,
-        "A token that each node's own function passes on and that comes home.",
-    ),
-    "own-trips": own_program(
-        trips, own_trips.VARIANT, "A right round trip between each node and each other one."
-    ),
-    "trips-plot": own_plots.plot(
+    "own-ring": partial(best_of_own, STUDY, own_ring.VARIANT, PASSED_ON, ring),
+    "own-trips": partial(best_of_own, STUDY, own_trips.VARIANT, BETWEEN_ALL, trips),
+    "trips-plot": own_plots.Plot(
         "trips", TRIPS, own_plots.of_records(STUDY, own_trips.curves, variant=own_trips.VARIANT)
     ),
     "a5-record": a5_record,

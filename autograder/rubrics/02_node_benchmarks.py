@@ -7,7 +7,7 @@ from functools import partial
 
 from autograder.rubrics import facts_02, heat
 from autograder.rubrics.answers import given, is_near, word
-from autograder.rubrics.own_plots import Curves, of_records, plot
+from autograder.rubrics.own_plots import Curves, Plot, of_records
 from autograder.rubrics.predictions import sealed
 from autograder.rubrics.questions import Scorer
 from autograder.rubrics.record_facts import (
@@ -56,7 +56,7 @@ def copied_mb_per_s(column: str, record: Record) -> Curves:
 
 
 COPIED = [partial(copied_mb_per_s, column) for column in ("median_us", "best_us")]
-DRAWN = plot(
+DRAWN = Plot(
     array_sweep.PLOT,
     array_sweep.WANTS,
     of_records(array_sweep.STUDY, *COPIED, variant=array_sweep.VARIANT),
@@ -188,7 +188,7 @@ SCORERS: dict[str, Scorer] = {
     ),
     "bandwidth-plot": bandwidth_plot,
     "heat-prediction": sealed("heat-step"),
-    "heat-step": heat.right("H2", "step_loops", "step_numpy", "heat_step", weights=(1, 1, 2)),
+    "heat-step": heat.right("H2", {"step_loops": 1, "step_numpy": 1, "heat_step": 2}),
     "not-faster": ByRecord(facts_02.times_faster_by_row, STUDY, extremes),
     "caches": ByRecord(facts_02.memory, STUDY, caches),
     "own-rows": ByRecord(facts_02.own, own_rows.STUDY, own, own_rows.VARIANT),

@@ -127,8 +127,8 @@ PAPER_HPL = {
 SCORERS: dict[str, Scorer] = {
     "predict-speed-up": sealed("speed-up"),
     "predict-small": sealed("speed-up-small"),
-    "heat-run": heat.right(PLATE, "my_rows", "run", weights=(2, 3)),
-    "speed-up-plot": own_plots.plot(
+    "heat-run": heat.right(PLATE, {"my_rows": 2, "run": 3}),
+    "speed-up-plot": own_plots.Plot(
         "speed-up",
         SPEED_UP,
         own_plots.of_records(PLATE, *(partial(facts_03.speed_up_curves, way) for way in (0, 1))),

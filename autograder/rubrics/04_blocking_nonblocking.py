@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
 from functools import partial
 
 from autograder.rubrics import facts_04, heat, own_plots
@@ -27,8 +26,6 @@ from beowulf.labs.lab_04 import own_roundtrip
 from beowulf.measure.roundtrips import HALF
 from beowulf.record import Record
 
-# The size in the question model-time, and the limit in other-limit, where the course gave no word.
-ASKED_BYTES, ASKED_LIMIT = personal_code.USUAL_ASKED_BYTES, personal_code.USUAL_ASKED_LIMIT
 # MPICH 3.4 with CH3 sends at once while the message and its header of 32 bytes are not longer than
 # the default of MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE.
 EAGER_LIMIT, HEADER_BYTES = 131_072, 32
@@ -43,7 +40,7 @@ CALLS: Mapping[str, tuple[set[str], set[str]]] = {
 }
 SMALL_BYTES, LARGE_BYTES, FEWEST_SAMPLES = 8, 1_048_576, 30
 # The points of each exchange of ghost rows: that with a deadlock is the easiest to write.
-EXCHANGES = {"send_first": 1.0, "in_turns": 1.5, "nonblocking": 1.5}
+EXCHANGES = {"exchange_send_first": 1, "exchange_in_turns": 1.5, "exchange_nonblocking": 1.5}
 
 
 def eager(submission: Submission, *, tolerance: float) -> Score:
@@ -65,49 +62,20 @@ def eager(submission: Submission, *, tolerance: float) -> Score:
     return Score(int(right), 1, answered, wanted)
 
 
-@dataclass(frozen=True)
-class OfOnesOwn:
-    """Scores an answer to a question that has a number drawn for each learner; another learner's is reported."""
-
-    drawn: Callable[[str], int]  # by a learner's word
-    every: Sequence[int]
-    usual: int  # without a word
-    scored: Callable[[int, Submission, float], Score]
-
-    def __call__(self, submission: Submission, *, tolerance_percent: float) -> Score:
-        """The Score by the learner's own number."""
-        own = submission.own
-        mine = self.drawn(own.word) if own else self.usual
-        score = self.scored(mine, submission, tolerance_percent)
-        if score.points or own is None:
-            return score
-        for number in sorted({*self.every, self.usual} - {mine}):
-            if self.scored(number, submission, tolerance_percent).points:
-                whose = (
-                    "without your personal code" if number == self.usual else "for another learner"
-                )
-                note = f"{score.found}, which is right for {number:,} bytes, the question {whose}"
-                return replace(score, found=note)
-        return score
-
-
-def columns_within(limit: int, submission: Submission, percent: float) -> Score:
-    """How many columns a ghost row may have with this eager limit."""
+def columns_within(submission: Submission, *, tolerance_percent: float) -> Score:
+    """How many columns a ghost row may have with the eager limit that is drawn for the learner."""
+    limit = personal_code.asked_limit(submission.code)
     wanted = (limit - HEADER_BYTES) // COLUMN_BYTES
     says = f"({limit:,} - {HEADER_BYTES} bytes of header) / {COLUMN_BYTES}"
-    return near(submission, {"most_columns": wanted}, says, tolerance_percent=percent)
+    return near(submission, {"most_columns": wanted}, says, tolerance_percent=tolerance_percent)
 
 
-def line_at(size_bytes: int, submission: Submission, percent: float) -> Score:
-    """What the weighted fit gives a message of this size."""
-
-    def time(record: Record) -> Facts:
-        fit = facts_04.fits(record)
-        alpha, bandwidth = fit["weighted_alpha_us"], fit["weighted_bandwidth_bytes_per_us"]
-        return {"model_time_us": alpha + size_bytes / bandwidth}
-
-    scorer = ByRecord(time, own_roundtrip.STUDY, numbers_and_words("model_time_us"), facts_04.OWN)
-    return scorer(submission, tolerance_percent=percent)
+def line_at(submission: Submission, facts: Facts, by: str, *, tolerance_percent: float) -> Score:
+    """What the weighted fit gives a message of the size that is drawn for the learner."""
+    size = personal_code.asked_bytes(submission.code)
+    time_us = facts["weighted_alpha_us"] + size / facts["weighted_bandwidth_bytes_per_us"]
+    where = f"for {size:,} bytes, by {by}"
+    return near(submission, {"model_time_us": time_us}, where, tolerance_percent=tolerance_percent)
 
 
 def own(protocol: str, submission: Submission, *, slowest_times_c: float) -> Score:
@@ -184,9 +152,7 @@ def four_nodes(submission: Submission, facts: Facts, by: str, *, tolerance_perce
 SCORERS: dict[str, Scorer] = {
     "predict-saturation": sealed("saturation"),
     "eager-limit": eager,
-    "other-limit": OfOnesOwn(
-        personal_code.asked_limit, personal_code.ASKED_LIMITS, ASKED_LIMIT, columns_within
-    ),
+    "other-limit": columns_within,
     "own-blocking": partial(own, "blocking"),
     "own-nonblocking": partial(own, "nonblocking"),
     "fit": ByRecord(
@@ -200,16 +166,14 @@ SCORERS: dict[str, Scorer] = {
         ),
         facts_04.OWN,
     ),
-    "model-time": OfOnesOwn(
-        personal_code.asked_bytes, personal_code.ASKED_BYTES, ASKED_BYTES, line_at
-    ),
-    "times-plot": own_plots.plot(
+    "model-time": ByRecord(facts_04.fits, own_roundtrip.STUDY, line_at, facts_04.OWN),
+    "times-plot": own_plots.Plot(
         "times",
         TIMES,
         own_plots.of_records(own_roundtrip.STUDY, facts_04.own_times, variant=facts_04.OWN),
     ),
     "predict-deadlock": sealed("deadlock"),
-    "exchange": heat.right("H4", *EXCHANGES, weights=tuple(EXCHANGES.values())),
+    "exchange": heat.right("H4", EXCHANGES),
     "timeline": ByRecord(
         heat.exchanges_timeline,
         timelines.EXCHANGED,
@@ -218,7 +182,7 @@ SCORERS: dict[str, Scorer] = {
         ),
     ),
     "a7-record": partial(record_of, facts_04.by_nodes, "A7"),
-    "rates-plot": own_plots.plot("rates", RATES, facts_04.ring_rates),
+    "rates-plot": own_plots.Plot("rates", RATES, facts_04.ring_rates),
     "saturation-bytes": ByRecord(facts_04.by_nodes, "A7", saturation),
     "four-nodes": ByRecord(facts_04.by_nodes, "A7", four_nodes),
     "predict-impatience": sealed("impatience"),

@@ -42,13 +42,8 @@ def whole_plate(submission: Submission, facts: Facts, by: str) -> Score:
     return Score(0 if other else 1, 1, other or f"{by} is whole.", "A whole Record H6.")
 
 
-def loop(submission: Submission) -> Score:
+def counted(record: Record, expected: str) -> Score:
     """The same points for each count of the learner's that is the one of our reader."""
-    expected = f"a function that counts {', '.join(COUNTS)} in a capture of yours"
-    return best_of_own(own_loop.STUDY, own_loop.VARIANT, expected, _counted, submission)
-
-
-def _counted(record: Record, expected: str) -> Score:
     by_name = {point.at.get("count"): point.facts for point in record.points}
     results, points = [], 0
     for name in COUNTS:
@@ -174,12 +169,18 @@ SCORERS: dict[str, Scorer] = {
     ),
     "headers": ByRecord(*CARD, numbers_and_words(*HEADERS), "postcard"),
     "plate-record": ByRecord(*PLATE, whole_plate),
-    "packet-loop": loop,
+    "packet-loop": partial(
+        best_of_own,
+        own_loop.STUDY,
+        own_loop.VARIANT,
+        f"a function that counts {', '.join(COUNTS)} in a capture of yours",
+        counted,
+    ),
     "row-cost": ByRecord(*PLATE, row_cost),
-    "length-plot": own_plots.plot(
+    "length-plot": own_plots.Plot(
         "lengths", LENGTHS, own_plots.of_records(wire.STUDY, facts_06.length_line)
     ),
-    "cost-plot": own_plots.plot(
+    "cost-plot": own_plots.Plot(
         "costs", COSTS, own_plots.of_records(postcard.STUDY, facts_06.card_lines, variant="sizes")
     ),
     "a11-record": partial(record_of, facts_06.long, "A11"),

@@ -57,13 +57,8 @@ def budget(
     )
 
 
-def interval(submission: Submission) -> Score:
-    """A point for a change that is right for every cycle, two more for its ranges; the best Record counts."""
-    expected = "for every cycle the median of after / before, in per cent, and its 95 % interval"
-    return best_of_own(own_interval.STUDY, own_interval.VARIANT, expected, _interval, submission)
-
-
-def _interval(record: Record, expected: str) -> Score:
+def interval(record: Record, expected: str) -> Score:
+    """A point for a change that is right for every cycle, two more for its ranges."""
     source = str(record.sweep.get("source", ""))
     cycles = [each for each in record.points if "cycle" in each.at]
     if why := _no_function(source, cycles):
@@ -192,20 +187,11 @@ def limit(submission: Submission, facts: Facts, by: str, *, tolerance: float) ->
 def waiting_share(submission: Submission, *, tolerance: float) -> Score:
     """The share of an application's time that waited for messages, from what the paper prints; no sign matters."""
     workload, name = by_lot.workload(submission.code), "waiting_percent"
-    wanted = _waiting_percent(workload)
+    printed = papers.table("E-applications").set_index("workload")["change_percent"]
+    wanted = 100 * float(printed[workload]) / float(printed["IMB PingPong"])
     answer = submission.answers.get(name)
     right = is_number(answer) and abs(abs(answer) - wanted) <= tolerance
-    found = given(submission, name)
-    others = [each for each in by_lot.WORKLOADS if each != workload]
-    if not right and is_number(answer):
-        meant = [w for w in others if abs(abs(answer) - _waiting_percent(w)) <= tolerance]
-        found += f", which is right for {meant[0]}" if meant else ""
-    return Score(int(right), 1, found, f"{name}: {wanted:.1f} for {workload}")
-
-
-def _waiting_percent(workload: str) -> float:
-    printed = papers.table("E-applications").set_index("workload")["change_percent"]
-    return 100 * float(printed[workload]) / float(printed["IMB PingPong"])
+    return Score(int(right), 1, given(submission, name), f"{name}: {wanted:.1f} for {workload}")
 
 
 DIFFERING = numbers_and_words("unlike_node", "unlike_question")
@@ -219,11 +205,17 @@ SCORERS: dict[str, Scorer] = {
     "l1-record": partial(record_of, facts_07.budget, "L1"),
     "budget": ByRecord(facts_07.budget, "L1", budget),
     "unlike": ByRecord(facts_07.odd_one, differing_node.STUDY, DIFFERING, differing_node.VARIANT),
-    "own-interval": interval,
+    "own-interval": partial(
+        best_of_own,
+        own_interval.STUDY,
+        own_interval.VARIANT,
+        "for every cycle the median of after / before, in per cent, and its 95 % interval",
+        interval,
+    ),
     "predict-together": sealed("together"),
     "e6-record": partial(record_of, facts_07.knobs, "E6"),
     "each-knob": ByRecord(facts_07.knobs, "E6", EACH_KNOB),
-    "quantile-plot": own_plots.plot("quantiles", QUANTILES, facts_07.distributions),
+    "quantile-plot": own_plots.Plot("quantiles", QUANTILES, facts_07.distributions),
     "own-knob": own,
     "kept-line": ByRecord(facts_07.kept, own_knob.STUDY, kept_line, own_knob.VARIANT),
     "predict-plate": sealed("plate"),

@@ -28,16 +28,11 @@ SLIPS = {
 }
 
 
-def ghosts(submission: Submission) -> Score:
+def ghosts(record: Record, expected: str) -> Score:
     """All points for an exchange that is right, with the same bits on four ranks as on one."""
-
-    def judge(record: Record, expected: str) -> Score:
-        why = facts_08.exchange_fault(record)
-        found = f"{record.file_name}: {gas.FUNCTION}: {why or 'right'}."
-        return Score(0 if why else 1, 1, found, expected)
-
-    expected = f"A function {gas.FUNCTION} that fills every ghost zone; the same bits on one rank and on {gas.RANKS}."
-    return best_of_own(gas.STUDY, gas.VARIANT, expected, judge, submission)
+    why = facts_08.exchange_fault(record)
+    found = f"{record.file_name}: {gas.FUNCTION}: {why or 'right'}."
+    return Score(0 if why else 1, 1, found, expected)
 
 
 def partition(submission: Submission, *, most_balance: float, half_balance: float) -> Score:
@@ -75,7 +70,13 @@ SCORERS: dict[str, Scorer] = {
     "barrier": ByRecord(
         facts_08.barriers, "C7", numbers_and_words("barrier_two_us", "barrier_all_us")
     ),
-    "ghosts": ghosts,
+    "ghosts": partial(
+        best_of_own,
+        gas.STUDY,
+        gas.VARIANT,
+        f"A function {gas.FUNCTION} that fills every ghost zone; the same bits on one rank and on {gas.RANKS}.",
+        ghosts,
+    ),
     "parts": ByRecord(
         facts_08.shares,
         gas.STUDY,

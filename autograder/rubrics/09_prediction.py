@@ -72,7 +72,7 @@ SCORERS: dict[str, Scorer] = {
         numbers_and_words("memo_row_us", "memo_one_ms", "memo_own_ms", "memo_gigabit_ms"),
         scaling.VARIANT,
     ),
-    "scaling-plot": own_plots.plot(
+    "scaling-plot": own_plots.Plot(
         "scaling",
         SPEED_UPS,
         own_plots.of_records(scaling.STUDY, facts_09.speed_ups, variant=scaling.VARIANT),

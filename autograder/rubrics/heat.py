@@ -1,10 +1,11 @@
 """Points for the heat program, from the Records H2 to H7: right data, own source, measured; never for a time.
 
-A lab's rubric has `heat.right("H4", "in_turns")` among its SCORERS, or several functions in one question.
+A lab's rubric has `heat.right("H4", {"exchange_in_turns": 1})` among its SCORERS.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 
 from autograder.rubrics.questions import Scorer
@@ -16,53 +17,38 @@ from beowulf.exercises.timelines import longest
 from beowulf.measure.statistics import LEAST_PAIRS
 from beowulf.record import Record
 
-# The way that a function is measured by; a function without one is right when those are that need it.
+# The way that a function is measured by.
 WAYS = {
     "step_loops": "loops",
     "step_numpy": "numpy",
     "heat_step": "C",
-    "my_rows": "run",
     "run": "run",
     "exchange_send_first": "send_first",
     "exchange_in_turns": "in_turns",
     "exchange_nonblocking": "nonblocking",
-    "overlapped_step": "overlapped",
-    "overlapped": "overlapped",
 }
 SECOND = 1  # of the ranks: the first that may have a neighbour on both sides
 # Checked before `run` is, and not timed: right where that one is not, too.
 UNTIMED = {"my_rows"}
 
 
-def right(
-    study: str,
-    *names: str,
-    variant: str = "",
-    samples: int = LEAST_PAIRS,
-    weights: tuple[float, ...] = (),
-) -> Scorer:
-    """For each of these functions its weight (1) when it is right, the learner's own, and measured so often everywhere.
-
-    A name may be that of a way, such as "in_turns".
-    """
-    functions = {way: name for name, way in WAYS.items() if way not in ("run", "overlapped")}
-    wanted = [functions.get(name, name) for name in names]
-    worth = dict(zip(wanted, weights or [1.0] * len(wanted), strict=True))
-    expected = f"{', '.join(wanted)}: right, of your own, and measured"
-    return partial(best_of_own, study, variant, expected, partial(_right, worth, samples))
+def right(study: str, worth: Mapping[str, float]) -> Scorer:
+    """For each of these functions its points when it is right, of the learner's own, and measured often enough."""
+    expected = f"{', '.join(worth)}: right, of your own, and measured"
+    return partial(best_of_own, study, "", expected, partial(_right, worth))
 
 
-def _right(worth: dict[str, float], samples: int, record: Record, expected: str) -> Score:
+def _right(worth: Mapping[str, float], record: Record, expected: str) -> Score:
     known = reading.functions(record)
     points, found = 0.0, []
     for name, of in worth.items():
-        why = _why_not(record, name, known.get(name), samples)
+        why = _why_not(record, name, known.get(name))
         points += 0.0 if why else of
         found.append(f"{name}: {why or 'right'}")
     return Score(points, sum(worth.values()), f"{record.file_name}: {'; '.join(found)}", expected)
 
 
-def _why_not(record: Record, name: str, facts: Facts | None, samples: int) -> str:
+def _why_not(record: Record, name: str, facts: Facts | None) -> str:
     """Why a function gives no points by a Record; empty where it does."""
     if facts is None:
         return "it is not in the Record"
@@ -78,8 +64,8 @@ def _why_not(record: Record, name: str, facts: Facts | None, samples: int) -> st
         place = tuple(point.at.get(each) for each in ("ranks", "rows", "columns"))
         key = (point.quantity, *place)
         places[key] = places.get(key, 0) + len(point.samples)
-    if not places or min(places.values()) < samples:
-        return f"it is not measured {samples} times at each place"
+    if not places or min(places.values()) < LEAST_PAIRS:
+        return f"it is not measured {LEAST_PAIRS} times at each place"
     return ""
 
 

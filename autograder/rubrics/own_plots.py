@@ -42,20 +42,23 @@ def of_records(study: str, *reads: Callable[[Record], Curves], variant: str = ""
 
 @dataclass(frozen=True)
 class Plot:
-    """Scores the learner's plots of a name by the best of them, as `plot` says."""
+    """Scores the learner's plots of a name by the best of them; `data` has the lines that they should show.
+
+    Half of the points are for the numbers; where no line shows what was measured, the other half counts half.
+    """
 
     name: str
     wants: Wants
-    data: Data | None
+    data: Data
 
     def __call__(self, submission: Submission, *, tolerance_percent: float = 5) -> Score:
         """The Score of the best plot; a value counts within `tolerance_percent` of what was measured."""
         expected = f"{self.wants.y} over {self.wants.x}, {self.wants.lines} or more lines of {self.wants.points} points"
-        of = len(PARTS) + (OF_NUMBERS if self.data else 0)
+        of = len(PARTS) + OF_NUMBERS
         kept = submission.measured(LETTER, self.name)
         if not kept:
             return Score(0, of, f"There is no plot {self.name}.", expected)
-        data = list(self.data(submission)) if self.data else []
+        data = list(self.data(submission))
         scores = [
             self._one(record, data, of, expected, tolerance_percent / 100)
             for record in kept[:MOST_RECORDS]
@@ -78,26 +81,15 @@ class Plot:
         if not drawn:
             return Score(0, of, f"{record.file_name}: nothing is drawn.", expected)
         points = float(sum(not part for part in parts.values()))
-        if self.data:
-            share, why = _best_share(drawn, data, self.wants.points, room)
-            # A plot of other numbers than the learner's own is hardly one, however well it is labelled.
-            points = points + OF_NUMBERS * share if share else points / 2
-            said.append(why)
-        return Score(points, of, " ".join([f"{record.file_name}:", *said]), expected)
+        share, why = _best_share(drawn, data, self.wants.points, room)
+        # A plot of other numbers than the learner's own is hardly one, however well it is labelled.
+        points = points + OF_NUMBERS * share if share else points / 2
+        return Score(points, of, " ".join([f"{record.file_name}:", *said, why]), expected)
 
     def _read(self, record: Record) -> tuple[Mapping[str, Sequence[object]], list[Curve]]:
         """What each of the plot's parts lacks, and its lines."""
         facts = best([point.facts for point in record.points], self.wants)
         return remarks(facts, self.wants), [_by_x(line) for line in facts["lines"] if line["x"]]
-
-
-def plot(name: str, wants: Wants, data: Data | None = None) -> Plot:
-    """Points for the plot of this name; `data` has the lines that it should show.
-
-    Without `data` only labels, scales and lines count. With it, half of the points are for the numbers; where no line
-    shows what was measured, the other half counts half.
-    """
-    return Plot(name, wants, data)
 
 
 def _best_share(

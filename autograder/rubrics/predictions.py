@@ -12,15 +12,12 @@ from beowulf.predictions import LETTER, Prediction, of_record
 EXPECTED = "a number with its range, sealed before the first Record of its study"
 
 
-def sealed(*names: str) -> Scorer:
-    """The same points for each of these predictions that was sealed in time; being right gives none."""
+def sealed(name: str) -> Scorer:
+    """A point for a prediction that was sealed in time; being right gives none."""
 
     def score(submission: Submission) -> Score:
-        reasons = [_why_not(submission, name) for name in names]
-        found = " ".join(
-            why or f"{name} was sealed in time." for name, why in zip(names, reasons, strict=True)
-        )
-        return Score(reasons.count(""), len(names), found, EXPECTED)
+        why = _why_not(submission, name)
+        return Score(0 if why else 1, 1, why or f"{name} was sealed in time.", EXPECTED)
 
     return score
 

@@ -61,17 +61,6 @@ def read_records(
     read: Reader, study: str, variant: str, submission: Submission
 ) -> tuple[list[tuple[Facts, str]], str]:
     """The facts of the newest complete Records of a study, each with its name; and why another cannot be used."""
-    return submission.once(
-        (read, study, variant), lambda: _read_records(read, study, variant, submission)
-    )
-
-
-def _read_records(
-    read: Reader, study: str, variant: str, submission: Submission
-) -> tuple[list[tuple[Facts, str]], str]:
-    records = submission.measured(study, variant)
-    if not records:
-        return [], submission.missing(study, variant)
 
     def whole(record: Record) -> Facts:
         facts = read(record)
@@ -79,15 +68,19 @@ def _read_records(
             raise LabError(f"{', '.join(bad)} cannot be read")
         return facts
 
-    readings: list[tuple[Facts, str]] = []
-    fault = ""
-    for record in records[:MOST_RECORDS]:
-        facts, why = attempt(whole, record)
-        if facts is None or not record.complete:
-            fault = fault or f"{record.file_name}: {why or 'it was cut short'}."
-        else:
-            readings.append((facts, record.file_name))
-    return readings, fault
+    def look() -> tuple[list[tuple[Facts, str]], str]:
+        records = submission.measured(study, variant)
+        readings: list[tuple[Facts, str]] = []
+        fault = "" if records else submission.missing(study, variant)
+        for record in records[:MOST_RECORDS]:
+            facts, why = attempt(whole, record)
+            if facts is None or not record.complete:
+                fault = fault or f"{record.file_name}: {why or 'it was cut short'}."
+            else:
+                readings.append((facts, record.file_name))
+        return readings, fault
+
+    return submission.once((read, study, variant), look)
 
 
 def _is_fact(value: Any) -> bool:

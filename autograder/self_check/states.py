@@ -111,10 +111,8 @@ class _Check:
 
     def _missing(self, name: str) -> State | None:
         """What has to be measured, sealed or drawn first."""
-        for need in self.needs.get(name, ()):
-            if state := self._missing_of(need):
-                return state
-        return None
+        states = map(self._missing_of, self.needs.get(name, ()))
+        return next(filter(None, states), None)
 
     def _missing_of(self, need: Need) -> State | None:
         study, variant = need
@@ -168,10 +166,10 @@ class _Check:
         return bool(self.needs.get(name)) and not self._names(name)
 
     def _names(self, name: str) -> list[tuple[str, str]]:
-        """The answers that a question's own test looks at, each with its kind; "" for any."""
+        """The answers that a question's own test looks at, each with its kind."""
         tree = ast.parse(self.work.released[name].source)
         calls = [each for each in ast.walk(tree) if isinstance(each, ast.Call)]
-        return [_answer(call) for call in calls if _is_form(call)]
+        return list(filter(None, map(_form, calls)))
 
     def _unwritten(self, name: str) -> State | None:
         """Of a question that asks for code and no values: whether its cell is empty, or no Python."""
@@ -222,23 +220,19 @@ class _Check:
             yield f"`beowulf check {number} --solution QUESTION` shows the author's answer."
 
 
-def _is_form(call: ast.Call) -> bool:
-    # As `lab.form(answer, "number")`; in notebooks of 1.0.0 without `lab.`.
+def _form(call: ast.Call) -> tuple[str, str] | None:
+    """The answer and the kind in `lab.form(answer, "number")`; in notebooks of 1.0.0 without `lab.`."""
     called = getattr(call.func, "attr", getattr(call.func, "id", ""))
-    return called == form.__name__ and len(call.args) == 2 and isinstance(call.args[0], ast.Name)
-
-
-def _answer(call: ast.Call) -> tuple[str, str]:
-    name, kind = call.args
-    assert isinstance(name, ast.Name), "_is_form has looked"
-    known = isinstance(kind, ast.Constant) and isinstance(kind.value, str)
-    return name.id, str(kind.value) if isinstance(kind, ast.Constant) and known else ""
+    match call.args if called == form.__name__ else ():
+        case [ast.Name(id=name), ast.Constant(value=str(kind))]:
+            return name, kind
+    return None
 
 
 def _fault(value: Any, kind: str) -> str:
     """What is wrong with the form of an answer; "" when nothing is."""
     try:
-        form(value, kind or ("text" if isinstance(value, str) else "number"))
+        form(value, kind)
     except NotAnAnswerError as problem:
         return str(problem)
     return ""

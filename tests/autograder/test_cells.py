@@ -8,6 +8,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from autograder.cells import KnownCell, identify, new_cell, node, restored
+from autograder.intake import inspection
 
 
 def known(name: str, kind: str = "code", source: str = "stub", **marks: Any) -> KnownCell:
@@ -78,13 +79,13 @@ def test_a_changed_cell_type_is_what_it_was() -> None:
 
 @pytest.mark.parametrize("marks", [{"grade_id": "unknown", "grade": True}, {}, [], "text", None])
 def test_marks_that_nobody_released_are_dropped(marks: object) -> None:
-    cell = node({"cell_type": "code", "source": "x", "metadata": {"nbgrader": marks}})
-    assert restored([cell], {})[0].metadata == {}
+    cell = inspection.kept({"cell_type": "code", "source": "x", "metadata": {"nbgrader": marks}})
+    assert restored([node(cell)], {})[0].metadata == {}
 
 
 def test_cells_that_are_hardly_cells_do_no_harm() -> None:
     strange = [{}, {"cell_type": "video", "source": ["a", 3]}, {"metadata": None, "source": None}]
-    found = restored([node(cell) for cell in strange], {})
+    found = restored([node(inspection.kept(cell)) for cell in strange], {})
     assert [cell.cell_type for cell in found] == ["raw", "raw", "raw"]
 
 

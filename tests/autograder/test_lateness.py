@@ -8,15 +8,12 @@ import os
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from nbgrader.api import Gradebook
-from nbgrader.plugins import LateSubmissionPlugin
 from small_class import SLUG, enter, gradebook_of
 from test_class_collect import CLASS, NAME, WANTED, notebook
-from traitlets.config import Config
 
 from autograder.course import dates, limits
 from autograder.course.course import Course
@@ -80,24 +77,6 @@ def test_the_mark_of_an_lms_costs_the_least_that_it_can_mean() -> None:
     assert (no_date.is_late, no_date.costs) == (True, 0.0)
     known = lateness.of(LAB, "ada", replace(marked, by=TABLE), None)
     assert (known.days, known.costs) == (5, 10.0)
-
-
-class Half(LateSubmissionPlugin):  # type: ignore[misc]
-    """A course's own: half of what there is."""
-
-    def late_submission_penalty(self, student: str, score: float, late_s: float) -> float:
-        return score / 2
-
-
-def test_a_plug_in_of_the_courses_own_decides_in_place_of_ours() -> None:
-    config = Config({"AssignLatePenalties": {"plugin_class": f"{__name__}.Half"}})
-    ours, own = lateness.TakeLatePoints(), lateness.TakeLatePoints(config=config)
-    submission = SimpleNamespace(student=SimpleNamespace(id="ada"), total_seconds_late=0.0)
-    late = lateness.of(LAB, "ada", collected(timedelta(days=2)), None)
-    assert [each.penalty(submission, 10.0, late) for each in (ours, own)] == [4.0, 5.0]
-    assert ours.penalty(submission, 3.0, late) == 3.0
-    unsure = lateness.of(LAB, "ada", collected(timedelta(days=2), FILES), None)
-    assert [each.penalty(submission, 10.0, unsure) for each in (ours, own)] == [None, None]
 
 
 def test_an_exemption_is_for_one_learner() -> None:
@@ -193,29 +172,6 @@ def test_a_timestamp_that_is_none_costs_nobody_anything(tmp_path: Path) -> None:
     stamp.unlink()
     stamp.write_text(honest)
     assert submissions.timestamp(tmp_path) == datetime(2026, 2, 3, 10, tzinfo=UTC)
-
-
-@pytest.mark.parametrize(
-    ("days", "said"), [(800, "is still to come"), (-1500, "years ago"), (0, "")]
-)
-def test_a_clock_that_is_years_off_is_named(tmp_path: Path, days: int, said: str) -> None:
-    place = tmp_path / "in" / "ab12"
-    place.mkdir(parents=True)
-    (place / NAME).write_bytes(notebook())
-    when = (datetime.now(UTC) + timedelta(days=days)).timestamp()
-    os.utime(place / NAME, (when, when))
-    found = taken_in(tmp_path)
-    clock = [note for note in found.notes if "clock" in note]
-    assert len(clock) == bool(said)
-    assert said in " ".join(clock)
-    stamp = submissions.as_time(found.handed_in)
-    assert stamp
-    assert stamp <= datetime.now(UTC)
-    # What the LMS says is the better time, and then nobody asks the files.
-    found = taken_in(tmp_path, times={"ab12": DUE}, older=True)
-    assert found.outcome == "unchanged"
-    assert (found.by, found.handed_in) == (TABLE, submissions.as_stamp(DUE))
-    assert not [note for note in found.notes if "clock" in note]
 
 
 WORKSHEET = (

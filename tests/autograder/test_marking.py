@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
-from copy import deepcopy
 from functools import partial
 from typing import Any
 
 import fabricated
 import pytest
-from nbconvert import HTMLExporter
 from running import first
 from small_class import SLUG, enter, give, guests
-from traitlets.config import Config
 from typer.testing import CliRunner, Result
 
-from autograder import settings
 from autograder.commands import app
 from autograder.course.course import Course
 from autograder.files import locked
 from autograder.grading import marking
-from autograder.grading.marking import WrittenFirst
 from autograder.intake import submissions
 from beowulf.errors import LabError, UsageError
 from tests.gold.case import Case
@@ -156,24 +151,3 @@ def test_what_is_not_graded_yet_is_named_and_not_shown(waiting: Course, run: Any
     assert "explain, 1 of 2" in done.stdout
     assert isinstance(run("--question", "ring-messages").exception, UsageError)
     assert "nothing waits" in run("--student", "nobody").stdout
-
-
-def test_formgraders_page_begins_with_what_a_person_grades(released: Any) -> None:
-    config = Config()
-    settings.apply(config)
-    exporter = HTMLExporter(config=config)
-    as_written, _ = exporter.from_notebook_node(released)
-    page, _ = exporter.from_notebook_node(released, resources={"submission_id": "1"})
-    explain, first, end = "Question <code>explain</code>", "Question <code>predict-idle", "hand in"
-    assert as_written.index(explain) > as_written.index(first)
-    assert page.index(explain) < page.index("yours to grade") < page.index(first)
-    assert end in page[page.index(first) :]
-    order, _ = WrittenFirst().preprocess(deepcopy(released), {"submission_id": "1"})
-    assert order.cells[1].metadata.nbgrader.grade_id == "explain"
-    assert sorted(each.source for each in order.cells if each.id != "beowulf-rest") == sorted(
-        each.source for each in released.cells
-    )
-    # Where nothing is written, the page stays as it is.
-    del order.cells[1].metadata["nbgrader"]
-    again, _ = WrittenFirst().preprocess(deepcopy(order), {"submission_id": "1"})
-    assert again == order

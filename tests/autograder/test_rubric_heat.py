@@ -14,6 +14,9 @@ from beowulf.exercises.heat import program
 from beowulf.record import Record
 from tests import heat_records
 
+IN_TURNS = heat.right("H4", {"exchange_in_turns": 1})
+NUMPY = heat.right("H2", {"step_numpy": 1})
+
 
 def submission(*records: Record, **answers: object) -> Submission:
     return Submission(list(records), [], dict(answers), {}, NotebookNode(cells=[]))
@@ -21,7 +24,7 @@ def submission(*records: Record, **answers: object) -> Submission:
 
 def test_a_wrong_function_has_none_and_says_why() -> None:
     record = heat_records.exchanges(faults={"exchange_in_turns": "it waits in line 7"})
-    score = heat.right("H4", "send_first", "in_turns", weights=(1, 3))(submission(record))
+    score = heat.right("H4", {"exchange_send_first": 1, "exchange_in_turns": 3})(submission(record))
     assert (score.points, score.of) == (1, 4)
     assert "it waits in line 7" in score.found
 
@@ -36,7 +39,7 @@ def test_what_the_course_gave_has_none_whatever_the_record_says_of_it() -> None:
             else point
             for point in record.points
         ]
-        score = heat.right("H4", "in_turns")(submission(replace(record, points=points)))
+        score = IN_TURNS(submission(replace(record, points=points)))
         assert score.points == 0
         assert "not your own" in score.found
 
@@ -46,24 +49,24 @@ def test_a_source_that_is_no_such_function_has_none(source: str) -> None:
     record = heat_records.exchanges()
     points = [p for p in record.points if p.at.get("function") != "exchange_in_turns"]
     points.append(heat_records.function("exchange_in_turns", source=source))
-    score = heat.right("H4", "in_turns")(submission(replace(record, points=points)))
+    score = IN_TURNS(submission(replace(record, points=points)))
     assert score.points == 0
 
 
 def test_too_few_samples_at_one_place_have_none_and_a_time_has_none_either() -> None:
-    few = heat.right("H2", "step_numpy")(submission(heat_records.steps(n=1)))
+    few = NUMPY(submission(heat_records.steps(n=1)))
     assert "not measured" in few.found
     record = heat_records.steps()
     slow = [replace(p, samples=[1e3 * s for s in p.samples]) for p in record.points]
-    assert heat.right("H2", "step_numpy")(submission(replace(record, points=slow))).points == 1
+    assert NUMPY(submission(replace(record, points=slow))).points == 1
 
 
 def test_the_best_of_several_records_counts_and_none_is_a_sentence() -> None:
     right = heat_records.exchanges()
     wrong = heat_records.exchanges(faults={"exchange_in_turns": "wrong"})
     wrong.started = wrong.ended = "2024-02-05T10:00:00.000Z"
-    assert heat.right("H4", "in_turns")(submission(right, wrong)).points == 1
-    missing = heat.right("H4", "in_turns")(submission())
+    assert IN_TURNS(submission(right, wrong)).points == 1
+    missing = IN_TURNS(submission())
     assert "There is no Record H4" in missing.found
 
 

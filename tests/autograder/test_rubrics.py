@@ -97,14 +97,6 @@ def test_a_notebook_asks_of_each_plot_what_the_rubric_looks_for(slug: str) -> No
     assert [Wants(**each) for each in asked] == wanted
 
 
-@pytest.mark.parametrize("slug", SLUGS)
-def test_a_lost_point_sends_the_learner_to_a_section_that_the_handout_has(slug: str) -> None:
-    for score in empty_hand_in(slug).values():
-        handout, _, heading = score.read.partition(", ")
-        text = (paths.root() / handout).read_text()
-        assert re.search(rf"^## .*{re.escape(heading)}$", text, re.MULTILINE), score.read
-
-
 @of_each_lab
 def test_answers_without_records_earn_only_what_papers_and_handouts_tell(gold: Gold) -> None:
     found, known = earned(marked(gold.slug).scores([])), WITHOUT_RECORDS.get(gold.slug[:2], set())

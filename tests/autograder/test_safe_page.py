@@ -87,7 +87,7 @@ def test_nothing_in_an_answer_acts(name: str) -> None:
     refuse_all_that_acts(markdown2html(page))
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(st.lists(st.sampled_from([*MARKDOWN.values(), *ANSWER.split("\n")]), max_size=6), st.text())
 def test_no_mixture_of_answers_acts(parts: list[str], between: str) -> None:
     page = safe_page.markdown(between.join(parts))
@@ -130,7 +130,7 @@ def displayed(data: dict[str, str], times: int = 900, cells: int = 1) -> list[No
     return [new_code_cell(outputs=[new_output("display_data", data=data)] * times)] * cells
 
 
-TABLE = "|a" * 900 + "|\n" + "|-" * 900 + "|\n" + "|b\n" * 5_000
+TABLE = "|a" * 900 + "|\n" + "|-" * 900 + "|\n" + "|b\n" * 2_500
 
 
 @pytest.mark.parametrize(
@@ -170,18 +170,6 @@ def test_the_page_of_a_notebook_has_an_end_and_the_answer_is_on_it(
     assert len(notebook.cells) <= safe_page.MOST_CELLS + 1
     assert "my answer" in said
     assert any(each in said for each in ("cut off", "The first", "not shown"))
-
-
-def test_a_page_that_is_made_safe_again_is_the_same(tmp_path: Path) -> None:
-    """Feedback makes safe what grading wrote: a pasted picture made an answer longer than a text may be."""
-    picture = base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(30_000)).decode()
-    answer = new_markdown_cell("**see** ![x](attachment:p.png)", metadata={"nbgrader": {}})
-    answer["attachments"] = {"p.png": {"image/png": picture}}
-    long = new_code_cell(outputs=[new_output("stream", text="x" * 90_000)])
-    once = kept_safe(tmp_path, answer, long)
-    assert picture in once.cells[0].source
-    about = {"metadata": {"path": str(tmp_path)}}
-    assert safe_page.KeepSafe().preprocess(deepcopy(once), about)[0] == once
 
 
 def test_a_picture_that_is_not_in_the_notebook_is_named_in_its_place() -> None:

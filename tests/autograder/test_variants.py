@@ -12,7 +12,6 @@ import pytest
 from autograder.evidence import shared_records, variants
 from autograder.evidence.finding import IMPOSSIBLE
 from autograder.evidence.variants import Own
-from autograder.intake import inspection
 from beowulf.cluster import state
 from beowulf.cluster.namespaces import faults
 from beowulf.cluster.namespaces.cluster import NamespaceCluster
@@ -135,6 +134,7 @@ def test_words_are_kept_from_others_and_stay_when_students_come(course: Path) ->
     assert set(before) < set(after)
     assert len(after) == len(before) + 1
     assert f"ada,{personal_code.of(KEY, 'ada')}" in after
+    assert own(course, "margaret").word == personal_code.of(KEY, "margaret")
 
 
 def test_without_words_or_for_a_stranger_there_are_no_variants(
@@ -279,45 +279,6 @@ def test_the_models_time_is_asked_for_the_size_of_ones_own(course: Path) -> None
         course, lab_04.SLUG, other, lab_04.RIGHT | {"model_time_us": times[one]}, records
     )
     assert theirs.points["model-time"] == 0
-    assert f"right for {sizes[one]:,} bytes" in theirs.scores["model-time"].found
-    assert "another learner" in theirs.scores["model-time"].found
-
-
-def test_a_program_that_is_no_name_is_a_note_and_ends_no_collection(
-    course: Path, tmp_path: Path
-) -> None:
-    record = marked(lab_01.validation(), "ada")
-    about = Point({"about": True}, facts={"program": ["roundtrip"]})
-    replace(record, points=[*record.points, about]).save_in(tmp_path / "records")
-    (note,) = inspection.record_notes(tmp_path, lab_01.SLUG, "ada", course)
-    assert "what our measurements never leave" in note
-
-
-def test_whose_a_mark_is_costs_no_more_in_a_large_class(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Every Record of the class is looked at; the words are worked out once."""
-    everybody = [f"student-{number}" for number in range(200)]
-    (tmp_path / variants.KEY).write_text(KEY)
-    variants.issue(tmp_path, everybody)
-    mark = personal_code.mark(personal_code.of(KEY, "ada"))
-    worked_out: list[str] = []
-    word_of = personal_code.of
-
-    def of(key: str, student: str) -> str:
-        worked_out.append(student)
-        return word_of(key, student)
-
-    def whose(student: str) -> str:
-        return own(tmp_path, student).whose(mark)
-
-    monkeypatch.setattr(personal_code, "of", of)
-    for student in everybody:
-        assert whose(student) == ""
-    assert len(worked_out) == len(everybody)
-    # Who comes later gets a word, too.
-    variants.issue(tmp_path, ["ada"])
-    assert (whose(everybody[0]), whose("ada")) == ("ada", "")
 
 
 # ---------------------------------------------------------------- Records that the course gives

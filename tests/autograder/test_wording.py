@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.text import as_html, as_written, counted
-
-
-def test_one_is_distinguished_from_many() -> None:
-    assert (counted(1, "learner"), counted(1234, "answer")) == ("1 learner", "1,234 answers")
+from autograder.text import as_html, as_written
 
 
 def test_a_command_is_shown_as_one_and_nothing_else_is_markup() -> None:

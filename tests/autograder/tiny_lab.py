@@ -27,7 +27,6 @@ from autograder.rubrics.record_facts import (
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission
 from beowulf import paths
-from beowulf.course import personal_code
 from beowulf.record import Point, Record
 from tests.gold.hand_in import written_in
 from tests.gold.measured import LABEL, as_handed_in
@@ -59,7 +58,6 @@ QUESTIONS: dict[str, tuple[int, str, str]] = {
         'form(kind, "choice:ring,pairs")\nform(times, "number")',
     ),
     "by-hand": (1, "answer = 6 * 7", 'form(answer, "number")'),
-    "own-size": (1, f"size = {personal_code.USUAL_ASKED_BYTES}", 'form(size, "number")'),
     "own-program": (2, "pass_token = len", 'assert own.variant == "own"'),
     "sealed": (1, "", "print(1)"),
     "drawn": (1, "", "print(1)"),
@@ -69,7 +67,6 @@ RIGHT = {
     "kind": "'ring'",
     "times": "3",
     "answer": "42",
-    "size": str(personal_code.USUAL_ASKED_BYTES),
     "pass_token": "print",
 }
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
@@ -117,12 +114,6 @@ def _by_hand(submission: Submission) -> Score:
     return Score(is_near(submission, "answer", 42, 0), 1, given(submission, "answer"), "6 * 7 = 42")
 
 
-def _own_size(submission: Submission) -> Score:
-    wanted = personal_code.asked_bytes(submission.own.word if submission.own else "")
-    right = is_near(submission, "size", wanted, 0)
-    return Score(right, 1, given(submission, "size"), f"{wanted} bytes")
-
-
 def _program(record: Record, expected: str) -> Score:
     right = float(record.points[0].facts["right"])
     return Score(
@@ -147,7 +138,6 @@ SCORERS = {
     "seen-bytes": ByRecord(_facts, STUDY, numbers_and_words("seen_bytes")),
     "both": ByRecord(_facts, STUDY, _both),
     "by-hand": _by_hand,
-    "own-size": _own_size,
     "own-program": partial(best_of_own, STUDY, OWN, "it passes the token on", _program),
     "sealed": _sealed,
     "drawn": _drawn,

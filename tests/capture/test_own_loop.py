@@ -181,7 +181,8 @@ def test_a_record_of_a_capture_beside_it_is_counted_and_graded(
     zero = {"ghost_rows": 0}
     other = own_loop.measure(cluster, lambda packets: count(packets) | zero, file, row_bytes=7)
     for record in (without, other):
-        assert RUBRIC.loop(Submission([record], [], {}, {}, new_notebook())).points == 5
+        score = RUBRIC.SCORERS["packet-loop"](Submission([record], [], {}, {}, new_notebook()))
+        assert score.points == 5
     assert not [f for f in evidence.findings(other, cluster.records) if f.kind == IMPOSSIBLE]
     other.points[0].facts["ours"] = 7
     [found] = [f for f in evidence.findings(other, cluster.records) if f.kind == IMPOSSIBLE]

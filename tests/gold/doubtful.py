@@ -202,6 +202,6 @@ def _captures() -> list[Case]:
 
     return [
         case("another capture", b"what someone else captured", 0, "not the capture that it names"),
-        case("a capture that is none", b"what was captured", 0.0, "cannot be counted again"),
+        case("a capture that is none", b"what was captured", 0.0, "not a capture that can be read"),
         case("a capture not handed in", b"", 0, "which is not in records"),
     ]

@@ -23,23 +23,8 @@ _read: Callable[..., Any] = nbformat.read
 # Code that a notebook's kernel would run; a rubric never does.
 ATTACKS = {
     "ends its process": "import os\nos._exit(0)",
-    "patches assert": (
-        "import ast\n"
-        "class Quiet(ast.NodeTransformer):\n"
-        "    def visit_Assert(self, node):\n"
-        "        return ast.Pass()\n"
-        "get_ipython().ast_transformers.append(Quiet())"
-    ),
-    "patches the rubric": (
-        "import autograder.rubrics as r\nr.ask = lambda q, s: {n: 100 for n in q}"
-    ),
     "patches form": "import beowulf.desk.notebook as n\nn.form = lambda *a: 100\nform = n.form\n100",
-    "writes a gradebook": "open('../../../gradebook.db', 'w').write('all points')",
     "writes Records": "import pathlib\n[p.unlink() for p in pathlib.Path('records').glob('*')]",
-    "prints a score": (
-        "from IPython.display import display\n"
-        f"display({{'{MIME_TYPE}': {{'points': 100, 'of': 1}}}}, raw=True)"
-    ),
 }
 
 

@@ -151,23 +151,11 @@ def test_a_learner_with_a_personal_code_is_asked_for_a_limit_and_a_table_of_thei
     assert len({by_lot.table_number(word) for word in words}) > 2
     for word in words:
         hand_in = replace(LAB.submission(), own=Own("ada", word, {}))
-        hand_in.answers["table_minima_percent"] = LAB.rubric._of_minima(by_lot.table_number(word))
+        hand_in.answers["table_minima_percent"] = LAB.rubric.of_minima(by_lot.table_number(word))
         found = LAB.score(hand_in, "table-minima", "eager-limit")
         assert found["table-minima"].points == 1
         assert (found["eager-limit"].points == 1.5) == (by_lot.limit_kb(word) == 16)
         assert f"limit {by_lot.limit_kb(word)} KB" in found["eager-limit"].expected
-
-
-def test_the_minima_of_another_table_are_named_and_earn_nothing() -> None:
-    found = one("table-minima", table_minima_percent=-22.58)
-    assert (found.points, "right for table 10" in found.found) == (0, True)
-
-
-def test_a_gain_with_the_wrong_sign_is_told_the_right_one() -> None:
-    turned = one("lost-gain", plain_percent=-40, tested_percent=40)
-    assert (turned.points, "positive sign" in turned.expected) == (0, False)
-    turned = one("lost-gain", tested_percent=40)
-    assert (turned.points, "positive sign" in turned.expected) == (0.5, True)
 
 
 @pytest.mark.parametrize(
