@@ -87,6 +87,7 @@ def test_the_page_and_its_data_have_every_claim_and_what_it_came_to(
     shown = read(html)
     said = " ".join(shown.text.split())
     assert len(studies(report)) > 5
+    assert {"D1", "D2"} <= {each["study"] for each in studies(report) if each["as_printed"]}
     rows = 0
     for each in studies(report):
         for verdict in each["verdicts"]:

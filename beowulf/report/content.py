@@ -94,6 +94,7 @@ def _section(kept: Kept) -> tuple[Plain, str]:
     judged = _tried(studies.judge, record, problems) or ()
     verdicts = [each.as_plain() for each in judged]
     picture, image = _tried(_drawn, record, problems) or (None, "")
+    printed = _tried(studies.as_printed, record, [])
     return {
         "study": study.id,
         "title": study.title,
@@ -111,6 +112,7 @@ def _section(kept: Kept) -> tuple[Plain, str]:
         "verdicts": verdicts,
         "why": dict(study.reasons(each["outcome"] for each in verdicts)),
         "picture": picture,
+        "as_printed": None if printed is None else _table(printed),
         "problems": problems,
     }, image
 

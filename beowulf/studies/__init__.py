@@ -16,6 +16,8 @@ from beowulf.errors import LabError, UsageError
 from beowulf.record import GIVEN
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from beowulf.figures import Figure
     from beowulf.record import Record
     from beowulf.studies.study import Study
@@ -180,6 +182,13 @@ def draw(record: Record) -> Figure:
             figure, title=f"{figure.title} (given)", alt=f"Given, not yours: {figure.alt}"
         )
     return figure
+
+
+def as_printed(record: Record) -> pd.DataFrame | None:
+    """The Record in the form of the paper's table; None where its study declares none."""
+    study = find(record.study)
+    with _reading(record):
+        return study.as_printed(record) if study.as_printed else None
 
 
 @contextmanager

@@ -23,6 +23,8 @@ from beowulf.this_machine.progress import Progress, no_progress
 from beowulf.verdict import OWN, Outcome, RestsOn, Verdict
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from beowulf.cluster import Abilities, Cluster
     from beowulf.figures import Figure
     from beowulf.measure.measurement import Measurement
@@ -140,6 +142,8 @@ class Study:
     # The claims, or what makes them of a Record where they depend on what was measured.
     judged: Sequence[Claim] | Callable[[Record], Sequence[Claim]]
     draw: Callable[[Any], Figure]
+    # The Record in the form of the paper's table, where the paper prints one that is not that of the picture.
+    as_printed: Callable[[Record], pd.DataFrame] | None = None
     needs: Sequence[Need] = ()  # beside programs that run on the nodes
     # Why no claim of a Record may be decided, beside that it is cut short.
     troubles: Callable[[Record], Sequence[str]] = trouble

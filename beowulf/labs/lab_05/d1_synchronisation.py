@@ -30,7 +30,7 @@ from beowulf.labs.lab_05.overlap import (
 )
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.statistics import Summary
-from beowulf.measure.table import of_rows
+from beowulf.measure.table import of_rows, table
 from beowulf.record import Record
 from beowulf.studies.quantity import Quantity
 from beowulf.studies.study import CABLE, Claim, Plan, Study
@@ -126,6 +126,19 @@ def overlaps(work: str, way: Way, size: int, case: str, expected: bool, table: s
     )
 
 
+def paper_table(record: Record) -> pd.DataFrame:
+    """The Record in the form of the paper's tables 2-4 and 6, with the median beside the average."""
+    times = table(record, "since_barrier_s")
+    by = ["mpich", "progress", "work", "size_bytes", "rank"]
+    ended = times[times.event == "ended"].groupby(by)["since_barrier_s"]
+    statistics = ended.agg(
+        samples="count", min_s="min", max_s="max", average_s="mean", median_s="median"
+    )
+    shown = statistics.reset_index().rename(columns={"rank": "process"})
+    shown.insert(3, "message_kb", (shown.pop("size_bytes") / KB).round(2))
+    return shown
+
+
 def picture(record: Record) -> Figure:
     """The timeline of both ranks, from the barrier on: medians, with the interval of each end."""
     from beowulf.figures import segments
@@ -172,6 +185,7 @@ STUDY = Study(
     plan=plan,
     judged=[overlaps(work, *case) for work in SHARES for case in EXPECTED],
     draw=picture,
+    as_printed=paper_table,
     troubles=overlap.late_by("since_barrier_s"),
     needs=(CABLE,),
     differs={

@@ -47,6 +47,8 @@ from beowulf.studies.wire_costs import observed
 from beowulf.verdict import Outcome
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from beowulf.figures import Figure
 
 PAPER_SECONDS = 3.8
@@ -242,6 +244,15 @@ def _in_words(seen: tuple[int, int] | None) -> str:
     return f"a step between {kb(seen[0])} and {kb(seen[1])}" if seen[0] else "late at every size"
 
 
+def paper_table(record: Record) -> pd.DataFrame:
+    """The Record in the form of the paper's table 5: medians of T_P0 and T_P1 by size and library."""
+    times = summarised(record, "duration_s", ["mpich", "progress", "size_bytes", "rank"])
+    keys = ["mpich", "progress", "size_bytes"]
+    wide = times.pivot(index=keys, columns="rank", values="median").reset_index()
+    wide.insert(2, "message_kb", wide.pop("size_bytes") / KB)
+    return wide.rename(columns={0: "p0_s", 1: "p1_s"}).rename_axis(columns=None)
+
+
 def picture(record: Record) -> Figure:
     """T_P1 by size for each library, with the step of each of the paper's two shaded."""
     import pandas as pd
@@ -306,6 +317,7 @@ STUDY = Study(
         no_step(THREADED, "With a progress thread"),
     ],
     draw=picture,
+    as_printed=paper_table,
     troubles=overlap.late_by("duration_s"),
     needs=(CABLE,),
     differs={

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
-from beowulf.labs.lab_05.d5_improvement import GAIN, change
+from beowulf.labs.lab_05.d5_improvement import GAIN, change, in_the_papers_form
 from beowulf.labs.lab_05.overlap import (
     DEFAULT,
     FULL,
@@ -101,6 +101,21 @@ def python_alike(size: int) -> Claim:
     return Claim(f"python-alike-{size // KB}kb", says, times.within(1 - ALIKE, 1 + ALIKE))
 
 
+def paper_table(record: Record) -> pd.DataFrame:
+    """The Record in the form of tables 7 and 8."""
+    import pandas as pd
+
+    names = {"message": "message_s", "work": "workload_s", "sum": "sum_s", "both": "overlap_s"}
+    tables = {
+        size / KB: in_the_papers_form(
+            operations(record, ONE_USER, size), "both", ("message", "work")
+        )
+        for size in SIZES
+    }
+    rows = pd.concat(tables, names=["message_kb", "statistic"]).reset_index()
+    return rows[["message_kb", "statistic", *names, "percent"]].rename(columns=names)
+
+
 def picture(record: Record) -> Figure:
     """For each library and size: T_message and T_workload one after the other, and T_overlap."""
     from beowulf.figures import segments
@@ -140,6 +155,7 @@ STUDY = Study(
     plan=plan,
     judged=[*map(no_gain, SIZES), *map(python_alike, SIZES)],
     draw=picture,
+    as_printed=paper_table,
     troubles=partial(trouble, quantity="duration_s"),
     needs=(CABLE,),
     differs={

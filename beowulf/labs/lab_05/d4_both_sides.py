@@ -18,6 +18,7 @@ from beowulf.labs.lab_05.d5_improvement import (
     change,
     equation_1,
     exchanges,
+    in_the_papers_form,
     intervals,
 )
 from beowulf.labs.lab_05.overlap import (
@@ -43,6 +44,8 @@ from beowulf.studies.quantity import Quantity
 from beowulf.studies.study import CABLE, Claim, Plan, Study
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from beowulf.figures import Figure
 
 SMALL, LARGE = SIZES = (7 * KB, 70 * KB)
@@ -90,6 +93,20 @@ def gains_less(rank: int) -> Claim:
     return Claim(f"less-at-70kb-p{rank}", says, judge, place="tables 9 to 12")
 
 
+def paper_table(record: Record) -> pd.DataFrame:
+    """The Record in the form of tables 9 to 12."""
+    import pandas as pd
+
+    by_rank = exchanges(record, **ONE_USER.at).groupby(["size_bytes", "rank"])[["before", "during"]]
+    tables = {
+        (int(str(size)) / KB, rank): in_the_papers_form(passes, "during", ("before",))
+        for (size, rank), passes in by_rank
+    }
+    rows = pd.concat(tables, names=["message_kb", "process", "statistic"]).reset_index()
+    names = {"before": "before_s", "during": "during_s"}
+    return rows.drop(columns="sum").rename(columns=names)
+
+
 def picture(record: Record) -> Figure:
     """Equation 1 with its interval, for each library, size and rank."""
     cases = {
@@ -110,6 +127,7 @@ STUDY = Study(
         *map(gains_less, (0, 1)),
     ],
     draw=picture,
+    as_printed=paper_table,
     troubles=partial(trouble, quantity="duration_s"),
     needs=(CABLE,),
     differs={

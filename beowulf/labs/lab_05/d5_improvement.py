@@ -11,7 +11,7 @@ as long as 70 KB travel at 100 Mbit/s, so that there is something to hide.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -216,6 +216,18 @@ def intervals(
     return segments.intervals(
         values, title=title, value_title="improvement by equation 1 (%), negative is better"
     )
+
+
+def in_the_papers_form(passes: pd.DataFrame, during: str, without: Sequence[str]) -> pd.DataFrame:
+    """A row a statistic, as tables 7 to 12 have them, with medians beside the paper's averages.
+
+    As in the paper, what is added for the time without overlap are two minima, maxima or standard deviations, too. Only
+    for the mean is that what a sum has, and only means and medians have a percentage.
+    """
+    rows = passes.agg(["min", "max", "mean", "median", "std"]).rename(index={"std": "stdev"})
+    added = rows[[*without]].sum(axis=1)
+    percent = 100 * (rows[during] - added) / added
+    return rows.assign(sum=added, percent=percent.where(rows.index.isin(["mean", "median"])))
 
 
 def picture(record: Record) -> Figure:

@@ -145,3 +145,10 @@ def test_a_message_over_the_limit_waits_for_its_sender_and_one_below_does_not(
     # machine anything may take longer: one pass in which a message did not wait is enough to see that it need not.
     assert found[ONE_USER].median > d1.MIDDLE
     assert all(place.min < d1.MIDDLE for way, place in found.items() if way != ONE_USER)
+
+
+def test_the_table_has_the_papers_columns_and_all_samples() -> None:
+    table = d1.paper_table(as_in_the_paper())
+    assert {"process", "samples", "min_s", "max_s", "average_s"} <= set(table.columns)
+    assert set(table.samples) == {40}
+    assert set(table.message_kb) == {39.06, 10.0}

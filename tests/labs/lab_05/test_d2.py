@@ -218,3 +218,10 @@ def test_a_capture_tells_a_send_buffer_from_a_rendezvous(
     for way in CAUSES:
         assert decided(made)[f"{way.mpich}-on-the-wire"] == "holds"
     assert not list(tmp_path.iterdir()), "the capture is read and thrown away"
+
+
+def test_the_table_has_the_papers_rows() -> None:
+    table = d2.paper_table(swept(PAPER))
+    one_user = table[(table.mpich == "one-user") & (table.progress == "calls")]
+    assert list(one_user.message_kb) == list(papers.table("D-table-5").message_kb)
+    assert (one_user.p1_s > WORK / 2).tolist() == [False, *[True] * 7]

@@ -83,3 +83,14 @@ def test_it_runs_to_its_picture_and_the_program_in_python_writes_what_the_one_in
     assert len(in_c) == 2 * 5
     assert {samples for *_, samples in in_c} == {3}
     assert d3.STUDY.picture(made).alt
+
+
+def test_the_table_is_made_as_the_papers() -> None:
+    table = d3.paper_table(measured(3.61, 3.29))
+    rows = table.set_index(["message_kb", "statistic"])
+    assert rows.index.get_level_values("message_kb").unique().tolist() == [10, 65]
+    added = rows.message_s + rows.workload_s
+    assert rows.sum_s.tolist() == pytest.approx(added.tolist())
+    # Samples lie within 1 % of what they were made from.
+    assert rows.loc[(10, "mean"), "percent"] == pytest.approx(3.61, abs=2.1)
+    assert rows.percent.notna().sum() == 4, "a percentage for the mean and the median only"

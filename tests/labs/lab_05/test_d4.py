@@ -97,3 +97,13 @@ def test_a_long_work_hides_an_eager_exchange_and_not_a_rendezvous(
     assert fastest[DEFAULT]["during"] < WORK_S + 0.004, "an eager message hides behind it"
     assert fastest[DEFAULT]["during"] > 0.99 * WORK_S, "no work is left out"
     assert fastest[DEFAULT]["comp"] > 0.99 * WORK_S
+
+
+def test_the_table_is_made_as_the_papers_with_the_sign_of_equation_1() -> None:
+    evidence = d4.STUDY.claims(measured(d4.PAPER_PERCENT))[0].evidence
+    assert "% by equation 1" in evidence
+    assert "less than -1.985 is asked" in evidence
+    table = d4.paper_table(measured(d4.PAPER_PERCENT))
+    assert len(table) == 4 * 5
+    means = table[table.statistic == "mean"].set_index(["message_kb", "process"])
+    assert means.loc[(7.0, 1), "percent"] == pytest.approx(-32.23, abs=1.5)
