@@ -96,12 +96,11 @@ def test_no_command_loads_what_only_others_need(module: str, heavy: str) -> None
 
 @pytest.mark.parametrize(
     ("words", "sentence"),
-    first(8, [
+    first(7, [
         ("nonsense", "nonsense"),
         ("up --speed 9", "--speed"),
         ("up --nodes many", "--nodes"),
         ("up --nodes 17", "A local cluster has 2 to 16 nodes, not 17."),
-        ("up --rate fast", "The rate is one of 10mbit, 100mbit, 1gbit, off, not 'fast'."),
         ("down everything", "everything"),
         ("claims Z9", "There is no study 'Z9'."),
         ("run", "PROGRAM"),

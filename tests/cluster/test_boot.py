@@ -240,6 +240,7 @@ def test_a_full_disk_ends_up_with_a_sentence_and_nothing_left(
     nothing_runs(beowulf)
 
 
+@pytest.mark.nightly
 def test_sixteen_nodes_fit_into_a_machine_of_1_gb_and_not_into_one_with_20_mb_left(
     beowulf: Beowulf, private_mounts: tuple[str, ...]
 ) -> None:

@@ -98,7 +98,7 @@ def test_a_killed_down_is_finished_by_the_next(beowulf: Beowulf, delay_s: float)
 
 @pytest.mark.parametrize(
     ("number", "turns"),
-    first(1, [(signal.SIGKILL, 3), (signal.SIGKILL, 12), (signal.SIGINT, 8), (signal.SIGTERM, 8)]),
+    first(1, [(signal.SIGKILL, 2), (signal.SIGKILL, 12), (signal.SIGINT, 8), (signal.SIGTERM, 8)]),
 )
 def test_an_up_that_is_interrupted_at_any_moment_leaves_nothing_that_up_or_down_trips_over(
     beowulf: Beowulf, number: signal.Signals, turns: int

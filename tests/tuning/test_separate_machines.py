@@ -221,9 +221,7 @@ def test_a_machines_own_knobs_are_each_pcs_and_need_no_leave_for_this_one(
         governor = "ondemand" if name == "node03" else "powersave"
         pcs.at(name, PROCESSOR.replace("GOVERNOR", governor))
     try:
-        now = json.loads(learner("tune", "show", "governor", "--json"))["now"]
-        assert list(now) == list(pcs.names)
-        assert [each["value"] for each in now.values()] == [*["powersave"] * 3, "ondemand"]
+        assert "DIFFERS: powersave, but node03 ondemand" in learner("tune", "show", "governor")
         said = learner("tune", "apply", "governor", "--unmeasured")
         assert "node03: governor from ondemand to performance" in said
         learner("tune", "apply", "idle-states", "--unmeasured")

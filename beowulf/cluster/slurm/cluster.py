@@ -57,7 +57,6 @@ class Allocation:
     minutes: int
     queue: str
     ends: float = 0  # seconds since 1970; 0 while it waits
-    root: bool = False  # whether its user may become root on the nodes
 
 
 def load(folder: Path) -> Allocation | None:
@@ -182,11 +181,6 @@ def attach(
     cluster = SlurmCluster(target, folder, allocation)
     if not troubles:
         _, troubles = at_once.everywhere(cluster.nodes, cluster.tell_nodes)
-    if not troubles and cluster.may_be_root():
-        allocation = replace(allocation, root=True)
-        with state.locked(folder):
-            save(folder, allocation, target)
-        cluster = SlurmCluster(target, folder, allocation)
     return cluster, troubles
 
 
@@ -238,7 +232,6 @@ class SlurmCluster(SshCluster):
 
     kind = "slurm"
     shared = False  # a job is one user's, and remembered in one folder
-    # Who may become root there is the exception.
     can = replace(SshCluster.can, queue=True, knobs=())
     # Slurm's own conversations with a node: those with its daemons, and those of srun, whose ports
     # (cluster_setup/roles/slurm) are above those that Linux gives to connections of programs (32768 to 60999).
@@ -247,8 +240,6 @@ class SlurmCluster(SshCluster):
     def __init__(self, target: Target, folder: Path, allocation: Allocation) -> None:
         super().__init__(target, folder)
         self.allocation = allocation
-        if allocation.root:
-            self.can = replace(self.can, knobs=SshCluster.can.knobs)
         self._looked = 0.0
         self._dead: list[str] = []
 
@@ -256,13 +247,6 @@ class SlurmCluster(SshCluster):
     def hosts(self) -> str:
         """The file on each node that names the nodes of the job."""
         return f"{node_files.root(self._user)}/hosts-{self.allocation.job}"
-
-    def may_be_root(self) -> bool:
-        """Whether this user may change the settings of the nodes."""
-        try:
-            return self.administer(self.nodes[0], "true").returncode == 0
-        except LabError:
-            return False
 
     def job(self) -> Job | None:
         """The job's state; None when Slurm has forgotten it."""
