@@ -209,8 +209,7 @@ def ssh(
     from beowulf.cluster import running
 
     cluster = running()
-    if node not in cluster.nodes:
-        raise UsageError(f"There is no {node!r}.", f"The nodes are {', '.join(cluster.nodes)}.")
+    cluster.refuse_stranger(node)
     words = command or []
     # One word is a line of shell, as with ssh itself; several are a command and its arguments.
     line = words[0] if len(words) == 1 else shlex.join(words)

@@ -194,9 +194,9 @@ def empty(folder: Path, names: Collection[str] = OURS) -> None:
             path.unlink(missing_ok=True)
 
 
-def remove(folder: Path) -> None:
+def remove(folder: Path, names: Collection[str] = OURS) -> None:
     """Remove the cluster's files, and the folder unless it has other files."""
-    empty(folder)
+    empty(folder, names)
     with suppress(OSError):
         folder.rmdir()
 

@@ -141,8 +141,7 @@ class NamespaceCluster(OneMachine):
 
     def enter(self, node: str) -> list[str]:
         """The words that run what follows them on a node as its administrator, from outside and without ssh."""
-        if node not in self.nodes:
-            raise LabError(f"There is no {node!r}; the nodes are {', '.join(self.nodes)}.")
+        self.refuse_stranger(node)
         process = self.supervisor.nodes().get(node)
         if process is None:
             raise LabError(f"{node} is down.", "`beowulf up` starts it again.", node)

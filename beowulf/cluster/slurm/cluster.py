@@ -68,7 +68,7 @@ def load(folder: Path) -> Allocation | None:
 def save(folder: Path, allocation: Allocation, machines: Target) -> None:
     """Remember the request to Slurm, then the machines that it gave."""
     state.replace(folder, state.ALLOCATION, asdict(allocation))
-    targets.save(folder, machines)
+    state.replace(folder, state.TARGET, asdict(machines))
 
 
 def running(folder: Path | None = None) -> SlurmCluster | None:
@@ -102,7 +102,7 @@ def _request(nodes: int | None, minutes: int | None, folder: Path) -> Allocation
             raise UsageError(f"Ask for 1 to {MOST_NODES} nodes, and 1 to {MOST_MINUTES} minutes.")
     with state.locked(folder):
         try:
-            targets.refuse_others(folder, TARGET)
+            state.refuse_strangers(folder, TARGET, targets.OURS)
             last = load(folder)
             if last and (job := queue.job(last.job)) and job.lasts:
                 if (nodes or last.nodes, minutes or last.minutes) == (last.nodes, last.minutes):
@@ -115,7 +115,7 @@ def _request(nodes: int | None, minutes: int | None, folder: Path) -> Allocation
             return _new(nodes, minutes or (last.minutes if last else MINUTES), folder)
         except LabError:
             if load(folder) is None and targets.load(folder) is None:
-                targets.clear(folder)
+                state.remove(folder, targets.OURS)
             raise
 
 
@@ -192,7 +192,7 @@ def down(folder: Path | None = None) -> bool:
         job = queue.job(last.job) if last else None
         if last and job and job.lasts:
             queue.cancel(last.job)
-        targets.clear(folder)
+        state.remove(folder, targets.OURS)
     return bool(job and job.lasts)
 
 
@@ -310,10 +310,7 @@ class SlurmCluster(SshCluster):
         job = self.job()
         if job is None or not job.runs:
             raise ended(self.allocation, job)
-        again, troubles = attach(self.allocation, job, self.folder)
-        self.target, self._machines = again.target, again._machines
-        if troubles:
-            raise LabError(" ".join(str(each) for each in troubles.values()))
+        self._healed(*attach(self.allocation, job, self.folder))
 
 
 COLUMNS = {"Slurm": SlurmCluster.can}

@@ -145,8 +145,8 @@ def job(number: str) -> Job | None:
         raise
     for line in output.splitlines():
         if line.count("|") == form.count("|"):
-            *about, starts, ends = line.split("|")
-            return Job(*about, _moment(starts), _moment(ends))
+            number, state, reason, into, nodes, starts, ends = line.split("|")
+            return Job(number, state, reason, into, nodes, _moment(starts), _moment(ends))
     return None
 
 
