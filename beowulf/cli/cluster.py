@@ -261,26 +261,19 @@ def break_(
     print("`beowulf up` heals it.")
 
 
-def down(
-    explain: Annotated[
-        bool, typer.Option("--explain", help="Print the shell commands that are run.")
-    ] = False,
-    force: Force = False,
-) -> None:
+def down(force: Force = False) -> None:
     """Take the cluster down; nothing of it stays on this machine.
 
     Example: beowulf down
     """
     from beowulf.cluster import targeted
-    from beowulf.cluster.common import shells
     from beowulf.cluster.namespaces import cluster as namespaces
 
     running_measurement.ask_before("beowulf down", force)
     if other := targeted():
         target.down(other)
         return
-    show = _print_commands if explain else shells.silent
-    print("The cluster is down." if namespaces.down(show=show) else "No cluster was running.")
+    print("The cluster is down." if namespaces.down() else "No cluster was running.")
     if lab := _open_lab():
         print(
             f"The lab at {lab} is still open, without a cluster: `beowulf up` boots one for it,"
