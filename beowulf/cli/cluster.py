@@ -8,7 +8,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -86,13 +86,10 @@ def up(
     if minutes is not None:
         raise UsageError("A cluster on this machine has no time limit.", "Leave `--minutes` out.")
     running = namespaces.running()
-    plan = running.config if running else ClusterConfig()
+    asked: dict[str, Any] = {"nodes": nodes, "rate": rate, "networks": networks, "mpi": mpi}
     plan = replace(
-        plan,
-        nodes=nodes if nodes is not None else plan.nodes,
-        rate=rate or plan.rate,
-        networks=networks if networks is not None else plan.networks,
-        mpi=mpi or plan.mpi,
+        running.config if running else ClusterConfig(),
+        **{name: value for name, value in asked.items() if value is not None},
     )
     if running and running.is_whole(plan):
         if measured := lock.holder(running.folder):
@@ -109,8 +106,7 @@ def up(
         f"{len(cluster.nodes)} nodes are up: {', '.join(cluster.nodes)}"
         f" ({plan.rate}, {plan.networks} network{'s' * (plan.networks > 1)}, {plan.mpi} MPICH)."
     )
-    if plan.nodes != ClusterConfig().nodes:
-        usual = ClusterConfig().nodes
+    if plan.nodes != (usual := ClusterConfig().nodes):
         print(
             f"`up` keeps this number; `beowulf up --nodes {usual}` gives you {usual} nodes again."
         )
