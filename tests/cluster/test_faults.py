@@ -115,8 +115,8 @@ def test_closed_ports_are_shown_by_neither_ping_nor_ssh(broken: NamespaceCluster
 
 
 @pytest.mark.cluster
-def test_the_command_says_what_it_may_and_no_more(beowulf: Beowulf) -> None:
-    beowulf("up", "--nodes", "3")
+def test_the_command_says_what_it_may_and_no_more(broken: NamespaceCluster, tmp_path: Path) -> None:
+    beowulf = Beowulf(broken.folder, tmp_path)
     said = beowulf("break", "a")
     assert "Cluster a is broken." in said
     assert not any(fault in said for fault in faults.EVERY)

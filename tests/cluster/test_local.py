@@ -18,9 +18,11 @@ from pathlib import Path
 import pytest
 from other_user import ada, give
 from running import Beowulf, first
+from typer.testing import CliRunner
 
 from autograder.evidence import invented
 from beowulf import connect, mpi, paths, start_engines
+from beowulf.cli.commands import app
 from beowulf.cluster import state
 from beowulf.cluster.common.config import ClusterConfig
 from beowulf.cluster.local import cluster as local
@@ -234,9 +236,11 @@ def test_the_terminal_names_and_shows_the_given_record(learner: Beowulf) -> None
     learner("up", "--target", "local")
     said = learner("study", "A5", code=1)
     assert "`beowulf show A5 --given`" in said
-    assert "given with the labs, not measured by you" in learner("show", "A5", "--given")
-    assert "a Record that is given, not yours" in learner("claims", "A5", "--given")
-    assert "A5" in learner("show", "B2", "--given", code=1)  # which there are
+    shown = CliRunner().invoke(app, ["show", "A5", "--given"]).output
+    assert "given with the labs, not measured by you" in shown
+    judged = CliRunner().invoke(app, ["claims", "A5", "--given"]).output
+    assert "a Record that is given, not yours" in judged
+    assert "A5" in str(CliRunner().invoke(app, ["show", "B2", "--given"]).exception)  # which are
     assert "names the Records that come with the labs" in learner(
         "study", "E1", "--variant", "given", code=2
     )
