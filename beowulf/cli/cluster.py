@@ -8,7 +8,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -86,13 +86,10 @@ def up(
     if minutes is not None:
         raise UsageError("A cluster on this machine has no time limit.", "Leave `--minutes` out.")
     running = namespaces.running()
-    plan = running.config if running else ClusterConfig()
+    asked: dict[str, Any] = {"nodes": nodes, "rate": rate, "networks": networks, "mpi": mpi}
     plan = replace(
-        plan,
-        nodes=nodes if nodes is not None else plan.nodes,
-        rate=rate or plan.rate,
-        networks=networks if networks is not None else plan.networks,
-        mpi=mpi or plan.mpi,
+        running.config if running else ClusterConfig(),
+        **{name: value for name, value in asked.items() if value is not None},
     )
     if running and running.is_whole(plan):
         if measured := lock.holder(running.folder):
@@ -109,8 +106,7 @@ def up(
         f"{len(cluster.nodes)} nodes are up: {', '.join(cluster.nodes)}"
         f" ({plan.rate}, {plan.networks} network{'s' * (plan.networks > 1)}, {plan.mpi} MPICH)."
     )
-    if plan.nodes != ClusterConfig().nodes:
-        usual = ClusterConfig().nodes
+    if plan.nodes != (usual := ClusterConfig().nodes):
         print(
             f"`up` keeps this number; `beowulf up --nodes {usual}` gives you {usual} nodes again."
         )
@@ -209,8 +205,7 @@ def ssh(
     from beowulf.cluster import running
 
     cluster = running()
-    if node not in cluster.nodes:
-        raise UsageError(f"There is no {node!r}.", f"The nodes are {', '.join(cluster.nodes)}.")
+    cluster.refuse_stranger(node)
     words = command or []
     # One word is a line of shell, as with ssh itself; several are a command and its arguments.
     line = words[0] if len(words) == 1 else shlex.join(words)
@@ -262,26 +257,19 @@ def break_(
     print("`beowulf up` heals it.")
 
 
-def down(
-    explain: Annotated[
-        bool, typer.Option("--explain", help="Print the shell commands that are run.")
-    ] = False,
-    force: Force = False,
-) -> None:
+def down(force: Force = False) -> None:
     """Take the cluster down; nothing of it stays on this machine.
 
     Example: beowulf down
     """
     from beowulf.cluster import targeted
-    from beowulf.cluster.common import shells
     from beowulf.cluster.namespaces import cluster as namespaces
 
     running_measurement.ask_before("beowulf down", force)
     if other := targeted():
         target.down(other)
         return
-    show = _print_commands if explain else shells.silent
-    print("The cluster is down." if namespaces.down(show=show) else "No cluster was running.")
+    print("The cluster is down." if namespaces.down() else "No cluster was running.")
     if lab := _open_lab():
         print(
             f"The lab at {lab} is still open, without a cluster: `beowulf up` boots one for it,"

@@ -19,7 +19,6 @@ from beowulf.cli import (
     packets,
     programs,
     report,
-    slurm,
     studies,
     suites,
     target,
@@ -37,7 +36,7 @@ PANELS: dict[str, tuple[Callable[..., None], ...]] = {
     "Programs and packets": (programs.run, programs.timeline, packets.capture, packets.packets),
     STUDIES: (
         *(studies.study, studies.claims, studies.show),
-        *(suites.suite, slurm.array, studies.calibrate),
+        *(suites.suite, studies.calibrate),
     ),
     "Your work": (check.check, check.progress, report.report),
 }

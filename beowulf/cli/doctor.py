@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from beowulf.cli.options import AsJson
+
+if TYPE_CHECKING:
+    from beowulf.desk.doctor import Check
 
 
 def doctor(
@@ -43,11 +46,8 @@ def doctor(
     raise typer.Exit(1 if ill else 0)
 
 
-def line(check: object) -> str:
+def line(check: Check) -> str:
     """One line for one check: well or not, what is there, and a hint how to fix it."""
-    from beowulf.desk.doctor import Check
-
-    assert isinstance(check, Check)
     mark = "ok     " if check.well else ("MISSING" if check.needed else "absent ")
     hint = f"  ->  {check.hint}" if check.hint and not check.well else ""
     return f"{mark}  {check.name}: {check.found}{hint}"

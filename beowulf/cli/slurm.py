@@ -1,17 +1,15 @@
-"""`up`, `status` and `down` where Slurm gives the nodes to one learner at a time, and `beowulf array`."""
+"""`up`, `status` and `down` where Slurm gives the nodes to one learner at a time."""
 
 from __future__ import annotations
 
 import json
 import sys
 import time
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from beowulf.cli.nodes import print_nodes
-from beowulf.cli.options import KEPT_IN, Folder, Quick
-from beowulf.errors import UsageError
 
 if TYPE_CHECKING:
     from beowulf.cluster.slurm.cluster import SlurmCluster
@@ -82,33 +80,3 @@ def down() -> None:
     print(
         "The nodes are given back to Slurm." if given else "Slurm had ended the allocation before."
     )
-
-
-def array(
-    name: Annotated[str, typer.Argument(metavar="STUDY", help="The study's ID, such as B1.")],
-    times: Annotated[int, typer.Option(help="How many times, 1 to 100.")] = 5,
-    nodes: Annotated[int, typer.Option(help="On how many nodes each time.")] = 4,
-    minutes: Annotated[int, typer.Option(help="For how long at most each time.")] = 30,
-    quick: Quick = False,
-    records: Folder = KEPT_IN,
-) -> None:
-    """Measure a study several times, as a job array of Slurm.
-
-    Each time has nodes of its own. As many run at once as there are free nodes for. Every measurement shuffles its
-    order again; its Record has the variant run-1, run-2 and so on. Exit code 1: not all have been measured.
-
-    Example: beowulf array B1 --times 5 --minutes 20
-    """
-    from beowulf.cluster.slurm import array as slurm_array
-    from beowulf.studies import find
-
-    if not 1 <= times <= slurm_array.MOST:
-        raise UsageError(f"An array has 1 to {slurm_array.MOST} tasks, not {times}.")
-    measured = slurm_array.measure(
-        find(name).id,
-        slurm_array.Wish(times, nodes, minutes, quick, records),
-        lambda sentence: print(sentence, flush=True),
-    )
-    print(f"{measured} of {times} Records are in {records}.")
-    if measured < times:
-        raise typer.Exit(1)

@@ -23,7 +23,7 @@ KNOB = Annotated[str, typer.Argument(help="The knob's name, such as firewall.")]
 
 
 @app.callback()
-def tune(context: typer.Context, as_json: AsJson = False) -> None:
+def tune(context: typer.Context) -> None:
     """Ask every node paper E's questions, and show each knob with its present value.
 
     Example: beowulf tune
@@ -38,17 +38,11 @@ def tune(context: typer.Context, as_json: AsJson = False) -> None:
     answers = checklist.ask(cluster)
     readings_by_knob = {ALL[name]: each for name, each in knob_places.read(cluster, EACH).items()}
     open_ = log.of_cluster(cluster).open() + log.of_host().open()
-    if as_json:
-        plain = [tune_tables.plain(knob, readings) for knob, readings in readings_by_knob.items()]
-        questions = [tune_tables.answer(each) for each in answers]
-        events = [tune_tables.event(entry) for entry in open_]
-        print(json.dumps({"checklist": questions, "knobs": plain, "open": events}, indent=1))
-        return
     print("\n".join(tune_tables.overview(answers, readings_by_knob, open_)))
 
 
 @app.command()
-def show(name: KNOB, as_json: AsJson = False) -> None:
+def show(name: KNOB) -> None:
     """Explain a knob: what it is, why it matters, what it does here, and the commands that turn it.
 
     Example: beowulf tune show firewall
@@ -61,9 +55,6 @@ def show(name: KNOB, as_json: AsJson = False) -> None:
     readings: dict[str, Reading] = {}
     if cluster or knob.on_host:
         readings = knob_places.read(cluster, [knob])[knob.name]
-    if as_json:
-        print(json.dumps(tune_tables.plain(knob, readings), indent=1))
-        return
     print("\n".join(tune_tables.explained(knob, readings)))
 
 
@@ -171,7 +162,7 @@ def revert(force: Force = False) -> None:
 
 
 @app.command("log")
-def log_(as_json: AsJson = False) -> None:
+def log_() -> None:
     """Show every change that was made, what was there before, and what became of it.
 
     Example: beowulf tune log
@@ -182,9 +173,6 @@ def log_(as_json: AsJson = False) -> None:
     cluster = here()
     entries = log.of_host().entries() + (log.of_cluster(cluster).entries() if cluster else [])
     entries.sort(key=lambda entry: entry.at)
-    if as_json:
-        print(json.dumps([tune_tables.event(entry) for entry in entries], indent=1))
-        return
     if not entries:
         print("No knob has been turned.")
         return

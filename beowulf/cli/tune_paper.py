@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from beowulf.cli import running_measurement, tune_tables, tune_trial
-from beowulf.cli.options import KEPT_IN, AsJson, Folder, Force
+from beowulf.cli.options import KEPT_IN, Folder, Force
 from beowulf.cli.studies import report_incomplete
 from beowulf.errors import LabError
 
@@ -33,7 +32,6 @@ def compare(
     ] = None,
     records: Folder = KEPT_IN,
     force: Force = False,
-    as_json: AsJson = False,
 ) -> None:
     """Measure what programs gain when latency is tuned.
 
@@ -63,7 +61,7 @@ def compare(
     left_out: list[str] = []
     for name in names:
         try:
-            with bar(name, shown=not as_json) as progress:
+            with bar(name) as progress:
                 by_program[name], _ = both.measure(
                     name, cluster, records, quick=quick, progress=progress
                 )
@@ -81,23 +79,13 @@ def compare(
             " ".join(["Nothing could be measured before and after.", *left_out]),
             "`beowulf status` and `beowulf doctor` say what is missing.",
         )
-    if as_json:
-        print(json.dumps(tune_tables.plain_rows(rows, both.conclusion(every), left_out), indent=1))
-    else:
-        print("\n".join(tune_tables.compared(rows)))
-        print("\n".join(["", both.conclusion(every), *(f"Left out: {each}" for each in left_out)]))
-        _rely(*by_program.values())
-        print(f"The Records are in {records}.")
+    print("\n".join(tune_tables.compared(rows)))
+    print("\n".join(["", both.conclusion(every), *(f"Left out: {each}" for each in left_out)]))
+    if reasons := both.doubts(list(by_program.values())):
+        print(f"Do not rely on it: {'; '.join(reasons)}.")
+    print(f"The Records are in {records}.")
     if picture is not None:
         drawn = both.picture(every).save(picture)
-        if not as_json:
-            print(f"Written: {', '.join(str(file) for file in drawn)}.")
+        print(f"Written: {', '.join(str(file) for file in drawn)}.")
     for record in by_program.values():
         report_incomplete(record)
-
-
-def _rely(*records: Record) -> None:
-    from beowulf.report.before_after import doubts
-
-    if reasons := doubts(records):
-        print(f"Do not rely on it: {'; '.join(reasons)}.")

@@ -1,20 +1,16 @@
-"""What `beowulf tune` prints: tables for a person, plain data for a script."""
+"""What `beowulf tune` prints."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from beowulf.report.before_after import Row
     from beowulf.tuning.checklist import Answers
     from beowulf.tuning.knob import Knob, Reading
     from beowulf.tuning.log import Entry
-
-DESCRIBED = (
-    *("name", "title", "what", "why", "here", "elsewhere", "paper", "values", "tuned", "shows"),
-)
 
 
 def now(readings: Mapping[str, Reading]) -> str:
@@ -80,42 +76,6 @@ def explained(knob: Knob, readings: Mapping[str, Reading]) -> list[str]:
     ]
 
 
-def plain(knob: Knob, readings: Mapping[str, Reading]) -> dict[str, Any]:
-    """A knob's description and its present values."""
-    present = {place: {"value": r.value, "absent": r.absent} for place, r in readings.items()}
-    return {
-        **{name: getattr(knob, name) for name in DESCRIBED},
-        "anew": knob.relaunch,
-        "now": present,
-    }
-
-
-def answer(answers: Answers) -> dict[str, Any]:
-    """A question of the checklist with its answers."""
-    question = answers.question
-    described = {"name": question.name, "asks": question.asks, "wanted": question.wanted}
-    return {
-        **described,
-        "answers": answers.by_node,
-        "alike": answers.agree,
-        "as_wanted": answers.as_wanted,
-    }
-
-
-def event(entry: Entry) -> dict[str, Any]:
-    """A change of the log."""
-    was = {place: each.value for place, each in entry.before.items()}
-    return {
-        "number": entry.number,
-        "at": entry.at,
-        "knob": entry.knob,
-        "value": entry.value,
-        "was": was,
-        "fate": entry.fate,
-        "open": entry.open,
-    }
-
-
 def compared(rows: Mapping[str, Sequence[Row]]) -> list[str]:
     """The lines of `beowulf tune compare`, one part a program."""
     heads: tuple[str, ...] = ("", "before", "after", "time: median of pairs", "paper E")
@@ -123,7 +83,9 @@ def compared(rows: Mapping[str, Sequence[Row]]) -> list[str]:
     for row in (row for each in rows.values() for row in each):
         paper = "" if row.paper_percent is None else f"{row.paper_percent:+.0f} %"
         both = (f"{value:.4g} {row.unit}" for value in (row.before, row.after))
-        lines.append((row.what, *both, interval(*row.percent), paper))
+        lines.append(
+            (row.what, *both, "{:+.1f} % ({:+.1f} to {:+.1f})".format(*row.percent), paper)
+        )
     notes = [
         f"{row.what}: the two figures say otherwise. They are medians of each state; the pairs decide."
         for each in rows.values()
@@ -131,32 +93,6 @@ def compared(rows: Mapping[str, Sequence[Row]]) -> list[str]:
         if row.figures_say_otherwise
     ]
     return [*table(lines), *notes]
-
-
-def plain_rows(
-    rows: Mapping[str, Sequence[Row]], conclusion: str, left_out: Sequence[str]
-) -> dict[str, Any]:
-    """The same as plain data."""
-    programs = {
-        name: [
-            {
-                "what": row.what,
-                "before": row.before,
-                "after": row.after,
-                "unit": row.unit,
-                "percent": dict(zip(("median", "low", "high"), row.percent, strict=True)),
-                "paper_percent": row.paper_percent,
-            }
-            for row in each
-        ]
-        for name, each in rows.items()
-    }
-    return {"programs": programs, "conclusion": conclusion, "left_out": list(left_out)}
-
-
-def interval(median: float, low: float, high: float) -> str:
-    """A change in per cent with its 95 % interval."""
-    return f"{median:+.1f} % ({low:+.1f} to {high:+.1f})"
 
 
 def table(rows: Sequence[tuple[str, ...]]) -> list[str]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from beowulf import paths
 from beowulf.cluster.common.shells import KILL_MARKED, LONGEST_KILLING_S, Completed, UnfinishedError
 from beowulf.cluster.holding import lock
-from beowulf.errors import LabError, Sentence
+from beowulf.errors import LabError, Sentence, UsageError
 
 if TYPE_CHECKING:
     from beowulf.cluster.capturing.capture import Capture
@@ -94,6 +94,11 @@ class Cluster(ABC):
     def broken(self) -> str:
         """Which fault was set up on purpose and not healed yet; empty if none was."""
         return ""
+
+    def refuse_stranger(self, node: str) -> None:
+        """LabError for a node that is not there."""
+        if node not in self.nodes:
+            raise UsageError(f"There is no {node!r}; the nodes are {', '.join(self.nodes)}.")
 
     @abstractmethod
     def address(self, node: str, network: int = 0) -> str:

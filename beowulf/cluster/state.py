@@ -31,10 +31,7 @@ UNFINISHED = (
 USUAL = "namespaces"
 SIMULATED = "simulated.json"  # what SimGrid simulates (simulated/cluster.py)
 LOCAL = "local.json"  # names of this machine (local/cluster.py)
-KINDS = {
-    **{USUAL: "", "ssh": TARGET, "slurm": ALLOCATION},
-    **{"simulated": SIMULATED, "local": LOCAL},
-}
+KINDS = {USUAL: "", "ssh": TARGET, "slurm": ALLOCATION, "simulated": SIMULATED, "local": LOCAL}
 # All that a cluster of namespaces keeps in its folder; whatever else lies there is not ours to remove.
 OURS = {
     *("bin", "etc", "nodes", CLUSTER, f"{CLUSTER}.new", SUPERVISOR_LOG),
@@ -194,9 +191,9 @@ def empty(folder: Path, names: Collection[str] = OURS) -> None:
             path.unlink(missing_ok=True)
 
 
-def remove(folder: Path) -> None:
+def remove(folder: Path, names: Collection[str] = OURS) -> None:
     """Remove the cluster's files, and the folder unless it has other files."""
-    empty(folder)
+    empty(folder, names)
     with suppress(OSError):
         folder.rmdir()
 

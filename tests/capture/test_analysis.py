@@ -206,7 +206,7 @@ def test_rates_can_be_over_a_given_time(tmp_path: Path, beowulf: Command) -> Non
     ("words", "code", "said"),
     [
         (["--seconds", "1"], 2, "A capture needs a file."),
-        (["-o", "w.pcapng", "--where", "node99"], 1, "There is no 'node99'"),
+        (["-o", "w.pcapng", "--where", "node99"], 2, "There is no 'node99'"),
         (
             ["-o", "w.pcapng", "--filter", "no filter"],
             2,

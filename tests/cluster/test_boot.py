@@ -72,7 +72,6 @@ def test_explain_prints_the_commands_that_a_learner_could_type(beowulf: Beowulf)
     commands = said[: said.rindex("\n\n")]
     subprocess.run(["bash", "-n"], input=commands, text=True, check=True)
     assert "bash --norc -c 'sleep infinity & wait'" in commands.splitlines()[1]
-    assert "kill -9" in beowulf("down", "--explain")
 
 
 def test_a_warning_on_stderr_is_no_reason_not_to_boot(beowulf: Beowulf) -> None:
@@ -240,6 +239,7 @@ def test_a_full_disk_ends_up_with_a_sentence_and_nothing_left(
     nothing_runs(beowulf)
 
 
+@pytest.mark.nightly
 def test_sixteen_nodes_fit_into_a_machine_of_1_gb_and_not_into_one_with_20_mb_left(
     beowulf: Beowulf, private_mounts: tuple[str, ...]
 ) -> None:

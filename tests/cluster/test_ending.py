@@ -41,7 +41,9 @@ def test_nothing_is_left_after_down(beowulf: Beowulf) -> None:
     assert "No cluster was running" in beowulf("down")
 
 
-def test_down_ends_ranks_captures_and_sessions(beowulf: Beowulf, tmp_path: Path) -> None:
+def test_down_ends_ranks_captures_and_sessions_also_a_stopped_one(
+    beowulf: Beowulf, tmp_path: Path
+) -> None:
     before = traces(beowulf)
     beowulf("up", "--nodes", "2")
     (tmp_path / "spin.c").write_text(SPIN)
@@ -51,6 +53,17 @@ def test_down_ends_ranks_captures_and_sessions(beowulf: Beowulf, tmp_path: Path)
     session = beowulf.start("ssh", "node01", "echo there; sleep 1000")
     assert session.stdout
     assert session.stdout.readline() == "there\n"
+    stopped = subprocess.Popen(  # as by Ctrl-Z
+        beowulf.words("ssh", "node01", "echo there; sleep 1000"),
+        env=beowulf.environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert stopped.stdout
+    assert stopped.stdout.readline() == "there\n"
+    os.killpg(stopped.pid, signal.SIGSTOP)
     entered = subprocess.Popen(
         [*beowulf.cluster.enter_switch(), "sleep", "1000"], env=beowulf.environment
     )
@@ -60,28 +73,11 @@ def test_down_ends_ranks_captures_and_sessions(beowulf: Beowulf, tmp_path: Path)
     assert run.wait(PATIENCE_S) == 1
     assert "Traceback" not in run.stdout.read()
     assert session.wait(PATIENCE_S) != 0
+    os.killpg(stopped.pid, signal.SIGCONT)
+    assert stopped.wait(PATIENCE_S) != 0
     assert entered.wait(PATIENCE_S) == -signal.SIGKILL
     nothing_runs(beowulf)
     assert traces(beowulf) == before
-
-
-def test_down_ends_a_session_that_was_stopped_by_ctrl_z(beowulf: Beowulf) -> None:
-    beowulf("up", "--nodes", "2")
-    session = subprocess.Popen(
-        beowulf.words("ssh", "node01", "echo there; sleep 1000"),
-        env=beowulf.environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    assert session.stdout
-    assert session.stdout.readline() == "there\n"
-    os.killpg(session.pid, signal.SIGSTOP)
-    beowulf("down")
-    os.killpg(session.pid, signal.SIGCONT)
-    assert session.wait(PATIENCE_S) != 0
-    nothing_runs(beowulf)
 
 
 @pytest.mark.parametrize("delay_s", first(1, [0.15, 0.1, 0.2]))
@@ -98,7 +94,7 @@ def test_a_killed_down_is_finished_by_the_next(beowulf: Beowulf, delay_s: float)
 
 @pytest.mark.parametrize(
     ("number", "turns"),
-    first(1, [(signal.SIGKILL, 3), (signal.SIGKILL, 12), (signal.SIGINT, 8), (signal.SIGTERM, 8)]),
+    first(1, [(signal.SIGKILL, 2), (signal.SIGKILL, 12), (signal.SIGINT, 8), (signal.SIGTERM, 8)]),
 )
 def test_an_up_that_is_interrupted_at_any_moment_leaves_nothing_that_up_or_down_trips_over(
     beowulf: Beowulf, number: signal.Signals, turns: int

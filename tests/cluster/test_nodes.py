@@ -37,15 +37,6 @@ def test_a_node_has_its_address_and_nothing_else_on_its_wire(cluster: NamespaceC
         assert found == "reno"
 
 
-def test_every_node_reaches_every_other_by_ssh_without_a_password(
-    cluster: NamespaceCluster,
-) -> None:
-    for node in cluster.nodes:
-        others = [other for other in cluster.nodes if other != node]
-        command = "; ".join(f"ssh {other} hostname" for other in others)
-        assert asked(cluster, node, command).split() == others
-
-
 def test_a_node_sees_only_its_own_processes(cluster: NamespaceCluster) -> None:
     words = asked(cluster, "node01", "ps -A -o args=")
     assert "beowulf-node node01" in words

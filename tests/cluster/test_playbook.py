@@ -6,11 +6,11 @@ The PCs are namespaces, each with a root file system, a card, a hostname and an 
 
 from __future__ import annotations
 
-import importlib.util
 import json
+import runpy
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -30,17 +30,8 @@ pytestmark = pytest.mark.cluster
 LABS = paths.root() / "labs"
 
 
-def _filters() -> ModuleType:
-    path = paths.root() / "cluster_setup" / "filter_plugins" / "cluster.py"
-    found = importlib.util.spec_from_file_location("cluster_filters", path)
-    assert found
-    assert found.loader
-    module = importlib.util.module_from_spec(found)
-    found.loader.exec_module(module)
-    return module
-
-
-FILTERS = _filters()
+PLUGIN = paths.root() / "cluster_setup" / "filter_plugins" / "cluster.py"
+FILTERS = SimpleNamespace(**runpy.run_path(str(PLUGIN)))
 ADDRESSES = {"node00": "10.0.0.1", "node01": "10.0.0.2", "node02": "10.0.0.3"}
 HOSTS = "127.0.0.1\tlocalhost\n127.0.1.1\tnode01.lab node01\n# mine\n10.0.0.9 printer\n"
 

@@ -8,14 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from running import Beowulf, first
+from running import Beowulf
 
 from autograder.evidence import invented, variants
 from autograder.evidence.variants import Own
 from beowulf import mpi, paths
 from beowulf.cluster.common.hydra import EAGER_LIMIT
 from beowulf.cluster.simulated import cluster as simulated
-from beowulf.cluster.simulated import platform
 from beowulf.cluster.simulated.platform import Platform, of_plain, read
 from beowulf.course import personal_code
 from beowulf.errors import LabError, UsageError
@@ -53,9 +52,6 @@ def two(tmp_path: Path) -> simulated.SimulatedCluster:
         ("rate_mbit = 0", "0.001 to 1e+09 as rate_mbit, not 0"),
         ("nodes = 2.5", "`nodes` is a whole number, not 2.5"),
         ("colour = 'red'", "`colour` is no part of a platform. It has nodes, cores"),
-        ("topology = 'star'", "one of switch, fat-tree, torus, not 'star'"),
-        ("topology = 'torus'\nshape = [2, 3]", "A torus of 2 times 3 has 6 nodes, not 4"),
-        ("topology = 'fat-tree'\nshape = [4, 4, 1, 2]", "four numbers"),
         ("nodes = ", "Invalid value"),
         ("times_us = [[0, 5]]", "has two pairs or more"),
         ("times_us = [[0, 5], [10, 4]]", "whose bytes and times rise"),
@@ -75,7 +71,7 @@ def test_a_platform_that_cannot_be_is_refused_with_a_sentence(
 
 
 def test_what_a_record_keeps_of_a_platform_makes_the_same_one() -> None:
-    made = Platform(64, topology=platform.FAT_TREE, shape=(8, 8, 1, 4), rate_mbit=1000.0)
+    made = Platform(64, times_us=((0, 50.0), (1000, 135.0)), rate_mbit=1000.0)
     assert of_plain(json.loads(json.dumps(made.as_dict()))) == made
 
 
@@ -169,18 +165,6 @@ def test_over_the_eager_limit_two_sends_wait_for_each_other_and_that_is_said(
         done = mpi.launch(two, [str(program)], 2, words, environment={EAGER_LIMIT: limit})
         assert (done.returncode == 0) is ends, done.stderr
         assert (simulated.DEADLOCK in done.stderr) is not ends
-
-
-@needs_simgrid
-@pytest.mark.parametrize("topology", first(1, [platform.FAT_TREE, platform.TORUS]))
-def test_other_networks_carry_programs_too(topology: str, tmp_path: Path) -> None:
-    file = tmp_path / "net.toml"
-    file.write_text(f"nodes = 16\ntopology = '{topology}'\n")
-    cluster = simulated.up(str(file), folder=tmp_path / "state")
-    program = mpi.build(ROUNDTRIP, library=cluster.mpi, output=tmp_path / "roundtrip")
-    done = mpi.launch(cluster, [str(program)], 16, ["--pattern", "ring", *QUICK])
-    assert done.returncode == 0, done.stderr
-    assert len(samples(done.stdout)) == 3
 
 
 @needs_simgrid

@@ -7,17 +7,17 @@ with a key.
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import re
+import runpy
 import shutil
 import signal
 import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
+from types import SimpleNamespace
 
 import pytest
 from running import Beowulf, wait_until
@@ -37,7 +37,7 @@ HELLO, RING = (LABS / "01-validation" / name for name in ("hello.c", "ring.c"))
 
 # --------------------------------------------------------------- what is said
 
-JOB = Job("7", "N/A", "RUNNING", "None", "labs", "node[00-03]", 0, 0)
+JOB = Job("7", "RUNNING", "None", "labs", "node[00-03]", 0, 0)
 HELD = Allocation("7", 4, 30, "labs", 1)
 
 
@@ -125,17 +125,8 @@ def test_no_nodes_and_no_time_are_refused_before_anybody_is_asked(
         slurm.up(nodes, minutes, print, tmp_path / "s")
 
 
-def _filters() -> ModuleType:
-    path = paths.root() / "cluster_setup" / "filter_plugins" / "slurm.py"
-    found = importlib.util.spec_from_file_location("slurm_filters", path)
-    assert found
-    assert found.loader
-    module = importlib.util.module_from_spec(found)
-    found.loader.exec_module(module)
-    return module
-
-
-FILTERS = _filters()
+PLUGIN = paths.root() / "cluster_setup" / "filter_plugins" / "slurm.py"
+FILTERS = SimpleNamespace(**runpy.run_path(str(PLUGIN)))
 ADDRESSES = {"node00": "10.0.0.1", "node01": "10.0.0.2", "node02": "10.0.0.3"}
 
 
@@ -347,23 +338,6 @@ def test_packets_are_captured_without_slurms_own(queue: School) -> None:
     ask = ["tshark", "-r", queue.root.here / "ring.pcapng"]
     ask += ["-Y", "tcp.port in {6817, 6818, 61001..63000}"]
     assert not subprocess.run(ask, capture_output=True, text=True, check=True).stdout
-
-
-@pytest.mark.nightly
-def test_an_array_measures_a_study_several_times_and_brings_all_records(queue: School) -> None:
-    words = ("array", "A2", "--times", "3", "--nodes", "2", "--minutes", "10", "--records", "sweep")
-    said = queue.root(*words)
-    assert "3 of 3 Records are in sweep." in said
-    found = [json.loads(path.read_text()) for path in (queue.root.here / "sweep").glob("*.json")]
-    assert sorted(record["variant"] for record in found) == ["run-1", "run-2", "run-3"]
-    assert {record["cluster"]["kind"] for record in found} == {"slurm"}
-    assert len({record["cluster"]["job"] for record in found}) == 3
-    assert all(record["cluster"]["exclusive"] is True for record in found)
-    # There is room for two of them at a time, and neither has a node of the other's.
-    nodes = {record["variant"]: set(record["cluster"]["nodes"]) for record in found}
-    assert {len(each) for each in nodes.values()} == {2}
-    assert not nodes["run-1"] & nodes["run-2"]
-    wait_until(queue.rested, "all nodes are given back")
 
 
 @pytest.mark.nightly  # Slurm looks for jobs over their time every half minute, and no limit is below a minute

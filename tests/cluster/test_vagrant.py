@@ -15,8 +15,7 @@ from pathlib import Path
 import pytest
 
 from beowulf import paths
-from beowulf.cluster.machines import connections, vagrant
-from beowulf.cluster.machines.inventory import Machine
+from beowulf.cluster.machines import vagrant
 from beowulf.cluster.namespaces.links import BURST_BYTES
 from beowulf.errors import LabError
 from tests.simulated_pcs import CARD, NETWORK, hall, learner_at, needs_root
@@ -202,10 +201,3 @@ def test_a_vm_that_comes_back_with_another_address_is_found_again(
         assert "node01 does not answer" not in said
         assert "debian-node01" in learner("ssh", "node01", "hostname")
         assert re.search(r"node01 .*up", learner("status"))
-
-
-def test_a_vm_that_does_not_answer_is_reported_to_be_found_again_at_another_address() -> None:
-    machine = Machine("node01", "192.168.121.7")
-    found = connections.trouble(machine, "ssh: connect to host x port 22: No route to host")
-    assert found
-    assert "`beowulf up` finds a VM again" in found.hint

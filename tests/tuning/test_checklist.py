@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 from pathlib import Path
@@ -23,15 +22,15 @@ def test_the_checklist_finds_the_node_that_differs(learner: Beowulf) -> None:
     assert all(each.agree and each.as_wanted for each in found.values()), found
     set_(learner, "firewall", "10")
     learner.cluster.administer("node01", "nft flush ruleset")
-    plain = json.loads(tune(learner, "--json"))
-    asked = {each["name"]: each for each in plain["checklist"]}
-    assert asked["firewall"]["answers"] == {"node00": "10", "node01": "none"}
-    assert not asked["firewall"]["alike"]
-    assert not asked["firewall"]["as_wanted"]
-    assert asked["kernel"]["alike"]
-    assert set(asked["rebooted since"]["answers"].values()) == {"no"}
-    assert [each["knob"] for each in plain["open"]] == ["firewall"]
-    assert "DIFFERS: 10, but node01 none" in tune(learner)
+    asked = {each.question.name: each for each in checklist.ask(learner.cluster)}
+    assert asked["firewall"].by_node == {"node00": "10", "node01": "none"}
+    assert not asked["firewall"].agree
+    assert not asked["firewall"].as_wanted
+    assert asked["kernel"].agree
+    assert set(asked["rebooted since"].by_node.values()) == {"no"}
+    said = tune(learner)
+    assert "Changed: firewall." in said
+    assert "DIFFERS: 10, but node01 none" in said
     tune(learner, "revert")
 
 

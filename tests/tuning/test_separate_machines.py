@@ -204,6 +204,38 @@ def test_another_target_is_not_taken_while_the_first_ones_machines_are_changed(
     learner("up", "--target", learner.here / "pcs.yml", code=1)
 
 
+# A processor as a PC's own has it: with frequencies to choose and states to sleep in.
+PROCESSOR = """
+cores=/sys/devices/system/cpu
+mkdir -p $cores && mount -t tmpfs tmpfs $cores
+mkdir -p $cores/cpu0/cpufreq $cores/cpu0/cpuidle/state0 $cores/cpu0/cpuidle/state1
+echo GOVERNOR >$cores/cpu0/cpufreq/scaling_governor
+echo 0 | tee $cores/cpu0/cpuidle/state0/disable >$cores/cpu0/cpuidle/state1/disable
+"""
+SET = "cd /sys/devices/system/cpu/cpu0; cat cpufreq/scaling_governor cpuidle/state?/disable"
+
+
+def test_a_machines_own_knobs_are_each_pcs_and_need_no_leave_for_this_one(
+    pcs: Hall, learner: Beowulf
+) -> None:
+    for name in pcs.names:
+        governor = "ondemand" if name == "node03" else "powersave"
+        pcs.at(name, PROCESSOR.replace("GOVERNOR", governor))
+    try:
+        assert "DIFFERS: powersave, but node03 ondemand" in learner("tune", "show", "governor")
+        said = learner("tune", "apply", "governor", "--unmeasured")
+        assert "node03: governor from ondemand to performance" in said
+        learner("tune", "apply", "idle-states", "--unmeasured")
+        assert [pcs.at(name, SET).split() for name in pcs.names] == [["performance", "0", "1"]] * 4
+        assert not (learner.here / "s-tuned.jsonl").exists()  # the log of this machine itself
+        learner("tune", "revert")
+        first, last = ["powersave", "0", "0"], ["ondemand", "0", "0"]
+        assert [pcs.at(name, SET).split() for name in pcs.names] == [*[first] * 3, last]
+    finally:
+        for name in pcs.names:
+            pcs.at(name, "umount /sys/devices/system/cpu")
+
+
 def test_what_pcs_do_not_have_is_not_turned_on_them(learner: Beowulf) -> None:
     said = learner("tune", "apply", "cpu-share", "50", "--unmeasured", code=1)
     assert "not observable here: only nodes of this machine have it" in said

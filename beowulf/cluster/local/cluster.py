@@ -119,12 +119,8 @@ class LocalCluster(OneMachine):
 
     def address(self, node: str, network: int = 0) -> str:
         """The address of the loopback device that a node's name stands for."""
-        return f"127.0.0.{FIRST_HOST + self._number(node)}"
-
-    def _number(self, node: str) -> int:
-        if node not in self.nodes:
-            raise LabError(f"There is no {node!r}; the nodes are {', '.join(self.nodes)}.")
-        return self.nodes.index(node)
+        self.refuse_stranger(node)
+        return f"127.0.0.{FIRST_HOST + self.nodes.index(node)}"
 
     def interface(self, node: str, network: int = 0) -> str:
         """The loopback device."""
@@ -137,7 +133,7 @@ class LocalCluster(OneMachine):
 
     def shell(self, node: str, command: str, *, terminal: bool = False) -> list[str]:
         """The words that run `command` (a shell if empty) on this machine, under the name of a node."""
-        self._number(node)
+        self.refuse_stranger(node)
         self.still_there()
         settings = {
             **_variables(self.config, self.folder),

@@ -10,6 +10,7 @@ import shlex
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -60,22 +61,25 @@ def up(source: str, folder: Path | None = None) -> tuple[SshCluster, dict[str, L
     folder = folder or paths.state()
     machines, missing = targets.read(source)
     with lock.changing(folder, "beowulf up"), state.locked(folder):
-        targets.refuse_others(folder, SshCluster.kind)
+        state.refuse_strangers(folder, SshCluster.kind, targets.OURS)
         before = targets.load(folder)
         if before is not None:
             connections.close(folder, before.machines)
         try:
             connections.configure(folder, machines)
             wanted = Target(targets.lasting(source), tuple(machines))
-            target, troubles = targets.find(targets.reminded(wanted, before), folder)
+            if before is not None and before.source == wanted.source:
+                # Those that do not answer now have answered earlier.
+                wanted = replace(wanted, cards=before.cards)
+            target, troubles = targets.find(wanted, folder)
             if not any(connections.open_to(folder, machine.name) for machine in machines):
                 reasons = " ".join(str(trouble) for trouble in troubles.values())
                 raise LabError(f"No machine of {source} can be used. {reasons}")
-            targets.save(folder, target)
+            state.replace(folder, state.TARGET, asdict(target))
         except BaseException:
             connections.close(folder, machines)
             if before is None:
-                targets.clear(folder)
+                state.remove(folder, targets.OURS)
             else:
                 connections.configure(folder, before.machines)
             raise
@@ -91,7 +95,7 @@ def down(folder: Path | None = None) -> bool:
     with lock.changing(folder, "beowulf down"), state.locked(folder):
         if target := targets.load(folder):
             connections.close(folder, target.machines)
-        targets.clear(folder)
+        state.remove(folder, targets.OURS)
     return True
 
 
@@ -145,8 +149,7 @@ class SshCluster(Cluster):
 
     def machine(self, node: str) -> Machine:
         """How a node is reached; LabError for one that is not there."""
-        if node not in self._machines:
-            raise LabError(f"There is no {node!r}; the nodes are {', '.join(self.nodes)}.")
+        self.refuse_stranger(node)
         return self._machines[node]
 
     def interface(self, node: str, network: int = 0) -> str:
@@ -322,7 +325,9 @@ class SshCluster(Cluster):
 
     def heal(self) -> None:
         """Connect every machine again; LabError with all that is wrong."""
-        again, troubles = up(self.target.source, self.folder)
+        self._healed(*up(self.target.source, self.folder))
+
+    def _healed(self, again: SshCluster, troubles: Mapping[str, LabError]) -> None:
         self.target, self._machines = again.target, again._machines
         if troubles:
             raise LabError(" ".join(str(each) for each in troubles.values()))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from beowulf.cluster import state
@@ -111,13 +110,6 @@ def find(target: Target, folder: Path) -> tuple[Target, dict[str, LabError]]:
     return answered, {name: troubles[name] for name in machines if name in troubles}
 
 
-def reminded(target: Target, before: Target | None) -> Target:
-    """The target with the earlier answers of its machines, for those that do not answer now."""
-    if before is None or before.source != target.source:
-        return target
-    return replace(target, cards=before.cards)
-
-
 def _misfits(
     source: str, cards: Mapping[str, Mapping[str, str]], addresses: Mapping[str, str]
 ) -> dict[str, LabError]:
@@ -146,20 +138,3 @@ def _misfits(
         if what:
             misfits[name] = LabError(what, hint, name)
     return misfits
-
-
-def refuse_others(folder: Path, kind: str) -> None:
-    """LabError while a cluster of another kind runs in the folder, or something else lies there."""
-    state.refuse_strangers(folder, kind, OURS)
-
-
-def save(folder: Path, target: Target) -> None:
-    """Remember the machines."""
-    state.replace(folder, state.TARGET, asdict(target))
-
-
-def clear(folder: Path) -> None:
-    """Remove all that we keep in the folder, and the folder unless it has other files."""
-    state.empty(folder, OURS)
-    with suppress(OSError):
-        folder.rmdir()

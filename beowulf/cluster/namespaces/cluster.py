@@ -54,7 +54,7 @@ def up(plan: ClusterConfig, *, show: Show = silent, folder: Path | None = None) 
         old = supervisor.find(folder)
         before = state.load(folder)
         if old and (before is None or replace(before.plan, rate=plan.rate) != plan):
-            _end(folder, show, state.OURS - {state.HELD})
+            _end(folder, state.OURS - {state.HELD})
             old = None
         elif before is None:
             state.refuse_strangers(folder, state.USUAL)
@@ -63,12 +63,12 @@ def up(plan: ClusterConfig, *, show: Show = silent, folder: Path | None = None) 
                 return NamespaceCluster(plan, folder, boot.boot(plan, folder, old, show))
         except BaseException:
             if old is None:
-                _end(folder, silent)
+                _end(folder)
                 state.remove(folder)
             raise
 
 
-def down(*, show: Show = silent, folder: Path | None = None) -> bool:
+def down(*, folder: Path | None = None) -> bool:
     """Take the cluster down: no process, mount, interface or file of it stays. False when there was none.
 
     LockedError while another process measures on it.
@@ -80,7 +80,7 @@ def down(*, show: Show = silent, folder: Path | None = None) -> bool:
     with lock.changing(folder, "beowulf down"), state.locked(folder):
         if not supervisor.find(folder) and not state.load(folder) and state.strangers(folder):
             return False
-        was_there = _end(folder, show)
+        was_there = _end(folder)
         state.remove(folder)
         return was_there
 
@@ -141,8 +141,7 @@ class NamespaceCluster(OneMachine):
 
     def enter(self, node: str) -> list[str]:
         """The words that run what follows them on a node as its administrator, from outside and without ssh."""
-        if node not in self.nodes:
-            raise LabError(f"There is no {node!r}; the nodes are {', '.join(self.nodes)}.")
+        self.refuse_stranger(node)
         process = self.supervisor.nodes().get(node)
         if process is None:
             raise LabError(f"{node} is down.", "`beowulf up` starts it again.", node)
@@ -262,14 +261,8 @@ def _stop(entered: subprocess.Popen[bytes]) -> None:
         os.kill(pid, signal.SIGINT)
 
 
-def _end(folder: Path, show: Show, names: Collection[str] = state.OURS) -> bool:
-    running = supervisor.find(folder)
-    if running:
-        show(
-            "on this machine: all nodes end with the supervisor",
-            f"kill -9 {running.process.pid}",
-        )
-    was_there = running is not None or (folder / state.CLUSTER).exists()
+def _end(folder: Path, names: Collection[str] = state.OURS) -> bool:
+    was_there = supervisor.find(folder) is not None or (folder / state.CLUSTER).exists()
     supervisor.end(folder)
     state.empty(folder, names)
     return was_there

@@ -40,8 +40,7 @@ def solution(name: str, nodes: tuple[str, ...], of: str) -> tuple[str, str]:
 
 def apply(cluster: Cluster, folder: Path, fault: str, node: str) -> None:
     """Set up `fault` on a `node` of the cluster whose files are in `folder`."""
-    if node not in cluster.nodes:
-        raise UsageError(f"There is no {node!r}; the nodes are {', '.join(cluster.nodes)}.")
+    cluster.refuse_stranger(node)
     own = folder / "nodes" / node
     if fault == "node-down":
         cluster.kill(node)

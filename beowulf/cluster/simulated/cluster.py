@@ -68,7 +68,7 @@ def up(source: str, nodes: int | None = None, folder: Path | None = None) -> Sim
     _refuse_without_simgrid()
     platform = Platform() if source == TARGET else read(Path(source))
     if nodes is not None:
-        platform = of_plain({"nodes": nodes, "shape": []}, platform)
+        platform = of_plain({"nodes": nodes}, platform)
     with lock.changing(folder, "beowulf up"), state.locked(folder):
         state.refuse_other_kinds(folder, TARGET)
         _lay_out(platform, folder)

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import json
-import math
 import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
-from xml.sax.saxutils import quoteattr
 
 from beowulf.errors import UsageError
 
-SWITCH, FAT_TREE, TORUS = "switch", "fat-tree", "torus"
-TOPOLOGIES = (SWITCH, FAT_TREE, TORUS)
 FEWEST_NODES, MOST_NODES, MOST_CORES = 2, 100_000, 1024
-KINDS = {int: "a whole number", float: "a number", str: "a text", tuple: "a list of numbers"}
+KINDS = {int: "a whole number", float: "a number", tuple: "a list of numbers"}
 FASTEST = 2.0  # times the rate of a link: SimGrid lets no message be faster
 USUAL_EAGER_BYTES = 131_072  # of MPICH over TCP
 HEADER_BYTES = 16  # what SimGrid's MPI adds to each message on the way
@@ -30,10 +26,9 @@ HEAD = (
 
 @dataclass(frozen=True)
 class Platform:
-    """So many nodes, what each computes and what its link carries, and how the links meet.
+    """So many nodes, what each computes and what its link carries; the links meet in one switch.
 
-    `shape` is for a fat tree the ports of its switches down and up on each of two levels, for a torus its nodes along
-    each dimension; empty, both are chosen. `times_us` are bytes and the µs that a message of so many takes between two
+    `times_us` are bytes and the µs that a message of so many takes between two
     nodes, as measured; without them it takes SimGrid's usual times. A message of `eager_bytes` or more leaves when its
     receiver asks for it. A `backplane_mbit` of 0 is a switch that carries whatever its links bring. A message keeps its
     sender busy for `send_us`, and a short one its receiver for `receive_us`; both are part of `times_us`. An empty one
@@ -45,9 +40,7 @@ class Platform:
     gflops: float = 1.0
     rate_mbit: float = 100.0
     latency_us: float = 25.0
-    topology: str = SWITCH
     backplane_mbit: float = 0.0
-    shape: tuple[int, ...] = ()
     times_us: tuple[tuple[int, float], ...] = ()
     eager_bytes: int = USUAL_EAGER_BYTES
     send_us: float = 0.0
@@ -76,27 +69,11 @@ class Platform:
                 f"send_us and receive_us, {busy:g} µs, are part of the shortest message's time in `times_us`.",
                 "Give the times, or smaller overheads.",
             )
-        if self.topology not in TOPOLOGIES:
-            raise UsageError(
-                f"The topology is one of {', '.join(TOPOLOGIES)}, not {self.topology!r}."
-            )
-        if self.topology == TORUS and self.shape and math.prod(self.shape) != self.nodes:
-            raise UsageError(
-                f"A torus of {' times '.join(map(str, self.shape))} has {math.prod(self.shape)} nodes,"
-                f" not {self.nodes}."
-            )
-        if self.topology == FAT_TREE and self.shape:
-            if len(self.shape) != 4 or math.prod(self.shape[:2]) != self.nodes:
-                raise UsageError(
-                    f"The shape of a fat tree is four numbers: ports down on both levels, which make {self.nodes} nodes"
-                    " together, and ports up on both."
-                )
 
     @property
     def names(self) -> tuple[str, ...]:
-        """node00, node01, …; of a tree or a torus node0, node1, …, as SimGrid makes them."""
-        digits = 2 if self.topology == SWITCH else 1
-        return tuple(f"node{number:0{digits}}" for number in range(self.nodes))
+        """node00, node01, …"""
+        return tuple(f"node{number:02}" for number in range(self.nodes))
 
     def factors(self) -> list[str]:
         """The options by which SimGrid's messages take `times_us`: on each stretch of sizes a straight line."""
@@ -153,10 +130,7 @@ class Platform:
 
     def as_dict(self) -> dict[str, Any]:
         """As plain data for a Record or a file."""
-        return asdict(self) | {
-            "shape": list(self.shape),
-            "times_us": [list(each) for each in self.times_us],
-        }
+        return asdict(self) | {"times_us": [list(each) for each in self.times_us]}
 
     def toml(self, comment: str) -> str:
         """The file that read() takes."""
@@ -168,12 +142,8 @@ class Platform:
 
     def xml(self) -> str:
         """What SimGrid reads."""
-        body = self._star() if self.topology == SWITCH else self._cluster()
-        return f"{HEAD}{body}</platform>\n"
-
-    def _star(self) -> str:
         link = f'bandwidth="{self.rate_mbit * 1e6 / 8!r}Bps" latency="{self.latency_us * 1e-6!r}s"'
-        lines = ['<zone id="cluster" routing="Cluster">']
+        lines = [f'{HEAD}<zone id="cluster" routing="Cluster">']
         for name in self.names:
             lines += [
                 f'<host id="{name}" speed="{self.gflops!r}Gf" core="{self.cores}"/>',
@@ -184,39 +154,7 @@ class Platform:
             lines.append(
                 f'<backbone id="backplane" bandwidth="{self.backplane_mbit * 1e6 / 8!r}Bps" latency="0s"/>'
             )
-        return "\n".join([*lines, "</zone>\n"])
-
-    def _cluster(self) -> str:
-        if self.topology == FAT_TREE:
-            down, up = self.tree()
-            kind, shape = "FAT_TREE", f"2;{down[0]},{down[1]};{up[0]},{up[1]};1,1"
-        else:
-            kind, shape = "TORUS", ",".join(map(str, self.torus()))
-        # Within a zone of its own: at the top SimGrid 4.0 crashes on it.
-        return (
-            '<zone id="world" routing="Full">\n'
-            f'<cluster id="cluster" prefix="node" suffix="" radical="0-{self.nodes - 1}" speed="{self.gflops!r}Gf"'
-            f' core="{self.cores}" bw="{self.rate_mbit * 1e6 / 8!r}Bps" lat="{self.latency_us * 1e-6!r}s"'
-            f' topology="{kind}" topo_parameters={quoteattr(shape)}/>\n</zone>\n'
-        )
-
-    def torus(self) -> tuple[int, ...]:
-        """The nodes along each dimension of a torus."""
-        return self.shape or tuple(_factors(self.nodes, 3))
-
-    def tree(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """The ports down and up on both levels of a fat tree, by default half as many links up as nodes below."""
-        down = self.shape[:2] or tuple(_factors(self.nodes, 2))
-        return down, self.shape[2:] or (1, max(1, down[0] // 2))
-
-
-def _factors(number: int, count: int) -> list[int]:
-    """So many whole numbers, as like as can be, whose product it is; the largest first."""
-    if count == 1:
-        return [number]
-    root = round(number ** (1 / count))
-    smallest = next(each for each in range(root, 0, -1) if number % each == 0)
-    return sorted([*_factors(number // smallest, count - 1), smallest], reverse=True)
+        return "\n".join([*lines, "</zone>", "</platform>", ""])
 
 
 def read(file: Path) -> Platform:

@@ -57,7 +57,6 @@ class Allocation:
     minutes: int
     queue: str
     ends: float = 0  # seconds since 1970; 0 while it waits
-    root: bool = False  # whether its user may become root on the nodes
 
 
 def load(folder: Path) -> Allocation | None:
@@ -69,7 +68,7 @@ def load(folder: Path) -> Allocation | None:
 def save(folder: Path, allocation: Allocation, machines: Target) -> None:
     """Remember the request to Slurm, then the machines that it gave."""
     state.replace(folder, state.ALLOCATION, asdict(allocation))
-    targets.save(folder, machines)
+    state.replace(folder, state.TARGET, asdict(machines))
 
 
 def running(folder: Path | None = None) -> SlurmCluster | None:
@@ -103,7 +102,7 @@ def _request(nodes: int | None, minutes: int | None, folder: Path) -> Allocation
             raise UsageError(f"Ask for 1 to {MOST_NODES} nodes, and 1 to {MOST_MINUTES} minutes.")
     with state.locked(folder):
         try:
-            targets.refuse_others(folder, TARGET)
+            state.refuse_strangers(folder, TARGET, targets.OURS)
             last = load(folder)
             if last and (job := queue.job(last.job)) and job.lasts:
                 if (nodes or last.nodes, minutes or last.minutes) == (last.nodes, last.minutes):
@@ -116,7 +115,7 @@ def _request(nodes: int | None, minutes: int | None, folder: Path) -> Allocation
             return _new(nodes, minutes or (last.minutes if last else MINUTES), folder)
         except LabError:
             if load(folder) is None and targets.load(folder) is None:
-                targets.clear(folder)
+                state.remove(folder, targets.OURS)
             raise
 
 
@@ -182,11 +181,6 @@ def attach(
     cluster = SlurmCluster(target, folder, allocation)
     if not troubles:
         _, troubles = at_once.everywhere(cluster.nodes, cluster.tell_nodes)
-    if not troubles and cluster.may_be_root():
-        allocation = replace(allocation, root=True)
-        with state.locked(folder):
-            save(folder, allocation, target)
-        cluster = SlurmCluster(target, folder, allocation)
     return cluster, troubles
 
 
@@ -198,7 +192,7 @@ def down(folder: Path | None = None) -> bool:
         job = queue.job(last.job) if last else None
         if last and job and job.lasts:
             queue.cancel(last.job)
-        targets.clear(folder)
+        state.remove(folder, targets.OURS)
     return bool(job and job.lasts)
 
 
@@ -238,7 +232,6 @@ class SlurmCluster(SshCluster):
 
     kind = "slurm"
     shared = False  # a job is one user's, and remembered in one folder
-    # Who may become root there is the exception.
     can = replace(SshCluster.can, queue=True, knobs=())
     # Slurm's own conversations with a node: those with its daemons, and those of srun, whose ports
     # (cluster_setup/roles/slurm) are above those that Linux gives to connections of programs (32768 to 60999).
@@ -247,8 +240,6 @@ class SlurmCluster(SshCluster):
     def __init__(self, target: Target, folder: Path, allocation: Allocation) -> None:
         super().__init__(target, folder)
         self.allocation = allocation
-        if allocation.root:
-            self.can = replace(self.can, knobs=SshCluster.can.knobs)
         self._looked = 0.0
         self._dead: list[str] = []
 
@@ -256,13 +247,6 @@ class SlurmCluster(SshCluster):
     def hosts(self) -> str:
         """The file on each node that names the nodes of the job."""
         return f"{node_files.root(self._user)}/hosts-{self.allocation.job}"
-
-    def may_be_root(self) -> bool:
-        """Whether this user may change the settings of the nodes."""
-        try:
-            return self.administer(self.nodes[0], "true").returncode == 0
-        except LabError:
-            return False
 
     def job(self) -> Job | None:
         """The job's state; None when Slurm has forgotten it."""
@@ -326,10 +310,7 @@ class SlurmCluster(SshCluster):
         job = self.job()
         if job is None or not job.runs:
             raise ended(self.allocation, job)
-        again, troubles = attach(self.allocation, job, self.folder)
-        self.target, self._machines = again.target, again._machines
-        if troubles:
-            raise LabError(" ".join(str(each) for each in troubles.values()))
+        self._healed(*attach(self.allocation, job, self.folder))
 
 
 COLUMNS = {"Slurm": SlurmCluster.can}

@@ -16,6 +16,7 @@ LONGEST_ANSWER_S = 60.0
 NAME = "beowulf"  # of our jobs, as `squeue` shows it
 # What a job does that only holds its nodes.
 HOLD = "exec sleep infinity"
+SQUEUE = ("squeue", "--noheader", "--array")
 PASSED_ON = ("SLURM_CONF", "SLURM_CLUSTERS")
 HERE = "Work on a machine of the cluster, most often its master; docs/clusters.md says how Slurm gets there."
 ASK = "Ask the administrator of the cluster."
@@ -53,7 +54,6 @@ class Job:
     """A job as Slurm reports it; times are seconds since 1970, 0 while they are unknown."""
 
     number: str
-    task: str  # its place in an array; N/A for a single job
     state: str  # such as PENDING or RUNNING
     reason: str  # why it waits, or ended
     queue: str
@@ -134,41 +134,30 @@ def trouble(command: str, output: str) -> LabError:
     return LabError(f"`{command}` failed: {' '.join(lines) or 'it printed no reason'}", ASK)
 
 
-def jobs(number: str) -> list[Job]:
-    """A job, or all of an array; nothing when Slurm has forgotten it."""
-    form = "%A|%K|%T|%r|%P|%N|%S|%e"
+def job(number: str) -> Job | None:
+    """A job; None when Slurm has forgotten it."""
+    form = "%A|%T|%r|%P|%N|%S|%e"
     try:
-        output = ask(*_squeue("--states=all", f"--jobs={number}"), f"--format={form}")
+        output = ask(*SQUEUE, "--states=all", f"--jobs={number}", f"--format={form}")
     except LabError as error:
         if "Invalid job id" in error.message:
-            return []
+            return None
         raise
-    return [_job(line) for line in output.splitlines() if line.count("|") == form.count("|")]
-
-
-def job(number: str) -> Job | None:
-    """One job; None when Slurm has forgotten it."""
-    # The last task of an array has the number of the whole array.
-    return next((job for job in jobs(number) if job.number == number), None)
-
-
-def _job(line: str) -> Job:
-    number, task, state, reason, into, nodes, starts, ends = line.split("|")
-    return Job(number, task, state, reason, into, nodes, _moment(starts), _moment(ends))
+    for line in output.splitlines():
+        if line.count("|") == form.count("|"):
+            number, state, reason, into, nodes, starts, ends = line.split("|")
+            return Job(number, state, reason, into, nodes, _moment(starts), _moment(ends))
+    return None
 
 
 def _moment(text: str) -> float:
     return float(text) if text.isdigit() else 0.0
 
 
-def _squeue(*words: str) -> list[str]:
-    return ["squeue", "--noheader", "--array", *words]
-
-
 def place(of: Job) -> tuple[int, int]:
     """Which in the queue a waiting job is, and how many wait there; 0 when it waits no more."""
     words = ("--states=PENDING", f"--partition={of.queue}", "--sort=-p,i", "--format=%A")
-    waiting = ask(*_squeue(*words)).split()
+    waiting = ask(*SQUEUE, *words).split()
     return (waiting.index(of.number) + 1 if of.number in waiting else 0), len(waiting)
 
 
@@ -223,11 +212,10 @@ def refuse_closed(into: Queue, nodes: int, minutes: int) -> None:
         )
 
 
-def submit(nodes: int, minutes: int, *, tasks: int = 0) -> str:
-    """Ask for exclusive nodes, once or as an array of so many tasks; the number of the job."""
+def submit(nodes: int, minutes: int) -> str:
+    """Ask for exclusive nodes; the number of the job."""
     words = ["sbatch", "--parsable", f"--job-name={NAME}", f"--nodes={nodes}", "--exclusive"]
     words += [f"--time={minutes}", "--no-requeue", "--chdir=/", "--output=/dev/null"]
-    words += [f"--array=1-{tasks}"] if tasks else []
     return ask(*words, "--wrap", HOLD).partition(";")[0].strip()
 
 
