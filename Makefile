@@ -60,7 +60,7 @@ ready:
 up: ready ## boot the cluster, or repair it
 	@exec $(BEOWULF) up
 
-bench: ## measure this project itself; NAME=up_down measures one thing
+bench: ## measure this project itself; NAME=capture measures one thing
 	@$(BOOTSTRAP) test
 	@exec $(PYTHON) -m benchmarks $(NAME)
 

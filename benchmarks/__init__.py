@@ -3,9 +3,8 @@
 A benchmark is here while a document prints its figures:
 
     capture, recorder, tuning  docs/clusters.md, docs/timeline.md, docs/measuring.md and the slides of lab 07
-    npb                        docs/measuring.md and the slides of lab 03
-    hub, deadline, studies     docs/scale.md
     full_studies               docs/results.md, by results_page; given_records packs its Records
 
-results/up_down.json was measured by a benchmark of version 1.0.0, beside Mininet; the slides of lab 01 draw it.
+Of other figures the samples alone are kept in results/, and the benchmarks are in the history: up_down (beside Mininet; the
+slides of lab 01), npb (docs/measuring.md and the slides of lab 03), hub and deadline (docs/scale.md).
 """
