@@ -5,6 +5,6 @@ A benchmark is here while a document prints its figures:
     capture, recorder, tuning  docs/clusters.md, docs/timeline.md, docs/measuring.md and the slides of lab 07
     full_studies               docs/results.md, by results_page; given_records packs its Records
 
-Of other figures the samples alone are kept in results/, and the benchmarks are in the history: up_down (beside Mininet; the
-slides of lab 01), npb (docs/measuring.md and the slides of lab 03), hub and deadline (docs/scale.md).
+Of other figures only the samples are kept, in results/, and the benchmarks are in the history: up_down (beside
+Mininet; the slides of lab 01), npb (docs/measuring.md and the slides of lab 03), hub and deadline (docs/scale.md).
 """

@@ -12,6 +12,7 @@ import random
 import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,7 @@ def measure(rounds: int, seed: int, progress: Progress) -> Findings:
             progress(number, len(wanted), study)
             cluster = FIRST_BEOWULF if study.startswith("C") else CLUSTER
             boot(cluster, folder / STATE)
-            machine_queue.rest(lambda said: progress(number, len(wanted), said), REST_S)
+            machine_queue.rest(partial(progress, number, len(wanted)), REST_S)
             busy.append(busy_percent())
             run: dict[str, Any] = {"started": moment(), "before": host_state.now()}
             try:
