@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import shlex
 from pathlib import Path
 
 import pytest
@@ -155,23 +154,3 @@ def test_what_cannot_be_run_is_a_sentence(
     done = CliRunner().invoke(app, ["suite", *words.split()])
     assert isinstance(done.exception, UsageError)
     assert sentence in str(done.exception)
-
-
-def test_the_problem_is_shown_as_hpl_reads_it(
-    cluster: NamespaceCluster, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("BEOWULF_STATE", str(cluster.folder))
-    words = ["suite", "hpl", "--show", "-n", "3", "--size", "960"]
-    assert CliRunner().invoke(app, words).stdout == problem.of_size(960, 3, runs=3).text
-
-
-def test_the_launcher_keeps_to_the_clusters_network() -> None:
-    words = shlex.join(hpcc.launcher(["node00", "node01"], "10.0.0.0/24", crowded=True, brief=True))
-    assert "/usr/bin/mpirun.openmpi -np 2 --host node00:1,node01:1" in words
-    assert "--mca btl_tcp_if_include 10.0.0.0/24" in words
-    assert " 10.0.0.0/24 /usr/bin/mpirun.openmpi" in words  # for its own connections
-    assert "--mca mpi_yield_when_idle 1" in words
-    assert "LD_PRELOAD=" in words
-    alone = shlex.join(hpcc.launcher(["node00"], "10.0.0.0/24", crowded=False))
-    assert "--mca mpi_yield_when_idle 0" in alone
-    assert "LD_PRELOAD" not in alone
