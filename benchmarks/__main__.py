@@ -25,8 +25,7 @@ from beowulf.record import moment
 from beowulf.this_machine import host_state
 from beowulf.this_machine.progress import bar
 
-# In this order: the last ones leave a load behind that would spoil what follows.
-BENCHMARKS = ("recorder", "capture", "tuning", "hub", "studies", "deadline", "npb")
+BENCHMARKS = ("recorder", "capture", "tuning")
 LONG = ("full_studies",)  # takes hours, so it runs by its name alone
 # What the last one did still shows in the load and in the pressure, which look ten seconds back and more.
 REST_S = 20.0

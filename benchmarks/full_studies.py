@@ -7,14 +7,16 @@ its date, its load and its cluster.
 
 from __future__ import annotations
 
+import json
 import random
-import time
+import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks import studies
+from benchmarks import commands
 from benchmarks.result import Findings, Question, kept
 from benchmarks.scratch_cluster import STATE, scratch_folder
 from benchmarks.turns import busy_percent
@@ -22,6 +24,7 @@ from beowulf import paths
 from beowulf.cluster.common.config import ClusterConfig
 from beowulf.cluster.namespaces import cluster as namespaces
 from beowulf.errors import LabError
+from beowulf.measure import machine_queue
 from beowulf.record import moment
 from beowulf.studies import STUDIES
 from beowulf.this_machine import host_state
@@ -53,13 +56,11 @@ def measure(rounds: int, seed: int, progress: Progress) -> Findings:
             progress(number, len(wanted), study)
             cluster = FIRST_BEOWULF if study.startswith("C") else CLUSTER
             boot(cluster, folder / STATE)
-            rest()
+            machine_queue.rest(partial(progress, number, len(wanted)), REST_S)
             busy.append(busy_percent())
             run: dict[str, Any] = {"started": moment(), "before": host_state.now()}
             try:
-                run["took_s"], run["verdicts"] = studies.timed(
-                    study, folder, longest_s=LONGEST_S, keep=RECORDS / study
-                )
+                run["took_s"], run["verdicts"] = timed(study, folder)
             except LabError as trouble:
                 failed[study] = " ".join(str(trouble).split())
                 continue
@@ -81,14 +82,20 @@ def boot(config: ClusterConfig, folder: Path) -> None:
     namespaces.up(config, folder=folder)
 
 
-def rest() -> None:
-    """Wait until the load of what ran before is hardly seen, but not for ever."""
-    until = time.monotonic() + REST_S
-    while time.monotonic() < until:
-        state = host_state.now()
-        if state["load_1min"] <= state["cores"] / 2 and not host_state.busy(state):
-            return
-        time.sleep(1.0)
+def timed(study: str, folder: Path) -> tuple[float, list[dict[str, Any]]]:
+    """The seconds that a study's command takes, and its Verdicts; its Records go to RECORDS."""
+    records = folder / "records"
+    env = commands.environment(BEOWULF_STATE=str(folder / STATE))
+    beowulf = str(paths.python_bin() / "beowulf")
+    command = [beowulf, "study", study, "--json", "--records", str(records)]
+    try:
+        took_s, printed = commands.timed(command, env, folder=folder, timeout_s=LONGEST_S)
+        if records.exists():
+            shutil.copytree(records, RECORDS / study, dirs_exist_ok=True)
+    finally:
+        shutil.rmtree(records, ignore_errors=True)
+    # Warnings may come before the JSON.
+    return took_s, json.loads(printed[printed.find("[\n") :])
 
 
 def findings(

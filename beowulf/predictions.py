@@ -215,7 +215,9 @@ def _is_number(value: object) -> TypeGuard[float]:
 def _seal(cluster: Cluster, number: int, table: PredictionTable, numbers: dict[str, float]) -> str:
     late = _measured_already(_folder(cluster), table.study)
     facts = {**numbers, "unit": table.unit, "study": table.study, "late": late, "asks": table.asks}
-    record = _record(number, table.name, facts, dict(cluster.describe()))
+    record = noted(
+        f"P{number}", table.name, [Point({"prediction": table.name}, facts=facts)], cluster
+    )
     record.save_in(_folder(cluster))
     found = of_record(record)
     said = f"Sealed: {table.name} is {found}."
@@ -245,17 +247,19 @@ def _measured_already(folder: Path, study: str) -> bool:
 def _keep(folder: Path, found: Prediction, measured: float) -> None:
     """Keep what a prediction was held against, in place of what it was held against before."""
     facts = {"measured": measured, "inside": found.holds(measured), "unit": found.unit}
-    record = _record(found.lab, found.name + MEASURED, facts, {})
+    at = {"prediction": found.name}
+    record = noted(f"P{found.lab}", found.name + MEASURED, [Point(at, facts=facts)])
     record.save(folder / f"{record.study}-{record.variant}.json")
 
 
-def _record(number: int, variant: str, facts: dict[str, Any], cluster: dict[str, Any]) -> Record:
+def noted(study: str, variant: str, points: list[Point], cluster: Cluster | None = None) -> Record:
+    """A Record of what was not measured, but noted now."""
     now = host_state.now()
     return Record(
-        f"P{number}",
+        study,
         variant=variant,
-        points=[Point({"prediction": variant.removesuffix(MEASURED)}, facts=facts)],
-        cluster=cluster,
+        points=points,
+        cluster=dict(cluster.describe()) if cluster else {},
         circumstances={"before": now, "after": now},
         versions=host_state.versions(),
         learner=learner(),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import subprocess
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
@@ -16,7 +15,6 @@ from running import Beowulf, unfulfilled
 
 import beowulf as package
 from beowulf import studies
-from beowulf.cli.studies import point_lines
 from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.desk import notebook
 from beowulf.errors import LabError, UsageError
@@ -112,22 +110,6 @@ def test_a_capture_that_is_too_short_is_no_proof_and_a_busy_wire_is_not_idle(
 
 
 @pytest.mark.cluster
-def test_studies_that_run_at_once_do_not_overwrite_each_other(
-    cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(a5_no_load, "QUICK_ELAPSED_S", 0.2)
-    with ThreadPoolExecutor(2) as pool:
-        both = [
-            pool.submit(notebook.measure_and_save, "A5", cluster, tmp_path, quick=True)
-            for _ in range(2)
-        ]
-        paths = {each.result()[1] for each in both}
-    assert len(paths) == 2
-    captures = {Record.load(path).captures[0]["file"] for path in paths}
-    assert len(captures) == 2
-
-
-@pytest.mark.cluster
 def test_a_study_from_the_command_line_is_kept_shown_and_judged(at_cluster: Beowulf) -> None:
     words = ("study", "a1", "--variant", "first-try", "--trace", "traces")
     said = at_cluster(*words, BEOWULF_LEARNER="grace")
@@ -142,16 +124,6 @@ def test_a_study_from_the_command_line_is_kept_shown_and_judged(at_cluster: Beow
     assert "mtu: 1500" in at_cluster("show", "A1", "--variant", "first-try")
 
 
-def test_every_point_is_shown_with_its_samples_and_facts() -> None:
-    about = Point({"about": True, "ranks": 1}, facts={"hosts": ["node00", "node01"], "seed": 1})
-    lines = point_lines(
-        Record("A3", points=[about, Point({"row": "stat"}, "operation_us", [1.5, 2.0])])
-    )
-    assert {"about: True, ranks: 1", "  hosts: node00, node01", "  operation_us: 1.5, 2"} <= set(
-        lines
-    )
-
-
 @pytest.mark.cluster
 def test_a_record_that_could_not_be_kept_is_refused_before_anything_is_measured(
     cluster: NamespaceCluster, tmp_path: Path
@@ -163,13 +135,6 @@ def test_a_record_that_could_not_be_kept_is_refused_before_anything_is_measured(
     (tmp_path / "file").write_text("")
     with pytest.raises(LabError, match=r"file/records for your Records cannot be made"):
         notebook.measure_and_save("A5", cluster, tmp_path / "file" / "records")
-
-
-def test_every_study_is_found_by_its_name_and_has_a_title() -> None:
-    for name in studies.STUDIES:
-        found = studies.find(name.lower())
-        assert name == found.id
-        assert found.title
 
 
 @pytest.mark.parametrize(

@@ -63,10 +63,6 @@ def suite(
     size: Annotated[
         int, typer.Option(help="hpl and hpcc: how many equations; 0: as many as are solved soon.")
     ] = 0,
-    memory: Annotated[
-        float,
-        typer.Option(help="hpl and hpcc: fill this share of the free memory instead, at most 0.8."),
-    ] = 0.0,
     quick: Annotated[
         bool,
         typer.Option("--quick", help="hpl and hpcc: a small problem, and no bandwidth from b_eff."),
@@ -99,12 +95,12 @@ def suite(
     if not of_npb:
         _refuse("NPB", {"--class": letter, "--profile": profile})
     if not of_hpl:
-        others = {"--size": size, "--memory": memory, "--quick": quick, "--show": show}
+        others = {"--size": size, "--quick": quick, "--show": show}
         _refuse("hpl and hpcc", others)
     if of_npb:
         _npb(names, letter.upper() or "S", ranks, profile, timeout, wait)
     elif of_hpl:
-        _hpcc(word, ranks, size, memory, quick, show, timeout, wait)
+        _hpcc(word, ranks, size, quick, show, timeout, wait)
     else:
         _search(ranks, timeout, wait)
 
@@ -193,7 +189,6 @@ def _hpcc(
     name: str,
     ranks: int,
     size: int,
-    memory: float,
     quick: bool,
     show: bool,
     timeout_s: float,
@@ -206,9 +201,7 @@ def _hpcc(
     from beowulf.this_machine.progress import bar
 
     cluster, alone = running(), name == HPL
-    problem = problems.choose(
-        cluster, ranks, size=size, memory=memory, quick=quick, runs=HPL_RUNS if alone else 1
-    )
+    problem = problems.choose(cluster, ranks, size=size, quick=quick, runs=HPL_RUNS if alone else 1)
     if show:
         print(problem.text, end="")
         return

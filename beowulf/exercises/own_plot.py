@@ -18,9 +18,8 @@ from beowulf.course import lab_file
 from beowulf.errors import UsageError
 from beowulf.figures import number_text
 from beowulf.figures.look import OURS, Figure
-from beowulf.record import Point, Record, moment, readable
-from beowulf.this_machine import host_state
-from beowulf.this_machine.user import learner
+from beowulf.predictions import noted
+from beowulf.record import Point, Record, readable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -80,10 +79,15 @@ def keep(cluster: Cluster, figure: Any, name: str, wants: Wants, *, lab: str = "
     if not any(point.facts["lines"] for point in points):
         print(f"{name}: There are axes, but nothing is drawn in them.")
         return
-    made = _record(cluster, name, points, lab)
+    slug = paths.lab(lab).name if lab else paths.lab_of(folder)
+    if not slug:
+        raise UsageError(
+            f"Of which lab is the plot {name}? The folder of this notebook does not say.",
+            'Name the lab, such as `lab="04"`.',
+        )
     last = newest(folder, name)
     if last is None or [each.as_plain() for each in last.points] != [e.as_plain() for e in points]:
-        made.save_in(folder)
+        noted(f"{LETTER}{int(slug.partition('-')[0])}", name, points, cluster).save_in(folder)
     print(*_sentences(points, wants), _picture(drawing, folder / f"{name}.png"), sep="\n")
 
 
@@ -271,27 +275,6 @@ def _line(kind: str, label: str, x: Any, y: Any) -> dict[str, Any]:
     name = "" if label.startswith("_") else label
     kept_x, kept_y = both[:, some].tolist()
     return {"kind": kind, "label": name, "points": count, "x": kept_x, "y": kept_y}
-
-
-def _record(cluster: Cluster, name: str, points: list[Point], lab: str) -> Record:
-    slug = paths.lab(lab).name if lab else paths.lab_of(cluster.records or Path("records"))
-    if not slug:
-        raise UsageError(
-            f"Of which lab is the plot {name}? The folder of this notebook does not say.",
-            'Name the lab, such as `lab="04"`.',
-        )
-    now, when = host_state.now(), moment()
-    return Record(
-        f"F{int(slug.partition('-')[0])}",
-        variant=name,
-        points=points,
-        cluster=dict(cluster.describe()),
-        circumstances={"before": now, "after": now},
-        versions=host_state.versions(),
-        learner=learner(),
-        started=when,
-        ended=when,
-    )
 
 
 def _picture(drawing: Drawing, file: Path) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Protocol
 
+from beowulf.errors import LabError
 from beowulf.measure.quality import NO_SAMPLES
 from beowulf.measure.statistics import Ratio
 from beowulf.record import Record
@@ -97,7 +98,12 @@ def together(outcomes: Sequence[Outcome]) -> Outcome:
 
 
 def rising(intervals: Sequence[tuple[float, float]]) -> Outcome:
-    """Whether each interval lies wholly above the one before; inconclusive while two touch."""
+    """Whether each interval lies wholly above the one before; inconclusive while two touch.
+
+    LabError where one is missing.
+    """
+    if any(math.isnan(end) for ends in intervals for end in ends):
+        raise LabError("An interval is missing.", "Measure again.")
     steps = list(pairwise(intervals))
     if any(high < before_low for (before_low, _), (_, high) in steps):
         return "contradicted"

@@ -53,7 +53,7 @@ def joined(cluster: Cluster, show: Show) -> Iterator[list[str]]:
         warnings = []
         try:
             if leaving.enter_context(entered(show)):
-                _rest(show)
+                rest(show)
         except LabError as trouble:
             warnings = [
                 f"This measurement did not wait in the line of this machine: {trouble.message}"
@@ -85,8 +85,9 @@ def entered(show: Show) -> Iterator[bool]:
         yield bool(shown)
 
 
-def _rest(show: Show) -> None:
-    deadline = time.monotonic() + LONGEST_REST_S
+def rest(show: Show, longest_s: float = LONGEST_REST_S) -> None:
+    """Wait until the load of what ran before has gone, but not for ever."""
+    deadline = time.monotonic() + longest_s
     if host_state.busy(host_state.now()):
         show(REST)
     while host_state.busy(host_state.now()) and time.monotonic() < deadline:

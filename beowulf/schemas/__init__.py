@@ -10,7 +10,6 @@ import os
 import secrets
 from collections.abc import Callable, Mapping
 from functools import cache
-from itertools import islice
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -21,9 +20,6 @@ VERSION = 1  # of a Record's schema
 
 # A digit string longer than this is refused by Python itself when it is read back.
 _LONGEST_INTEGER = 10**4000
-
-# Of very many faults of one file the first are looked at for the one to report.
-MOST_FAULTS = 50
 
 _AGAIN = "Measure again, or bring back an older copy of the file."
 
@@ -39,18 +35,12 @@ class RecordError(LabError):
 
 
 @cache
-def _schema() -> Plain:
-    file = Path(__file__).with_name(f"record-{VERSION}.json")
-    loaded: Plain = json.loads(file.read_text(encoding="utf-8"))
-    return loaded
-
-
-@cache
 def _follows() -> Callable[[object], object]:
-    # The schema made into Python, which says yes or no in a fifth of the time, and less well why not.
     from fastjsonschema import compile
 
-    check: Callable[[object], object] = compile(_schema(), use_default=False)
+    file = Path(__file__).with_name(f"record-{VERSION}.json")
+    schema = json.loads(file.read_text(encoding="utf-8"))
+    check: Callable[[object], object] = compile(schema, use_default=False)
     return check
 
 
@@ -58,19 +48,12 @@ def fault(content: object) -> str:
     """Where and how `content` departs from a Record's schema, in a few words; "" when it follows it."""
     from fastjsonschema import JsonSchemaValueException
 
-    with contextlib.suppress(JsonSchemaValueException):
+    try:
         _follows()(content)
-        return ""
-    # Imported here because it takes longer than everything else that `beowulf --help` needs.
-    from jsonschema import Draft202012Validator
-    from jsonschema.exceptions import best_match
-
-    errors = Draft202012Validator(_schema()).iter_errors(content)
-    error = best_match(islice(errors, MOST_FAULTS))
-    if error is None:
-        return ""
-    where = "/".join(str(step) for step in error.absolute_path) or "the top level"
-    return f"at {where}: {_short(error.message)}"
+    except JsonSchemaValueException as error:
+        where = _short("/".join(error.path[1:])) or "the top level"
+        return f"at {where}: it {_short(error.message.removeprefix(error.name or '').strip())}"
+    return ""
 
 
 def plain(value: object, where: str = "") -> Any:

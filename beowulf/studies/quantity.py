@@ -7,11 +7,13 @@ intervals in it are wider.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from beowulf.errors import LabError
 from beowulf.measure.judgement import (
     Interval,
     Span,
@@ -29,6 +31,8 @@ Judge = Callable[[Any], Judgement]
 TIMES = "times"
 PERCENT = "%"  # a change, which is written with its sign
 MANY = 1000  # from which on no digit after the point is shown
+COMBINED = "their"  # of the two before it
+BETWEEN_LINES = r"; (?!n = )"  # of evidence
 
 
 @dataclass(frozen=True)
@@ -45,10 +49,10 @@ class Quantity:
     made: Callable[..., Interval] | None = None  # of the parts' intervals, this one's
 
     def __truediv__(self, other: Quantity) -> Quantity:
-        return self._combined("their quotient", other, quotient, TIMES)
+        return self._combined(f"{COMBINED} quotient", other, quotient, TIMES)
 
     def __sub__(self, other: Quantity) -> Quantity:
-        return self._combined("their difference", other, difference, self.unit)
+        return self._combined(f"{COMBINED} difference", other, difference, self.unit)
 
     def __lt__(self, limit: Quantity | float) -> Judge:
         return self._compared(limit, "less than", below)
@@ -111,7 +115,8 @@ class Quantity:
         """The interval, and in words those of its parts and this one."""
         parts = [part._reported(facts) for part in self.parts]
         seen = self.made(*(found for found, _ in parts)) if self.made else self.of(facts)
-        ends = f"{self._number(seen.low)} to {self._number(seen.high)}"
+        low, high = self._number(seen.low), self._number(seen.high)
+        ends = low if low == high else f"{low} to {high}"
         amount = f"{ends} {self.unit}"
         if hasattr(seen, "median"):
             amount = f"{self._number(seen.median)} {self.unit} ({ends})"
@@ -141,8 +146,15 @@ def all_hold(*judges: Judge) -> Judge:
     """Whether each of several comparisons holds; one that is contradicted decides."""
 
     def judge(facts: Any) -> Judgement:
+        if not judges:
+            raise LabError("There is nothing to compare.", "Measure again.")
         seen = [each(facts) for each in judges]
-        evidence = "; ".join(each.evidence for each in seen)
+        lines = [line for each in seen for line in re.split(BETWEEN_LINES, each.evidence)]
+        evidence = "; ".join(
+            line
+            for place, line in enumerate(lines)
+            if line.startswith(COMBINED) or line not in lines[:place]
+        )
         numbers = {str(place): each.numbers for place, each in enumerate(seen, start=1)}
         return Judgement(together([each.outcome for each in seen]), evidence, numbers)
 

@@ -14,8 +14,7 @@ from __future__ import annotations
 from beowulf.cluster import Cluster
 from beowulf.errors import UsageError
 from beowulf.measure.measurement import need_a_node_each
-from beowulf.suites import hpcc
-from beowulf.suites.problem import Problem, of_memory, of_size
+from beowulf.suites.problem import Problem, of_size
 
 DEFAULT_SIZE, QUICK_SIZE = 2400, 960
 PLAIN_BLAS = ("/blas/libblas", "/libblas.so.3.")
@@ -26,23 +25,17 @@ def choose(
     ranks: int,
     *,
     size: int = 0,
-    memory: float = 0.0,
     quick: bool = False,
     runs: int = 1,
 ) -> Problem:
-    """The problem for this many nodes: of `size` equations, of a share of their free `memory`, or of the usual size.
+    """The problem for this many nodes: of `size` equations, or of the usual size.
 
     The usual one is solved within a minute or two. HPL is at its best with a problem that fills the memory, which
     takes hours on a slow network.
     """
-    if size and memory:
-        raise UsageError("The problem has one size.", "Give `--size` or `--memory`, not both.")
     if ranks < 1:
         raise UsageError(f"HPL runs on at least 1 node, not {ranks}.")
     need_a_node_each(cluster, ranks)
-    if memory:
-        has = hpcc.machine(cluster, list(cluster.nodes[:ranks]))
-        return of_memory(memory, has.memory_bytes, ranks, runs=runs)
     return of_size(size or (QUICK_SIZE if quick else DEFAULT_SIZE), ranks, runs=runs)
 
 

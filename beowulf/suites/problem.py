@@ -114,17 +114,6 @@ def of_size(n: int, ranks: int, *, runs: int = 1) -> Problem:
     return Problem(n // (2 * nb) * (2 * nb), nb, *grid(ranks), runs)
 
 
-def of_memory(share: float, memory_bytes: int, ranks: int, *, runs: int = 1) -> Problem:
-    """The problem whose matrix takes this share of the memory: HPL is run to fill a machine."""
-    if not 0 < share <= MOST_SHARE:
-        raise UsageError(
-            f"The share of the memory is above 0 and at most {MOST_SHARE:g}, not {share:g}.",
-            "`--memory 0.5` takes half of it.",
-        )
-    largest = math.isqrt(int(share * memory_bytes / 8))
-    return of_size(min(largest, LARGEST), ranks, runs=runs)
-
-
 def refuse_too_large(problem: Problem, memory_bytes: int) -> None:
     """LabError when a run would take more memory than there is."""
     if problem.needed_bytes > MOST_SHARE * memory_bytes:

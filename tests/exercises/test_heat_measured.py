@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from running import Beowulf, _with, first, wait_until
+from running import _with, first, wait_until
 
 from autograder import evidence
 from autograder.evidence import variants
@@ -33,6 +33,8 @@ def plate(tmp_path: Path, records: Path, monkeypatch: pytest.MonkeyPatch) -> Ite
     monkeypatch.setenv(personal_code.VARIABLE, CODE)
     for name in ("STEP_LAUNCHES", "RUN_LAUNCHES", "EXCHANGE_LAUNCHES", "OVERLAP_LAUNCHES"):
         monkeypatch.setattr(measurements, name, 1)
+    for name in ("STEP_PASSES", "RUN_PASSES", "OVERLAP_PASSES"):
+        monkeypatch.setattr(measurements, name, 4)
     monkeypatch.setattr(knob_worth, "PASSES", 3)
     heat_solutions.write(tmp_path)
     yield tmp_path
@@ -186,14 +188,15 @@ def test_an_overlapped_step_is_measured_beside_its_parts(
     assert heat.picture(record).alt
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("parts", "said"),
-    first(1, [
+    [
         ((POSTED, INNER_ROWS, BORDER_ROWS, WAITED), "a border row, is computed without the neighbour's row"),
         ((POSTED, INNER_ROWS, WAITED), "a border row, is not filled"),
         ((POSTED.replace("TAG", "TAG + my_rank()"), INNER_ROWS, WAITED, BORDER_ROWS), "MPI_Waitall"),
         ((POSTED.replace("row_of(plate, 1)", "row_of(plate, 2)"), INNER_ROWS, WAITED, BORDER_ROWS), "row "),
-    ]),
+    ],
     ids=["borders too early", "borders forgotten", "wrong tag", "off by one"],
 )  # fmt: skip
 def test_a_wrong_overlap_in_c_is_named_by_rank_and_row(
@@ -288,16 +291,3 @@ def test_what_a_knob_is_worth_is_measured_in_pairs_and_it_is_as_before(
     assert found.n == 2 * knob_worth.BLOCKS
     assert record.variant == "delayed-ack"
     assert heat.picture(record).alt
-
-
-@pytest.mark.nightly
-def test_the_c_program_as_it_is_given_is_measured_and_shown_and_no_claim_judges_it(
-    plate: Path, cluster: NamespaceCluster, at_cluster: Beowulf
-) -> None:
-    (plate / "heat_overlap.c").write_bytes((program.ORIGINALS / "heat_overlap.c").read_bytes())
-    record = heat.overlap(cluster, "C", columns=(1000,), rows=42, folder=plate)
-    assert heat.lines(record)[0].endswith("right, as it was given")
-    folder = ("--records", plate / "records")
-    assert "exchange_s" in at_cluster("show", "H5", *folder)
-    assert "no claim judges it" in at_cluster("claims", "H5", *folder, code=2)
-    assert "A cell of its lab" in at_cluster("show", "H6", *folder, code=1)

@@ -8,9 +8,7 @@ from beowulf.measure.judgement import (
     Agreement,
     Span,
     again,
-    difference,
     narrower,
-    quotient,
     reaches,
     rising,
     unjudged,
@@ -48,11 +46,6 @@ def test_half_of_the_published_effect_decides(measured: Span, outcome: str) -> N
     assert reaches(measured, published=0.5, none=1) == outcome
     upwards = Span(2 - measured.high, 2 - measured.low)
     assert reaches(upwards, published=1.5, none=1) == outcome
-
-
-def test_a_quotient_and_a_difference_hold_all_that_two_intervals_allow() -> None:
-    assert quotient(Span(2, 4), Span(1, 2)) == Span(1, 4)
-    assert difference(Span(2, 4), Span(1, 2)) == Span(0, 3)
 
 
 @pytest.mark.parametrize("named", [True, False])

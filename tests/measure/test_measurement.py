@@ -135,14 +135,9 @@ def test_the_same_program_in_python_prints_the_same_lines(
 def test_what_a_program_or_a_cluster_cannot_do_is_refused(
     cluster: NamespaceCluster, tmp_path: Path
 ) -> None:
-    with pytest.raises(UsageError, match="two ranks or more"), session(cluster, tmp_path) as s:
-        s.launch(PROGRAM, 1)
-    for words, said in (
-        (["--sizes", "8,-1"], "--sizes takes numbers from 0 to 2147483647, not -1."),
-        (["--protocol", "ready", "--pattern", "ring"], "With ready, nobody may send before"),
-    ):
-        with pytest.raises(UsageError, match=said), session(cluster, tmp_path) as s:
-            s.launch(PROGRAM, 2, words)
+    said = "--sizes takes numbers from 0 to 2147483647, not -1."
+    with pytest.raises(UsageError, match=said), session(cluster, tmp_path) as s:
+        s.launch(PROGRAM, 2, ["--sizes", "8,-1"])
     with pytest.raises(UsageError, match="5 ranks need 5 nodes"), session(cluster, tmp_path) as s:
         s.launch(PROGRAM, 5)
 
@@ -172,9 +167,7 @@ def test_a_program_that_breaks_off_is_reported_and_what_it_measured_stays(
     assert "break off before their end" in record.warnings[-1]
 
 
-def test_wrong_data_and_messages_larger_than_the_memory_end_the_run(
-    cluster: NamespaceCluster, tmp_path: Path
-) -> None:
+def test_wrong_data_end_the_run(cluster: NamespaceCluster, tmp_path: Path) -> None:
     wrong = program(
         tmp_path,
         "unsigned char *buffer = message_buffer(1000, 1);",
@@ -188,9 +181,6 @@ def test_wrong_data_and_messages_larger_than_the_memory_end_the_run(
         session(cluster, tmp_path) as s,
     ):
         s.launch(wrong, 2)
-    large = program(tmp_path, "message_buffer(1000000000000L, 2);")
-    with pytest.raises(UsageError, match="this machine has"), session(cluster, tmp_path) as s:
-        s.launch(large, 2)
 
 
 # What sysconf() says on one node alone: that it has a megabyte of memory.

@@ -62,22 +62,6 @@ def test_the_interval_holds_the_true_median_in_nearly_all_cases() -> None:
     assert held >= 180  # 95 % of 200, and what chance takes away
 
 
-@settings(max_examples=25)
-@given(st.floats(0.2, 5.0))
-def test_a_known_ratio_is_found_back(times_as_long: float) -> None:
-    draw = np.random.default_rng(5)
-    base = draw.uniform(10, 20, 50)
-    found = ratio(
-        [
-            (times_as_long * b * (1 + e), b)
-            for b, e in zip(base, draw.normal(0, 0.01, 50), strict=True)
-        ]
-    )
-    assert found.n == 50
-    assert found.median == pytest.approx(times_as_long, rel=0.02)
-    assert found.low <= found.median <= found.high
-
-
 def test_an_empty_list_of_samples_is_refused_with_a_sentence() -> None:
     with pytest.raises(LabError, match="There are no samples"):
         summary([])

@@ -4,22 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from beowulf.measure.sweep import adaptive, powers_of_two, refine
+from beowulf.measure.sweep import adaptive, refine
 
 ALPHA_US, US_PER_BYTE = 50.0, 0.08
 
 
 def line(size: int) -> float:
     return ALPHA_US + US_PER_BYTE * size
-
-
-@given(st.integers(0, 10_000), st.integers(0, 10_000))
-def test_powers_of_two_rise_within_their_bounds(first: int, more: int) -> None:
-    sizes = powers_of_two(first, first + more)
-    assert sizes[0] == first
-    assert sizes == sorted(set(sizes))
-    assert sizes[-1] <= first + more
-    assert 2 * max(sizes[-1], 1) > first + more
 
 
 EVENLY = [0, 1000, 2000, 3000, 4000]

@@ -65,23 +65,6 @@ def test_a_program_refuses_sizes_that_no_message_has(
         session.launch(paths.root() / "labs" / program, 2, ["--sizes", sizes])
 
 
-@pytest.mark.nightly
-@pytest.mark.cluster
-@pytest.mark.parametrize("program", [each for each in PROGRAMS if each.endswith(".py")])
-def test_a_program_in_python_refuses_what_the_memory_does_not_hold(
-    cluster: NamespaceCluster, tmp_path: Path, program: str
-) -> None:
-    large = tmp_path / Path(program).name
-    text = (paths.root() / "labs" / program).read_text(encoding="utf-8")
-    assert 'os.sysconf("SC_PHYS_PAGES")' in text
-    large.write_text(text.replace('os.sysconf("SC_PHYS_PAGES")', "1000"))
-    with (
-        pytest.raises(UsageError, match="this machine has"),
-        Measurement("A7", cluster, tmp_path) as s,
-    ):
-        s.launch(large, 2, ["--sizes", "10000000"])
-
-
 @pytest.mark.cluster
 def test_more_ranks_than_the_nodes_have_places_for_are_refused(cluster: NamespaceCluster) -> None:
     ranks = mpi.MOST_RANKS_A_NODE * len(cluster.nodes) + 1

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
+from beowulf.errors import LabError
 from beowulf.measure.judgement import Span
 from beowulf.measure.statistics import summary
-from beowulf.studies.quantity import PERCENT, Quantity, Seen, all_hold, in_order, known
+from beowulf.studies.quantity import PERCENT, Judge, Quantity, Seen, all_hold, in_order, known
 
 SHORT = Quantity("a short message", lambda facts: facts["short"], "µs")
 LONG = Quantity("a long message", lambda facts: facts["long"], "µs")
@@ -55,6 +58,20 @@ def test_evidence_has_the_threshold_the_parts_and_the_sign_of_a_change() -> None
         "A: -20 % (-21 to -19); B: +0 % (-1 to +1); their difference: -22 to -18 %, and less than -2 is asked"
     )
     assert (LONG / known("none", Span(0, 1), "µs") > 1)(APART).numbers == {"low": 2.2}
+
+
+def test_evidence_says_each_part_and_each_number_once() -> None:
+    count = known("a count", Span(27, 27), "µs")
+    assert all_hold(count > 1, SHORT / count < 1, count > 1)(APART).evidence == (
+        "a count: 27 µs, and more than 1 is asked; a short message: 1.1 µs (1 to 1.2); n = 3; a count: 27 µs;"
+        " their quotient: 0.03704 to 0.04444 times, and less than 1 is asked"
+    )
+
+
+@pytest.mark.parametrize("judge", [all_hold(), LONG > 1, all_hold(SHORT < 2, LONG > SHORT)])
+def test_what_was_not_measured_decides_nothing(judge: Judge) -> None:
+    with pytest.raises(LabError):
+        judge({**APART, "long": Span(math.nan, math.nan)})
 
 
 def test_what_has_different_units_is_not_compared() -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 from hpcc_text import output
-from hypothesis import given
-from hypothesis import strategies as st
 
 from beowulf.cli.suites import figure_lines
 from beowulf.errors import LabError
@@ -80,15 +78,3 @@ def test_a_solution_that_fails_its_check_is_named_with_its_figures_and_another_f
 def test_an_output_that_is_not_whole_is_a_sentence(text: str, sentence: str) -> None:
     with pytest.raises(LabError, match=sentence):
         hpcc_results.read(text)
-
-
-WHOLE = output(rates=[0.4, 0.5])
-
-
-@given(st.integers(0, len(WHOLE) - 2))
-def test_an_output_cut_anywhere_is_refused_or_whole(length: int) -> None:
-    try:
-        found = hpcc_results.read(WHOLE[:length])
-    except LabError:
-        return
-    assert found == hpcc_results.read(WHOLE)

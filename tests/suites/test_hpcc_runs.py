@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import shlex
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,7 @@ from beowulf.cli.commands import app
 from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.errors import LabError, UsageError
 from beowulf.labs.lab_03 import e4_hpcc
-from beowulf.suites import hpcc, hpl, problem
+from beowulf.suites import hpcc, problem
 from beowulf.suites.hpcc_results import RESULTS, SECTIONS
 
 pytestmark = pytest.mark.cluster
@@ -138,7 +137,6 @@ def test_nodes_of_one_machine_have_its_memory_once_and_too_little_is_refused_bef
     monkeypatch.setattr(hpcc.mpi, "launch", lambda *words, **more: pytest.fail("it was started"))
     with pytest.raises(LabError, match="MiB of memory"):
         hpcc.run(cluster, problem.of_size(2400, 4))
-    assert hpl.choose(cluster, 4, memory=0.5).matrix_bytes <= 0.5 * small.memory_bytes
 
 
 @pytest.mark.parametrize(
@@ -146,7 +144,6 @@ def test_nodes_of_one_machine_have_its_memory_once_and_too_little_is_refused_bef
     [
         ("hpl -n 0", "at least 1 node, not 0"),
         ("hpl -n 9", "9 ranks need 9 nodes, and this cluster has 4"),
-        ("hpl --size 500 --memory 0.5", "The problem has one size"),
         ("hpcc --size 7", "160 to 400,000 equations, not 7"),
     ],
 )
@@ -157,23 +154,3 @@ def test_what_cannot_be_run_is_a_sentence(
     done = CliRunner().invoke(app, ["suite", *words.split()])
     assert isinstance(done.exception, UsageError)
     assert sentence in str(done.exception)
-
-
-def test_the_problem_is_shown_as_hpl_reads_it(
-    cluster: NamespaceCluster, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("BEOWULF_STATE", str(cluster.folder))
-    words = ["suite", "hpl", "--show", "-n", "3", "--size", "960"]
-    assert CliRunner().invoke(app, words).stdout == problem.of_size(960, 3, runs=3).text
-
-
-def test_the_launcher_keeps_to_the_clusters_network() -> None:
-    words = shlex.join(hpcc.launcher(["node00", "node01"], "10.0.0.0/24", crowded=True, brief=True))
-    assert "/usr/bin/mpirun.openmpi -np 2 --host node00:1,node01:1" in words
-    assert "--mca btl_tcp_if_include 10.0.0.0/24" in words
-    assert " 10.0.0.0/24 /usr/bin/mpirun.openmpi" in words  # for its own connections
-    assert "--mca mpi_yield_when_idle 1" in words
-    assert "LD_PRELOAD=" in words
-    alone = shlex.join(hpcc.launcher(["node00"], "10.0.0.0/24", crowded=False))
-    assert "--mca mpi_yield_when_idle 0" in alone
-    assert "LD_PRELOAD" not in alone

@@ -138,6 +138,7 @@ def test_what_cannot_be_searched_is_a_sentence(at_cluster: Beowulf) -> None:
     assert "at least 1 part, not 0" in at_cluster("suite", "search", "-n", "0", code=2)
 
 
+@pytest.mark.nightly
 @pytest.mark.cluster
 @pytest.mark.usefixtures("blast_is_here")
 def test_the_command_says_seconds_hits_and_parts(

@@ -114,6 +114,7 @@ def test_a_study_whose_sizes_cannot_be_refined_says_so(
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.nightly
 def test_e1_measures_a_wide_sweep_and_one_around_each_limit(
     cluster: NamespaceCluster, tmp_path: Path, tiny: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
