@@ -156,6 +156,7 @@ def test_a_shell_of_a_node_cannot_end_its_own_cluster(learner: Beowulf) -> None:
     assert local.running(learner.state)
 
 
+@pytest.mark.nightly
 def test_engines_are_one_world_under_the_names(
     names: LocalCluster, capsys: pytest.CaptureFixture[str]
 ) -> None:
