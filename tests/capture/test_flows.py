@@ -167,7 +167,7 @@ def test_a_segment_that_was_missed_before_is_no_retransmission_for_us(tmp_path: 
     assert sum(bool(flag) for (flag,) in fields(path, "tcp.analysis.retransmission")) == 1
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     pieces=st.lists(st.tuples(st.integers(0, 60), st.integers(1, 20)), min_size=1, max_size=30),
     first=st.sampled_from([0, 7, 2**32 - 20]),
