@@ -16,7 +16,7 @@ from typing import Any
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
-from running import PATIENCE_S, Beowulf, first, wait_until
+from running import PATIENCE_S, Beowulf, wait_until
 from whole_lab import run
 
 from beowulf.cluster.common.config import ClusterConfig
@@ -26,6 +26,7 @@ from beowulf.engines import CellError, Engines, places, px
 from beowulf.engines.learner_engines import Asked
 from beowulf.engines.screen import CUT, MOST_SHOWN
 from beowulf.errors import LabError, UsageError
+from beowulf.timeline import analysis
 
 cluster_test = pytest.mark.cluster
 
@@ -82,7 +83,7 @@ def mpi_works(engines: Engines) -> bool:
 
 
 @cluster_test
-def test_engines_are_one_world_with_one_rank_a_node_and_come_back_after_a_hang_and_a_death(
+def test_engines_are_one_world_with_one_rank_a_node_and_come_back_after_a_death(
     engines: Engines,
 ) -> None:
     who = "who = [world.rank, ranks, node, MPI.Get_processor_name(), int(np.sum([rank]))]"
@@ -90,10 +91,6 @@ def test_engines_are_one_world_with_one_rank_a_node_and_come_back_after_a_hang_a
     one_a_node = [[rank, 3, f"node{rank:02}", f"node{rank:02}", rank] for rank in range(3)]
     assert engines.gather("who") == one_a_node
     assert engines.view["rank"] == [0, 1, 2]
-
-    engines.submit("rank == 0 and world.recv(source=1)")
-    engines.restart()
-    assert mpi_works(engines)
 
     engines.cluster.kill("node02")  # type: ignore[attr-defined]
     with pytest.raises(CellError, match="node02 went down"):
@@ -196,14 +193,15 @@ open(f"{tmp_path}/{{rank}}", "w") and world.Barrier()
         engines.run("1")
 
 
+@pytest.mark.nightly
 @cluster_test
 @pytest.mark.parametrize(
     ("end", "said"),
-    first(1, [
+    [
         ("import os\nrank == 1 and os._exit(3)", r"node01 \(rank 1\) ended with exit code 3"),
         ("import os\nrank == 1 and os.kill(os.getpid(), 11)", r"node01 \(rank 1\).*Segmentation fault"),
         ("rank == 2 and world.Abort(7)", r"exit code 7, as `Abort` does"),
-    ]),
+    ],
 )  # fmt: skip
 def test_a_rank_that_ends_is_named_with_how_it_ended(engines: Engines, end: str, said: str) -> None:
     with pytest.raises(CellError, match=said):
@@ -231,6 +229,35 @@ def test_functions_are_called_on_all_ranks_and_their_answers_come_by_rank(
         engines.run("times()")
     with pytest.raises(CellError, match="TypeError"):
         engines.call("times", "a", "b")
+
+
+@cluster_test
+def test_a_cell_is_recorded_up_to_an_exception_and_the_next_one_is_not(
+    engines: Engines, tmp_path: Path
+) -> None:
+    def called(folder: Path) -> list[str]:
+        rank = analysis.read(folder).trace.ranks[0]
+        return [rank.calls[call] for call in rank.events["call"]]
+
+    engines.run("world.Barrier()")
+    for tag in (5, 6):
+        with engines.recorded(folder := tmp_path / "cell.trace"):
+            engines.run(
+                f"to = rank ^ 1\nif to < 2: world.send(1, to, {tag}); world.recv(tag={tag})"
+            )
+        engines.run("world.Barrier()")
+        found = analysis.read(folder)
+        assert found.warnings == []
+        sent = found.messages[["source", "tag"]].to_numpy().tolist()
+        assert sorted(sent) == [[0, tag], [1, tag]]
+        assert "MPI_Barrier" not in called(folder)
+    with pytest.raises(CellError), engines.recorded(folder := tmp_path / "x.trace"):
+        engines.run("world.Barrier(); 1 / 0")
+    assert called(folder).count("MPI_Barrier") == 1
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(LabError, match="has other files in it"), engines.recorded(tmp_path):
+        engines.run("world.Barrier()")
+    assert (tmp_path / "mine.txt").read_text() == "mine"
 
 
 @pytest.fixture
@@ -263,7 +290,7 @@ elif rank == 1:
 
 
 @cluster_test
-def test_px_knows_targets_the_background_and_where_ranks_are_that_do_not_end(
+def test_px_knows_targets_and_where_ranks_are_that_do_not_end(
     engines: Engines, begun: Begun, shell: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
     px.register(engines)
@@ -275,15 +302,10 @@ def test_px_knows_targets_the_background_and_where_ranks_are_that_do_not_end(
     printed = cell("--targets 0,2", "print(rank)").splitlines()  # as they come
     assert sorted(printed) == ["node00 │ 0", "node02 │ 2"]
     assert cell("-t 1:", "print(rank)").count("│") == 2
-    assert "runs in the background" in cell("--noblock -t 1", "print(40 + 2)")
-    shell.run_line_magic("pxresult", "")
-    assert capsys.readouterr().out == "node01 │ 42\n"
-    with pytest.raises(LabError, match="Nothing runs in the background"):
-        shell.run_line_magic("pxresult", "")
-    cell("-a -t 1", "1 / 0")
     # The line of the notebook's cell, in which `%%px` is the first.
     with pytest.raises(CellError, match=r"ZeroDivisionError: .*in line 2: 1 / 0"):
-        shell.run_line_magic("pxresult", "")
+        cell("-t 1", "1 / 0")
+    capsys.readouterr()
     shell.run_line_magic("px", 'print(f"{node}")')
     assert "node02 │ node02" in capsys.readouterr().out
     with pytest.raises(UsageError, match=r"unrecognized arguments: --colour"):

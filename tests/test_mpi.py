@@ -41,6 +41,7 @@ int main(int argc, char **argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     printf("rank %d begins\\n", rank);
     fflush(stdout);
+    const char *name = strrchr(argv[0], '/') + 1;
 """
 END = """
     MPI_Barrier(MPI_COMM_WORLD);
@@ -69,11 +70,14 @@ PROGRAMS = {
 
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """One program by several names, each of which tells what it does."""
     folder = tmp_path_factory.mktemp("programs")
-    found = {}
-    for name, middle in PROGRAMS.items():
-        (folder / f"{name}.c").write_text(BEGIN + middle + END)
-        found[name] = mpi.build(folder / f"{name}.c")
+    found = {name: folder / name for name in PROGRAMS}
+    bodies = (f'if (!strcmp(name, "{name}")) {{ {body} }}\n' for name, body in PROGRAMS.items())
+    (folder / "any.c").write_text(BEGIN + "".join(bodies) + END)
+    program = mpi.build(folder / "any.c")
+    for path in found.values():
+        path.hardlink_to(program)
     return found
 
 
@@ -125,7 +129,6 @@ def test_a_program_may_have_an_odd_name_and_options_like_ours(
     shutil.copy(LAB / "hello.c", at_cluster.here / f"{name}.c")
     said = at_cluster("run", "-n", "2", f"{name}.c")
     assert sorted(said.splitlines()) == [f"rank {i} of 2 on node0{i}" for i in range(2)]
-    assert "rank 1 of 2" in at_cluster("run", "-n", "2", name)
     # What follows two hyphens is the program's own.
     said = at_cluster("run", "-n", "1", programs["arguments"], "--", "-n", "2", "--timeout=3")
     assert re.findall("<.*>", said) == ["<-n>", "<2>", "<--timeout=3>"]
@@ -225,16 +228,16 @@ def test_a_program_that_ends_badly_is_reported(
 
 
 def test_a_program_that_never_ends_is_stopped_by_the_time_out(
-    at_cluster: Beowulf, programs: dict[str, Path]
+    at_cluster: Beowulf, cluster: NamespaceCluster, programs: dict[str, Path]
 ) -> None:
     said = at_cluster("run", "--timeout", "1", programs["hang"], code=1)
     assert "hang did not end within 1 s; it was stopped." in said
     assert "wait for a message" in said
     assert "--timeout" in said
     nothing_is_left(at_cluster, programs["hang"])
-    said = at_cluster("run", "-n", "1", "--timeout", "1", "/bin/sleep", "600", code=1)
-    assert "sleep did not end within 1 s" in said
-    assert "wait for a message" not in said, "one rank alone waits for none"
+    with pytest.raises(LabError, match=r"sleep did not end within 0\.5 s") as caught:
+        mpi.launch(cluster, Path("/bin/sleep"), 1, ["600"], timeout_s=0.5)
+    assert "wait for a message" not in caught.value.hint, "one rank alone waits for none"
 
 
 # Input
@@ -244,18 +247,13 @@ def test_a_program_reads_its_input_to_the_end(at_cluster: Beowulf) -> None:
     text = "".join(f"line {number}\n" for number in range(20_000))
     # Also on rank 1, which has none, the program ends.
     assert at_cluster("run", "-n", "2", "/bin/cat", stdin=text) == text
-    assert at_cluster("run", "-n", "2", "/bin/cat", stdin="") == ""
-    (at_cluster.here / "input").write_text("from a file\n")
-    script = 'exec "$@" <input'
-    at_cluster.prefix = ("bash", "-c", script, "x")
-    assert at_cluster("run", "-n", "1", "/bin/cat") == "from a file\n"
     at_cluster.prefix = ("bash", "-c", 'exec "$@" <&-', "x")
     assert at_cluster("run", "-n", "1", "/bin/cat") == ""
 
 
 def test_a_program_without_mpi_that_ends_at_once_ends_well_in_a_script(at_cluster: Beowulf) -> None:
     # With input that nobody reads, one of ten used to fail: mpiexec handed it on to a rank that was gone.
-    for stdin in ("5\n", "5\n", "5\n", ""):
+    for stdin in ("5\n", "5\n", ""):
         said = at_cluster("run", "-n", "2", "/bin/hostname", stdin=stdin)
         assert sorted(said.split()) == ["node00", "node01"]
 
@@ -300,21 +298,17 @@ def test_output_that_a_full_disk_refuses_is_reported(
     assert "Traceback" not in done.stderr
 
 
-def test_garbage_is_passed_on_and_breaks_nothing(
-    cluster: NamespaceCluster, programs: dict[str, Path], lab_folder: Path
+def test_letters_of_several_bytes_stay_whole_and_garbage_is_passed_on(
+    at_cluster: Beowulf, cluster: NamespaceCluster, programs: dict[str, Path]
 ) -> None:
-    done = mpi.launch(cluster, programs["garbage"], 2)
-    assert done.returncode == 0
-    assert done.stdout.count("\0") == sum(i * 7919 % 256 == 0 for i in range(1000)) * 2
-
-
-def test_letters_of_several_bytes_stay_whole(at_cluster: Beowulf) -> None:
     (at_cluster.here / "letters.py").write_text(
         "import sys, time\n"
         "for byte in 'ä€😀\\n'.encode():\n"
         "    sys.stdout.buffer.write(bytes([byte])); sys.stdout.flush(); time.sleep(0.01)\n"
     )
     assert at_cluster("run", "-n", "1", "letters.py") == "ä€😀\n"
+    done = mpi.launch(cluster, programs["garbage"], 2)
+    assert done.stdout.count("\0") == sum(i * 7919 % 256 == 0 for i in range(1000)) * 2
 
 
 def test_a_folder_that_a_node_does_not_have_is_reported(

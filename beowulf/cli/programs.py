@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from beowulf.mpi import Launch
-    from beowulf.timeline.analysis import Analysis
 
 
 # Our options; `separate`: their value is the next word.
@@ -197,13 +196,6 @@ def timeline(
     from_s: Annotated[float, typer.Option("--from", min=0, help="Show from this second.")] = 0.0,
     to_s: Annotated[float | None, typer.Option("--to", help="Show up to this second.")] = None,
     ranks: Annotated[str | None, typer.Option(help="Which ranks, like 0-3,7.")] = None,
-    chrome: Annotated[Path | None, typer.Option(help="Also a file for Perfetto, .json.")] = None,
-    on: Annotated[
-        Path | None,
-        typer.Option(
-            "--on", help="Also what the run would take on another network, which is in a .toml."
-        ),
-    ] = None,
 ) -> None:
     """Show what the ranks of a recorded run did and waited for.
 
@@ -213,16 +205,12 @@ def timeline(
     """
     from rich.console import Console
 
-    from beowulf.timeline import analysis, export
+    from beowulf.timeline import analysis
     from beowulf.timeline import picture as pictures
     from beowulf.timeline.timeline_page import Page
 
     found = analysis.read(folder)
-    if chrome:
-        export.chrome(found, chrome)
     Console().print(found)
-    if on:
-        _replayed(found, on)
     shown = pictures.chosen(ranks, len(found.trace.ranks)) if ranks else None
     if picture:
         still = pictures.picture(found, from_s=from_s, to_s=to_s, ranks=shown)
@@ -230,15 +218,3 @@ def timeline(
     file = output or Path(f"{folder.resolve().name}.html")
     Page(found, from_s=from_s, to_s=to_s, ranks=shown).save(file)
     typer.echo(f"{file} shows it in a browser.")
-
-
-def _replayed(found: Analysis, on: Path) -> None:
-    """Say what a recorded run would take on the platform of a file."""
-    from beowulf.cluster.simulated import platform
-    from beowulf.timeline.replay import replay
-
-    there = replay(found, platform.read(on))
-    typer.echo(
-        f"From the first data to the last, the run took {there.recorded_ms:,.3f} ms. On the network of {on} it"
-        f" would take {there.ms:,.3f} ms: {there.ratio:.3g} times as long."
-    )

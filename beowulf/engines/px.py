@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from beowulf.errors import LabError, UsageError
 
 if TYPE_CHECKING:
-    from beowulf.engines.learner_engines import Asked, Engines
+    from beowulf.engines.learner_engines import Engines
 
 NONE = LabError("No engines run.", "`engines = start_engines(cluster)` starts one on each node.")
-BEHIND = "It runs in the background. `%pxresult` waits for it and shows what it gives."
 
 
 class _Options(argparse.ArgumentParser):
@@ -27,7 +26,6 @@ def _options() -> _Options:
     reader = _Options(prog="%%px", add_help=False, allow_abbrev=False)
     reader.add_argument("-t", "--targets", default="", metavar="0,1")
     reader.add_argument("--timeout", type=float, metavar="S")
-    reader.add_argument("-a", "--noblock", "--no-block", action="store_true")
     reader.add_argument("--trace", default="", metavar="NAME")
     return reader
 
@@ -54,29 +52,19 @@ def ranks(text: str, count: int) -> tuple[int, ...]:
 
 
 class Px:
-    """What `%%px`, `%px` and `%pxresult` do."""
+    """What `%%px` and `%px` do."""
 
     def __init__(self, engines: Engines) -> None:
         self.engines = engines
-        self.last: Asked | None = None  # in the background
 
     def cell(self, line: str, cell: str) -> None:
         """Run a cell on the engines."""
         asked_for = _options().parse_args(line.split())
         chosen = ranks(asked_for.targets, len(self.engines.nodes))
-        if asked_for.trace and asked_for.noblock:
-            raise UsageError(
-                "%%px: what runs in the background is not recorded.", "Leave out `-a`."
-            )
         # So that lines are counted as in the notebook; what is a magic of its own has to come first.
         numbered = cell if cell.lstrip().startswith("%%") else f"# %%px\n{cell}"
         with self._recorded(asked_for.trace):
-            asked = self.engines.submit(numbered, chosen)
-            if asked_for.noblock:
-                self.last = asked
-                print(BEHIND)
-                return
-            self.engines.follow(asked, timeout_s=asked_for.timeout)
+            self.engines.run(numbered, chosen, timeout_s=asked_for.timeout)
 
     @contextmanager
     def _recorded(self, name: str) -> Iterator[None]:
@@ -97,21 +85,14 @@ class Px:
         """Run a line on all engines."""
         self.engines.run(line)
 
-    def result(self, line: str = "") -> None:
-        """Wait for what runs in the background, and show what it gives."""
-        if self.last is None:
-            raise LabError("Nothing runs in the background.", "`%%px --noblock` begins something.")
-        asked, self.last = self.last, None
-        self.engines.follow(asked)
-
 
 def register(engines: Engines) -> None:
-    """Make `%%px`, `%px` and `%pxresult` of this notebook those of these engines; nothing outside of a notebook."""
+    """Make `%%px` and `%px` of this notebook those of these engines; nothing outside of a notebook."""
     from IPython.core.getipython import get_ipython
 
     px = Px(engines)
     if shell := get_ipython():
-        _enter(shell, px.cell, px.line, px.result)
+        _enter(shell, px.cell, px.line)
 
 
 def announce() -> None:
@@ -123,10 +104,10 @@ def announce() -> None:
 
     shell: Any = get_ipython()
     if shell and "px" not in shell.magics_manager.magics["cell"]:
-        _enter(shell, none, none, none)
+        _enter(shell, none, none)
 
 
-def _enter(shell: Any, cell: Any, line: Any, result: Any) -> None:
+def _enter(shell: Any, cell: Any, line: Any) -> None:
     from IPython.core.magic import no_var_expand
 
     def px_cell(text: str, body: str) -> None:
@@ -138,4 +119,3 @@ def _enter(shell: Any, cell: Any, line: Any, result: Any) -> None:
     # What is in braces is Python of the engines, and not a variable of the notebook.
     shell.register_magic_function(no_var_expand(px_cell), "cell", "px")
     shell.register_magic_function(no_var_expand(px_line), "line", "px")
-    shell.register_magic_function(result, "line", "pxresult")

@@ -73,6 +73,7 @@ def analyse(path: Path | str, elapsed_s: float | None = None, at: str = "") -> d
 def _sums(piece: Columns) -> dict[str, int]:
     kinds = protocols.members(piece)
     tcp, ssh = kinds["tcp"], kinds["ssh"]
+    wire = piece["wire_bytes"].astype(np.int64)
     payload = piece["payload_bytes"].astype(np.int64)
     control = piece["flags"] & (SYN | FIN | RST) != 0
     acks = (piece["flags"] & ACK != 0) & ~control
@@ -92,13 +93,12 @@ def _sums(piece: Columns) -> dict[str, int]:
     }
     counts = {name: int(np.count_nonzero(mask)) for name, mask in masks.items()}
     sizes = {
-        "tcp_bytes": piece["wire_bytes"].astype(np.int64)[tcp],
+        "tcp_bytes": wire[tcp],
         "ethernet_bytes": (headers - ip_bytes - tcp_bytes)[whole],
         "ip_bytes": ip_bytes[whole],
         "tcp_header_bytes": tcp_bytes[whole],
-        "tcp_option_bytes": piece["tcp_options_bytes"].astype(np.int64)[whole],
         "payload": payload[whole],
-        "padding": (piece["wire_bytes"].astype(np.int64) - headers - payload)[whole],
+        "padding": (wire - headers - payload)[whole],
     }
     return counts | {name: int(size.sum()) for name, size in sizes.items()}
 
@@ -115,7 +115,6 @@ def _tcp(talks: list[Conversation], sums: Counter[str]) -> dict[str, Any]:
             "ip": sums["ip_bytes"],
             "tcp": sums["tcp_header_bytes"],
         },
-        "tcp_option_bytes": sums["tcp_option_bytes"],
         "padding_bytes": sums["padding"],
         "payload_bytes": sums["payload"],
         "ack_only": {"packets": acks, "share": _share(acks, sums["tcp_packets"])},
@@ -159,18 +158,12 @@ def _short_messages(traffic: Traffic, packets: int) -> dict[str, Any]:
 
 def _mpi(traffic: Traffic) -> dict[str, Any]:
     kinds: dict[str, Counter[str]] = defaultdict(Counter)
-    pairs: dict[tuple[int, int], Counter[str]] = defaultdict(Counter)
-    ends = {each.number: each for each in traffic.connections}
     for message in traffic.messages:
         packet = message.first.packet
-        connection = ends[message.connection]
-        ranks = connection.rank_a, connection.rank_b
-        pair = ranks if message.from_a else ranks[::-1]
-        kind = "rendezvous" if message.rendezvous else ch3.KINDS[packet.kind]
-        for count in (kinds[kind], pairs[pair]):
-            count["messages"] += 1
-            count["bytes"] += packet.data_bytes
-            count["segments"] += message.segments
+        count = kinds["rendezvous" if message.rendezvous else ch3.KINDS[packet.kind]]
+        count["messages"] += 1
+        count["bytes"] += packet.data_bytes
+        count["segments"] += message.segments
     collective = [m for m in traffic.messages if m.first.packet.context & 1]
     names = Counter(ch3.KINDS[part.packet.kind] for _, _, part in traffic.parts)
     data_kinds = {ch3.KINDS[kind] for kind in (ch3.EAGER, ch3.SHORT, ch3.SYNCHRONOUS, ch3.READY)}
@@ -182,21 +175,14 @@ def _mpi(traffic: Traffic) -> dict[str, Any]:
             "messages": len(collective),
             "bytes": sum(m.first.packet.data_bytes for m in collective),
         },
-        "incomplete_messages": sum(not message.complete for message in traffic.messages),
         "kinds": {
             name: {**count, "segments_per_message": count["segments"] / count["messages"]}
             for name, count in sorted(kinds.items())
         },
         "segments_per_message": segments / len(traffic.messages) if traffic.messages else None,
         "control_packets": {name: n for name, n in sorted(names.items()) if name not in data_kinds},
-        "mpich_header_bytes": ch3.HEADER_BYTES * len(traffic.parts),
-        "pairs": [
-            {"from_rank": a, "to_rank": b, "messages": n["messages"], "bytes": n["bytes"]}
-            for (a, b), n in sorted(pairs.items())
-        ],
         "setup": _mpi_setup(traffic),
         "segments_not_understood": traffic.lost_segments,
-        "bytes_not_captured": traffic.missing_bytes,
     }
 
 

@@ -30,9 +30,7 @@ SHORT_BYTES = 16  # what a short eager packet carries within its header
 
 EAGER, SHORT, SYNCHRONOUS, SYNCHRONOUS_ACK, READY = 0, 1, 2, 3, 4
 REQUEST_TO_SEND, CLEAR_TO_SEND, RENDEZVOUS_DATA = 5, 6, 7
-CANCEL, CANCEL_ANSWER = 8, 9
-PUT, GET, GET_ANSWER = 10, 12, 20
-CLOSE = 35
+CANCEL, CANCEL_ANSWER, CLOSE = 8, 9, 35
 
 KINDS = {
     EAGER: "eager",
@@ -45,44 +43,19 @@ KINDS = {
     RENDEZVOUS_DATA: "rendezvous data",
     CANCEL: "cancel",
     CANCEL_ANSWER: "cancel answer",
-    PUT: "put",
-    11: "put, immediate",
-    GET: "get",
-    13: "accumulate",
-    14: "accumulate, immediate",
-    15: "get-accumulate",
-    16: "get-accumulate, immediate",
-    17: "fetch-and-op",
-    18: "fetch-and-op, immediate",
-    19: "compare-and-swap",
-    GET_ANSWER: "get answer",
-    21: "get answer, immediate",
-    22: "get-accumulate answer",
-    23: "get-accumulate answer, immediate",
-    24: "fetch-and-op answer",
-    25: "fetch-and-op answer, immediate",
-    26: "compare-and-swap answer",
-    27: "lock",
-    28: "lock acknowledgement",
-    29: "lock-and-op acknowledgement",
-    30: "unlock",
-    31: "flush",
-    32: "flush acknowledgement",
-    33: "decrease counter",
-    34: "flow control",
+    **dict.fromkeys(range(10, 35), "one-sided"),
     CLOSE: "close",
     36: "revoke",
 }
 MATCHED = (EAGER, SYNCHRONOUS, READY, REQUEST_TO_SEND)  # with a tag, a rank, a context, a length
-# One-sided kinds with data behind the header whose length is not given by fields that we are sure of.
-UNSURE = (13, 15, 17, 22, 24)
+# One-sided kinds that may have data behind the header, of a length that we do not read.
+UNSURE = (10, 12, 13, 15, 17, 20, 22, 24)
 HANDSHAKES = {0: "call", 1: "answer: yes", 2: "answer: no", 6: "closed"}
 HANDSHAKES |= {3: "call to a port", 4: "port answer: yes", 5: "port answer: no"}
 
 _MATCH = struct.Struct("<I4xiHHIxxxxQ")
 _SHORT = struct.Struct("<I4xiHHQ8x")
 _REQUESTS = struct.Struct("<III")
-_COUNTED = struct.Struct("<16xiI")
 _LONGEST = 1 << 40
 NO_REQUEST = 0x2C000000
 
@@ -95,7 +68,7 @@ class Packet:
     tag: int = -1
     rank: int = -1  # of the sender, in the communicator
     context: int = -1  # of the communicator; the next odd number is that of its collective calls
-    data_bytes: int = -1  # of the message; of a put, of its data
+    data_bytes: int = -1  # of the message
     sender_request: int = -1
     receiver_request: int = -1
 
@@ -114,16 +87,10 @@ def parse(head: bytes) -> Packet | None:
     if kind == CLEAR_TO_SEND:
         sound = _is_request(one) and _is_request(other)
         return Packet(kind, sender_request=one, receiver_request=other) if sound else None
-    if kind in (RENDEZVOUS_DATA, GET_ANSWER):
+    if kind == RENDEZVOUS_DATA:
         return Packet(kind, receiver_request=one) if _is_request(one) else None
     if kind in (SYNCHRONOUS_ACK, CANCEL_ANSWER):
         return Packet(kind, sender_request=one) if _is_request(one) else None
-    if kind in (PUT, GET):
-        count, datatype = _COUNTED.unpack_from(head)
-        # A predefined datatype has its size in its handle; others are sent along, we are not sure how.
-        size = count * (datatype >> 8 & 0xFF) if datatype >> 24 == 0x4C and count >= 0 else -1
-        request = struct.unpack_from("<I", head, 28)[0] if kind == GET else -1
-        return Packet(kind, data_bytes=size, receiver_request=request)
     return Packet(kind) if kind in KINDS else None
 
 

@@ -64,7 +64,6 @@ class Conversation:
     ended_ns: int = NO_TIME
     syn_ns: int = NO_TIME
     open_ns: int = NO_TIME  # when the opener acknowledged the other's SYN
-    ended_by: str = ""
     last_was_data_of: str = ""
     last_ns: int = NO_TIME
 
@@ -251,10 +250,6 @@ def _count_times(
     if talk.syn_ns != NO_TIME and talk.open_ns == NO_TIME:
         opened = np.flatnonzero(from_a & (flags & (SYN | ACK) == ACK))
         talk.open_ns = int(times[opened[0]]) if opened.size else NO_TIME
-    if (flags & RST).any():
-        talk.ended_by = "reset"
-    elif (flags & FIN).any() and not talk.ended_by:
-        talk.ended_by = "fin"
     # An ACK-only segment that directly follows data of the other side answers it.
     data = np.append(talk.last_was_data_of != "", payload > 0)
     who = np.append(talk.last_was_data_of == "a", from_a)
@@ -296,11 +291,10 @@ def conversations(path: Path | str) -> pd.DataFrame:
         row["began_s"] = _between(packets.first_ns, talk.began_ns)
         row["elapsed_s"] = _between(talk.began_ns, talk.ended_ns)
         row["setup_s"] = _between(talk.syn_ns, talk.open_ns)
-        row["ended_by"] = talk.ended_by
         for name, side in sides.items():
             row |= {f"{name}_{count}": getattr(side, count) for count in COUNTS}
         rows.append(row)
-    columns = ["a", "a_port", "b", "b_port", "began_s", "elapsed_s", "setup_s", "ended_by"]
+    columns = ["a", "a_port", "b", "b_port", "began_s", "elapsed_s", "setup_s"]
     columns += [f"{name}_{count}" for name in "ab" for count in COUNTS]
     return pd.DataFrame(rows, columns=columns)
 

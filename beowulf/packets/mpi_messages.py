@@ -7,7 +7,6 @@ handshake, or by headers that hardly occur by chance when its beginning was not 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -73,7 +72,6 @@ class Connection:
     messages: list[Message] = field(default_factory=list)
     requests: dict[tuple[bool, int], Message] = field(default_factory=dict)
     cleared: dict[tuple[bool, int], Message] = field(default_factory=dict)
-    fetched: dict[tuple[bool, int], int] = field(default_factory=dict)
     rank_a: int = UNKNOWN  # in MPI_COMM_WORLD
     rank_b: int = UNKNOWN
     strangers: int = 0
@@ -115,13 +113,6 @@ class Connection:
                 return -1
             cleared.data = part
             return cleared.first.packet.data_bytes
-        elif packet.kind == ch3.PUT:
-            return packet.data_bytes
-        elif packet.kind == ch3.GET:
-            self.fetched[from_a, packet.receiver_request] = packet.data_bytes
-            return -1 if packet.data_bytes < 0 else 0  # another datatype's description follows
-        elif packet.kind == ch3.GET_ANSWER:
-            return self.fetched.pop((not from_a, packet.receiver_request), -1)
         return -1 if packet.kind in ch3.UNSURE else 0
 
 
@@ -150,12 +141,9 @@ class Traffic:
     @property
     def lost_segments(self) -> int:
         """Segments of MPI connections in which there may be packets that could not be read."""
-        return sum(stream.lost_segments for stream in self._streams())
-
-    @property
-    def missing_bytes(self) -> int:
-        """Bytes of MPI connections that are in no packet of the capture."""
-        return sum(stream.missing_bytes for stream in self._streams())
+        return sum(
+            stream.lost_segments for each in self.connections for stream in each.streams.values()
+        )
 
     def table(self) -> pd.DataFrame:
         """One row a message; see `messages`."""
@@ -199,10 +187,6 @@ class Traffic:
             "complete": message.complete,
             **self.ends(connection, message.from_a),
         }
-
-    def _streams(self) -> Iterator[Stream]:
-        for connection in self.connections:
-            yield from connection.streams.values()
 
 
 COLUMNS = {
@@ -285,13 +269,8 @@ class Reading:
             for stream in connection.streams.values():
                 stream.finish()
         mine = [each for each in self._connections.values() if each.is_mpi]
-        traffic = Traffic(
-            mine,
-            self._talks,
-            packets.addresses,
-            packets.first_ns,
-            packets.several,
-        )
+        about = packets.addresses, packets.first_ns, packets.several
+        traffic = Traffic(mine, self._talks, *about)
         _name_ranks(traffic)
         return traffic
 

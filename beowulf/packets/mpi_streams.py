@@ -68,7 +68,6 @@ class Stream:
         self._lost = True
         self.handshakes: list[tuple[int, int, Segment]] = []  # kind, rank
         self.lost_segments = 0  # in which a header may be that could not be read
-        self.missing_bytes = 0  # that are in no packet of the capture
 
     def take(self, segment: Segment) -> None:
         """The next segment with payload in the order of the capture."""
@@ -89,11 +88,8 @@ class Stream:
             self._skip()
 
     def _skip(self) -> None:
-        assert self._at is not None
         first = min(self._waiting)
-        self.missing_bytes += first - self._at
-        inside = self._part is not None and first <= self._until
-        if not inside:
+        if self._part is None or first > self._until:
             self._lose()
         self._at = first
         self._next(self._waiting.pop(first))
@@ -170,17 +166,11 @@ class Stream:
         if packet is None:
             self._lose()
             return
-        part = Part(
-            packet,
-            position,
-            ch3.HEADER_BYTES,
-            opening.time_ns,
-            opening.time_ns,
-            opening.number,
-            opening.number,
-        )
-        for each in (opening, segment) if opening is not segment else (segment,):
-            part.add(each)
+        times, numbers = (opening.time_ns,) * 2, (opening.number,) * 2
+        part = Part(packet, position, ch3.HEADER_BYTES, *times, *numbers)
+        part.add(opening)
+        if opening is not segment:
+            part.add(segment)
         self._counted = segment
         data_bytes = self._began(part)
         if data_bytes < 0:

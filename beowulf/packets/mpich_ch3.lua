@@ -9,7 +9,7 @@
 
 local HEADER, NEEDED, HANDSHAKE = 80, 32, 16
 local EAGER, SHORT, SYNCHRONOUS, ACKNOWLEDGED, READY = 0, 1, 2, 3, 4
-local REQUEST, CLEAR, DATA, CANCEL, CANCEL_ANSWER, PUT, GET, GET_ANSWER = 5, 6, 7, 8, 9, 10, 12, 20
+local REQUEST, CLEAR, DATA, CANCEL_ANSWER = 5, 6, 7, 9
 local CLOSE = 35
 local NO_REQUEST = 0x2c000000
 
@@ -27,9 +27,11 @@ local HANDSHAKES = {
   [0] = "call", "answer: yes", "answer: no", "call to a port", "port answer: yes",
   "port answer: no", "closed",
 }
--- Kinds with tag, rank, context and length; those with a length that we are not sure of.
+-- Kinds with tag, rank, context and length; one-sided ones with data of a length that we do not read.
 local MATCHED = { [EAGER] = true, [SYNCHRONOUS] = true, [READY] = true, [REQUEST] = true }
-local UNSURE = { [13] = true, [15] = true, [17] = true, [22] = true, [24] = true }
+local UNSURE = {
+  [10] = true, [12] = true, [13] = true, [15] = true, [17] = true, [20] = true, [22] = true, [24] = true,
+}
 
 -- Installed, and named on the command line as well, it is read twice; once is enough.
 local is_first, mpich = pcall(Proto, "mpich", "MPICH (CH3 over TCP)")
@@ -67,7 +69,7 @@ local function talk_of()
   local stream = stream_of()
   local number = stream and stream.value or -1
   if not talks[number] then
-    talks[number] = { shaken = {}, asked = {}, cleared = {}, fetched = {} }
+    talks[number] = { shaken = {}, asked = {}, cleared = {} }
   end
   return talks[number]
 end
@@ -83,15 +85,6 @@ end
 -- A handle of a request that exists has its highest bit set, which ASCII text never has.
 local function is_request(handle)
   return handle == NO_REQUEST or (handle >= 2 ^ 31 and math.floor(handle / 2 ^ 26) % 16 == 11)
-end
-
--- The size of a predefined datatype is in its handle; of others nothing is known.
-local function counted_bytes(tvb, offset)
-  local count, datatype = tvb(offset + 16, 4):le_int(), tvb(offset + 20, 4):le_uint()
-  if count < 0 or math.floor(datatype / 2 ^ 24) ~= 0x4c then
-    return nil
-  end
-  return count * (math.floor(datatype / 256) % 256)
 end
 
 -- Whether a header that hardly occurs by chance begins here.
@@ -141,16 +134,10 @@ local function data_bytes(tvb, pinfo, offset)
   local kind = tvb(offset, 4):le_uint()
   if kind == EAGER or kind == SYNCHRONOUS or kind == READY then
     return tvb(offset + 24, 8):le_uint64():tonumber()
-  elseif kind == PUT then
-    return counted_bytes(tvb, offset)
-  elseif kind == GET then
-    return counted_bytes(tvb, offset) and 0
-  elseif kind == DATA or kind == GET_ANSWER then
+  elseif kind == DATA then
     local place = table.concat({ pinfo.number, offset, tvb:offset(), tvb:len() }, " ")
     if not remembered[place] and not pinfo.visited then
-      local talk = talk_of()
-      local known = kind == DATA and talk.cleared or talk.fetched
-      remembered[place] = known[sender_of(pinfo) .. " " .. tvb(offset + 4, 4):le_uint()]
+      remembered[place] = talk_of().cleared[sender_of(pinfo) .. " " .. tvb(offset + 4, 4):le_uint()]
     end
     return remembered[place]
   elseif KINDS[kind] and not UNSURE[kind] then
@@ -168,9 +155,6 @@ local function remember(tvb, pinfo, kind)
     local asked = receiver_of(pinfo) .. " " .. tvb(4, 4):le_uint()
     local cleared = receiver_of(pinfo) .. " " .. tvb(8, 4):le_uint()
     talk.cleared[cleared] = talk.asked[asked]
-  elseif kind == GET then
-    local key = receiver_of(pinfo) .. " " .. tvb(28, 4):le_uint()
-    talk.fetched[key] = counted_bytes(tvb, 0)
   end
 end
 
@@ -244,7 +228,7 @@ local function show_pdu(tvb, pinfo, tree)
   end
   local kind = tvb(0, 4):le_uint()
   local behind = data_bytes(tvb, pinfo, 0)
-  if not KINDS[kind] or (not behind and kind ~= DATA and kind ~= GET_ANSWER and not UNSURE[kind]) then
+  if not KINDS[kind] or (not behind and kind ~= DATA and not UNSURE[kind]) then
     return show_lost(tvb, pinfo, tree)
   end
   local branch = tree:add(mpich, tvb(), "MPICH, " .. KINDS[kind])
@@ -255,7 +239,7 @@ local function show_pdu(tvb, pinfo, tree)
   elseif kind == CLEAR then
     branch:add_le(fields.sender, tvb(4, 4))
     branch:add_le(fields.receiver, tvb(8, 4))
-  elseif kind == DATA or kind == GET_ANSWER then
+  elseif kind == DATA then
     branch:add_le(fields.receiver, tvb(4, 4))
     more = behind and string.format(", %.0f bytes", behind) or ", of a request not seen"
   elseif kind == ACKNOWLEDGED or kind == CANCEL_ANSWER then

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 SHOWN = 10  # waits in the terminal
-WHAT_IF = 3  # messages in the terminal
-MOST_REPLAYED = 300_000  # events; more take longer than a reader waits
 
 
 @dataclass(frozen=True)
@@ -104,11 +102,6 @@ class Analysis:
         """The chain that decided how long the run took."""
         return paths.critical_path(self.trace, self.events, self.waits)
 
-    @cached_property
-    def replay(self) -> paths.Replay:
-        """What the run would have taken, were a message free."""
-        return paths.Replay(self.trace, self.events, self.waits, self.messages)
-
     @property
     def program(self) -> str:
         """The name of the program, empty where it is not known; a rank's own command line may be cut short."""
@@ -143,9 +136,7 @@ class Analysis:
     def __rich__(self) -> RenderableType:
         from rich.console import Group
 
-        return Group(
-            *self.warnings, _ranks(self), longest_waits(self), _path(self), *_what_if(self)
-        )
+        return Group(*self.warnings, _ranks(self), longest_waits(self), _path(self))
 
 
 def read(folder: Path) -> Analysis:
@@ -210,23 +201,6 @@ def longest_waits(found: Analysis) -> RenderableType:
         for row in found.waits.head(SHOWN).to_dict("records")
     ]
     return _table(f"The longest of {len(found.waits):,} waits", columns, rows)
-
-
-def _what_if(found: Analysis) -> list[str]:
-    """By how much the run were shorter without the cost of the messages that ranks waited for longest."""
-    if len(found.events) > MOST_REPLAYED:
-        return []
-    whole = found.replay.length_ns()
-    lines = []
-    waited_for = found.waits.query("message >= 0")["message"].unique()[:WHAT_IF]
-    for number in waited_for.tolist():
-        saved = whole - found.replay.length_ns(free={number})
-        message = found.messages.loc[number]
-        what = f"{message['got_bytes']:,} B from rank {message['source']} to {message['to']} with tag {message['tag']}"
-        lines.append(
-            f"If {what} cost nothing, the run were {_ms(saved)} ms shorter ({saved / whole:.1%})."
-        )
-    return lines
 
 
 def _path(found: Analysis) -> str:

@@ -1,15 +1,13 @@
-"""The critical path: the longest chain through ranks and messages, which decided when the run was over; and what-if."""
+"""The critical path: the longest chain through ranks and messages, which decided when the run was over."""
 
 from __future__ import annotations
 
 import bisect
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from beowulf.timeline.trace import PART, Trace
+from beowulf.timeline.trace import Trace
 from beowulf.timeline.waits import Inside, inside
 
 if TYPE_CHECKING:
@@ -93,67 +91,3 @@ def _parts(steps: list[Step], calls: Mapping[int, Inside]) -> dict[str, int]:
         parts[CALLING] += within
         parts[COMPUTING] += length - within
     return parts
-
-
-class Replay:
-    """The run once more on paper, with some of its costs changed: what each rank did between its calls stays as long.
-
-    A call that waited ends as long after it was released as it did; so a rank that is released earlier ends earlier.
-    """
-
-    def __init__(
-        self, trace: Trace, table: pd.DataFrame, waits: pd.DataFrame, messages: pd.DataFrame
-    ) -> None:
-        calls = table[(table["flags"] & PART) == 0]
-        self._rank = calls["rank"].to_numpy()
-        self._place = {event: place for place, event in enumerate(calls.index.tolist())}
-        self._began = calls["began_ns"].to_numpy()
-        self._ended = calls["ended_ns"].to_numpy()
-        self._start = {each.rank: each.began_ns for each in trace.ranks}
-        self._end = {each.rank: each.ended_ns for each in trace.ranks}
-        self._order = np.lexsort((self._began, self._ended))
-        self._released = dict(self._releases(waits))
-        # The calls in which each message is sent and received, to the end.
-        where = table["where"].to_numpy()
-        self._ends = {
-            message: {self._place[where[end]] for end in (row["sent"], row["received"]) if end >= 0}
-            for message, row in messages.to_dict("index").items()
-        }
-
-    def _releases(self, waits: pd.DataFrame) -> Iterator[tuple[int, tuple[int, int, int]]]:
-        """For a call that waited: by which rank it was released, and when, and in which of its calls."""
-        places = {rank: np.flatnonzero(self._rank == rank) for rank in self._start}
-        begins = {rank: self._began[mine].tolist() for rank, mine in places.items()}
-        ordered = waits[waits["cause"] != waits["rank"]].sort_values("waited_ns")
-        for row in ordered.to_dict("records"):
-            cause, released = row["cause"], row["since_ns"] + row["waited_ns"]
-            place = bisect.bisect_right(begins.get(cause, []), released) - 1
-            if place >= 0:
-                yield self._place[row["event"]], (cause, released, int(places[cause][place]))
-
-    def length_ns(self, *, free: Collection[int] = ()) -> int:
-        """How long the run takes when these messages cost nothing once their sender has begun."""
-        without_cost = set().union(*(self._ends.get(message, set()) for message in free))
-        now = dict(self._start)  # by the changed clock, where each rank is
-        was = dict(self._start)
-        begins: dict[int, int] = {}
-        began, ended, rank = self._began.tolist(), self._ended.tolist(), self._rank.tolist()
-        for place in self._order.tolist():
-            mine = rank[place]
-            begin = now[mine] + began[place] - was[mine]
-            begins[place] = begin
-            release = self._released.get(place)
-            if release:
-                cause, released, call = release
-                if call in begins:
-                    moment = begins[call] + released - began[call]
-                else:  # it has begun and not ended yet, or is the gap before it
-                    moment = now[cause] + released - was[cause]
-                rest = 0 if place in without_cost else ended[place] - released
-                end = max(begin, moment) + max(rest, 0)
-            else:
-                end = begin + (0 if place in without_cost else ended[place] - began[place])
-            now[mine], was[mine] = end, ended[place]
-        return max(now[each] + self._end[each] - was[each] for each in now) - min(
-            self._start.values()
-        )

@@ -69,7 +69,7 @@ def adds_up(path: Path) -> dict[str, object]:
 snaps = st.sampled_from([0, 13, 14, 34, 54, 70, 1 << 18])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     written=st.lists(st.builds(Packet, frames, times_ns, snap_bytes=snaps), max_size=40),
     cut=st.integers(0, 90),

@@ -47,7 +47,7 @@ def expected(written: list[Packet], unit_ns: int = 1) -> list[tuple[int, int, by
     return [(p.time_ns // unit_ns * unit_ns, len(p.frame), p.taken) for p in written]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(written=packets, unit=st.sampled_from([3, 6, 9]), chunk_bytes=st.integers(64, 4096))
 def test_what_was_written_is_given_back(
     written: list[Packet], unit: int, chunk_bytes: int, tmp_path_factory: pytest.TempPathFactory
@@ -176,7 +176,7 @@ def test_no_file_is_refused(tmp_path: Path) -> None:
     assert "There is no capture" in refusal(tmp_path / "none.pcapng")
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(data=st.data())
 def test_a_spoiled_capture_gives_packets_or_a_sentence_never_anything_else(
     data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
@@ -195,7 +195,7 @@ def test_a_spoiled_capture_gives_packets_or_a_sentence_never_anything_else(
     assert found <= len(content) // 32
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(noise=st.lists(st.binary(max_size=120), max_size=10))
 def test_frames_of_noise_are_dissected_without_harm(
     noise: list[bytes], tmp_path_factory: pytest.TempPathFactory

@@ -34,10 +34,10 @@ times_ns = st.integers(START_S * 10**6, START_S * 10**6 + 10**9).map(lambda us: 
 # From 134 bytes on every header is taken: Ethernet, the longest of IP and of TCP.
 snaps = st.sampled_from([134, 200, 1 << 18])
 packets = st.lists(st.builds(Packet, frames, times_ns, snap_bytes=snaps), min_size=1, max_size=60)
-# tshark takes a quarter of a second to start: few examples, large ones, and no shrinking of them.
+# tshark takes a quarter of a second to start: three examples, large ones, and no shrinking of them.
 with_tshark = settings(
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
-    max_examples=5,
+    max_examples=3,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
 )

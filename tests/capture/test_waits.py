@@ -132,7 +132,7 @@ turns = st.lists(
 )
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(turns=turns, begin=st.sampled_from([1000, 2**32 - 700]), chunk_bytes=st.integers(64, 1024))
 def test_pieces_and_the_whole_and_numbers_that_go_round_tell_the_same(
     turns: list[tuple[bool, int, float]],
