@@ -25,7 +25,8 @@ from beowulf.record import moment
 from beowulf.this_machine import host_state
 from beowulf.this_machine.progress import bar
 
-BENCHMARKS = ("recorder", "capture", "tuning")
+# In this order: the last ones leave a load behind that would spoil what follows.
+BENCHMARKS = ("recorder", "capture", "tuning", "hub", "studies", "deadline")
 LONG = ("full_studies",)  # takes hours, so it runs by its name alone
 # What the last one did still shows in the load and in the pressure, which look ten seconds back and more.
 REST_S = 20.0

@@ -18,7 +18,7 @@ HEADINGS = ("what", "ours (median)", "other (median)", "ratio (95 % interval)", 
 
 @dataclass(frozen=True)
 class Question:
-    """One row of the table: `ours` and `other` name samples in `unit`: s or trials.
+    """One row of the table: `ours` and `other` name samples in `unit`: s, bytes or trials.
 
     `missing` is why there are none.
     """
@@ -69,9 +69,11 @@ def cells(row: Mapping[str, Any]) -> list[str]:
 
 
 def amount(value: float, unit: str) -> str:
-    """A time with three digits and the unit that suits it, or how many trials."""
+    """A time with three digits and the unit that suits it, bytes as MB, or how many trials."""
     if unit == "trials":
         return f"{value:.0f}"
+    if unit == "bytes":
+        return f"{value / 1e6:.3g} MB"
     for factor, name in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")):
         if value >= factor:
             return f"{value / factor:.3g} {name}"

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from beowulf.mpi import Launch
+    from beowulf.timeline.analysis import Analysis
 
 
 # Our options; `separate`: their value is the next word.
@@ -196,6 +197,12 @@ def timeline(
     from_s: Annotated[float, typer.Option("--from", min=0, help="Show from this second.")] = 0.0,
     to_s: Annotated[float | None, typer.Option("--to", help="Show up to this second.")] = None,
     ranks: Annotated[str | None, typer.Option(help="Which ranks, like 0-3,7.")] = None,
+    on: Annotated[
+        Path | None,
+        typer.Option(
+            "--on", help="Also what the run would take on another network, which is in a .toml."
+        ),
+    ] = None,
 ) -> None:
     """Show what the ranks of a recorded run did and waited for.
 
@@ -211,6 +218,8 @@ def timeline(
 
     found = analysis.read(folder)
     Console().print(found)
+    if on:
+        _replayed(found, on)
     shown = pictures.chosen(ranks, len(found.trace.ranks)) if ranks else None
     if picture:
         still = pictures.picture(found, from_s=from_s, to_s=to_s, ranks=shown)
@@ -218,3 +227,15 @@ def timeline(
     file = output or Path(f"{folder.resolve().name}.html")
     Page(found, from_s=from_s, to_s=to_s, ranks=shown).save(file)
     typer.echo(f"{file} shows it in a browser.")
+
+
+def _replayed(found: Analysis, on: Path) -> None:
+    """Say what a recorded run would take on the platform of a file."""
+    from beowulf.cluster.simulated import platform
+    from beowulf.timeline.replay import replay
+
+    there = replay(found, platform.read(on))
+    typer.echo(
+        f"From the first data to the last, the run took {there.recorded_ms:,.3f} ms. On the network of {on} it"
+        f" would take {there.ms:,.3f} ms: {there.ratio:.3g} times as long."
+    )

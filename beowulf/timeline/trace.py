@@ -15,6 +15,7 @@ from beowulf.errors import LabError
 MAGIC = b"BEOTRACE"
 VERSION = 1
 FILE = re.compile(r"rank-(\d+)\.trace")
+NOBODY, UNKNOWN = -1, -3  # in place of a partner
 SENDS, RECEIVES, COMPLETES, COLLECTIVE, PART, MARK, FAILED, WAITS, MATCHES = (
     1 << bit for bit in range(9)
 )

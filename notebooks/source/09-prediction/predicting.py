@@ -413,23 +413,26 @@ for network in ("paper-e-before", "paper-e-after", "ten-gigabit"):
 # %% [markdown]
 # *What to look at:* 30 µs of latency are 60 % of a message without bytes. Which share of a step are they?
 #
-# The same question for programs that compute as well: the plate, four NPB kernels (lab 03), and your gas of lab 08 if
-# its folder is beside this one and the exchange is right. On 64 nodes, which are not there, they are simulated on your
-# network. Computing takes as long as on a core of this machine, where one rank computes after the other. That run is
-# replayed on your calibration and on paper E's networks. Take out the `#`: it needs some minutes.
+# The same question for programs that compute as well: each runs once on your own nodes while its calls are recorded,
+# and these are replayed on your calibration and on paper E's networks, with the times between them as they were.
 
 # %%
-# replayed = lab.replays.on_64_nodes(cluster, made)
+lab.replays.table(lab.replays.measure(cluster, made)).round(2)
 
 # %% [markdown]
-# A replay has the same times of computing on each network, so that only the network differs. `off_percent` is how far
-# the replay on your own network is from what was recorded, and so how far you may trust the rest.
+# *What to look at:* `off_percent` is how far a replay on your own network is from what was recorded, and so how far you
+# may trust the rest. Which program gains most by the tuning, and why that one? (Your gas of lab 08 is in the table if
+# its folder is beside this one and the exchange is right.)
+#
+# On 64 nodes, which are not there, the programs are simulated on your network. Here computing takes as long as on a
+# core of this machine, where one rank computes after the other. That run is replayed on each network. Take out the
+# `#`: it needs some minutes.
 
 # %%
-# lab.replays.table(replayed).round(2)
+# lab.replays.table(lab.replays.on_64_nodes(cluster, made)).round(2)
 
 # %% [markdown]
-# *What to look at:* which program would gain most by the tuning on 64 nodes, and why that one?
+# *What to look at:* which program would gain most on 64 nodes? Compare it with its row on four.
 #
 # With the sliders you see the same by a formula, at once, for any rate, latency and length of a row. How far is the
 # formula from the simulation of section 5?

@@ -164,16 +164,31 @@ def test_a_plate_is_measured_on_the_nodes_that_are_there_and_simulated_on_others
     assert newest(records, "S9", made.variant) == made
 
 
+@pytest.mark.cluster
+@pytest.mark.nightly
+def test_programs_are_recorded_once_and_replayed_on_other_networks(
+    cluster: NamespaceCluster, records: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replays, "KERNELS", {"IS": replays.KERNELS["IS"]})
+    own = by_the_author(replays.lab_08_gas.SOURCE, tmp_path)
+    made = replays.measure(cluster, of(lab_09.times()), own)
+    table = replays.table(made)
+    assert list(table.index) == ["plate", "IS", "gas"]
+    assert (table["recorded_ms"] > 0).all()
+    assert (table["paper E, after (ms)"] < table["paper E, before (ms)"]).all()
+    assert newest(records, "S9", made.variant) == made
+
+
 @pytest.mark.nightly
 def test_on_nodes_that_are_not_there_computing_takes_its_time_in_each_replay(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kernels = {
         name: replace(each, words=("S",), ranks=8)
-        for name, each in replays.KERNELS.items()
+        for name, each in replays.KERNELS_64.items()
         if name != "CG"
     }
-    monkeypatch.setattr(replays, "KERNELS", kernels)
+    monkeypatch.setattr(replays, "KERNELS_64", kernels)
     own = by_the_author(replays.lab_08_gas.SOURCE, tmp_path)
     made = replays.on_64_nodes(_nowhere(tmp_path), of(lab_09.times()), own)
     table = replays.table(made)
@@ -199,7 +214,7 @@ def test_a_gas_that_is_missing_or_wrong_is_left_out_and_that_is_said(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(replays, "KERNELS", {})
+    monkeypatch.setattr(replays, "KERNELS_64", {})
     shutil.copy(paths.lab("08") / "gas.c", tmp_path)
     monkeypatch.chdir(tmp_path)
     made = replays.on_64_nodes(_nowhere(tmp_path), of(lab_09.times()), file)
