@@ -21,7 +21,6 @@ WORLD = MPI.COMM_WORLD
 RANK, RANKS = WORLD.Get_rank(), WORLD.Get_size()
 PARTS = ("message", "work", "both")
 WARM_UPS = 10
-SHARE = 0.25  # of the work, which rank 1 does before it receives
 HEARD_S = 1.0  # until the messages are passed on: then mpiexec may end all ranks
 # Of memory, for each byte of a message: its data are made and verified as whole numbers.
 BYTES_A_BYTE = 30
@@ -45,9 +44,16 @@ def rounds_per_s():
     return WORLD.allreduce(best, MPI.MAX)
 
 
-def work(asked, share=1.0):
-    """Work such a share of the time that is asked for."""
-    compute(round(share * asked.seconds * asked.rounds_per_s))
+def work(asked, seconds, request=None):
+    """Work so long, in slices with a Test of `request` after each, if any are asked for."""
+    slices = asked.tests if request and asked.tests else 1
+    for _ in range(slices):
+        if asked.work == "delay":
+            time.sleep(seconds / slices)
+        else:
+            compute(round(seconds / slices * asked.rounds_per_s))
+        if request and asked.tests:
+            request.Test()
 
 
 def run_one(asked, part, buffer):
@@ -57,12 +63,12 @@ def run_one(asked, part, buffer):
     if RANK == 0:
         sending = WORLD.Isend(buffer, 1) if part != "work" else None
         if part != "message":
-            work(asked)
+            work(asked, asked.seconds, sending)
         if sending:
             sending.Wait()
     elif part != "work":
         if part == "both":
-            work(asked, SHARE)
+            work(asked, asked.seconds * asked.share)
         WORLD.Recv(buffer, 0)
     return MPI.Wtime() - start
 
@@ -123,8 +129,10 @@ def arguments():
     """What the words after the program's name ask for."""
     reader = argparse.ArgumentParser(description=__doc__, exit_on_error=False)
     reader.add_argument("--sizes", default="10240,66560")
+    reader.add_argument("--work", choices=["delay", "loop"], default="loop")
     reader.add_argument("--seconds", type=float, default=377e-6)
-    for name, otherwise in (("passes", 1000), ("seed", 1)):
+    reader.add_argument("--share", type=float, default=0.25)
+    for name, otherwise in (("tests", 0), ("passes", 1000), ("seed", 1)):
         reader.add_argument(f"--{name}", type=int, default=otherwise)
     try:
         asked, unknown = reader.parse_known_args()
@@ -138,10 +146,10 @@ def arguments():
     if min(asked.sizes) < 0 or max(asked.sizes) >= 2**31:
         refuse("--sizes takes numbers from 0 to 2147483647.")
     refuse_more_memory(BYTES_A_BYTE * max(asked.sizes))
-    if not 1e-6 <= asked.seconds <= 3600:
-        refuse("--seconds takes numbers from 1e-06 to 3600.")
-    if asked.passes < 1:
-        refuse("--passes is at least 1.")
+    if not (1e-6 <= asked.seconds <= 3600 and 0 <= asked.share <= 1):
+        refuse("--seconds takes numbers from 1e-06 to 3600, and --share from 0 to 1.")
+    if asked.passes < 1 or asked.tests < 0:
+        refuse("--passes is at least 1, and --tests at least 0.")
     asked.rounds_per_s = rounds_per_s()
     return asked
 
@@ -159,9 +167,10 @@ def main():
         clock_resolution_s=MPI.Wtick(),
         mpi_library=MPI.Get_library_version().split("\n")[0],
         samples=asked.passes * len(asked.sizes) * (2 * len(PARTS) - 1),
-        work="loop",
+        work=asked.work,
         work_s=asked.seconds,
-        share=SHARE,
+        tests=asked.tests,
+        share=asked.share,
         synchronised="MPI_Barrier before each measured operation",
     )
     for size in asked.sizes:

@@ -7,8 +7,6 @@ from collections.abc import Callable
 import lab_04_records as lab_04
 import made
 import pytest
-import test_a8
-import test_a9
 from lab_04_records import At, a7, message_us, noisy
 from made import named
 
@@ -16,6 +14,7 @@ from beowulf.labs.lab_04 import a7_rate_by_nodes
 from beowulf.measure import mpptest
 from beowulf.record import Point, Record
 from beowulf.studies import draw
+from tests.labs.lab_05 import test_a8, test_a9
 from tests.studies import mpptest_records
 from tests.studies.null_records import Noise, assert_told_apart, quieter
 
