@@ -30,8 +30,8 @@ from beowulf.labs.lab_03.parallel_tables import (
     points,
     shares,
     table,
+    workers,
 )
-from beowulf.labs.lab_03.workers import workers
 from beowulf.measure.judgement import Span
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import trouble
