@@ -73,11 +73,10 @@ def published() -> dict[str, tuple[float, float]]:
     """Table 5 by benchmark: Mop/s of paper A's cluster (class A) and of Grendel (class B); NaN where it has none."""
     from beowulf import papers
 
-    rows = papers.table("A-table-5").set_index("benchmark")
-    columns = rows["this_cluster_mops"], rows["g_cluster_mops"]
+    rows = papers.table("A-table-5").to_dict("records")
     return {
-        str(name): (paper, grendel)
-        for name, paper, grendel in zip(rows.index, *columns, strict=True)
+        str(row["benchmark"]): (float(row["this_cluster_mops"]), float(row["g_cluster_mops"]))
+        for row in rows
     }
 
 
