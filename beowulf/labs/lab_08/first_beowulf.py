@@ -27,7 +27,7 @@ STUDY, VARIANT = "S8", "first-beowulf"
 EXERCISE = Exercise(STUDY, VARIANT, "The machine of 1995")
 NODES = machine_1995.NODES
 SIZES, DEMANDS = (4, 64, 256, 1024, 4096, 8192), (1, 2, 4, 8)
-GAS, TOKENS = "gas.c", "tokens.c"
+GAS = "gas.c"
 CABLES = {1: "one", 2: "two"}
 
 
