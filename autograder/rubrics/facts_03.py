@@ -12,7 +12,7 @@ from beowulf.exercises import timelines
 from beowulf.exercises.heat import reading
 from beowulf.labs.lab_03 import a4_parallel_benchmarks as a4
 from beowulf.labs.lab_03 import by_lot, mg_timeline
-from beowulf.labs.lab_03.workers import RANKS, workers
+from beowulf.labs.lab_03.parallel_tables import RANKS, workers
 from beowulf.measure import speedup
 from beowulf.record import Record
 from beowulf.suites import npb

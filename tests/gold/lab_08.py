@@ -139,7 +139,7 @@ def machine(**changes: Any) -> Record:
         for nodes in first_beowulf.NODES:
             at = {"cables": cables, "ranks": nodes, "launch": 0}
             points.append(Point(at, "step_s", [step_s(cables, nodes)]))
-    program = edited(f"{first_beowulf.TOKENS}, {first_beowulf.GAS}")
+    program = edited(f"{tokens.PROGRAM.name}, {first_beowulf.GAS}")
     return record(
         first_beowulf.STUDY, points, variant=first_beowulf.VARIANT, program=program, **changes
     )

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from ipaddress import ip_address
 from typing import Any
 
@@ -43,11 +44,8 @@ def plan(cluster: Cluster, *, quick: bool) -> Plan:
 
     def steps(measurement: Measurement) -> None:
         with ThreadPoolExecutor(len(cluster.nodes)) as pool:
-            for node, facts in zip(
-                cluster.nodes,
-                pool.map(lambda node: _ask(cluster, node), cluster.nodes),
-                strict=True,
-            ):
+            answers = pool.map(partial(_ask, cluster), cluster.nodes)
+            for node, facts in zip(cluster.nodes, answers, strict=True):
                 measurement.points.append(Point({"node": node}, facts=facts))
                 measurement.progress(len(measurement.points), len(cluster.nodes), f"asked {node}")
 

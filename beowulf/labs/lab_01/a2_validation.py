@@ -214,24 +214,15 @@ def _configuration(record: Record, node: str) -> Mapping[str, Any]:
 
 def _peer_fault(point: Point, well: bool, otherwise: str = "no answer") -> str | None:
     """What is wrong between two nodes, the reason first, so that equal reasons can be put together."""
-    if well:
-        return ""
-    return (
-        _pair(point, point.facts["said"] or otherwise) if point.facts.get("asked", True) else None
-    )
+    if well or not point.facts.get("asked", True):
+        return "" if well else None
+    return f"{point.facts.get('said') or otherwise}\t{point.at['node']} to {point.at['peer']}"
 
 
 def _name_fault(_record: Record, point: Point) -> str | None:
-    facts = point.facts
-    if not facts["asked"]:
-        return None
-    if facts["address"] == facts["expected"]:
-        return ""
-    return _pair(point, f"{facts['address'] or 'nothing'}, not {facts['expected']}")
-
-
-def _pair(point: Point, reason: str) -> str:
-    return f"{reason}\t{point.at['node']} to {point.at['peer']}"
+    address, expected = point.facts["address"], point.facts["expected"]
+    well = point.facts["asked"] and address == expected
+    return _peer_fault(point, well, f"{address or 'nothing'}, not {expected}")
 
 
 def _together(faults: list[str]) -> str:

@@ -51,7 +51,12 @@ def measure(cluster: Cluster, *, chance: random.Random | None = None) -> Record:
             made.points.append(
                 own_ring.called(engines, about["name"], 1, chance or random.Random())
             )
-        made.points += [*_waiting(made), *_doors(cluster)]
+        # Each rank that had not ended, with the line that it was in.
+        made.points += [
+            Point({"rank": int(rank), "node": node}, facts={"line": int(line), "text": text})
+            for node, rank, _, line, text in WAITS.findall(made.points[-1].facts["why"])
+        ]
+        made.points += _doors(cluster)
     print(*own_ring.lines(made), sep="\n")
     return made
 
@@ -90,15 +95,6 @@ def _newest(folder: Path) -> Record:
             "`lab.own_ring.measure(engines)` keeps it; do the section about it first.",
         )
     return max(mine, key=lambda record: (own_ring.right(record), record.started))
-
-
-def _waiting(record: Record) -> list[Point]:
-    """A Point for each rank that had not ended, with the line that it was in."""
-    (why,) = (str(point.facts["why"]) for point in record.points if "call" in point.at)
-    return [
-        Point({"rank": int(rank), "node": node}, facts={"line": int(line), "text": text or ""})
-        for node, rank, _, line, text in WAITS.findall(why)
-    ]
 
 
 def _doors(cluster: Cluster) -> list[Point]:

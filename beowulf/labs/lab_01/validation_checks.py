@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-import shutil
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from beowulf import mpi, paths
@@ -112,16 +111,14 @@ def run(cluster: Cluster, name: str, read: Callable[[Cluster, list[str]], dict[s
     """Whether one of the lab's programs runs with a rank on every node; `read` says so from its lines."""
     ranks = len(cluster.nodes)
     at = {"check": f"mpi-{name}", "ranks": ranks}
-    scratch = Path(tempfile.mkdtemp(prefix="beowulf-"))
-    try:
-        library = str(cluster.describe().get("mpi", "classic"))
-        source = paths.lab(LAB) / f"{name}.c"
-        program = mpi.build(source, library=library, output=scratch / name)
-        done = mpi.launch(cluster, program, ranks, timeout_s=60, folder=scratch)
-    except LabError as trouble:
-        return Point(at, facts={"ok": False, "lines": [], "said": trouble.message})
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+    source = paths.lab(LAB) / f"{name}.c"
+    with TemporaryDirectory(prefix="beowulf-", ignore_cleanup_errors=True) as scratch:
+        try:
+            library = str(cluster.describe().get("mpi", "classic"))
+            program = mpi.build(source, library=library, output=Path(scratch) / name)
+            done = mpi.launch(cluster, program, ranks, timeout_s=60, folder=Path(scratch))
+        except LabError as trouble:
+            return Point(at, facts={"ok": False, "lines": [], "said": trouble.message})
     lines = done.stdout.splitlines()
     facts = {"lines": lines, **read(cluster, lines)}
     if done.returncode:

@@ -56,9 +56,10 @@ def plan(cluster: Cluster, *, quick: bool) -> Plan:
         measurement.prepare_all([source(name) for name in PROGRAMS])
         for launch in range(launches):
             for name in PROGRAMS:
+                passes = QUICK[name] if quick else FULL.get(name, ())
+                words = [*passes, "--seed", personal_code.seed(launch)]
                 for wave in waves:
-                    at = {"program": name, "launch": launch}
-                    run(measurement, wave, at, options(name, launch, quick))
+                    run(measurement, wave, {"program": name, "launch": launch}, words)
 
     sweep = {"nodes": nodes, "launches": launches, "turns": waves}
     return Plan(launches * len(nodes) * len(PROGRAMS), sweep, steps)
@@ -91,12 +92,6 @@ def turns(cluster: Cluster, nodes: Sequence[str]) -> list[list[str]]:
 def source(name: str) -> Path:
     """The C program of this name."""
     return paths.lab(LAB) / f"{name}.c"
-
-
-def options(program: str, launch: int, quick: bool) -> list[str | int]:
-    """How long a program is to measure, and in which order."""
-    passes = QUICK[program] if quick else FULL.get(program, ())
-    return [*passes, "--seed", personal_code.seed(launch)]
 
 
 def run(

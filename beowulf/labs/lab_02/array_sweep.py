@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -89,21 +88,14 @@ def measure(engines: Engines, sizes: Any, name: str = NAME) -> Record:
             found = tried(engines, task, name, ordered, seed, timeout_s=LONGEST_S)
             program = about(name, found)
             session.sweep |= {"sizes": ordered, "seed": seed, "why": found["why"]}
-            session.points += _points(found, node)
+            for one in found["passes"]:
+                at = {"node": node, "size_bytes": one["size_bytes"]}
+                for loop in (OWN, OURS):
+                    session.add({**at, "loop": loop}, QUANTITY, one[loop])
     record = session.record()
     record.program = program
     print(*lines(record), sep="\n")
     return EXERCISE.keep(record, folder, half=True)
-
-
-def _points(found: Mapping[str, Any], node: str) -> list[Point]:
-    points: dict[tuple[int, str], Point] = {}
-    for one in found["passes"]:
-        for loop in (OWN, OURS):
-            at = {"node": node, "size_bytes": one["size_bytes"], "loop": loop}
-            point = points.setdefault((one["size_bytes"], loop), Point(at, QUANTITY))
-            point.samples.extend(one[loop])
-    return list(points.values())
 
 
 def copies(record: Record) -> list[Point]:

@@ -21,8 +21,6 @@ def table(record: Record, node: str) -> pd.DataFrame:
 
     LabError when the node was not measured.
     """
-    import pandas as pd
-
     from beowulf.measure.table import table as samples
 
     every = samples(record, QUANTITY)
@@ -30,18 +28,14 @@ def table(record: Record, node: str) -> pd.DataFrame:
         raise LabError(
             f"The Record has no load times of {node}.", "`beowulf study A3` measures some."
         )
-    lines = [
-        {"size_kib": each["size_bytes"].iloc[0] // 1024}
-        | {"best_ns": each[QUANTITY].min(), "median_ns": each[QUANTITY].median()}
-        for _, each in every[every["node"] == node].groupby("size_bytes")
-    ]
-    sizes = pd.DataFrame(lines)
-    first = [p for p in record.points if p.at.get("node") == node and p.at.get("launch") == 0]
-    plateaus = [p for p in first if RESULT in p.at and p.at.get("program") == "memory"]
+    loads = every[every["node"] == node].groupby("size_bytes")[QUANTITY]
+    sizes: pd.DataFrame = loads.agg(best_ns="min", median_ns="median").reset_index()
+    sizes.insert(0, "size_kib", sizes.pop("size_bytes") // 1024)
     sizes["plateau"] = ""
-    for point in plateaus:
-        begin, end = point.facts["from_bytes"] // 1024, point.facts["to_bytes"] // 1024
-        sizes.loc[sizes["size_kib"].between(begin, end), "plateau"] = str(point.at[RESULT])
+    for point in record.select(node=node, launch=0, program="memory"):
+        if RESULT in point.at:
+            begin, end = point.facts["from_bytes"] // 1024, point.facts["to_bytes"] // 1024
+            sizes.loc[sizes["size_kib"].between(begin, end), "plateau"] = str(point.at[RESULT])
     return sizes
 
 

@@ -7,8 +7,8 @@ of addresses, one rule after another, as a packet filter does into which someone
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from beowulf.cluster import Cluster
@@ -49,16 +49,17 @@ def measure(cluster: Cluster, chance: random.Random | None = None) -> Record:
         cluster.nodes[1:] or cluster.nodes
     )
     planned = ROUNDS * len(CHOSEN) * len(cluster.nodes)
-    sweep = {
-        "exercise": VARIANT,
-        "nodes": list(cluster.nodes),
-        "unlike": "one node, drawn by chance",
-    }
+    sweep = {"exercise": VARIANT, "nodes": list(cluster.nodes)}
+    sweep["unlike"] = "one node, drawn by chance"
 
     def steps(session: Measurement) -> None:
         for number in range(ROUNDS):
-            _round(session, cluster.nodes, number)
-            if _shows_one(session.record()):
+            for program, chosen in CHOSEN.items():
+                for each in cluster.nodes:
+                    at = {"program": program, "launch": number}
+                    a3.run(session, [each], at, [*a3.SHORT, "--rows", chosen])
+            with suppress(LabError):
+                odd(session.record())
                 break
         else:
             session.warnings.append("The machine was too busy to tell one node from the others.")
@@ -75,33 +76,14 @@ def measure(cluster: Cluster, chance: random.Random | None = None) -> Record:
         )
 
 
-def _round(session: Measurement, nodes: Sequence[str], number: int) -> None:
-    """Each program once on each node, in turns."""
-    for program, chosen in CHOSEN.items():
-        for node in nodes:
-            at = {"program": program, "launch": number}
-            a3.run(session, [node], at, [*a3.SHORT, "--rows", chosen])
-
-
-def _shows_one(record: Record) -> bool:
-    try:
-        odd(record)
-    except LabError:
-        return False
-    return True
-
-
 @contextmanager
 def made_odd(cluster: Cluster, node: str) -> Iterator[None]:
     """Within this context, the node looks every packet that comes in up in a long list; afterwards as before."""
     turn = (UnwantedSenders(), str(RULES), (node,))
-    with changing(cluster, [turn], agree=_nothing_shown) as change:
+    # Nothing is said of what will be changed, or the puzzle would be solved.
+    with changing(cluster, [turn], agree=lambda _: None) as change:
         change(True)
         yield
-
-
-def _nothing_shown(_lines: str) -> None:
-    """Say nothing of what will be changed, or the puzzle would be solved."""
 
 
 def table(record: Record) -> pd.DataFrame:

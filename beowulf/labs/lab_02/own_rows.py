@@ -60,15 +60,8 @@ def table(record: Record) -> pd.DataFrame:
 
     from beowulf.measure.table import table as samples
 
-    best = best_us(record)
-    every = samples(record, QUANTITY)
-    return pd.DataFrame(
-        {
-            "row": name,
-            "median_us": float(every[every["row"] == name][QUANTITY].median()),
-            "best_us": best[name],
-            "null_calls": best[name] / best.get(EXAMPLE, float("nan")),
-        }
-        for name in (EXAMPLE, *YOURS)
-        if name in best
-    )
+    best = pd.Series(best_us(record))
+    median = samples(record, QUANTITY).groupby("row")[QUANTITY].median()
+    found = pd.DataFrame({"median_us": median, "best_us": best}).rename_axis("row")
+    found["null_calls"] = best / best.get(EXAMPLE, float("nan"))
+    return found.loc[[name for name in (EXAMPLE, *YOURS) if name in best]].reset_index()

@@ -67,22 +67,18 @@ def measure(engines: Engines, name: str = NAME, chance: random.Random | None = N
     folder, node = cluster.records or Path("records"), cluster.nodes[0]
     with Measurement(STUDY, cluster, folder, sweep={"exercise": name, "nodes": [node]}) as session:
         found = tried(engines, on_node.looked_at.__name__, name, calls, timeout_s=LONGEST_S)
-        session.points += _points(found, node)
+        for place, trial in enumerate(found["trials"]):
+            session.points.append(Point({"trial": place}, facts=dict(trial)))
+        for place, each in enumerate(found["real"]):
+            at = {"node": node, "call": "getppid", "launch": place}
+            session.points += [
+                Point({**at, "loop": OWN}, QUANTITY, each[OWN], {"why": each["why"]}),
+                Point({**at, "loop": OURS}, QUANTITY, each[OURS]),
+            ]
     record = session.record()
     record.program = about(name, found)
     print(*lines(record), sep="\n")
     return EXERCISE.keep(record, folder, half=True)
-
-
-def _points(found: Mapping[str, Any], node: str) -> list[Point]:
-    points = [
-        Point({"trial": place}, facts=dict(trial)) for place, trial in enumerate(found["trials"])
-    ]
-    for place, each in enumerate(found["real"]):
-        at = {"node": node, "call": "getppid", "launch": place}
-        points.append(Point({**at, "loop": OWN}, QUANTITY, each[OWN], {"why": each["why"]}))
-        points.append(Point({**at, "loop": OURS}, QUANTITY, each[OURS]))
-    return points
 
 
 def trials(record: Record) -> list[dict[str, Any]]:

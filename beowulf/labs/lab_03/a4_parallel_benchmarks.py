@@ -14,11 +14,12 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 from beowulf.cluster import Cluster
 from beowulf.course import personal_code
 from beowulf.errors import LabError
-from beowulf.figures import Figure
 from beowulf.labs.lab_03 import parallel_tables
 from beowulf.labs.lab_03.parallel_tables import (
     DURATION,
@@ -30,8 +31,8 @@ from beowulf.labs.lab_03.parallel_tables import (
     points,
     shares,
     table,
+    workers,
 )
-from beowulf.labs.lab_03.workers import workers
 from beowulf.measure.judgement import Span
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import trouble
@@ -46,6 +47,7 @@ from beowulf.verdict import Outcome
 
 __all__ = ["STUDY", "calls", "table"]
 
+TITLE = "Parallel benchmarks: how fast are four nodes, and what do they wait for?"
 LAUNCHES, QUICK_LAUNCHES, PROFILED = 3, 2, 1
 COUNTS = (1, RANKS)
 # The paper's own class.
@@ -77,36 +79,28 @@ def plan(cluster: Cluster, *, quick: bool) -> Plan:
         draw = random.Random(personal_code.seed())
         measurement.progress(0, planned, "A4: compiling")
         measurement.prepare_all([benchmark.source for benchmark in npb.BENCHMARKS.values()])
-        for number in range(launches):
-            for name, ranks in draw.sample(places, len(places)):
-                run(measurement, name, letters[name], ranks, number)
-        for number in range(PROFILED):
-            for name in draw.sample(list(npb.BENCHMARKS), len(npb.BENCHMARKS)):
-                run(measurement, name, letters[name], RANKS, number, profiled=True)
+        runs = [
+            (launch, name, ranks, False)
+            for launch in range(launches)
+            for name, ranks in draw.sample(places, len(places))
+        ]
+        runs += [
+            (launch, name, RANKS, True)
+            for launch in range(PROFILED)
+            for name in draw.sample(list(npb.BENCHMARKS), len(npb.BENCHMARKS))
+        ]
+        for launch, name, ranks, profiled in runs:
+            measurement.progress(measurement.done, planned, f"A4: {name} on {ranks}")
+            how: dict[str, Any] = {"profiled": profiled, "launch": launch}
+            result = npb.run(measurement, name, letters[name], ranks, **how)
+            facts: dict[str, Any] = {"mops": result.mops, "verified": result.verified}
+            facts |= {"profile": result.profile.as_plain()} if result.profile else {}
+            at = {"benchmark": name, "class": letters[name], "ranks": ranks, **how}
+            measurement.add(at, DURATION, [result.seconds], **facts)
 
     sweep = {"classes": letters, "launches": launches, "profiled_launches": PROFILED}
     sweep |= {"seed": personal_code.seed()}
     return Plan(planned, sweep, steps)
-
-
-def run(
-    measurement: Measurement,
-    name: str,
-    letter: str,
-    ranks: int,
-    number: int,
-    *,
-    profiled: bool = False,
-) -> None:
-    """Run a benchmark once, and keep its seconds, its Mop/s and its profile."""
-    measurement.progress(measurement.done, measurement.planned, f"A4: {name} on {ranks}")
-    result = npb.run(measurement, name, letter, ranks, launch=number, profiled=profiled)
-    at = {"benchmark": name, "class": letter, "profiled": profiled}
-    at |= {"ranks": ranks, "launch": number}
-    facts = {"profile": result.profile.as_plain()} if result.profile else {}
-    measurement.add(
-        at, DURATION, [result.seconds], mops=result.mops, verified=result.verified, **facts
-    )
 
 
 def troubles(record: Record) -> list[str]:
@@ -218,14 +212,9 @@ def counted_times(record: Record) -> Ratio:
     return ratio(pairs, busy=record.busy)
 
 
-def picture(record: Record) -> Figure:
-    """How the time of each benchmark is divided, and its Mop/s beside those of table 5."""
-    return parallel_tables.picture(record, STUDY.title)
-
-
 STUDY = Study(
     id="A4",
-    title="Parallel benchmarks: how fast are four nodes, and what do they wait for?",
+    title=TITLE,
     plan=plan,
     judged=[
         Claim(
@@ -271,7 +260,7 @@ STUDY = Study(
             Quantity("with profile.c over without", counted_times, TIMES) < CHEAP,
         ),
     ],
-    draw=picture,
+    draw=partial(parallel_tables.picture, title=TITLE),
     troubles=troubles,
     differs={
         "holds": (

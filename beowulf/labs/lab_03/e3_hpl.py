@@ -84,11 +84,6 @@ def residual(record: Record) -> Judgement:
     )
 
 
-def all_alone(record: Record, **at: object) -> float:
-    """The Gflop/s of all ranks, each of which multiplies alone."""
-    return float(ranks(record) * np.median(samples(record, ALONE, **at)))
-
-
 def ranks(record: Record) -> int:
     """How many there are."""
     return int(record.sweep["p"] * record.sweep["q"])
@@ -120,7 +115,7 @@ def table(record: Record) -> pd.DataFrame:
         if not rates:
             continue
         of = summary(rates, busy=record.busy)
-        alone = all_alone(record, state=state)
+        alone = float(ranks(record) * np.median(samples(record, ALONE, state=state)))
         rows.append(
             {
                 "state": state,
@@ -146,12 +141,10 @@ def picture(record: Record) -> Figure:
     from beowulf import figures
 
     states = table(record)
+    columns = {"HPL, together": "gflops", "DGEMM, each alone": "dgemm_gflops"}
     values = {
-        str(row.state): {
-            "HPL, together": float(str(row.gflops)),
-            "DGEMM, each alone": float(str(row.dgemm_gflops)),
-        }
-        for row in states.itertuples()
+        str(row["state"]): {says: float(row[name]) for says, name in columns.items()}
+        for row in states.to_dict("records")
     }
     drawn = figures.bars(
         values,

@@ -8,7 +8,8 @@ b_eff: the same wire, another library (Open MPI there, MPICH here), the same 8 b
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -132,17 +133,8 @@ B_EFF = least("b_eff's least with Open MPI", "least_latency_us")
 OURS = least("our ping-pong's with MPICH", HALF)
 
 
-def moved(record: Record) -> Judgement:
-    """Whether all of the results on the wire got better."""
-    return _gains(record, ON_THE_WIRE, lambda times: below(times, 1 - UNMOVED))
-
-
-def unmoved(record: Record) -> Judgement:
-    """Whether none of the local results moved."""
-    return _gains(record, LOCAL, lambda times: within(times, 1 - UNMOVED, 1 + UNMOVED))
-
-
-def _gains(record: Record, keys: Sequence[str], judge: Callable[[Interval], Outcome]) -> Judgement:
+def gains(keys: Sequence[str], judge: Callable[[Interval], Outcome], record: Record) -> Judgement:
+    """Whether tuning changed each of these results as `judge` says."""
     rates = {result.key: not result.smaller_is_better for result in RESULTS}
     known = several({key: gain(record, key, rate=rates[key]) for key in keys})
     if lacking := [key for key in keys if key not in known]:
@@ -183,16 +175,9 @@ def table(record: Record) -> pd.DataFrame:
         for each in RESULTS:
             values = samples(record, each.key, state=state, result=each.key)
             if values:
-                rows.append(
-                    {
-                        "state": state,
-                        "test": each.test,
-                        "result": each.key,
-                        "value": float(np.median(values)),
-                        "unit": each.unit,
-                        "local": each.local,
-                    }
-                )
+                row: dict[str, Any] = {"state": state, "test": each.test, "result": each.key}
+                row |= {"value": float(np.median(values)), "unit": each.unit, "local": each.local}
+                rows.append(row)
     if not rows:
         raise LabError("The Record of study E4 has no result of hpcc.", "Measure again.")
     return pd.DataFrame(rows)
@@ -259,14 +244,14 @@ STUDY = Study(
         Claim(
             "local-unmoved",
             "What the paper calls local, HPL, DGEMM and STREAM, does not move when the latency is tuned",
-            unmoved,
+            partial(gains, LOCAL, lambda times: within(times, 1 - UNMOVED, 1 + UNMOVED)),
             caveat=emulated,
             place="section 4.3",
         ),
         Claim(
             "network-moved",
             "What talks, latency, bandwidth and PTRANS, gets better when the latency is tuned",
-            moved,
+            partial(gains, ON_THE_WIRE, lambda times: below(times, 1 - UNMOVED)),
             caveat=emulated,
             place="section 4.3",
         ),

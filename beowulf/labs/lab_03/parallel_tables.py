@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from beowulf.cluster.description import on_one_machine
 from beowulf.errors import LabError
 from beowulf.measure import profile, speedup
 from beowulf.measure.statistics import summary
@@ -22,6 +23,13 @@ DURATION = "duration_s"
 RANKS = 4
 PAPERS = ("MG", "FT", "LU", "SP", "BT")  # in the order of table 5
 ONE, FOUR, PAPER, GRENDEL = "one node", "four nodes", "paper A (class A)", "Grendel (class B)"
+
+
+def workers(record: Record) -> int:
+    """The ranks that can compute at the same time: all where each has a node of its own, else as many as cores."""
+    if not on_one_machine(record.cluster):
+        return RANKS
+    return min(RANKS, int(record.circumstances["before"]["cores"]))
 
 
 def points(record: Record, name: str, ranks: int, *, profiled: bool = False) -> list[Point]:
@@ -114,13 +122,8 @@ def calls(record: Record) -> pd.DataFrame:
     import pandas as pd
 
     rows = [
-        {
-            "benchmark": name,
-            "call": call,
-            "calls": each.count,
-            "bytes": each.bytes,
-            "seconds": each.seconds,
-        }
+        {"benchmark": name, "call": call, "calls": each.count}
+        | {"bytes": each.bytes, "seconds": each.seconds}
         for name in BENCHMARKS
         for last in profiles(record, name)[-1:]
         for call, each in last.calls.items()

@@ -24,18 +24,8 @@ TIMES = 5  # each law is asked, with other numbers each time
 CLOSE = 1e-6  # of our own answer: what the order of a sum may change
 
 Numbers = list[float]
-
-
-OURS: dict[str, Callable[..., float]] = {
-    "amdahl": speedup.amdahl,
-    "karp_flatt": speedup.karp_flatt,
-    "gustafson": speedup.gustafson,
-}
-ARGUMENTS = {
-    "amdahl": ("serial_share", "ranks"),
-    "karp_flatt": ("speed_up", "ranks"),
-    "gustafson": ("serial_share", "ranks"),
-}
+LAWS: tuple[Callable[..., float], ...] = (speedup.amdahl, speedup.karp_flatt, speedup.gustafson)
+OURS = {law.__name__: law for law in LAWS}
 
 
 def drawn(name: str, chance: random.Random) -> Numbers:
@@ -54,13 +44,10 @@ def asked(functions: Mapping[str, Any], chance: random.Random) -> list[Point]:
     found = []
     for name in OURS:
         questions = [drawn(name, chance) for _ in range(TIMES)]
-        answers: list[float | None] = []
-        why = ""
-        for question in questions:
-            given, trouble = file_functions.called(functions.get(name), name, question)
-            answers.append(given)
-            why = why or trouble
-        found.append(Point({"law": name}, facts={"asked": questions, "yours": answers, "why": why}))
+        pairs = [file_functions.called(functions.get(name), name, each) for each in questions]
+        answers, whys = [given for given, _ in pairs], [trouble for _, trouble in pairs]
+        facts = {"asked": questions, "yours": answers, "why": next(filter(None, whys), "")}
+        found.append(Point({"law": name}, facts=facts))
     return found
 
 
@@ -101,8 +88,8 @@ def _verdict(name: str, why: str, wrong: Sequence[tuple[Numbers, Any]]) -> str:
         return why or "right"
     question, answer = wrong[0]
     way = "small" if answer < OURS[name](*question) else "large"
-    pairs = zip(ARGUMENTS[name], question, strict=True)
-    words = ", ".join(f"{key}={value:.7g}" for key, value in pairs)
+    first = "speed_up" if name == "karp_flatt" else "serial_share"
+    words = f"{first}={question[0]:.7g}, ranks={question[1]:.7g}"
     return f"too {way}: {name}({words}) gives {answer:.6g}"
 
 

@@ -9,7 +9,8 @@ and begins each token with the first one; the paper's kernel went on with the ne
 
 from __future__ import annotations
 
-from beowulf.figures import Figure
+from functools import partial
+
 from beowulf.labs.lab_08.tokens import (
     LARGEST,
     MOST_DEMAND,
@@ -17,13 +18,12 @@ from beowulf.labs.lab_08.tokens import (
     SATURATED,
     SIZES,
     Tokens,
-    chosen,
+    drawn,
     is_of_1995,
     plan,
     points,
     troubles,
 )
-from beowulf.measure.statistics import Summary
 from beowulf.studies.quantity import TIMES, Quantity
 from beowulf.studies.study import CABLE, Claim, Judgement, Study, undecided
 
@@ -37,8 +37,6 @@ def saturates(networks: int, at: int) -> Claim:
     """From which token on the rate is near its highest."""
 
     def judge(facts: Tokens) -> Judgement:
-        if networks > 1:
-            facts.need_two()
         found = facts.saturated_at(networks)
         evidence = f"{SATURATED:.0%} of the highest rate from {found:,} bytes on, with a demand of {MOST_DEMAND}"
         near = at / FACTOR <= found <= at * FACTOR
@@ -57,12 +55,8 @@ def rate(networks: int, demand: int, size: int) -> Quantity:
 
 def highest(networks: int) -> Quantity:
     """The highest rate of any size of token."""
-
-    def of(facts: Tokens) -> Summary:
-        facts.need_two()
-        return facts.highest(networks)
-
-    return Quantity(f"the highest rate of {networks} network{'s' * (networks > 1)}", of, "MB/s")
+    says = f"the highest rate of {networks} network{'s' * (networks > 1)}"
+    return Quantity(says, lambda facts: facts.highest(networks), "MB/s")
 
 
 GAIN_ALONE = Quantity(
@@ -85,22 +79,14 @@ def _figure(facts: Tokens) -> Judgement:
     return Judgement("holds" if near == len(times) else "contradicted", evidence, numbers)
 
 
-def picture(facts: Tokens) -> Figure:
-    """Figure 1: MB/s over the size of a token."""
-    from beowulf.figures import lines
-
-    return lines(
-        chosen(facts),
-        "size_bytes",
-        "rate_mb_per_s",
-        "curve",
-        title="Tokens between two nodes",
-        x_title="token (bytes)",
-        y_title="all pairs together (MB/s)",
-        x_log=True,
-        low="low",
-        high="high",
-    )
+picture = partial(  # figure 1
+    drawn,
+    column="rate_mb_per_s",
+    title="Tokens between two nodes",
+    y_title="all pairs together (MB/s)",
+    low="low",
+    high="high",
+)
 
 
 STUDY = Study(

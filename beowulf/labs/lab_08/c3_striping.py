@@ -20,7 +20,6 @@ from beowulf import paths
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
 from beowulf.figures import Figure
-from beowulf.labs.lab_08.tokens import LAB
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import cut_short, trouble
 from beowulf.measure.roundtrips import need_nodes
@@ -37,7 +36,7 @@ from beowulf.tuning.knobs import ALL
 if TYPE_CHECKING:
     import pandas as pd
 
-PROGRAM = "stripes.c"
+PROGRAM = paths.lab("08") / "stripes.c"
 STREAM, BESIDE = "stream_s", "stream_beside_s"
 ONE, PROGRAM_TURNS, KERNEL, BONDING, MULTIPATH = (
     *("one network", "program in turn", "kernel in turn"),
@@ -66,7 +65,6 @@ WAYS = {
     BONDING: Way("one", {"bonding": "on"}, {}),  # which all nodes are given together
     MULTIPATH: Way("multipath", {"multipath": "accept"}, {"multipath": "announce"}),
 }
-
 
 # Launches of each way, streams a launch, and KB a stream: at least 160 times a bucket of 1,600 bytes.
 Amount = tuple[int, int, int]
@@ -138,7 +136,7 @@ def one_launch(
         ):
             changes(True)
             lines = measurement.launch(
-                paths.lab(LAB) / PROGRAM,
+                PROGRAM,
                 len(hosts),
                 words,
                 hosts=hosts,
@@ -241,9 +239,8 @@ class Streams:
 
     def absent(self, way: str) -> str:
         """Why a way was not measured; empty where it was."""
-        return next(
-            (str(p.facts["absent"]) for p in self.record.select(way=way) if "absent" in p.facts), ""
-        )
+        said = [p.facts["absent"] for p in self.record.select(way=way) if "absent" in p.facts]
+        return str(said[0]) if said else ""
 
     @property
     def cases(self) -> list[tuple[str, bool]]:
@@ -282,16 +279,6 @@ class Streams:
         return {int(p.at["launch"]): p.samples for p in points}
 
 
-def of_segments(name: str) -> Share:
-    """So many of a stream's segments, as a share."""
-    return lambda stream: float(stream[name] / stream["segments"])
-
-
-def duplicates(stream: Mapping[str, Any]) -> float:
-    """The duplicates among a stream's acknowledgements, as a share."""
-    return float(stream["duplicate_acks"] / max(stream["acks"], 1))
-
-
 def on_second(stream: Mapping[str, Any]) -> float:
     """The share of the bytes that came by the second network."""
     first, *others = [count for _, count in sorted(stream["bytes"].items())]
@@ -299,10 +286,10 @@ def on_second(stream: Mapping[str, Any]) -> float:
 
 
 SHARES: dict[str, Share] = {
-    "out_of_order": of_segments("out_of_order"),
-    "twice": of_segments("again"),
-    "retransmitted": of_segments("retransmitted"),
-    "duplicate_acks": duplicates,
+    "out_of_order": lambda stream: stream["out_of_order"] / stream["segments"],
+    "twice": lambda stream: stream["again"] / stream["segments"],
+    "retransmitted": lambda stream: stream["retransmitted"] / stream["segments"],
+    "duplicate_acks": lambda stream: stream["duplicate_acks"] / max(stream["acks"], 1),
     "second_network": on_second,
 }
 
@@ -320,11 +307,6 @@ def table(facts: Streams) -> pd.DataFrame:
             row[f"{name}_percent"] = facts.percent(what, way, beside).median
         rows.append(row)
     return pd.DataFrame(rows)
-
-
-def gain(way: str) -> Quantity:
-    """How many times as much a way carries as one network."""
-    return Quantity(f"{way} over one network", lambda facts: facts.gain(way), TIMES)
 
 
 def arriving(how: str, share: str, way: str) -> Quantity:
@@ -348,7 +330,8 @@ def where_it_went(way: str, judge: Judge) -> Judge:
 
 def gains(name: str, way: str, says: str) -> Claim:
     """That a way with two networks carries as many times as much as one as in the paper."""
-    judge = where_it_went(way, gain(way).within(*GAINS))
+    gain = Quantity(f"{way} over one network", lambda facts: facts.gain(way), TIMES)
+    judge = where_it_went(way, gain.within(*GAINS))
     return Claim(name, says, judge, troubles=partial(trouble, quantity=STREAM))
 
 

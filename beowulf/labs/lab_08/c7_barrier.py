@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import partial
 
-from beowulf import paths
-from beowulf.labs.lab_08.tokens import LAB, PROGRAM
+from beowulf.labs.lab_08.tokens import PROGRAM
 from beowulf.measure.quality import trouble
 from beowulf.studies.one_program import OneProgram, Times
 from beowulf.studies.quantity import Quantity
@@ -19,7 +18,7 @@ from beowulf.studies.study import CABLE, Claim, Judgement, Study
 
 QUANTITY = "barrier_s"
 BARRIER = OneProgram(
-    program=paths.lab(LAB) / PROGRAM,
+    program=PROGRAM,
     quantity=QUANTITY,
     says="a barrier",
     nodes=(2, 4, 8, 16),

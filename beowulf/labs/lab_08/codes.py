@@ -20,6 +20,7 @@ from beowulf.studies.study import Claim, Judgement, undecided
 
 GAS, GALAXY = (Path(__file__).with_name(f"{name}_complete.c") for name in ("gas", "galaxy"))
 FIXED, SCALED, BODIES = "gas, fixed size", "gas, scaled size", "galaxy"
+SCALING = "'Performance Scaling'"  # a section of paper C
 NEAR = 0.2
 
 
@@ -109,9 +110,15 @@ def same_bits(name: str) -> Claim:
         which = "the same" if same else "other"
         return computed(same, f"{which} bits on {' and '.join(map(str, bits))} nodes")
 
-    return Claim(
-        "same-bits", f"the {name} has the same bits on any number of nodes", judge, "samples"
-    )
+    says = f"the {name} has the same bits on any number of nodes"
+    return Claim("same-bits", says, judge, "samples")
+
+
+def one_processor(code: str, makes: Quantity) -> Claim:
+    """Whether one processor makes as many MFLOPS as the paper's."""
+    mflops = printed(code, 1)
+    says, judge = f"one processor makes {mflops:g} MFLOPS", makes.within(*around(mflops))
+    return Claim("one-processor", says, judge, place=SCALING)
 
 
 def step(ranks: int, work: int = 1, **at: Any) -> Quantity:

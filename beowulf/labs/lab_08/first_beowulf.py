@@ -10,15 +10,15 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from beowulf import paths
 from beowulf.cluster import Cluster
 from beowulf.cluster.simulated import cluster as simulated
 from beowulf.errors import LabError
 from beowulf.exercises.exercise import Exercise
 from beowulf.exercises.gas import beside_headers
 from beowulf.labs.lab_08 import machine_1995
+from beowulf.labs.lab_08.tokens import PROGRAM, sweep
 from beowulf.measure.measurement import Measurement
-from beowulf.record import Point, Record
+from beowulf.record import Record
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,13 +27,12 @@ STUDY, VARIANT = "S8", "first-beowulf"
 EXERCISE = Exercise(STUDY, VARIANT, "The machine of 1995")
 NODES = machine_1995.NODES
 SIZES, DEMANDS = (4, 64, 256, 1024, 4096, 8192), (1, 2, 4, 8)
-GAS, TOKENS = "gas.c", "tokens.c"
+GAS = "gas.c"
 CABLES = {1: "one", 2: "two"}
 
 
 def measure(cluster: Cluster, source: Path | str = GAS) -> Record:
     """Simulate tokens, and the gas with the learner's own exchange."""
-    words = ["--sizes", ",".join(map(str, SIZES)), "--demand", ",".join(map(str, DEMANDS))]
     with (
         tempfile.TemporaryDirectory(prefix="beowulf-") as place,
         beside_headers(Path(source)) as own,
@@ -42,8 +41,8 @@ def measure(cluster: Cluster, source: Path | str = GAS) -> Record:
         def steps(session: Measurement) -> None:
             for cables, network in machine_1995.networks().items():
                 with machine_1995.launching_on(session, network):
-                    program, at = paths.lab("08") / TOKENS, {"cables": cables}
-                    session.launch(program, max(NODES), [*words, "--ms", 400], at=at)
+                    words, at = sweep(DEMANDS, 400, SIZES), {"cables": cables}
+                    session.launch(PROGRAM, max(NODES), words, at=at)
                     machine_1995.gas_steps(session, own, cables)
 
         return EXERCISE.measure(
@@ -59,36 +58,31 @@ def measure(cluster: Cluster, source: Path | str = GAS) -> Record:
 
 def tokens(record: Record) -> pd.DataFrame:
     """A row for each size and demand: MB/s of all pairs on one network and on two, and how many times that is more."""
-    import pandas as pd
-
-    rows: dict[tuple[int, int], dict[str, float]] = {}
-    for point in _of(record, "token_s"):
-        key = int(point.at["demand"]), int(point.at["size_bytes"])
-        rows.setdefault(key, {})[CABLES[point.at["cables"]]] = key[1] / point.samples[0] / 1e6
-    found = pd.DataFrame(
-        [{"demand": d, "size_bytes": s, **each} for (d, s), each in sorted(rows.items())]
+    seconds = _by_cables(record, "token_s", ["demand", "size_bytes"]).reset_index()
+    found = seconds.assign(
+        **{name: seconds["size_bytes"] / seconds[name] / 1e6 for name in CABLES.values()}
     )
     return found.assign(times=found["two"] / found["one"])
 
 
 def gas(record: Record) -> pd.DataFrame:
     """A row for each number of nodes: the ms of a step and the speed-up, on one network and on two."""
-    import pandas as pd
-
-    ms: dict[int, dict[str, float]] = {}
-    for point in _of(record, "step_s"):
-        row = ms.setdefault(int(point.at["ranks"]), {})
-        row[f"{CABLES[point.at['cables']]}_ms"] = 1e3 * point.samples[0]
-    if 1 not in ms:
+    seconds = _by_cables(record, "step_s", ["ranks"]).rename_axis("nodes")
+    if 1 not in seconds.index:
         raise LabError(f"{record.file_name} has no step of one node.", "Simulate again.")
-    found = pd.DataFrame(ms).T.sort_index().rename_axis("nodes")
+    found = (1e3 * seconds).add_suffix("_ms")
     for name in CABLES.values():
         found[f"{name}_speed_up"] = found[f"{name}_ms"].loc[1] / found[f"{name}_ms"]
     return found
 
 
-def _of(record: Record, quantity: str) -> list[Point]:
-    """The Points of a quantity; LabError without."""
-    if found := [p for p in record.points if p.quantity == quantity and p.samples]:
-        return found
-    raise LabError(f"{record.file_name} has no {quantity}.", "Simulate again.")
+def _by_cables(record: Record, quantity: str, by: list[str]) -> pd.DataFrame:
+    """The seconds of a quantity in a column for each number of networks; LabError without."""
+    import pandas as pd
+
+    points = [p for p in record.points if p.quantity == quantity and p.samples]
+    if not points:
+        raise LabError(f"{record.file_name} has no {quantity}.", "Simulate again.")
+    rows = [{**p.at, "cables": CABLES[p.at["cables"]], "seconds": p.samples[0]} for p in points]
+    table = pd.DataFrame(rows).pivot_table("seconds", by, "cables", aggfunc="last")
+    return table.rename_axis(columns=None)

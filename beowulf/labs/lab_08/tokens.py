@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -22,14 +22,16 @@ from beowulf.studies.study import Plan
 if TYPE_CHECKING:
     import pandas as pd
 
-LAB, PROGRAM = "08", "tokens.c"
+    from beowulf.figures import Figure
+
+PROGRAM = paths.lab("08") / "tokens.c"
 QUANTITY = "token_s"
 SIZES = (4, 16, 64, 256, 512, 1024, 2048, 4096, 8192)
 DEMANDS = (1, 2, 4, 8)
 MOST_DEMAND, LARGEST = max(DEMANDS), max(SIZES)
 SATURATED = 0.8  # of the highest rate
-Key = tuple[int, int, int]  # networks, demand, size
-
+PLACE = ["networks", "demand", "size_bytes"]
+Key = tuple[int, int, int]  # of such places
 
 FULL, QUICK = (3, 12, 60), (2, 6, 25)  # launches, passes, ms at each place of the sweep
 SIMULATION_MS = 400  # one launch and pass: every run gives the same
@@ -44,20 +46,27 @@ def plan(cluster: Cluster, *, quick: bool) -> Plan:
     networks = (1, 2) if int(cluster.describe().get("networks", 1)) > 1 else (1,)
 
     def steps(measurement: Measurement) -> None:
-        program = paths.lab(LAB) / PROGRAM
-        words = ["--way", "sockets", "--sizes", ",".join(map(str, SIZES))]
-        words += ["--demand", ",".join(map(str, DEMANDS)), "--ms", str(ms)]
-        words += ["--passes", str(passes)]
+        words = ["--way", "sockets", *sweep(DEMANDS, ms), "--passes", passes]
         for number in range(launches):
             for count in networks:
-                own: list[str | int] = [*words, "--networks", count]
-                hosts = cluster.nodes[:2]
-                measurement.launch(program, 2 * MOST_DEMAND, own, hosts=hosts, launch=number)
+                own, hosts = [*words, "--networks", count], cluster.nodes[:2]
+                measurement.launch(PROGRAM, 2 * MOST_DEMAND, own, hosts=hosts, launch=number)
 
     about: dict[str, Any] = {"sizes": list(SIZES), "demands": list(DEMANDS)}
-    about["networks"] = list(networks)
-    about |= {"launches": launches, "passes": passes, "ms": ms}
+    about |= {"networks": list(networks), "launches": launches, "passes": passes, "ms": ms}
     return Plan(launches * len(networks), about, steps)
+
+
+def sweep(demands: Sequence[int], ms: int, sizes: Sequence[int] = SIZES) -> list[str | int]:
+    """The words for the program."""
+    return [
+        "--sizes",
+        ",".join(map(str, sizes)),
+        "--demand",
+        ",".join(map(str, demands)),
+        "--ms",
+        ms,
+    ]
 
 
 def _simulation(cluster: Cluster) -> Plan:
@@ -65,15 +74,12 @@ def _simulation(cluster: Cluster) -> Plan:
     one = of_plain(cluster.describe()["platform"])
     machines = {1: one, 2: doubled(one)} if one.times_us else {1: one}
     demands = [each for each in DEMANDS if 2 * each <= len(cluster.nodes)]
-    words = ["--sizes", ",".join(map(str, SIZES)), "--demand", ",".join(map(str, demands))]
-    words += ["--ms", str(SIMULATION_MS)]
+    words = sweep(demands, SIMULATION_MS)
 
     def steps(measurement: Measurement) -> None:
         for count, machine in machines.items():
             with launching_on(measurement, machine):
-                measurement.launch(
-                    paths.lab(LAB) / PROGRAM, 2 * max(demands), words, at={"networks": count}
-                )
+                measurement.launch(PROGRAM, 2 * max(demands), words, at={"networks": count})
 
     about = {"sizes": list(SIZES), "demands": demands, "networks": list(machines)}
     return Plan(len(machines), about | {"launches": 1, "passes": 1, "ms": SIMULATION_MS}, steps)
@@ -92,21 +98,15 @@ class Tokens:
         points: dict[Key, list[Point]] = {}
         for point in record.points:
             if point.quantity == QUANTITY and point.samples:
-                at = point.at
-                key = int(at["networks"]), int(at["demand"]), int(at["size_bytes"])
-                points.setdefault(key, []).append(point)
+                networks, demand, size = (int(point.at[name]) for name in PLACE)
+                points.setdefault((networks, demand, size), []).append(point)
         if not points:
             raise LabError("There are no samples of tokens.", "Measure again.")
         return cls(record, points)
 
-    @property
-    def networks(self) -> list[int]:
-        """Of how many networks there are samples."""
-        return sorted({key[0] for key in self.points})
-
     def need_two(self) -> None:
         """LabError where only one network was measured."""
-        if self.networks != [1, 2]:
+        if {networks for networks, *_ in self.points} != {1, 2}:
             raise LabError(
                 "Only one network was measured.",
                 "`beowulf up --networks 2` boots a cluster with two.",
@@ -148,28 +148,26 @@ def table(facts: Tokens) -> pd.DataFrame:
     rows = []
     for networks, demand, size in sorted(facts.points):
         seen = facts.rate(networks, demand, size)
-        row: dict[str, float] = {"networks": networks, "demand": demand, "size_bytes": size}
+        row: dict[str, Any] = dict(zip(PLACE, (networks, demand, size), strict=True))
         row |= {"rate_mb_per_s": seen.median, "low": seen.low, "high": seen.high}
-        rows.append({**row, "tokens_per_s": seen.median * 1e6 / size})
-    found = pd.DataFrame(rows)
-    found["curve"] = [
-        f"{n} network{'s' * (n > 1)}, demand {d}"
-        for n, d in zip(found["networks"], found["demand"], strict=True)
-    ]
-    return found
+        row |= {"tokens_per_s": seen.median * 1e6 / size}
+        rows.append(row | {"curve": f"{networks} network{'s' * (networks > 1)}, demand {demand}"})
+    return pd.DataFrame(rows)
 
 
-def chosen(facts: Tokens) -> pd.DataFrame:
-    """The rows of the least and the most demand, for a picture in which lines can still be distinguished."""
-    found = table(facts)
-    return found[found["demand"].isin([1, MOST_DEMAND])]
+def drawn(facts: Tokens, column: str, **how: Any) -> Figure:
+    """A column over the size of a token; lines of the least and the most demand alone can still be distinguished."""
+    from beowulf.figures import lines
+
+    rows = table(facts)
+    few = rows[rows["demand"].isin([1, MOST_DEMAND])]
+    return lines(few, "size_bytes", column, "curve", x_title="token (bytes)", x_log=True, **how)
 
 
 def points(facts: Tokens) -> pd.DataFrame:
     """What the paper's text says of points of its figures 1 and 2, beside the same of a Record."""
     published = papers.table(PUBLISHED)
-    places = published[["networks", "demand", "size_bytes"]].to_numpy(dtype=int)
-    seen = [facts.rate(*map(int, place)).median for place in places]
+    seen = [facts.rate(*map(int, place)).median for place in published[PLACE].to_numpy(dtype=int)]
     found = published.assign(here_mb_per_s=seen)
     found["times"] = found["here_mb_per_s"] / found["rate_mb_per_s"]
     for name, rate in (("tokens_per_s", "rate_mb_per_s"), ("here_tokens_per_s", "here_mb_per_s")):
