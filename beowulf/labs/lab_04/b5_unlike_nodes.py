@@ -19,7 +19,7 @@ from beowulf.measure.measurement import Measurement
 from beowulf.measure.roundtrips import EXCHANGE, LAB, need_nodes
 from beowulf.measure.table import summarised, summary_of
 from beowulf.record import Record
-from beowulf.studies.study import Claim, Judgement, Need, Plan, Study
+from beowulf.studies.study import Judgement, Need, Plan, Study, quiet_claim
 from beowulf.tuning.change import changing
 from beowulf.tuning.knobs.cpu_share import CpuShare
 from beowulf.verdict import Outcome
@@ -126,11 +126,10 @@ STUDY = Study(
     title="Four unlike nodes: one of them sets the pace",
     plan=plan,
     judged=[
-        Claim(
+        quiet_claim(
             "slowest-sets-the-pace",
             "A step of all nodes lasts as long as the slowest node needs",
             slowest_sets_the_pace,
-            needs="quiet samples",
         )
     ],
     draw=picture,

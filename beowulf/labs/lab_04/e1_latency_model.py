@@ -33,7 +33,7 @@ from beowulf.measure.statistics import summary
 from beowulf.measure.sweep import powers_of_two, steps
 from beowulf.record import Point, Record
 from beowulf.studies.roundtrip_sweep import at_the_link
-from beowulf.studies.study import CABLE, Claim, Judgement, Plan, Study
+from beowulf.studies.study import CABLE, Claim, Judgement, Plan, Study, quiet_claim
 from beowulf.verdict import Outcome
 
 if TYPE_CHECKING:
@@ -252,25 +252,17 @@ STUDY = Study(
     simulates=True,
     facts=Facts.of,
     judged=[
-        Claim(
-            "line",
-            "The time of a message is alpha + beta n",
-            line,
-            needs="quiet samples",
-            place="equation 1",
-        ),
-        Claim(
+        quiet_claim("line", "The time of a message is alpha + beta n", line, place="equation 1"),
+        quiet_claim(
             "alpha",
             "alpha is the latency of an empty message",
             alpha_is_latency,
-            needs="quiet samples",
             place="equation 2",
         ),
-        Claim(
+        quiet_claim(
             "beta",
             "1 / beta is the rate of the link that headers leave",
             beta_is_the_links,
-            needs="quiet samples",
             place="equation 1",
         ),
         Claim(
