@@ -126,19 +126,12 @@ def _last_doubling(by_protocol: dict[str, list[Seen]]) -> tuple[str, dict[str, f
 def picture(record: Record) -> Figure:
     """Figure 16: half round trips of both kinds, over the message and over the work; the table has the rate."""
     times = half_round_trips(record)
-    calls = times["protocol"].map({"blocking": "blocking", "overlap": "non-blocking"})
+    times["calls"] = times["protocol"].map({"blocking": "blocking", "overlap": "non-blocking"})
     title = f"Half round trip with work on {OVERLAP_BYTES:,} bytes beside it"
-    ours = {
-        "message": partial(
-            times_over_sizes,
-            times.assign(calls=calls),
-            "calls",
-            title,
-            low="low_us",
-            high="high_us",
-        )
-    }
-    return mpptest_reading.in_both_ways(STUDY.title, record, ours, mpptest_reading.times)
+    drawn = partial(times_over_sizes, times, "calls", title, low="low_us", high="high_us")
+    return mpptest_reading.in_both_ways(
+        STUDY.title, record, {"message": drawn}, mpptest_reading.times
+    )
 
 
 STUDY = Study(
