@@ -10,10 +10,10 @@ buffers; the eager limits of its libraries were far above them. Both causes are 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from beowulf import paths
 from beowulf.cluster import Cluster
@@ -34,6 +34,8 @@ from beowulf.tuning.knobs.socket_buffers import SEND, SocketBuffers
 if TYPE_CHECKING:
     import pandas as pd
 
+K = TypeVar("K")
+V = TypeVar("V")
 KB = 1024  # in paper D: 10,000 ints are 39.06 KB
 
 SHIPPED_LIMIT = (
@@ -248,6 +250,17 @@ def _not_so(record: Record, way: Way) -> dict[str, str]:
         "but": f"{says} by getsockopt, where the nodes set {way.buffer_bytes:,}: this MPI library decides itself",
         "advice": NOT_FIXED,
     }
+
+
+def of_cases(study: str, cases: Mapping[K, Callable[[], V]]) -> dict[K, V]:
+    """What each case gives that the Record has; LabError where that is none."""
+    found = {}
+    for case, of in cases.items():
+        with suppress(LabError):
+            found[case] = of()
+    if not found:
+        raise LabError(f"The Record of study {study} has no samples.", "Measure again.")
+    return found
 
 
 def kb(size_bytes: float) -> str:
