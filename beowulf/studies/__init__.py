@@ -5,8 +5,10 @@ from __future__ import annotations
 import importlib
 import math
 import re
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -95,8 +97,6 @@ def judge(record: Record) -> Verdicts:
     Of a Record that is not complete, no claim is decided: each is inconclusive, with a sentence. That of an exercise
     is refused, because the paper claims nothing of a learner's own program.
     """
-    from dataclasses import replace
-
     from beowulf.verdict import Verdicts
 
     study = find(record.study)
@@ -122,8 +122,6 @@ def _with_numbers(each: Verdict, study: Study) -> Verdict:
     """The Verdict, inconclusive where what it compares is no number: the samples for it are missing."""
     if not any(map(_is_no_number, each.numbers.values())):
         return each
-    from dataclasses import replace
-
     missing = "the Record lacks samples that this claim compares"
     advice = f"`beowulf study {study.id}` measures a new one."
     return replace(each, outcome="inconclusive", evidence=missing, advice=advice, numbers={})
@@ -139,14 +137,11 @@ def _is_no_number(value: object) -> bool:
 
 
 def _undecided(study: Study, record: Record) -> Iterator[Verdict]:
-    from dataclasses import replace
-
     from beowulf.measure.quality import cut_short
     from beowulf.verdict import Verdict
 
     why = cut_short(record)
     advice = f"`beowulf study {study.id}` measures again; let it run to its end."
-    whole = Verdict(study.id, "cut-short", study.title, "inconclusive", why, advice)
     # What the claims are called is seen where nothing was measured at all, if they cannot say more.
     for seen in (record, replace(record, points=[])):
         try:
@@ -157,7 +152,7 @@ def _undecided(study: Study, record: Record) -> Iterator[Verdict]:
         if found:
             break
     else:
-        found = [whole]
+        found = [Verdict(study.id, "cut-short", study.title, "inconclusive", why, advice)]
     for each in found:
         bare = seen is not record or not each.evidence
         evidence = why if bare else each.evidence
@@ -173,8 +168,6 @@ def _undecided(study: Study, record: Record) -> Iterator[Verdict]:
 
 def draw(record: Record) -> Figure:
     """The figure of a Record; LabError when the Record lacks what it shows."""
-    from dataclasses import replace
-
     with _reading(record):
         figure = find(record.study).picture(record)
     if record.variant == GIVEN:
@@ -197,8 +190,6 @@ def _reading(record: Record) -> Iterator[None]:
 
     LabError for one of a Record without points, or of one that was cut short before everything was measured.
     """
-    import warnings
-
     which = f"The Record of study {record.study} that was started at {record.started}"
     hint = f"`beowulf study {record.study}` measures a new one."
     try:

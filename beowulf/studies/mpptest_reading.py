@@ -13,8 +13,8 @@ from beowulf.measure import mpptest
 from beowulf.measure.judgement import SIMILAR, Span, narrower
 from beowulf.record import Record
 from beowulf.studies.quantity import Judge, all_hold, known
-from beowulf.studies.roundtrip_sweep import alike
-from beowulf.studies.study import Judgement
+from beowulf.studies.roundtrip_sweep import alike, rates_over_sizes, times_over_sizes
+from beowulf.studies.study import Claim, Judgement
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 WORK_SWEPT = "work beside a message of 0 bytes (bytes)"
 HIGHER = 0.1  # a rate that is less than this above another is not called higher
+claim = partial(Claim, troubles=mpptest.troubles)
 SHARED_CORES = "the ranks share cores, so more pairs have less of one each"
 
 
@@ -44,7 +45,11 @@ def same_pair(record: Record) -> Judgement:
     judges = []
     for protocol, by_ranks in _longest(record).items():
         first, *others = (
-            known(f"a pair of np {ranks}, {mpptest.NAMES[protocol]}", _time_of(row), "µs")
+            known(
+                f"a pair of np {ranks}, {mpptest.NAMES[protocol]}",
+                Span(row["low_us"], row["high_us"]),
+                "µs",
+            )
             for ranks, row in by_ranks.items()
         )
         judges += [(other / first).within(1 - SIMILAR, 1 + SIMILAR) for other in others]
@@ -62,38 +67,23 @@ def same_time(record: Record) -> Judgement:
 
 def rates(record: Record, axes: Axes) -> Figure:
     """The rate that is printed over the size of the message, for each np and kind of call."""
-    from beowulf import figures
-
     rows = mpptest.printed(record)
-    names = zip(rows["ranks"], rows["calls"], strict=True)
-    return figures.over_sizes(
-        rows.assign(line=[f"np {ranks}, {calls}" for ranks, calls in names]),
-        "rate_mbit_per_s",
-        "line",
-        x="length_bytes",
-        x_title="message size (bytes)",
-        title="As mpptest prints it with -bisect: one pair's rate, times np / 2",
-        y_title="rate, median with 95 % interval (Mbit/s)",
-        y_log=figures.spans_decades(rows["rate_mbit_per_s"]),
-        axes=axes,
-    )
+    title = "As mpptest prints it with -bisect: one pair's rate, times np / 2"
+    return rates_over_sizes(rows, rows["calls"], title, axes, x="length_bytes")
 
 
 def times(record: Record, axes: Axes) -> Figure:
     """The time that is printed over the bytes of work, for each kind of call."""
-    from beowulf import figures
-
-    return figures.over_sizes(
+    return times_over_sizes(
         mpptest.printed(record),
-        "half_round_trip_us",
         "calls",
-        low="low_us",
-        high="high_us",
+        "In mpptest's way: the work is swept",
+        axes,
+        of="half of a repetition",
         x="length_bytes",
         x_title=WORK_SWEPT,
-        title="In mpptest's way: the work is swept",
-        y_title="half of a repetition, median with 95 % interval (µs)",
-        axes=axes,
+        low="low_us",
+        high="high_us",
     )
 
 
@@ -119,10 +109,6 @@ def _longest(record: Record) -> dict[str, Mapping[int, dict[str, float]]]:
     if min(map(len, longest.values())) < 2 or not rows["length_bytes"].max():
         raise LabError("There are no two numbers of ranks to compare.", "Measure again.")
     return dict(longest)
-
-
-def _time_of(row: Mapping[str, float]) -> Span:
-    return Span(row["low_us"], row["high_us"])
 
 
 def _with_a_core_each(record: Record, judge: Judge) -> Judgement:

@@ -12,6 +12,7 @@ from beowulf.measure.link_capacity import frame, mtu_of, payload_mbit_per_s
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.mpptest import Mpptest
 from beowulf.measure.roundtrips import (
+    HALF,
     LAUNCHES,
     PASSES,
     QUANTITY,
@@ -29,6 +30,9 @@ from beowulf.studies.study import Judgement, Plan
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
+
+    from beowulf.figures import Figure
 
 ROUNDS, QUICK_ROUNDS = 4, 2  # of refinement, in an adaptive sweep
 MOST_SIZES, QUICK_MOST_SIZES = 64, 24
@@ -120,6 +124,40 @@ def at_the_link(what: str, mbit_per_s: float, record: Record) -> Judgement:
         "holds" if abs(mbit_per_s - left) <= NEAR_THE_LINK * left else "contradicted",
         f"{what} {mbit_per_s:.1f} Mbit/s; headers leave {data} of every {whole} bytes, {left:.1f} Mbit/s",
         {"mbit_per_s": mbit_per_s, "left_mbit_per_s": left},
+    )
+
+
+def times_over_sizes(
+    rows: pd.DataFrame,
+    by: str,
+    title: str,
+    axes: Axes | None = None,
+    *,
+    of: str = "half round trip",
+    **look: Any,
+) -> Figure:
+    """Half round trips over what is swept, a line for each value of `by`."""
+    from beowulf import figures
+
+    y_title = f"{of}, median with 95 % interval (µs)"
+    return figures.over_sizes(rows, HALF, by, title=title, y_title=y_title, axes=axes, **look)
+
+
+def rates_over_sizes(
+    rows: pd.DataFrame, calls: pd.Series[str], title: str, axes: Axes, *, x: str = "size_bytes"
+) -> Figure:
+    """Rates over the size of the message, a line for each np and kind of call."""
+    from beowulf import figures
+
+    return figures.over_sizes(
+        rows.assign(line="np " + rows["ranks"].astype(str) + ", " + calls),
+        "rate_mbit_per_s",
+        "line",
+        x=x,
+        title=title,
+        y_title="rate, median with 95 % interval (Mbit/s)",
+        y_log=figures.spans_decades(rows["rate_mbit_per_s"]),
+        axes=axes,
     )
 
 

@@ -7,8 +7,8 @@ whether the Record can carry a Verdict, and turn what a claim's judge saw into o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -37,8 +37,6 @@ class Plan:
     launches: int
     sweep: Mapping[str, Any]
     steps: Callable[[Measurement], None]
-    # Entered before the first launch and left after the last one, such as a state of the nodes.
-    around: AbstractContextManager[Any] = field(default_factory=nullcontext)
 
 
 @dataclass(frozen=True)
@@ -95,13 +93,12 @@ class Claim:
     # Where other samples decide this claim than the other ones: what the study's own `troubles` would ask.
     troubles: Callable[[Record], Sequence[str]] | None = None
 
-    def __post_init__(self) -> None:
-        if not callable(self.judge):
-            raise TypeError(f"the claim {self.name!r} has no function that judges it")
-
     def at(self, place: str) -> Claim:
         """The same claim, at this place in the paper."""
         return replace(self, place=place)
+
+
+quiet_claim = partial(Claim, needs="quiet samples")
 
 
 @dataclass(frozen=True)
@@ -181,20 +178,17 @@ class Study:
 
         plan = self.plan(cluster, quick=quick, **options)
         change.clear(cluster)  # what a killed measurement left
-        with (
-            plan.around,
-            Measurement(
-                self.id,
-                cluster,
-                folder,
-                quick=quick,
-                progress=progress,
-                launches=plan.launches,
-                sweep=plan.sweep,
-                timed=self.timed,
-                traces=traces,
-            ) as measurement,
-        ):
+        with Measurement(
+            self.id,
+            cluster,
+            folder,
+            quick=quick,
+            progress=progress,
+            launches=plan.launches,
+            sweep=plan.sweep,
+            timed=self.timed,
+            traces=traces,
+        ) as measurement:
             if lacking := self.unmet(cluster.can):
                 measurement.warnings.append(lacking.part)
             plan.steps(measurement)
@@ -255,7 +249,7 @@ def _verdict(record: Record, claim: Claim, facts: Any, troubles: Sequence[str]) 
     said = "simulated by SimGrid, not measured" if simulated else ""
     said = "its messages crossed no cable" if CABLE.part in record.warnings else said
     caveat = "; ".join(filter(None, (said, claim.caveat(record))))
-    made = verdict(
+    return verdict(
         record,
         claim.name,
         claim.says,
@@ -266,4 +260,3 @@ def _verdict(record: Record, claim: Claim, facts: Any, troubles: Sequence[str]) 
         numbers=seen.numbers,
         trouble=bad,
     )
-    return made

@@ -79,19 +79,10 @@ class Talk:
         words += ["--overlap-bytes", self.overlap_bytes, "--exchanges", self.exchanges]
         return [*words, "--chunks", CHUNKS, "--tag", TAG]
 
-    @property
-    def file_part(self) -> str:
-        """Its part of a capture's name."""
-        return f"{self.protocol}-{self.message_bytes}-overlap-{self.overlap_bytes}"
-
 
 def place(protocol: str, message_bytes: int, overlap_bytes: int) -> dict[str, Any]:
     """The coordinates of a talk."""
-    return {
-        "protocol": protocol,
-        "message_bytes": message_bytes,
-        "overlap_bytes": overlap_bytes,
-    }
+    return {"protocol": protocol, "message_bytes": message_bytes, "overlap_bytes": overlap_bytes}
 
 
 def program() -> Path:
@@ -124,8 +115,8 @@ def converse(talks: Sequence[Talk], *, quick: bool, launches: int | None = None)
 
 def _observe(measurement: Measurement, talk: Talk, number: int) -> None:
     """One launch under a capture: its samples and what was on the wire become a Point."""
-    name = f"{measurement.study}-{stamp(measurement.started)}-{talk.file_part}.pcapng"
-    file = reserve(measurement.folder / name)
+    name = f"{measurement.study}-{stamp(measurement.started)}-{talk.protocol}-{talk.message_bytes}"
+    file = reserve(measurement.folder / f"{name}-overlap-{talk.overlap_bytes}.pcapng")
     kept = number == 0 and talk.overlap_bytes == 0
     wire = None
     try:
@@ -155,7 +146,13 @@ def facts(wire: Capture, lines: Sequence[dict[str, Any]]) -> dict[str, Any]:
     sent = [{name: value for name, value in line.items() if name != "kind"} for line in said]
     tags = {int(line["tag"]) for line in sent}
     seen = traffic(wire.file)
-    mine = [m for m in seen.messages if _by_program(m) and m.first.packet.tag in tags]
+    # By a call of the program itself, and not a collective one.
+    mine = [
+        message
+        for message in seen.messages
+        for packet in [message.first.packet]
+        if not packet.context & 1 and packet.kind in ch3.KINDS and packet.tag in tags
+    ]
     captured = _counted(mine)
     timed = [m for m in mine if m.first.packet.tag == TAG]
     return {
@@ -185,29 +182,22 @@ def kept(wire: Capture) -> dict[str, Any]:
     """What a Record keeps of a capture that it counts: where it was seen, its digest, drops, and its longest frame."""
     names = ("where", "sha256", "packets", "dropped", "shifted_s")
     facts = {name: value for name, value in wire.facts().items() if name in names}
-    sizes = (piece["wire_bytes"] for piece in Packets(wire.file))
-    facts["longest_frame_bytes"] = max((int(each.max()) for each in sizes if each.size), default=0)
+    sizes = [piece["wire_bytes"].max(initial=0) for piece in Packets(wire.file)]
+    facts["longest_frame_bytes"] = int(max(sizes, default=0))
     return facts
 
 
 def uncut(record: Record) -> list[str]:
     """Why frames in a Record's captures are not those of the cables; empty where they are."""
     mtu = str(record.cluster.get("mtu", "")).strip()
-    longest = max(
-        (point.facts.get("capture", {}).get("longest_frame_bytes", 0) for point in record.points),
-        default=0,
-    )
+    captures = [point.facts.get("capture", {}) for point in record.points]
+    longest = max((each.get("longest_frame_bytes", 0) for each in captures), default=0)
     if not mtu.isdecimal() or longest <= int(mtu) + MOST_ETHERNET_BYTES:
         return []
     return [
         f"frames of up to {longest:,} bytes were captured, and cables carry {mtu}: the cards cut them into segments"
         " themselves (`beowulf tune apply offloads off`)"
     ]
-
-
-def _by_program(message: Message) -> bool:
-    """Whether a call of the program itself sent it, and not a collective one."""
-    return not message.first.packet.context & 1 and message.first.packet.kind in ch3.KINDS
 
 
 def _counted(messages: Sequence[Message]) -> list[dict[str, int]]:

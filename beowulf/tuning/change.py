@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from typing import Any
 
 from beowulf.cluster import Cluster
 from beowulf.cluster.common import at_once
@@ -127,6 +128,18 @@ def changing(
         change_preview.first(cluster, [change.listed for change in changes.each], agree)
         for change in changes.each:  # the last one ends first
             ends.callback(change.end)
+        yield changes
+
+
+@contextmanager
+def changed(
+    cluster: Cluster,
+    turns: Sequence[tuple[Knob, str] | tuple[Knob, str, Sequence[str]]],
+    **how: Any,
+) -> Iterator[Changes]:
+    """Within this context these knobs are turned; `how` as of changing()."""
+    with changing(cluster, turns, **how) as changes:
+        changes(True)
         yield changes
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from itertools import pairwise, product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -25,12 +25,9 @@ from beowulf.measure.sweep import powers_of_two
 from beowulf.record import Record
 from beowulf.studies import mpptest_reading
 from beowulf.studies.quantity import all_hold
-from beowulf.studies.roundtrip_sweep import alike, at_the_link, in_a_ring, sweep
-from beowulf.studies.study import CABLE, Claim, Judgement, Plan, Study
+from beowulf.studies.roundtrip_sweep import alike, at_the_link, in_a_ring, rates_over_sizes, sweep
+from beowulf.studies.study import CABLE, Claim, Judgement, Plan, Study, quiet_claim
 from beowulf.verdict import Outcome
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 LAST_BYTES = 4 * 1024 * 1024
 QUICK_LAST_BYTES = 1024 * 1024
@@ -132,25 +129,11 @@ def pair_at_the_link(facts: Facts) -> Judgement:
 
 def picture(facts: Facts) -> Figure:
     """Figure 15: the rate over the size for np = 2, 3 and 4, in a ring and as mpptest prints it."""
-    ours = {"ring": partial(_in_a_ring, facts)}
-    return mpptest_reading.in_both_ways(STUDY.title, facts.record, ours, mpptest_reading.rates)
-
-
-def _in_a_ring(facts: Facts, axes: Axes) -> Figure:
-    from beowulf import figures
-
     rows = facts.rates
     rows = rows[rows["pattern"] == "ring"].sort_values(["ranks", "protocol", "size_bytes"])
-    names = zip(rows["ranks"], rows["protocol"], strict=True)
-    return figures.over_sizes(
-        rows.assign(line=[f"np {ranks}, {protocol}" for ranks, protocol in names]),
-        "rate_mbit_per_s",
-        "line",
-        title="Rate by message size in a ring, summed over all ranks",
-        y_title="rate, median with 95 % interval (Mbit/s)",
-        y_log=figures.spans_decades(rows["rate_mbit_per_s"]),
-        axes=axes,
-    )
+    title = "Rate by message size in a ring, summed over all ranks"
+    ours = {"ring": partial(rates_over_sizes, rows, rows["protocol"], title)}
+    return mpptest_reading.in_both_ways(STUDY.title, facts.record, ours, mpptest_reading.rates)
 
 
 STUDY = Study(
@@ -160,11 +143,10 @@ STUDY = Study(
     simulates=True,
     facts=Facts.of,
     judged=[
-        Claim(
+        quiet_claim(
             "rises-then-saturates",
             "The rate of pairs rises with the size of the message, then saturates",
             rises,
-            needs="quiet samples",
             place="figures 13 and 14",
         ),
         Claim(
@@ -185,30 +167,26 @@ STUDY = Study(
             all_hold(*(more > few for few, more in pairwise(RINGS))),
             place="figures 13 to 15",
         ),
-        Claim(
+        quiet_claim(
             "saturates-at-the-link",
             "The rate saturates at what Ethernet, IP and TCP leave of the link",
             pair_at_the_link,
-            needs="quiet samples",
         ),
-        Claim(
+        mpptest_reading.claim(
             "mpptest-more-nodes",
             "More nodes have a higher rate as mpptest prints it with -bisect: one pair's, times np / 2",
             lambda facts: mpptest_reading.more_nodes(facts.record),
-            troubles=mpptest.troubles,
             place="figures 13 to 15",
         ),
-        Claim(
+        mpptest_reading.claim(
             "mpptest-same-pair",
             "Without that factor, one pair's rate is the same for np 2, 3 and 4",
             lambda facts: mpptest_reading.same_pair(facts.record),
-            troubles=mpptest.troubles,
         ),
-        Claim(
+        mpptest_reading.claim(
             "mpptest-similar-calls",
             "In mpptest's way, blocking and non-blocking calls have nearly the same rate",
             lambda facts: mpptest_reading.same_time(facts.record),
-            troubles=mpptest.troubles,
             place="figure 15",
         ),
     ],

@@ -21,13 +21,12 @@ from beowulf.measure.sweep import PAPER_A_SMALL
 from beowulf.measure.table import summarised
 from beowulf.record import Record
 from beowulf.studies import mpptest_reading
-from beowulf.studies.roundtrip_sweep import alike, sweep
-from beowulf.studies.study import CABLE, Claim, Judgement, Plan, Study
+from beowulf.studies.roundtrip_sweep import alike, sweep, times_over_sizes
+from beowulf.studies.study import CABLE, Claim, Judgement, Plan, Study, quiet_claim
 from beowulf.verdict import Outcome
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
 
 PROTOCOLS = ("blocking", "nonblocking")
 OVERLAP_BYTES = (0, 1024)
@@ -85,24 +84,13 @@ def same_time(record: Record) -> Judgement:
 
 def picture(record: Record) -> Figure:
     """Half round trip, blocking and non-blocking: over the size, with and without work, and over the work."""
-    ours = {"message": partial(_over_messages, record)}
-    return mpptest_reading.in_both_ways(STUDY.title, record, ours, mpptest_reading.times)
-
-
-def _over_messages(record: Record, axes: Axes) -> Figure:
-    from beowulf import figures
-
     times = summarised(record, HALF, ["protocol", "overlap_bytes", "size_bytes"])
     times = times.rename(columns={"median": HALF})
     names = zip(times["protocol"], times["overlap_bytes"], strict=True)
-    return figures.over_sizes(
-        times.assign(line=[f"{p}, {b:,} bytes of work" for p, b in names]),
-        HALF,
-        "line",
-        title="Half round trip of short messages between two nodes",
-        y_title="half round trip, median with 95 % interval (µs)",
-        axes=axes,
-    )
+    times["line"] = [f"{protocol}, {work:,} bytes of work" for protocol, work in names]
+    title = "Half round trip of short messages between two nodes"
+    ours = {"message": partial(times_over_sizes, times, "line", title)}
+    return mpptest_reading.in_both_ways(STUDY.title, record, ours, mpptest_reading.times)
 
 
 STUDY = Study(
@@ -110,11 +98,10 @@ STUDY = Study(
     title="Round trip of short messages, with work beside them",
     plan=plan,
     judged=[
-        Claim(
+        quiet_claim(
             "little-variation",
             "The round-trip time varies little with the size of the message",
             little_variation,
-            needs="quiet samples",
             place="figures 1 and 2",
         ),
         Claim(
@@ -123,19 +110,17 @@ STUDY = Study(
             same_time,
             place="figures 1 and 2",
         ),
-        Claim(
+        mpptest_reading.claim(
             "mpptest-little-variation",
             "In mpptest's way, the round-trip time varies little with the bytes of work",
             little_variation_with_work,
-            troubles=mpptest.troubles,
             needs="quiet samples",
             place="figures 1 and 2",
         ),
-        Claim(
+        mpptest_reading.claim(
             "mpptest-similar-calls",
             "In mpptest's way, blocking and non-blocking round trips take nearly the same time",
             mpptest_reading.same_time,
-            troubles=mpptest.troubles,
             place="figures 1 and 2",
         ),
     ],

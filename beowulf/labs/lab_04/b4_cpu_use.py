@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import product
 
 from beowulf import paths
 from beowulf.cluster import Cluster
@@ -43,11 +44,8 @@ def plan(cluster: Cluster, *, quick: bool, sizes: Sequence[int] | None = None) -
     launches = 1 if quick else LAUNCHES
 
     def steps(measurement: Measurement) -> None:
-        for launch in range(launches):
-            for size in chosen:
-                for protocol in PROTOCOLS:
-                    for polling in POLLING:
-                        _one(measurement, size, protocol, polling, launch)
+        for launch, size, protocol, polling in product(range(launches), chosen, PROTOCOLS, POLLING):
+            _one(measurement, size, protocol, polling, launch)
 
     about = {"sizes": chosen, "launches": launches, "every_s": cpu.EVERY_S}
     return Plan(launches * len(chosen) * len(PROTOCOLS) * len(POLLING), about, steps)
@@ -60,18 +58,12 @@ def _one(measurement: Measurement, size: int, protocol: str, polling: str, launc
     words += ["--seed", personal_code.seed(launch)]
     # About two seconds.
     words += ["--chunks", CHUNKS, "--chunk-us", int(CHUNK_S * 1e6)]
+    patient, at = {"BEOWULF_PATIENT": POLLING[polling]}, {"polling": polling}
     with cpu.watched(measurement.cluster, nodes, program.stem) as percents:
-        measurement.launch(
-            program,
-            2,
-            words,
-            launch=launch,
-            environment={"BEOWULF_PATIENT": POLLING[polling]},
-            at={"polling": polling},
-        )
-    at = {"size_bytes": size, "protocol": protocol, "polling": polling, "launch": launch}
+        measurement.launch(program, 2, words, launch=launch, environment=patient, at=at)
+    place = {"size_bytes": size, "protocol": protocol, **at, "launch": launch}
     for node, samples in percents.items():
-        measurement.add({**at, "node": node}, CPU, samples)
+        measurement.add({**place, "node": node}, CPU, samples)
 
 
 def use(record: Record, **at: object) -> Summary:

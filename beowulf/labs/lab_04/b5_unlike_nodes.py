@@ -7,8 +7,8 @@ unlike shares of a core, and every rank works a little between two exchanges in 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 
 from beowulf import paths
 from beowulf.cluster import Cluster
@@ -19,8 +19,8 @@ from beowulf.measure.measurement import Measurement
 from beowulf.measure.roundtrips import EXCHANGE, LAB, need_nodes
 from beowulf.measure.table import summarised, summary_of
 from beowulf.record import Record
-from beowulf.studies.study import Claim, Judgement, Need, Plan, Study
-from beowulf.tuning.change import changing
+from beowulf.studies.study import Judgement, Need, Plan, Study, quiet_claim
+from beowulf.tuning.change import Changes, changed
 from beowulf.tuning.knobs.cpu_share import CpuShare
 from beowulf.verdict import Outcome
 
@@ -48,39 +48,23 @@ def plan(cluster: Cluster, *, quick: bool) -> Plan:
     def steps(measurement: Measurement) -> None:
         for launch in range(launches):
             for name, each in SHARES.items():
+                words: list[str | int] = ["--pattern", "ring", "--protocol", "nonblocking"]
+                words += ["--sizes", SIZE_BYTES, "--compute-us", WORK_US, "--passes", passes]
+                words += ["--chunks", 1, "--seed", personal_code.seed(launch)]
                 with shared(cluster, each):
-                    measurement.launch(
-                        paths.root() / "labs" / LAB / "roundtrip.c",
-                        RANKS,
-                        [
-                            *("--pattern", "ring", "--protocol", "nonblocking"),
-                            *("--sizes", SIZE_BYTES, "--compute-us", WORK_US),
-                            *(
-                                "--passes",
-                                passes,
-                                "--chunks",
-                                1,
-                                "--seed",
-                                personal_code.seed(launch),
-                            ),
-                        ],
-                        launch=launch,
-                        at={"nodes": name},
-                    )
+                    program = paths.root() / "labs" / LAB / "roundtrip.c"
+                    measurement.launch(program, RANKS, words, launch=launch, at={"nodes": name})
 
     shares = {name: list(each) for name, each in SHARES.items()}
     about = {"launches": launches, "passes": passes, "work_us": WORK_US, **shares}
     return Plan(launches * len(SHARES), about, steps)
 
 
-@contextmanager
-def shared(cluster: Cluster, shares: Sequence[float]) -> Iterator[None]:
+def shared(cluster: Cluster, shares: Sequence[float]) -> AbstractContextManager[Changes]:
     """Within this context each node has its share of a core."""
     shares_of = zip(cluster.nodes, shares, strict=False)
     turns = [(CpuShare(), f"{100 * share:.0f}", (node,)) for node, share in shares_of]
-    with changing(cluster, turns) as change:
-        change(True)
-        yield
+    return changed(cluster, turns)
 
 
 def slowest_sets_the_pace(record: Record) -> Judgement:
@@ -126,11 +110,10 @@ STUDY = Study(
     title="Four unlike nodes: one of them sets the pace",
     plan=plan,
     judged=[
-        Claim(
+        quiet_claim(
             "slowest-sets-the-pace",
             "A step of all nodes lasts as long as the slowest node needs",
             slowest_sets_the_pace,
-            needs="quiet samples",
         )
     ],
     draw=picture,

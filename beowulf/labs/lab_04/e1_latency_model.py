@@ -33,7 +33,7 @@ from beowulf.measure.statistics import summary
 from beowulf.measure.sweep import powers_of_two, steps
 from beowulf.record import Point, Record
 from beowulf.studies.roundtrip_sweep import at_the_link
-from beowulf.studies.study import CABLE, Claim, Judgement, Plan, Study
+from beowulf.studies.study import CABLE, Claim, Judgement, Plan, Study, quiet_claim
 from beowulf.verdict import Outcome
 
 if TYPE_CHECKING:
@@ -58,18 +58,12 @@ def plan(cluster: Cluster, *, quick: bool, sizes: Sequence[int] | None = None) -
 
     def launch_all(measurement: Measurement) -> None:
         for launch in range(launches):
-            run(measurement, 2, wide, passes=passes, launch=launch, at={"sweep": "wide"})
+            once = partial(run, measurement, 2, passes=passes, launch=launch)
+            once(wide, at={"sweep": "wide"})
             for limit in LIMITS:
-                run(
-                    measurement,
-                    2,
-                    around(limit),
-                    passes=passes,
-                    launch=launch,
-                    environment={EAGER_LIMIT: str(limit)},
-                    at={"sweep": "even", "limit_bytes": limit},
-                )
-
+                environment = {EAGER_LIMIT: str(limit)}
+                at = {"sweep": "even", "limit_bytes": limit}
+                once(around(limit), environment=environment, at=at)
             overheads(measurement, launch)
 
     about = {"sizes": wide, "limits": list(LIMITS), "parts": PARTS}
@@ -85,10 +79,6 @@ def around(limit: int) -> list[int]:
 def times(record: Record, **at: object) -> dict[int, list[float]]:
     """All half round trips (us) by size, of the points with these coordinates."""
     return _by_size(record, lambda point: point.samples, **at)
-
-
-def _launches(point: Point) -> list[int]:
-    return [int(point.at.get("launch", 0))] * len(point.samples)
 
 
 def _by_size(record: Record, of: Callable[[Point], list[T]], **at: object) -> dict[int, list[T]]:
@@ -109,7 +99,10 @@ class Facts(NamedTuple):
     @classmethod
     def of(cls, record: Record) -> Facts:
         """Those of this Record; LabError when its times make no line."""
-        wide, launches = times(record, sweep="wide"), _by_size(record, _launches, sweep="wide")
+        wide = times(record, sweep="wide")
+        launches = _by_size(
+            record, lambda p: [int(p.at.get("launch", 0))] * len(p.samples), sweep="wide"
+        )
         return cls(record, wide, alpha_beta(wide, launches=launches, busy=record.busy))
 
     @property
@@ -252,25 +245,17 @@ STUDY = Study(
     simulates=True,
     facts=Facts.of,
     judged=[
-        Claim(
-            "line",
-            "The time of a message is alpha + beta n",
-            line,
-            needs="quiet samples",
-            place="equation 1",
-        ),
-        Claim(
+        quiet_claim("line", "The time of a message is alpha + beta n", line, place="equation 1"),
+        quiet_claim(
             "alpha",
             "alpha is the latency of an empty message",
             alpha_is_latency,
-            needs="quiet samples",
             place="equation 2",
         ),
-        Claim(
+        quiet_claim(
             "beta",
             "1 / beta is the rate of the link that headers leave",
             beta_is_the_links,
-            needs="quiet samples",
             place="equation 1",
         ),
         Claim(

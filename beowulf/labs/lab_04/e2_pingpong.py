@@ -35,7 +35,8 @@ from beowulf.measure.roundtrips import (
 from beowulf.measure.sweep import PAPER_A_SMALL
 from beowulf.measure.table import summarised, table
 from beowulf.record import Record
-from beowulf.studies.study import CABLE, Claim, Judgement, Plan, Study
+from beowulf.studies.roundtrip_sweep import times_over_sizes
+from beowulf.studies.study import CABLE, Judgement, Plan, Study, quiet_claim
 from beowulf.verdict import Outcome
 
 PAPER_US = 50.0
@@ -142,8 +143,6 @@ def repeats(record: Record) -> Judgement:
 
 def picture(record: Record) -> Figure:
     """Half round trip over the size: the median of the runs' means, with its interval."""
-    from beowulf import figures
-
     times = summarised(record, HALF, ["size_bytes"]).rename(columns={"median": HALF})
     means = table(record, HALF).groupby("size_bytes")[HALF]
     times["mean_us"] = means.mean().to_numpy()
@@ -152,13 +151,7 @@ def picture(record: Record) -> Figure:
     if not (halves := halves_without_mpi(record)).empty:
         halves = halves.rename(columns={"median": HALF})
         times = pd.concat([times, halves.assign(line=halves["transport"].str.upper())])
-    return figures.over_sizes(
-        times,
-        HALF,
-        "line",
-        title="IMB's PingPong between two nodes",
-        y_title="half round trip, median with 95 % interval (µs)",
-    )
+    return times_over_sizes(times, "line", "IMB's PingPong between two nodes")
 
 
 STUDY = Study(
@@ -166,25 +159,18 @@ STUDY = Study(
     title="IMB PingPong: half round trip of short messages",
     plan=plan,
     judged=[
-        Claim(
+        quiet_claim(
             "default-latency",
             "The latency of an untuned cluster is about 50 µs",
             default_latency,
-            needs="quiet samples",
             place="section 6",
         ),
-        Claim(
+        quiet_claim(
             "short-alike",
             f"Messages of up to {SHORT_BYTES} bytes take as long as an empty one",
             short_alike,
-            needs="quiet samples",
         ),
-        Claim(
-            "repeats",
-            "The mean of a run repeats: its deviation is small",
-            repeats,
-            needs="quiet samples",
-        ),
+        quiet_claim("repeats", "The mean of a run repeats: its deviation is small", repeats),
     ],
     draw=picture,
     troubles=partial(trouble, quantity=HALF),

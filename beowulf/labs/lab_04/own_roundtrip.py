@@ -22,6 +22,7 @@ from beowulf.measure.measurement import Measurement
 from beowulf.measure.roundtrips import HALF
 from beowulf.measure.table import summarised
 from beowulf.record import Point, Record
+from beowulf.studies.roundtrip_sweep import times_over_sizes
 from beowulf.this_machine.progress import bar
 
 if TYPE_CHECKING:
@@ -285,19 +286,10 @@ def table(record: Record) -> pd.DataFrame:
 
 def picture(record: Record) -> Figure:
     """The half round trip over the size, of the function and of C, each a median with its interval."""
-    from beowulf import figures
-
     times = summarised(record, HALF, ["language", "size_bytes"]).rename(columns={"median": HALF})
     lines_of = {OWN: "your function in Python", C: "roundtrip.c"}
     times["line"] = times["language"].map(lines_of)
-    return figures.over_sizes(
-        times,
-        HALF,
-        "line",
-        title="Your own round trip beside the C program",
-        y_title="half round trip, median with 95 % interval (µs)",
-        y_log=True,
-    )
+    return times_over_sizes(times, "line", "Your own round trip beside the C program", y_log=True)
 
 
 def lines(record: Record) -> list[str]:

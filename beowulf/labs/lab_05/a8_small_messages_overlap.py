@@ -26,12 +26,11 @@ from beowulf.measure.table import shortest, summarised
 from beowulf.record import Record
 from beowulf.studies import mpptest_reading
 from beowulf.studies.quantity import Seen
-from beowulf.studies.roundtrip_sweep import alike, sweep
+from beowulf.studies.roundtrip_sweep import alike, sweep, times_over_sizes
 from beowulf.studies.study import CABLE, Claim, Judgement, Plan, Study
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
 
     from beowulf.figures import Figure
 
@@ -126,24 +125,12 @@ def _last_doubling(by_protocol: dict[str, list[Seen]]) -> tuple[str, dict[str, f
 
 def picture(record: Record) -> Figure:
     """Figure 16: half round trips of both kinds, over the message and over the work; the table has the rate."""
-    ours = {"message": partial(_over_messages, record)}
-    return mpptest_reading.in_both_ways(STUDY.title, record, ours, mpptest_reading.times)
-
-
-def _over_messages(record: Record, axes: Axes) -> Figure:
-    from beowulf import figures
-
     times = half_round_trips(record)
-    names = {"blocking": "blocking", "overlap": "non-blocking"}
-    return figures.over_sizes(
-        times.assign(calls=times["protocol"].map(names)),
-        "half_round_trip_us",
-        "calls",
-        low="low_us",
-        high="high_us",
-        title=f"Half round trip with work on {OVERLAP_BYTES:,} bytes beside it",
-        y_title="half round trip, median with 95 % interval (µs)",
-        axes=axes,
+    times["calls"] = times["protocol"].map({"blocking": "blocking", "overlap": "non-blocking"})
+    title = f"Half round trip with work on {OVERLAP_BYTES:,} bytes beside it"
+    drawn = partial(times_over_sizes, times, "calls", title, low="low_us", high="high_us")
+    return mpptest_reading.in_both_ways(
+        STUDY.title, record, {"message": drawn}, mpptest_reading.times
     )
 
 
@@ -170,25 +157,22 @@ STUDY = Study(
             partial(saturates, of_messages),
             place="figure 17",
         ),
-        Claim(
+        mpptest_reading.claim(
             "mpptest-similar-calls",
             "In mpptest's way, blocking and non-blocking round trips have almost the same time and rate",
             mpptest_reading.same_time,
-            troubles=mpptest.troubles,
             place="figures 16 and 17",
         ),
-        Claim(
+        mpptest_reading.claim(
             "mpptest-rate-rises",
             "In mpptest's way, the rate rises with the bytes of work",
             partial(rises, of_work),
-            troubles=mpptest.troubles,
             place="figure 17",
         ),
-        Claim(
+        mpptest_reading.claim(
             "mpptest-rate-saturates",
             "In mpptest's way, the rate saturates at 1024 bytes of work or fewer",
             partial(saturates, of_work),
-            troubles=mpptest.troubles,
             place="figure 17",
         ),
     ],

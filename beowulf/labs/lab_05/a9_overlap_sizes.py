@@ -24,12 +24,11 @@ from beowulf.measure.statistics import LEAST_PAIRS, Summary, summary
 from beowulf.record import Record
 from beowulf.studies import mpptest_reading
 from beowulf.studies.quantity import all_hold
-from beowulf.studies.roundtrip_sweep import in_a_ring, sweep
+from beowulf.studies.roundtrip_sweep import in_a_ring, rates_over_sizes, sweep
 from beowulf.studies.study import CABLE, Claim, Judgement, Plan, Study, undecided
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
 
     from beowulf.figures import Figure
 
@@ -157,27 +156,11 @@ def picture(record: Record) -> Figure:
     """Figure 18: the rate for np = 2, 3 and 4, over the message at the longest work, and as mpptest prints it."""
     rows = beside_the_longest(record).sort_values(["ranks", "protocol", "size_bytes"])
     longest = int(rows["overlap_bytes"].max())
-    ours = {
-        "message": partial(_in_a_ring, rows, f"Rate in a ring beside work on {longest:,} bytes")
-    }
+    calls = rows["protocol"].map({"blocking": "blocking", "overlap": "non-blocking"})
+    beside = f"Rate in a ring beside work on {longest:,} bytes"
+    ours = {"message": partial(rates_over_sizes, rows, calls, beside)}
     title = f"Rates of 2, 3 and 4 nodes, with work on up to {longest:,} bytes"
     return mpptest_reading.in_both_ways(title, record, ours, mpptest_reading.rates)
-
-
-def _in_a_ring(rows: pd.DataFrame, title: str, axes: Axes) -> Figure:
-    from beowulf import figures
-
-    names = {"blocking": "blocking", "overlap": "non-blocking"}
-    labels = zip(rows["ranks"], rows["protocol"], strict=True)
-    return figures.over_sizes(
-        rows.assign(line=[f"np {ranks}, {names[protocol]}" for ranks, protocol in labels]),
-        "rate_mbit_per_s",
-        "line",
-        title=title,
-        y_title="rate, median with 95 % interval (Mbit/s)",
-        y_log=figures.spans_decades(rows["rate_mbit_per_s"]),
-        axes=axes,
-    )
 
 
 STUDY = Study(
@@ -202,18 +185,16 @@ STUDY = Study(
             "Where the work is long, non-blocking calls hide some of it and blocking ones do not",
             hides,
         ),
-        Claim(
+        mpptest_reading.claim(
             "mpptest-differences-from-100000",
             "In mpptest's way, the rates differ visibly from messages of about 100,000 bytes on, not below",
             partial(differ_from, lambda record: gaps(mpptest.printed(record), "length_bytes")),
-            troubles=mpptest.troubles,
             place="figure 18",
         ),
-        Claim(
+        mpptest_reading.claim(
             "mpptest-more-nodes",
             "In mpptest's way, with -bisect, more nodes have a higher rate: one pair's, times np / 2",
             mpptest_reading.more_nodes,
-            troubles=mpptest.troubles,
             place="figure 18",
         ),
     ],

@@ -8,6 +8,7 @@ receives in T_message. What rank 0 waits for is that its buffer is free, not tha
 from __future__ import annotations
 
 from functools import partial
+from itertools import product
 from typing import TYPE_CHECKING
 
 from beowulf.cluster import Cluster
@@ -27,6 +28,7 @@ from beowulf.labs.lab_05.overlap import (
     chosen,
     in_way,
     kb,
+    of_cases,
     sweep,
 )
 from beowulf.measure.improvement import Improvement, improvement
@@ -122,26 +124,18 @@ def picture(record: Record) -> Figure:
     from beowulf.figures.segments import Part
 
     bars = {}
-    for way in WAYS:
-        for size in SIZES:
-            try:
-                passes = operations(record, way, size)
-            except LabError:
-                continue
-            message, work, both, added = (
-                of_rows(passes[part] * 1e6, busy=record.busy)
-                for part in ("message", "work", "both", "sum")
-            )
-            name = f"{kb(size)}, {way.says}"
-            bars[f"{name}: separate"] = [
-                Part("T_message (t_comm)", message.median),
-                Part("T_workload (t_comp)", work.median, added.low, added.high),
-            ]
-            bars[f"{name}: together"] = [
-                Part("T_overlap (t_both)", both.median, both.low, both.high)
-            ]
-    if not bars:
-        raise LabError("The Record of study D3 has no samples.", "Measure again.")
+    cases = {case: partial(operations, record, *case) for case in product(WAYS, SIZES)}
+    for (way, size), passes in of_cases("D3", cases).items():
+        message, work, both, added = (
+            of_rows(passes[part] * 1e6, busy=record.busy)
+            for part in ("message", "work", "both", "sum")
+        )
+        name = f"{kb(size)}, {way.says}"
+        bars[f"{name}: separate"] = [
+            Part("T_message (t_comm)", message.median),
+            Part("T_workload (t_comp)", work.median, added.low, added.high),
+        ]
+        bars[f"{name}: together"] = [Part("T_overlap (t_both)", both.median, both.low, both.high)]
     return segments.timeline(
         bars,
         title="Message and work, separate and together (rank 0)",

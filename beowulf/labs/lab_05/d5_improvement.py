@@ -182,17 +182,13 @@ def medians(record: Record) -> pd.DataFrame:
     import pandas as pd
 
     tables = []
-    for way in WAYS:
-        try:
-            gained = pd.DataFrame(list(gains(record, way).values())).rename(columns=OF_EQUATION_1)
-        except LabError:
-            continue
+    cases = {way: partial(gains, record, way) for way in WAYS}
+    for way, by_size in overlap.of_cases("D5", cases).items():
+        gained = pd.DataFrame(list(by_size.values())).rename(columns=OF_EQUATION_1)
         times = slower(record, **way.at).groupby("size_bytes").median().rename(columns=TIMES)
         sizes = [size / KB for size in times.index]
         named = times.reset_index(drop=True).assign(library=way.says, size_kb=sizes)
         tables.append(named.join(gained))
-    if not tables:
-        raise LabError("The Record of study D5 has no samples.", "Measure again.")
     columns = ["library", "size_kb", *TIMES.values(), *OF_EQUATION_1.values()]
     return pd.concat(tables, ignore_index=True)[columns]
 
@@ -204,15 +200,10 @@ def intervals(
     from beowulf.figures import segments
     from beowulf.figures.segments import Value
 
-    values = []
-    for (name, kind), of in cases.items():
-        try:
-            seen = of()
-        except LabError:
-            continue
-        values.append(Value(name, seen.percent, seen.low, seen.high, kind))
-    if not values:
-        raise LabError(f"The Record of study {study} has no samples.", "Measure again.")
+    values = [
+        Value(name, seen.percent, seen.low, seen.high, kind)
+        for (name, kind), seen in overlap.of_cases(study, cases).items()
+    ]
     return segments.intervals(
         values, title=title, value_title="improvement by equation 1 (%), negative is better"
     )

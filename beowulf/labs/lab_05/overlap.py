@@ -9,11 +9,11 @@ buffers; the eager limits of its libraries were far above them. Both causes are 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from beowulf import paths
 from beowulf.cluster import Cluster
@@ -26,7 +26,7 @@ from beowulf.measure.table import table
 from beowulf.record import Point, Record
 from beowulf.studies.quantity import Judge
 from beowulf.studies.study import Judgement, Plan, other_library, undecided
-from beowulf.tuning.change import changing
+from beowulf.tuning.change import changed
 from beowulf.tuning.knob import Knob
 from beowulf.tuning.knobs.small_segments import SmallSegments
 from beowulf.tuning.knobs.socket_buffers import SEND, SocketBuffers
@@ -34,6 +34,8 @@ from beowulf.tuning.knobs.socket_buffers import SEND, SocketBuffers
 if TYPE_CHECKING:
     import pandas as pd
 
+K = TypeVar("K")
+V = TypeVar("V")
 KB = 1024  # in paper D: 10,000 ints are 39.06 KB
 
 SHIPPED_LIMIT = (
@@ -129,7 +131,10 @@ def launch(
         try:
             state.enter_context(set_nodes(measurement.cluster, way))
         except LabError as why:
-            left_out(measurement, way, why)
+            measurement.points.append(Point(way.at, facts={"absent": why.message}))
+            warning = f"{way.says} was left out: {why}"
+            if warning not in measurement.warnings:
+                measurement.warnings.append(warning)
             return
         measurement.launch(
             program(name),
@@ -141,23 +146,9 @@ def launch(
         )
 
 
-@contextmanager
-def set_nodes(cluster: Cluster, way: Way) -> Iterator[None]:
+def set_nodes(cluster: Cluster, way: Way) -> AbstractContextManager[object]:
     """Within this context the nodes are set as this way has them; LabError where they cannot be."""
-    if not way.knobs:
-        yield
-        return
-    with changing(cluster, way.knobs) as change:
-        change(True)
-        yield
-
-
-def left_out(measurement: Measurement, way: Way, why: LabError) -> None:
-    """Keep in the Record why this way could not be measured."""
-    measurement.points.append(Point(way.at, facts={"absent": why.message}))
-    warning = f"{way.says} was left out: {why}"
-    if warning not in measurement.warnings:
-        measurement.warnings.append(warning)
+    return changed(cluster, way.knobs) if way.knobs else nullcontext()
 
 
 @dataclass(frozen=True)
@@ -259,6 +250,17 @@ def _not_so(record: Record, way: Way) -> dict[str, str]:
         "but": f"{says} by getsockopt, where the nodes set {way.buffer_bytes:,}: this MPI library decides itself",
         "advice": NOT_FIXED,
     }
+
+
+def of_cases(study: str, cases: Mapping[K, Callable[[], V]]) -> dict[K, V]:
+    """What each case gives that the Record has; LabError where that is none."""
+    found = {}
+    for case, of in cases.items():
+        with suppress(LabError):
+            found[case] = of()
+    if not found:
+        raise LabError(f"The Record of study {study} has no samples.", "Measure again.")
+    return found
 
 
 def kb(size_bytes: float) -> str:

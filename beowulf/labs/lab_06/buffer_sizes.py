@@ -7,8 +7,7 @@ kernel (`tcp_wmem`, `tcp_rmem`). MPICH sends a message up to its eager limit at 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -37,7 +36,7 @@ from beowulf.studies.wire_costs import (
     unseen,
 )
 from beowulf.studies.wire_shares import program
-from beowulf.tuning.change import changing
+from beowulf.tuning.change import changed
 from beowulf.tuning.knobs.socket_buffers import FORGETFUL, SocketBuffers
 
 if TYPE_CHECKING:
@@ -112,19 +111,14 @@ def measure(measurement: Measurement) -> None:
                 _observe(measurement, setting, chunks, number)
 
 
-@contextmanager
-def buffers(cluster: Cluster, size_bytes: int) -> Iterator[None]:
+def buffers(cluster: Cluster, size_bytes: int) -> AbstractContextManager[object]:
     """Within this context new connections between nodes have buffers of so many bytes, or with 0 their own.
 
     Where nodes cannot be changed, they keep their own; nobody changes them there, so they remember no other setting.
     """
     if not size_bytes and NEED.unmet(cluster.can):
-        yield
-        return
-    value = str(size_bytes) if size_bytes else FORGETFUL
-    with changing(cluster, [(SocketBuffers(), value)]) as change:
-        change(True)
-        yield
+        return nullcontext()
+    return changed(cluster, [(SocketBuffers(), str(size_bytes) if size_bytes else FORGETFUL)])
 
 
 def _observe(measurement: Measurement, setting: Setting, chunks: int, number: int) -> None:

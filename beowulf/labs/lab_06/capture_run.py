@@ -13,11 +13,10 @@ from beowulf.record import Record
 def capture(cluster: Cluster, of: Record) -> Path:
     """Where the capture of a Record lies; LabError when it does not lie beside the Records."""
     folder = records(cluster)
-    names = [Path(each["file"]).name for each in of.captures]
-    if not names or not (folder / names[0]).is_file():
-        what = names[0] if names else f"of {of.file_name}"
+    what = Path(of.captures[0]["file"]).name if of.captures else f"of {of.file_name}"
+    if not of.captures or not (folder / what).is_file():
         raise LabError(
             f"The capture {what} does not lie in {folder}.",
             "It lies beside its Record where it was taken. Run the cell that takes it once more.",
         )
-    return folder / names[0]
+    return folder / what

@@ -7,7 +7,7 @@ launches. A change that the paper prints holds where at least half of it is ther
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -105,16 +105,12 @@ def printed(quantity: str, where: str, calls: str, message_bytes: object, overla
 
 def of_rates(name: str, says: str, judges: Iterable[Judge]) -> Claim:
     """A claim on times."""
-    return _claim(name, says, all_hold(*judges), timed)
+    return Claim(name, says, counting(all_hold(*judges)), troubles=timed)
 
 
 def of_shares(name: str, says: str, judges: Iterable[Judge]) -> Claim:
     """A claim on what is counted, which a busy machine does not change."""
-    return _claim(name, says, all_hold(*judges), counted)
-
-
-def _claim(name: str, says: str, judge: Judge, troubles: Callable[[Record], list[str]]) -> Claim:
-    return Claim(name, says, counting(judge), troubles=troubles)
+    return Claim(name, says, counting(all_hold(*judges)), troubles=counted)
 
 
 def timed(record: Record) -> list[str]:
@@ -132,6 +128,7 @@ def broken_off(record: Record) -> list[str]:
     return [] if record.complete else [cut_short(record)]
 
 
+@counting
 def _every_message(record: Record) -> Judgement:
     launches = [point.facts for point in record.points if "matched" in point.facts]
     if not launches:
@@ -146,18 +143,16 @@ def _every_message(record: Record) -> Judgement:
     if not differ:
         return Judgement("holds", evidence, numbers)
     evidence += f"; {len(differ)} launches differ"
-    if not excused:
-        return Judgement("contradicted", evidence, numbers)
-    return Judgement(
-        "inconclusive", f"{evidence}, where packets were dropped or could not be read", numbers
-    )
+    if excused:
+        evidence += ", where packets were dropped or could not be read"
+    return Judgement("inconclusive" if excused else "contradicted", evidence, numbers)
 
 
-EVERY_MESSAGE = _claim(
+EVERY_MESSAGE = Claim(
     "every-message-seen",
     "Each message that the program sent is on the wire once, with its length and tag",
     _every_message,
-    broken_off,
+    troubles=broken_off,
 )
 
 
@@ -168,4 +163,5 @@ def only_tcp(says: str, least_percent: float) -> Claim:
         lambda record: exactly(float(rows(record)["tcp_percent"].min())),
         "% of the packets",
     )
-    return _claim("nearly-all-tcp", says, least.within(least_percent, 100.0), broken_off)
+    judge = counting(least.within(least_percent, 100.0))
+    return Claim("nearly-all-tcp", says, judge, troubles=broken_off)

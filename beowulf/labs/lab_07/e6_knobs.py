@@ -37,7 +37,7 @@ from beowulf.studies.quantity import TIMES, Judge, Quantity, all_hold
 from beowulf.studies.states import KNOBS, emulated
 from beowulf.studies.study import Claim, Judgement, Plan, Study, undecided
 from beowulf.tuning.ab_comparison import Decision, Length, compare
-from beowulf.tuning.change import Changes, changing
+from beowulf.tuning.change import Changes, changed, changing
 from beowulf.tuning.knobs import ALL
 from beowulf.tuning.paper_e_baseline import (
     FIREWALL,
@@ -118,8 +118,7 @@ def one_launch(
             compare(measurement, away(made[FIREWALL]), at=at(FIREWALL, LATER), length=length)
     if FIREWALL in testbed:
         turn = (ALL[FIREWALL], CONNECTIONS)
-        with changing(measurement.cluster, [turn], nodes=nodes) as changes:
-            changes(True)
+        with changed(measurement.cluster, [turn], nodes=nodes) as changes:
             compare(measurement, away(*changes.each), at=at(FIREWALL, CONNTRACK), length=length)
 
 
@@ -225,6 +224,7 @@ def claims(record: Record) -> list[Claim]:
             each,
             needs="nothing" if absent(record, KNOB_OF.get(each.name, "")) else each.needs,
             caveat=emulated,
+            place="section 4.1",
         )
         for each in CLAIMS
     ]
@@ -238,29 +238,17 @@ def picture(record: Record) -> Figure:
 
 CHANGE = of(TOGETHER, "the change of half a round trip", lambda seen: seen.percent, "%")
 CLAIMS = [
-    Claim(
-        "moderation-most",
-        "Of all knobs, interrupt moderation costs the most",
-        moderation_most,
-        place="section 4.1",
-    ),
+    Claim("moderation-most", "Of all knobs, interrupt moderation costs the most", moderation_most),
     Claim(
         "firewall-contributes",
         "The firewall is another important contributor",
         decided(FIREWALL, "faster"),
-        place="section 4.1",
     ),
-    Claim(
-        "irqbalance-hardly",
-        "irqbalance matters little",
-        decided(IRQBALANCE, "no effect"),
-        place="section 4.1",
-    ),
+    Claim("irqbalance-hardly", "irqbalance matters little", decided(IRQBALANCE, "no effect")),
     Claim(
         "tcp-low-latency-not-better",
         "tcp_low_latency makes latency no better",
         decided(LOW_LATENCY, "no effect", "slower"),
-        place="section 4.1",
     ),
     Claim(
         "together-54-percent",
@@ -270,15 +258,13 @@ CLAIMS = [
             "the share follows from how much moderation is put in, and from the 20 µs of card, cable"
             " and switch below it, which this kind of cluster does not have",
         ),
-        place="section 4.1",
     ),
     Claim(
         "deviation-halved",
         "The deviation is nearly halved",
         together(halved, "what disturbs a local cluster is the rest of its machine"),
-        place="section 4.1",
     ),
-    Claim("not-additive", "What they gain does not add up", not_additive, place="section 4.1"),
+    Claim("not-additive", "What they gain does not add up", not_additive),
 ]
 KNOB_OF = {
     "moderation-most": MODERATION,

@@ -22,7 +22,7 @@ from beowulf.studies.states import KNOBS
 from beowulf.studies.study import Claim, Judgement, Plan, Study, undecided
 from beowulf.tuning import checklist
 from beowulf.tuning.ab_comparison import Comparison, compare
-from beowulf.tuning.change import Change, Changes, changing
+from beowulf.tuning.change import Change, Changes, changed
 from beowulf.tuning.knobs import ALL
 from beowulf.tuning.paper_e_baseline import absent_knobs, away, parts
 
@@ -39,8 +39,7 @@ def plan(cluster: Cluster, *, quick: bool) -> Plan:
 
     def steps(measurement: Measurement) -> None:
         measurement.points.extend(absent_points(absent))
-        with changing(cluster, [(ALL[name], value) for name, value in here.items()]) as testbed:
-            testbed(True)
+        with changed(cluster, [(ALL[name], value) for name, value in here.items()]) as testbed:
             ask(measurement, FIRST)
             kept = one_by_one(measurement, testbed)
             ask(measurement, LAST)

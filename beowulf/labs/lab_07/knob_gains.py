@@ -96,14 +96,7 @@ def gain(record: Record, knob: str, way: str = ALONE) -> Gain | None:
 
 def absent(record: Record, knob: str) -> str:
     """Why a knob was not measured; empty when it is not said."""
-    return next(
-        (
-            str(point.facts["absent"])
-            for point in record.points
-            if point.at.get("knob") == knob and "absent" in point.facts
-        ),
-        "",
-    )
+    return next((p.facts["absent"] for p in record.select(knob=knob) if "absent" in p.facts), "")
 
 
 def says(seen: Gain) -> str:

@@ -30,15 +30,12 @@ def measure(cluster: Cluster, *, length: Length | None = None) -> Record:
     """One cycle of which both states are the same, and keep the Record."""
 
     def steps(session: Measurement) -> None:
-        ab_comparison.compare(session, _nothing, at={"knob": NOTHING}, length=length)
+        # Neither state is any different.
+        ab_comparison.compare(session, lambda _on: None, at={"knob": NOTHING}, length=length)
 
     return EXERCISE.measure(
         cluster, steps, of="The cycle", hint="Run this cell again.", sweep={"exercise": VARIANT}
     )
-
-
-def _nothing(on: bool) -> None:
-    """Neither state is any different."""
 
 
 def comparison(record: Record) -> Comparison:

@@ -146,15 +146,12 @@ def _turn(cluster: Cluster, mine: Mine, found: States, start: str, value: str) -
 
 def takes(point: Point) -> bool:
     """Whether a node had the value after it was set."""
-    now: States = point.facts["now"]
-    return bool(now) and set(now.values()) == {point.at["turn"]}
+    return set(point.facts["now"].values()) == {point.at["turn"]}
 
 
 def exact(point: Point) -> bool:
     """Whether the very state of before was there again."""
-    before: States = point.facts["before"]
-    again: States = point.facts["again"]
-    return bool(before) and before == again
+    return bool(point.facts["before"]) and point.facts["before"] == point.facts["again"]
 
 
 def turns(record: Record) -> list[Point]:

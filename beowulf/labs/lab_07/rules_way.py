@@ -13,7 +13,7 @@ from beowulf.measure.measurement import Measurement
 from beowulf.record import Point, Record
 from beowulf.timeline.analysis import Analysis
 from beowulf.timeline.run_packets import DATA
-from beowulf.tuning.change import changing
+from beowulf.tuning.change import changed
 from beowulf.tuning.knobs import ALL
 
 if TYPE_CHECKING:
@@ -33,9 +33,7 @@ def traced(cluster: Cluster) -> Record:
 
     def go(session: Measurement) -> None:
         for run, value in ((NONE, "none"), (WITH, str(RULES))):
-            with changing(cluster, [(ALL[FIREWALL], value)], nodes=cluster.nodes[1:2]) as changes:
-                for each in changes.each:
-                    each(True)
+            with changed(cluster, [(ALL[FIREWALL], value)], nodes=cluster.nodes[1:2]):
                 session.launch(paths.root() / "labs" / PROGRAM, 2, ARGUMENTS)
             found = timelines.keep(session, run)
             session.points += [_way(found, run, source) for source in (0, 1)]

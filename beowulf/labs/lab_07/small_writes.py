@@ -6,15 +6,13 @@ The program runs twice, the second time with the receiver's acknowledgements sen
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from beowulf import paths
 from beowulf.cluster import Cluster
-from beowulf.errors import LabError, UsageError
+from beowulf.errors import LabError
 from beowulf.exercises.exercise import Exercise
+from beowulf.exercises.gas import beside_headers
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.statistics import Ratio, ratio
 from beowulf.record import Record
@@ -39,7 +37,6 @@ SAYS = {
 }
 PASSES = 20  # letters each way
 LONGEST_S = 90.0
-HARNESS = "letters.h"  # the package's own, whatever a learner's copy holds
 
 
 def measure(cluster: Cluster, source: Path | str = "letters.c") -> Record:
@@ -47,17 +44,11 @@ def measure(cluster: Cluster, source: Path | str = "letters.c") -> Record:
 
     LabError when it does not compile, does not end, or a letter is wrong; then nothing is kept.
     """
-    source = Path(source)
-    if not source.is_file():
-        hint = "Work in the folder where your copies of the lab lie."
-        raise UsageError(f"There is no file {source}.", hint)
     knob = [(ALL[KNOB], AT_ONCE)]
     with (
-        tempfile.TemporaryDirectory() as scratch,
+        beside_headers(Path(source), "07") as program,
         changing(cluster, knob, nodes=cluster.nodes[:2]) as acknowledged_at_once,
     ):
-        shutil.copy(paths.lab("07") / HARNESS, scratch)
-        program = Path(shutil.copy(source, scratch))
 
         def steps(session: Measurement) -> None:
             for number, state in enumerate((LATE, AT_ONCE)):
@@ -67,12 +58,7 @@ def measure(cluster: Cluster, source: Path | str = "letters.c") -> Record:
                 session.launch(program, 2, words, timeout_s=LONGEST_S, **how)
 
         sweep = {"exercise": program.name, "states": [LATE, AT_ONCE]}
-        try:
-            return EXERCISE.measure(cluster, steps, of=program.name, launches=2, sweep=sweep)
-        except LabError as problem:
-            # The compiler names our copy; the learner knows their own.
-            message = problem.message.replace(f"{scratch}/", "")
-            raise LabError(message, problem.hint, problem.node) from None
+        return EXERCISE.measure(cluster, steps, of=program.name, launches=2, sweep=sweep)
 
 
 def samples(record: Record, way: str, acks: str) -> list[float]:

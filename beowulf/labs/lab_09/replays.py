@@ -59,18 +59,6 @@ def kernel(name: str, letter: str, ranks: int, *options: str) -> Program:
     return Program(npb.BENCHMARKS[name].source, (letter,), ranks, options)
 
 
-def plate(ranks: int) -> Program:
-    """Steps of lab 09's plate, which waits in the place of computing."""
-    words = ("--lines", "--steps", "20", "--row-us", "3")
-    return Program(paths.lab("09") / PROGRAM, words, ranks)
-
-
-def gas(source: Path, ranks: int, tiles: str) -> Program:
-    """Steps of lab 08's gas, with the learner's own exchange."""
-    words = ("--lines", "--problem", "blast", "--steps", "20", "--tiles", tiles)
-    return Program(source, words, ranks)
-
-
 KERNELS = {name: kernel(name, "S", MOST_RANKS) for name in ("CG", "MG", "IS")}
 # MG takes at most 8 ranks, and FT's class W at most 32. MPICH's algorithm for the short all-to-all of IS ends a replay
 # by a crash in SimGrid 3.32; this one has as many messages one after the other.
@@ -94,10 +82,7 @@ def measure(cluster: Cluster, made: Calibration, source: Path | str = GAS) -> Re
     networks = _networks(made, ranks)
 
     def steps(session: Measurement) -> None:
-        with _own_gas(session, Path(source)) as own:
-            programs = {"plate": plate(ranks), **KERNELS}
-            if own:
-                programs["gas"] = gas(own, ranks, lab_08_gas.TILES)
+        with _programs(session, Path(source), KERNELS, ranks, lab_08_gas.TILES) as programs:
             for name, each in programs.items():
                 session.launch(each.source, ranks, each.words, at={"program": name})
                 assert session.last_trace
@@ -128,10 +113,7 @@ def on_64_nodes(cluster: Cluster, made: Calibration, source: Path | str = GAS) -
     with tempfile.TemporaryDirectory(prefix="beowulf-") as scratch:
 
         def steps(session: Measurement) -> None:
-            with _own_gas(session, Path(source)) as own:
-                programs = {"plate": plate(MANY), **KERNELS_64}
-                if own:
-                    programs["gas"] = gas(own, MANY, "8,8")
+            with _programs(session, Path(source), KERNELS_64, MANY, "8,8") as programs:
                 for name, each in programs.items():
                     session.progress(session.done, session.planned, name)
                     facts = _replayed(session, each, networks, Path(scratch) / f"{name}.run")
@@ -178,20 +160,25 @@ def _replayed(
 
 
 @contextmanager
-def _own_gas(session: Measurement, source: Path) -> Iterator[Path | None]:
-    """The learner's gas beside its headers; None where it is missing or wrong, which is said and kept."""
+def _programs(
+    session: Measurement, source: Path, kernels: Mapping[str, Program], ranks: int, tiles: str
+) -> Iterator[dict[str, Program]]:
+    """Plate, kernels and the learner's gas; without it where it is missing or wrong, which is said and kept."""
+    words = ("--lines", "--steps", "20", "--row-us", "3")
+    programs = {"plate": Program(paths.lab("09") / PROGRAM, words, ranks), **kernels}
     if not source.is_file():
         why = f"There is no file {source}."
     else:
         with lab_08_gas.beside_headers(source) as own:
             why = lab_08_gas.fault(session, own)
             if not why:
-                yield own
+                words_of_gas = ("--lines", "--problem", "blast", "--steps", "20", "--tiles", tiles)
+                yield {**programs, "gas": Program(own, words_of_gas, ranks)}
                 return
             why = f"Its {lab_08_gas.FUNCTION} is wrong: {why}."
     session.sweep["without_gas"] = why
     print(f"Without the gas of lab 08. {why}")
-    yield None
+    yield programs
 
 
 def table(record: Record) -> pd.DataFrame:

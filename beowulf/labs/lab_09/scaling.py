@@ -10,6 +10,7 @@ import json
 import tempfile
 from dataclasses import replace
 from pathlib import Path
+from statistics import median_high
 from typing import TYPE_CHECKING, Any
 
 from beowulf import mpi, paths
@@ -125,13 +126,11 @@ def sliders(row_us: float) -> Any:
 
     def draw(rate_mbit: float, latency_us: float, columns: int) -> None:
         counts = [2**n for n in range(11)]
-        one = model_ms(1, rate_mbit, latency_us, row_us * columns / COLUMNS, columns)
-        gains = [
-            one / model_ms(n, rate_mbit, latency_us, row_us * columns / COLUMNS, columns)
-            for n in counts
+        ms = [
+            model_ms(n, rate_mbit, latency_us, row_us * columns / COLUMNS, columns) for n in counts
         ]
         _, axes = plt.subplots()
-        axes.loglog(counts, gains, marker="o")
+        axes.loglog(counts, [ms[0] / each for each in ms], marker="o")
         axes.loglog(counts, counts, linestyle=":", color="grey")
         axes.set(xlabel="nodes", ylabel="speed-up", ylim=(0.5, 1500))
         axes.set_title(f"{rate_mbit:,.0f} Mbit/s, {latency_us:.0f} µs, rows of {columns}")
@@ -163,9 +162,8 @@ def table(record: Record) -> pd.DataFrame:
     found: dict[tuple[str, int], dict[str, float]] = {}
     for point in record.points:
         if point.quantity == "step_s" and point.samples:
-            ordered = sorted(1e3 * each for each in point.samples)
             key = (str(point.at["network"]), int(point.at["ranks"]))
-            found.setdefault(key, {})[str(point.at["way"])] = ordered[len(ordered) // 2]
+            found.setdefault(key, {})[str(point.at["way"])] = 1e3 * median_high(point.samples)
     rows = []
     for (network, count), each in sorted(
         found.items(), key=lambda item: (item[0][0] != OWN, item[0])
