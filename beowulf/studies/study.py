@@ -93,6 +93,11 @@ class Claim:
     # Where other samples decide this claim than the other ones: what the study's own `troubles` would ask.
     troubles: Callable[[Record], Sequence[str]] | None = None
 
+    def __post_init__(self) -> None:
+        # A comparison of two numbers, in place of quantities, is True or False.
+        if not callable(self.judge):
+            raise TypeError(f"the claim {self.name!r} has no function that judges it")
+
     def at(self, place: str) -> Claim:
         """The same claim, at this place in the paper."""
         return replace(self, place=place)
