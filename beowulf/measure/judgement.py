@@ -29,20 +29,20 @@ def verdict(
     evidence: str,
     *,
     advice: str = "",
-    but: str = "",
+    undecidable: str = "",
     numbers: Mapping[str, Any] | None = None,
     trouble: Sequence[str] = (),
 ) -> Verdict:
-    """The Verdict on a claim; with `but` or `trouble` it is inconclusive, whatever was measured.
+    """The Verdict on a claim; with `undecidable` or `trouble` it is inconclusive, whatever was measured.
 
-    `trouble` is what quality.py says of the circumstances: to measure again may help. `but` is a reason that lies
+    `trouble` is what quality.py says of the circumstances: to measure again may help. `undecidable` is a reason that lies
     in the cluster or in the way of measuring and is there the next time, too: only its own `advice` helps.
     """
-    reasons = [*([but] if but else []), *trouble]
+    reasons = [*([undecidable] if undecidable else []), *trouble]
     if reasons:
         before = f"{evidence}; but " if evidence else ""
         outcome, evidence = "inconclusive", f"{before}{_joined(reasons)}"
-        if not but:
+        if not undecidable:
             advice = whole(record) if NO_SAMPLES in trouble else again(record)
     if outcome == "inconclusive" and not advice:
         advice = again(record)

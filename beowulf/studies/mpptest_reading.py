@@ -118,4 +118,4 @@ def _with_a_core_each(record: Record, judge: Judge) -> Judgement:
     if seen.outcome != "contradicted" or not any(facts.get("patient_ranks") for facts in asked):
         return seen
     advice = "Measure on nodes with a core for each rank."
-    return replace(seen, outcome="inconclusive", but=SHARED_CORES, advice=advice)
+    return replace(seen, outcome="inconclusive", undecidable=SHARED_CORES, advice=advice)

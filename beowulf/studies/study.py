@@ -43,7 +43,7 @@ class Plan:
 class Judgement:
     """What a claim's judge made of the facts.
 
-    `advice` says what helps where the outcome is inconclusive, `hint` what to do where the claim is contradicted. `but`
+    `advice` says what helps where the outcome is inconclusive, `hint` what to do where the claim is contradicted. `undecidable`
     is a reason that no Record of this kind of cluster can decide the claim.
     """
 
@@ -52,12 +52,12 @@ class Judgement:
     numbers: Mapping[str, Any] = field(default_factory=dict)
     advice: str = ""
     hint: str = ""
-    but: str = ""
+    undecidable: str = ""
 
 
 def undecided(why: str, advice: str = "") -> Judgement:
     """The Judgement on a claim that this Record cannot decide, however quiet its machine was."""
-    return Judgement("inconclusive", "", advice=advice, but=why)
+    return Judgement("inconclusive", "", advice=advice, undecidable=why)
 
 
 def other_library(record: Record) -> dict[str, str]:
@@ -65,7 +65,7 @@ def other_library(record: Record) -> dict[str, str]:
     if record.cluster.get("mpi", "classic") == "classic":
         return {}
     return {
-        "but": f"{EAGER_LIMIT} is a setting of MPICH's CH3 device, which this cluster's library does not have",
+        "undecidable": f"{EAGER_LIMIT} is a setting of MPICH's CH3 device, which this cluster's library does not have",
         "advice": "`beowulf up --mpi classic` boots a cluster with it.",
     }
 
@@ -260,8 +260,8 @@ def _verdict(record: Record, claim: Claim, facts: Any, troubles: Sequence[str]) 
         claim.says,
         seen.outcome,
         f"{evidence}; {caveat}" if evidence and caveat else evidence,
-        advice=seen.advice if seen.but else advice,
-        but=seen.but,
+        advice=seen.advice if seen.undecidable else advice,
+        undecidable=seen.undecidable,
         numbers=seen.numbers,
         trouble=bad,
     )

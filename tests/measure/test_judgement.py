@@ -64,7 +64,14 @@ def test_quick_is_named_only_to_whom_measured_with_it(named: bool) -> None:
 def test_several_reasons_stand_behind_one_but() -> None:
     record, busy = Record(study="E2"), ["the load was 9.0", "before the start, programs waited"]
     found = verdict(
-        record, "one", "First", "holds", "10 us", but="no card", advice="Take PCs.", trouble=busy
+        record,
+        "one",
+        "First",
+        "holds",
+        "10 us",
+        undecidable="no card",
+        advice="Take PCs.",
+        trouble=busy,
     )
     assert found.evidence == (
         "10 us; but no card; the load was 9.0; and before the start, programs waited"

@@ -66,7 +66,7 @@ def quiet(record: Record) -> Judgement:
     if rate is None or short:
         why = "the capture is too short" if short else "the links have no rate to compare with"
         advice = f"Capture at least {SHORTEST_S:g} s on a cluster with a rate, such as `beowulf up --rate 100mbit`."
-        return Judgement("inconclusive", evidence, numbers, advice, but=why)
+        return Judgement("inconclusive", evidence, numbers, advice, undecidable=why)
     limit = f"{100 * IDLE_SHARE:g} % of the link's {rate / 1e6:g} Mbit/s"
     return Judgement(
         "holds" if mbit * 1e6 < IDLE_SHARE * rate else "contradicted",

@@ -114,9 +114,9 @@ def nodes_alike(record: Record) -> Judgement:
         return Judgement("holds", seen, numbers)
     if not any(point.facts.get("crowded") for point in record.select(suite="hpcc")):
         return Judgement("contradicted", seen, numbers)
-    but = "the ranks outnumber the cores, and some waited for one"
+    why = "the ranks outnumber the cores, and some waited for one"
     advice = "Measure on nodes with a core each; `beowulf study A3` measures them one by one."
-    return Judgement("inconclusive", seen, numbers, advice, but=but)
+    return Judgement("inconclusive", seen, numbers, advice, undecidable=why)
 
 
 def least(says: str, quantity: str) -> Quantity:

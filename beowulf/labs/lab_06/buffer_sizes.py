@@ -241,7 +241,7 @@ def every_message(record: Record) -> Judgement:
         "contradicted" if wrong else "holds",
         f"{sent:,} messages in {len(launches)} launches; {wrong} launches differ",
         {"sent": sent},
-        but="; ".join(unseen(record, PART)) if wrong else "",
+        undecidable="; ".join(unseen(record, PART)) if wrong else "",
     )
 
 

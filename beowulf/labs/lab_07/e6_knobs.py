@@ -175,14 +175,18 @@ def moderation_most(record: Record) -> Judgement:
     return all_hold(decided(MODERATION, "faster"), less)(record)
 
 
-def together(judge: Judge, but: str) -> Judge:
-    """A judge of all parts together; `but` says why nodes that share one machine cannot decide it."""
+def together(judge: Judge, undecidable: str) -> Judge:
+    """A judge of all parts together; `undecidable` says why nodes that share one machine cannot decide it."""
 
     def judged(record: Record) -> Judgement:
         if not gain(record, TOGETHER):
             return not_here(record, MODERATION)
         seen = judge(record)
-        return replace(seen, but=but, advice=ON_PCS) if on_one_machine(record.cluster) else seen
+        return (
+            replace(seen, undecidable=undecidable, advice=ON_PCS)
+            if on_one_machine(record.cluster)
+            else seen
+        )
 
     return judged
 

@@ -190,7 +190,7 @@ def claim(name: str, says: str, judge: Judge) -> Claim:
     def judged(facts: pd.DataFrame) -> Judgement:
         made = judge(facts)
         is_open = made.outcome == "inconclusive"
-        return replace(made, but=UNKNOWN, advice=ADVICE) if is_open else made
+        return replace(made, undecidable=UNKNOWN, advice=ADVICE) if is_open else made
 
     return Claim(name, says, judged)
 
