@@ -35,8 +35,8 @@ def verdict(
 ) -> Verdict:
     """The Verdict on a claim; with `undecidable` or `trouble` it is inconclusive, whatever was measured.
 
-    `trouble` is what quality.py says of the circumstances: to measure again may help. `undecidable` is a reason that lies
-    in the cluster or in the way of measuring and is there the next time, too: only its own `advice` helps.
+    `trouble` is what quality.py says of the circumstances: to measure again may help. `undecidable` is a reason that
+    lies in the cluster or in the way of measuring and is there the next time, too: only its own `advice` helps.
     """
     reasons = [*([undecidable] if undecidable else []), *trouble]
     if reasons:

@@ -43,8 +43,8 @@ class Plan:
 class Judgement:
     """What a claim's judge made of the facts.
 
-    `advice` says what helps where the outcome is inconclusive, `hint` what to do where the claim is contradicted. `undecidable`
-    is a reason that no Record of this kind of cluster can decide the claim.
+    `advice` says what helps where the outcome is inconclusive, `hint` what to do where the claim is contradicted.
+    `undecidable` is a reason that no Record of this kind of cluster can decide the claim.
     """
 
     outcome: Outcome

@@ -247,7 +247,8 @@ def _not_so(record: Record, way: Way) -> dict[str, str]:
         f"the sender's buffer has {seen} bytes" if seen else "the sender has no TCP socket to ask"
     )
     return {
-        "but": f"{says} by getsockopt, where the nodes set {way.buffer_bytes:,}: this MPI library decides itself",
+        "undecidable": f"{says} by getsockopt, where the nodes set {way.buffer_bytes:,}:"
+        " this MPI library decides itself",
         "advice": NOT_FIXED,
     }
 
