@@ -116,7 +116,7 @@ def ask(cluster: Cluster) -> list[Answers]:
     read = knob_places.read(cluster, knobs, living) if living else {}
     for name, readings in read.items():
         for node, reading in readings.items():
-            answers[node][name] = reading.absent.partition(":")[0] or reading.value
+            answers[node][name] = reading.said
     _compare_times(cluster, answers)
     return [
         Answers(

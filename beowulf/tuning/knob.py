@@ -28,6 +28,11 @@ class Reading:
     state: str = ""
     absent: str = ""
 
+    @property
+    def said(self) -> str:
+        """The value, or in a few words that there is none."""
+        return self.absent.partition(":")[0] or self.value
+
 
 class Knob(ABC):
     """One setting: what it is, why it matters, how to read it, set it and put it back."""
