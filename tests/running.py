@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import subprocess
 import time
@@ -92,6 +93,13 @@ class Beowulf:
         python = str(paths.python_bin() / "python")
         done = self._ended([*self.prefix, python, str(file)])
         assert done.returncode == code, done.stdout
+        return done.stdout
+
+    def typed(self, text: str, *words: str | Path, code: int | None = 0, **environment: str) -> str:
+        """What a terminal shows in which a command gets this text, and ends with `code` (None: any)."""
+        inside = ["script", "-qec", shlex.join(self.words(*words)), "/dev/null"]
+        done = self._ended(inside, text, environment=environment)
+        assert code in (None, done.returncode), done.stdout
         return done.stdout
 
     def _ended(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -45,12 +44,6 @@ def folder(tmp_path: Path) -> Path:
     """A folder that remembers a cluster, as far as a lock asks."""
     (tmp_path / state.CLUSTER).write_text("{}")
     return tmp_path
-
-
-@pytest.fixture
-def ends() -> Iterator[ExitStack]:
-    with ExitStack() as stack:
-        yield stack
 
 
 def holds(folder: Path, ends: ExitStack, *words: str) -> subprocess.Popen[str]:

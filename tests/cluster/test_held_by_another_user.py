@@ -11,9 +11,10 @@ from running import PATIENCE_S, Beowulf, wait_until
 
 from beowulf import paths
 from beowulf.cluster.machines.targets import CARD as FACTS
-from tests.simulated_pcs import Hall, hall, learner_at, needs_root
+from tests.simulated_pcs import Hall, learner_at
 
-pytestmark = [pytest.mark.cluster, needs_root]
+pytestmark = pytest.mark.cluster
+PCS = 2
 # Holds the cluster and says so, until it is killed or a line comes; a second argument: whether it waits.
 HOLDS = """
 import sys
@@ -32,12 +33,11 @@ OURS = "for p in /proc/[0-9]*/cmdline; do tr '\\0' ' ' <$p; echo; done 2>/dev/nu
 
 
 @pytest.fixture(scope="module")
-def pcs(namespaces_work: None) -> Iterator[Hall]:
-    with hall(2) as found:
-        for name in found.names:
-            # What `beowulf setup` leaves there, as far as a lock asks; programs it needs none.
-            found.at(name, f"mkdir -p $(dirname {FACTS}); printf 'cluster=ours\\n' >{FACTS}")
-        yield found
+def pcs(pcs: Hall) -> Hall:
+    for name in pcs.names:
+        # What `beowulf setup` leaves there, as far as a lock asks; programs it needs none.
+        pcs.at(name, f"mkdir -p $(dirname {FACTS}); printf 'cluster=ours\\n' >{FACTS}")
+    return pcs
 
 
 @pytest.fixture(scope="module")
@@ -52,12 +52,6 @@ def users(pcs: Hall, tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[
             learner("up", "--target", pcs.inventory(here / "pcs.yml", user=user), code=1)
             found.append(learner)
         yield found
-
-
-@pytest.fixture
-def ends() -> Iterator[ExitStack]:
-    with ExitStack() as stack:
-        yield stack
 
 
 def holds(learner: Beowulf, ends: ExitStack, *words: str) -> subprocess.Popen[str]:

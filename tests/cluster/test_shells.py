@@ -181,20 +181,13 @@ def test_start_up_files_of_a_learner_do_not_hide_the_clusters_mpi(hostile: Learn
         str(paths.mpi_prefix("classic") / "bin" / "mpicc"),
         str(hostile.state / "bin" / "python"),
     ]
+    # `script` starts a shell of its own.
     typed = "command -v mpiexec; hostname; exit\n"
-    done = subprocess.run(
-        ["script", "-qec", shlex.join(hostile.words("ssh", "node01")), "/dev/null"],
-        input=typed,
-        stdout=subprocess.PIPE,
-        text=True,
-        timeout=PATIENCE_S,
-        cwd=hostile.here,
-        env={**hostile.environment, "SHLVL": "1"},  # `script` starts a shell of its own
-    )
+    shown = hostile.typed(typed, "ssh", "node01", code=None, SHLVL="1")
     said = hostile("ssh", "node00", "mpiexec -n 2 sh -c 'exit 5'", code=5)
     assert "does not answer" not in said
-    assert "noise" in done.stdout, "the learner's own .bashrc is not read"
-    assert str(hostile.state / "bin" / "mpiexec") in done.stdout
+    assert "noise" in shown, "the learner's own .bashrc is not read"
+    assert str(hostile.state / "bin" / "mpiexec") in shown
     assert not (hostile.here / ".ssh" / "shared").exists()
     for node, other in (("node00", "node01"), ("node01", "node00")):
         assert hostile("ssh", node, f"ssh {other} hostname").strip() == other
