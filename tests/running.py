@@ -158,6 +158,12 @@ class Beowulf:
                 os.kill(pid, signal.SIGKILL)
 
 
+def next_line(process: subprocess.Popen[str]) -> str:
+    """The next line that a process prints, without its end."""
+    assert process.stdout
+    return process.stdout.readline().rstrip("\n")
+
+
 class Learner(Beowulf):
     """A learner who is not the user that runs the tests: all that is done is done by commands."""
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import pytest
 from other_user import ada, give
-from running import HOSTNAME, PATIENCE_S, Beowulf, Learner, first, wait_until
+from running import HOSTNAME, PATIENCE_S, Beowulf, Learner, first, next_line, wait_until
 
 from beowulf import paths
 
@@ -133,8 +133,7 @@ def test_ctrl_c_in_a_terminal_ends_an_mpi_program_and_not_the_session(shell: Beo
 
 def test_a_session_that_is_asked_to_end_leaves_no_ssh_behind(shell: Beowulf) -> None:
     session = shell.start("ssh", "node01", "echo started; sleep 1002")
-    assert session.stdout
-    assert session.stdout.readline() == "started\n"
+    assert next_line(session) == "started"
     session.send_signal(signal.SIGTERM)
     assert session.wait(PATIENCE_S) == 1
     wait_until(
