@@ -17,6 +17,7 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import IO
 
@@ -88,14 +89,12 @@ def build(
     if not source.is_file():
         hint = _meant(source) or "Give the path of a C source file."
         raise UsageError(f"There is no file {source}.", hint)
-    compiler = _compiler(library)
     program = output or source.with_suffix("")
-    include = paths.root() / "labs" / "include"
     words = [
-        str(compiler),
+        _compiler(library),
         *COMPILER_FLAGS,
         *flags,
-        f"-I{include}",
+        f"-I{paths.root() / 'labs' / 'include'}",
         f"-I{RPC}",
         *(["-include", str(SIMGRID_LACKS)] if library == SIMULATED else []),
         _operand(source),
@@ -117,14 +116,14 @@ def build(
     return program
 
 
-def _compiler(library: str) -> Path:
+def _compiler(library: str) -> str:
     """The library's own mpicc; LabError where it is missing."""
     simulated = library == SIMULATED
     compiler = "smpicc" if simulated else str(paths.mpi_prefix(library) / "bin" / "mpicc")
     if not (found := shutil.which(compiler)):
         hint = "`apt install libsimgrid-dev` installs it." if simulated else HINT
         raise LabError(f"{compiler} cannot be found on this machine.", hint)
-    return Path(found)
+    return found
 
 
 def _operand(path: Path) -> str:
@@ -203,7 +202,7 @@ def launch(
     run = _Run(line, {"stdout": output, "stderr": errors}, stdin=wanted)
     name = Path(words[-1]).name
     try:
-        _watch(run, cluster, used, name, timeout_s, ranks)
+        _watch(run, cluster, used[:ranks], name, timeout_s, ranks)
     except BaseException:
         with _undisturbed():
             run.stop()
@@ -226,6 +225,10 @@ def launch(
     return done
 
 
+# The same for a person at a terminal, who sees what it prints and types what it reads.
+launch_shown = partial(launch, output=to_screen, errors=errors_to_screen, stdin=True)
+
+
 def command(
     cluster: Cluster,
     words: Sequence[str],
@@ -243,19 +246,15 @@ def command(
     What it prints begins with another mark (see shells.Answer).
     """
     job = uuid.uuid4().hex
-    mpiexec = list(launcher) or [
-        "mpiexec",
-        "-n",
-        str(ranks),
-        *(["-hosts", ",".join(hosts)] if hosts else []),
-    ]
+    where = ["-hosts", ",".join(hosts)] if hosts else []
+    mpiexec = list(launcher) or ["mpiexec", "-n", str(ranks), *where]
     settings = [f"{name}={value}" for name, value in (environment or {}).items()]
-    brought, where = cluster.bring([*settings, *mpiexec, *words, *arguments], folder)
+    brought, place = cluster.bring([*settings, *mpiexec, *words, *arguments], folder)
     started = hydra.with_input(["env", *brought]) if stdin else brought
     line = shlex.join(["env", f"{JOB}={job}", *started])
     master = cluster.nodes[0]
-    lost = f"{master} has no folder {where}: work in one that all nodes share, such as your home."
-    enter = f"cd {shlex.quote(where)} 2>/dev/null || {{ echo {shlex.quote(lost)} >&2; exit 1; }}"
+    lost = f"{master} has no folder {place}: work in one that all nodes share, such as your home."
+    enter = f"cd {shlex.quote(place)} 2>/dev/null || {{ echo {shlex.quote(lost)} >&2; exit 1; }}"
     return cluster.shell(master, marked(f"{enter}; exec {line}")), job
 
 
@@ -319,8 +318,7 @@ class _Run:
     def __init__(
         self, words: list[str], listeners: Mapping[str, Listener | None], *, stdin: bool
     ) -> None:
-        self.began = time.monotonic()
-        self.ended = self.began
+        self.began = self.ended = time.monotonic()
         # A session of its own: Ctrl-C reaches us alone, and we end the run in good order.
         self.process = subprocess.Popen(
             words,
@@ -387,22 +385,18 @@ class _Run:
         for reader in self.readers:
             reader.join(30.0)
         texts = {name: bytes(text).decode(errors="replace") for name, text in self.output.items()}
-        elapsed_s = self.ended - self.began
-        return Launch(self.process.returncode, elapsed_s=elapsed_s, **texts)
+        return Launch(self.process.returncode, elapsed_s=self.ended - self.began, **texts)
 
 
 def _watch(
-    run: _Run, cluster: Cluster, hosts: list[str], name: str, timeout_s: float, ranks: int
+    run: _Run, cluster: Cluster, used: list[str], name: str, timeout_s: float, ranks: int
 ) -> None:
-    used = hosts[:ranks]
     while not run.over(WATCH_EVERY_S):
         _blame_dead(cluster, used, name)
         if timeout_s and time.monotonic() - run.began > timeout_s:
-            why = (
-                "A rank may wait for a message that no rank sends."
-                if ranks > 1
-                else ("One of its loops may have no end, or it waits for input.")
-            )
+            why = "A rank may wait for a message that no rank sends."
+            if ranks == 1:
+                why = "One of its loops may have no end, or it waits for input."
             raise LabError(
                 f"{name} did not end within {timeout_s:g} s; it was stopped.",
                 f"{why} `--timeout` allows more time.",

@@ -54,6 +54,7 @@ Samples = dict[int, list[float]]
 def svg(name: str) -> bytes:
     """The picture of that name as SVG; LabError where there is none."""
     import matplotlib
+    from matplotlib.text import Text
 
     if name in STILLS:
         drawing = _still(name)
@@ -63,13 +64,6 @@ def svg(name: str) -> bytes:
     else:
         there = ", ".join(sorted([*PLOTS, *STILLS]))
         raise LabError(f"There is no plot:{name}.", f"There are: {there}.")
-    return _written(drawing)
-
-
-def _written(drawing: Drawing) -> bytes:
-    import matplotlib
-    from matplotlib.text import Text
-
     for text in drawing.findobj(Text):
         text.set_fontsize(max(POINTS, text.get_fontsize()))
     file = io.BytesIO()
@@ -99,11 +93,6 @@ def _samples(study: str, where: str, quantity: str, **at: Any) -> dict[tuple[Any
             group = tuple(here.get(name) for name in asked)
             found[group][int(here["size_bytes"])] += point["samples"]
     return found
-
-
-@cache
-def _results(name: str) -> Any:
-    return json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
 
 
 def _size(value: float, _: object = None) -> str:
@@ -163,7 +152,7 @@ def _memory() -> Drawing:
 
 def _kernels() -> Drawing:
     """Six of the NAS kernels on one node and on four, without FT, which is predicted, and IS, which is like it."""
-    samples = _results("npb")["samples"]
+    samples = json.loads((RESULTS / "npb.json").read_text(encoding="utf-8"))["samples"]
     names = ["EP", "CG", "MG", "LU", "SP", "BT"]
     drawing, axes = _paper(2.9, "", "seconds")
     ways = {"one node": "{} W on one", "four nodes": "{} W on 4, 100 Mbit/s links"}
@@ -240,17 +229,11 @@ def _tokens() -> Drawing:
     del found[PREDICTED[:1]][PREDICTED[1]]
     _rates(axes, {"one network": found[(1,)], "two networks": found[(2,)]})
     axes.axvline(FRAME_BYTES, color="#404040", linestyle=":", marker="")
-    axes.annotate(
-        "one frame:\n1,448 bytes",
-        (FRAME_BYTES, 0.2),
-        (-6, 0),
-        textcoords="offset points",
-        ha="right",
-    )
+    beside: dict[str, Any] = {"textcoords": "offset points", "ha": "right"}
+    axes.annotate("one frame:\n1,448 bytes", (FRAME_BYTES, 0.2), (-6, 0), **beside)
     # As tall as what may be, so that its place tells nothing.
-    axes.plot(
-        [PREDICTED[1]] * 2, [2.2, 4.8], "-", marker="", color=COLOURS[1], linewidth=18, alpha=0.2
-    )
+    band: dict[str, Any] = {"color": COLOURS[1], "linewidth": 18, "alpha": 0.2}
+    axes.plot([PREDICTED[1]] * 2, [2.2, 4.8], "-", marker="", **band)
     axes.text(PREDICTED[1], 3.5, "?", ha="center", va="center", fontsize=20, color=COLOURS[1])
     axes.set_ylim(0, 5)
     axes.legend(loc="upper left")
@@ -273,15 +256,9 @@ def _tokens_of_1995() -> Drawing:
     return drawing
 
 
+DRAWN = (_memory, _kernels, _short_messages, _pairs, _one_message, _calibration)
 PLOTS: dict[str, Callable[[], Drawing]] = {
-    "memory": _memory,
-    "kernels": _kernels,
-    "short-messages": _short_messages,
-    "pairs": _pairs,
-    "one-message": _one_message,
-    "calibration": _calibration,
-    "tokens": _tokens,
-    "tokens-of-1995": _tokens_of_1995,
+    each.__name__.strip("_").replace("_", "-"): each for each in (*DRAWN, _tokens, _tokens_of_1995)
 }
 
 # Of each kept run: from and to which ms it is shown, and how high the picture is, in inches.

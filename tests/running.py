@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import subprocess
 import time
@@ -94,6 +95,13 @@ class Beowulf:
         assert done.returncode == code, done.stdout
         return done.stdout
 
+    def typed(self, text: str, *words: str | Path, code: int | None = 0, **environment: str) -> str:
+        """What a terminal shows in which a command gets this text, and ends with `code` (None: any)."""
+        inside = ["script", "-qec", shlex.join(self.words(*words)), "/dev/null"]
+        done = self._ended(inside, text, environment=environment)
+        assert code in (None, done.returncode), done.stdout
+        return done.stdout
+
     def _ended(
         self,
         words: list[str],
@@ -148,6 +156,12 @@ class Beowulf:
         for pid, _ in _with(str(self.state)):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
+
+
+def next_line(process: subprocess.Popen[str]) -> str:
+    """The next line that a process prints, without its end."""
+    assert process.stdout
+    return process.stdout.readline().rstrip("\n")
 
 
 class Learner(Beowulf):

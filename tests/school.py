@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import os
 import shutil
 import subprocess
 import tempfile
@@ -56,8 +55,6 @@ def installed() -> bool:
 @contextmanager
 def opened(place: Path, rate: str = "off") -> Iterator[School]:
     """A school with cables of that rate, whose first learner's files are in `place`; skips what cannot be done here."""
-    if os.geteuid() != 0:
-        pytest.skip("a PC with a root of its own needs root")
     if not installed():
         pytest.skip("Slurm is not installed here")
     open_to_all = Path(tempfile.mkdtemp(prefix="beowulf-login-"))

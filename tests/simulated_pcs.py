@@ -25,7 +25,6 @@ from beowulf.cluster.namespaces import links
 from beowulf.errors import LabError
 from tests.running import Beowulf
 
-needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="a PC with a root of its own needs root")
 NETWORK = "192.168.77"
 CARD = "enp1s0"
 DISK_MB = 700
@@ -195,7 +194,9 @@ class Hall:
 
 @contextmanager
 def hall(count: int = 4) -> Iterator[Hall]:
-    """So many PCs, switched on and answering to ssh; at the end nothing of them is left."""
+    """So many PCs, switched on and answering to ssh; at the end nothing of them is left. Who is not root has none."""
+    if os.geteuid() != 0:
+        pytest.skip("a PC with a root of its own needs root")
     folder = Path(tempfile.mkdtemp(prefix="beowulf-pcs-"))
     names = tuple(f"node{number:02}" for number in range(count))
     try:

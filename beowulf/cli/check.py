@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from beowulf.cli.options import AsJson
 from beowulf.errors import UsageError
-
-if TYPE_CHECKING:
-    from autograder.self_check.progress import Progress
 
 
 def check(
@@ -71,10 +68,6 @@ def progress(as_json: AsJson = False) -> None:
     if as_json:
         print(json.dumps(found.as_plain(), indent=1))
         return
-    _show(found)
-
-
-def _show(found: Progress) -> None:
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table

@@ -182,7 +182,7 @@ def validate(as_json: AsJson = False, wait: Wait = False) -> None:
     verdicts = judge(record)
     print_verdicts(verdicts, as_json)
     for warning in record.warnings:
-        typer.echo(f"beowulf: {warning}", err=True)
+        running_measurement.report(warning)
     raise typer.Exit(
         0 if record.complete and all(verdict.outcome == "holds" for verdict in verdicts) else 1
     )
@@ -210,13 +210,12 @@ def ssh(
     # One word is a line of shell, as with ssh itself; several are a command and its arguments.
     line = words[0] if len(words) == 1 else shlex.join(words)
     here = f"cd {shlex.quote(str(paths.here()))} 2>/dev/null; "
-    closed = sys.stdin is None
     # With a terminal of its own, Ctrl-C reaches the command and not only the connection to it.
-    terminal = not closed and sys.stdin.isatty() and sys.stdout.isatty()
+    terminal = running_measurement.at_terminal()
     login = 'exec "$SHELL"' if terminal else "exec bash --norc"
     ended = subprocess.run(
         cluster.shell(node, here + (line or login), terminal=terminal),
-        stdin=subprocess.DEVNULL if closed else None,
+        stdin=subprocess.DEVNULL if sys.stdin is None else None,
     )
     if ended.returncode == NO_CONNECTION and cluster.run(node, "true").returncode:
         raise LabError(
@@ -262,7 +261,7 @@ def down(force: Force = False) -> None:
 
     Example: beowulf down
     """
-    from beowulf.cluster import targeted
+    from beowulf.cluster import state, targeted
     from beowulf.cluster.namespaces import cluster as namespaces
 
     running_measurement.ask_before("beowulf down", force)
@@ -270,37 +269,22 @@ def down(force: Force = False) -> None:
         target.down(other)
         return
     print("The cluster is down." if namespaces.down() else "No cluster was running.")
-    if lab := _open_lab():
-        print(
-            f"The lab at {lab} is still open, without a cluster: `beowulf up` boots one for it,"
-            " Ctrl-C in its terminal ends it."
-        )
-    if changed := _changed_here():
-        print(
-            f"This machine itself is still changed ({', '.join(changed)}): `beowulf tune revert` puts it back."
-        )
+    # Mostly no lab is open and no knob was ever turned, and there is nothing to load for them.
+    if state.open_lab().exists():
+        from beowulf.desk import jupyter
 
+        if lab := jupyter.open_address():
+            print(
+                f"The lab at {lab} is still open, without a cluster: `beowulf up` boots one for it,"
+                " Ctrl-C in its terminal ends it."
+            )
+    if state.tuned_host().exists():
+        from beowulf.tuning import log
 
-def _open_lab() -> str:
-    """The address of the lab that is open; mostly there is none, and nothing to load for it."""
-    from beowulf.cluster import state
-
-    if not state.open_lab().exists():
-        return ""
-    from beowulf.desk import jupyter
-
-    return jupyter.open_address()
-
-
-def _changed_here() -> list[str]:
-    """The knobs of this machine that are turned; most machines never had one turned."""
-    from beowulf.cluster import state
-
-    if not state.tuned_host().exists():
-        return []
-    from beowulf.tuning import log
-
-    return [entry.knob for entry in log.of_host().open()]
+        if changed := [entry.knob for entry in log.of_host().open()]:
+            print(
+                f"This machine itself is still changed ({', '.join(changed)}): `beowulf tune revert` puts it back."
+            )
 
 
 def _print_commands(where: str, lines: str) -> None:

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from beowulf.cli.options import AsJson
+from beowulf.cli.running_measurement import report
 from beowulf.errors import LabError, UsageError
 
 WHOLE = 1 << 18  # the longest packet that dumpcap takes
@@ -59,30 +60,19 @@ def capture(
     cluster = running()
     failed = ""
     # Compiling is no part of what is measured.
-    words = mpi.prepare(Path(program[0]), library=_library(cluster)) if program else []
-    wire = cluster.capture(
-        file,
-        where=where,
-        snap_bytes=snap or WHOLE,
-        packet_filter=packet_filter,
-        most_mb=most,
-    )
-    with wire:
+    words = mpi.prepare(Path(program[0]), library=cluster.mpi) if program else []
+    limits: dict[str, Any] = {"packet_filter": packet_filter, "most_mb": most}
+    with cluster.capture(file, where=where, snap_bytes=snap or WHOLE, **limits) as wire:
         if program:
-            done = mpi.launch(
-                cluster,
-                [*words, *program[1:]],
-                ranks,
-                timeout_s=timeout,
-                output=mpi.to_screen,
-                errors=mpi.errors_to_screen,
-                stdin=True,
-            )
+            done = mpi.launch_shown(cluster, [*words, *program[1:]], ranks, timeout_s=timeout)
             failed = mpi.failure(done, Path(program[0]).name)
         else:
-            _wait(seconds)
+            try:
+                time.sleep(seconds)
+            except KeyboardInterrupt:
+                print("Stopped; what was captured stays.")
     for warning in wire.warnings:
-        typer.echo(f"beowulf: {warning}", err=True)
+        report(warning)
     lost = [f"{count} at {name}" for name, count in wire.dropped_by_interface.items() if count]
     where_lost = f": {', '.join(lost)}" if len(wire.interfaces) > 1 and lost else ""
     print(f"{wire.packets} packets are in {file} ({wire.dropped} dropped{where_lost}).")
@@ -130,22 +120,24 @@ def packets(
     if elapsed is not None and elapsed <= 0:
         raise UsageError("`--elapsed` is more than 0 seconds.")
     if tshark:
-        _print_tshark(file)
+        from beowulf.packets import dissector
+
+        print(shlex.join([*dissector.tshark_words(file.absolute()), "-Y", "mpich"]))
         return
     if messages:
         _print_messages(file, as_json, at)
         return
-    from beowulf.packets import report
     from beowulf.packets.analysis import analyse
+    from beowulf.packets.report import lines
 
     analysis = analyse(file, elapsed, at)
     if as_json:
         print(json.dumps(analysis, indent=1))
         return
-    for line in report.lines(analysis):
+    for line in lines(analysis):
         print(line)
     for warning in analysis["warnings"]:
-        typer.echo(f"beowulf: {warning}", err=True)
+        report(warning)
 
 
 def _print_messages(file: Path, as_json: bool, at: str) -> None:
@@ -154,7 +146,7 @@ def _print_messages(file: Path, as_json: bool, at: str) -> None:
 
     table = messages(file, at)
     if table.attrs["several"]:
-        typer.echo(f"beowulf: {warn_of(table.attrs['several'])}", err=True)
+        report(warn_of(table.attrs["several"]))
     if as_json:
         print(json.dumps(table.to_dict("records"), indent=1))
         return
@@ -164,15 +156,7 @@ def _print_messages(file: Path, as_json: bool, at: str) -> None:
         shown = table.drop(columns=["src", "src_port", "dst", "dst_port", "complete", "source"])
         print(shown.to_string(index=False))
     if lost := table.attrs["lost_segments"]:
-        typer.echo(
-            f"beowulf: {lost} segments could not be read; `--snap 0` takes them whole.", err=True
-        )
-
-
-def _print_tshark(file: Path) -> None:
-    from beowulf.packets import dissector
-
-    print(shlex.join([*dissector.tshark_words(file.absolute()), "-Y", "mpich"]))
+        report(f"{lost} segments could not be read; `--snap 0` takes them whole.")
 
 
 def _install() -> None:
@@ -182,14 +166,3 @@ def _install() -> None:
     print("Start Wireshark again and filter for `mpich`. It shows most when you also switch on, in")
     print("Preferences, Protocols, TCP: 'Try heuristic sub-dissectors first' and")
     print("'Reassemble out-of-order segments'.")
-
-
-def _library(cluster: Any) -> str:
-    return str(cluster.describe().get("mpi", "classic"))
-
-
-def _wait(seconds: float) -> None:
-    try:
-        time.sleep(seconds)
-    except KeyboardInterrupt:
-        print("Stopped; what was captured stays.")

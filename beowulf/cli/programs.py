@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from beowulf.mpi import Launch
-    from beowulf.timeline.analysis import Analysis
 
 
 # Our options; `separate`: their value is the next word.
@@ -79,16 +78,7 @@ def run(
     elif profile:
         done = _profiled(program, ranks, words, timeout)
     else:
-        done = mpi.launch(
-            running(),
-            program,
-            ranks,
-            words,
-            timeout_s=timeout,
-            output=mpi.to_screen,
-            errors=mpi.errors_to_screen,
-            stdin=True,
-        )
+        done = mpi.launch_shown(running(), program, ranks, words, timeout_s=timeout)
     if sentence := mpi.failure(done, program.name):
         raise LabError(sentence, mpi.MORE)
 
@@ -125,20 +115,13 @@ def _profiled(program: Path, ranks: int, arguments: Sequence[str], timeout_s: fl
     from beowulf.measure import profile
 
     cluster = running()
-    library = str(cluster.describe().get("mpi", "classic"))
-    words = mpi.prepare(program, library=library)
+    words = mpi.prepare(program, library=cluster.mpi)
+    output = profile.Sieve(mpi.to_screen).write
     # Below /tmp, which the nodes of a local cluster share with this machine.
     with tempfile.TemporaryDirectory(prefix="beowulf-") as folder:
-        layer = profile.prefix(profile.build(Path(folder), library=library))
-        done = mpi.launch(
-            cluster,
-            [*layer, *words],
-            ranks,
-            arguments,
-            timeout_s=timeout_s,
-            output=profile.Sieve(mpi.to_screen).write,
-            errors=mpi.errors_to_screen,
-            stdin=True,
+        words = [*profile.prefix(profile.build(Path(folder), library=cluster.mpi)), *words]
+        done = mpi.launch_shown(
+            cluster, words, ranks, arguments, timeout_s=timeout_s, output=output
         )
     if done.returncode == 0:
         Console().print(profile.printed(done.stdout))
@@ -219,23 +202,17 @@ def timeline(
     found = analysis.read(folder)
     Console().print(found)
     if on:
-        _replayed(found, on)
+        from beowulf.cluster.simulated import platform
+        from beowulf.timeline.replay import replay
+
+        there = replay(found, platform.read(on))
+        typer.echo(
+            f"From the first data to the last, the run took {there.recorded_ms:,.3f} ms. On the network of {on} it"
+            f" would take {there.ms:,.3f} ms: {there.ratio:.3g} times as long."
+        )
     shown = pictures.chosen(ranks, len(found.trace.ranks)) if ranks else None
     if picture:
-        still = pictures.picture(found, from_s=from_s, to_s=to_s, ranks=shown)
-        still.save(picture)
+        pictures.picture(found, from_s=from_s, to_s=to_s, ranks=shown).save(picture)
     file = output or Path(f"{folder.resolve().name}.html")
     Page(found, from_s=from_s, to_s=to_s, ranks=shown).save(file)
     typer.echo(f"{file} shows it in a browser.")
-
-
-def _replayed(found: Analysis, on: Path) -> None:
-    """Say what a recorded run would take on the platform of a file."""
-    from beowulf.cluster.simulated import platform
-    from beowulf.timeline.replay import replay
-
-    there = replay(found, platform.read(on))
-    typer.echo(
-        f"From the first data to the last, the run took {there.recorded_ms:,.3f} ms. On the network of {on} it"
-        f" would take {there.ms:,.3f} ms: {there.ratio:.3g} times as long."
-    )

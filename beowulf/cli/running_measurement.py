@@ -20,7 +20,7 @@ def ask_before(command: str, force: bool) -> None:
     if holder is None:
         return
     if not force:
-        if not (sys.stdin and sys.stdin.isatty() and sys.stdout.isatty()):
+        if not at_terminal():
             raise lock.LockedError(holder, lock.FORCE)
         print(holder)
         if not typer.confirm("End that measurement, which keeps what it has?"):
@@ -28,6 +28,11 @@ def ask_before(command: str, force: bool) -> None:
     lock.end(folder, f"{command} --force" if force else command)
 
 
+def at_terminal() -> bool:
+    """Whether a person can be asked."""
+    return sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
+
+
 def report(sentence: str) -> None:
-    """Print for a person what the command waits for."""
+    """Print for a person what the command waits for, or what went wrong meanwhile."""
     print(f"beowulf: {sentence}", file=sys.stderr, flush=True)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
 import time
 from typing import TYPE_CHECKING
 
 import typer
 
+from beowulf.cli import running_measurement
 from beowulf.cli.nodes import print_nodes
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def up(nodes: int | None, minutes: int | None) -> None:
 
     cluster, troubles = slurm.up(nodes, minutes, report)
     for trouble in troubles.values():
-        print(f"beowulf: {trouble}", file=sys.stderr)
+        running_measurement.report(str(trouble))
     held = cluster.allocation
     print(f"{len(cluster.nodes)} nodes are yours alone: {', '.join(cluster.nodes)}.")
     print(

@@ -88,9 +88,7 @@ def study(
         )
     print_verdicts(judge(record), as_json)
     if not record.complete:
-        typer.echo(
-            f"beowulf: {incomplete_message(record, path, 'Run this command again')}", err=True
-        )
+        report(incomplete_message(record, path, "Run this command again"))
     elif not as_json:
         print(f"The Record is in {path}.")
     if traces and not any(traces.glob("*.trace")):
@@ -194,7 +192,7 @@ def show(
         figure = _picture(record)
         files = figure.save(picture)
         print(figure.alt)
-        print(f"Written: {', '.join(str(file) for file in files)}.")
+        print(f"Written: {', '.join(map(str, files))}.")
         return
     if as_json:
         print(json.dumps(record.as_plain(), indent=1))
@@ -280,14 +278,11 @@ def _newest(name: str, records: Path, variant: str) -> Record:
 def report_incomplete(record: Record) -> None:
     """Print on stderr what went wrong meanwhile; exit code 1 for a measurement that was cut short."""
     for warning in record.warnings:
-        typer.echo(f"beowulf: {warning}", err=True)
+        report(warning)
     if not record.complete:
         raise typer.Exit(1)
 
 
 def print_verdicts(verdicts: Verdicts, as_json: bool) -> None:
     """Print Verdicts as a table, or as JSON."""
-    if as_json:
-        print(json.dumps([verdict.as_plain() for verdict in verdicts], indent=1))
-        return
-    print(verdicts)
+    print(json.dumps([each.as_plain() for each in verdicts], indent=1) if as_json else verdicts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,7 +13,7 @@ from beowulf.cli.running_measurement import report
 from beowulf.errors import LabError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from rich.table import Table
 
@@ -92,23 +92,18 @@ def suite(
     if not of_npb and not of_hpl and word != SEARCH:
         known = ", ".join((*BENCHMARKS, "npb", HPL, HPCC, SEARCH))
         raise UsageError(f"There is no suite {name!r}.", f"There are: {known}.")
-    if not of_npb:
-        _refuse("NPB", {"--class": letter, "--profile": profile})
-    if not of_hpl:
-        others = {"--size": size, "--quick": quick, "--show": show}
-        _refuse("hpl and hpcc", others)
+    for fits, whose, options in (
+        (of_npb, "NPB", {"--class": letter, "--profile": profile}),
+        (of_hpl, "hpl and hpcc", {"--size": size, "--quick": quick, "--show": show}),
+    ):
+        if wrong := [option for option, value in options.items() if value and not fits]:
+            raise UsageError(f"`{wrong[0]}` is for {whose}.", "`beowulf suite -h` explains each.")
     if of_npb:
         _npb(names, letter.upper() or "S", ranks, profile, timeout, wait)
     elif of_hpl:
         _hpcc(word, ranks, size, quick, show, timeout, wait)
     else:
         _search(ranks, timeout, wait)
-
-
-def _refuse(whose: str, options: Mapping[str, object]) -> None:
-    for option, value in options.items():
-        if value:
-            raise UsageError(f"`{option}` is for {whose}.", "`beowulf suite -h` explains each.")
 
 
 def _npb(
@@ -137,15 +132,13 @@ def _npb(
         for number, each in enumerate(names):
             progress(number, len(names), f"{each} class {letter}, {ranks} ranks")
             try:
-                run = npb.run(session, each, letter, ranks, profiled=profiled, timeout_s=timeout_s)
-                runs.append(run)
+                how: dict[str, Any] = {"profiled": profiled, "timeout_s": timeout_s}
+                runs.append(npb.run(session, each, letter, ranks, **how))
             except LabError as error:
                 trouble = error
                 break
     if runs:
-        console = Console()
-        if not console.is_terminal:
-            console = Console(width=WIDTH)
+        console = Console(width=None if Console().is_terminal else WIDTH)
         console.print(_npb_table(runs))
         for done in runs:
             if done.profile:
@@ -186,13 +179,7 @@ def _npb_table(runs: Sequence[Run]) -> Table:
 
 
 def _hpcc(
-    name: str,
-    ranks: int,
-    size: int,
-    quick: bool,
-    show: bool,
-    timeout_s: float,
-    wait: bool,
+    name: str, ranks: int, size: int, quick: bool, show: bool, timeout_s: float, wait: bool
 ) -> None:
     from beowulf.cluster import running
     from beowulf.measure.machine_queue import joined

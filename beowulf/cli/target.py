@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -41,16 +40,12 @@ def up(
         _name(nodes, mpi)
         return
     kind = source if state.KINDS.get(source) else "ssh"
-    before = targeted()
-    if (
-        before is not None
-        and not before.can.queue
-        and before.source not in (source, lasting(source))
-    ):
-        _refuse_changed(before)
+    if (before := targeted()) and not before.can.queue:
+        if before.source not in (source, lasting(source)):
+            _refuse_changed(before)
     cluster, troubles = module(kind).up(source)
     for trouble in troubles.values():
-        print(f"beowulf: {trouble}", file=sys.stderr)
+        running_measurement.report(str(trouble))
     well = [node for node in cluster.nodes if node not in troubles]
     of = "" if not troubles else f" of {len(set(cluster.nodes) | set(troubles))}"
     print(f"{len(well)}{of} nodes of {source} can be used: {', '.join(well) or 'none'}.")
@@ -92,11 +87,16 @@ def _name(nodes: int | None, mpi: str | None) -> None:
     )
 
 
-def settled(cluster: Cluster) -> list[str]:
-    """What became of knobs on nodes that had been down, in sentences; most clusters never had one turned."""
+def _turned(cluster: Cluster) -> bool:
+    """Whether a knob of it was ever turned: most clusters never had one turned, and need not load what knows knobs."""
     from beowulf.cluster import state
 
-    if not cluster.folder or not (cluster.folder / state.TUNED).exists():
+    return bool(cluster.folder and (cluster.folder / state.TUNED).exists())
+
+
+def settled(cluster: Cluster) -> list[str]:
+    """What became of knobs on nodes that had been down, in sentences."""
+    if not _turned(cluster):
         return []
     from beowulf.tuning.reapply import settle
 
@@ -112,12 +112,17 @@ def status(cluster: Cluster, as_json: bool) -> None:
         return
     dead = cluster.dead_nodes()
     states = {node: "down" if node in dead else "up" for node in cluster.nodes}
+    waiting: dict[str, list[str]] = {}
+    if _turned(cluster):
+        from beowulf.tuning import reapply
+
+        waiting = reapply.waiting(cluster)
     facts = {
         "running": True,
         "kind": cluster.kind,
         "target": cluster.source,
         "folder": str(cluster.folder),
-        "to_be_put_back": (waiting := _waiting(cluster)),
+        "to_be_put_back": waiting,
     }
     lines = [
         f"{len(states)} nodes of {cluster.source}, of the kind {cluster.kind}; files in {cluster.folder}"
@@ -131,10 +136,10 @@ def status(cluster: Cluster, as_json: bool) -> None:
 
 def down(cluster: Cluster) -> None:
     """Release the nodes, unless knobs are still turned."""
-    from beowulf.cluster import module, state
+    from beowulf.cluster import module
 
     # Nodes that Slurm has taken back already do not answer.
-    if cluster.folder and (cluster.folder / state.TUNED).exists() and cluster.is_ours():
+    if _turned(cluster) and cluster.is_ours():
         _refuse_changed(cluster)
     if cluster.can.queue:
         slurm.down()
@@ -146,17 +151,6 @@ def down(cluster: Cluster) -> None:
     print("The machines are released; they go on running.")
     if cluster.source == "vagrant":
         print("`vagrant halt` switches the VMs off, `vagrant destroy` removes them.")
-
-
-def _waiting(cluster: Cluster) -> dict[str, list[str]]:
-    """The nodes that went away before their knobs were put back, with these knobs."""
-    from beowulf.cluster import state
-
-    if not cluster.folder or not (cluster.folder / state.TUNED).exists():
-        return {}
-    from beowulf.tuning.reapply import waiting
-
-    return waiting(cluster)
 
 
 def _refuse_changed(cluster: Cluster) -> None:
@@ -207,7 +201,7 @@ def setup(
         raise UsageError("`--undo` cannot be combined with `--check` or `--take`.")
     result = setting_up.run(inventory, check=check, undo=undo, take=take, verbose=verbose)
     for name, message in result.failed.items():
-        print(f"beowulf: {name}: {message}", file=sys.stderr)
+        running_measurement.report(f"{name}: {message}")
     changed = {
         name: what for name, what in result.changed.items() if what or name not in result.failed
     }
@@ -220,12 +214,11 @@ def _change_lines(
     changed: Mapping[str, list[str]], inventory: Path, *, check: bool, undo: bool
 ) -> list[str]:
     """A line for each machine that was reached: what was, or would be, changed on it."""
-    lines = []
-    for name, what in changed.items():
-        if not what:
-            lines.append(f"{name}: nothing to do")
-        else:
-            lines.append(f"{name}: {'would ' if check else ''}{'; '.join(what)}")
+    would = "would " if check else ""
+    lines = [
+        f"{name}: {would}{'; '.join(what)}" if what else f"{name}: nothing to do"
+        for name, what in changed.items()
+    ]
     if changed and not check and not undo:
         lines.append(f"Next: `beowulf up --target {inventory}`.")
     return lines

@@ -179,13 +179,6 @@ def log_() -> None:
     rows: list[tuple[str, ...]] = [("when", "knob", "set to", "was", "now it is")]
     for entry in entries:
         where = f" (not yet {', '.join(entry.open)})" if entry.to_revert and entry.open else ""
-        rows.append(
-            (
-                entry.at,
-                entry.knob,
-                entry.value,
-                tune_tables.now(entry.before),
-                f"{entry.fate}{where}",
-            )
-        )
+        was = tune_tables.now(entry.before)
+        rows.append((entry.at, entry.knob, entry.value, was, f"{entry.fate}{where}"))
     print("\n".join(tune_tables.table(rows)))

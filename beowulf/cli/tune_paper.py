@@ -86,6 +86,6 @@ def compare(
     print(f"The Records are in {records}.")
     if picture is not None:
         drawn = both.picture(every).save(picture)
-        print(f"Written: {', '.join(str(file) for file in drawn)}.")
+        print(f"Written: {', '.join(map(str, drawn))}.")
     for record in by_program.values():
         report_incomplete(record)

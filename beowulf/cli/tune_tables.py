@@ -15,11 +15,7 @@ if TYPE_CHECKING:
 
 def now(readings: Mapping[str, Reading]) -> str:
     """How a knob is set: once where all places agree, else place by place."""
-    values = {
-        place: each.absent.partition(":")[0] if each.absent else each.value
-        for place, each in readings.items()
-    }
-    return once(values)
+    return once({place: each.said for place, each in readings.items()})
 
 
 def once(by_place: Mapping[str, str]) -> str:

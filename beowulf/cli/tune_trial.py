@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from beowulf.cli.running_measurement import at_terminal
 from beowulf.errors import UsageError
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def agree(text: str) -> None:
     from beowulf.tuning import change_preview
 
     change_preview.show(text)
-    if _at_terminal() and not typer.confirm("Change that?"):
+    if at_terminal() and not typer.confirm("Change that?"):
         raise typer.Exit(1)
 
 
@@ -67,16 +68,12 @@ def allow(knob: Knob, value: str, host: bool) -> None:
             f"With `--host`, these lines are run here:\n{lines}",
         )
     print(f"On this machine are run:\n{lines}", file=sys.stderr)
-    if _at_terminal() and not typer.confirm("Run them?"):
+    if at_terminal() and not typer.confirm("Run them?"):
         raise typer.Exit(1)
 
 
 def _wanted(outcome: str) -> bool:
-    if not _at_terminal():
+    if not at_terminal():
         return False
     print(outcome)
     return typer.confirm("Keep it?")
-
-
-def _at_terminal() -> bool:
-    return sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()

@@ -6,33 +6,15 @@ from importlib import import_module
 from types import ModuleType
 
 from beowulf import paths
-from beowulf.cluster.base import (
-    HOST,
-    NODES,
-    SWITCH,
-    WIRE,
-    Abilities,
-    Cluster,
-    Hardware,
-)
-from beowulf.cluster.common.shells import Completed
+from beowulf.cluster.base import HOST as HOST
+from beowulf.cluster.base import NODES as NODES
+from beowulf.cluster.base import SWITCH as SWITCH
+from beowulf.cluster.base import WIRE as WIRE
+from beowulf.cluster.base import Abilities as Abilities
+from beowulf.cluster.base import Cluster as Cluster
+from beowulf.cluster.base import Hardware as Hardware
+from beowulf.cluster.common.shells import Completed as Completed
 from beowulf.errors import LabError
-
-__all__ = [
-    "HOST",
-    "NODES",
-    "SWITCH",
-    "WIRE",
-    "Abilities",
-    "Cluster",
-    "Completed",
-    "Hardware",
-    "here",
-    "kind_here",
-    "module",
-    "running",
-    "targeted",
-]
 
 # The rooms of those kinds that have not the room of their name.
 ROOMS = {"ssh": "machines"}

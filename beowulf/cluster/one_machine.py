@@ -19,12 +19,10 @@ class OneMachine(Cluster):
 
     @property
     def nodes(self) -> tuple[str, ...]:
-        """The names of all nodes, the dead ones too."""
         return self.config.names
 
     @property
     def mpi(self) -> str:
-        """Which MPI library the nodes have."""
         return self.config.mpi
 
     def hardware(self, node: str) -> Hardware:

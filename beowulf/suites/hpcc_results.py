@@ -20,99 +20,46 @@ class Result:
     what: str
     unit: str
     summary: str  # its name in hpcc's summary
-    scale: float = 1.0
-    smaller_is_better: bool = False
-    local: bool = False  # every rank works for itself; nothing crosses the network
-    rings: bool = False  # from b_eff's long messages
+
+    @property
+    def smaller_is_better(self) -> bool:
+        """Whether it is a time."""
+        return self.unit == "µs"
+
+    @property
+    def local(self) -> bool:
+        """Whether every rank works for itself, and nothing crosses the network."""
+        return self.summary.startswith("Star")
+
+    @property
+    def rings(self) -> bool:
+        """Whether it is from b_eff's long messages."""
+        return "bandwidth" in self.key
 
 
-RESULTS = (
-    Result("HPL", "hpl_gflops", "solves one system on all ranks", "Gflop/s", "HPL_Tflops", 1e3),
-    Result(
-        "DGEMM",
-        "dgemm_gflops",
-        "multiplies matrices, mean of all ranks at once",
-        "Gflop/s a rank",
-        "StarDGEMM_Gflops",
-        local=True,
-    ),
-    Result(
-        "STREAM",
-        "stream_gb_per_s",
-        "adds scaled vectors (triad), mean of all ranks at once",
-        "GB/s a rank",
-        "StarSTREAM_Triad",
-        local=True,
-    ),
-    Result("PTRANS", "ptrans_gb_per_s", "transposes a matrix over all ranks", "GB/s", "PTRANS_GBs"),
-    Result(
-        "RandomAccess",
-        "random_access_gups",
-        "updates words at random over all ranks",
-        "10^9 updates/s",
-        "MPIRandomAccess_GUPs",
-    ),
-    Result("FFT", "fft_gflops", "one transform over all ranks", "Gflop/s", "MPIFFT_Gflops"),
-    Result(
-        "b_eff",
-        "latency_us",
-        "8 bytes, half round trip, mean of the pairs",
-        "µs",
-        "AvgPingPongLatency_usec",
-        smaller_is_better=True,
-    ),
-    Result(
-        "b_eff",
-        "least_latency_us",
-        "8 bytes, half round trip, fastest pair",
-        "µs",
-        "MinPingPongLatency_usec",
-        smaller_is_better=True,
-    ),
-    Result(
-        "b_eff",
-        "ring_latency_us",
-        "8 bytes to a neighbour in random rings",
-        "µs",
-        "RandomlyOrderedRingLatency_usec",
-        smaller_is_better=True,
-    ),
-    Result(
-        "b_eff",
-        "bandwidth_gb_per_s",
-        "2,000,000 bytes one way, mean of the pairs",
-        "GB/s",
-        "AvgPingPongBandwidth_GBytes",
-        rings=True,
-    ),
-    Result(
-        "b_eff",
-        "ring_bandwidth_gb_per_s",
-        "2,000,000 bytes in random rings",
-        "GB/s a rank",
-        "RandomlyOrderedRingBandwidth_GBytes",
-        rings=True,
-    ),
+# Each a line: test, key, what it is, unit, name in hpcc's summary.
+RESULTS = tuple(
+    Result(*line.split("; "))
+    for line in """\
+HPL; hpl_gflops; solves one system on all ranks; Gflop/s; HPL_Tflops
+DGEMM; dgemm_gflops; multiplies matrices, mean of all ranks at once; Gflop/s a rank; StarDGEMM_Gflops
+STREAM; stream_gb_per_s; adds scaled vectors (triad), mean of all ranks at once; GB/s a rank; StarSTREAM_Triad
+PTRANS; ptrans_gb_per_s; transposes a matrix over all ranks; GB/s; PTRANS_GBs
+RandomAccess; random_access_gups; updates words at random over all ranks; 10^9 updates/s; MPIRandomAccess_GUPs
+FFT; fft_gflops; one transform over all ranks; Gflop/s; MPIFFT_Gflops
+b_eff; latency_us; 8 bytes, half round trip, mean of the pairs; µs; AvgPingPongLatency_usec
+b_eff; least_latency_us; 8 bytes, half round trip, fastest pair; µs; MinPingPongLatency_usec
+b_eff; ring_latency_us; 8 bytes to a neighbour in random rings; µs; RandomlyOrderedRingLatency_usec
+b_eff; bandwidth_gb_per_s; 2,000,000 bytes one way, mean of the pairs; GB/s; AvgPingPongBandwidth_GBytes
+b_eff; ring_bandwidth_gb_per_s; 2,000,000 bytes in random rings; GB/s a rank; RandomlyOrderedRingBandwidth_GBytes
+""".splitlines()
 )
 
 SECTION_END = re.compile(r"^End of (\w+) section\.", re.MULTILINE)
-SECTIONS = (
-    "MPIRandomAccess",
-    "StarRandomAccess",
-    "SingleRandomAccess",
-    "MPIRandomAccess_LCG",
-    "StarRandomAccess_LCG",
-    "SingleRandomAccess_LCG",
-    "PTRANS",
-    "StarDGEMM",
-    "SingleDGEMM",
-    "StarSTREAM",
-    "SingleSTREAM",
-    "MPIFFT",
-    "StarFFT",
-    "SingleFFT",
-    "LatencyBandwidth",
-    "HPL",
+SECTIONS = tuple(
+    "MPIRandomAccess StarRandomAccess SingleRandomAccess"
+    " MPIRandomAccess_LCG StarRandomAccess_LCG SingleRandomAccess_LCG PTRANS StarDGEMM SingleDGEMM"
+    " StarSTREAM SingleSTREAM MPIFFT StarFFT SingleFFT LatencyBandwidth HPL".split()
 )
 SUMMARY = re.compile(r"^Begin of Summary section\.$(.*?)^End of Summary section\.", re.M | re.S)
 SOLVED = re.compile(
@@ -143,9 +90,8 @@ class Results:
     sections: dict[str, float]  # seconds, as the clock in hpcc's output has them
     summary: dict[str, str]
     failures: list[str] = field(default_factory=list)
-    left_out: dict[str, str] = field(
-        default_factory=dict
-    )  # by the key of a result, why it has none
+    # By the key of a result, why it has none.
+    left_out: dict[str, str] = field(default_factory=dict)
 
     def fact(self) -> dict[str, Any]:
         """What goes into a Record beside the samples."""
@@ -162,12 +108,12 @@ def read(text: str, *, brief: bool = False) -> Results:
     )
     left_out = _left_out(summary, brief=brief)
     figures = {
-        result.key: _number(summary, result.summary) * result.scale
+        result.key: _number(summary, result.summary)
         for result in RESULTS
         if result.key not in left_out
     }
     solutions = _solutions(text)
-    # Of several solutions, hpcc's summary has one; the list has them all.
+    # Of several solutions, hpcc's summary has one, in Tflop/s; the list has them all.
     figures["hpl_gflops"] = max(solution.gflops for solution in solutions)
     return Results(
         figures,

@@ -128,9 +128,8 @@ class Run:
     seconds: float
     mops: float
     verified: bool
-    checks: tuple[
-        dict[str, Any], ...
-    ]  # each with quantity, value, published (or expected, and its source), relative_error, tolerance
+    # Each with quantity, value, published (or expected, and its source), relative_error, tolerance.
+    checks: tuple[dict[str, Any], ...]
     profile: Profile | None = None
 
 
@@ -145,18 +144,17 @@ def fitting(names: Sequence[str], ranks: int) -> tuple[list[str], list[str]]:
     others: dict[str, list[str]] = {}
     for name in names:
         if name not in fit:
-            benchmark = BENCHMARKS[name]
-            others.setdefault(_rule(benchmark), []).append(name)
+            others.setdefault(_rule(BENCHMARKS[name]), []).append(name)
     return fit, [
-        f"{_listed(left)} {'is' if len(left) == 1 else 'are'} skipped:"
+        f"{_listed(left, 'and')} {'is' if len(left) == 1 else 'are'} skipped:"
         f" {'it takes' if len(left) == 1 else 'they take'} {rule}, not {ranks}."
         for rule, left in others.items()
     ]
 
 
-def _listed(names: Sequence[str]) -> str:
+def _listed(names: Sequence[str], word: str) -> str:
     *others, last = names
-    return f"{', '.join(others)} and {last}" if others else last
+    return f"{', '.join(others)} {word} {last}" if others else last
 
 
 def _rule(benchmark: Benchmark) -> str:
@@ -179,11 +177,10 @@ def refuse(cluster: Cluster, names: Sequence[str], letter: str, ranks: int) -> N
 def _refuse_ranks(benchmark: Benchmark, ranks: int, nodes: int) -> None:
     if benchmark.takes(ranks):
         return
-    *others, last = map(str, benchmark.counts(nodes))
-    here = f"{', '.join(others)} or {last}" if others else last
-    only = (
-        f"This cluster has only {nodes} nodes, and there" if ranks > nodes else f"On {nodes} nodes"
-    )
+    here = _listed([*map(str, benchmark.counts(nodes))], "or")
+    only = f"This cluster has only {nodes} nodes, and there"
+    if ranks <= nodes:
+        only = f"On {nodes} nodes"
     raise UsageError(
         f"{benchmark.name} takes {_rule(benchmark)}, not {ranks}.", f"{only} that is {here}."
     )
@@ -251,20 +248,12 @@ def run(
         timeout_s=timeout_s,
     )
     found = result(lines)
-    return Run(
-        name,
-        letter,
-        ranks,
-        float(found["seconds"]),
-        float(found["mops"]),
-        True,
-        tuple(
-            {key: line[key] for key in line if key != "kind"}
-            for line in lines
-            if line["kind"] == "check"
-        ),
-        profile.profile(lines) if profiled else None,
-    )
+    seconds, mops = float(found["seconds"]), float(found["mops"])
+    checks = [dict(line) for line in lines if line["kind"] == "check"]
+    for check in checks:
+        del check["kind"]
+    seen = profile.profile(lines) if profiled else None
+    return Run(name, letter, ranks, seconds, mops, True, tuple(checks), seen)
 
 
 def result(lines: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:

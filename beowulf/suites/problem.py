@@ -117,11 +117,8 @@ def of_size(n: int, ranks: int, *, runs: int = 1) -> Problem:
 def refuse_too_large(problem: Problem, memory_bytes: int) -> None:
     """LabError when a run would take more memory than there is."""
     if problem.needed_bytes > MOST_SHARE * memory_bytes:
-        fits = math.isqrt(
-            max(
-                0, int((MOST_SHARE * memory_bytes - problem.ranks * RANK_BYTES) / MATRIX_COPIES / 8)
-            )
-        )
+        matrix_bytes = (MOST_SHARE * memory_bytes - problem.ranks * RANK_BYTES) / MATRIX_COPIES
+        fits = math.isqrt(max(0, int(matrix_bytes / 8)))
         advice = f"`--size {fits}` fits." if fits >= SMALLEST else "Close other programs."
         raise LabError(
             f"{problem.n:,} equations on {problem.ranks} ranks take {_mib(problem.needed_bytes)} of memory,"

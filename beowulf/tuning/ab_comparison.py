@@ -219,11 +219,12 @@ def described(*points: Point) -> Described:
     return Described(len(values), float(values.mean()), float(values.std()), at)
 
 
-def by_visit(point: Point) -> dict[int, float]:
+def by_visit(*points: Point) -> dict[int, float]:
     """The value of each visit of a state: its lower decile."""
     samples: dict[int, list[float]] = {}
-    for visit, sample in zip(point.facts["visit"], point.samples, strict=True):
-        samples.setdefault(int(visit), []).append(sample)
+    for point in points:
+        for visit, sample in zip(point.facts["visit"], point.samples, strict=True):
+            samples.setdefault(int(visit), []).append(sample)
     return undisturbed(samples)
 
 

@@ -19,7 +19,7 @@ from beowulf.measure.measurement import Measurement
 from beowulf.measure.roundtrips import HALF
 from beowulf.measure.statistics import Summary, summary
 from beowulf.record import Record
-from beowulf.tuning.ab_comparison import AFTER, LAB, TURNS, undisturbed
+from beowulf.tuning.ab_comparison import AFTER, LAB, TURNS, by_visit
 from beowulf.tuning.interactive_run import InteractiveRun
 
 PROGRAM = paths.root() / "labs" / LAB / "steps.c"
@@ -138,8 +138,4 @@ def _less(
 
 def _visits(record: Record, step: str, size: int, *, shaped: bool = False) -> dict[int, float]:
     """The value of each visit: its lower decile, as in the measuring cycle."""
-    samples: dict[int, list[float]] = {}
-    for point in record.select(step=step, size_bytes=size, shaped=shaped):
-        for visit, sample in zip(point.facts["visit"], point.samples, strict=True):
-            samples.setdefault(int(visit), []).append(sample)
-    return undisturbed(samples)
+    return by_visit(*record.select(step=step, size_bytes=size, shaped=shaped))

@@ -53,11 +53,6 @@ class Change:
         """Whether every place has this value already."""
         return all(each.value == self.value for each in self.before.values())
 
-    @property
-    def listed(self) -> str:
-        """What it will change at which places, for a person; empty where nothing is to be done."""
-        return change_preview.coming(self.cluster, self.knob, self.value, self.before)
-
     def __call__(self, on: bool) -> None:
         """Put it in or take it out, everywhere; LabError where it did not take."""
         entry = self._written()
@@ -121,11 +116,15 @@ def changing(
             ends.enter_context(cluster.holding(doing))
         for each in logs.values():
             ends.enter_context(each.held())
-            _clear(cluster, each)
+            put_all_back(cluster, each, _left(each))
         changes = Changes(
             [Change(cluster, knob, value, *own or (nodes,)) for knob, value, *own in turns]
         )
-        change_preview.first(cluster, [change.listed for change in changes.each], agree)
+        listed = [
+            change_preview.coming(cluster, each.knob, each.value, each.before)
+            for each in changes.each
+        ]
+        change_preview.first(cluster, listed, agree)
         for change in changes.each:  # the last one ends first
             ends.callback(change.end)
         yield changes
@@ -218,11 +217,7 @@ def clear(cluster: Cluster) -> None:
     with cluster.holding("`beowulf tune`", measures=False), suppress(LockedError):
         for each in logs:
             with each.held():
-                _clear(cluster, each)
-
-
-def _clear(cluster: Cluster | None, its_log: Log) -> None:
-    put_all_back(cluster, its_log, _left(its_log))
+                put_all_back(cluster, each, _left(each))
 
 
 def _left(its_log: Log) -> list[Entry]:

@@ -42,37 +42,28 @@ def coming(cluster: Cluster | None, knob: Knob, value: str, before: Mapping[str,
     """What setting a knob does, and where; empty where it is set so already."""
     if cluster is None or cluster.can.one_machine:
         return ""
-    return _block(
-        cluster,
-        {
-            place: (f"{knob.name} from {was.value} to {value}", knob.set(value, place))
-            for place, was in before.items()
-            if was.value != value
-        },
-    )
+    done = {
+        place: (f"{knob.name} from {was.value} to {value}", knob.set(value, place))
+        for place, was in before.items()
+        if was.value != value
+    }
+    return _block(cluster, done)
 
 
 def going(cluster: Cluster | None, entries: Sequence[Entry]) -> str:
     """What putting these changes back does, where that can be reached; empty on a cluster of this machine."""
     if cluster is None or cluster.can.one_machine:
         return ""
-    dead = cluster.dead_nodes()
-    alive = [node for node in cluster.nodes if node not in dead]
-    blocks = [
-        _block(
-            cluster,
-            {
-                place: (
-                    f"{entry.knob} {entry.before[place].value}",
-                    entry.turned.back(entry.before[place].state, place),
-                )
-                for place in entry.open
-                if place in alive
-            },
-        )
-        for entry in reversed(entries)
-    ]
-    return "\n".join([BACK, *(each for each in blocks if each)]) if any(blocks) else ""
+    alive = set(cluster.nodes).difference(cluster.dead_nodes())
+    blocks = []
+    for entry in reversed(entries):
+        was = {place: entry.before[place] for place in entry.open if place in alive}
+        done = {
+            place: (f"{entry.knob} {each.value}", entry.turned.back(each.state, place))
+            for place, each in was.items()
+        }
+        blocks.append(_block(cluster, done))
+    return "\n".join([BACK, *filter(None, blocks)]) if any(blocks) else ""
 
 
 def _block(cluster: Cluster, done: Mapping[str, tuple[str, str]]) -> str:

@@ -107,25 +107,19 @@ def ask(cluster: Cluster) -> list[Answers]:
     knobs = [ALL[question.name] for question in QUESTIONS if not question.lines]
 
     def put(node: str) -> dict[str, str]:
-        texts = knob_places.work(cluster, node, f"set +e\n{script}").stdout.split(
-            f"{knob_places.MARK}\n"
-        )
+        said = knob_places.work(cluster, node, f"set +e\n{script}").stdout
+        texts = said.split(f"{knob_places.MARK}\n")
         return {each.name: text.strip() for each, text in zip(questions, texts, strict=False)}
 
     answers = at_once.all_of(living, put)
     read = knob_places.read(cluster, knobs, living) if living else {}
     for name, readings in read.items():
         for node, reading in readings.items():
-            answers[node][name] = reading.absent.partition(":")[0] or reading.value
+            answers[node][name] = reading.said
     _compare_times(cluster, answers)
+    silent = {question.name: SILENT for question in QUESTIONS}
     return [
-        Answers(
-            each,
-            {
-                node: answers[node][each.name] if node in answers else SILENT
-                for node in cluster.nodes
-            },
-        )
+        Answers(each, {node: answers.get(node, silent)[each.name] for node in cluster.nodes})
         for each in QUESTIONS
     ]
 

@@ -28,6 +28,11 @@ class Reading:
     state: str = ""
     absent: str = ""
 
+    @property
+    def said(self) -> str:
+        """The value, or in a few words that there is none."""
+        return self.absent.partition(":")[0] or self.value
+
 
 class Knob(ABC):
     """One setting: what it is, why it matters, how to read it, set it and put it back."""
@@ -43,11 +48,11 @@ class Knob(ABC):
     values: tuple[str, ...]  # to try; the first one is that of a cluster that nobody has touched
     tuned: str  # what short messages are fastest with: paper E's choice where it has one
     shows: str  # a value whose effect can be seen on the local cluster
-    on_host: bool = (
-        False  # whether it belongs to a machine: a local cluster's (`--host`), or each PC
-    )
+    on_host: bool = False  # whether it belongs to a machine: a local cluster's, or each PC
     relaunch: bool = False  # whether only new connections, or restarted programs, notice it
     together: bool = False  # whether nodes of which some have it cannot talk to the others
+    # Of one whose value is a number: the least, the most and the unit; beside it, the first of `values` is taken too.
+    numbers: tuple[int, int, str] | None = None
 
     @abstractmethod
     def look(self, place: str) -> str:
@@ -67,6 +72,8 @@ class Knob(ABC):
 
     def accepted(self, value: str) -> str:
         """The value, as `value` will say it; UsageError when it cannot be set."""
+        if self.numbers and value != self.values[0]:
+            return str(number(self.name, value, *self.numbers))
         if value not in self.values:
             raise UsageError(f"{self.name} is one of {', '.join(self.values)}, not {value!r}.")
         return value

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
 
 import pytest
 from running import Beowulf, unfulfilled
@@ -17,9 +16,10 @@ from beowulf import paths
 from beowulf.cluster.machines import cluster as ssh
 from beowulf.cluster.machines.cluster import ASKED_TOO, SshCluster
 from beowulf.record import Record
-from tests.simulated_pcs import CARD, Hall, hall, learner_at, needs_root
+from tests.simulated_pcs import CARD, Hall
 
-pytestmark = [pytest.mark.cluster, pytest.mark.nightly, needs_root]
+pytestmark = [pytest.mark.cluster, pytest.mark.nightly]
+PCS = 2
 LABS = paths.root() / "labs"
 ODD = "node01"
 OTHER_CARD, OTHER_MTU = "enp7s0", 1400
@@ -29,37 +29,23 @@ BASHRC = "echo 'Welcome back, Ada!'\nprintf 'a=b 1.5 '\n"
 
 
 @pytest.fixture(scope="module")
-def pcs(namespaces_work: None) -> Iterator[Hall]:
-    with hall(2) as found:
-        found.at(
-            ODD,
-            f"ip link set {CARD} down; ip link set {CARD} name {OTHER_CARD};"
-            f" ip link set {OTHER_CARD} mtu {OTHER_MTU} up",
-        )
-        found.at(
-            ODD,
-            "echo 'MemTotal: 100000 kB\nMemAvailable: 90000 kB' >/tmp/memory; mount --bind /tmp/memory /proc/meminfo;"
-            ' printf \'#!/bin/sh\nexec /usr/bin/date -d "+7 seconds" "$@"\n\' >/usr/local/bin/date;'
-            " chmod 755 /usr/local/bin/date",
-        )
-        for name in found.names:
-            found.at(name, f"cat >/root/.bashrc <<'END'\n{BASHRC}END")
-        yield found
-
-
-@pytest.fixture(scope="module")
-def learner(pcs: Hall, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Beowulf]:
-    here = tmp_path_factory.mktemp("l")
-    inventory = pcs.inventory(here / "pcs.yml")
-    with learner_at(pcs, here) as found:
-        found("setup", inventory)
-        found("up", "--target", inventory)
-        yield found
+def pcs(pcs: Hall) -> Hall:
+    pcs.at(
+        ODD,
+        f"ip link set {CARD} down; ip link set {CARD} name {OTHER_CARD};"
+        f" ip link set {OTHER_CARD} mtu {OTHER_MTU} up;"
+        " echo 'MemTotal: 100000 kB\nMemAvailable: 90000 kB' >/tmp/memory; mount --bind /tmp/memory /proc/meminfo;"
+        ' printf \'#!/bin/sh\nexec /usr/bin/date -d "+7 seconds" "$@"\n\' >/usr/local/bin/date;'
+        " chmod 755 /usr/local/bin/date",
+    )
+    for name in pcs.names:
+        pcs.at(name, f"cat >/root/.bashrc <<'END'\n{BASHRC}END")
+    return pcs
 
 
 @pytest.fixture
-def cluster(learner: Beowulf) -> SshCluster:
-    found = ssh.running(learner.state)
+def cluster(connected: Beowulf) -> SshCluster:
+    found = ssh.running(connected.state)
     assert found
     return found
 
@@ -73,22 +59,24 @@ def test_what_a_bashrc_prints_is_no_part_of_an_answer(cluster: SshCluster) -> No
     assert cluster.describe()["congestion_control"].isalpha()
 
 
-def test_what_a_bashrc_prints_is_no_part_of_programs_packets_and_verdicts(learner: Beowulf) -> None:
-    said = learner("run", "-n", "2", LABS / "01-validation" / "hello.c")
+def test_what_a_bashrc_prints_is_no_part_of_programs_packets_and_verdicts(
+    connected: Beowulf,
+) -> None:
+    said = connected("run", "-n", "2", LABS / "01-validation" / "hello.c")
     assert sorted(said.splitlines()) == ["rank 0 of 2 on node00", "rank 1 of 2 on node01"]
     ring = LABS / "01-validation" / "ring.c"
     for place in ("nodes", ODD):
         words = ("capture", "-o", f"{place}.pcapng", "--where", place, "-n", "2", "--", ring)
-        assert "(0 dropped" in learner(*words)
-        assert json.loads(learner("packets", f"{place}.pcapng", "--json"))["packets"] > 0
-    assert not unfulfilled(json.loads(learner("validate", "--json")))
+        assert "(0 dropped" in connected(*words)
+        assert json.loads(connected("packets", f"{place}.pcapng", "--json"))["packets"] > 0
+    assert not unfulfilled(json.loads(connected("validate", "--json")))
 
 
 def test_a_study_measures_on_different_machines_and_says_in_what_they_differ(
-    learner: Beowulf, cluster: SshCluster
+    connected: Beowulf, cluster: SshCluster
 ) -> None:
-    records = learner.here / "records"
-    learner("study", "A6", "--quick", "--records", records)
+    records = connected.here / "records"
+    connected("study", "A6", "--quick", "--records", records)
     [path] = records.glob("A6*.json")
     record = Record.load(path)
     assert record.complete

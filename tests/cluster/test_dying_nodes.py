@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 from running import PATIENCE_S, Beowulf, first
@@ -10,9 +10,10 @@ from tiny_study import PHASES, paused
 
 from beowulf.cluster.holding import lock
 from beowulf.record import Record
-from tests.simulated_pcs import Hall, hall, learner_at, needs_root
+from tests.simulated_pcs import Hall
 
 pytestmark = pytest.mark.cluster
+PCS = 2
 DIES = "node01"
 
 
@@ -38,28 +39,11 @@ def test_a_node_of_this_machine(beowulf: Beowulf, phase: str) -> None:
     check(beowulf, phase, lambda: beowulf.cluster.kill(DIES))
 
 
-@pytest.fixture(scope="module")
-def pcs(namespaces_work: None) -> Iterator[Hall]:
-    with hall(2) as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
-def learner(pcs: Hall, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Beowulf]:
-    here = tmp_path_factory.mktemp("l")
-    inventory = pcs.inventory(here / "pcs.yml")
-    with learner_at(pcs, here) as found:
-        found("setup", inventory)
-        found("up", "--target", inventory)
-        yield found
-
-
 @pytest.mark.nightly  # a lost connection is noticed after ten seconds
-@needs_root
 @pytest.mark.parametrize("phase", PHASES)
-def test_a_pc_whose_cable_is_pulled(pcs: Hall, learner: Beowulf, phase: str) -> None:
-    learner("up")
+def test_a_pc_whose_cable_is_pulled(pcs: Hall, connected: Beowulf, phase: str) -> None:
+    connected("up")
     try:
-        check(learner, phase, lambda: pcs.unplug(DIES))
+        check(connected, phase, lambda: pcs.unplug(DIES))
     finally:
         pcs.plug(DIES)

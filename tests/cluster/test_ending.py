@@ -10,7 +10,16 @@ import time
 from pathlib import Path
 
 import pytest
-from running import HOSTNAME, PATIENCE_S, Beowulf, first, nothing_runs, traces, wait_until
+from running import (
+    HOSTNAME,
+    PATIENCE_S,
+    Beowulf,
+    first,
+    next_line,
+    nothing_runs,
+    traces,
+    wait_until,
+)
 
 from beowulf.errors import LabError
 
@@ -48,11 +57,9 @@ def test_down_ends_ranks_captures_and_sessions_also_a_stopped_one(
     beowulf("up", "--nodes", "2")
     (tmp_path / "spin.c").write_text(SPIN)
     run = beowulf.start("run", "-n", "2", "spin.c")
-    assert run.stdout
-    assert "spinning" in run.stdout.readline()
+    assert "spinning" in next_line(run)
     session = beowulf.start("ssh", "node01", "echo there; sleep 1000")
-    assert session.stdout
-    assert session.stdout.readline() == "there\n"
+    assert next_line(session) == "there"
     stopped = subprocess.Popen(  # as by Ctrl-Z
         beowulf.words("ssh", "node01", "echo there; sleep 1000"),
         env=beowulf.environment,
@@ -61,8 +68,7 @@ def test_down_ends_ranks_captures_and_sessions_also_a_stopped_one(
         text=True,
         start_new_session=True,
     )
-    assert stopped.stdout
-    assert stopped.stdout.readline() == "there\n"
+    assert next_line(stopped) == "there"
     os.killpg(stopped.pid, signal.SIGSTOP)
     entered = subprocess.Popen(
         [*beowulf.cluster.enter_switch(), "sleep", "1000"], env=beowulf.environment
@@ -71,6 +77,7 @@ def test_down_ends_ranks_captures_and_sessions_also_a_stopped_one(
     with pytest.raises(LabError, match="capture at the switch ended"), wire:
         beowulf("down")
     assert run.wait(PATIENCE_S) == 1
+    assert run.stdout
     assert "Traceback" not in run.stdout.read()
     assert session.wait(PATIENCE_S) != 0
     os.killpg(stopped.pid, signal.SIGCONT)

@@ -23,7 +23,7 @@ from beowulf import paths
 from beowulf.cluster.local import cluster as local
 from beowulf.record import Record
 from beowulf.studies import STUDIES, by_kind, find, judge
-from tests.simulated_pcs import hall
+from tests.simulated_pcs import hall, learner_at
 
 pytestmark = pytest.mark.cluster
 LONGEST_S = 3600.0
@@ -91,12 +91,10 @@ def _rootless(stack: ExitStack, here: Path) -> Beowulf:
 
 def _pcs(stack: ExitStack, here: Path) -> Beowulf:
     pcs = stack.enter_context(hall())
-    learner = Beowulf(here / "state", here, pcs.enter)
-    stack.callback(learner.end)
+    learner = stack.enter_context(learner_at(pcs, here))
     inventory = pcs.inventory(here / "pcs.yml")
     learner("setup", inventory)
     learner("up", "--target", inventory)
-    stack.callback(learner, "down", code=None)
     return learner
 
 

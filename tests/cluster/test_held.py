@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from running import PATIENCE_S, Beowulf, first
+from running import PATIENCE_S, Beowulf, first, next_line
 from tiny_study import paused
 
 from beowulf import paths
@@ -47,12 +46,6 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.fixture
-def ends() -> Iterator[ExitStack]:
-    with ExitStack() as stack:
-        yield stack
-
-
 def holds(folder: Path, ends: ExitStack, *words: str) -> subprocess.Popen[str]:
     """Another process that holds the cluster."""
     process = subprocess.Popen(
@@ -63,16 +56,11 @@ def holds(folder: Path, ends: ExitStack, *words: str) -> subprocess.Popen[str]:
     return process
 
 
-def first_line(process: subprocess.Popen[str]) -> str:
-    assert process.stdout
-    return process.stdout.readline().strip()
-
-
 def test_the_second_comer_reads_who_holds_it_since_when_and_for_what(
     folder: Path, ends: ExitStack
 ) -> None:
     first = holds(folder, ends)
-    assert first_line(first) == "held 0"
+    assert next_line(first) == "held 0"
     with pytest.raises(lock.LockedError) as refused, lock.held(folder, "study E1"):
         pytest.fail("both hold it")
     said = str(refused.value)
@@ -88,7 +76,7 @@ def test_a_lock_ends_with_its_process_however_it_ends(
     folder: Path, ends: ExitStack, words: tuple[str, ...]
 ) -> None:
     first = holds(folder, ends, *words)
-    child = int(first_line(first).split()[1])
+    child = int(next_line(first).split()[1])
     if child:
         ends.callback(os.kill, child, signal.SIGKILL)
     assert lock.holder(folder)
@@ -104,7 +92,7 @@ def test_a_lock_ends_with_its_process_however_it_ends(
 
 def test_the_one_who_waits_gets_it_when_the_first_is_done(folder: Path, ends: ExitStack) -> None:
     first = holds(folder, ends)
-    first_line(first)
+    next_line(first)
     said: list[str] = []
 
     def report(sentence: str) -> None:
@@ -130,10 +118,10 @@ def test_a_measurement_is_ended_with_the_command_that_ends_it(
     folder: Path, ends: ExitStack
 ) -> None:
     first = holds(folder, ends)
-    first_line(first)
+    next_line(first)
     lock.end(folder, "beowulf down --force")
     assert lock.holder(folder) is None
-    assert "ended by `beowulf down --force`" in first_line(first)
+    assert "ended by `beowulf down --force`" in next_line(first)
     assert first.wait(PATIENCE_S) == 0
 
 

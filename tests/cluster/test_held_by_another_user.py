@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 
 import pytest
-from running import PATIENCE_S, Beowulf, wait_until
+from running import PATIENCE_S, Beowulf, next_line, wait_until
 
 from beowulf import paths
 from beowulf.cluster.machines.targets import CARD as FACTS
-from tests.simulated_pcs import Hall, hall, learner_at, needs_root
+from tests.simulated_pcs import Hall, learner_at
 
-pytestmark = [pytest.mark.cluster, needs_root]
+pytestmark = pytest.mark.cluster
+PCS = 2
 # Holds the cluster and says so, until it is killed or a line comes; a second argument: whether it waits.
 HOLDS = """
 import sys
@@ -32,12 +33,11 @@ OURS = "for p in /proc/[0-9]*/cmdline; do tr '\\0' ' ' <$p; echo; done 2>/dev/nu
 
 
 @pytest.fixture(scope="module")
-def pcs(namespaces_work: None) -> Iterator[Hall]:
-    with hall(2) as found:
-        for name in found.names:
-            # What `beowulf setup` leaves there, as far as a lock asks; programs it needs none.
-            found.at(name, f"mkdir -p $(dirname {FACTS}); printf 'cluster=ours\\n' >{FACTS}")
-        yield found
+def pcs(pcs: Hall) -> Hall:
+    for name in pcs.names:
+        # What `beowulf setup` leaves there, as far as a lock asks; programs it needs none.
+        pcs.at(name, f"mkdir -p $(dirname {FACTS}); printf 'cluster=ours\\n' >{FACTS}")
+    return pcs
 
 
 @pytest.fixture(scope="module")
@@ -54,12 +54,6 @@ def users(pcs: Hall, tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[
         yield found
 
 
-@pytest.fixture
-def ends() -> Iterator[ExitStack]:
-    with ExitStack() as stack:
-        yield stack
-
-
 def holds(learner: Beowulf, ends: ExitStack, *words: str) -> subprocess.Popen[str]:
     process = subprocess.Popen(
         [*learner.prefix, str(paths.python_bin() / "python"), "-c", HOLDS, *words],
@@ -73,11 +67,6 @@ def holds(learner: Beowulf, ends: ExitStack, *words: str) -> subprocess.Popen[st
     return process
 
 
-def line(process: subprocess.Popen[str]) -> str:
-    assert process.stdout
-    return process.stdout.readline().strip()
-
-
 def held_on_master(pcs: Hall) -> int:
     return int(pcs.at(pcs.names[0], OURS, code=None))
 
@@ -87,23 +76,23 @@ def test_another_user_reads_who_measures_and_waits_until_that_is_done(
     pcs: Hall, users: list[Beowulf], ends: ExitStack
 ) -> None:
     first = holds(users[0], ends)
-    assert line(first) == "held"
-    said = line(holds(users[1], ends))
+    assert next_line(first) == "held"
+    said = next_line(holds(users[1], ends))
     assert "The cluster is in use by root at " in said
     assert "for study A6. Two measurements at once disturb each other" in said
     third = holds(users[1], ends, "wait")
-    assert "Waiting until that is done" in line(third)
+    assert "Waiting until that is done" in next_line(third)
     assert first.stdin
     first.stdin.write("\n")
     first.stdin.flush()
-    assert line(first) == "there"
-    assert line(third) == "held"
+    assert next_line(first) == "there"
+    assert next_line(third) == "held"
 
 
 def test_a_knob_is_not_turned_while_another_user_measures(
     pcs: Hall, users: list[Beowulf], ends: ExitStack
 ) -> None:
-    assert line(holds(users[1], ends)) == "held"
+    assert next_line(holds(users[1], ends)) == "held"
     said = users[0]("tune", "apply", "firewall", "10", "--unmeasured", code=1)
     assert "The cluster is in use by ada at " in said
     assert pcs.at("node01", "nft list ruleset") == ""
@@ -113,18 +102,18 @@ def test_the_hold_ends_with_a_process_that_is_killed(
     pcs: Hall, users: list[Beowulf], ends: ExitStack
 ) -> None:
     first = holds(users[0], ends)
-    assert line(first) == "held"
+    assert next_line(first) == "held"
     assert held_on_master(pcs) == 1
     first.kill()
     wait_until(lambda: held_on_master(pcs) == 0, "the master is let go of")
-    assert line(holds(users[1], ends)) == "held"
+    assert next_line(holds(users[1], ends)) == "held"
 
 
 def test_a_hold_whose_connection_broke_is_known_as_lost(
     pcs: Hall, users: list[Beowulf], ends: ExitStack
 ) -> None:
     first = holds(users[0], ends)
-    assert line(first) == "held"
+    assert next_line(first) == "held"
     pcs.at(
         "node00",
         "for p in /proc/[0-9]*; do tr '\\0' ' ' <$p/cmdline 2>/dev/null |"
@@ -134,7 +123,7 @@ def test_a_hold_whose_connection_broke_is_known_as_lost(
     assert first.stdin
     first.stdin.write("\n")
     first.stdin.flush()
-    assert line(first) == "lost"
+    assert next_line(first) == "lost"
 
 
 def test_a_master_that_was_never_set_up_or_is_off_holds_nothing_up(
@@ -142,7 +131,7 @@ def test_a_master_that_was_never_set_up_or_is_off_holds_nothing_up(
 ) -> None:
     pcs.at("node00", f"mv {FACTS} {FACTS}.away")
     try:
-        assert line(holds(users[0], ends)) == "held"
-        assert line(holds(users[1], ends)) == "held"
+        assert next_line(holds(users[0], ends)) == "held"
+        assert next_line(holds(users[1], ends)) == "held"
     finally:
         pcs.at("node00", f"mv {FACTS}.away {FACTS}")

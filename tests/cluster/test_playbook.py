@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import runpy
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -24,7 +23,7 @@ from beowulf.cluster.machines.inventory import Machine
 from beowulf.course import personal_code
 from beowulf.packets.mpi_messages import messages
 from beowulf.packets.table import read
-from tests.simulated_pcs import CARD, Hall, hall, learner_at, needs_root
+from tests.simulated_pcs import CARD, Hall
 
 pytestmark = pytest.mark.cluster
 LABS = paths.root() / "labs"
@@ -128,18 +127,6 @@ def test_what_ansible_says_of_a_machine_becomes_a_sentence(said: str, sentence: 
 
 
 @pytest.fixture(scope="module")
-def pcs(namespaces_work: None) -> Iterator[Hall]:
-    with hall() as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
-def learner(pcs: Hall, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Beowulf]:
-    with learner_at(pcs, tmp_path_factory.mktemp("l")) as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
 def inventory(pcs: Hall, learner: Beowulf) -> Path:
     return pcs.inventory(learner.here / "pcs.yml")
 
@@ -159,7 +146,6 @@ def cluster(first: str, learner: Beowulf) -> SshCluster:
     return found
 
 
-@needs_root
 @pytest.mark.nightly
 def test_the_second_run_changes_nothing(
     first: str, learner: Beowulf, pcs: Hall, inventory: Path
@@ -170,7 +156,6 @@ def test_the_second_run_changes_nothing(
     assert [f"{name}: nothing to do" for name in pcs.names] == said.splitlines()[:4]
 
 
-@needs_root
 def test_the_machines_are_a_cluster_and_every_claim_of_the_validation_holds(
     first: str, learner: Beowulf
 ) -> None:
@@ -178,7 +163,6 @@ def test_the_machines_are_a_cluster_and_every_claim_of_the_validation_holds(
     assert not unfulfilled(verdicts)
 
 
-@needs_root
 def test_a_node_is_called_as_the_inventory_says_and_a_record_has_the_learners_mark(
     cluster: SshCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -190,7 +174,6 @@ def test_a_node_is_called_as_the_inventory_says_and_a_record_has_the_learners_ma
     assert cluster.describe()["mark"] == personal_code.mark(word)
 
 
-@needs_root
 def test_a_lab_program_runs_on_all_nodes_without_a_shared_disk(
     first: str, learner: Beowulf
 ) -> None:
@@ -199,7 +182,6 @@ def test_a_lab_program_runs_on_all_nodes_without_a_shared_disk(
     assert all(f"on node0{number}" in said for number in range(4))
 
 
-@needs_root
 def test_a_python_program_runs_with_mpi4py_on_all_nodes(
     first: str, learner: Beowulf, tmp_path: Path
 ) -> None:
@@ -212,7 +194,6 @@ def test_a_python_program_runs_with_mpi4py_on_all_nodes(
     assert sorted(said.splitlines()) == [f"{n} node0{n} MPICH" for n in range(4)]
 
 
-@needs_root
 def test_compiling_and_launching_works_on_the_master_as_on_any_cluster(
     first: str, learner: Beowulf, cluster: SshCluster
 ) -> None:
@@ -224,7 +205,6 @@ def test_compiling_and_launching_works_on_the_master_as_on_any_cluster(
     assert sorted(said.splitlines()) == [f"rank {n} of 4 on node0{n}" for n in range(4)]
 
 
-@needs_root
 def test_the_wire_of_machines_has_each_frame_once(
     first: str, learner: Beowulf, cluster: SshCluster
 ) -> None:
@@ -258,7 +238,6 @@ def test_the_wire_of_machines_has_each_frame_once(
         assert not cluster.run(node, "ls -d /tmp/tmp.* 2>/dev/null; pgrep dumpcap").stdout
 
 
-@needs_root
 def test_the_command_captures_at_one_node_and_not_at_a_physical_switch(
     first: str, learner: Beowulf
 ) -> None:
@@ -270,7 +249,6 @@ def test_the_command_captures_at_one_node_and_not_at_a_physical_switch(
     assert "packets are in x.pcapng" in learner(*words, "node02")
 
 
-@needs_root
 def test_a_knob_is_turned_on_the_machines_own_card_and_put_back(
     first: str, learner: Beowulf, pcs: Hall, cluster: SshCluster
 ) -> None:
@@ -283,7 +261,6 @@ def test_a_knob_is_turned_on_the_machines_own_card_and_put_back(
     assert not any("quickack" in pcs.at(node, shown) for node in pcs.names)
 
 
-@needs_root
 def test_two_machines_whose_addresses_are_changed_round_are_noticed(
     first: str, learner: Beowulf, pcs: Hall, inventory: Path
 ) -> None:
@@ -297,7 +274,6 @@ def test_two_machines_whose_addresses_are_changed_round_are_noticed(
     learner("up", "--target", inventory)
 
 
-@needs_root
 def test_a_full_disk_on_one_node_is_named_and_nothing_half_is_left(
     first: str, learner: Beowulf, pcs: Hall, cluster: SshCluster
 ) -> None:
@@ -313,7 +289,6 @@ def test_a_full_disk_on_one_node_is_named_and_nothing_half_is_left(
     assert "rank 3" in learner("run", "-n", "4", LABS / "01-validation" / "hello.c")
 
 
-@needs_root
 @pytest.mark.nightly
 def test_machines_that_are_off_or_of_another_cluster_are_named_and_the_others_are_set_up(
     first: str, learner: Beowulf, pcs: Hall, inventory: Path
@@ -339,7 +314,6 @@ def test_machines_that_are_off_or_of_another_cluster_are_named_and_the_others_ar
     assert "4 nodes of" in learner("up", "--target", inventory)
 
 
-@needs_root
 @pytest.mark.nightly
 def test_undo_leaves_the_machines_as_they_were(
     first: str, learner: Beowulf, pcs: Hall, inventory: Path

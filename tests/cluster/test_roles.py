@@ -17,8 +17,9 @@ from running import PATIENCE_S, Beowulf, wait_until
 
 from beowulf import paths
 from beowulf.cluster.machines import checkout
-from tests.simulated_pcs import Hall, hall, learner_at, needs_root
+from tests.simulated_pcs import Hall
 
+PCS = 2
 SETUP = paths.root() / "cluster_setup"
 
 
@@ -63,19 +64,12 @@ def test_the_packed_checkout_holds_the_labs_and_nothing_of_anybodys_work(tmp_pat
 
 
 @pytest.fixture(scope="module")
-def pcs(namespaces_work: None) -> Iterator[Hall]:
-    with hall(2) as found:
-        # A PC has no files of ours, but its master is to have this checkout, as a VM has one.
-        root, here = found.folder / "node00" / "root", paths.root()
-        words = ["nsenter", f"--target={found._pid('node00')}", "--mount"]
-        subprocess.run([*words, "mount", "--bind", str(here), f"{root}{here}"], check=True)
-        yield found
-
-
-@pytest.fixture(scope="module")
-def learner(pcs: Hall, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Beowulf]:
-    with learner_at(pcs, tmp_path_factory.mktemp("l")) as found:
-        yield found
+def pcs(pcs: Hall) -> Hall:
+    # A PC has no files of ours, but its master is to have this checkout, as a VM has one.
+    root, here = pcs.folder / "node00" / "root", paths.root()
+    words = ["nsenter", f"--target={pcs._pid('node00')}", "--mount"]
+    subprocess.run([*words, "mount", "--bind", str(here), f"{root}{here}"], check=True)
+    return pcs
 
 
 @pytest.fixture(scope="module")
@@ -145,7 +139,6 @@ def served(first: str, pcs: Hall) -> Iterator[Served]:
 
 @pytest.mark.nightly
 @pytest.mark.cluster
-@needs_root
 def test_jupyterlab_comes_to_the_master_alone_and_once(
     first: str, learner: Beowulf, pcs: Hall, inventory: Path
 ) -> None:
@@ -158,7 +151,6 @@ def test_jupyterlab_comes_to_the_master_alone_and_once(
 
 
 @pytest.mark.cluster
-@needs_root
 @pytest.mark.nightly
 def test_jupyterlab_lets_in_who_has_the_token_and_is_not_heard_outside(served: Served) -> None:
     assert len(served.token) >= 32
@@ -170,7 +162,6 @@ def test_jupyterlab_lets_in_who_has_the_token_and_is_not_heard_outside(served: S
 
 @pytest.mark.nightly
 @pytest.mark.cluster
-@needs_root
 def test_in_jupyterlab_the_labs_lie_ready_and_programs_run_on_all_machines(served: Served) -> None:
     said = served.type("ls; beowulf run -n 2 01-validation/ring.c; echo ended: $?", r"ended: \d")
     assert "01-validation" in said
@@ -180,7 +171,6 @@ def test_in_jupyterlab_the_labs_lie_ready_and_programs_run_on_all_machines(serve
 
 @pytest.mark.nightly
 @pytest.mark.cluster
-@needs_root
 def test_undo_takes_jupyterlab_and_its_token_away(
     first: str, learner: Beowulf, pcs: Hall, inventory: Path
 ) -> None:

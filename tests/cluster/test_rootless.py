@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import shlex
 import shutil
-import subprocess
 from collections.abc import Iterator
 
 import pytest
 from other_user import ada
-from running import HOSTNAME, PATIENCE_S, Learner, unfulfilled
+from running import HOSTNAME, Learner, unfulfilled
 
 from beowulf import paths
 
@@ -50,22 +48,10 @@ def test_mpi_runs_from_a_shell_on_any_node(learner: Learner) -> None:
 
 
 def test_a_login_has_a_terminal(learner: Learner) -> None:
-    words = learner.words("ssh", "node01")
-    typed = "tty; hostname; command -v mpiexec; exit 3\n"
-    done = subprocess.run(
-        ["script", "-qec", shlex.join(words), "/dev/null"],
-        input=typed,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=PATIENCE_S,
-        cwd=learner.here,
-        env=learner.environment,
-    )
-    assert "/dev/pts/" in done.stdout
-    assert "node01" in done.stdout
-    assert str(learner.state / "bin" / "mpiexec") in done.stdout
-    assert done.returncode == 3, done.stdout
+    said = learner.typed("tty; hostname; command -v mpiexec; exit 3\n", "ssh", "node01", code=3)
+    assert "/dev/pts/" in said
+    assert "node01" in said
+    assert str(learner.state / "bin" / "mpiexec") in said
 
 
 def test_she_may_capture_at_a_node_and_at_all_nodes_by_the_switch(learner: Learner) -> None:

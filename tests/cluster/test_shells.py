@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import pytest
 from other_user import ada, give
-from running import HOSTNAME, PATIENCE_S, Beowulf, Learner, first, wait_until
+from running import HOSTNAME, PATIENCE_S, Beowulf, Learner, first, next_line, wait_until
 
 from beowulf import paths
 
@@ -133,8 +133,7 @@ def test_ctrl_c_in_a_terminal_ends_an_mpi_program_and_not_the_session(shell: Beo
 
 def test_a_session_that_is_asked_to_end_leaves_no_ssh_behind(shell: Beowulf) -> None:
     session = shell.start("ssh", "node01", "echo started; sleep 1002")
-    assert session.stdout
-    assert session.stdout.readline() == "started\n"
+    assert next_line(session) == "started"
     session.send_signal(signal.SIGTERM)
     assert session.wait(PATIENCE_S) == 1
     wait_until(
@@ -181,20 +180,13 @@ def test_start_up_files_of_a_learner_do_not_hide_the_clusters_mpi(hostile: Learn
         str(paths.mpi_prefix("classic") / "bin" / "mpicc"),
         str(hostile.state / "bin" / "python"),
     ]
+    # `script` starts a shell of its own.
     typed = "command -v mpiexec; hostname; exit\n"
-    done = subprocess.run(
-        ["script", "-qec", shlex.join(hostile.words("ssh", "node01")), "/dev/null"],
-        input=typed,
-        stdout=subprocess.PIPE,
-        text=True,
-        timeout=PATIENCE_S,
-        cwd=hostile.here,
-        env={**hostile.environment, "SHLVL": "1"},  # `script` starts a shell of its own
-    )
+    shown = hostile.typed(typed, "ssh", "node01", code=None, SHLVL="1")
     said = hostile("ssh", "node00", "mpiexec -n 2 sh -c 'exit 5'", code=5)
     assert "does not answer" not in said
-    assert "noise" in done.stdout, "the learner's own .bashrc is not read"
-    assert str(hostile.state / "bin" / "mpiexec") in done.stdout
+    assert "noise" in shown, "the learner's own .bashrc is not read"
+    assert str(hostile.state / "bin" / "mpiexec") in shown
     assert not (hostile.here / ".ssh" / "shared").exists()
     for node, other in (("node00", "node01"), ("node01", "node00")):
         assert hostile("ssh", node, f"ssh {other} hostname").strip() == other

@@ -16,16 +16,9 @@ from beowulf.cluster.common import shells
 from beowulf.cluster.machines import connections, node_files
 from beowulf.cluster.machines.inventory import Machine
 from beowulf.errors import LabError
-from tests.simulated_pcs import Hall, hall, learner_at, needs_root
+from tests.simulated_pcs import Hall, hall, learner_at
 
 pytestmark = pytest.mark.cluster
-
-
-@pytest.fixture(scope="module")
-def pcs(namespaces_work: None) -> Iterator[Hall]:
-    """Four PCs on which nobody has set anything up; tests change nothing on them that stays."""
-    with hall() as found:
-        yield found
 
 
 @pytest.fixture
@@ -103,7 +96,6 @@ def test_an_archive_writes_nowhere_but_into_the_folder(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["fine", "in", "sub"]
 
 
-@needs_root
 def test_machines_that_nobody_set_up_are_named_with_what_to_do(
     pcs: Hall, learner: Beowulf, tmp_path: Path
 ) -> None:
@@ -116,7 +108,6 @@ def test_machines_that_nobody_set_up_are_named_with_what_to_do(
     assert learner("ssh", "node02", "hostname").strip() == "debian-node02"
 
 
-@needs_root
 def test_each_machine_that_cannot_be_used_is_named_with_its_own_reason(
     pcs: Hall, learner: Beowulf, tmp_path: Path
 ) -> None:
@@ -137,7 +128,6 @@ def test_each_machine_that_cannot_be_used_is_named_with_its_own_reason(
     assert "node00  " in learner("status", code=1)
 
 
-@needs_root
 @pytest.mark.nightly
 def test_machines_of_which_none_answers_leave_nothing_behind(
     pcs: Hall, learner: Beowulf, tmp_path: Path
@@ -152,7 +142,6 @@ def test_machines_of_which_none_answers_leave_nothing_behind(
 
 
 @pytest.mark.nightly
-@needs_root
 def test_a_cluster_on_this_machine_and_one_of_machines_do_not_mix(
     pcs: Hall, learner: Beowulf, tmp_path: Path
 ) -> None:
@@ -168,7 +157,6 @@ def test_a_cluster_on_this_machine_and_one_of_machines_do_not_mix(
     learner("down")
 
 
-@needs_root
 def test_the_shared_connections_end_with_the_cluster(
     pcs: Hall, learner: Beowulf, tmp_path: Path
 ) -> None:
@@ -194,7 +182,6 @@ print("left:", cluster.run("node02", f"{runs}; echo $?").stdout)
 """
 
 
-@needs_root
 def test_a_command_that_takes_too_long_is_named_and_nothing_of_it_is_left(
     pcs: Hall, learner: Beowulf, tmp_path: Path
 ) -> None:
@@ -205,7 +192,6 @@ def test_a_command_that_takes_too_long_is_named_and_nothing_of_it_is_left(
     assert "left: 1" in said  # pgrep finds nothing
 
 
-@needs_root
 def test_a_machine_without_sudo_is_named(pcs: Hall, learner: Beowulf, tmp_path: Path) -> None:
     """Whether sudo is missing there or refuses, what is said is the same."""
     user = f"ansible_host: {pcs.address('node01')}, ansible_user: ada"
@@ -216,7 +202,6 @@ def test_a_machine_without_sudo_is_named(pcs: Hall, learner: Beowulf, tmp_path: 
 
 
 @pytest.mark.nightly  # it waits until ssh gives the lost connection up
-@needs_root
 def test_one_machine_that_is_switched_off_is_down_and_the_others_answer(
     tmp_path: Path, namespaces_work: None
 ) -> None:

@@ -18,7 +18,7 @@ from beowulf import paths
 from beowulf.cluster.machines import vagrant
 from beowulf.cluster.namespaces.links import BURST_BYTES
 from beowulf.errors import LabError
-from tests.simulated_pcs import CARD, NETWORK, hall, learner_at, needs_root
+from tests.simulated_pcs import CARD, NETWORK, hall, learner_at
 
 FILE = paths.root() / "Vagrantfile"
 BOX = paths.root() / "cluster_setup" / "box"
@@ -172,7 +172,6 @@ MOVED = "ip address del {old}/24 dev {card} && ip address add {new}/24 dev {card
 
 
 @pytest.mark.cluster
-@needs_root
 @pytest.mark.nightly
 def test_a_vm_that_comes_back_with_another_address_is_found_again(
     namespaces_work: None, tmp_path: Path

@@ -18,12 +18,9 @@ from beowulf.cluster.machines import cluster as ssh
 from beowulf.tuning import log
 from beowulf.tuning.knobs import find
 from beowulf.tuning.log import Log
-from tests.simulated_pcs import Hall, hall
+from tests.simulated_pcs import Hall, hall, learner_at
 
-pytestmark = [
-    pytest.mark.cluster,
-    pytest.mark.skipif(os.geteuid() != 0, reason="a PC with a root of its own needs root"),
-]
+pytestmark = pytest.mark.cluster
 FILTERED = ("tune", "apply", "firewall", "10", "--unmeasured")
 NFT_OWN = "nft list ruleset"
 
@@ -37,13 +34,11 @@ def pcs(namespaces_work: None) -> Iterator[Hall]:
 @pytest.fixture(scope="module")
 def learner(pcs: Hall, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Beowulf]:
     here = tmp_path_factory.mktemp("l")
-    found = Beowulf(here / "s", here, pcs.enter)
-    # Nobody has set the PCs up, which their knobs do not need.
-    found("up", "--target", pcs.inventory(here / "pcs.yml"), code=1)
-    yield found
-    found("tune", "revert", code=None)
-    found("down", code=None)
-    found.end()
+    with learner_at(pcs, here) as found:
+        # Nobody has set the PCs up, which their knobs do not need.
+        found("up", "--target", pcs.inventory(here / "pcs.yml"), code=1)
+        yield found
+        found("tune", "revert", code=None)
 
 
 def rules(pcs: Hall) -> list[int]:

@@ -167,7 +167,7 @@ def test_a_person_who_says_no_has_changed_nothing(
         asked.append(question)
         return False
 
-    monkeypatch.setattr(tune_trial, "_at_terminal", lambda: True)
+    monkeypatch.setattr(tune_trial, "at_terminal", lambda: True)
     monkeypatch.setattr(typer, "confirm", no)
     with pytest.raises(typer.Exit):
         tune_trial.allow(find("tcp-low-latency"), "1", True)

@@ -109,7 +109,6 @@ class LocalCluster(OneMachine):
 
     @property
     def source(self) -> str:
-        """What `up --target` was given."""
         return TARGET
 
     def still_there(self) -> None:
@@ -123,7 +122,6 @@ class LocalCluster(OneMachine):
         return f"127.0.0.{FIRST_HOST + self.nodes.index(node)}"
 
     def interface(self, node: str, network: int = 0) -> str:
-        """The loopback device."""
         return CARD
 
     def dead_nodes(self) -> list[str]:

@@ -148,7 +148,6 @@ class SimulatedCluster(Cluster):
 
     @property
     def nodes(self) -> tuple[str, ...]:
-        """All nodes, the first one first."""
         return self.platform.names
 
     @property

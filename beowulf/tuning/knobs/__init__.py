@@ -17,19 +17,8 @@ def _known(*names: str) -> tuple[Knob, ...]:
 
 # Paper E's four first, in the order of its procedure; then what it did not turn, from the card up to the program.
 EACH = _known(
-    "moderation",
-    "irqbalance",
-    "firewall",
-    "tcp_low_latency",
-    "irq_affinity",
-    "busy_polling",
-    "offloads",
-    "rings",
-    "bonding",
-    "socket_buffers",
-    "delayed_ack",
-    "governor",
-    "idle_states",
+    *"moderation irqbalance firewall tcp_low_latency irq_affinity busy_polling offloads".split(),
+    *"rings bonding socket_buffers delayed_ack governor idle_states".split(),
 )
 # What studies and exercises change besides, in the same way: written down before, and put back from there.
 OF_STUDIES = _known("cpu_share", "small_segments", "unwanted_senders", "striping", "multipath")

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from beowulf.tuning.knob import number
 from beowulf.tuning.knobs.files import Files
-
-MOST_US = 1000
 
 
 class BusyPolling(Files):
@@ -30,6 +27,4 @@ class BusyPolling(Files):
     relaunch = True
     files = ("/proc/sys/net/core/busy_read", "/proc/sys/net/core/busy_poll")
     lacking = "this kernel has no busy polling"
-
-    def accepted(self, value: str) -> str:
-        return str(number(self.name, value, 0, MOST_US, "microseconds"))
+    numbers = (0, 1000, "microseconds")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from beowulf.tuning.knob import Knob, number
+from beowulf.tuning.knob import Knob
 
-LEAST, MOST = 10, 100  # per cent; the kernel takes no less than a millisecond of a period
 PERIOD_US = 10_000
 ALL = "all"
 
@@ -65,9 +64,7 @@ class CpuShare(Knob):
     values = (ALL, "50", "25")
     tuned = ALL
     shows = "25"
-
-    def accepted(self, value: str) -> str:
-        return value if value == ALL else str(number(self.name, value, LEAST, MOST, "per cent"))
+    numbers = (10, 100, "per cent")  # the kernel takes no less than a millisecond of a period
 
     def look(self, place: str) -> str:
         return GROUP + LOOK

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from beowulf.tuning.knob import Knob, facts, number
+from beowulf.tuning.knob import Knob, facts
 from beowulf.tuning.knobs.offloads import FEATURES
 from beowulf.tuning.knobs.sysfs import OWN_SYS, writable
 
-MOST_US = 10_000
 # A card that can hold back its interrupts says so in a number.
 CARD = "ethtool -c eth0 2>/dev/null | grep -q '^rx-usecs:[[:space:]]*[0-9]'"
 
@@ -35,9 +34,7 @@ class Moderation(Knob):
     values = ("0", "50", "100", "200")
     tuned = "0"
     shows = "100"
-
-    def accepted(self, value: str) -> str:
-        return str(number(self.name, value, 0, MOST_US, "microseconds"))
+    numbers = (0, 10_000, "microseconds")
 
     def look(self, place: str) -> str:
         return f"""if {CARD}; then

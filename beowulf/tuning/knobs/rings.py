@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from beowulf.tuning.knob import Knob, facts, number
-
-LEAST, MOST = 16, 65_536
+from beowulf.tuning.knob import Knob, facts
 
 
 class Rings(Knob):
@@ -22,9 +20,7 @@ class Rings(Knob):
     values = ("256", "512", "1024", "4096")
     tuned = "256"
     shows = "4096"
-
-    def accepted(self, value: str) -> str:
-        return str(number(self.name, value, LEAST, MOST, "descriptors"))
+    numbers = (16, 65_536, "descriptors")
 
     def look(self, place: str) -> str:
         return """rings=$(ethtool -g eth0 2>/dev/null) || { echo 'a cable between namespaces has no rings'; exit 1; }

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from beowulf.tuning.knob import Knob, number
+from beowulf.tuning.knob import Knob
 from beowulf.tuning.knobs.firewall import AT_ONCE, load
 
 TABLE = "inet beowulf_unwanted"
-NONE, MOST = "none", 20_000
+NONE = "none"
 # No node has such an address: they are kept for benchmarks (RFC 2544).
 UNWANTED = "198.18.{}.{}"
 
@@ -23,9 +23,7 @@ class UnwantedSenders(Knob):
     values = (NONE, "5000")
     tuned = NONE
     shows = "5000"
-
-    def accepted(self, value: str) -> str:
-        return value if value == NONE else str(number(self.name, value, 1, MOST, "rules"))
+    numbers = (1, 20_000, "rules")
 
     def look(self, place: str) -> str:
         none = f"nft list tables | grep -qx 'table {TABLE}' || {{ echo {NONE}; exit; }}"
