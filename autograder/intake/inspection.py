@@ -15,6 +15,7 @@ from nbformat import NotebookNode
 from autograder import evidence
 from autograder.evidence import invented, record_files, shared_records, variants
 from autograder.evidence.record_files import ANSWERS, RECORDS
+from autograder.text import shortened
 from beowulf import paths
 from beowulf.course import lab_file
 from beowulf.errors import LabError
@@ -203,12 +204,8 @@ def record_notes(folder: Path, slug: str, student: str, course: Path | None) -> 
         f" which is not of this lab: {', '.join(names[:3])}."
         for study, names in sorted(others.items())
     ]
-    return [*_short(unreadable), *_short(foreign), *_short(made_up), *_short(strange)]
-
-
-def _short(notes: list[str]) -> list[str]:
-    more = len(notes) - MOST_SENTENCES
-    return [*notes[:MOST_SENTENCES], *([f"And {more} more like these."] if more > 0 else [])]
+    kinds = (unreadable, foreign, made_up, strange)
+    return [note for notes in kinds for note in shortened(notes, MOST_SENTENCES)]
 
 
 @cache
