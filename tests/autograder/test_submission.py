@@ -7,12 +7,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-import fabricated
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
 from autograder.evidence import record_files
 from autograder.rubrics.submission import Submission
+from tests.gold import lab_01
 
 
 def handed_in(folder: Path, *sources: str) -> Submission:
@@ -111,7 +111,7 @@ def test_each_bad_file_has_its_reason_and_good_ones_are_kept(
     folder = tmp_path / "records"
     folder.mkdir()
     monkeypatch.setattr(record_files, "LARGEST_RECORD_BYTES", 100_000)
-    good = fabricated.idle()
+    good = lab_01.idle()
     good.save_in(folder)
     content = json.loads((folder / good.file_name).read_text())
     (folder / "A2-newer.json").write_text(json.dumps(content | {"schema": 99}))
@@ -140,6 +140,6 @@ def test_the_newest_record_of_a_study_comes_first(tmp_path: Path) -> None:
     folder = tmp_path / "records"
     folder.mkdir()
     for hour in ("09", "11", "10"):
-        fabricated.validation(started=f"2026-01-05T{hour}:00:00.000Z").save_in(folder)
+        lab_01.validation(started=f"2026-01-05T{hour}:00:00.000Z").save_in(folder)
     found = Submission.read(tmp_path, new_notebook()).measured("A2")
     assert [record.started[11:13] for record in found] == ["11", "10", "09"]
