@@ -179,26 +179,27 @@ def trips(record: Record, expected: str) -> Score:
     pairs = list(permutations(range(len(_nodes(record))), 2))
     faults += _faults(record, "Send and Recv")
     if left := [pair for pair in pairs if of_pair.get(pair, 0) < FEWEST_SAMPLES]:
-        faults.append(
-            f"From rank {left[0][0]} to rank {left[0][1]} it has {of_pair.get(left[0], 0)} samples;"
-            f" {FEWEST_SAMPLES} are needed."
-        )
+        where, has = "From rank {} to rank {}".format(*left[0]), of_pair.get(left[0], 0)
+        faults.append(f"{where} it has {has} samples; {FEWEST_SAMPLES} are needed.")
     said = " ".join(faults) or f"right between {len(pairs)} ordered pairs of nodes."
     return Score(1 if faults else 2, 2, f"{record.file_name}: {said}", expected)
 
 
 def _faults(record: Record, needed: str) -> list[str]:
     """What is wrong with a Record of a learner's function that has to send and to receive."""
-    called = _calls(record)
-    cut = [] if record.complete else ["It was cut short."]
-    return (
-        cut if called & SENDS and called & RECEIVES else [*cut, f"Its text does not call {needed}."]
-    )
+    called, faults = _calls(record), [] if record.complete else ["It was cut short."]
+    if not (called & SENDS and called & RECEIVES):
+        faults.append(f"Its text does not call {needed}.")
+    return faults
 
 
 def _calls(record: Record) -> set[str]:
     """What the learner's function calls."""
     return calls(next((str(p.facts["source"]) for p in record.points if "own" in p.at), ""))
+
+
+def _of_cluster_d(*names: str) -> ByRecord:
+    return ByRecord(broken_ring.waiting, STUDY, numbers_and_words(*names), broken_ring.VARIANT)
 
 
 SCORERS: dict[str, Scorer] = {
@@ -215,18 +216,9 @@ SCORERS: dict[str, Scorer] = {
     ),
     "a5-record": a5_record,
     "idle-mbit": ByRecord(idle, "A5", idle_mbit),
-    "broken-a": partial(broken, "a"),
-    "broken-b": partial(broken, "b"),
-    "broken-c": partial(broken, "c"),
-    "ring-waits": ByRecord(
-        broken_ring.waiting,
-        STUDY,
-        numbers_and_words("sender_rank", "receiving_ranks"),
-        broken_ring.VARIANT,
-    ),
-    "broken-d": ByRecord(
-        broken_ring.waiting, STUDY, numbers_and_words("node_d"), broken_ring.VARIANT
-    ),
+    **{f"broken-{name}": partial(broken, name) for name in "abc"},
+    "ring-waits": _of_cluster_d("sender_rank", "receiving_ranks"),
+    "broken-d": _of_cluster_d("node_d"),
 }
 
 

@@ -151,16 +151,9 @@ def test_the_report_has_what_an_instructor_asks(spring: Course, run: Any) -> Non
 def test_what_learners_wrote_is_only_text_in_the_report() -> None:
     evil = "<script>alert(1)</script> $x$ =cmd"
     given, reason = class_points.Given, class_points.Reason
-    found = class_points.ClassOfLab(
-        SLUG,
-        ["a", "b"],
-        ["a", "b"],
-        [given(name, "q", 0.0, 1.0, 0.0) for name in "ab"],
-        [reason(name, "q", Score(0.0, 1.0, evil, evil)) for name in "ab"],
-        {},
-        [],
-        {"q": 1.0},
-    )
+    points = [given(name, "q", 0.0, 1.0, 0.0) for name in "ab"]
+    said = [reason(name, "q", Score(0.0, 1.0, evil, evil)) for name in "ab"]
+    found = class_points.ClassOfLab(SLUG, ["a"], ["a"], points, said, {}, [], {"q": 1.0})
     section = sections.wrong_answers(found)
     assert section.table["learners"].tolist() == [2]
     text = class_page.page("t", "a", [section])
