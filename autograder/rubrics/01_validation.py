@@ -178,16 +178,17 @@ def trips(record: Record, expected: str) -> Score:
         return Score(0, 2, f"{record.file_name}: {why}", expected)
     pairs = list(permutations(range(len(_nodes(record))), 2))
     faults += _faults(record, "Send and Recv")
-    if left := [pair for pair in pairs if of_pair.get(pair, 0) < FEWEST_SAMPLES]:
-        where, has = "From rank {} to rank {}".format(*left[0]), of_pair.get(left[0], 0)
-        faults.append(f"{where} it has {has} samples; {FEWEST_SAMPLES} are needed.")
+    for one, other in [pair for pair in pairs if of_pair.get(pair, 0) < FEWEST_SAMPLES][:1]:
+        has = f"{of_pair.get((one, other), 0)} samples; {FEWEST_SAMPLES} are needed."
+        faults.append(f"From rank {one} to rank {other} it has {has}")
     said = " ".join(faults) or f"right between {len(pairs)} ordered pairs of nodes."
     return Score(1 if faults else 2, 2, f"{record.file_name}: {said}", expected)
 
 
 def _faults(record: Record, needed: str) -> list[str]:
     """What is wrong with a Record of a learner's function that has to send and to receive."""
-    called, faults = _calls(record), [] if record.complete else ["It was cut short."]
+    called = _calls(record)
+    faults = [] if record.complete else ["It was cut short."]
     if not (called & SENDS and called & RECEIVES):
         faults.append(f"Its text does not call {needed}.")
     return faults

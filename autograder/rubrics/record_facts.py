@@ -61,10 +61,8 @@ def read_records(
 
     def whole(record: Record) -> Facts:
         facts = read(record)
-        known = {
-            n for n, value in facts.items() if isinstance(value, str | bool) or is_number(value)
-        }
-        if bad := [name for name in facts if name not in known]:
+        read_well = {n for n, v in facts.items() if isinstance(v, str | bool) or is_number(v)}
+        if bad := [name for name in facts if name not in read_well]:
             raise LabError(f"{', '.join(bad)} cannot be read")
         return facts
 
