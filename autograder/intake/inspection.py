@@ -138,16 +138,10 @@ def _output(output: object) -> dict[str, Any] | None:
     if kind not in ("display_data", "execute_result"):
         return None
     data = output.get("data")
-    shown: dict[str, Any] = {
-        "output_type": kind,
-        "metadata": {},
-        # Text and pictures; all else is no text, and is not shown.
-        "data": {
-            _text(name): _text(value)
-            for name, value in (data.items() if isinstance(data, dict) else ())
-            if isinstance(value, str | list)
-        },
-    }
+    # Text and pictures; all else is no text, and is not shown.
+    every = data.items() if isinstance(data, dict) else ()
+    texts = {_text(name): _text(value) for name, value in every if isinstance(value, str | list)}
+    shown: dict[str, Any] = {"output_type": kind, "metadata": {}, "data": texts}
     return shown | ({"execution_count": _count(output)} if kind == "execute_result" else {})
 
 
