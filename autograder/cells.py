@@ -32,16 +32,9 @@ class KnownCell:
 
     def marks(self) -> dict[str, Any]:
         """The metadata of nbgrader in this cell, as it was released."""
-        marks: dict[str, Any] = {
-            "grade_id": self.name,
-            "cell_type": self.cell_type,
-            "checksum": self.checksum,
-            "locked": self.locked,
-            "grade": self.grade,
-            "solution": self.solution,
-            "task": self.task,
-            "schema_version": 3,
-        }
+        same = ("cell_type", "checksum", "locked", "grade", "solution", "task")
+        marks = {"grade_id": self.name, "schema_version": 3}
+        marks |= {name: getattr(self, name) for name in same}
         return marks | ({"points": self.points} if self.grade or self.task else {})
 
 

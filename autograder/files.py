@@ -6,14 +6,16 @@ import csv
 import errno
 import fcntl
 import io
+import json
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from beowulf.errors import LabError, plain
 
+T = TypeVar("T")
 LOCK = ".grading"
 # A spreadsheet takes these for the beginning of a formula.
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -50,6 +52,11 @@ def write_text(path: Path, text: str) -> None:
         with suppress(OSError):
             fresh.unlink()
         raise cannot_write(path, problem) from None
+
+
+def read_json(path: Path, missing: T) -> T:
+    """What a file of ours holds, or `missing` where there is none."""
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else missing
 
 
 def cannot_write(path: Path, problem: OSError) -> LabError:

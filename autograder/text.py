@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from html import escape
 from typing import TextIO
 
 from beowulf.errors import plain
 
-__all__ = ["as_html", "as_written", "counted", "plain", "say"]
+__all__ = ["as_html", "as_written", "counted", "plain", "say", "shortened"]
 
 _COMMAND = re.compile(r"`([^`\n]+)`")
 
@@ -16,6 +17,12 @@ _COMMAND = re.compile(r"`([^`\n]+)`")
 def counted(number: int, what: str, many: str = "") -> str:
     """A number of things: 1 learner, 2 learners, 0 learners; `many` where an s is not enough."""
     return f"{number:,} {what if number == 1 else many or what + 's'}"
+
+
+def shortened(sentences: Sequence[str], most: int) -> list[str]:
+    """The first of some sentences, and how many more there are."""
+    more = len(sentences) - most
+    return [*sentences[:most], *([f"And {more} more like these."] if more > 0 else [])]
 
 
 def as_html(text: str) -> str:

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Iterable
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from autograder.commands import shared
 from autograder.commands.shared import (
     AnyLab,
     AsJson,
     Jobs,
     Lab,
     Students,
+    bar,
     chosen_labs,
     doing,
     found_course,
+    show,
 )
-from autograder.text import counted, plain, say
+from autograder.text import counted, say
 
 if TYPE_CHECKING:
     from autograder.course.course import Graded
@@ -110,16 +110,14 @@ def regrade(
         _grade_all(lab, student, jobs, as_json, again=True)
         return
     from autograder.grading import regrade as again
-    from beowulf.this_machine.progress import bar
 
     course = found_course()
     changes: dict[str, list[Change]] = {}
     for slug in chosen_labs(course, lab):
-        with bar("comparing", shown=sys.stderr.isatty()) as progress:
+        with bar("comparing") as progress:
             changes[slug] = list(again.changes(course, slug, progress, student))
     if as_json:
-        plain = {slug: [asdict(each) for each in every] for slug, every in changes.items()}
-        say(json.dumps(plain, indent=1))
+        say(shared.as_json(changes))
         return
     for slug, every in changes.items():
         _show_changes(every, slug)
@@ -129,18 +127,16 @@ def _grade_all(
     lab: str, students: list[str] | None, jobs: int, as_json: bool, *, again: bool
 ) -> None:
     from autograder.grading import driver
-    from beowulf.this_machine.progress import bar
 
     course = found_course()
     graded: dict[str, list[Graded]] = {}
     for slug in chosen_labs(course, lab):
         doing(f"Grading {slug}")
-        with bar("grading", shown=sys.stderr.isatty()) as progress:
+        with bar("grading") as progress:
             every = driver.grade(course, slug, students, jobs=jobs, again=again, progress=progress)
             graded[slug] = sorted(every, key=lambda each: each.student)
     if as_json:
-        every_lab = {slug: [asdict(each) for each in every] for slug, every in graded.items()}
-        say(json.dumps(every_lab, indent=1))
+        say(shared.as_json(graded))
     else:
         for slug, found in graded.items():
             _show(found, slug)
@@ -150,20 +146,13 @@ def _grade_all(
 
 
 def _show(graded: list[Graded], slug: str) -> None:
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table
-
-    table = Table("learner", "points", "by hand", "note", title=f"Points in {slug}")
+    rows = []
     for each in graded:
-        note = each.problem or " ".join(
-            filter(None, ["graded before" * each.skipped, each.late, each.doubted, each.errors])
-        )
+        notes = ["graded before" * each.skipped, each.late, each.doubted, each.errors]
+        note = each.problem or " ".join(filter(None, notes))
         points = "" if each.problem else _points(each)
-        table.add_row(
-            escape(plain(each.student)), points, ", ".join(each.awaiting), escape(plain(note))
-        )
-    Console().print(table)
+        rows.append((each.student, points, ", ".join(each.awaiting), note))
+    show(f"Points in {slug}", ("learner", "points", "by hand", "note"), rows)
 
 
 def _next(graded: Iterable[Graded]) -> None:
@@ -178,19 +167,14 @@ def _next(graded: Iterable[Graded]) -> None:
 
 
 def _show_changes(changes: list[Change], slug: str) -> None:
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table
-
     if not changes:
         say(f"No points in {slug} would change.")
         return
-    table = Table("learner", "question", "now", "then", "why", title=f"What would change in {slug}")
+    rows = []
     for each in changes:
         why = f"{each.why} (stays: points by hand)" if each.by_hand else each.why
-        row = (each.student, each.question, f"{each.before:g}", f"{each.after:g}", why)
-        table.add_row(*(escape(plain(text)) for text in row))
-    Console().print(table)
+        rows.append((each.student, each.question, f"{each.before:g}", f"{each.after:g}", why))
+    show(f"What would change in {slug}", ("learner", "question", "now", "then", "why"), rows)
     whose = counted(len({each.student for each in changes}), "learner")
     them = "it" if len(changes) == 1 else "them"
     say(

@@ -89,17 +89,10 @@ def _mark_all(course: Course, slug: str, model: str, answers: list[Answer]) -> b
             place = max(place - 1, 0)
             continue
         if first:
+            about, said = (course, slug, answer.student, answer.question), comment.strip()
             try:
                 number = float(first.replace(",", "."))
-                marking.give(
-                    course,
-                    slug,
-                    answer.student,
-                    answer.question,
-                    number,
-                    comment=comment.strip(),
-                    before=now,
-                )
+                marking.give(*about, number, comment=said, before=now)
             except ValueError:
                 say(f"{first!r} is no number.")
                 continue

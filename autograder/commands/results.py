@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from autograder.commands.shared import AnyLab, Jobs, Students, chosen_labs, doing, found_course
+from autograder.commands.shared import AnyLab, Jobs, Students, bar, chosen_labs, doing, found_course
 from autograder.text import counted, say
 from beowulf.errors import UsageError
 
@@ -26,13 +25,12 @@ def feedback(
     Example: beowulf class feedback 01
     """
     from autograder.results import feedback as feedback_pages
-    from beowulf.this_machine.progress import bar
 
     course = found_course()
     bad = 0
     for slug in chosen_labs(course, lab):
         doing(f"Writing the pages of {slug}")
-        with bar("feedback", shown=sys.stderr.isatty()) as progress:
+        with bar("feedback") as progress:
             pages = list(feedback_pages.generate(course, slug, student, progress, jobs=jobs))
         for page in pages:
             if page.problem:
@@ -56,11 +54,10 @@ def report(lab: AnyLab = "") -> None:
     Example: beowulf class report 01
     """
     from autograder.results import report as class_report
-    from beowulf.this_machine.progress import bar
 
     course = found_course()
     for slug in chosen_labs(course, lab):
-        with bar("report", shown=sys.stderr.isatty()) as progress:
+        with bar("report") as progress:
             page = class_report.write(course, slug, progress)
         say(f"{page} (with tables and pictures beside it)")
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import sys
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from autograder.text import say
+from autograder.text import plain, say
 from beowulf.errors import LabError
 
 if TYPE_CHECKING:
     from autograder.course.course import Course
+    from beowulf.this_machine.progress import Progress
 
 
 Lab = Annotated[str, typer.Argument(help="The lab's number or name, as 01.")]
@@ -46,6 +51,31 @@ def chosen_labs(course: Course, lab: str) -> list[str]:
             "`beowulf class collect LAB FOLDER` collects what was handed in.",
         )
     return collected
+
+
+def bar(what: str) -> AbstractContextManager[Progress]:
+    """A bar in a terminal, as long as something is done; nothing where the output goes to a file."""
+    from beowulf.this_machine import progress
+
+    return progress.bar(what, shown=sys.stderr.isatty())
+
+
+def as_json(by_lab: Mapping[str, Sequence[Any]]) -> str:
+    """What dataclasses of each lab hold, as plain data."""
+    plain = {slug: [asdict(each) for each in every] for slug, every in by_lab.items()}
+    return json.dumps(plain, indent=1)
+
+
+def show(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print a table; what learners wrote in it is only text."""
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(*headings, title=title)
+    for row in rows:
+        table.add_row(*(escape(plain(text)) for text in row))
+    Console().print(table)
 
 
 def doing(what: str) -> None:

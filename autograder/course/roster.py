@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -55,9 +55,7 @@ def read(path: Path) -> list[Student]:
     headings, rows = table_file.read(path)
     names = {_plain(heading): heading for heading in headings if heading}
     if set(names) >= CANVAS:
-        students = [
-            (line, _from_canvas(row, names)) for line, row in rows if _is_person(row, names)
-        ]
+        students = [(n, _from_canvas(row, names)) for n, row in rows if _is_person(row, names)]
     else:
         columns = {
             field: names[heading]
@@ -116,25 +114,14 @@ def _must_differ(path: Path, students: list[tuple[int, Student]]) -> None:
 def enrol(book: Any, students: Iterable[Student]) -> None:
     """Put learners into nbgrader's database, or update them; none is removed."""
     for student in students:
-        fields = {
-            name: getattr(student, name) or None
-            for name in ("first_name", "last_name", "email", "lms_user_id")
-        }
-        book.update_or_create_student(student.id, **fields)
+        given = {name: value or None for name, value in asdict(student).items() if name != "id"}
+        book.update_or_create_student(student.id, **given)
 
 
 def enrolled(book: Any) -> list[Student]:
     """The learners in nbgrader's database, by their IDs."""
-    students = [
-        Student(
-            each.id,
-            each.first_name or "",
-            each.last_name or "",
-            each.email or "",
-            each.lms_user_id or "",
-        )
-        for each in book.students
-    ]
+    names = [field.name for field in fields(Student)]
+    students = [Student(*(getattr(each, name) or "" for name in names)) for each in book.students]
     return sorted(students, key=lambda each: each.id)
 
 
@@ -169,19 +156,15 @@ class Directory:
         if self.complete:
             return "", "no learner on the roster has this name"
         if number or full_name:
-            return (
-                "",
-                "only a roster can identify this learner: `beowulf class init . --roster FILE.csv`",
-            )
+            how = "`beowulf class init . --roster FILE.csv`"
+            return "", f"only a roster can identify this learner: {how}"
         fault = fault_of_id(name)
         return ("", f"as an ID it {fault}") if fault else (name, "")
 
 
 def _names(student: Student) -> set[str]:
     first, last = student.first_name, student.last_name
-    names = {f"id {_plain(student.id)}"}
-    if student.email:
-        names |= {f"id {_plain(student.email)}"}
+    names = {f"id {_plain(each)}" for each in (student.id, student.email) if each}
     if student.lms_user_id:
         names |= {f"number {student.lms_user_id}"}
     if first or last:

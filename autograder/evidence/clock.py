@@ -73,7 +73,9 @@ def digits(record: Record) -> Iterator[Finding]:
         return  # Python prints all digits that it has
     printed = [each for point, seconds in timed(record) if is_counted(point) for each in seconds]
     printed = _few(printed)
-    stray = sum(not _as_printed(each) for each in printed)
+    nearest = [float(f"{each:.{PRINTED_DIGITS}g}") for each in printed]
+    pairs = zip(printed, nearest, strict=True)
+    stray = sum(not abs(each - near) <= EXACT * abs(each) for each, near in pairs)
     if stray > STRAY * len(printed):
         says = (
             f"{stray:,} of its {len(printed):,} samples are no numbers that {names[0]} prints: it gives"
@@ -91,7 +93,8 @@ def spread(record: Record) -> Iterator[Finding]:
         if len(point.samples) >= FEWEST and fine:
             looked_at += point.samples
     looked_at = _few(looked_at)
-    every, rounded = len(looked_at), sum(map(_is_round, looked_at))
+    every = len(looked_at)
+    rounded = sum(float(f"{value:.{ROUND_DIGITS}g}") == value for value in looked_at)
     if constant:
         says = f"At {constant} of its points every sample is the same; a clock shows that each differs."
         yield Finding(INCONCLUSIVE, says)
@@ -105,17 +108,13 @@ def timed(record: Record) -> Iterator[tuple[Point, list[float]]]:
     for point in record.points:
         unit = next((u for u in PER_SECOND if point.quantity.endswith(u)), "")
         # A2 runs ping and ssh, which print times in their own way.
-        if not unit or not point.samples or "check" in point.at:
-            continue
-        if point.quantity.endswith("_per_s"):
+        own_way = "check" in point.at or point.quantity.endswith("_per_s")
+        if not unit or not point.samples or own_way:
             continue
         times = point.facts["repetitions"] if is_counted(point) else [1] * len(point.samples)
         ways = 2 if point.quantity.startswith("half_round_trip") else 1
-        per = PER_SECOND[unit]
-        yield (
-            point,
-            [ways * s * n / per for s, n in zip(point.samples, times, strict=True)],
-        )
+        pairs, per = zip(point.samples, times, strict=True), PER_SECOND[unit]
+        yield point, [ways * s * n / per for s, n in pairs]
 
 
 def _few(samples: list[float]) -> list[float]:
@@ -131,19 +130,10 @@ def is_counted(point: Point) -> bool:
     return all(is_number(each) and each > 0 for each in times)
 
 
-def _as_printed(seconds: float) -> bool:
-    nearest = float(f"{seconds:.{PRINTED_DIGITS}g}")
-    return abs(seconds - nearest) <= EXACT * abs(seconds)
-
-
 def _is_fine(record: Record) -> bool:
     """Whether the clock that took the samples makes small steps, as far as the Record has it."""
     steps = [point.facts.get("clock_resolution_s") for point in record.points]
     return all(step < FINE_CLOCK_S for step in steps if is_number(step))
-
-
-def _is_round(value: float) -> bool:
-    return float(f"{value:.{ROUND_DIGITS}g}") == value
 
 
 def _moment(text: str) -> datetime:

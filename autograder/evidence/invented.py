@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import islice, product
 from pathlib import Path
-from typing import Any
 
 from autograder.evidence.finding import IMPOSSIBLE, OF_SIMULATIONS, Finding
 from beowulf import paths, predictions
@@ -60,11 +59,14 @@ def accepted(course: Path | None) -> Digests:
     """The digests by name that a course accepts beside those of this checkout."""
     if course is None or not (course / FILE).is_file():
         return {}
-    text = (course / FILE).read_text(encoding="utf-8")
-    more: dict[str, set[str]] = {}
-    for digest, name in LINE.findall(text):
-        more.setdefault(name, set()).add(digest)
-    return {name: frozenset(each) for name, each in more.items()}
+    return _by_name(LINE.findall((course / FILE).read_text(encoding="utf-8")))
+
+
+def _by_name(pairs: Iterable[tuple[str, str]]) -> Digests:
+    digests: dict[str, set[str]] = {}
+    for digest, name in pairs:
+        digests.setdefault(name, set()).add(digest)
+    return {name: frozenset(each) for name, each in digests.items()}
 
 
 def remember(course: Path) -> None:
@@ -87,12 +89,11 @@ def known() -> Digests:
 
 @lru_cache(maxsize=2)
 def _known(root: Path) -> Digests:
-    digests: dict[str, set[str]] = {}
-    for folder in (root / "labs", root / "beowulf" / "native"):
-        for file in (*folder.rglob("*.c"), *folder.rglob("*.py")):
-            digest = hashlib.sha256(file.read_bytes()).hexdigest()
-            digests.setdefault(file.name, set()).add(digest)
-    return {name: frozenset(each) for name, each in digests.items()}
+    return _by_name(
+        (hashlib.sha256(file.read_bytes()).hexdigest(), file.name)
+        for folder in (root / "labs", root / "beowulf" / "native")
+        for file in (*folder.rglob("*.c"), *folder.rglob("*.py"))
+    )
 
 
 def _says_so(record: Record) -> str:
@@ -150,7 +151,9 @@ def _together(names: list[str], more: Digests) -> Iterator[str]:
 
 def _sources(record: Record) -> str:
     """Whether each function's digest is that of the text that the Record has of it."""
-    for facts in _with_source(record):
+    for facts in (record.program, *(point.facts for point in record.points)):
+        if not (isinstance(facts, Mapping) and {"source", "sha256"} <= set(facts)):
+            continue
         source, digest = str(facts["source"]), str(facts["sha256"])
         if len(source) >= LONGEST_SOURCE or not source:
             continue
@@ -158,13 +161,6 @@ def _sources(record: Record) -> str:
             name = str(facts.get("name", "")) or "a function"
             return f"The digest of {name[:80]} is not that of its text in the Record."
     return ""
-
-
-def _with_source(record: Record) -> Iterator[Mapping[str, Any]]:
-    every: Iterable[Any] = (record.program, *(point.facts for point in record.points))
-    for facts in every:
-        if isinstance(facts, Mapping) and {"source", "sha256"} <= set(facts):
-            yield facts
 
 
 def _captures(record: Record, records: Path | None) -> Iterator[str]:

@@ -60,11 +60,9 @@ def steps(record: Record) -> Steps:
     middles: dict[str, dict[Place, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
     for point in points:
         samples = point.samples[:MOST]
-        values = (
-            dict(enumerate(samples[:MOST_PASSES]))
-            if one_launch
-            else {_launch(point): median(samples)}
-        )
+        values = {_launch(point): median(samples)}
+        if one_launch:
+            values = dict(enumerate(samples[:MOST_PASSES]))
         if min(values.values()) > 0:
             logs = {launch: math.log(value) for launch, value in values.items()}
             middles[_group(point, len(samples))][_place(point)].update(logs)
@@ -102,11 +100,8 @@ def _launch(point: Point) -> int:
 
 def _group(point: Point, samples: int) -> str:
     """What the points of one run of a program have in common, but for its launch."""
-    fixed = {
-        name: value
-        for name, value in point.at.items()
-        if name not in {*SIZES, *WITHIN_A_RUN, "launch"}
-    }
+    varied = {*SIZES, *WITHIN_A_RUN, "launch"}
+    fixed = {name: value for name, value in point.at.items() if name not in varied}
     return json.dumps([fixed, samples], sort_keys=True)
 
 
@@ -137,22 +132,14 @@ def resembling(every: Sequence[Steps], owners: Sequence[str]) -> Iterator[Resemb
         score = like * np.sqrt(common * (launches - 1))
         for one, other in np.argwhere((like >= LEAST_LIKE) & (score >= LEAST_SCORE)):
             if one < other and owners[rows[one]] != owners[rows[other]]:
-                yield Resemblance(
-                    rows[one],
-                    rows[other],
-                    float(like[one, other]),
-                    float(score[one, other]),
-                    int(common[one, other]),
-                )
+                alike, sure = float(like[one, other]), float(score[one, other])
+                places = int(common[one, other])
+                yield Resemblance(rows[one], rows[other], alike, sure, places)
 
 
 def _products(values: Values, order: Sequence[int]) -> Values:
     """The sum of the products of all places of each two Records, the launches of the second in this order."""
-    flat, other = (
-        values.reshape(len(values), -1),
-        values[:, :, list(order)].reshape(len(values), -1),
-    )
-    products: Values = flat @ other.T
+    products: Values = np.tensordot(values, values[:, :, list(order)], ([1, 2], [1, 2]))
     return np.maximum(products, products.T)
 
 
@@ -163,10 +150,5 @@ def _orders(launches: int) -> Iterable[Sequence[int]]:
 
 
 def _most_frequent(sets: Iterable[frozenset[int]]) -> list[int]:
-    counts: dict[frozenset[int], int] = defaultdict(int)
-    for each in sets:
-        counts[each] += 1
-    most = max(
-        counts, key=lambda each: (counts[each], len(each), sorted(each)), default=frozenset()
-    )
-    return sorted(most)
+    counts = Counter(sets)
+    return sorted(max(counts, key=lambda each: (counts[each], len(each), sorted(each)), default=()))

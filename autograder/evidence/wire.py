@@ -37,7 +37,7 @@ def _faster(record: Record) -> Finding | None:
     """Whether a message arrived sooner than its bytes can leave the card."""
     name = record.cluster.get("rate", "")
     rate = RATE_BITS_PER_S.get(name)
-    if rate is None or _changes_cables(record):
+    if rate is None or (record.study in STUDIES and find(record.study).changes_cables):
         return None
     cables = record.cluster.get("networks", 1)
     for point in record.points:
@@ -54,10 +54,6 @@ def _faster(record: Record) -> Finding | None:
                 )
                 return Finding(IMPOSSIBLE, message)
     return None
-
-
-def _changes_cables(record: Record) -> bool:
-    return record.study in STUDIES and find(record.study).changes_cables
 
 
 def _at_the_switch(record: Record) -> Finding | None:
@@ -119,7 +115,9 @@ def _headers(point: Point, record: Record) -> Finding | None:
         )
         return Finding(IMPOSSIBLE, message)
     # A card that cuts segments itself is given longer ones, and so a capture has them.
-    segment = _mtu(record) - facts["ip_header_bytes"] - facts["tcp_header_bytes"]
+    mtu = record.cluster.get("mtu", "")
+    carries = int(mtu) if mtu.isdecimal() else MTU_BYTES
+    segment = carries - facts["ip_header_bytes"] - facts["tcp_header_bytes"]
     segment = max(segment, facts["payload_bytes"])
     size, segments = facts.get("bytes"), facts.get("segments")
     if is_number(size) and is_number(segments) and size > segments * segment:
@@ -149,9 +147,3 @@ def _messages(point: Point) -> Finding | None:
         )
         return Finding(IMPOSSIBLE, message)
     return None
-
-
-def _mtu(record: Record) -> int:
-    """What a frame can carry: the MTU that the node reported, or Ethernet's."""
-    mtu = record.cluster.get("mtu", "")
-    return int(mtu) if mtu.isdecimal() else MTU_BYTES

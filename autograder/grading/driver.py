@@ -18,7 +18,7 @@ from typing import Any
 from sqlalchemy.exc import SAWarning
 
 from autograder.course.course import Course, Graded, saving
-from autograder.files import locked, write_text
+from autograder.files import locked, read_json, write_text
 from autograder.grading import one_submission, workers
 from autograder.grading.gradebook import Entries
 from autograder.grading.one_submission import Assignment, Outcome
@@ -62,8 +62,7 @@ def grade(
 
 def ungraded(course: Path, slug: str) -> dict[str, str]:
     """Why submissions could not be graded when it was tried last, by learner."""
-    file = log.folder(course, slug) / UNGRADED
-    return json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    return read_json(log.folder(course, slug) / UNGRADED, {})
 
 
 def _chosen(course: Course, slug: str, students: Sequence[str] | None) -> list[str]:

@@ -24,7 +24,11 @@ class Entries:
         book.db().expire_on_commit = False
         # Kept, so that the names of the cells are read once and not for every learner.
         self._notebooks = list(book.find_assignment(assignment.slug).notebooks)
-        self._cells = [cell for each in self._notebooks for cell in _cells(each)]
+        self._cells = [
+            cell
+            for each in self._notebooks
+            for cell in (*each.grade_cells, *each.solution_cells, *each.task_cells)
+        ]
         self._dates = dates.of_lab(assignment.course, assignment.slug)
         self._collected = {
             each.student: each for each in log.remembered(assignment.course, assignment.slug)
@@ -41,27 +45,24 @@ class Entries:
 
     def enter(self, outcome: Outcome) -> None:
         """Write the points of a submission; points given by a person stay, and are marked to be checked again."""
+        student = outcome.student
         try:
-            self._enter(outcome)
+            self.book.update_or_create_student(student)
+            submission = self.book.update_or_create_submission(self.assignment.slug, student)
+            for notebook in submission.notebooks:
+                for grade in notebook.grades:
+                    if grade.name in outcome.points:
+                        grade.auto_score = outcome.points[grade.name]
+                        by_hand = grade.manual_score is not None or grade.auto_score is None
+                        grade.needs_manual_grade = by_hand
+                for comment in notebook.comments:
+                    if comment.name in outcome.comments:
+                        comment.auto_comment = outcome.comments[comment.name]
+            lateness.enter(self.book, submission, self.late(student))
+            self.book.db.commit()
         except Exception:
             self.book.db.rollback()
             raise
-
-    def _enter(self, outcome: Outcome) -> None:
-        student = outcome.student
-        self.book.update_or_create_student(student)
-        submission = self.book.update_or_create_submission(self.assignment.slug, student)
-        for notebook in submission.notebooks:
-            for grade in notebook.grades:
-                if grade.name in outcome.points:
-                    grade.auto_score = outcome.points[grade.name]
-                    by_hand = grade.manual_score is not None or grade.auto_score is None
-                    grade.needs_manual_grade = by_hand
-            for comment in notebook.comments:
-                if comment.name in outcome.comments:
-                    comment.auto_comment = outcome.comments[comment.name]
-        lateness.enter(self.book, submission, self.late(student))
-        self.book.db.commit()
 
     def late(self, student: str) -> Lateness:
         """Whether what a learner handed in is late."""
@@ -92,7 +93,3 @@ class Entries:
             late=self.late(student).says,
             taken_off=float(submission.late_submission_penalty or 0.0),
         )
-
-
-def _cells(notebook: Any) -> list[Any]:
-    return [*notebook.grade_cells, *notebook.solution_cells, *notebook.task_cells]

@@ -111,14 +111,13 @@ def grade(assignment: Assignment, student: str) -> Outcome:
             # Without comparing with nbformat's schema once more, which takes as long as all else.
             text = v4.writes(notebook)
             (folder / f"{released.name}.ipynb").write_text(text + "\n", encoding="utf-8")
-        set_permissions(folder, assignment.permissions)
+        for path in filter(Path.is_file, folder.rglob("*")):
+            path.chmod(assignment.permissions)
     except LabError as problem:
         return Outcome(student, problem=str(problem))
     except OSError as problem:
-        reason = problem.strerror or str(problem)
-        return Outcome(
-            student, problem=f"It could not be written: {reason}. Make room and grade again."
-        )
+        why = f"It could not be written: {problem.strerror or problem}. Make room and grade again."
+        return Outcome(student, problem=why)
     except Exception as problem:
         reason = (f"{type(problem).__name__}: {problem}".splitlines() or [""])[0]
         return Outcome(student, problem=f"It could not be graded ({reason[:200]}).")
@@ -203,13 +202,6 @@ def _marks(notebook: NotebookNode) -> tuple[dict[str, float | None], dict[str, s
     return points, comments
 
 
-def set_permissions(folder: Path, permissions: int) -> None:
-    """Give the files the permissions of the course's configuration."""
-    for path in folder.rglob("*"):
-        if path.is_file():
-            path.chmod(permissions)
-
-
 def publish(assignment: Assignment, student: str) -> None:
     """Put what was graded into its place; what was there before is removed only when the new is complete."""
     new, place = assignment.new(student), assignment.autograded(student)
@@ -232,6 +224,6 @@ def is_graded(assignment: Assignment, student: str) -> bool:
     place = assignment.autograded(student)
     if not all((place / f"{each.name}.ipynb").is_file() for each in assignment.notebooks):
         return False
-    handed_in = submissions.timestamp(assignment.submitted(student))
-    graded = submissions.timestamp(place)
+    places = (assignment.submitted(student), place)
+    handed_in, graded = map(submissions.timestamp, places)
     return handed_in is None or graded is None or handed_in <= graded

@@ -80,7 +80,9 @@ def gather(course: Course, slug: str, *, with_reasons: bool = False) -> ClassOfL
     The reasons are in the graded notebooks, and are read only where they are needed.
     """
     with course.gradebook() as book:
-        questions = _questions(course.released(slug, book))
+        notebooks = course.released(slug, book)
+        cells = [cell for each in notebooks for cell in known(each).cells.values()]
+        questions = {cell.name: cell.points for cell in cells if cell.grade or cell.task}
         given = list(_given(book, slug, questions))
         enrolled = [student.id for student in roster.enrolled(book)]
         taken_off = {
@@ -110,11 +112,6 @@ def gather(course: Course, slug: str, *, with_reasons: bool = False) -> ClassOfL
         ),
         taken_off={student: points for student, points in taken_off.items() if points},
     )
-
-
-def _questions(notebooks: list[Any]) -> dict[str, float]:
-    cells = (cell for notebook in notebooks for cell in known(notebook).cells.values())
-    return {cell.name: cell.points for cell in cells if cell.grade or cell.task}
 
 
 def _given(book: Any, slug: str, questions: dict[str, float]) -> Iterator[Given]:

@@ -32,14 +32,7 @@ _MOODLE = re.compile(r"(?P<name>.+?)_(?P<number>\d+)_assignsubmission_[a-z]+_?(?
 # As Canvas names a file: lastfirst_LATE_PERSON_UPLOAD_FILE.
 _CANVAS = re.compile(r"(?P<name>[^_]+)(?P<late>_LATE)?_(?P<number>\d+)_\d+_(?P<rest>.+)")
 # What a damaged zip, a password or a rare way of packing makes of reading it.
-DAMAGED = (
-    zipfile.BadZipFile,
-    zlib.error,
-    NotImplementedError,
-    RuntimeError,
-    EOFError,
-    ValueError,
-)
+DAMAGED = (zipfile.BadZipFile, zlib.error, RuntimeError, EOFError, ValueError)
 
 
 @dataclass(frozen=True)
@@ -152,9 +145,8 @@ def in_zip(archive: zipfile.ZipFile) -> list[Entry]:
         elif member.flag_bits & ENCRYPTED:
             entries.append((path, "needs a password and is left out"))
         else:
-            opened = partial(archive.open, member)
-            piece = Piece(path, member.file_size, _changed(member), opened)
-            entries.append((path, piece))
+            read = partial(archive.open, member)
+            entries.append((path, Piece(path, member.file_size, _changed(member), read)))
     return entries
 
 
@@ -193,15 +185,11 @@ def _below_one_folder(entries: list[Entry], slug: str) -> list[Entry]:
     if {path.parts[1] for path, _ in inner} == {slug}:
         return entries
     # With files directly in it, it is a sender's own folder.
-    if not inner or any(len(path.parts) == 2 and isinstance(what, Piece) for path, what in inner):
-        if not _all_of_canvas(inner):
+    files = [path for path, what in inner if isinstance(what, Piece)]
+    if not inner or any(len(path.parts) == 2 for path in files):
+        if not (files and all(_CANVAS.fullmatch(path.name) for path in files)):
             return entries
     return [(PurePosixPath(*path.parts[1:]), what) for path, what in inner]
-
-
-def _all_of_canvas(entries: list[Entry]) -> bool:
-    files = [path.name for path, what in entries if isinstance(what, Piece)]
-    return bool(files) and all(_CANVAS.fullmatch(name) for name in files)
 
 
 def _sorted(entries: list[Entry], slug: str) -> list[Archive]:
@@ -243,5 +231,4 @@ def _sender(path: PurePosixPath, what: Piece | str) -> tuple[Archive | None, Pur
 def _keep_only_lab(slug: str, hand_in: Archive) -> None:
     """Of a sender with a folder for each lab, only what is in this lab's folder."""
     inner = [piece for piece in hand_in.pieces if piece.path.parts[0] == slug]
-    if inner and len(inner) < len(hand_in.pieces):
-        hand_in.pieces = inner
+    hand_in.pieces = inner or hand_in.pieces

@@ -45,10 +45,8 @@ def collect(
             results = _from_exchange(course, wanted, learners, older)
         else:
             submitted = course.folder / "submitted"
-            results = list(
-                submissions.collect(place, wanted, submitted, learners, older=older, times=given)
-            )
-            if not results:
+            came = submissions.collect(place, wanted, submitted, learners, older=older, times=given)
+            if not (results := list(came)):
                 raise LabError(
                     f"There is nothing to collect in {place}.",
                     "It holds one folder a learner, named as the learner, with the notebook in it.",
@@ -76,9 +74,7 @@ def _from_exchange(
     there = exchange.hand_ins(course, wanted.slug)
     _must_have_owners(there)
     others = set(course.submitted(wanted.slug)) - set(there)
-    results = [
-        _newest(course, wanted, learners, several, older) for _, several in sorted(there.items())
-    ]
+    results = [_newest(course, wanted, learners, there[each], older) for each in sorted(there)]
     results += [_as_it_was(course, wanted, student) for student in sorted(others)]
     if not results:
         raise LabError(
@@ -126,10 +122,8 @@ def _newest(
         return Collected(student, was.outcome, [*notes, *was.notes])
     notes += [_still_to_come(each, chosen) for each in several if each.ahead and not each.fault]
     if chosen.changed:
-        at = f"{chosen.changed:%Y-%m-%d %H:%M} UTC"
-        notes.append(
-            f"Its folder in the exchange was changed at {at}, after the time it was handed in."
-        )
+        at = f"{chosen.changed:%Y-%m-%d %H:%M} UTC, after the time it was handed in"
+        notes.append(f"Its folder in the exchange was changed at {at}.")
     before = submissions.timestamp(folder)
     if before and chosen.when <= before and not older:
         was = _as_it_was(course, wanted, student)

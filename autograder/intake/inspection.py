@@ -15,6 +15,7 @@ from nbformat import NotebookNode
 from autograder import evidence
 from autograder.evidence import invented, record_files, shared_records, variants
 from autograder.evidence.record_files import ANSWERS, RECORDS
+from autograder.text import shortened
 from beowulf import paths
 from beowulf.course import lab_file
 from beowulf.errors import LabError
@@ -137,16 +138,10 @@ def _output(output: object) -> dict[str, Any] | None:
     if kind not in ("display_data", "execute_result"):
         return None
     data = output.get("data")
-    shown: dict[str, Any] = {
-        "output_type": kind,
-        "metadata": {},
-        # Text and pictures; all else is no text, and is not shown.
-        "data": {
-            _text(name): _text(value)
-            for name, value in (data.items() if isinstance(data, dict) else ())
-            if isinstance(value, str | list)
-        },
-    }
+    # Text and pictures; all else is no text, and is not shown.
+    every = data.items() if isinstance(data, dict) else ()
+    texts = {_text(name): _text(value) for name, value in every if isinstance(value, str | list)}
+    shown: dict[str, Any] = {"output_type": kind, "metadata": {}, "data": texts}
     return shown | ({"execution_count": _count(output)} if kind == "execute_result" else {})
 
 
@@ -203,12 +198,8 @@ def record_notes(folder: Path, slug: str, student: str, course: Path | None) -> 
         f" which is not of this lab: {', '.join(names[:3])}."
         for study, names in sorted(others.items())
     ]
-    return [*_short(unreadable), *_short(foreign), *_short(made_up), *_short(strange)]
-
-
-def _short(notes: list[str]) -> list[str]:
-    more = len(notes) - MOST_SENTENCES
-    return [*notes[:MOST_SENTENCES], *([f"And {more} more like these."] if more > 0 else [])]
+    kinds = (unreadable, foreign, made_up, strange)
+    return [note for notes in kinds for note in shortened(notes, MOST_SENTENCES)]
 
 
 @cache

@@ -6,8 +6,9 @@ import json
 from collections.abc import Iterable
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
-from autograder.files import write_text
+from autograder.files import read_json, write_text
 from autograder.intake.submissions import FILES, TABLE, Collected
 
 FILE = "collected.json"
@@ -47,6 +48,5 @@ def _with_times(new: Collected, before: Collected | None) -> Collected:
 
 def remembered(course: Path, slug: str) -> list[Collected]:
     """The notes of the last collections of a lab."""
-    file = folder(course, slug) / FILE
-    content = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else []
+    content: list[dict[str, Any]] = read_json(folder(course, slug) / FILE, [])
     return [Collected(**each) for each in content]

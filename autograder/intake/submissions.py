@@ -199,13 +199,13 @@ class _Writing:
         for piece in pieces:
             if piece.path == PurePosixPath(TIMESTAMP):
                 continue
+            fault = ""
             if piece.size > LARGEST_FILE_KB * 1000:
-                size = f"has more than {LARGEST_FILE_KB // 1000} MB and is left out"
-                self.notes.append(f"{piece.path} {size}.")
-                continue
-            if len(piece.path.parts) > MOST_FOLDERS:
-                name = f"{str(piece.path)[:60]}…"
-                self.notes.append(f"{name} is in more than {MOST_FOLDERS} folders and is left out.")
+                fault = f"{piece.path} has more than {LARGEST_FILE_KB // 1000} MB"
+            elif len(piece.path.parts) > MOST_FOLDERS:
+                fault = f"{str(piece.path)[:60]}… is in more than {MOST_FOLDERS} folders"
+            if fault:
+                self.notes.append(f"{fault} and is left out.")
                 continue
             self.files += 1
             if self.files > MOST_FILES:
@@ -239,13 +239,9 @@ class _Writing:
         try:
             with zipfile.ZipFile(path) as archive:
                 entries = archives.in_zip(archive)
+                wrong = [(inner, why) for inner, why in entries if isinstance(why, str) and why]
+                self.notes += [f"{inner} in {name} {why}." for inner, why in wrong]
                 pieces = [piece for _, piece in entries if isinstance(piece, Piece)]
-                wrong = [
-                    f"{inner} in {name} {why}."
-                    for inner, why in entries
-                    if isinstance(why, str) and why
-                ]
-                self.notes += wrong
                 self._all([each for each in pieces if each.path.suffix.lower() != ".zip"])
         except archives.DAMAGED as bad:
             self.notes.append(f"{name} is not a zip that can be read ({bad}) and is left out.")
@@ -256,9 +252,8 @@ def tidy(folder: Path, wanted: Wanted) -> list[str]:
     """Bring a hand-in into the form that grading expects, as far as there is no doubt; what was done."""
     notes = _move_up(folder, wanted)
     notes += rename(folder, wanted)
-    loose = sorted(path for path in folder.iterdir() if path.is_file())
-    loose = [path for path in loose if inspection.belongs_to_records(path.name)]
-    if loose:
+    loose = [path for path in sorted(folder.iterdir()) if path.is_file()]
+    if loose := [path for path in loose if inspection.belongs_to_records(path.name)]:
         (folder / RECORDS).mkdir(exist_ok=True)
         moved = [path for path in loose if not (folder / RECORDS / path.name).exists()]
         for path in moved:

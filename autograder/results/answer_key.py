@@ -40,13 +40,6 @@ def chosen(name: str) -> list[LabFile]:
     return [lab_file.read(slug) for slug in slugs]
 
 
-def _by(lab: LabFile, question: QuestionTable) -> str:
-    """Who gives the points of a question; nothing in a kit, which has no rubrics."""
-    if not questions.has_rubric(lab.slug):
-        return ""
-    return "program" if question.name in questions.scorers(lab.slug) else "person"
-
-
 def _heading(lab: LabFile) -> str:
     points = sum(each.points for each in lab.questions.values())
     minutes = f"{lab.minutes:g} minutes of core, {points:g} points"
@@ -54,12 +47,12 @@ def _heading(lab: LabFile) -> str:
 
 
 def _table(lab: LabFile) -> str:
-    lines = [
-        "| question | points | by | section | what is asked |",
-        "| --- | --- | --- | --- | --- |",
-    ]
+    lines = ["| question | points | by | section | what is asked |", f"|{' --- |' * 5}"]
+    # A kit has no rubrics.
+    ours = questions.scorers(lab.slug) if questions.has_rubric(lab.slug) else None
     for each in lab.questions.values():
-        cells = (f"`{each.name}`", f"{each.points:g}", _by(lab, each), each.read, each.asks)
+        by = "" if ours is None else "program" if each.name in ours else "person"
+        cells = (f"`{each.name}`", f"{each.points:g}", by, each.read, each.asks)
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 

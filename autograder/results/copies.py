@@ -20,7 +20,7 @@ from typing import Any
 from autograder.evidence import invented, near_copies, record_files, shared_records, variants
 from autograder.evidence.near_copies import Resemblance, Steps
 from autograder.evidence.record_files import RECORDS
-from autograder.text import counted
+from autograder.text import counted, shortened
 from beowulf import schemas
 from beowulf.record import Record
 
@@ -76,11 +76,7 @@ class Suspicion:
     @property
     def what(self) -> str:
         """Every sentence, or the first of very many."""
-        sentences = [each.what for each in self.shared]
-        more = len(sentences) - MOST_SENTENCES
-        return " ".join(
-            [*sentences[:MOST_SENTENCES], *([f"And {more} more like these."] if more > 0 else [])]
-        )
+        return " ".join(shortened([each.what for each in self.shared], MOST_SENTENCES))
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -182,9 +178,8 @@ def _steps(record: Record) -> Steps | None:
 
 
 def _captures(student: str, folder: Path, course: Path | None) -> Iterator[_File]:
-    gifts = (
-        {path.name for path in (course / shared_records.FOLDER).glob("*/*")} if course else set()
-    )
+    given = (course / shared_records.FOLDER).glob("*/*") if course else ()
+    gifts = {path.name for path in given}
     for path in sorted(folder.glob("*.pcap*")):
         if path.is_symlink() or not path.is_file() or path.name in gifts:
             continue

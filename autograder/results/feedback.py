@@ -161,8 +161,12 @@ class AddSummary(NbGraderPreprocessor):  # type: ignore[misc]
         sections = _sections(each.read for each in rows)
         written = [(row, cell) for row, cell in zip(rows, graded, strict=True) if is_solution(cell)]
         title = f"Lab {slug[:2]}: {lab_file.read(slug).title}"
+        # The points in all, by nbgrader's own count.
+        reached = f"<strong>{about['score']:g} of {about['max_score']:g} points</strong>"
+        waits = sum(row.of for row in rows if row.points is None)
+        later = f", of which {waits:g} are still to be given by your instructor" if waits else ""
         top = (
-            f"{LOOK}<h1>{as_html(title)}</h1>{_total(rows, about)}"
+            f"{LOOK}<h1>{as_html(title)}</h1><p>{reached}{later}.</p>"
             f"{_paragraph(late)}{_table(rows, sections)}{_paragraph(AS_SAVED)}{_written(written)}"
         )
         nb.cells.insert(0, new_cell("markdown", top, id="beowulf-summary"))
@@ -223,14 +227,6 @@ def _paragraph(text: str) -> str:
     return f"<p>{as_html(text)}</p>" if text else ""
 
 
-def _total(rows: list[_Row], about: dict[str, Any]) -> str:
-    """The points in all, by nbgrader's own count."""
-    waits = sum(row.of for row in rows if row.points is None)
-    reached = f"<strong>{about['score']:g} of {about['max_score']:g} points</strong>"
-    later = f", of which {waits:g} are still to be given by your instructor" if waits else ""
-    return f"<p>{reached}{later}.</p>"
-
-
 def _written(answers: list[tuple[_Row, NotebookNode]]) -> str:
     """What the learner wrote for a person to read, each with its points and the person's comment."""
     if not answers:
@@ -239,11 +235,7 @@ def _written(answers: list[tuple[_Row, NotebookNode]]) -> str:
     parts = [
         f'<h3 id="written-{escape(row.question, quote=True)}">{as_html(row.question)}: {row.reached}</h3>'
         + (cell.source if cell.cell_type == "markdown" else f"<p>{as_html(cell.source)}</p>")
-        + (
-            f"<p><strong>Your instructor:</strong> {as_html(row.comment)}</p>"
-            if row.comment
-            else ""
-        )
+        + f"<p><strong>Your instructor:</strong> {as_html(row.comment)}</p>" * bool(row.comment)
         for row, cell in answers
     ]
     return f"<h2>Your written answers</h2>{''.join(parts)}"
@@ -276,11 +268,9 @@ def _table(rows: list[_Row], sections: Mapping[str, _Section]) -> str:
         f'<tr><th scope="row" {CELL}><a href="#{escape(row.question, quote=True)}">'
         f"{as_html(row.question)}</a></th>"
         f"<td {CELL}>{as_html(row.reached)}</td>"
-        + "".join(
-            f"<td {TEXT}>{as_html(text)}</td>"
-            for text in (f"{row.found} {row.comment}".strip(), row.expected)
-        )
-        + f"<td {CELL}>{_link(row.read, sections)}</td></tr>"
+        f"<td {TEXT}>{as_html(f'{row.found} {row.comment}'.strip())}</td>"
+        f"<td {TEXT}>{as_html(row.expected)}</td>"
+        f"<td {CELL}>{_link(row.read, sections)}</td></tr>"
         for row in rows
     )
     caption = "<caption>Your points, question by question</caption>"

@@ -35,14 +35,12 @@ def minutes_spent(records: Sequence[Record]) -> float | None:
     )
     if not spans:
         return None
-    total_min = 0.0
-    began, ended = spans[0]
-    for start, end in spans[1:]:
-        if (start - ended).total_seconds() / 60 > LONGEST_PAUSE_MIN:
-            total_min += (ended - began).total_seconds() / 60
-            began = start
-        ended = max(ended, end)
-    return total_min + (ended - began).total_seconds() / 60
+    total, last = timedelta(), spans[0][0]
+    for start, end in spans:
+        # What runs on after a pause counts from its start.
+        since = start if start - last > timedelta(minutes=LONGEST_PAUSE_MIN) else last
+        total, last = total + max(end - since, timedelta()), max(end, last)
+    return total / timedelta(minutes=1)
 
 
 def time_spent(minutes: Mapping[str, float | None]) -> Section:
@@ -57,12 +55,8 @@ def time_spent(minutes: Mapping[str, float | None]) -> Section:
         f" {LONGEST_PAUSE_MIN:g} minutes; reading before the first measurement is not in it."
         f" The median is {counted(round(median(measured.values())), 'minute')}."
     )
-    figure = charts.histogram(
-        list(measured.values()),
-        max(measured.values()),
-        title="Time spent measuring",
-        value_title="minutes",
-    )
+    values, heading = list(measured.values()), "Time spent measuring"
+    figure = charts.histogram(values, max(values), title=heading, value_title="minutes")
     return Section("time", title, text, table, figure)
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,14 @@ if TYPE_CHECKING:
     from autograder.course.course import Course
 
 PAGE = "index.html"
+PARTS = {
+    "Points by question": sections.by_question,
+    "Points by learner": sections.by_learner,
+    "Waits for you": sections.waiting,
+    "Hand-ins": sections.hand_ins,
+    "Late hand-ins": sections.late,
+    "Common wrong answers": sections.wrong_answers,
+}
 
 
 def write(course: Course, slug: str, progress: Progress = no_progress) -> Path:
@@ -48,23 +57,17 @@ def write(course: Course, slug: str, progress: Progress = no_progress) -> Path:
     with warnings.catch_warnings():
         # A letter that the font lacks; the table has it.
         warnings.simplefilter("ignore", UserWarning)
-        parts: tuple[tuple[str, Callable[[], Section]], ...] = (
-            ("Points by question", lambda: sections.by_question(lab_class)),
-            ("Points by learner", lambda: sections.by_learner(lab_class)),
-            ("Waits for you", lambda: sections.waiting(lab_class)),
-            ("Hand-ins", lambda: sections.hand_ins(lab_class)),
-            ("Late hand-ins", lambda: sections.late(lab_class)),
-            ("Common wrong answers", lambda: sections.wrong_answers(lab_class)),
-            ("Time spent", lambda: measured.time_spent(minutes)),
-            (
-                "Suspected copies",
-                lambda: measured.suspected_copies(copies.suspected(folders, course.folder)),
-            ),
-        )
-        made = [_guarded(title, make) for title, make in parts]
-        return _write(
-            course, slug, made, _about(course, len(lab_class.submitted), len(lab_class.roster))
-        )
+        made = [_guarded(title, partial(make, lab_class)) for title, make in PARTS.items()]
+        made.append(_guarded("Time spent", lambda: measured.time_spent(minutes)))
+        made.append(_guarded("Suspected copies", lambda: _copies(folders, course.folder)))
+        when = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+        counts = f"{len(lab_class.submitted)} handed in, {len(lab_class.roster)} on the roster"
+        about = f"Course {course.api.course_id}; {counts}; written {when}. For instructors only."
+        return _write(log.folder(course.folder, slug), slug, made, about)
+
+
+def _copies(hand_ins: Mapping[str, Path], course: Path) -> Section:
+    return measured.suspected_copies(copies.suspected(hand_ins, course))
 
 
 def _guarded(title: str, make: Callable[[], Section]) -> Section:
@@ -74,19 +77,11 @@ def _guarded(title: str, make: Callable[[], Section]) -> Section:
     except Exception as problem:
         name = title.lower().replace(" ", "-")
         text = f"This part could not be made ({type(problem).__name__}: {str(problem)[:200]})."
-        return Section(
-            name, title, text, pd.DataFrame(), urgent=f"{title}: this part could not be made"
-        )
+        urgent = f"{title}: this part could not be made"
+        return Section(name, title, text, pd.DataFrame(), urgent=urgent)
 
 
-def _about(course: Course, handed_in: int, enrolled: int) -> str:
-    when = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    counts = f"{handed_in} handed in, {enrolled} on the roster"
-    return f"Course {course.api.course_id}; {counts}; written {when}. For instructors only."
-
-
-def _write(course: Course, slug: str, made: list[Section], about: str) -> Path:
-    folder = log.folder(course.folder, slug)
+def _write(folder: Path, slug: str, made: list[Section], about: str) -> Path:
     for section in made:
         rows = [list(section.table.columns), *section.table.itertuples(index=False, name=None)]
         plain = [

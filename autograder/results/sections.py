@@ -18,13 +18,8 @@ from autograder.results import charts
 from autograder.text import counted
 from beowulf.figures import Figure
 
-FULL, PART, NONE, AGAIN, WAITS = (
-    "full points",
-    "part of them",
-    "none",
-    "measure again",
-    "waits for you",
-)
+FULL, PART, NONE = "full points", "part of them", "none"
+AGAIN, WAITS = "measure again", "waits for you"
 # Where each has its place among the colours: what is well in blue, what is not in red.
 KINDS = {FULL: 0, PART: 5, NONE: 1, AGAIN: 3, WAITS: 4}
 MOST_WRONG = 5  # answers of one question
@@ -50,12 +45,13 @@ def by_question(lab_class: ClassOfLab) -> Section:
     points: dict[str, list[float]] = {question: [] for question in lab_class.questions}
     again = {(each.student, each.question) for each in lab_class.reasons if each.score.outcome}
     for each in lab_class.given:
-        kind = WAITS if each.points is None else _kind(each.points, each.of)
+        kind = WAITS
+        if each.points is not None:
+            points[each.question].append(each.points)
+            kind = FULL if each.points >= each.of else PART if each.points > 0 else NONE
         if kind in (PART, NONE) and (each.student, each.question) in again and not each.by_hand:
             kind = AGAIN
         counts[each.question][kind] += 1
-        if each.points is not None:
-            points[each.question].append(each.points)
     rows: list[tuple[Any, ...]] = []
     for question, of in lab_class.questions.items():
         middle = mean(points[question]) if points[question] else None
@@ -70,17 +66,9 @@ def by_question(lab_class: ClassOfLab) -> Section:
     if share < 100:
         text += f" The hardest is {hardest}: {share} % on average."
     figure = charts.shares(counts, KINDS, title="Points by question", value_title="learners")
-    return Section(
-        "questions",
-        "Points by question",
-        text,
-        pd.DataFrame(rows, columns=columns),
-        figure if lab_class.given else None,
-    )
-
-
-def _kind(points: float, of: float) -> str:
-    return FULL if points >= of else PART if points > 0 else NONE
+    shown = figure if lab_class.given else None
+    table = pd.DataFrame(rows, columns=columns)
+    return Section("questions", "Points by question", text, table, shown)
 
 
 def by_learner(lab_class: ClassOfLab) -> Section:

@@ -178,11 +178,9 @@ def trips(record: Record, expected: str) -> Score:
         return Score(0, 2, f"{record.file_name}: {why}", expected)
     pairs = list(permutations(range(len(_nodes(record))), 2))
     faults += _faults(record, "Send and Recv")
-    if left := [pair for pair in pairs if of_pair.get(pair, 0) < FEWEST_SAMPLES]:
-        faults.append(
-            f"From rank {left[0][0]} to rank {left[0][1]} it has {of_pair.get(left[0], 0)} samples;"
-            f" {FEWEST_SAMPLES} are needed."
-        )
+    for one, other in [pair for pair in pairs if of_pair.get(pair, 0) < FEWEST_SAMPLES][:1]:
+        has = f"{of_pair.get((one, other), 0)} samples; {FEWEST_SAMPLES} are needed."
+        faults.append(f"From rank {one} to rank {other} it has {has}")
     said = " ".join(faults) or f"right between {len(pairs)} ordered pairs of nodes."
     return Score(1 if faults else 2, 2, f"{record.file_name}: {said}", expected)
 
@@ -190,15 +188,19 @@ def trips(record: Record, expected: str) -> Score:
 def _faults(record: Record, needed: str) -> list[str]:
     """What is wrong with a Record of a learner's function that has to send and to receive."""
     called = _calls(record)
-    cut = [] if record.complete else ["It was cut short."]
-    return (
-        cut if called & SENDS and called & RECEIVES else [*cut, f"Its text does not call {needed}."]
-    )
+    faults = [] if record.complete else ["It was cut short."]
+    if not (called & SENDS and called & RECEIVES):
+        faults.append(f"Its text does not call {needed}.")
+    return faults
 
 
 def _calls(record: Record) -> set[str]:
     """What the learner's function calls."""
     return calls(next((str(p.facts["source"]) for p in record.points if "own" in p.at), ""))
+
+
+def _of_cluster_d(*names: str) -> ByRecord:
+    return ByRecord(broken_ring.waiting, STUDY, numbers_and_words(*names), broken_ring.VARIANT)
 
 
 SCORERS: dict[str, Scorer] = {
@@ -215,18 +217,9 @@ SCORERS: dict[str, Scorer] = {
     ),
     "a5-record": a5_record,
     "idle-mbit": ByRecord(idle, "A5", idle_mbit),
-    "broken-a": partial(broken, "a"),
-    "broken-b": partial(broken, "b"),
-    "broken-c": partial(broken, "c"),
-    "ring-waits": ByRecord(
-        broken_ring.waiting,
-        STUDY,
-        numbers_and_words("sender_rank", "receiving_ranks"),
-        broken_ring.VARIANT,
-    ),
-    "broken-d": ByRecord(
-        broken_ring.waiting, STUDY, numbers_and_words("node_d"), broken_ring.VARIANT
-    ),
+    **{f"broken-{name}": partial(broken, name) for name in "abc"},
+    "ring-waits": _of_cluster_d("sender_rank", "receiving_ranks"),
+    "broken-d": _of_cluster_d("node_d"),
 }
 
 

@@ -39,13 +39,8 @@ def karp_flatt(
         name: facts_03.both_ways(facts, f"share of {rows} rows on {ranks}")
         for name, ranks in SHARES.items()
     }
-    return near(
-        submission,
-        wanted,
-        f"for the plate of {rows} rows, by {by}",
-        tolerance=tolerance,
-        tolerance_percent=tolerance_percent,
-    )
+    where = f"for the plate of {rows} rows, by {by}"
+    return near(submission, wanted, where, tolerance, tolerance_percent)
 
 
 def cores_bound(

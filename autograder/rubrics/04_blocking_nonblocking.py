@@ -84,10 +84,10 @@ def own(protocol: str, submission: Submission, *, slowest_times_c: float) -> Sco
 
     def judge(record: Record, expected: str) -> Score:
         facts = own_roundtrip.own(record)
-        samples = {
-            size: [s for p in _of(record, own_roundtrip.OWN, size) for s in p]
-            for size in (SMALL_BYTES, LARGE_BYTES)
-        }
+        samples: dict[int, list[float]] = {SMALL_BYTES: [], LARGE_BYTES: []}
+        for size, found in samples.items():
+            for point in record.select(language=own_roundtrip.OWN, size_bytes=size):
+                found += point.samples if point.quantity == HALF else []
         if not all(samples.values()):
             why = " ".join(map(str, facts.get("faults", []))) or "It has no times of yours."
             return Score(0, 2, f"{record.file_name}: {why}", expected)
@@ -126,20 +126,13 @@ def _pace(record: Record, slowest: float) -> list[str]:
     return []
 
 
-def _of(record: Record, language: str, size: int) -> list[list[float]]:
-    points = record.select(language=language, size_bytes=size)
-    return [point.samples for point in points if point.quantity == HALF]
-
-
 def saturation(submission: Submission, facts: Facts, by: str) -> Score:
     """Where np = 2, blocking, saturates; a step of the sweep more or less is near enough."""
     name = "saturation_bytes"
     low, high = facts["low_bytes"], facts["high_bytes"]
     right = is_near(submission, name, (low + high) / 2, (high - low) / 2)
-    expected = (
-        f"{facts[name]:,} bytes, or a step of the sweep beside it ({low:,} to {high:,}; by {by})"
-    )
-    return Score(int(right), 1, given(submission, name), expected)
+    beside = f"or a step of the sweep beside it ({low:,} to {high:,}; by {by})"
+    return Score(int(right), 1, given(submission, name), f"{facts[name]:,} bytes, {beside}")
 
 
 def four_nodes(submission: Submission, facts: Facts, by: str, *, tolerance_percent: float) -> Score:

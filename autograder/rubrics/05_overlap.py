@@ -29,11 +29,7 @@ from beowulf.record import Record
 QUIET = "Close what else runs on the machine and measure it again."
 # As the notebook asks for it.
 GAIN = Wants(x="row in bytes", y="change in %", lines=3, points=4)
-MOVERS = {
-    "row_of_64000": "kernel",
-    "row_of_160000": "nobody",
-    "row_of_160000_test": "library",
-}
+MOVERS = {"row_of_64000": "kernel", "row_of_160000": "nobody", "row_of_160000_test": "library"}
 
 
 def support(submission: Submission, facts: Facts, by: str) -> Score:
@@ -100,10 +96,8 @@ def eager_limit(submission: Submission, facts: Facts, by: str) -> Score:
         facts[key] > 0 and is_near(submission, name, facts[key], 0.0) for name, key in sides.items()
     )
     last, first = (facts[key] for key in sides.values())
-    expected = (
-        f"limit {limit} KB: between {last:g} and {first:g} KB, the step of the sweep (by {by})"
-    )
-    return Score(right, 2, given(submission, *SIDES), expected)
+    step = f"between {last:g} and {first:g} KB, the step of the sweep (by {by})"
+    return Score(right, 2, given(submission, *SIDES), f"limit {limit} KB: {step}")
 
 
 def lost_gain(submission: Submission, facts: Facts, by: str, *, tolerance: float) -> Score:
@@ -122,14 +116,11 @@ def own_exchange(
 ) -> Score:
     """All points for a clear gain, half for a certain one; the program refuses to measure a wrong exchange."""
     expected = f"{clear_gain_percent:g} % or less by equation 1, the whole interval"
-    why = ""
+    why = "your exchange takes less than its messages by themselves, so some of it was left out"
     if not facts["alike"]:
-        why = (
-            f"one after the other takes far longer than the messages and the work together. {QUIET}"
-        )
-    elif not facts["possible"]:
-        why = "your exchange takes less than its messages by themselves, so some of it was left out"
-    if why:
+        why = "one after the other takes far longer than the messages and the work together."
+        why = f"{why} {QUIET}"
+    if not (facts["alike"] and facts["possible"]):
         return Score(0, 1, f"{by}: {why}", expected)
     high = facts["high"]
     points = 1 if high <= clear_gain_percent else 0.5 if high <= least_gain_percent else 0

@@ -68,10 +68,8 @@ def row_cost(
     if other := _of_another(submission, facts):
         return Score(0, len(OF_A_ROW), other, expected)
     rooms = [tolerance_percent / 100 * facts[name] for name in OF_A_ROW[:2]] + [tolerance]
-    right = sum(
-        is_near(submission, name, facts[name], room)
-        for name, room in zip(OF_A_ROW, rooms, strict=True)
-    )
+    wanted = zip(OF_A_ROW, rooms, strict=True)
+    right = sum(is_near(submission, name, facts[name], room) for name, room in wanted)
     return Score(right, len(OF_A_ROW), given(submission, *OF_A_ROW), expected)
 
 
@@ -114,10 +112,8 @@ def eager_limit(submission: Submission, *, tolerance: float) -> Score:
         what = f"No card in your Records travelled by {missing}."
         return Score(0, 2, what, "Cards on both sides of the limit.")
     largest, smallest = max(sizes_by_protocol["eager"]), min(sizes_by_protocol["rendezvous"])
-    right = all(
-        is_near(submission, n, v, 0.0) for n, v in zip(names, (largest, smallest), strict=True)
-    )
-    between = smallest - largest
+    wanted, between = zip(names, (largest, smallest), strict=True), smallest - largest
+    right = all(is_near(submission, name, size, 0.0) for name, size in wanted)
     points = 0 if not right or between > tolerance else 2 if between == 1 else 1
     expected = f"your cards: {largest} bytes eager, {smallest} bytes rendezvous"
     if between != 1:

@@ -45,16 +45,9 @@ def budget(
     submission: Submission, facts: Facts, by: str, *, tolerance: float, tolerance_percent: float
 ) -> Score:
     """A point for each step that is the difference of its two ways."""
-    wanted = {
-        name: (facts[name], facts[facts_07.OF_VISITS.format(name)]) for name in facts_07.STEPS
-    }
-    return near(
-        submission,
-        wanted,
-        f"in µs, by {by}",
-        tolerance=tolerance,
-        tolerance_percent=tolerance_percent,
-    )
+    of_visits = facts_07.OF_VISITS
+    wanted = {name: (facts[name], facts[of_visits.format(name)]) for name in facts_07.STEPS}
+    return near(submission, wanted, f"in µs, by {by}", tolerance, tolerance_percent)
 
 
 def interval(record: Record, expected: str) -> Score:
@@ -97,13 +90,8 @@ def _judged(point: Point) -> tuple[bool, str]:
 def own(submission: Submission) -> Score:
     """A point each for values that take, the exact state back, a whole cycle, and the learner's own setting."""
     expected = "both values take, the exact state comes back, a cycle is measured, and it is the setting that was asked"
-    return best_of_own(
-        own_knob.STUDY,
-        own_knob.VARIANT,
-        expected,
-        partial(_own, submission.code),
-        submission,
-    )
+    judge = partial(_own, submission.code)
+    return best_of_own(own_knob.STUDY, own_knob.VARIANT, expected, judge, submission)
 
 
 def _own(own: str, record: Record, expected: str) -> Score:
@@ -125,15 +113,11 @@ def _own(own: str, record: Record, expected: str) -> Score:
 def kept_line(submission: Submission, facts: Facts, by: str) -> Score:
     """A point for what becomes of the knob by its cycle, one for the line that makes it so at the next boot."""
     line = BOOT_LINE.fullmatch(str(submission.answers.get("boot_line", "")).strip())
-    right = [
-        word(submission, "knob_fate") == facts["fate"],
-        line is not None
-        and (line[1].replace("/", "."), line[2]) == (facts["setting"], facts["value"]),
-    ]
-    expected = (
-        f"knob_fate: {facts['fate']}, boot_line: {facts['setting']} = {facts['value']} (by {by})"
-    )
-    return Score(sum(right), 2, given(submission, "knob_fate", "boot_line"), expected)
+    setting, value, fate = (facts[name] for name in ("setting", "value", "fate"))
+    points = int(word(submission, "knob_fate") == fate)
+    points += line is not None and (line[1].replace("/", "."), line[2]) == (setting, value)
+    expected = f"knob_fate: {fate}, boot_line: {setting} = {value} (by {by})"
+    return Score(points, 2, given(submission, "knob_fate", "boot_line"), expected)
 
 
 def plate(
@@ -146,13 +130,7 @@ def plate(
         why = f"{by} has rows of {facts['columns']} columns, and yours have {asked}"
         return Score(0, len(names), f"{why}.", f"rows of {asked} columns")
     wanted = {name: facts[name] for name in names}
-    return near(
-        submission,
-        wanted,
-        f"by {by}",
-        tolerance=tolerance,
-        tolerance_percent=tolerance_percent,
-    )
+    return near(submission, wanted, f"by {by}", tolerance, tolerance_percent)
 
 
 def letters_gain(submission: Submission, facts: Facts, by: str, *, times_the_given: float) -> Score:

@@ -96,6 +96,7 @@ def eight(record: Record) -> Facts:
     }
     ep, ft = rows["EP"], rows["FT"]
     at_a_time = workers(record)
+    calls = a4.calls(record).set_index(["benchmark", "call"])
     turned = ft_bytes(FT_POINTS[ft["class"]])
     shares = {str(name): float(share) for name, share in table["communication_percent"].items()}
     most = max(shares, key=lambda name: shares[name])
@@ -105,16 +106,10 @@ def eight(record: Record) -> Facts:
         "ft_predicted_s": float(ft["seconds_1"]) / at_a_time + TURNS * turned / CABLE_BYTES_PER_S,
         "largest_share_has": most,
         "computing_s": (1 - shares[most] / 100) * float(rows[most]["seconds_4"]),
-        **{f"bytes a call of {name}": size for name, size in _bytes_a_call(record).items()},
-    }
-
-
-def _bytes_a_call(record: Record) -> dict[str, float]:
-    """The mean length of a message, for each benchmark that may be asked for."""
-    calls = a4.calls(record).set_index(["benchmark", "call"])
-    return {
-        name: float(calls["bytes"][name, call]) / float(calls["calls"][name, call])
-        for name, call in by_lot.CALLS.items()
+        **{
+            f"bytes a call of {at[0]}": float(calls["bytes"][at]) / float(calls["calls"][at])
+            for at in by_lot.CALLS.items()
+        },
     }
 
 

@@ -5,6 +5,7 @@ A lab's rubric has `heat.right("H4", {"exchange_in_turns": 1})` among its SCORER
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from functools import partial
 
@@ -59,11 +60,10 @@ def _why_not(record: Record, name: str, facts: Facts | None) -> str:
     if name in UNTIMED:
         return ""
     points = [p for p in record.select(way=WAYS[name]) if p.quantity in reading.QUANTITIES]
-    places: dict[tuple[object, ...], int] = {}
+    places: Counter[tuple[object, ...]] = Counter()
     for point in points:
-        place = tuple(point.at.get(each) for each in ("ranks", "rows", "columns"))
-        key = (point.quantity, *place)
-        places[key] = places.get(key, 0) + len(point.samples)
+        place = (point.at.get(each) for each in ("ranks", "rows", "columns"))
+        places[(point.quantity, *place)] += len(point.samples)
     if not places or min(places.values()) < LEAST_PAIRS:
         return f"it is not measured {LEAST_PAIRS} times at each place"
     return ""

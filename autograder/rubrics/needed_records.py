@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from nbformat import NotebookNode
 
+from autograder.files import read_json
 from autograder.rubrics import questions
 from autograder.rubrics.submission import Submission
 from beowulf import paths
@@ -36,8 +37,7 @@ class _Asked(Submission):
 def of_lab(slug: str) -> Needs:
     """For each question of a lab the Records that its rubric asks for; nothing for a lab without either."""
     if not questions.has_rubric(slug):
-        file = paths.root() / "labs" / slug / FILE
-        plain = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+        plain: dict[str, list[list[str]]] = read_json(paths.root() / "labs" / slug / FILE, {})
         return {name: tuple((s, v) for s, v in needs) for name, needs in plain.items()}
     needs: dict[str, tuple[Need, ...]] = {}
     for name, question in questions.of_lab(slug).items():

@@ -59,10 +59,8 @@ class Plot:
         if not kept:
             return Score(0, of, f"There is no plot {self.name}.", expected)
         data = list(self.data(submission))
-        scores = [
-            self._one(record, data, of, expected, tolerance_percent / 100)
-            for record in kept[:MOST_RECORDS]
-        ]
+        room, newest = tolerance_percent / 100, kept[:MOST_RECORDS]
+        scores = [self._one(record, data, of, expected, room) for record in newest]
         return max(scores, key=lambda score: score.points)
 
     def _one(

@@ -42,11 +42,8 @@ def attempt(read: Callable[[Record], T], record: Record) -> tuple[T | None, str]
         return None, f"something is missing in it ({problem.message})"
     except Exception as problem:
         _log.exception("%s cannot be read", record.file_name)
-        name = type(problem).__name__
-        return (
-            None,
-            f"it cannot be read ({name}: {problem}): an error of ours, unless it was edited",
-        )
+        why = f"it cannot be read ({type(problem).__name__}: {problem})"
+        return None, f"{why}: an error of ours, unless it was edited"
 
 
 def each_read(read: Callable[[Record], T], records: Sequence[Record]) -> Iterator[tuple[Record, T]]:
@@ -64,7 +61,8 @@ def read_records(
 
     def whole(record: Record) -> Facts:
         facts = read(record)
-        if bad := [name for name, value in facts.items() if not _is_fact(value)]:
+        read_well = {n for n, v in facts.items() if isinstance(v, str | bool) or is_number(v)}
+        if bad := [name for name in facts if name not in read_well]:
             raise LabError(f"{', '.join(bad)} cannot be read")
         return facts
 
@@ -81,10 +79,6 @@ def read_records(
         return readings, fault
 
     return submission.once((read, study, variant), look)
-
-
-def _is_fact(value: Any) -> bool:
-    return isinstance(value, str | bool) or is_number(value)
 
 
 def record_of(read: Reader, study: str, submission: Submission) -> Score:
@@ -135,7 +129,6 @@ def near(
     submission: Submission,
     wanted: Mapping[str, Any],
     by: str,
-    *,
     tolerance: float = 0,
     tolerance_percent: float = 0,
 ) -> Score:
@@ -150,16 +143,12 @@ def near(
         room = max(tolerance, tolerance_percent / 100 * abs(value))
         return is_near(submission, name, value, room)
 
-    known = {
-        name: value if isinstance(value, tuple) else (value,) for name, value in wanted.items()
-    }
-    points = sum(any(right(name, each) for each in values) for name, values in known.items())
-    shown = {
-        name: value if isinstance(value, str) else f"{value:.6g}"
-        for name, (value, *_) in known.items()
-    }
-    expected = ", ".join(f"{name}: {value}" for name, value in shown.items())
-    return Score(points, len(wanted), given(submission, *wanted), f"{expected} ({by})")
+    points, shown = 0, []
+    for name, value in wanted.items():
+        first, *others = value if isinstance(value, tuple) else (value,)
+        points += any(right(name, each) for each in (first, *others))
+        shown.append(f"{name}: {first if isinstance(first, str) else f'{first:.6g}'}")
+    return Score(points, len(wanted), given(submission, *wanted), f"{', '.join(shown)} ({by})")
 
 
 def numbers_and_words(*names: str) -> Judge:
@@ -176,12 +165,7 @@ def numbers_and_words(*names: str) -> Judge:
         tolerance: float = 0,
         tolerance_percent: float = 0,
     ) -> Score:
-        return near(
-            submission,
-            {name: facts[name] for name in names},
-            f"by {by}",
-            tolerance=tolerance,
-            tolerance_percent=tolerance_percent,
-        )
+        wanted, rooms = {name: facts[name] for name in names}, (tolerance, tolerance_percent)
+        return near(submission, wanted, f"by {by}", *rooms)
 
     return judge

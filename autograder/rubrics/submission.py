@@ -15,15 +15,8 @@ from typing import Any, TypeVar
 from nbformat import NotebookNode
 
 from autograder import evidence
-from autograder.evidence import (
-    Finding,
-    captured,
-    finding,
-    invented,
-    record_files,
-    shared_records,
-    variants,
-)
+from autograder.evidence import captured, finding, invented, record_files, shared_records, variants
+from autograder.evidence.finding import Finding
 from autograder.evidence.variants import Own
 from autograder.text import as_written
 from beowulf.labs.lab_09.stairs import Outcome
@@ -114,18 +107,8 @@ class Submission:
                 problems += evidence.guarded(partial(variants.findings, record, own))
             if problems:
                 doubts[place] = problems
-        return cls(
-            records,
-            unreadable,
-            answers,
-            unread,
-            notebook,
-            exists,
-            notes,
-            doubts,
-            frozenset(gifts),
-            own,
-        )
+        handed_in = cls(records, unreadable, answers, unread, notebook, exists, notes)
+        return replace(handed_in, doubts=doubts, given_by_course=frozenset(gifts), own=own)
 
     @property
     def code(self) -> str:
@@ -142,29 +125,23 @@ class Submission:
     def without(self, places: Collection[int]) -> Submission:
         """The same hand-in without these of its Records; `missing` explains why they are not there."""
         left = [place for place in range(len(self.records)) if place not in places]
-        gone = [
-            Unreadable(self.records[place].file_name, _why(self, place)) for place in sorted(places)
-        ]
+        gone = [Unreadable(self.records[n].file_name, _why(self, n)) for n in sorted(places)]
+        gifts = frozenset(new for new, old in enumerate(left) if old in self.given_by_course)
         return replace(
             self,
             records=[self.records[place] for place in left],
             cache={},
             unreadable=[*gone, *self.unreadable],
             doubts={new: self.doubts[old] for new, old in enumerate(left) if old in self.doubts},
-            given_by_course=frozenset(
-                new for new, old in enumerate(left) if old in self.given_by_course
-            ),
+            given_by_course=gifts,
         )
 
     def doubted(self) -> str:
         """What contradicts itself in its Records, in words: the first of them, and how many more."""
         reasons = [_why(self, place) for place in sorted(self.doubts)]
-        more = (
-            f" {len(reasons) - MOST_REASONS} more have the same problem."
-            if len(reasons) > MOST_REASONS
-            else ""
-        )
-        return " ".join(reasons[:MOST_REASONS]) + more
+        more = len(reasons) - MOST_REASONS
+        said = [f"{more} more have the same problem."] if more > 0 else []
+        return " ".join([*reasons[:MOST_REASONS], *said])
 
     def measured(self, study: str, variant: str = "") -> list[Record]:
         """The Records of a study and variant, the newest first.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from autograder.files import write_text
+from autograder.files import read_json, write_text
 from autograder.self_check.work import Work
 from beowulf.errors import LabError
 
@@ -20,24 +20,14 @@ def next_hint(work: Work, question: str) -> str:
             f"{work.limits.whose}hints are closed.", f"They open on {day}." if day else ""
         )
     if not hints:
-        none_at_all = not any(each.hints for each in work.lab.questions.values())
-        raise LabError(
-            "This copy of the labs has no hints."
-            if none_at_all
-            else f"The question {question} has no hints.",
-            f"Read {work.lab.handout}, {work.question(question).read!r}.",
-        )
-    opened = _opened(work)
+        some = any(each.hints for each in work.lab.questions.values())
+        what = f"The question {question}" if some else "This copy of the labs"
+        where = f"Read {work.lab.handout}, {work.question(question).read!r}."
+        raise LabError(f"{what} has no hints.", where)
+    opened: dict[str, int] = read_json(work.folder / FILE, {})
     count = min(opened.get(question, 0) + 1, len(hints))
     write_text(work.folder / FILE, json.dumps(opened | {question: count}, indent=1) + "\n")
     lines = [f"Hint {n} of {len(hints)}: {hint}" for n, hint in enumerate(hints[:count], 1)]
     if count < len(hints):
         lines.append("The same command opens the next one.")
     return "\n".join(lines)
-
-
-def _opened(work: Work) -> dict[str, int]:
-    """How many hints are open, by question."""
-    file = work.folder / FILE
-    opened: dict[str, int] = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
-    return opened

@@ -9,7 +9,7 @@ from typing import Any
 
 from autograder.rubrics.submission import RECORDS
 from autograder.self_check import states
-from autograder.self_check.work import Work, find
+from autograder.self_check.work import find
 from beowulf import paths, predictions
 from beowulf.course import lab_file
 from beowulf.course.checklist import DONE, FORM
@@ -65,7 +65,9 @@ def _row(slug: str) -> Row:
         return Row(slug, 0, len(lab.questions), 0, 0, 0, len(lab.predictions), 0, note)
     lines = states.checklist(work, FORM).lines
     in_time = [each for each in predictions.sealed_in(work.folder / RECORDS) if not each.late]
-    measured = _measured(work)
+    # Without what was predicted.
+    every = work.submission.records
+    measured = [each for each in every if not predictions.STUDY.fullmatch(each.study)]
     return Row(
         lab=slug,
         answered=sum(line.symbol == DONE for line in lines),
@@ -76,12 +78,6 @@ def _row(slug: str) -> Row:
         predictions=len(lab.predictions),
         minutes=minutes(measured),
     )
-
-
-def _measured(work: Work) -> list[Record]:
-    """The Records of measurements, without what was predicted."""
-    every = work.submission.records
-    return [each for each in every if not predictions.STUDY.fullmatch(each.study)]
 
 
 def minutes(records: Iterable[Record]) -> int:

@@ -20,7 +20,11 @@ def solution(work: Work, question: str) -> str:
             f"They open on {day}." if day else "Your course gives them out.",
         )
     parts = [text_of(cell) for cell in cells(work.slug).get(question, [])]
-    parts += _by_rubric(work, question)
+    # What would earn all points, by the learner's own Records where they decide.
+    rubric = rubrics.find(work.slug)
+    score = rubric(work.submission).get(question) if rubric else None
+    if score and (expected := score.expected.rstrip(".")):
+        parts.append(f"For all points: {expected}.")
     if not parts:
         raise LabError(
             f"The notebook has no answer of the author's to {question}.",
@@ -44,19 +48,8 @@ def cells(slug: str) -> dict[str, list[Any]]:
             found.append(cell)
         if marks.get("grade"):
             question = str(marks["grade_id"])
-            named = [each for each in found if _name(each) == f"{question}-answer"]
+            name = f"{question}-answer"
+            named = [each for each in found if each.metadata["nbgrader"]["grade_id"] == name]
             by_question[question] = named or found
             found = []
     return by_question
-
-
-def _name(cell: Any) -> str:
-    return str(cell.metadata["nbgrader"]["grade_id"])
-
-
-def _by_rubric(work: Work, question: str) -> list[str]:
-    """What would earn all points, by the learner's own Records where they decide."""
-    rubric = rubrics.find(work.slug)
-    score = rubric(work.submission).get(question) if rubric else None
-    expected = score.expected.rstrip(".") if score else ""
-    return [f"For all points: {expected}."] if expected else []

@@ -56,7 +56,7 @@ class _Check:
         return line if line.symbol == DONE else replace(line, read=table.read)
 
     def _state(self, name: str) -> State:
-        if self._is_read_by_a_person(name):
+        if self.work.released[name].solution:
             return ("a person reads it", "") if self.work.cell(name) else ("empty", "")
         score = self.scores.get(name)
         if score and score.points == score.of:
@@ -106,7 +106,9 @@ class _Check:
             return {}
         asked = questions.of_lab(self.work.slug)
         if self.level == FORM:
-            asked = {name: each for name, each in asked.items() if self._is_of_records_alone(name)}
+            # Where a program, a plot or a measurement decides, by what its Record holds.
+            alone = [name for name in asked if self.needs.get(name) and not self._names(name)]
+            asked = {name: asked[name] for name in alone}
         return rubrics.ask(asked, self.work.submission)
 
     def _missing(self, name: str) -> State | None:
@@ -157,13 +159,6 @@ class _Check:
             named = f"{study}, variant {variant}" if variant else study
             return f"Run the cell that makes the Record {named}."
         return f"Run the cell that measures {study}, or `beowulf study {study}`."
-
-    def _is_read_by_a_person(self, name: str) -> bool:
-        return self.work.released[name].solution
-
-    def _is_of_records_alone(self, name: str) -> bool:
-        """Whether a program, a plot or a measurement decides by what its Record holds."""
-        return bool(self.needs.get(name)) and not self._names(name)
 
     def _names(self, name: str) -> list[tuple[str, str]]:
         """The answers that a question's own test looks at, each with its kind."""

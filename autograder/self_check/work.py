@@ -89,7 +89,10 @@ def find(name: str, folder: Path | None = None) -> Work:
     LabError when there is none, or no notebook that can be read.
     """
     slug = paths.lab(name).name
-    original = _released(slug)
+    released = paths.root() / "notebooks" / "release" / slug
+    original = next(iter(sorted(released.glob("*.ipynb"))), None)
+    if original is None:
+        raise LabError(f"Lab {slug} has no notebook in {paths.root() / 'notebooks'}.")
     if folder is None:
         here = paths.here()
         folder = here if (here / original.name).is_file() else paths.work(slug)
@@ -104,14 +107,7 @@ def find(name: str, folder: Path | None = None) -> Work:
     except HandInError as fault:
         hint = "Open it in JupyterLab and save it, or begin with a fresh copy."
         raise LabError(fault.message, hint) from None
-    released = known_in(json.loads(original.read_text(encoding="utf-8"))["cells"])
+    cells = known_in(json.loads(original.read_text(encoding="utf-8"))["cells"])
     # As grading restores them.
-    notebook.cells = restored(notebook.cells, released)
-    return Work(slug, folder, original.name, released, notebook)
-
-
-def _released(slug: str) -> Path:
-    notebooks = sorted((paths.root() / "notebooks" / "release" / slug).glob("*.ipynb"))
-    if not notebooks:
-        raise LabError(f"Lab {slug} has no notebook in {paths.root() / 'notebooks'}.")
-    return notebooks[0]
+    notebook.cells = restored(notebook.cells, cells)
+    return Work(slug, folder, original.name, cells, notebook)

@@ -7,7 +7,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import attacks
-import fabricated
 import pytest
 from jupyter import served
 from running import PATIENCE_S
@@ -16,6 +15,8 @@ from test_formgrader import in_a_course
 from autograder.course.course import Course
 from autograder.grading import driver
 from autograder.results import feedback, report
+from tests.gold import hand_in as hands
+from tests.gold import lab_01
 
 SLUG = "01-validation"
 NAME = "mallory"
@@ -24,10 +25,10 @@ NAME = "mallory"
 @pytest.fixture(scope="module")
 def attacked(own_course: Course, released: Any) -> Course:
     """A course in which one hand-in holds every attack and is graded, with feedback and report."""
-    notebook = fabricated.answered(released, fabricated.RIGHT)
+    notebook = hands.answered(released, lab_01.RIGHT)
     attacks.put_into(notebook)
     place = own_course.folder / "submitted" / NAME / SLUG
-    fabricated.hand_in(place, notebook, fabricated.records(), student=NAME)
+    hands.hand_in(place, notebook, lab_01.records(), student=NAME)
     for name, text in attacks.FILES.items():
         (place / name).write_text(text)
     (found,) = driver.grade(own_course, SLUG, jobs=1)

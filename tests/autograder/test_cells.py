@@ -66,15 +66,12 @@ def test_missing_questions_come_back_where_they_stood() -> None:
 @pytest.mark.parametrize(
     "changes", [{"points": 100, "grade": False, "solution": True}, {"schema_version": 99}]
 )
-def test_changed_marks_are_what_they_were(changes: dict[str, Any]) -> None:
-    cell = as_released("test")
+def test_changed_marks_and_cell_types_are_what_they_were(changes: dict[str, Any]) -> None:
+    cell = as_released("test", kind="markdown")
     cell.metadata["nbgrader"].update(changes)
     cell.metadata["tags"] = ["skip-execution", "raises-exception"]
-    assert restored_as("test", cell).metadata == {"nbgrader": KNOWN["test"].marks()}
-
-
-def test_a_changed_cell_type_is_what_it_was() -> None:
-    assert restored_as("test", as_released("test", kind="markdown")).cell_type == "code"
+    found = restored_as("test", cell)
+    assert (found.cell_type, found.metadata) == ("code", {"nbgrader": KNOWN["test"].marks()})
 
 
 @pytest.mark.parametrize("marks", [{"grade_id": "unknown", "grade": True}, {}, [], "text", None])

@@ -9,7 +9,6 @@ import zipfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-import fabricated
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
@@ -18,6 +17,7 @@ from autograder.course.roster import Directory, Student
 from autograder.intake import submissions as room
 from autograder.intake.submissions import Collected, Wanted
 from beowulf.errors import LabError
+from tests.gold import lab_01
 
 SLUG = "01-validation"
 NAME = "validation.ipynb"
@@ -326,9 +326,9 @@ def test_records_of_another_lab_and_of_no_schema_are_reported(tmp_path: Path) ->
         "records/broken.json": b"\xff{",
     }
     place = put(tmp_path, {f"ab12/{name}": content for name, content in files.items()})
-    other = fabricated.idle()
+    other = lab_01.idle()
     other.study = "A3"
-    for record in (fabricated.validation(), other):
+    for record in (lab_01.validation(), other):
         record.save_in(place / "ab12" / "records")
     (found,) = collected(tmp_path, {}).values()
     said = " ".join(found.notes)

@@ -11,13 +11,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import fabricated
 import pytest
 
 from autograder.course.course import Course
 from autograder.intake import collection, exchange, submissions
 from autograder.intake.submissions import EXCHANGE, Collected
 from beowulf.errors import LabError
+from tests.gold import hand_in as hands
 
 SLUG = "01-validation"
 ME = pwd.getpwuid(os.getuid()).pw_name
@@ -43,7 +43,7 @@ class Inbound:
         stamp = submissions.as_stamp(datetime.now(UTC) + timedelta(minutes=minutes))
         number = len(list(self.folder.iterdir()))
         folder = self.folder / f"{student}+{SLUG}+{stamp}+{number}"
-        fabricated.hand_in(folder, self.released, [])
+        hands.hand_in(folder, self.released, [])
         (folder / submissions.TIMESTAMP).write_text(stamp)
         (folder / "text").write_text(text)
         if owner is not None:

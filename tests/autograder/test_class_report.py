@@ -12,7 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import fabricated
 import pandas as pd
 import pytest
 from nbgrader.api import Gradebook
@@ -30,6 +29,8 @@ from autograder.rubrics.score import Score
 from beowulf import paths
 from beowulf.errors import LabError, UsageError
 from beowulf.record import Record
+from tests.gold import hand_in as hands
+from tests.gold import lab_01
 from tests.gold.hand_in import EXPLANATION
 
 SLUG = "01-validation"
@@ -38,7 +39,7 @@ ROSTER = 'id,last_name,first_name,lms_user_id\nab12,"Tree, Old",=One,71\ncd34,,,
 
 def lasting(factor: float) -> list[Record]:
     """The Records of lab 01 with samples and a token of their own, and their plot: times `factor` times as long."""
-    kept = fabricated.records()
+    kept = lab_01.records()
     for record in kept:
         for point in record.points:
             for line in point.facts.get("lines", []) if record.study == "F1" else []:
@@ -55,14 +56,14 @@ def spring(own_course: Course, released: Any) -> Course:
     folder = own_course.folder.parent
     (folder / "roster.csv").write_text(ROSTER)
     made = make_course(own_course.folder, learners=folder / "roster.csv")
-    wrong = fabricated.RIGHT | {"ordered_pairs": 11}
+    wrong = lab_01.RIGHT | {"ordered_pairs": 11}
     for student, answers, factor in (
-        ("ab12", fabricated.RIGHT, 1.0),
+        ("ab12", lab_01.RIGHT, 1.0),
         ("cd34", wrong, 1.07),
         ("ef56", wrong, 5.0),
     ):
-        notebook = fabricated.answered(released, answers)
-        fabricated.hand_in(folder / "in" / student, notebook, lasting(factor))
+        notebook = hands.answered(released, answers)
+        hands.hand_in(folder / "in" / student, notebook, lasting(factor))
     (folder / "in" / "gh78").mkdir()
     (folder / "in" / "gh78" / "validation.ipynb").write_bytes(b"\xff no notebook")
     collection.collect(made, "01", folder / "in")
@@ -150,16 +151,9 @@ def test_the_report_has_what_an_instructor_asks(spring: Course, run: Any) -> Non
 def test_what_learners_wrote_is_only_text_in_the_report() -> None:
     evil = "<script>alert(1)</script> $x$ =cmd"
     given, reason = class_points.Given, class_points.Reason
-    found = class_points.ClassOfLab(
-        SLUG,
-        ["a", "b"],
-        ["a", "b"],
-        [given(name, "q", 0.0, 1.0, 0.0) for name in "ab"],
-        [reason(name, "q", Score(0.0, 1.0, evil, evil)) for name in "ab"],
-        {},
-        [],
-        {"q": 1.0},
-    )
+    points = [given(name, "q", 0.0, 1.0, 0.0) for name in "ab"]
+    said = [reason(name, "q", Score(0.0, 1.0, evil, evil)) for name in "ab"]
+    found = class_points.ClassOfLab(SLUG, ["a"], ["a"], points, said, {}, [], {"q": 1.0})
     section = sections.wrong_answers(found)
     assert section.table["learners"].tolist() == [2]
     text = class_page.page("t", "a", [section])

@@ -78,21 +78,11 @@ CLASS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("name", "number", "wanted"),
-    [
-        ("Änne Tree", "", "ab12"),
-        ("treeanne", "", "ab12"),
-        ("A@Example.org", "", "ab12"),
-        ("stonetwo", "73", "ef56"),
-    ],
-)
-def test_a_learner_is_found_under_every_name(name: str, number: str, wanted: str) -> None:
-    assert Directory(CLASS, complete=True).find(name, number) == (wanted, "")
-
-
-def test_nobody_is_guessed() -> None:
+def test_a_learner_is_found_under_every_name_and_nobody_is_guessed() -> None:
     known = Directory(CLASS, complete=True)
+    for name in ("Änne Tree", "treeanne", "A@Example.org"):
+        assert known.find(name) == ("ab12", "")
+    assert known.find("stonetwo", "73") == ("ef56", "")
     assert known.find("Two Stone") == ("", "cd34, ef56 on the roster all have this name")
     assert known.find("stranger") == ("", "no learner on the roster has this name")
     assert known.find("Stone") == ("", "no learner on the roster has this name")
@@ -142,10 +132,8 @@ def test_a_roster_that_changes_in_mid_term_costs_nobody_points(
             make_course(course.folder, learners=written(tmp_path, "id\ncame1\n"))
             for student in ("came1", "left1", "never"):
                 perfect.write(tmp_path / "in" / student)
-            found = {
-                each.student or each.sender: each.outcome
-                for each in collection.collect(course, "01", tmp_path / "in")
-            }
+            results = collection.collect(course, "01", tmp_path / "in")
+            found = {each.student or each.sender: each.outcome for each in results}
             assert found["came1"] == "new"
             assert found["left1"] in ("unchanged", "updated")
             assert found["never"] == "unknown"

@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import fabricated
 import pytest
 from typer.testing import CliRunner, Result
 
@@ -19,6 +18,8 @@ from autograder.text import counted
 from beowulf import paths
 from beowulf.course import personal_code
 from beowulf.errors import LabError
+from tests.gold import hand_in as hands
+from tests.gold import lab_01
 
 
 def run(*arguments: str) -> Result:
@@ -48,10 +49,10 @@ def test_the_guides_commands_lead_from_a_new_course_to_grades(
     codes = (tmp_path / "spring" / "words.csv").read_text().splitlines()
     assert [line.partition(",")[0] for line in codes] == ["student", "ab12", "cd34", "ef56"]
     # Of a class with codes, a Record counts that was made with its learner's own.
-    record = fabricated.validation()
+    record = lab_01.validation()
     record.cluster = {**record.cluster, "mark": personal_code.mark(codes[1].partition(",")[2])}
-    answered = fabricated.answered(released, {"ring_messages": 4, "ordered_pairs": 11})
-    fabricated.hand_in(tmp_path / "hand-ins" / "ab12", answered, [record])
+    answered = hands.answered(released, {"ring_messages": 4, "ordered_pairs": 11})
+    hands.hand_in(tmp_path / "hand-ins" / "ab12", answered, [record])
     result += [_shell(here + block, tmp_path / "spring") for block in blocks[1:]]
 
     assert "its labs: 01-validation" in result[0].stdout
@@ -130,7 +131,7 @@ def test_each_learner_gets_a_word_and_who_has_no_cluster_gets_records(
         rows = (course.folder / "words.csv").read_text().splitlines()
         assert f"{counted(len(rows) - 1, 'learner')}." in result.stdout
         assert any(row.startswith("ab12,") for row in rows)
-        fabricated.validation().save_in(tmp_path / "measured")
+        lab_01.validation().save_in(tmp_path / "measured")
         result = run("give", "01", str(tmp_path / "measured"))
         assert result.stdout.startswith("1 file in ")
         (record,) = (course.folder / "given" / "01-validation").glob("*.json")

@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import fabricated
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
@@ -24,6 +23,8 @@ from autograder.intake import submissions as folders
 from autograder.intake.submissions import EXCHANGE
 from autograder.results import feedback
 from beowulf.errors import LabError, UsageError
+from tests.gold import hand_in as hands
+from tests.gold import lab_01
 
 SLUG = "01-validation"
 
@@ -42,12 +43,12 @@ def autograded(course: Course, student: str) -> Any:
 def test_outputs_are_those_that_the_learner_saved_and_nothing_is_run(
     course: Course, released: Any, hand_ins: Path, tmp_path: Path
 ) -> None:
-    notebook = fabricated.answered(released, fabricated.RIGHT)
+    notebook = hands.answered(released, lab_01.RIGHT)
     there = new_output("stream", text="as I saw it\n")
     notebook.cells.insert(
         0, new_code_cell(f"open({str(tmp_path / 'ran')!r}, 'w')", outputs=[there])
     )
-    fabricated.hand_in(hand_ins / "saved", notebook, fabricated.records())
+    hands.hand_in(hand_ins / "saved", notebook, lab_01.records())
     grade(course, hand_ins)
     assert autograded(course, "saved").cells[0].outputs == [there]
     assert not (tmp_path / "ran").exists()
@@ -61,7 +62,7 @@ def test_the_exchange_carries_records_and_programs(course: Course, tmp_path: Pat
     assert {"validation.ipynb", "hello.c", "ring.c"} <= {path.name for path in fetched.iterdir()}
     lab_folder = tmp_path / SLUG
     notebook = nbformat.read(fetched / "validation.ipynb", as_version=4)
-    fabricated.hand_in(lab_folder, notebook, [fabricated.validation()])
+    hands.hand_in(lab_folder, notebook, [lab_01.validation()])
     (lab_folder / "ring.c").write_text("/* my own ring */")
     command = [sys.executable, "-m", "nbgrader", "submit", SLUG, "--course", "beowulf"]
     command.append(f"--Exchange.root={course.api.exchange_root}")
@@ -115,7 +116,7 @@ def test_an_assignment_of_the_instructors_own_is_graded_by_its_own_tests(
     try:
         released = course.release("homework")
         assert "x == 3" not in (released / "mine.ipynb").read_text().replace("x = 3", "")
-        fabricated.hand_in(hand_ins / "own", new_notebook(cells=[answer]), [], name="mine")
+        hands.hand_in(hand_ins / "own", new_notebook(cells=[answer]), [], name="mine")
         collection.collect(course, "homework", hand_ins)
         with pytest.raises(LabError, match="`nbgrader autograde homework`"):
             driver.grade(course, "homework", ["own"])

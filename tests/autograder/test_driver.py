@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import fabricated
 import nbformat
 import pytest
 from small_class import HANDED_IN, SLUG, grade, gradebook_of, guests
@@ -24,6 +23,8 @@ from autograder.rubrics.score import MIME_TYPE
 from beowulf.errors import LabError, UsageError
 from beowulf.labs.lab_01 import a5_no_load
 from beowulf.record import Record
+from tests.gold import hand_in as hands
+from tests.gold import lab_01
 
 WORTH = 26  # of a perfect hand-in, without what a person gives
 
@@ -38,14 +39,14 @@ def course(one_course: Course) -> Iterator[Course]:
 @pytest.fixture
 def perfect(released: Any) -> Any:
     """Everything right."""
-    return fabricated.answered(released, fabricated.RIGHT)
+    return hands.answered(released, lab_01.RIGHT)
 
 
 def hand_in(course: Course, student: str, notebook: Any, *, records: bool = True) -> Path:
     folder = course.folder / "submitted" / student / SLUG
     shutil.rmtree(folder, ignore_errors=True)
     folder.parent.mkdir(parents=True, exist_ok=True)
-    fabricated.hand_in(folder, notebook, fabricated.records() if records else [])
+    hands.hand_in(folder, notebook, lab_01.records() if records else [])
     (folder / "timestamp.txt").write_text(HANDED_IN)
     return folder
 
@@ -78,13 +79,13 @@ def test_the_rows_and_the_files_are_those_that_nbgraders_own_command_writes(
     course: Course, released: Any
 ) -> None:
     """A cell of code and the explanation are as they were released."""
-    answers = {name: value for name, value in fabricated.RIGHT.items() if name != "ordered_pairs"}
+    answers = {name: value for name, value in lab_01.RIGHT.items() if name != "ordered_pairs"}
     explanation = next(
         c.source
         for c in released.cells
         if c.metadata.get("nbgrader", {}).get("grade_id") == "explain"
     )
-    notebook = fabricated.answered(released, answers, explanation)
+    notebook = hands.answered(released, answers, explanation)
     (hand_in(course, "ada", notebook) / "ring.c").write_text("/* mine */")
     ours = grade(course)["ada"]
     assert (ours.points, ours.of, ours.awaiting) == (WORTH - 1, 30, [])

@@ -92,14 +92,6 @@ def test_a_section_of_less_than_a_second_is_believed_and_one_of_less_than_none_i
     assert "section_s is no time that passed" in says(measured)
 
 
-@pytest.mark.parametrize(
-    ("rate", "found"), [("10mbit", {IMPOSSIBLE}), ("100mbit", set()), ("off", set())]
-)
-def test_a_message_is_held_against_the_cable_that_it_went_over(rate: str, found: set[str]) -> None:
-    record = as_handed_in(lab_04.a7())
-    assert kinds(replace(record, cluster={**record.cluster, "rate": rate})) == found
-
-
 def test_a_capture_is_counted_again(tmp_path: Path) -> None:
     """An empty capture, as dumpcap writes it on a wire where nothing happens."""
     content = pcapng([])

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-import fabricated
 import pytest
 from jupyter import served
 from running import wait_until
@@ -19,6 +18,8 @@ from autograder.commands import app
 from autograder.course.course import Course
 from autograder.grading import driver
 from autograder.intake import collection
+from tests.gold import hand_in as hands
+from tests.gold import lab_01
 
 SLUG = "01-validation"
 
@@ -27,9 +28,9 @@ SLUG = "01-validation"
 def graded(own_course: Course, released: Any) -> Course:
     """Two learners handed in lab 01 and were graded; what they explain waits for a person."""
     hand_ins = own_course.folder.parent / "in"
-    notebook = fabricated.answered(released, fabricated.RIGHT)
+    notebook = hands.answered(released, lab_01.RIGHT)
     for student in ("ada", "grace"):
-        fabricated.hand_in(hand_ins / student, notebook, fabricated.records(), student=student)
+        hands.hand_in(hand_ins / student, notebook, lab_01.records(), student=student)
     collection.collect(own_course, "01", hand_ins)
     found = list(driver.grade(own_course, SLUG, jobs=2))
     assert [each.awaiting for each in found] == [["explain"], ["explain"]]
@@ -106,7 +107,7 @@ def test_a_person_grades_in_formgrader_and_it_stays_when_the_class_is_graded_aga
     # A person reads an answer, and gives points and a comment.
     open_answer()
     score = shown.locator("input.score#explain")
-    expect(shown.get_by_text(fabricated.EXPLANATION)).to_be_visible()
+    expect(shown.get_by_text(hands.EXPLANATION)).to_be_visible()
     expect(shown.get_by_text("all checks of 4 nodes are well")).to_be_visible()
     score.fill("2.5")
     score.press("Tab")

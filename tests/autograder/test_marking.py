@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-import fabricated
 import pytest
 from running import first
 from small_class import SLUG, enter, give, guests
@@ -19,6 +18,7 @@ from autograder.files import locked
 from autograder.grading import marking
 from autograder.intake import submissions
 from beowulf.errors import LabError, UsageError
+from tests.gold import hand_in as hands
 from tests.gold.case import Case
 from tests.gold.hand_in import answered
 
@@ -33,7 +33,7 @@ def waiting(course: Course, released: Any) -> Iterator[Course]:
         for student in STUDENTS:
             text = HOSTILE if student == "ann" else f"{student}'s answer"
             notebook = answered(released, {}, text)
-            case = Case(SLUG, student, partial(fabricated.hand_in, notebook=notebook, kept=[]))
+            case = Case(SLUG, student, partial(hands.hand_in, notebook=notebook, kept=[]))
             enter(course, case, student, {"explain": None, "ordered-pairs": 0.0})
         yield course
     (course.folder / marking.FILE).unlink(missing_ok=True)

@@ -25,7 +25,7 @@ from beowulf.errors import LabError
 from beowulf.record import Record
 from tests.gold import hand_ins, trial
 from tests.gold.hand_in import answered, file_name, hand_in, released
-from tests.gold.labs import LABS, Gold
+from tests.gold.labs import LABS, Gold, wrong
 
 CASES = hand_ins()
 WORD = "ABCDEFGHIJKLMNOP"
@@ -117,9 +117,7 @@ def test_all_of_a_lab_is_right_and_says_so(tiny: Path) -> None:
         ("", "malformed", "The answer cell seen-bytes-answer cannot be read as Python"),
         ("int(rate)", "malformed", "seen_bytes = int(rate), which is no plain value"),
         ("'much'", "malformed", "seen_bytes: The answer is a number"),
-        ("1e999", "malformed", "seen_bytes = 1e999 (a number out of range)"),
         ("8 * 2048", "there", ""),
-        ("9 ** 9 ** 9", "malformed", "seen_bytes = 9 ** 9 ** 9, which is no plain value"),
     ],
 )
 def test_an_answer_without_its_form_is_named(
@@ -203,12 +201,7 @@ def test_a_record_that_contradicts_itself_is_to_be_measured_again(tiny: Path) ->
 
 def scaled(right: Mapping[str, Any]) -> dict[str, Any]:
     """Other answers of the same form: numbers that are wrong."""
-    return {
-        name: 7 * value + 1_000_003
-        if isinstance(value, int | float) and not isinstance(value, bool)
-        else value
-        for name, value in right.items()
-    }
+    return {n: value if isinstance(value, str) else wrong(value) for n, value in right.items()}
 
 
 @pytest.mark.parametrize("lab", first(2, LABS), ids=lambda lab: lab.slug)

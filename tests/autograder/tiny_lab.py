@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from importlib.machinery import ModuleSpec
@@ -62,13 +62,8 @@ QUESTIONS: dict[str, tuple[int, str, str]] = {
     "sealed": (1, "", "print(1)"),
     "drawn": (1, "", "print(1)"),
 }
-RIGHT = {
-    "seen_bytes": "16384",
-    "kind": "'ring'",
-    "times": "3",
-    "answer": "42",
-    "pass_token": "print",
-}
+RIGHT = {"seen_bytes": "16384", "kind": "'ring'", "times": "3", "answer": "42"}
+RIGHT |= {"pass_token": "print"}
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 
 
@@ -103,11 +98,8 @@ def _facts(record: Record) -> Facts:
 
 
 def _both(submission: Submission, facts: Facts, by: str) -> Score:
-    right = [
-        submission.answers.get("kind") == facts["kind"],
-        submission.answers.get("times") == facts["times"],
-    ]
-    return Score(sum(right), 2, given(submission, "kind", "times"), "ring, 3")
+    right = sum(submission.answers.get(name) == facts[name] for name in ("kind", "times"))
+    return Score(right, 2, given(submission, "kind", "times"), "ring, 3")
 
 
 def _by_hand(submission: Submission) -> Score:
@@ -116,21 +108,15 @@ def _by_hand(submission: Submission) -> Score:
 
 def _program(record: Record, expected: str) -> Score:
     right = float(record.points[0].facts["right"])
-    return Score(
-        2 * right, 2, f"{record.file_name}: {'right' if right == 1 else 'a wrong tag'}", expected
-    )
+    why = "right" if right == 1 else "a wrong tag"
+    return Score(2 * right, 2, f"{record.file_name}: {why}", expected)
 
 
-def _sealed(submission: Submission) -> Score:
-    records = submission.measured("P99", "rate")
-    right = bool(records) and not records[0].points[0].facts["late"]
-    return Score(right, 1, "sealed" if right else "not sealed in time", "a sealed prediction")
-
-
-def _drawn(submission: Submission) -> Score:
-    records = submission.measured("F99", "rates")
-    right = bool(records) and bool(records[0].points[0].facts["unit"])
-    return Score(right, 1, "drawn" if right else "a label has no unit", "a plot")
+def _kept(study: str, name: str, well: Callable[[Facts], bool], submission: Submission) -> Score:
+    """A point for a prediction or a plot whose Record is well."""
+    records = submission.measured(study, name)
+    right = bool(records) and well(_facts(records[0]))
+    return Score(right, 1, "well" if right else "not well", f"{name}: well")
 
 
 SCORERS = {
@@ -139,8 +125,8 @@ SCORERS = {
     "both": ByRecord(_facts, STUDY, _both),
     "by-hand": _by_hand,
     "own-program": partial(best_of_own, STUDY, OWN, "it passes the token on", _program),
-    "sealed": _sealed,
-    "drawn": _drawn,
+    "sealed": partial(_kept, "P99", "rate", lambda facts: not facts["late"]),
+    "drawn": partial(_kept, "F99", "rates", lambda facts: bool(facts["unit"])),
 }
 
 

@@ -181,27 +181,21 @@ def _cables() -> list[Case]:
 def _captures() -> list[Case]:
     """A Record that names a capture by its digest, and another file of that name beside it."""
 
-    def write(folder: Path, content: bytes, name: str) -> None:
-        digest = hashlib.sha256(b"what was captured").hexdigest()
-        kept = [as_handed_in(record, name) for record in lab_01.records()]
-        for record in kept:
-            if record.study == "A5":
-                taken = {"began": 1.0, "ended": 61.0}
-                record.captures = [{"file": "../A5.pcapng", "sha256": digest, **taken}]
-        notebook = answered(released(lab_01.SLUG), lab_01.RIGHT)
-        folder = hand_in(folder, notebook, [], Path(file_name(lab_01.SLUG)).stem, student=name)
-        for record in kept:
-            record.save_in(folder / "records")
-        if content:
-            (folder / "records" / "A5.pcapng").write_bytes(content)
+    digest = hashlib.sha256(b"what was captured").hexdigest()
+    taken = {"file": "../A5.pcapng", "sha256": digest, "began": 1.0, "ended": 61.0}
 
-    def case(name: str, content: bytes, share: float, says: str) -> Case:
-        points = {q: of * (share if q in OF_A5 else 1) for q, of in lab_01.WORTH.items()}
-        said = {"a5-record": says}
-        return Case(lab_01.SLUG, name, lambda f: write(f, content, name), points, said)
+    def case(name: str, content: bytes, says: str) -> Case:
+        named = _a5(name, _with(captures=[taken]), 0, says)
+
+        def write(folder: Path) -> None:
+            named.write(folder)
+            if content:
+                (folder / "records" / "A5.pcapng").write_bytes(content)
+
+        return replace(named, write=write)
 
     return [
-        case("another capture", b"what someone else captured", 0, "not the capture that it names"),
-        case("a capture that is none", b"what was captured", 0.0, "not a capture that can be read"),
-        case("a capture not handed in", b"", 0, "which is not in records"),
+        case("another capture", b"what someone else captured", "not the capture that it names"),
+        case("a capture that is none", b"what was captured", "not a capture that can be read"),
+        case("a capture not handed in", b"", "which is not in records"),
     ]

@@ -27,36 +27,16 @@ VALUES: tuple[str, ...] = (
 )
 # As an answer in words, or a comment.
 TEXTS = (
-    *(
-        "<script>1</script>\n\n![x](attachment:x.png)",
-        "\x1b[31m\x07\u202e",
-        "",
-        "| a |\n|-|\n" * 5000,
-    ),
-    *(
-        "[" * 20_000,
-        "$" * 20_000,
-        "=HYPERLINK(1)",
-        "{% raw %}{{ 7 * 7 }}",
-        "x" * LONG,
-        "\ufffe\uffff",
-    ),
+    *("<script>1</script>\n\n![x](attachment:x.png)", "\x1b[31m\x07\u202e", ""),
+    *("| a |\n|-|\n" * 5000, "[" * 20_000, "$" * 20_000, "=HYPERLINK(1)"),
+    *("{% raw %}{{ 7 * 7 }}", "x" * LONG, "\ufffe\uffff"),
 )
 PARTS = ("points", "points", "points", "cluster", "circumstances", "program", "sweep", "captures")
 # As a learner types them.
 ANSWERS = (
     *("1e400", "-1e400", "5e-324", "0x" + "f" * 20_000, "[0x" + "f" * 9000 + "]", "1j", "None"),
-    *(
-        "True",
-        "''",
-        "'\\x1b[31m\\x00'",
-        "{}",
-        "[[]]",
-        "{1: [2]}",
-        repr("A1-" * 9000),
-        "b'x'",
-        "...",
-    ),
+    *("True", "''", "'\\x1b[31m\\x00'", "{}", "[[]]", "{1: [2]}"),
+    *(repr("A1-" * 9000), "b'x'", "..."),
 )
 
 
@@ -80,14 +60,8 @@ def replaced(lab: Gold, folder: Path, seed: int) -> Any:
 
 def _places(value: Any, place: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
     yield place
-    inner = (
-        value.items()
-        if isinstance(value, dict)
-        else enumerate(value)
-        if isinstance(value, list)
-        else ()
-    )
-    for name, each in inner:
+    listed = enumerate(value if isinstance(value, list) else ())
+    for name, each in value.items() if isinstance(value, dict) else listed:
         yield from _places(each, (*place, name))
 
 

@@ -115,10 +115,9 @@ def validation(
 
 
 def _node(node: str, fault: str, at: str) -> list[Point]:
+    configuration = {"check": "configuration", "node": node}
     if (fault, at) == ("node-down", node):
-        return [
-            Point({"check": "configuration", "node": node}, facts={"reached": False, "said": ""})
-        ]
+        return [Point(configuration, facts={"reached": False, "said": ""})]
     order = sorted(NODES, key=lambda name: name != node)
     hosts = "".join(f"{ADDRESS[name]} {name}\n" for name in order) + "127.0.0.1 localhost\n"
     facts = {
@@ -131,7 +130,7 @@ def _node(node: str, fault: str, at: str) -> list[Point]:
     }
     busy = {"load_1min": 0.1, "memory_available_bytes": MEMORY_BYTES // 2, "processes": 20}
     return [
-        Point({"check": "configuration", "node": node}, facts=facts),
+        Point(configuration, facts=facts),
         Point({"check": "routes", "node": node}, facts={"routes": [ROUTE]}),
         Point({"check": "performance", "node": node}, facts=busy),
     ]

@@ -30,7 +30,6 @@ TIMES = {
 # The plate by its rows: how many times as fast as one rank 1 to 4 ranks are.
 SPEED_UPS = {1200: (1.0, 1.6, 1.75, 1.8), 400: (1.0, 0.8, 0.6, 0.5)}
 STEP_S = {1200: 8e-3, 400: 6e-4}  # on one rank
-ON_ONE_MACHINE = {"kind": "namespaces"}
 RIGHT: dict[str, Any] = plain_answers(SLUG) | {
     "serial_share_2": (1 / 1.6 - 1 / 2) / (1 - 1 / 2),
     "serial_share_4": (1 / 1.8 - 1 / 4) / (1 - 1 / 4),
@@ -63,6 +62,13 @@ MEASURED = worth(
 )
 
 
+def on_one_machine(cores: int) -> dict[str, Any]:
+    """What a Record has of a machine of so many cores."""
+    before = {"cores": cores, "load_1min": 0.1}
+    circumstances = {"before": before, "after": before}
+    return {"cluster": {"kind": "namespaces"}, "circumstances": circumstances}
+
+
 def plate(
     faults: Mapping[str, str] | None = None,
     sources: Mapping[str, str] | None = None,
@@ -80,30 +86,16 @@ def plate(
             if not wrong:
                 at = {"way": "run", "ranks": ranks, "rows": rows, "columns": rows}
                 points += heat_records.samples("step_s", STEP_S[rows] / factor, **at)
-    before = {"cores": cores, "load_1min": 0.1}
-    circumstances = {"before": before, "after": before}
-    return record(
-        "H3", points, **{"cluster": ON_ONE_MACHINE, "circumstances": circumstances, **changes}
-    )
+    return record("H3", points, **{**on_one_machine(cores), **changes})
 
 
 def drawn(kind: str = "errorbar", **other: Any) -> Record:
     """A learner's plot of both plates, and the line of a program that loses nothing."""
-    lines = [
-        line(f"{rows} x {rows}", dict(enumerate(times, 1)), kind)
-        for rows, times in SPEED_UPS.items()
-    ]
-    lines.append(line("nothing lost", {ranks: ranks for ranks in range(1, 5)}, "line"))
-    facts: dict[str, Any] = {"x_scale": "linear", "y_scale": "linear", "title": "", "bands": 0}
-    facts |= {"x_label": "ranks", "y_label": "times as fast as one rank"}
-    facts |= {"legend": [each["label"] for each in lines], "lines": lines}
-    return record("F3", [Point({"axes": 0}, facts={**facts, **other})], variant="speed-up")
-
-
-def line(label: str, curve: Mapping[int, float], kind: str) -> dict[str, Any]:
-    """One line of a plot, as a Record keeps it."""
-    x, y = [float(each) for each in curve], [float(each) for each in curve.values()]
-    return {"kind": kind, "label": label, "points": len(x), "x": x, "y": y}
+    curves = {f"{rows} x {rows}": times for rows, times in SPEED_UPS.items()}
+    curves["nothing lost"] = (1.0, 2.0, 3.0, 4.0)
+    lines = {name: dict(enumerate(curve, 1)) for name, curve in curves.items()}
+    labels = {"x_label": "ranks", "y_label": "times as fast as one rank", "bands": 0}
+    return measured.plot("F3", "speed-up", lines, kind, **{**labels, **other})
 
 
 def eight(cores: int = 2, letter: str = "S", verified: bool = True, **changes: Any) -> Record:
@@ -117,10 +109,7 @@ def eight(cores: int = 2, letter: str = "S", verified: bool = True, **changes: A
             if profiled:
                 facts["profile"] = [[profile(rank, seconds, share) for rank in range(4)]]
             points.append(Point({**at, "launch": 0}, "duration_s", [seconds], facts))
-    before = {"cores": cores, "load_1min": 0.1}
-    return record(
-        "A4", points, cluster=ON_ONE_MACHINE, circumstances={"before": before, "after": before}
-    )
+    return record("A4", points, **on_one_machine(cores))
 
 
 def profile(rank: int, seconds: float, share: float) -> dict[str, Any]:

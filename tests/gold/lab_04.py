@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -23,9 +24,8 @@ SLUG = "04-blocking-nonblocking"
 SIZES = (1, 64, 1024, 16_384, 65_536, 262_144, 1_048_576)
 ALPHA_US, BYTES_PER_US = 20.0, 12.5  # the bandwidth, 1 / beta, is 12.5 MB/s: 100 Mbit/s
 PYTHON_US = 10.0  # what a function in Python costs besides
-SAVED_BYTES = (
-    3200  # of credit that a long message has for nothing, so that a fit may begin below zero
-)
+# Of credit that a long message has for nothing, so that a fit may begin below zero.
+SAVED_BYTES = 3200
 CLUSTER = {"kind": "namespaces", "nodes": list(NODES), "rate": "100mbit", "mpi": "classic"}
 sealed = partial(measured.sealed, 4, cluster=CLUSTER)
 
@@ -115,15 +115,10 @@ def a7() -> Record:
                 at = {"protocol": protocol, "size_bytes": size, "pattern": pattern}
                 taken = time_us(size) * (slower[ranks] if pattern == "ring" else 1)
                 points.append(Point({**at, "ranks": ranks, "launch": 0}, quantity, [taken] * 10))
-    for ranks in a7_rate_by_nodes.MPPTEST_RANKS:
-        for protocol in mpptest.PROTOCOLS:
-            for size in SIZES:
-                at = {"protocol": protocol, "size_bytes": size, "bisect": True, "pattern": "pairs"}
-                points.append(
-                    Point(
-                        {**at, "ranks": ranks, "launch": 0}, mpptest.QUANTITY, [time_us(size)] * 10
-                    )
-                )
+    for ranks, protocol, size in product(a7_rate_by_nodes.MPPTEST_RANKS, mpptest.PROTOCOLS, SIZES):
+        at = {"protocol": protocol, "size_bytes": size, "bisect": True, "pattern": "pairs"}
+        at |= {"ranks": ranks, "launch": 0}
+        points.append(Point(at, mpptest.QUANTITY, [time_us(size)] * 10))
     return record("A7", points)
 
 

@@ -136,12 +136,8 @@ def cost_plot(**facts: Any) -> Record:
 # Of a launch of a conversation, as shares of 1 and as rates.
 USUAL = {
     **{"data": 0.95, "short": 0.01, "ssh": 0.01, "connection": 0.01, "overhead": 0.45},
-    **{
-        "packets_per_s": 5000.0,
-        "talking_packets_per_s": 25_000.0,
-        "packet_bytes": 110.0,
-        "tcp": 1.0,
-    },
+    **{"packets_per_s": 5000.0, "talking_packets_per_s": 25_000.0},
+    **{"packet_bytes": 110.0, "tcp": 1.0},
 }
 
 
@@ -152,12 +148,8 @@ def captured(talk: Talk, **values: float) -> dict[str, Any]:
     sent = [{"rank": rank, "tag": TAG, **counts} for rank in range(4)]
 
     def rates(per_s: float) -> dict[str, float]:
-        bytes_per_s = per_s * of["packet_bytes"]
-        rate = {
-            "packets_per_s": per_s,
-            "bytes_per_s": bytes_per_s,
-            "mbit_per_s": 8e-6 * bytes_per_s,
-        }
+        size = per_s * of["packet_bytes"]
+        rate = {"packets_per_s": per_s, "bytes_per_s": size, "mbit_per_s": 8e-6 * size}
         return {"packets": packets, "elapsed_s": packets / per_s, **rate}
 
     return {

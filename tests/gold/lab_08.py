@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache, partial
+from itertools import product
 from typing import Any
 
 from beowulf import paths
@@ -18,11 +19,9 @@ SLUG = "08-first-beowulf"
 record, sealed = measured.record, partial(measured.sealed, 8)
 PASSES = 12
 PIECE, MOST_MB_PER_S, EMPTY_S = 1448, 2.4, 30e-6
-PARTS = {
-    "computing": 20.0,
-    "communicating": 50.0,
-    "waiting": 30.0,
-}  # per cent of a step on four ranks
+# Per cent of a step, on four ranks and on one.
+PARTS = {"computing": 20.0, "communicating": 50.0, "waiting": 30.0}
+ALONE = {"computing": 100.0, "communicating": 0.01, "waiting": 0.01}
 BALANCE = 1.003
 
 
@@ -41,43 +40,25 @@ def point(quantity: str, at: dict[str, Any], value: float) -> list[Point]:
 
 def c1(networks: Iterable[int] = (1, 2), **changes: Any) -> Record:
     """Tokens of all sizes and demands."""
-    points = [
-        each
-        for count in networks
-        for demand in tokens.DEMANDS
-        for size in tokens.SIZES
-        for each in point(
-            tokens.QUANTITY,
-            {
-                "ranks": 16,
-                "networks": count,
-                "demand": demand,
-                "size_bytes": size,
-                "way": "sockets",
-            },
-            token_s(count, size),
-        )
-    ]
+    points = []
+    for count, demand, size in product(networks, tokens.DEMANDS, tokens.SIZES):
+        at = {"networks": count, "demand": demand, "size_bytes": size}
+        at |= {"ranks": 16, "way": "sockets"}
+        points += point(tokens.QUANTITY, at, token_s(count, size))
     return record("C1", points, **{"cluster": {"rate": "10mbit", "networks": 2}, **changes})
 
 
 def c7() -> Record:
     """Barriers of 60 µs on two nodes and 120 on four."""
-    points = [
-        each
-        for nodes, us in ((2, 60.0), (4, 120.0))
-        for each in point(c7_barrier.QUANTITY, {"ranks": nodes}, us * 1e-6)
-    ]
-    return record("C7", points)
+    two, four = (point(c7_barrier.QUANTITY, {"ranks": n}, n * 30e-6) for n in (2, 4))
+    return record("C7", [*two, *four])
 
 
 @cache
 def sources() -> dict[str, str]:
     """What is handed out, by file."""
-    return {
-        name: (paths.lab("08") / name).read_text(encoding="utf-8")
-        for name in (gas.SOURCE, galaxy.SOURCE)
-    }
+    files = [paths.lab("08") / name for name in (gas.SOURCE, galaxy.SOURCE)]
+    return {file.name: file.read_text(encoding="utf-8") for file in files}
 
 
 def edited(name: str) -> dict[str, Any]:
@@ -93,12 +74,8 @@ def own_gas(why: str = "", bits: Iterable[str] = ("12ab", "12ab"), **changes: An
         for ranks, each in zip((1, gas.RANKS), bits, strict=True):
             facts = {"bits": each, "mflops": 900.0, "mass_drift": 0.0}
             points.append(Point({"result": "blast", "ranks": ranks}, facts=facts))
-            step = 0.02 if ranks == 1 else 0.025
-            shares = (
-                PARTS if ranks > 1 else {"computing": 100.0, "communicating": 0.01, "waiting": 0.01}
-            )
-            of = {"step": 100.0, **shares}
-            for name, percent in of.items():
+            step, shares = (0.02, ALONE) if ranks == 1 else (0.025, PARTS)
+            for name, percent in {"step": 100.0, **shares}.items():
                 values = [step * percent / 100 * (1 + 0.001 * (n % 3)) for n in range(gas.PASSES)]
                 at = {"ranks": ranks, "launch": 0}
                 points.append(Point(at, f"{name}_s", values, {"pass": list(range(gas.PASSES))}))
@@ -110,10 +87,8 @@ def own_galaxy(balance: float = BALANCE, why: str = "", **changes: Any) -> Recor
     facts: dict[str, Any] = {"text": sources()[galaxy.SOURCE], "right": not why, "why": why}
     if not why:
         facts["balance"] = balance
-    points = [Point({"function": galaxy.FUNCTION}, facts=facts)]
-    return record(
-        galaxy.STUDY, points, variant=galaxy.VARIANT, program=edited(galaxy.SOURCE), **changes
-    )
+    points, program = [Point({"function": galaxy.FUNCTION}, facts=facts)], edited(galaxy.SOURCE)
+    return record(galaxy.STUDY, points, variant=galaxy.VARIANT, program=program, **changes)
 
 
 def step_s(cables: int, nodes: int) -> float:
@@ -125,17 +100,10 @@ def machine(**changes: Any) -> Record:
     """Tokens and gas on the machine of 1995."""
     points = []
     for cables in (1, 2):
-        for demand in first_beowulf.DEMANDS:
-            for size in first_beowulf.SIZES:
-                at = {
-                    "cables": cables,
-                    "demand": demand,
-                    "size_bytes": size,
-                    "ranks": 16,
-                    "launch": 0,
-                }
-                seconds = (1260e-6 / demand + size / 1.1e6) / (cables if size > PIECE else 1)
-                points.append(Point(at, "token_s", [seconds]))
+        for demand, size in product(first_beowulf.DEMANDS, first_beowulf.SIZES):
+            at = {"cables": cables, "ranks": 16, "launch": 0}
+            seconds = (1260e-6 / demand + size / 1.1e6) / (cables if size > PIECE else 1)
+            points.append(Point({**at, "demand": demand, "size_bytes": size}, "token_s", [seconds]))
         for nodes in first_beowulf.NODES:
             at = {"cables": cables, "ranks": nodes, "launch": 0}
             points.append(Point(at, "step_s", [step_s(cables, nodes)]))

@@ -9,6 +9,7 @@ from typing import Any
 from beowulf import paths
 from beowulf.labs.lab_09 import scaling, stairs
 from beowulf.measure import calibration
+from beowulf.measure.roundtrips import HALF
 from beowulf.record import Point, Record
 from tests.gold import measured
 from tests.gold.case import worth
@@ -52,15 +53,13 @@ def source() -> str:
 def times(**changes: Any) -> Record:
     """An E1 on a line, the shortest messages a little above it."""
     points = []
+    facts = {"pass": list(range(12))}
     for launch in (0, 1, 2):
         for size in SIZES:
             us = ALPHA_US + US_A_BYTE * size
             samples = [us * (1 + 0.001 * (number % 3)) for number in range(12)]
             at = {"ranks": 2, "launch": launch, "sweep": "wide", "size_bytes": size}
-            at |= {"protocol": "blocking"}
-            points.append(
-                Point(at, "half_round_trip_us", samples, {"pass": list(range(len(samples)))})
-            )
+            points.append(Point({**at, "protocol": "blocking"}, HALF, samples, facts))
     return record("E1", points, **{"cluster": {"rate": "100mbit"}, **changes})
 
 
