@@ -127,7 +127,7 @@ def _protocols(submission: Submission) -> dict[str, set[int]]:
     for name in postcard.NAMES:
         for record in submission.measured(postcard.STUDY, name)[:MOST_RECORDS]:
             for point in record.points:
-                size, how = point.facts.get("bytes"), point.facts.get("protocol")
+                size, how = point.facts.get("bytes"), str(point.facts.get("protocol"))
                 if point.at.get("from_rank") == 0 and is_number(size) and how in sizes_by_protocol:
                     sizes_by_protocol[how].add(int(size))
     return sizes_by_protocol

@@ -185,4 +185,4 @@ def keep_plot(cluster: Cluster, axes: Any) -> None:
 def caches_named(plot: Record) -> set[str]:
     """The caches that the legend of a plot names, such as L2."""
     texts = [text for point in plot.points for text in point.facts["legend"]]
-    return set(re.findall(r"L[1-4]", " ".join(texts)))
+    return set(re.findall(r"L[1-4]", " ".join(map(str, texts))))
