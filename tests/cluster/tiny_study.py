@@ -7,14 +7,13 @@ import subprocess
 import sys
 import threading
 import types
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from beowulf.cluster import Cluster, running
 from beowulf.desk.notebook import measure_and_save
 from beowulf.errors import LabError
+from beowulf.measure import measurement as measurements
 from beowulf.measure.measurement import Measurement
 from beowulf.record import Record
 from beowulf.studies import STUDIES
@@ -42,10 +41,13 @@ def pause(phase: str) -> None:
         sys.stdin.readline()
 
 
-@contextmanager
-def paused_after() -> Iterator[None]:
-    yield
-    pause("after")
+class Pausing(Measurement):
+    """A measurement that pauses when it is over and not yet kept."""
+
+    def __exit__(self, *error: Any) -> bool:
+        ended = super().__exit__(*error)
+        pause("after")
+        return ended
 
 
 def plan(cluster: Cluster, *, quick: bool) -> Plan:
@@ -67,7 +69,7 @@ def plan(cluster: Cluster, *, quick: bool) -> Plan:
         pause("last")
 
     pause("before")
-    return Plan(LAUNCHES, {}, steps, paused_after())
+    return Plan(LAUNCHES, {}, steps)
 
 
 def no_picture(record: Record) -> Figure:
@@ -101,6 +103,7 @@ def main(variant: str) -> None:
     module.__dict__.update(STUDY=STUDY)
     sys.modules["beowulf.labs.tiny"] = module
     STUDIES[ID] = "tiny"
+    measurements.Measurement = Pausing  # type: ignore[misc]
     folder = Path("records")
     folder.mkdir(exist_ok=True)
     program = folder / "program"

@@ -79,7 +79,7 @@ def default_latency(record: Record) -> Judgement:
     size, samples = _smallest(record)
     mean, deviation = float(samples.mean()), float(samples.std(ddof=0))
     no_card = {
-        "but": "on this kind of cluster no message meets a network card or its interrupts",
+        "undecidable": "on this kind of cluster no message meets a network card or its interrupts",
         "advice": "Measure on virtual machines or on real PCs.",
     }
     return Judgement(
