@@ -18,6 +18,7 @@ from whole_lab import unanswered, with_codes, worked_through
 
 from benchmarks import full_studies
 from beowulf import paths
+from beowulf.measure import machine_queue
 
 KINDS = ("namespaces", "pcs", "slurm")
 ALONE = "pcs"  # without a course
@@ -57,7 +58,9 @@ def up(
         words += ["--minutes", "60"] if kind == "slurm" else []
     learner("up", *words)
     if rests:
-        full_studies.rest()  # no measurement is judged by the load of its set-up
+        machine_queue.rest(
+            lambda _: None, full_studies.REST_S
+        )  # no measurement is judged by the load of its set-up
     try:
         yield learner
     finally:
