@@ -206,7 +206,7 @@ def timeline(name: str, source: Path | str = SOURCE, *, ranks: int = 16) -> Page
     """Who sends and who waits in a step, on a timeline of its simulated run."""
     if name not in BY_NAME:
         raise UsageError(f"There is no step {name!r}.", f"There are {', '.join(BY_NAME)}.")
-    from beowulf.timeline import analysis
+    from beowulf.timeline import analysis, simgrid
     from beowulf.timeline.timeline_page import Page
 
     step = BY_NAME[name]
@@ -219,7 +219,7 @@ def timeline(name: str, source: Path | str = SOURCE, *, ranks: int = 16) -> Page
         done = mpi.launch(place, [*tracing, str(program)], ranks, words, timeout_s=LONGEST_RUN_S)
         if done.returncode:
             print(f"{step.function} did not end well: {_complaint(done.stderr)}")
-        found = analysis.between_messages(analysis.read(trace))
+        found = analysis.between_messages(analysis.Analysis(simgrid.read(trace), {}))
         named = {**found.details, "program": f"{step.function}, {ranks} simulated ranks"}
         return Page(replace(found, details=named))
 

@@ -17,6 +17,7 @@ from beowulf.errors import LabError, UsageError
 from beowulf.labs.lab_09 import collectives, replays, scaling, stairs, tokens
 from beowulf.measure.calibration import of
 from beowulf.record import newest
+from beowulf.timeline import simgrid
 from tests.gold import lab_09
 from tests.solutions import by_the_author
 
@@ -148,6 +149,20 @@ def _nowhere(folder: Path) -> simulated.SimulatedCluster:
     cluster = simulated.beside(stairs.platform(), folder / "cluster")
     cluster.records = folder / "records"
     return cluster
+
+
+def test_a_step_of_simulated_ranks_has_a_timeline_whose_waits_go_up_the_tree(
+    tmp_path: Path,
+) -> None:
+    source = tmp_path / "stairs.c"
+    source.write_text(lab_09.source())
+    found = stairs.timeline("tree", source, ranks=4).found
+    assert sorted((int(m.source), int(m.to)) for m in found.messages.itertuples())[:1] == [(0, 1)]
+    assert len(found.trace.ranks) == 4
+    assert {int(wait.cause) for wait in found.waits.itertuples()} <= set(range(4))
+    (tmp_path / "empty.paje").write_text("")
+    with pytest.raises(LabError, match="is no trace of SimGrid's"):
+        simgrid.read(tmp_path / "empty.paje")
 
 
 @pytest.mark.cluster
