@@ -82,7 +82,7 @@ def worked_through(
 
     With a `course`, it is done and graded under the personal code of its learner. Where a question that is not
     `allowed` to lose points does, everything is measured once more, as a learner would on a busy machine: an answer
-    counts when it fits one of the Records. `shorter` are texts of its cells, and what stands in their place.
+    counts when it fits one of the Records. `shorter` are texts of its cells, and what is put in their place.
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BEOWULF_WORK", str(folder))
