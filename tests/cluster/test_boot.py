@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -110,6 +111,25 @@ def test_nodes_keep_their_files_when_the_machines_own_ones_are_replaced(
     assert "env" in beowulf("ssh", "node01", "ls /etc/folder/up/").split()
     beowulf("up")
     assert beowulf("ssh", "node01", "cat /etc/of-a-new-package") == "new\n"
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root hides a folder of the machine")
+def test_a_container_without_dev_net_boots(tmp_path: Path) -> None:
+    learner = Beowulf(tmp_path / "state", tmp_path)
+    hidden = "mount -t tmpfs tmpfs /dev/net && beowulf up --nodes 2 && beowulf validate"
+    environment = {**learner.environment, "PATH": f"{paths.python_bin()}:{os.environ['PATH']}"}
+    try:
+        done = subprocess.run(
+            ["unshare", "--mount", "sh", "-c", f"mkdir -p /dev/net; {hidden}"],
+            env=environment,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
+        assert "2 nodes are up" in done.stdout
+    finally:
+        learner.end()
 
 
 def test_two_clusters_at_once_do_not_see_each_other(beowulf: Beowulf, tmp_path: Path) -> None:
