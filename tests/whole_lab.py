@@ -94,6 +94,7 @@ def worked_through(
         (notebook.parent / personal_code.FILE).write_text(own.word)
     author = _with_answers_kept(release.instructor_version(release.sources()[slug]), slug)
     for long, short in (shorter or {}).items():
+        assert any(long in cell.source for cell in author.cells), f"no cell has {long}"
         for cell in author.cells:
             cell.source = cell.source.replace(long, short)
     began = time.monotonic()
