@@ -20,8 +20,8 @@ one machine. Other machines give other figures, and may give other Verdicts. [Ho
 figure promises; `python -m benchmarks full_studies` measures again, and `python -m benchmarks.results_page` writes this
 page.
 
-A claim names its place in the paper. What these labs ask beyond the paper is below, as own checks, and does not count
-in the summary. Beside a claim is what was measured in the study's last run, and the Verdict; where runs came out
+A claim names its place in the paper. Below are demonstrations, which show what was put in, and what these labs ask
+beyond the paper, as own checks: neither counts in the summary. Beside a claim is what was measured in the study's last run, and the Verdict; where runs came out
 differently, it has the number of those that came out so. Below the tables is, for each outcome in them, why a modern
 result agrees with the paper's, differs from it, or cannot decide."""
 NOT_YET = "not measured yet"
@@ -135,7 +135,9 @@ def section(name: str, run: Run | None, failed: str | None) -> list[str]:
         ),
         "\n".join(
             f"- **{outcome}**: {why}"
-            for outcome, why in find(name).reasons(each["outcome"] for each in verdicts).items()
+            for outcome, why in find(name)
+            .reasons((each["outcome"] for each in verdicts), cluster)
+            .items()
         ),
     ]
 

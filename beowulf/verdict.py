@@ -11,9 +11,10 @@ SCHEMA_VERSION = 1  # beowulf/schemas/verdict-1.json
 
 Outcome = Literal["holds", "contradicted", "inconclusive"]
 
-RestsOn = Literal["measurement", "arithmetic"]
-# The headings of what does not count among a paper's claims: what was computed from its figures alone, and what only
-# these labs say, such as that an instrument agrees with another one.
+RestsOn = Literal["measurement", "demonstration", "arithmetic"]
+# The headings of what does not count among a paper's claims: what came out because it was put in, what was computed
+# from the paper's figures alone, and what only these labs say, such as that an instrument agrees with another one.
+DEMONSTRATIONS = "Demonstrations: what was put in is seen, which proves nothing"
 ARITHMETIC = "Arithmetic of the paper, checked and not measured"
 OWN_CHECKS = "Own checks of these labs"
 OWN = "own check"  # the place of a claim that no paper makes
@@ -27,13 +28,15 @@ COLOURS: dict[str, str] = {
 }
 
 
-HEADINGS = ("", OWN_CHECKS, ARITHMETIC)
+HEADINGS = ("", DEMONSTRATIONS, OWN_CHECKS, ARITHMETIC)
 
 
 def heading(verdict: Mapping[str, Any]) -> str:
     """Under what a Verdict, as plain data, is listed: nothing for a paper's claim."""
     if verdict.get("rests_on") == "arithmetic":
         return ARITHMETIC
+    if verdict.get("rests_on") == "demonstration":
+        return DEMONSTRATIONS
     return OWN_CHECKS if verdict.get("place") == OWN else ""
 
 

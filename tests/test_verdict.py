@@ -16,7 +16,7 @@ from beowulf import paths
 from beowulf.desk.notebook import fitted, print_whole
 from beowulf.record import Record
 from beowulf.studies import judge
-from beowulf.verdict import ARITHMETIC, OWN, OWN_CHECKS, Verdict, Verdicts
+from beowulf.verdict import ARITHMETIC, DEMONSTRATIONS, OWN, OWN_CHECKS, Verdict, Verdicts
 
 
 def small(**changes: Any) -> Verdict:
@@ -129,8 +129,9 @@ def test_plain_text_shows_the_same_without_control_characters() -> None:
 def test_own_checks_and_arithmetic_have_headings_of_their_own() -> None:
     sums = small(claim="sums", says="The sums are right", rests_on="arithmetic")
     own = small(claim="own", says="The clock is fine", place=OWN)
-    several = Verdicts([sums, own, small(says="It rises", place="figure 13")])
-    expected = ("It rises (figure 13)", OWN_CHECKS, "The clock is fine", ARITHMETIC, sums.says)
+    step = small(claim="step", says="The step is where it was put", rests_on="demonstration")
+    several = Verdicts([sums, own, step, small(says="It rises", place="figure 13")])
+    expected = ("It rises (figure 13)", DEMONSTRATIONS, step.says, OWN_CHECKS, "The clock is fine", ARITHMETIC, sums.says)
     for text in (str(several), several._repr_html_()):
         places = [text.index(each) for each in expected]
         assert places == sorted(places)

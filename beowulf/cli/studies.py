@@ -113,10 +113,12 @@ def claims(
     """
     from beowulf.studies import find, judge
 
-    verdicts = judge(_given(name) if given else _newest(name, records, variant))
+    record = _given(name) if given else _newest(name, records, variant)
+    verdicts = judge(record)
     print_verdicts(verdicts, as_json)
     if why and not as_json:
-        for outcome, reason in find(name).reasons(each.outcome for each in verdicts).items():
+        reasons = find(name).reasons((each.outcome for each in verdicts), record.cluster)
+        for outcome, reason in reasons.items():
             print(f"Why {outcome}: {reason}")
 
 

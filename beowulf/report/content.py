@@ -110,7 +110,7 @@ def _section(kept: Kept) -> tuple[Plain, str]:
         "published": papers.measured_again_by(study.id),
         "outcomes": _outcomes(verdicts),
         "verdicts": verdicts,
-        "why": dict(study.reasons(each["outcome"] for each in verdicts)),
+        "why": study.reasons((each["outcome"] for each in verdicts), record.cluster),
         "picture": picture,
         "as_printed": None if printed is None else _table(printed),
         "problems": problems,

@@ -86,7 +86,8 @@ class Claim:
     needs: Literal["intervals", "quiet samples", "samples", "nothing"] = "intervals"
     # Where in the paper it stands, such as "table 5" or "section V.A"; else it is an own check of these labs.
     place: str = OWN
-    # Arithmetic: computed from the paper's own figures. It is listed separately, and no Record can change it.
+    # Arithmetic: computed from the paper's own figures, which no Record can change. Demonstration: what was put in comes
+    # out, as a step where a setting places it. Both are listed by themselves, and in no paper's count.
     rests_on: RestsOn = "measurement"
     # What in the conditions of a Record is a stand-in for the paper's, as the evidence ends; empty for nothing.
     caveat: Callable[[Record], str] = lambda record: ""
@@ -157,7 +158,8 @@ class Study:
     asked: Sequence[str] = ()  # facts that a lab asks for: `beowulf show` leaves them out
     changes_cables: bool = False  # so that its messages can be faster than the cluster's rate
     # For each outcome of a claim, why a modern result agrees with the paper's, differs from it, or cannot decide.
-    differs: Mapping[Outcome, str] = field(default_factory=dict)
+    # Where that depends on the kind of cluster, a sentence by kind, and under "" that of the other kinds.
+    differs: Mapping[Outcome, str | Mapping[str, str]] = field(default_factory=dict)
 
     def unmet(self, can: Abilities) -> Need | None:
         """What it needs of a cluster that can this, and lacks; first that without which nothing is seen."""
@@ -225,10 +227,14 @@ class Study:
             for verdict, claim in zip(found, claims, strict=True)
         ]
 
-    def reasons(self, outcomes: Iterable[Outcome]) -> dict[Outcome, str]:
-        """Why a modern result agrees, differs or cannot decide, for those outcomes that occur."""
-        occur = set(outcomes)
-        return {outcome: why for outcome, why in self.differs.items() if outcome in occur}
+    def reasons(self, outcomes: Iterable[Outcome], cluster: Mapping[str, Any]) -> dict[Outcome, str]:
+        """Why a result on this cluster agrees, differs or cannot decide, for those outcomes that occur."""
+        occur, kind = set(outcomes), cluster.get("kind", "")
+        return {
+            outcome: why if isinstance(why, str) else why.get(kind, why[""])
+            for outcome, why in self.differs.items()
+            if outcome in occur
+        }
 
     def picture(self, record: Record) -> Figure:
         """What the Record shows."""
