@@ -275,25 +275,18 @@ def picture(record: Record) -> Figure:
     from beowulf import figures, papers
 
     rows, steps = [], {}
-    for way, by_size in overlap.of_cases(
-        "D2", {way: partial(shares, record, way) for way in WAYS}
-    ).items():
+    cases = {way: partial(shares, record, way) for way in WAYS}
+    for way, by_size in overlap.of_cases("D2", cases).items():
         rows += [
-            {
-                "size_kb": size / KB,
-                "library": way.says,
-                "share": at.median,
-                "low": at.low,
-                "high": at.high,
-            }
-            for size, at in by_size.items()
+            {"size_kb": size / KB, "library": way.says, **vars(share)}
+            for size, share in by_size.items()
         ]
         if way in CAUSES and all(seen := step(by_size) or (0, 0)):
             steps[way] = seen
     figure = figures.lines(
         pd.DataFrame(rows),
         "size_kb",
-        "share",
+        "median",
         "library",
         title="How long does rank 1 wait for its message?",
         x_title="message (KB of 1024 bytes)",
@@ -308,14 +301,12 @@ def picture(record: Record) -> Figure:
         f"{way.says}: the step is between {kb(a)} and {kb(b)}." for way, (a, b) in steps.items()
     ]
     figure.alt = " ".join([figure.alt, *notes])
-    printed = papers.table("D-table-5")
     marks = [
-        (float(row["message_kb"]), float(row[f"{cluster}_p1_s"] / row[f"{cluster}_p0_s"]))
+        (row["message_kb"], row[f"{cluster}_p1_s"] / row[f"{cluster}_p0_s"])
         for cluster in ("one_user", "solaris")
-        for _, row in printed.iterrows()
+        for row in papers.table("D-table-5").to_dict("records")
     ]
-    overlap.mark_printed(figure, marks, "paper D, table 5, both clusters")
-    return figure
+    return overlap.with_printed(figure, marks, "paper D, table 5, both clusters")
 
 
 STUDY = Study(

@@ -27,16 +27,15 @@ from beowulf.labs.lab_05.overlap import (
     ONE_USER_SOCKET,
     PAPER_WORK_S,
     QUICK,
-    TESTED,
     Run,
     Way,
     chosen,
     first_measured,
     in_way,
     kb,
-    mark_printed,
     of_cases,
     sweep,
+    with_printed,
 )
 from beowulf.measure.improvement import Improvement, improvement
 from beowulf.measure.quality import trouble
@@ -52,7 +51,7 @@ if TYPE_CHECKING:
     from beowulf.figures import Figure
 
 SMALL, LARGE = SIZES = (10 * KB, 65 * KB)
-WAYS = (DEFAULT, ONE_USER_SOCKET, ONE_USER, TESTED)
+WAYS = (DEFAULT, ONE_USER_SOCKET, ONE_USER)
 C, PYTHON = {"language": "C"}, {"language": "Python"}
 TABLES = {SMALL: 7, LARGE: 8}
 PARTS = ("message_s", "sum_s", "overlap_s")
@@ -173,9 +172,7 @@ def picture(record: Record) -> Figure:
         title="Message and work, separate and together (rank 0)",
         value_title="time, medians (µs)",
     )
-    if marks:
-        mark_printed(figure, marks, "paper D's averages")
-    return figure
+    return with_printed(figure, marks, "paper D's averages")
 
 
 STUDY = Study(

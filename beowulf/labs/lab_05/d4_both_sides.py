@@ -39,8 +39,8 @@ from beowulf.labs.lab_05.overlap import (
     first_measured,
     in_way,
     kb,
-    mark_printed,
     sweep,
+    with_printed,
 )
 from beowulf.measure.improvement import Improvement
 from beowulf.measure.judgement import ENOUGH
@@ -89,13 +89,9 @@ def gains(size: int, rank: int) -> Claim:
     """Tables 9 to 12: both ranks gain at both sizes, at least half of what the paper's did."""
     paper = PAPER_PERCENT[size, rank]
     says = f"MPICH2, {kb(size)}, rank {rank}: overlap gains (paper D: {paper:+.2f} %; half of it is asked)"
+    judge = in_way(ONE_USER_SOCKET, changed(size, rank).reaches(paper))
     table = {SMALL: 9, LARGE: 11}[size] + rank
-    return Claim(
-        f"gain-{size // KB}kb-p{rank}",
-        says,
-        in_way(ONE_USER_SOCKET, changed(size, rank).reaches(paper)),
-        place=f"table {table}",
-    )
+    return Claim(f"gain-{size // KB}kb-p{rank}", says, judge, place=f"table {table}")
 
 
 def gains_less(rank: int) -> Claim:
@@ -110,10 +106,8 @@ def gains_less(rank: int) -> Claim:
 
 def none_at_70_kb(name: str, says: str, way: Way, compared: Iterable[Quantity]) -> Claim:
     """Whether each of these is as good as none."""
-    says = f"{says} (within {-GAIN:.4g} points)"
-    return Claim(
-        name, says, in_way(way, all_hold(*(each.within(GAIN, -GAIN) for each in compared)))
-    )
+    judge = all_hold(*(each.within(GAIN, -GAIN) for each in compared))
+    return Claim(name, f"{says} (within {-GAIN:.4g} points)", in_way(way, judge))
 
 
 def hidden_time(_record: Record) -> Judgement:
@@ -138,9 +132,8 @@ def paper_table(record: Record) -> pd.DataFrame:
     """The Record in the form of tables 9 to 12, of the paper's cause where it was measured."""
     import pandas as pd
 
-    by_rank = exchanges(record, **first_measured(record, WAYS).at).groupby(["size_bytes", "rank"])[
-        ["before", "during"]
-    ]
+    passes = exchanges(record, **first_measured(record, WAYS).at)
+    by_rank = passes.groupby(["size_bytes", "rank"])[["before", "during"]]
     tables = {
         (int(str(size)) / KB, rank): in_the_papers_form(passes, "during", ("before",))
         for (size, rank), passes in by_rank
@@ -167,9 +160,7 @@ def picture(record: Record) -> Figure:
         for (size, rank), percent in PAPER_PERCENT.items()
         if (name := f"{kb(size)}, {ONE_USER_SOCKET.says}") in names
     ]
-    if marks:
-        mark_printed(figure, marks, "paper D's averages")
-    return figure
+    return with_printed(figure, marks, "paper D's averages")
 
 
 STUDY = Study(

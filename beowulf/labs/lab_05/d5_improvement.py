@@ -111,10 +111,8 @@ def change(what: str, of: Callable[[Record], Improvement]) -> Quantity:
 
 def at(way: Way, size: int) -> Quantity:
     """Equation 1 at one size in this way, of the slower rank."""
-    return change(
-        f"{kb(size)}, {way.says}",
-        lambda record: gains(record, way, size_bytes=size)[size],
-    )
+    says = f"{kb(size)}, {way.says}"
+    return change(says, lambda record: gains(record, way, size_bytes=size)[size])
 
 
 def at_each(way: Way, name: str, says: str, judges: Iterable[Judge], **more: Any) -> Claim:

@@ -274,10 +274,12 @@ def of_cases(study: str, cases: Mapping[K, Callable[[], V]]) -> dict[K, V]:
     return found
 
 
-def mark_printed(figure: Figure, points: Sequence[tuple[float, float]], says: str) -> None:
-    """Put what the paper printed into a picture: marks at (x, y) that no line joins."""
+def with_printed(figure: Figure, points: Sequence[tuple[float, float]], says: str) -> Figure:
+    """The picture with what the paper printed, if anything: marks at (x, y) that no line joins."""
     from beowulf.figures import style
 
+    if not points:
+        return figure
     drawing = figure.drawing
     axes = drawing.axes[0]
     across, up = zip(*points, strict=True)
@@ -293,6 +295,7 @@ def mark_printed(figure: Figure, points: Sequence[tuple[float, float]], says: st
             axes.legend(loc="best")
     marks = ", ".join(f"{x:.4g} and {y:.4g}" for x, y in points)
     figure.alt = f"{figure.alt} Marks of {says}, across and up: {marks}."
+    return figure
 
 
 def kb(size_bytes: float) -> str:
