@@ -228,7 +228,8 @@ def seen_on_the_wire(way: Way, cause: str, low: float, high: float, asks_first: 
         asking = "a request to send comes first" if asked else "no request to send comes first"
         return Judgement(
             within(share, low, high) if asked == asks_first else "contradicted",
-            f"{share.low:.0%} to {share.high:.0%} of {kb(size)} leave while rank 0 works; {asking}",
+            f"{share.low:.0%} to {share.high:.0%} of {kb(size)} leave while rank 0 works, and"
+            f" {low:.0%} to {high:.0%} is asked; {asking}",
             {"low": share.low, "high": share.high, "asked_first": asked},
             advice=again(record),
         )
@@ -255,8 +256,10 @@ def _in_words(seen: tuple[int, int] | None) -> str:
     if seen is None:
         return "no single step is visible"
     if seen[1] == 0:
-        return "no step at any size"
-    return f"a step between {kb(seen[0])} and {kb(seen[1])}" if seen[0] else "late at every size"
+        return f"no step over {MIDDLE} of T_P0 at any size"
+    if not seen[0]:
+        return f"later than {MIDDLE} of T_P0 at every size"
+    return f"a step over {MIDDLE} of T_P0 between {kb(seen[0])} and {kb(seen[1])}"
 
 
 def paper_table(record: Record) -> pd.DataFrame:

@@ -140,8 +140,8 @@ def printed(_record: Record) -> Judgement:
     worst = max(differences)
     return Judgement(
         "holds" if worst < ROUNDED_PERCENT else "contradicted",
-        f"the {len(differences)} printed ones differ by at most {worst:.2f} from ours, and the times"
-        " are printed with three digits",
+        f"the {len(differences)} printed ones differ by at most {worst:.2f} from ours, and"
+        f" {ROUNDED_PERCENT} is allowed, because the times are printed with three digits",
         {"largest_difference": worst},
     )
 
