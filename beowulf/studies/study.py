@@ -196,7 +196,7 @@ class Study:
             timed=self.timed,
             traces=traces,
         ) as measurement:
-            if lacking := self.unmet(cluster.can):
+            if (lacking := self.unmet(cluster.can)) and not cluster.can.simulated:
                 measurement.warnings.append(lacking.part)
             plan.steps(measurement)
         return measurement.record()
@@ -227,7 +227,9 @@ class Study:
             for verdict, claim in zip(found, claims, strict=True)
         ]
 
-    def reasons(self, outcomes: Iterable[Outcome], cluster: Mapping[str, Any]) -> dict[Outcome, str]:
+    def reasons(
+        self, outcomes: Iterable[Outcome], cluster: Mapping[str, Any]
+    ) -> dict[Outcome, str]:
         """Why a result on this cluster agrees, differs or cannot decide, for those outcomes that occur."""
         occur, kind = set(outcomes), cluster.get("kind", "")
         return {
@@ -256,9 +258,9 @@ def _verdict(record: Record, claim: Claim, facts: Any, troubles: Sequence[str]) 
         load = f"{' and '.join(bad)}, so intervals are {WIDER:g} times as wide" if bad else ""
         evidence, bad = "; ".join(filter(None, (evidence, load))), []
     advice = {"inconclusive": seen.advice, "contradicted": seen.hint}.get(seen.outcome, "")
-    simulated = record.cluster.get("kind") == SIMULATED
-    said = "simulated by SimGrid, not measured" if simulated else ""
-    said = "its messages crossed no cable" if CABLE.part in record.warnings else said
+    said = "its messages crossed no cable" if CABLE.part in record.warnings else ""
+    if record.cluster.get("kind") == SIMULATED:
+        said = "simulated by SimGrid, not measured"
     caveat = "; ".join(filter(None, (said, claim.caveat(record))))
     return verdict(
         record,
