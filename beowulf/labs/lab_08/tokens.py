@@ -6,7 +6,9 @@ The simulated machine of 1995 has three networks as well, for its first eight no
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from beowulf import papers, paths
@@ -46,7 +48,7 @@ SATURATED = 0.8  # of the highest rate
 PLACE = ["networks", "demand", "size_bytes"]
 Key = tuple[int, int, int]  # of such places
 
-FULL, QUICK = (3, 10, 50), (2, 6, 25)  # launches, passes, ms at each place of the sweep
+FULL, QUICK = (3, 10, 60), (2, 6, 25)  # launches, passes, ms at each place of the sweep
 SIMULATION_MS = 400  # one launch and pass: every run gives the same
 PUBLISHED, NEAR = "C-tokens", 0.2
 
@@ -61,37 +63,33 @@ def plan(cluster: Cluster, *, quick: bool, striped: bool = False) -> Plan:
     launches, passes, ms = QUICK if quick else FULL
     demands, hosts = QUICK_DEMANDS if quick else DEMANDS, cluster.nodes[:2]
     networks = (1, 2) if int(cluster.describe().get("networks", 1)) > 1 else (1,)
-    ways = [*networks, *([STRIPING] if striped and len(networks) > 1 else [])]
+    # The size beyond the paper's takes longest, and one demand is enough.
+    places = ((demands, SIZES[:-1]), ((MOST_DEMAND,), SIZES[-1:]))
+    cases: list[tuple[dict[str, Any], list[str | int]]] = [
+        ({}, ["--networks", count, *sweep(of, ms, sizes)])
+        for count in networks
+        for of, sizes in places
+    ]
+    absent = ""
+    if striped and len(networks) > 1:
+        read = knob_places.read(cluster, [ALL[STRIPING]], hosts)[STRIPING].values()
+        absent = next((each.absent for each in read if each.absent), "")
+        if not absent:
+            cases.append(({STRIPING: "on"}, sweep(QUICK_DEMANDS, ms, STRIPED_SIZES)))
 
     def steps(measurement: Measurement) -> None:
-        turns = [(ALL[STRIPING], "on", hosts)]
-        absent = ""
-        if STRIPING in ways:
-            read = knob_places.read(cluster, [ALL[STRIPING]], hosts)[STRIPING]
-            if absent := next((each.absent for each in read.values() if each.absent), ""):
-                measurement.points.append(Point({STRIPING: "on"}, facts={"absent": absent}))
-        for number in range(launches):
-            for way in ways:
-                if way != STRIPING:
-                    words = [*sweep(demands, ms), "--networks", way]
-                    _launch(measurement, words, passes, number, {})
-                elif not absent:
-                    words = sweep(QUICK_DEMANDS, ms, STRIPED_SIZES)
-                    with changing(cluster, turns) as changes:
-                        changes(True)
-                        _launch(measurement, words, passes, number, {STRIPING: "on"})
+        if absent:
+            measurement.points.append(Point({STRIPING: "on"}, facts={"absent": absent}))
+        for number, (at, words) in product(range(launches), cases):
+            own = ["--way", "sockets", *words, "--passes", passes]
+            with ExitStack() as knob:
+                if at:
+                    knob.enter_context(changing(cluster, [(ALL[STRIPING], "on", hosts)]))(True)
+                measurement.launch(PROGRAM, 2 * MOST_DEMAND, own, hosts=hosts, launch=number, at=at)
 
     about: dict[str, Any] = {"sizes": list(SIZES), "demands": list(demands)}
     about |= {"networks": list(networks), "launches": launches, "passes": passes, "ms": ms}
-    return Plan(launches * len(ways), about, steps)
-
-
-def _launch(
-    measurement: Measurement, words: list[str | int], passes: int, number: int, at: dict[str, Any]
-) -> None:
-    hosts = measurement.cluster.nodes[:2]
-    own = ["--way", "sockets", *words, "--passes", passes]
-    measurement.launch(PROGRAM, 2 * MOST_DEMAND, own, hosts=hosts, launch=number, at=at)
+    return Plan(launches * len(cases), about, steps)
 
 
 def sweep(demands: Sequence[int], ms: int, sizes: Sequence[int] = SIZES) -> list[str | int]:
