@@ -41,7 +41,7 @@ PRINTED_GAIN = 1.7
 GAINS, ALONE = (1.5, 1.9), (1.3, 1.7)  # two networks that lose nothing carry 2.0 times as much
 OF_PEAK, BROADER = 0.8, 1.1
 SEVERAL_FRAMES = tuple(size for size in SIZES if 1448 < size <= LARGEST)
-CAPACITY, END = "'Communication Channel Capacity'", "'Discussion and conclusions'"
+END = "'Discussion and conclusions'"
 # What the simulated machine of 1995 was given: what one pair takes for 8 KB, and what a further network carries.
 PUT_IN = {"saturates-alone", "two-networks", "three-networks"}
 PLACES_PUT_IN = {(1, 1, LARGEST), (2, MOST_DEMAND, LARGEST)}
@@ -65,43 +65,38 @@ def highest(networks: int) -> Quantity:
     return Quantity(says, lambda facts: facts.highest(networks), "MB/s")
 
 
-def spread(networks: int, sizes: tuple[int, ...]) -> Quantity:
-    """How far apart the rates of demands of two and more are, with the token with which they are furthest."""
+def one_of(which: Callable[[Iterable[float]], float], says: str, each: list[Quantity]) -> Quantity:
+    """The least or the largest of several quotients."""
 
     def of(facts: Tokens) -> Span:
-        spans = [facts.spread(networks, size) for size in sizes]
-        return Span(max(each.low for each in spans), max(each.high for each in spans))
+        seen = [quotient.of(facts) for quotient in each]
+        return Span(which(span.low for span in seen), which(span.high for span in seen))
 
-    says = f"{networks} network{'s' * (networks > 1)}, the highest rate over the lowest, of 2 pairs and more"
-    return Quantity(f"{says}, where they are furthest apart", of, TIMES)
+    return Quantity(says, of, TIMES)
+
+
+def spread(networks: int, sizes: Iterable[int]) -> Quantity:
+    """How far apart the rates of demands of two and more are, with the token with which they are furthest."""
+    of = [Quantity("", partial(Tokens.spread, networks=networks, size=s), TIMES) for s in sizes]
+    says = "most over least of 2 pairs and more, with the token with which they are furthest apart"
+    return one_of(max, f"{networks} network{'s' * (networks > 1)}, {says}", of)
 
 
 GAIN_ALONE = Quantity(
     "one pair on two networks over one", lambda facts: facts.gain(1, LARGEST), TIMES
 )
-PEAK = Quantity(
-    "what its cable can carry", lambda facts: exactly(facts.peak_mb_per_s()), highest(1).unit
+PEAK = Quantity("what its cable can carry", lambda facts: exactly(facts.peak_mb_per_s()), "MB/s")
+BOTH, SOME_SIZES = (1, 2), (SIZES[0], 64, ONE_AT, LARGEST)
+BY_SIZE = one_of(
+    min,
+    "8 KB over 4 bytes, least of 1 and 8 pairs on 1 and 2 networks",
+    [rate(n, d, LARGEST) / rate(n, d, SIZES[0]) for n in BOTH for d in (1, MOST_DEMAND)],
 )
-OF_SIZES = [rate(n, d, LARGEST) / rate(n, d, SIZES[0]) for n in (1, 2) for d in (1, MOST_DEMAND)]
-OF_DEMANDS = [
-    rate(n, MOST_DEMAND, size) / rate(n, 1, size)
-    for n in (1, 2)
-    for size in (SIZES[0], 64, ONE_AT, LARGEST)
-]
-
-
-def one_of(which: Callable[[Iterable[float]], float], says: str, gains: list[Quantity]) -> Quantity:
-    """The least or the largest of several gains."""
-
-    def of(facts: Tokens) -> Span:
-        seen = [each.of(facts) for each in gains]
-        return Span(which(each.low for each in seen), which(each.high for each in seen))
-
-    return Quantity(says, of, TIMES)
-
-
-BY_SIZE = one_of(min, "8 KB over 4 bytes, least of 1 and 8 pairs on 1 and 2 networks", OF_SIZES)
-BY_DEMAND = one_of(max, "8 pairs over 1, most of 4 bytes, 64, 1 KB and 8 KB on both", OF_DEMANDS)
+BY_DEMAND = one_of(
+    max,
+    "8 pairs over 1, most of 4 bytes, 64, 1 KB and 8 KB on both",
+    [rate(n, MOST_DEMAND, size) / rate(n, 1, size) for n in BOTH for size in SOME_SIZES],
+)
 
 
 def _figure(facts: Tokens) -> Judgement:
@@ -116,74 +111,63 @@ def _figure(facts: Tokens) -> Judgement:
     return Judgement("holds" if near == len(found) else "contradicted", evidence, numbers)
 
 
+in_figure_1 = partial(Claim, place="figure 1")
 CLAIMS = [
     saturates(1, ONE_AT),
     saturates(2, TWO_AT),
-    Claim(
+    in_figure_1(
         "saturates-alone",
         f"one pair saturates one network, too, with tokens of {LARGEST:,} bytes ({OF_PEAK:.0%} of its highest rate)",
         rate(1, 1, LARGEST) / highest(1) > OF_PEAK,
-        place="figure 1",
     ),
     Claim(
         "of-peak",
         f"one network carries at least {OF_PEAK:.0%} of what its cable can",
         highest(1) / PEAK > OF_PEAK,
-        place=END,
-    ),
-    Claim(
+    ).at(END),
+    in_figure_1(
         "demand-one",
         "one pair does not fill one network and two do: of short tokens they carry more by a quarter",
         all_hold(*(rate(1, 2, size) / rate(1, 1, size) > GROWN for size in (64, 256, ONE_AT))),
-        place="figure 1",
     ),
-    Claim(
+    in_figure_1(
         "clustered",
         "one network carries about the same (within a quarter) for two pairs as for any more, with each token",
-        spread(1, tuple(size for size in SIZES if size <= LARGEST)) < GROWN,
-        place="figure 1",
+        spread(1, (size for size in SIZES if size <= LARGEST)) < GROWN,
     ),
-    Claim(
+    in_figure_1(
         "spread",
         "with two networks the demands are further apart than with one (by a tenth, tokens of several frames)",
         spread(2, SEVERAL_FRAMES) / spread(1, SEVERAL_FRAMES) > BROADER,
-        place="figure 1",
     ),
-    Claim(
+    in_figure_1(
         "two-networks",
         f"two networks carry {PRINTED_GAIN:g} times as much at saturation",
         (highest(2) / highest(1)).within(*GAINS),
-        place="figure 1",
     ),
-    Claim(
+    in_figure_1(
         "alone",
         f"two networks gain 50 % for one pair with tokens of {LARGEST:,} bytes",
         GAIN_ALONE.within(*ALONE),
-        place="figure 1",
     ),
     Claim(
-        "size-matters",
-        "the size of a token matters more than the demand",
-        BY_SIZE > BY_DEMAND,
-        place=CAPACITY,
-    ),
+        "size-matters", "the size of a token matters more than the demand", BY_SIZE > BY_DEMAND
+    ).at("'Communication Channel Capacity'"),
 ]
 OF_1995 = [
     *CLAIMS,
-    Claim(
+    in_figure_1(
         "figure-1",
         f"each point of figure 1 that the text names, and that was not put in, is there within {NEAR:.0%}",
         _figure,
         needs="quiet samples",
-        place="figure 1",
     ),
     Claim(
         "three-networks",
         f"{2 * MOST_OF_THREE} processors: a third network brings more (half of what the second one adds is asked)",
         rate(THREE, MOST_OF_THREE, LARGEST) / rate(2, MOST_OF_THREE, LARGEST)
         > 1 + (PRINTED_GAIN - 1) / PRINTED_GAIN / 2,
-        place=END,
-    ),
+    ).at(END),
 ]
 
 

@@ -32,27 +32,23 @@ SMALLEST, SMALL, LONG = 4, 64, 512
 FALLEN = 0.75  # what is left of the rate: of a small token more, of a large one less, which has 16 times as many bytes
 LEVEL = (0.8, 1.25)  # bytes a second, where size and number are traded for each other
 ODD, ODD_TO = 2, 256  # demand and bytes
-SENSITIVE, GROWN = (
-    5,
-    1.25,
-)  # the demand to which the rate still grows; what five pairs have over two
+SENSITIVE, GROWN = 5, 1.25  # pairs, up to which there are more tokens; what they have over two
 SHORT = (16, SMALL, ODD_TO)
 # Half of what a second network gains at saturation: 1.7 times.
 BETTER = 1 + ENOUGH * (1.7 - 1)
 
 
-def tokens_a_second(size: int, demand: int) -> Quantity:
-    """Of all pairs on one network."""
-    return Quantity(
-        words(1, demand, size),
-        lambda facts: scaled(facts.rate(1, demand, size), 1e6 / size),
-        "1/s",
-    )
-
-
 def falls(to: int, size: int, demand: int) -> Quantity:
-    """What is left of the tokens a second where they are longer."""
-    return tokens_a_second(to, demand) / tokens_a_second(size, demand)
+    """What is left of the tokens a second on one network where they are longer."""
+
+    def tokens_a_second(size: int) -> Quantity:
+        return Quantity(
+            words(1, demand, size),
+            lambda facts: scaled(facts.rate(1, demand, size), 1e6 / size),
+            "1/s",
+        )
+
+    return tokens_a_second(to) / tokens_a_second(size)
 
 
 def gain(demand: int, size: int) -> Quantity:
@@ -71,47 +67,41 @@ def in_turn(*judges: Judge) -> Judge:
     return judge
 
 
+in_figure_2 = partial(Claim, place="figure 2")
 CLAIMS = [
-    Claim(
+    in_figure_2(
         "flat",
         f"from {SMALLEST} to {SMALL} bytes the number of tokens a second hardly depends on their size (it falls by less"
         " than a quarter)",
         all_hold(*(falls(SMALL, SMALLEST, demand) > FALLEN for demand in (1, MOST_DEMAND))),
-        place="figure 2",
     ),
-    Claim(
+    in_figure_2(
         "falls",
         f"with larger tokens, from {LONG} to {LARGEST:,} bytes, it falls (by more than a quarter)",
         all_hold(*(falls(LARGEST, LONG, demand) < FALLEN for demand in (1, MOST_DEMAND))),
-        place="figure 2",
     ),
-    Claim(
+    in_figure_2(
         "trade-off",
         "where the network is saturated, twice the size means half as many tokens (bytes a second within a quarter)",
         all_hold(
             *(
-                (rate(1, MOST_DEMAND, size) / rate(1, MOST_DEMAND, LARGEST)).within(*LEVEL)
-                for size in (2048, 4096)
+                (rate(1, MOST_DEMAND, s) / rate(1, MOST_DEMAND, LARGEST)).within(*LEVEL)
+                for s in (2048, 4096)
             )
         ),
-        place="figure 2",
     ),
-    Claim(
+    in_figure_2(
         "sensitive",
         f"with two networks the number of short tokens grows with the demand, at least to {SENSITIVE} pairs (they have"
         " more than 4 pairs, and a quarter more than 2)",
         all_hold(
-            *(
-                rate(2, SENSITIVE, size) / rate(2, few, size) > least
-                for size in SHORT
-                for few, least in ((2, GROWN), (4, 1.0))
-            )
+            *(rate(2, SENSITIVE, size) / rate(2, 2, size) > GROWN for size in SHORT),
+            *(rate(2, SENSITIVE, size) / rate(2, 4, size) > 1 for size in SHORT),
         ),
-        place="figure 2",
     ),
 ]
 OF_STRIPING = [
-    Claim(
+    in_figure_2(
         "oddity",
         f"two networks do little better than one at a demand of {ODD} until tokens exceed {ODD_TO} bytes (half of the"
         " usual gain is asked, 1.35 times: less to there, more beyond)",
@@ -119,13 +109,11 @@ OF_STRIPING = [
             *(gain(ODD, size) < BETTER for size in STRIPED_SIZES if size <= ODD_TO),
             *(gain(ODD, size) > BETTER for size in STRIPED_SIZES if size > ODD_TO),
         ),
-        place="figure 2",
     ),
-    Claim(
+    in_figure_2(
         "others-gain",
         "at other demands two networks have significantly more tokens a second, with short tokens too (by 1.35 times)",
         in_turn(*(gain(n, size) > BETTER for n in QUICK_DEMANDS if n != ODD for size in SHORT)),
-        place="figure 2",
     ),
 ]
 
