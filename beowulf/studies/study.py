@@ -116,8 +116,8 @@ class Need:
     part: str = ""  # the sentence for what is left out without, where the rest is measured
 
     def unmet(self, can: Abilities) -> bool:
-        """Whether a cluster that can this lacks it."""
-        return not getattr(can, self.ability)
+        """Whether a cluster that can this lacks it; no part of a study is left out for a cable that is simulated."""
+        return not getattr(can, self.ability) and not (self.part and can.simulated)
 
 
 # What the nodes of most kinds of cluster have.
@@ -196,7 +196,7 @@ class Study:
             timed=self.timed,
             traces=traces,
         ) as measurement:
-            if (lacking := self.unmet(cluster.can)) and not cluster.can.simulated:
+            if lacking := self.unmet(cluster.can):
                 measurement.warnings.append(lacking.part)
             plan.steps(measurement)
         return measurement.record()
