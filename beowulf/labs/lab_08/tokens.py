@@ -268,14 +268,10 @@ def drawn(facts: Tokens, column: str, **how: Any) -> Figure:
 
 
 def points(facts: Tokens) -> pd.DataFrame:
-    """What the paper's text says of points of its figures 1 and 2, beside the same of a Record."""
+    """What the paper's text says of points of its figure 1, beside the same of a Record."""
     published = papers.table(PUBLISHED)
     seen = [facts.rate(*map(int, place)).median for place in published[PLACE].to_numpy(dtype=int)]
-    found = published.assign(here_mb_per_s=seen)
-    found["times"] = found["here_mb_per_s"] / found["rate_mb_per_s"]
-    for name, rate in (("tokens_per_s", "rate_mb_per_s"), ("here_tokens_per_s", "here_mb_per_s")):
-        found[name] = 1e6 * found[rate] / found["size_bytes"]
-    return found
+    return published.assign(here_mb_per_s=seen, times=seen / published["rate_mb_per_s"])
 
 
 def is_of_1995(record: Record) -> bool:

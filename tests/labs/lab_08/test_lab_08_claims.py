@@ -219,13 +219,6 @@ def test_a_kernel_that_cannot_take_networks_in_turn_leaves_the_oddity_open() -> 
     assert "it has no nftables" in str(named(record, "oddity"))
 
 
-def test_the_points_of_figure_1_have_their_tokens_a_second_as_well() -> None:
-    found = tokens.points(tokens.Tokens.of(as_published(1.1)))
-    assert found["times"].tolist() == pytest.approx([1.1] * len(found))
-    paper = found["rate_mb_per_s"].tolist()
-    assert (found["tokens_per_s"] * found["size_bytes"] / 1e6).tolist() == pytest.approx(paper)
-
-
 def test_each_picture_has_what_was_measured() -> None:
     curves = c1_tokens.picture(tokens.Tokens.of(lab_08.c1())).table["curve"]
     networks = ("1 network", "2 networks")
