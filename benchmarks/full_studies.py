@@ -23,6 +23,7 @@ from benchmarks.turns import busy_percent
 from beowulf import paths
 from beowulf.cluster.common.config import ClusterConfig
 from beowulf.cluster.namespaces import cluster as namespaces
+from beowulf.cluster.simulated import cluster as simulated
 from beowulf.errors import LabError
 from beowulf.measure import machine_queue
 from beowulf.record import moment
@@ -41,6 +42,10 @@ RECORDS = paths.root() / "build" / "full-studies"
 CLUSTER = ClusterConfig()
 # What paper C measured on.
 FIRST_BEOWULF = ClusterConfig(nodes=16, rate="10mbit", networks=2)
+# What is simulated as well, as a run of its own: the same on the simulated machine of 1995.
+ON_1995 = "-1995"
+NAMES = (*STUDIES, *(f"{study}{ON_1995}" for study in ("C1", "C2", "C7")))
+MACHINE_OF_1995 = paths.lab("09") / "networks" / "ethernet-1995.toml"
 OF_A_VERDICT = ("claim", "says", "outcome", "evidence", "rests_on", "place")
 
 
@@ -54,8 +59,7 @@ def measure(rounds: int, seed: int, progress: Progress) -> Findings:
     with scratch_folder() as folder, suppress(KeyboardInterrupt):
         for number, study in enumerate(wanted):
             progress(number, len(wanted), study)
-            cluster = FIRST_BEOWULF if study.startswith("C") else CLUSTER
-            boot(cluster, folder / STATE)
+            cluster = boot(study, folder / STATE)
             machine_queue.rest(partial(progress, number, len(wanted)), REST_S)
             busy.append(busy_percent())
             run: dict[str, Any] = {"started": moment(), "before": host_state.now()}
@@ -64,22 +68,29 @@ def measure(rounds: int, seed: int, progress: Progress) -> Findings:
             except LabError as trouble:
                 failed[study] = " ".join(str(trouble).split())
                 continue
-            runs.setdefault(study, []).append({**run, "cluster": cluster.as_dict()})
+            runs.setdefault(study, []).append({**run, "cluster": cluster})
     return findings(runs, failed, busy, earlier)
 
 
 def order(earlier: Mapping[str, Any], seed: int) -> list[str]:
     """All studies, in an order that is drawn; but those that were measured longest ago, or never, come first."""
-    drawn = random.Random(seed).sample(list(STUDIES), len(STUDIES))
+    drawn = random.Random(seed).sample(NAMES, len(NAMES))
     return sorted(drawn, key=lambda study: str(earlier.get(study, {}).get("started", ""))[:10])
 
 
-def boot(config: ClusterConfig, folder: Path) -> None:
-    """This cluster, in place of another one that runs."""
+def boot(study: str, folder: Path) -> dict[str, Any]:
+    """The cluster that a study is measured on, in place of another one that runs; what it is."""
+    if study.endswith(ON_1995):
+        namespaces.down(folder=folder)
+        simulated.up(str(MACHINE_OF_1995), folder=folder)
+        return {"kind": simulated.TARGET}
+    config = FIRST_BEOWULF if study.startswith("C") else CLUSTER
+    simulated.down(folder=folder)
     running = namespaces.running(folder)
     if running and not running.is_whole(config):
         namespaces.down(folder=folder)
     namespaces.up(config, folder=folder)
+    return {"kind": namespaces.NamespaceCluster.kind, **config.as_dict()}
 
 
 def timed(study: str, folder: Path) -> tuple[float, list[dict[str, Any]]]:
@@ -87,7 +98,7 @@ def timed(study: str, folder: Path) -> tuple[float, list[dict[str, Any]]]:
     records = folder / "records"
     env = commands.environment(BEOWULF_STATE=str(folder / STATE))
     beowulf = str(paths.python_bin() / "beowulf")
-    command = [beowulf, "study", study, "--json", "--records", str(records)]
+    command = [beowulf, "study", study.removesuffix(ON_1995), "--json", "--records", str(records)]
     try:
         took_s, printed = commands.timed(command, env, folder=folder, timeout_s=LONGEST_S)
         if records.exists():
@@ -106,7 +117,7 @@ def findings(
 ) -> Findings:
     """What the runs came to, and of what was measured earlier those studies that were not measured now."""
     samples, last = {}, {}
-    for study in STUDIES:
+    for study in NAMES:
         if study in failed:
             continue
         if study in runs:
@@ -116,7 +127,7 @@ def findings(
             samples[study] = earlier["samples"][study]
             last[study] = earlier["facts"]["runs"][study]
     questions = [
-        Question(f"{study} in full", study, missing=failed.get(study, "")) for study in STUDIES
+        Question(f"{study} in full", study, missing=failed.get(study, "")) for study in NAMES
     ]
     facts = {"cluster": CLUSTER.as_dict(), "runs": last, "failed": dict(failed)}
     return Findings(questions, samples, busy, facts)

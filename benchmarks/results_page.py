@@ -7,9 +7,12 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from benchmarks.full_studies import NAMES, ON_1995
 from benchmarks.result import kept, table
 from beowulf import paths
-from beowulf.studies import STUDIES, find
+from beowulf.cluster.common.config import SIMULATED
+from beowulf.studies import find
+from beowulf.studies.study import Study
 from beowulf.verdict import HEADINGS, SYMBOLS, heading, with_place
 
 PAGE = paths.root() / "docs" / "results.md"
@@ -21,9 +24,10 @@ figure promises; `python -m benchmarks full_studies` measures again, and `python
 page.
 
 A claim names its place in the paper. Below are demonstrations, which show what was put in, and what these labs ask
-beyond the paper, as own checks: neither counts in the summary. Beside a claim is what was measured in the study's last run, and the Verdict; where runs came out
-differently, it has the number of those that came out so. Below the tables is, for each outcome in them, why a modern
-result agrees with the paper's, differs from it, or cannot decide."""
+beyond the paper, as own checks: neither counts in the summary. What is simulated as well has a section of its own, and
+no count in the summary's last line. Beside a claim is what was measured in the study's last run, and the Verdict; where
+runs came out differently, it has the number of those that came out so. Below the tables is, for each outcome in them,
+why a modern result agrees with the paper's, differs from it, or cannot decide."""
 NOT_YET = "not measured yet"
 COLUMNS = ("claim", "measured", "Verdict")
 
@@ -40,8 +44,8 @@ def markdown(result: Mapping[str, Any]) -> str:
     """The whole page: a summary, the circumstances, and a section a study."""
     runs, failed = result["facts"]["runs"], result["facts"]["failed"]
     # By paper, and not by lab as STUDIES are; a study that came later is on the page once it is measured.
-    measured = {*runs, *failed}.intersection(STUDIES)
-    names = sorted(measured, key=lambda name: (name[0], int(name[1:])))
+    measured = {*runs, *failed}.intersection(NAMES)
+    names = sorted(measured, key=lambda name: (name[0], int(name[1:].partition("-")[0]), name))
     parts = [
         TITLE,
         ABOUT,
@@ -60,7 +64,13 @@ def markdown(result: Mapping[str, Any]) -> str:
 
 def title(name: str) -> str:
     """A study's ID and title."""
-    return f"{name} {find(name).title}"
+    said = f"{study_of(name).id} {study_of(name).title}"
+    return f"{said}, simulated with processors of 1995" if name.endswith(ON_1995) else said
+
+
+def study_of(name: str) -> Study:
+    """The study of a run."""
+    return find(name.removesuffix(ON_1995))
 
 
 def summary(names: Iterable[str], runs: Mapping[str, Run]) -> str:
@@ -74,7 +84,8 @@ def summary(names: Iterable[str], runs: Mapping[str, Run]) -> str:
             rows.append([shown, NOT_YET, "", "", ""])
             continue
         counts = count([each for each in runs[name]["verdicts"] if not heading(each)])
-        total = {outcome: total[outcome] + counts[outcome] for outcome in SYMBOLS}
+        if not name.endswith(ON_1995):
+            total = {outcome: total[outcome] + counts[outcome] for outcome in SYMBOLS}
         rows.append([shown, *map(str, counts.values()), f"{runs[name]['took_s'] / 60:.1f}"])
     minutes = sum(run["took_s"] for run in runs.values()) / 60
     rows.append(["all", *map(str, total.values()), f"{minutes:.1f}"])
@@ -118,10 +129,11 @@ def section(name: str, run: Run | None, failed: str | None) -> list[str]:
         return [f"{NOT_YET.capitalize()}{f': {failed}' if failed else '.'}"]
     before, verdicts = run["before"], run["verdicts"]
     cluster = run.get("cluster", {})
+    where = "; simulated by SimGrid, not measured" if cluster.get("kind") == SIMULATED else ""
     where = (
         f"; {cluster['nodes']} nodes on {cluster['networks']} networks of {cluster['rate']}"
         if cluster.get("networks", 1) > 1
-        else ""
+        else where
     )
     of_runs = f", the last of {run['runs']} runs" if run["runs"] > 1 else ""
     return [
@@ -135,7 +147,7 @@ def section(name: str, run: Run | None, failed: str | None) -> list[str]:
         ),
         "\n".join(
             f"- **{outcome}**: {why}"
-            for outcome, why in find(name)
+            for outcome, why in study_of(name)
             .reasons((each["outcome"] for each in verdicts), cluster)
             .items()
         ),

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from benchmarks import full_studies, results_page
-from benchmarks.result import kept
 from beowulf.studies import find
 from beowulf.verdict import ARITHMETIC, OWN, OWN_CHECKS
 
@@ -94,3 +93,17 @@ def test_a_study_that_is_not_measured_again_keeps_its_run(made: dict[str, Any]) 
     assert found.samples == {"B1": [60.0, 90.0], "D5": [7.0]}
     assert found.facts["runs"]["B1"] == made["facts"]["runs"]["B1"]
     assert found.facts["runs"]["D5"]["took_s"] == 7.0
+
+
+def test_what_is_simulated_as_well_has_a_section_of_its_own_and_no_count(
+    made: dict[str, Any],
+) -> None:
+    simulated = {**run(claim("flat", "holds")), "cluster": {"kind": "simulated"}}
+    page = results_page.markdown(
+        result({"C2": [run(claim("flat", "contradicted"))], "C2-1995": [simulated]})
+    )
+    shown = section(page, "C2-1995")
+    assert "simulated by SimGrid, not measured" in shown
+    assert f"- **holds**: {find('C2').reasons(['holds'], {'kind': 'simulated'})['holds']}" in shown
+    assert "✓ holds" not in section(page, "C2")
+    assert "| all | 0 | 1 | 0 |" in page

@@ -86,8 +86,8 @@ class Claim:
     needs: Literal["intervals", "quiet samples", "samples", "nothing"] = "intervals"
     # Where in the paper it stands, such as "table 5" or "section V.A"; else it is an own check of these labs.
     place: str = OWN
-    # Arithmetic: computed from the paper's own figures, which no Record can change. Demonstration: what was put in comes
-    # out, as a step where a setting places it. Both are listed by themselves, and in no paper's count.
+    # Arithmetic: computed from the paper's own figures, which no Record can change. Demonstration: what was put in
+    # comes out, as a step where a setting places it. Both are listed by themselves, and in no paper's count.
     rests_on: RestsOn = "measurement"
     # What in the conditions of a Record is a stand-in for the paper's, as the evidence ends; empty for nothing.
     caveat: Callable[[Record], str] = lambda record: ""
@@ -116,8 +116,8 @@ class Need:
     part: str = ""  # the sentence for what is left out without, where the rest is measured
 
     def unmet(self, can: Abilities) -> bool:
-        """Whether a cluster that can this lacks it."""
-        return not getattr(can, self.ability)
+        """Whether a cluster that can this lacks it; no part of a study is left out for a cable that is simulated."""
+        return not getattr(can, self.ability) and not (self.part and can.simulated)
 
 
 # What the nodes of most kinds of cluster have.
@@ -227,7 +227,9 @@ class Study:
             for verdict, claim in zip(found, claims, strict=True)
         ]
 
-    def reasons(self, outcomes: Iterable[Outcome], cluster: Mapping[str, Any]) -> dict[Outcome, str]:
+    def reasons(
+        self, outcomes: Iterable[Outcome], cluster: Mapping[str, Any]
+    ) -> dict[Outcome, str]:
         """Why a result on this cluster agrees, differs or cannot decide, for those outcomes that occur."""
         occur, kind = set(outcomes), cluster.get("kind", "")
         return {
@@ -256,9 +258,9 @@ def _verdict(record: Record, claim: Claim, facts: Any, troubles: Sequence[str]) 
         load = f"{' and '.join(bad)}, so intervals are {WIDER:g} times as wide" if bad else ""
         evidence, bad = "; ".join(filter(None, (evidence, load))), []
     advice = {"inconclusive": seen.advice, "contradicted": seen.hint}.get(seen.outcome, "")
-    simulated = record.cluster.get("kind") == SIMULATED
-    said = "simulated by SimGrid, not measured" if simulated else ""
-    said = "its messages crossed no cable" if CABLE.part in record.warnings else said
+    said = "its messages crossed no cable" if CABLE.part in record.warnings else ""
+    if record.cluster.get("kind") == SIMULATED:
+        said = "simulated by SimGrid, not measured"
     caveat = "; ".join(filter(None, (said, claim.caveat(record))))
     return verdict(
         record,
