@@ -28,7 +28,7 @@ SHARED_CORES = "the ranks share cores, so more pairs have less of one each"
 
 
 def more_nodes(record: Record) -> Judgement:
-    """Figures 13 to 15, and 18: at the largest length each np has a printed rate 10 % above the one before."""
+    """Figures 13 to 15, and 18: at the longest message each np has a printed rate 10 % above the one before."""
     rates = [
         [
             known(f"np {ranks}, {mpptest.NAMES[protocol]}", mpptest.rate_of(row), "Mbit/s")
@@ -40,10 +40,10 @@ def more_nodes(record: Record) -> Judgement:
     return _with_a_core_each(record, all_hold(*judges))
 
 
-def same_pair(record: Record) -> Judgement:
+def same_pair(record: Record, length: str = mpptest.MESSAGES) -> Judgement:
     """What the factor np / 2 hides: at the largest length a pair takes as long whatever np is, within 10 %."""
     judges = []
-    for protocol, by_ranks in _longest(record).items():
+    for protocol, by_ranks in _longest(record, length).items():
         first, *others = (
             known(
                 f"a pair of np {ranks}, {mpptest.NAMES[protocol]}",
@@ -56,11 +56,11 @@ def same_pair(record: Record) -> Judgement:
     return _with_a_core_each(record, all_hold(*judges))
 
 
-def same_time(record: Record) -> Judgement:
+def same_time(record: Record, swept: str = mpptest.MESSAGES) -> Judgement:
     """Figures 15 to 18 of paper A, 1 and 2 of B: both kinds of calls, at most lengths."""
     times = {
         f"a length of {length:,}, np {ranks}": ratio
-        for (ranks, length), ratio in mpptest.similar_calls(record).items()
+        for (ranks, length), ratio in mpptest.similar_calls(record, swept).items()
     }
     return alike(times, record)
 
@@ -75,7 +75,7 @@ def rates(record: Record, axes: Axes) -> Figure:
 def times(record: Record, axes: Axes) -> Figure:
     """The time that is printed over the bytes of work, for each kind of call."""
     return times_over_sizes(
-        mpptest.printed(record),
+        mpptest.printed(record, mpptest.WORK),
         "calls",
         "In mpptest's way: the work is swept",
         axes,
@@ -102,9 +102,11 @@ def in_both_ways(
     return figures.one_below_another(title, charts)
 
 
-def _longest(record: Record) -> dict[str, Mapping[int, dict[str, float]]]:
+def _longest(
+    record: Record, length: str = mpptest.MESSAGES
+) -> dict[str, Mapping[int, dict[str, float]]]:
     """By protocol and number of ranks, what is printed for the largest length; LabError without two to compare."""
-    rows = mpptest.printed(record)
+    rows = mpptest.printed(record, length)
     longest = {each: mpptest.at_the_longest(rows, each) for each in mpptest.PROTOCOLS}
     if min(map(len, longest.values())) < 2 or not rows["length_bytes"].max():
         raise LabError("There are no two numbers of ranks to compare.", "Measure again.")

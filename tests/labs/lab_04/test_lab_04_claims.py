@@ -41,12 +41,13 @@ def working(us_a_byte: float, **how: Any) -> Record:
 
 def jumping(at: At) -> float:
     """Non-blocking takes longer, less so with more nodes, and much longer at 100,000 bytes."""
-    return 1 + (0.5 if at["size_bytes"] >= 100_000 else 0.4 / at["ranks"])
+    return 1 + (0.5 if at["size_bytes"] >= 100_000 else 0.0) + 0.8 / at["ranks"]
 
 
 def rising(at: At) -> float:
-    """Above 100,000 bytes, non-blocking has more rate with 4 nodes."""
-    return 0.8 if at["ranks"] == 4 else 1.0
+    """With 4 nodes non-blocking has more rate above 100,000 bytes, and less below; at 100,000 all are the same."""
+    above = {True: 0.8, False: 1.2}[at["size_bytes"] > 100_000]
+    return above if at["ranks"] == 4 and at["size_bytes"] != 100_000 else 1.0
 
 
 def climbing(at: At) -> float:
@@ -88,7 +89,15 @@ def test_every_claim_holds_where_the_record_shows_it(study: str) -> None:
     assert set(decided(HOLDS[study]()).values()) == {"holds"}
 
 
-B2, B4 = "falls-with-nodes jumps-at-100000", "nonblocking-uses-more nonblocking-peaks-higher"
+B2_RING = "falls-with-nodes jumps-at-100000 falls-from-3-to-4"
+B2 = f"{B2_RING} {' '.join(f'mpptest-{name}' for name in B2_RING.split())}"
+B3 = " ".join(
+    f"{way}{name}"
+    for way in ("", "mpptest-")
+    for name in ("falls-below-100000", "rises-from-3-to-4")
+)
+B3_SAME = "same-at-100000 mpptest-same-at-100000"
+B4 = "nonblocking-uses-more nonblocking-peaks-higher"
 RISES = "rises-with-size peak-rises-with-size"
 OTHERWISE: dict[str, tuple[Callable[[], Record], str, str]] = {
     # A clock of a microsecond cannot time one round trip of 40 us, though it can time ten of them.
@@ -114,7 +123,7 @@ OTHERWISE: dict[str, tuple[Callable[[], Record], str, str]] = {
     ),
     "A7, shared": (lambda: of(lambda at: at["ranks"] ** 2), "more-nodes-higher-rate", "contradicted"),
     "A7, intervals that touch": (
-        lambda: of(lambda at: at["ranks"], noise=0.05), "more-nodes-higher-rate", "inconclusive",
+        lambda: of(lambda at: at["ranks"] / 1.1 ** at["ranks"], noise=0.05), "more-nodes-higher-rate", "inconclusive",
     ),
     "A7, a slow card": (lambda: of(lambda at: 2), "saturates-at-the-link", "contradicted"),
     "A7, unknown rate": (
@@ -154,9 +163,14 @@ OTHERWISE: dict[str, tuple[Callable[[], Record], str, str]] = {
         lambda: without(HOLDS["B2"](), lambda p: p.at["size_bytes"] == 100_000),
         "jumps-at-100000", "inconclusive",
     ),
-    "B3, alike": (lambda: rings("B3", lambda at: 1.0), "rises-from-3-to-4", "contradicted"),
-    "B3, noise": (
-        lambda: rings("B3", lambda at: 1.0, noise=0.1), "rises-from-3-to-4", "inconclusive",
+    "B2, without a ring of 2": (
+        lambda: without(HOLDS["B2"](), lambda p: p.at["ranks"] == 2),
+        "falls-with-nodes mpptest-falls-with-nodes", "inconclusive",
+    ),
+    "B3, alike": (lambda: rings("B3", lambda at: 1.0), B3, "contradicted"),
+    "B3, noise": (lambda: rings("B3", lambda at: 1.0, noise=0.1), f"{B3} {B3_SAME}", "inconclusive"),
+    "B3, a change at 100,000 bytes": (
+        lambda: rings("B3", lambda at: 0.8 if at["ranks"] == 4 else 1.0), B3_SAME, "contradicted",
     ),
     "B4, long messages let the rank sleep": (
         lambda: b4(lambda at: 80 - climbing(at), launches=3, noise=0.005),
@@ -245,9 +259,17 @@ EFFECTS: dict[str, tuple[Callable[[], Record], Callable[[], Record]]] = {
         lambda: sized(rings("B2", lambda at: 1.0, noise=0), 75_000, 100_000),
         lambda: sized(rings("B2", jumping, noise=0), 75_000, 100_000),
     ),
+    "B2 falls-from-3-to-4": (
+        lambda: sized(rings("B2", lambda at: 1.0, noise=0), 150_000),
+        lambda: sized(rings("B2", lambda at: 1 + 1.5 / at["ranks"], noise=0), 150_000),
+    ),
     "B3 rises-from-3-to-4": (
         lambda: sized(rings("B3", lambda at: 1.0, noise=0), 150_000),
         lambda: sized(rings("B3", rising, noise=0), 150_000),
+    ),
+    "B3 falls-below-100000": (
+        lambda: sized(rings("B3", lambda at: 1.0, noise=0), 50_000),
+        lambda: sized(rings("B3", rising, noise=0), 50_000),
     ),
     **{
         f"B4 {claim}": (lambda: b4_at_its_ends(lambda at: 40.0), lambda: b4_at_its_ends(b4_seen))
