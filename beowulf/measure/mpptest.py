@@ -80,9 +80,10 @@ def troubles(record: Record) -> list[str]:
     return reasons
 
 
-def measured(record: Record) -> bool:
-    """Whether the Record has samples in mpptest's way."""
-    return any(point.quantity == QUANTITY and point.samples for point in record.points)
+def measured(record: Record, *lengths: str) -> bool:
+    """Whether the Record has samples in mpptest's way, of a sweep of one of these lengths."""
+    swept = lengths or (MESSAGES, WORK)
+    return any(point.samples for length in swept for point in sweep_of(record, length).points)
 
 
 def printed(record: Record, length: str = MESSAGES) -> pd.DataFrame:

@@ -65,11 +65,14 @@ def same_time(record: Record, swept: str = mpptest.MESSAGES) -> Judgement:
     return alike(times, record)
 
 
-def rates(record: Record, axes: Axes) -> Figure:
-    """The rate that is printed over the size of the message, for each np and kind of call."""
-    rows = mpptest.printed(record)
-    title = "As mpptest prints it with -bisect: one pair's rate, times np / 2"
-    return rates_over_sizes(rows, rows["calls"], title, axes, x="length_bytes")
+def rates(record: Record, axes: Axes, length: str = mpptest.MESSAGES) -> Figure:
+    """The rate that is printed over the size of the message, or of the work, for each np and kind of call."""
+    rows = mpptest.printed(record, length)
+    title, look = "As mpptest prints it with -bisect: one pair's rate, times np / 2", {}
+    if length == mpptest.WORK:
+        rows = rows[rows["length_bytes"] > 0]
+        title, look = "As mpptest prints it with -overlap: work in a time", {"x_title": WORK_SWEPT}
+    return rates_over_sizes(rows, rows["calls"], title, axes, x="length_bytes", **look)
 
 
 def times(record: Record, axes: Axes) -> Figure:

@@ -151,7 +151,13 @@ def times_over_sizes(
 
 
 def rates_over_sizes(
-    rows: pd.DataFrame, calls: pd.Series[str], title: str, axes: Axes, *, x: str = "size_bytes"
+    rows: pd.DataFrame,
+    calls: pd.Series[str],
+    title: str,
+    axes: Axes,
+    *,
+    x: str = "size_bytes",
+    **look: Any,
 ) -> Figure:
     """Rates over the size of the message, a line for each np and kind of call."""
     from beowulf import figures
@@ -165,6 +171,7 @@ def rates_over_sizes(
         y_title="rate, median with 95 % interval (Mbit/s)",
         y_log=figures.spans_decades(rows["rate_mbit_per_s"]),
         axes=axes,
+        **look,
     )
 
 

@@ -72,7 +72,7 @@ def test_beside_work_a_non_blocking_answer_begins_after_the_work_and_the_message
     words = ("--overlap-bytes", "8", "--protocol", "async")
     seen, _, _ = orders(program, tmp_path, 2, *words)
     assert seen[0] == ["Recv", *words_of("Irecv Isend 1 work Wait Wait", TRIPS)]
-    assert seen[1] == words_of("Irecv Isend 0 work Wait Wait", TRIPS) + ["Send", "0"]
+    assert seen[1] == [*words_of("Irecv Isend 0 work Wait Wait", TRIPS), "Send", "0"]
 
 
 def test_a_plain_pair_is_ranks_0_and_1_and_does_not_work(program: Path, tmp_path: Path) -> None:

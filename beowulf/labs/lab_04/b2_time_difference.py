@@ -92,17 +92,17 @@ STUDY = Study(
     needs=(CABLE,),
     differs={
         "holds": (
-            "Where ranks of a ring take turns, their number decides how long blocking calls wait for each other, and "
-            "non-blocking ones do not wait, so the difference depends on the nodes."
+            "Blocking ranks of a ring wait for each other's turns, whose number depends on the nodes, and non-blocking"
+            " ones do not wait, so the difference changes with the nodes."
         ),
         "contradicted": (
-            "In a ring blocking ranks take two turns of 2 or 4 nodes and three of 3, and in mpptest's pairs both calls "
-            "do the same below the eager limit of 131,072 bytes, so nothing falls or jumps at 100,000; the paper says "
-            "neither how its ranks were paired nor which sizes lie beside its jump."
+            "Blocking ranks take two turns in a ring of 2 or 4 and three in one of 3, and in mpptest's pairs both calls"
+            " take as long, as the eager limit is 131,072 bytes and not 100,000; the paper prints neither how its ranks"
+            " were paired nor the sizes beside its jump."
         ),
         "inconclusive": (
-            "The paper prints no figures, so 2 % of the blocking time have to show, and where four ranks share two "
-            "cores the difference of two calls scatters by more; four cores, or four PCs, decide it."
+            "The paper prints no figures, so 2 % of the blocking time have to show, and where four ranks share two"
+            " cores the difference of two calls scatters by more; four cores, or four PCs, decide it."
         ),
     },
 )

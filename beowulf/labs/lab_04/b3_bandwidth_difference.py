@@ -1,9 +1,9 @@
 """B3, bandwidth difference: do non-blocking calls carry more than blocking ones, for 2, 3 and 4 nodes?
 
-Paper B, figure 5: the difference falls with more nodes below 100,000 bytes, does not change at 100,000, and above rises
-from 3 to 4 nodes. It is measured in two ways, as B2: ours sums the rate over all ranks of a ring, as in A7, and blocking
-ranks take turns; mpptest with -bisect prints one pair's rate times np / 2. The paper prints no figures: what rises or
-falls has to do so by 2 % of the blocking rate of few nodes; less is no difference.
+Paper B, figure 5: the difference falls with more nodes below 100,000 bytes, does not change at 100,000, and above
+rises from 3 to 4 nodes. It is measured in two ways, as B2: ours sums the rate over all ranks of a ring, as in A7, and
+blocking ranks take turns; mpptest with -bisect prints one pair's rate times np / 2. The paper prints no figures: what
+rises or falls has to do so by 2 % of the blocking rate of few nodes; less is no difference.
 """
 
 from __future__ import annotations
@@ -70,17 +70,17 @@ STUDY = Study(
     needs=(CABLE,),
     differs={
         "holds": (
-            "A fourth node adds a cable that non-blocking ranks of a ring load in both directions while blocking ones "
-            "take turns; in mpptest's pairs both calls carry the same at 100,000 bytes, whatever np is."
+            "A fourth node adds a cable that non-blocking ranks of a ring load in both directions while blocking ones"
+            " take turns; in mpptest's pairs both calls carry the same at 100,000 bytes, whatever np is."
         ),
         "contradicted": (
-            "Each node of a ring adds a cable, so the difference grows below 100,000 bytes, too, and in mpptest's pairs "
-            "the calls do not differ, so nothing rises or falls; the paper says neither how its nodes were paired nor "
-            "which rate it means by required."
+            "Each node of a ring adds a cable, so the difference grows below 100,000 bytes, too, and in mpptest's pairs"
+            " both calls carry the same, so nothing falls or rises; the paper prints neither how its nodes were paired"
+            " nor a figure."
         ),
         "inconclusive": (
-            "A message above 100,000 bytes takes 8 ms and more, so a launch has few, and a difference of two rates is "
-            "as uncertain as both together where four ranks share two cores; four cores, or four PCs, decide it."
+            "A message above 100,000 bytes takes 8 ms and more, so a launch has few, and where four ranks share two"
+            " cores a difference of two rates is as uncertain as both together; four cores, or four PCs, decide it."
         ),
     },
 )

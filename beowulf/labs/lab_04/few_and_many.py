@@ -79,8 +79,8 @@ def rises(
     return Judgement(
         most[0] if most else "inconclusive",
         f"non-blocking minus blocking with {few} and {many} nodes ({kind.unit}): {'; '.join(listed)};"
-        f" {'less' if falls else 'more'} by {CLEAR:.0%} of blocking with {few} nodes at more than half of these sizes is"
-        f" asked: it holds at {outcomes.count('holds')}, contradicted at {outcomes.count('contradicted')}",
+        f" {'less' if falls else 'more'} by {CLEAR:.0%} of blocking with {few} nodes is asked, and at most sizes:"
+        f" it holds at {outcomes.count('holds')} and is contradicted at {outcomes.count('contradicted')}",
         {"sizes": len(outcomes), **{each: outcomes.count(each) for each in OUTCOMES}},
         advice=narrower(record),
     )

@@ -185,17 +185,25 @@ STUDY = Study(
     needs=(CABLE,),
     differs={
         "holds": (
-            "More bytes share what a message costs before its first byte, so the rate rises with "
-            "them, and messages as short as these leave eagerly by both calls."
+            "More bytes share what a message costs before its first byte, so the rate rises with them, and"
+            " messages as short as these leave at once by both calls."
         ),
-        "contradicted": (
-            "1024 bytes do not saturate anything here: a shaped link lets short messages pass at "
-            "up to twice its rate, and work on 1024 bytes takes so little time beside a message "
-            "that the rate of the work still doubles with its length."
-        ),
+        "contradicted": {
+            "": (
+                "A kilobyte takes longer than what a message costs before its first byte, and work on one takes"
+                " next to no time, so the rate of messages comes near the link's and that of the work still"
+                " doubles with its length."
+            ),
+            "namespaces": (
+                "A token bucket lets messages of up to a kilobyte pass at twice its rate, so theirs still rises"
+                " there, and work on 1024 bytes takes so little time that its rate doubles with its length; a"
+                " card, a simulated link or longer messages decide where it ends."
+            ),
+        },
         "inconclusive": (
-            "Half a round trip takes some microseconds, which scatter by more than a tenth where "
-            "nodes share cores, so at many sizes the two calls can be equal or not."
+            "Half a round trip takes some microseconds, which scatter by more than a tenth where other programs"
+            " share the cores, so at many sizes the two calls can be equal or not; two cores that are left"
+            " alone decide it."
         ),
     },
 )

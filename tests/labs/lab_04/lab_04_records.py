@@ -115,6 +115,13 @@ def b4(percent: Callable[[At], float], **how: Any) -> Record:
         for polling in b4_cpu_use.POLLING
         for node in ("node00", "node01")
     ]
+    few = b4_cpu_use.SIZES[::5]
+    places += [
+        {**at, "way": way}
+        for at in places
+        for way in (b4_cpu_use.OVERLAP, b4_cpu_use.MODERATED)
+        if at["polling"] == "patient" and at["size_bytes"] in few
+    ]
     how.setdefault("noise", 0.02)
     return made.record("B4", b4_cpu_use.CPU, places, percent, **how)
 

@@ -99,6 +99,8 @@ B3 = " ".join(
 B3_SAME = "same-at-100000 mpptest-same-at-100000"
 B4 = "nonblocking-uses-more nonblocking-peaks-higher"
 RISES = "rises-with-size peak-rises-with-size"
+B4_WAYS = "mpptest-nonblocking-uses-more moderated-nonblocking-uses-more"
+RISES_WAYS = "mpptest-rises-with-work moderated-rises-with-size"
 OTHERWISE: dict[str, tuple[Callable[[], Record], str, str]] = {
     # A clock of a microsecond cannot time one round trip of 40 us, though it can time ten of them.
     "A6, a coarse clock": (lambda: a6(imb=1.3, tick_s=1e-6), "clock agrees", "contradicted"),
@@ -174,16 +176,20 @@ OTHERWISE: dict[str, tuple[Callable[[], Record], str, str]] = {
     ),
     "B4, long messages let the rank sleep": (
         lambda: b4(lambda at: 80 - climbing(at), launches=3, noise=0.005),
-        f"{B4} {RISES}", "contradicted",
+        f"{B4} {RISES} {B4_WAYS} {RISES_WAYS}", "contradicted",
     ),
     "B4, but at one size": (lambda: b4(but_at_one, launches=3, noise=0.005), B4, "contradicted"),
     "B4, two peaks are too few": (
         lambda: b4(lambda at: 80 - climbing(at)),
         "nonblocking-peaks-higher peak-rises-with-size", "inconclusive",
     ),
+    "B4, without mpptest's work and moderation": (
+        lambda: without(b4(climbing, launches=3), lambda p: "way" in p.at),
+        f"{B4_WAYS} {RISES_WAYS}", "inconclusive",
+    ),
     "B4, noise": (
         lambda: b4(lambda at: 50 + 2 * (at["protocol"] == "nonblocking"), noise=0.05),
-        f"{B4} {RISES}", "inconclusive",
+        f"{B4} {RISES} {B4_WAYS} {RISES_WAYS}", "inconclusive",
     ),
     "B5, as fast": (lambda: b5(1.0, noise=0.01), "slowest-sets-the-pace", "contradicted"),
     "B5, slower still": (lambda: b5(3.0, noise=0.01), "slowest-sets-the-pace", "contradicted"),

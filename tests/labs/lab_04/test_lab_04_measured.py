@@ -40,6 +40,7 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (roundtrip_sweep, e1_latency_model, e2_pingpong):
         monkeypatch.setattr(module, "QUICK_LAUNCHES", 1)
         monkeypatch.setattr(module, "QUICK_PASSES", 2)
+    monkeypatch.setattr(roundtrip_sweep, "QUICK_OFTEN", (1, 2))
     monkeypatch.setattr(a6_measuring_program, "LEAST_PAIRS", 1)
     monkeypatch.setattr(a6_measuring_program, "QUICK_PASSES", 2)
     monkeypatch.setattr(b5_unlike_nodes, "QUICK_LAUNCHES", 1)
@@ -87,7 +88,7 @@ def test_a_study_measures_judges_and_draws(
 def test_an_adaptive_sweep_puts_sizes_where_the_time_bends(
     cluster: NamespaceCluster, tmp_path: Path, tiny: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(roundtrip_sweep, "QUICK_LAUNCHES", 2)
+    monkeypatch.setattr(roundtrip_sweep, "QUICK_OFTEN", (2, 2))
     monkeypatch.setattr(roundtrip_sweep, "QUICK_ROUNDS", 1)
     # A shaped link lets some 3,000 bytes pass at once: the line from 0 to 200,000 misses 2,000 by far. Where it bends
     # on a busy machine, nobody knows; test_sweep.py asks where sizes are put.

@@ -192,7 +192,8 @@ def test_rates_that_scatter_around_10_mb_per_second_are_open() -> None:
 
 def test_the_picture_has_a_line_for_each_number_of_nodes_and_kind_of_call() -> None:
     figure = a9.STUDY.picture(measured(link))
-    assert set(figure.table["way"]) == {"message", "mpptest"}
+    assert set(figure.table["way"]) == {"message", "work", "mpptest"}
+    assert "paper A: less than this (10 MB/s)" in figure.alt
     assert set(figure.table["line"]) == {
         f"np {ranks}, {calls}" for ranks in a9.RANKS for calls in ("blocking", "non-blocking")
     }
