@@ -71,7 +71,7 @@ def rates(record: Record, axes: Axes, length: str = mpptest.MESSAGES) -> Figure:
     title, look = "As mpptest prints it with -bisect: one pair's rate, times np / 2", {}
     if length == mpptest.WORK:
         rows = rows[rows["length_bytes"] > 0]
-        title, look = "As mpptest prints it with -overlap: work in a time", {"x_title": WORK_SWEPT}
+        title, look = "As mpptest prints it with -overlap: bytes of work over the time", {"x_title": WORK_SWEPT}
     return rates_over_sizes(rows, rows["calls"], title, axes, x="length_bytes", **look)
 
 

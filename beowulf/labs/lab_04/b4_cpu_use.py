@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from beowulf import paths
 from beowulf.cluster import Cluster
@@ -31,12 +31,16 @@ from beowulf.measure.roundtrips import LAB, need_nodes
 from beowulf.measure.statistics import LEAST_PAIRS, Summary, summary
 from beowulf.measure.table import summarised, summary_of
 from beowulf.record import Point, Record
+from beowulf.studies import mpptest_reading
 from beowulf.studies.states import KNOBS
 from beowulf.studies.study import CABLE, Claim, Judgement, Plan, Study
 from beowulf.tuning import knob_places
 from beowulf.tuning.change import changed
 from beowulf.tuning.knobs.moderation import Moderation
 from beowulf.verdict import Outcome
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 CPU = "cpu_percent"
 PROTOCOLS = ("blocking", "nonblocking")
@@ -60,7 +64,8 @@ def plan(cluster: Cluster, *, quick: bool, sizes: Sequence[int] | None = None) -
     need_nodes(cluster, 2)
     chosen = list(sizes if sizes is not None else QUICK_SIZES if quick else SIZES)
     launches = 1 if quick else LAUNCHES
-    few = chosen if len(chosen) < 3 else [chosen[0], chosen[len(chosen) // 2], chosen[-1]]
+    ends = sorted({chosen[0], chosen[-1]})
+    few = sorted({*ends, chosen[len(chosen) // 2]})
     spinning = min(launches, SPINNING_LAUNCHES)
 
     def steps(measurement: Measurement) -> None:
@@ -75,12 +80,12 @@ def plan(cluster: Cluster, *, quick: bool, sizes: Sequence[int] | None = None) -
             measurement.warnings.append(f"No interrupts were held back: {absent}")
             return
         with changed(cluster, [(Moderation(), MODERATION_US)], nodes=cluster.nodes[:2]):
-            for launch, size, protocol in product(range(launches), few, PROTOCOLS):
+            for launch, size, protocol in product(range(launches), ends, PROTOCOLS):
                 _one(measurement, size, protocol, launch, way=MODERATED)
 
     about = {"sizes": chosen, "few_sizes": few, "launches": launches, "every_s": cpu.EVERY_S}
     about["moderation_us"] = int(MODERATION_US)
-    each = launches * (len(chosen) + 2 * len(few)) + spinning * len(chosen)
+    each = launches * (len(chosen) + len(few) + len(ends)) + spinning * len(chosen)
     return Plan(len(PROTOCOLS) * each, about, steps)
 
 
@@ -109,7 +114,7 @@ def _one(
     chunk_us = int(CHUNK_S * 1e6)
     if way == OVERLAP:
         words += ["--mode", mpptest.MODE, "--protocol", AS_MPPTEST[protocol]]
-        words += ["--overlap-bytes", length, "--passes", CHUNKS]
+        words += ["--overlap-bytes", length, "--passes", 2 * CHUNKS]  # some are short
         words += ["--reps", MOST_TRIPS, "--chunk-us", chunk_us]
     else:
         words += ["--protocol", protocol, "--sizes", length, "--passes", 1]
@@ -196,22 +201,35 @@ def clearly_more(one: Summary, other: Summary) -> Outcome:
 
 
 def picture(record: Record) -> Figure:
-    """CPU use over the size, blocking and non-blocking, patient and spinning: figure 6."""
+    """CPU use over the size, blocking and non-blocking, by how ranks wait: figure 6; and over the work of mpptest."""
     from beowulf import figures
 
-    points = [replace(p, at={"way": "", **p.at}) for p in record.points if p.quantity == CPU]
-    percents = summarised(
-        replace(record, points=points), CPU, ["way", "protocol", "polling", "size_bytes"]
-    ).rename(columns={"median": CPU})
+    title = "CPU use of a rank that plays ping-pong"
+    charts = {"message": partial(_drawn, record, ("", MODERATED), title, "message size (bytes)")}
+    if points_of(record, OVERLAP):
+        beside = "Beside an empty message, in mpptest's way"
+        charts["work"] = partial(_drawn, record, (OVERLAP,), beside, mpptest_reading.WORK_SWEPT)
+    return figures.one_below_another(title, charts)
+
+
+def _drawn(
+    record: Record, ways: Sequence[str], title: str, x_title: str, axes: Axes | None = None
+) -> Figure:
+    from beowulf import figures
+
+    points = [replace(p, at={"way": way, **p.at}) for way in ways for p in points_of(record, way)]
+    by = ["way", "protocol", "polling", "size_bytes"]
+    percents = summarised(replace(record, points=points), CPU, by).rename(columns={"median": CPU})
     names = zip(percents["protocol"], percents["way"], percents["polling"], strict=True)
     return figures.over_sizes(
         percents.assign(line=[f"{protocol}, {way or polling}" for protocol, way, polling in names]),
         CPU,
         "line",
-        title="CPU use of a rank that plays ping-pong",
-        x_title="message size, or the length of mpptest's work (bytes)",
+        title=title,
+        x_title=x_title,
         y_title="CPU use, median with 95 % interval (% of a core)",
         joined=False,  # from 1 byte to 16 KiB, who knows where it falls?
+        axes=axes,
     )
 
 
