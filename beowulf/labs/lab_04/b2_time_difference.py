@@ -70,6 +70,7 @@ STUDY = Study(
     id="B2",
     title="Time difference of non-blocking and blocking calls",
     plan=plan,
+    simulates=True,
     judged=in_both_ways(
         [
             (
@@ -102,7 +103,7 @@ STUDY = Study(
         ),
         "inconclusive": (
             "The paper prints no figures, so 2 % of the blocking time have to show, and where four ranks share two"
-            " cores the difference of two calls scatters by more; four cores, or four PCs, decide it."
+            " cores the difference of two calls scatters by more; four cores, PCs or the simulated cluster decide it."
         ),
     },
 )

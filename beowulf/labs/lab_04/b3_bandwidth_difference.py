@@ -43,6 +43,7 @@ STUDY = Study(
     id="B3",
     title="Bandwidth difference of non-blocking and blocking calls",
     plan=plan,
+    simulates=True,
     judged=in_both_ways(
         [
             (
@@ -80,7 +81,8 @@ STUDY = Study(
         ),
         "inconclusive": (
             "A message above 100,000 bytes takes 8 ms and more, so a launch has few, and where four ranks share two"
-            " cores a difference of two rates is as uncertain as both together; four cores, or four PCs, decide it."
+            " cores a difference of rates is as uncertain as both; four cores, PCs or the simulated cluster decide"
+            " it."
         ),
     },
 )
