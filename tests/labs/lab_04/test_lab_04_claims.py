@@ -12,12 +12,13 @@ from made import CLUSTER, decided, named, outcomes
 
 from beowulf.errors import LabError
 from beowulf.labs.lab_04 import a6_measuring_program, b4_cpu_use, e2_pingpong
+from beowulf.measure.differences import CLEAR
 from beowulf.measure.judgement import SIMILAR
 from beowulf.measure.roundtrips import HALF
 from beowulf.measure.sweep import PAPER_A_SMALL
 from beowulf.record import Point, Record
 from beowulf.studies import draw, find, judge
-from tests.studies.null_records import assert_told_apart
+from tests.studies.null_records import Noise, assert_told_apart, quieter
 
 REAL = {"kind": "ssh", "nodes": ["node00", "node01"]}
 UNKNOWN_RATE = CLUSTER | {"rate": "off"}
@@ -279,7 +280,7 @@ EFFECTS: dict[str, tuple[Callable[[], Record], Callable[[], Record]]] = {
     ),
     **{
         f"B4 {claim}": (lambda: b4_at_its_ends(lambda at: 40.0), lambda: b4_at_its_ends(b4_seen))
-        for claim in f"{B4} {RISES}".split()
+        for claim in f"{B4} {RISES} {B4_WAYS} {RISES_WAYS}".split()
     },
 }
 
@@ -290,6 +291,20 @@ def test_noise_alone_rarely_holds_and_the_effect_mostly(claim: str) -> None:
     study, name = claim.split()
     none, effect = EFFECTS[claim]
     assert_told_apart(find(study), name, noisy, none(), effect())
+
+
+@pytest.mark.nightly
+def test_a_change_at_100000_bytes_rarely_holds_as_none_and_none_mostly_does() -> None:
+    """2 % of blocking with 2 nodes is asked, and 4 nodes have twice its rate: that needs a quiet machine."""
+
+    def of_four(longer: float) -> Record:
+        times = {2: 1.0, 3: 1.0, 4: longer}
+        return sized(rings("B3", lambda at: times[at["ranks"]], noise=0), 100_000)
+
+    def quiet(record: Record, noise: Noise) -> Record:
+        return noisy(record, lambda count: quieter(noise(count), 0.1))
+
+    assert_told_apart(find("B3"), "same-at-100000", quiet, of_four(1 - 0.6 * CLEAR), of_four(1.0))
 
 
 def test_a6_a_chunk_that_meets_an_idle_cable_is_no_disagreement() -> None:
