@@ -8,13 +8,14 @@ from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from beowulf.cluster.common.config import SIMULATED
 from beowulf.errors import LabError
 from beowulf.measure import mpptest
 from beowulf.measure.judgement import SIMILAR, Span, narrower
 from beowulf.record import Record
 from beowulf.studies.quantity import Judge, all_hold, known
 from beowulf.studies.roundtrip_sweep import alike, rates_over_sizes, times_over_sizes
-from beowulf.studies.study import Claim, Judgement
+from beowulf.studies.study import Claim, Judgement, undecided
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,6 +26,18 @@ WORK_SWEPT = "work beside a message of 0 bytes (bytes)"
 HIGHER = 0.1  # a rate that is less than this above another is not called higher
 claim = partial(Claim, troubles=mpptest.troubles)
 SHARED_CORES = "the ranks share cores, so more pairs have less of one each"
+
+
+def beside_work(judge: Judge) -> Judge:
+    """The judge of a sweep of work, which takes no time where SimGrid simulates: there it is open."""
+
+    def judged(record: Record) -> Judgement:
+        if record.cluster.get("kind") == SIMULATED:
+            why = "computing takes no time on simulated nodes"
+            return undecided(why, "Measure it on nodes that compute.")
+        return judge(record)
+
+    return judged
 
 
 def more_nodes(record: Record) -> Judgement:
@@ -71,7 +84,10 @@ def rates(record: Record, axes: Axes, length: str = mpptest.MESSAGES) -> Figure:
     title, look = "As mpptest prints it with -bisect: one pair's rate, times np / 2", {}
     if length == mpptest.WORK:
         rows = rows[rows["length_bytes"] > 0]
-        title, look = "As mpptest prints it with -overlap: bytes of work over the time", {"x_title": WORK_SWEPT}
+        title, look = (
+            "As mpptest prints it with -overlap: bytes of work over the time",
+            {"x_title": WORK_SWEPT},
+        )
     return rates_over_sizes(rows, rows["calls"], title, axes, x="length_bytes", **look)
 
 

@@ -26,9 +26,9 @@
  *
  * --mode mpptest does as mpptest of MPICH 1.2.0, the program of paper B and very likely of paper A:
  * 30 passes over the lengths in their order, each a run of 50 round trips (--reps; with --chunk-us of
- * fewer, where so many would last longer than that). `bytes_per_s` is the rate of each run (see printed_rate
- * below); mpptest printed the best of them. Ranks 0 and 1 talk, the others look on; --distance gives
- * rank 0 another partner. --bisect splits the ranks into pairs, each rank with the one at the
+ * fewer, where so many would last longer than that). `bytes_per_s` is the rate of each run (see
+ * printed_rate below); mpptest printed the best of them. Ranks 0 and 1 talk, the others look on;
+ * --distance gives rank 0 another partner. --bisect splits the ranks into pairs, each rank with the one at the
  * distance if both are free, and multiplies one pair's rate by half of the number of ranks. With
  * --overlap-bytes ranks 0 and the last one talk, both work, the message has one size (--sizes, 0
  * unless given), and what is swept is the work beside it, in whole numbers of 8 bytes. Not both:
@@ -618,8 +618,9 @@ static void run(int argc, char **argv) {
                distance);
     if (count > MOST_PLACES)
         refuse("That makes %d places to measure; at most %d are possible.", count, MOST_PLACES);
-    if (has_argument(argc, argv, "--distance") && mode != MPPTEST)
-        refuse("--distance is a way of mpptest: use --mode mpptest.");
+    if ((has_argument(argc, argv, "--distance") || has_argument(argc, argv, "--reps")) &&
+        mode != MPPTEST)
+        refuse("--distance and --reps are ways of mpptest: use --mode mpptest.");
     if (bisect && mode != MPPTEST)
         refuse("--bisect is a way of mpptest: use --mode mpptest, or --pattern pairs.");
     if (mode == MPPTEST)
