@@ -268,7 +268,7 @@ EFFECTS: dict[str, tuple[Callable[[], Record], Callable[[], Record]]] = {
     ),
     "B2 falls-from-3-to-4": (
         lambda: sized(rings("B2", lambda at: 1.0, noise=0), 150_000),
-        lambda: sized(rings("B2", lambda at: 1 + 1.5 / at["ranks"], noise=0), 150_000),
+        lambda: sized(rings("B2", lambda at: 1 + 3 / at["ranks"], noise=0), 150_000),
     ),
     "B3 rises-from-3-to-4": (
         lambda: sized(rings("B3", lambda at: 1.0, noise=0), 150_000),
