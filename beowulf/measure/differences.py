@@ -23,7 +23,7 @@ JUMP_BYTES = 100_000
 # The paper prints its differences in figures only. A change by less than this share of blocking is none.
 CLEAR = 0.02
 # Longer messages take mpptest's way longer than a study may.
-MOST_MPPTEST_BYTES, QUICK_MOST_MPPTEST_BYTES = 1_000_000, 200_000
+MOST_MPPTEST_BYTES, QUICK_MOST_MPPTEST_BYTES = 500_000, 200_000
 
 
 def rings(sizes: Sequence[int]) -> SweepConfig:
