@@ -394,6 +394,8 @@ def test_e2_a_request_without_mpi_is_shown_beside_and_decides_nothing() -> None:
     assert outcomes(found) == before
     assert found[0].evidence.endswith("half a request and its response: TCP 40.0 µs, UDP 30.0 µs")
     assert {"MPI", "TCP", "UDP"} <= set(draw(record).table["line"])
+    paper = draw(record).table.query("line.str.startswith('paper E')")
+    assert paper[["size_bytes", HALF]].to_numpy().tolist() == [[0, 50]]
 
 
 FEW: dict[str, Callable[[], Record]] = {
