@@ -161,16 +161,10 @@ STUDY = Study(
             " not share: how many repetitions follow each other, what a shaped link has saved meanwhile, and"
             " what other programs do."
         ),
-        "inconclusive": {
-            "": (
-                "The ways run one after the other, so what other programs do in between changes their means by"
-                " more than the tenth within which they have to agree; a machine that is left alone decides it."
-            ),
-            "namespaces": (
-                "An empty message takes some 7 µs here and a single interruption many times that, so where both"
-                " ranks share the two cores with other programs a mean of a thousand is off by more than a"
-                " tenth; nodes with a core of their own decide it."
-            ),
-        },
+        "inconclusive": (
+            "An empty message takes some microseconds and a single interruption many times that, so where the ranks"
+            " share their cores with other programs a mean of a thousand is off by more than a tenth; nodes with a"
+            " core of their own decide it."
+        ),
     },
 )

@@ -206,15 +206,9 @@ STUDY = Study(
             " three of three nodes, and MPI_Isend uses both directions of a cable; the paper does not print how"
             " its three nodes were paired."
         ),
-        "inconclusive": {
-            "": (
-                "Times of short messages scatter by more than the tenth in question while other programs run; a"
-                " machine that is left alone decides it."
-            ),
-            "namespaces": (
-                "Four ranks on two cores wait for a core now and then, so times of short messages scatter by"
-                " more than the tenth in question; four cores, four PCs or the simulated cluster decide it."
-            ),
-        },
+        "inconclusive": (
+            "Ranks that share cores wait for one now and then, so times of short messages scatter by more than the"
+            " tenth in question; a core for each rank, or the simulated cluster, decides it."
+        ),
     },
 )

@@ -13,12 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
 from beowulf.figures import Figure
 from beowulf.labs.lab_04 import few_and_many
-from beowulf.labs.lab_04.few_and_many import TIME, Of, in_both_ways, rises
+from beowulf.labs.lab_04.few_and_many import at, in_both_ways, rises, times
 from beowulf.measure.differences import CLEAR, JUMP_BYTES, as_mpptest, rings
 from beowulf.measure.quality import trouble
 from beowulf.measure.roundtrips import EXCHANGE
@@ -26,6 +27,9 @@ from beowulf.record import Record
 from beowulf.studies.quantity import all_hold
 from beowulf.studies.roundtrip_sweep import sweep
 from beowulf.studies.study import CABLE, Judgement, Plan, Study
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 QUICK_SIZES = (1_000, 10_000, 50_000, 75_000, 100_000, 150_000, 200_000, 500_000, 1_000_000)
 SIZES = (*QUICK_SIZES, 2_000_000, 10_000_000)
@@ -38,18 +42,17 @@ def plan(cluster: Cluster, *, quick: bool, sizes: Sequence[int] | None = None) -
     return sweep(cluster, rings(sizes), quick=quick, mpptest=as_mpptest(sizes, quick=quick))
 
 
-def jumps(of: Of, record: Record) -> Judgement:
+def jumps(rows: pd.DataFrame, record: Record) -> Judgement:
     """Figure 3: for each np, the difference at 100,000 bytes is clearly above that at the size before."""
-    rows = of(record)
-    at = rows[rows["size_bytes"] == JUMP_BYTES].set_index("ranks")
+    jump = rows[rows["size_bytes"] == JUMP_BYTES].set_index("ranks")
     smaller = rows[rows["size_bytes"] < JUMP_BYTES].sort_values("size_bytes")
     before = smaller.groupby("ranks").last()
-    ranks = sorted({*at.index} & {*before.index})
+    ranks = sorted({*jump.index} & {*before.index})
     if not ranks:
         raise LabError(f"{JUMP_BYTES:,} bytes or a smaller size are missing.", "Measure both.")
     judges = [
-        TIME.known(f"np {n}, at {JUMP_BYTES:,} bytes", at.loc[n])
-        - TIME.known(f"at {before['size_bytes'][n]:,} bytes", before.loc[n])
+        at(f"np {n}, at {JUMP_BYTES:,} bytes", jump.loc[n])
+        - at(f"at {before['size_bytes'][n]:,} bytes", before.loc[n])
         > 100 * CLEAR
         for n in ranks
     ]
@@ -62,8 +65,8 @@ def picture(record: Record) -> Figure:
     It is drawn as a share of the blocking time: in microseconds, the largest message would hide all others.
     The table has both.
     """
-    title = "How much longer a non-blocking exchange in a ring takes"
-    return few_and_many.picture(record, TIME, STUDY.title, title, "% of blocking")
+    title = "How much longer than a blocking exchange in a ring a non-blocking one takes"
+    return few_and_many.picture(record, times, STUDY.title, title)
 
 
 STUDY = Study(
@@ -72,21 +75,22 @@ STUDY = Study(
     plan=plan,
     simulates=True,
     judged=in_both_ways(
+        times,
         [
             (
                 "falls-with-nodes",
                 "the difference falls with more nodes, below 100,000 bytes",
                 "figure 3",
-                partial(rises, kind=TIME, few=2, many=4, above=False, falls=True),
+                partial(rises, few=2, many=4, above=False, falls=True),
             ),
             ("jumps-at-100000", "the difference jumps at 100,000 bytes", "figure 3", jumps),
             (
                 "falls-from-3-to-4",
                 "the difference falls from 3 to 4 nodes, above 100,000 bytes",
                 "figure 4",
-                partial(rises, kind=TIME, few=3, many=4, above=True, falls=True),
+                partial(rises, few=3, many=4, above=True, falls=True),
             ),
-        ]
+        ],
     ),
     draw=picture,
     troubles=partial(trouble, quantity=EXCHANGE),

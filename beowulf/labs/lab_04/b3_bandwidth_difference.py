@@ -14,7 +14,7 @@ from functools import partial
 from beowulf.cluster import Cluster
 from beowulf.figures import Figure
 from beowulf.labs.lab_04 import few_and_many
-from beowulf.labs.lab_04.few_and_many import RATE, in_both_ways, rises, same_at_the_jump
+from beowulf.labs.lab_04.few_and_many import in_both_ways, rates, rises, same_at_the_jump
 from beowulf.measure.differences import as_mpptest, rings
 from beowulf.measure.quality import trouble
 from beowulf.measure.roundtrips import EXCHANGE
@@ -36,7 +36,7 @@ def plan(cluster: Cluster, *, quick: bool, sizes: Sequence[int] | None = None) -
 def picture(record: Record) -> Figure:
     """The difference of the rates over the size, for np = 2, 3 and 4: figure 5."""
     title = "Non-blocking minus blocking: rate in a ring, summed over all ranks"
-    return few_and_many.picture(record, RATE, STUDY.title, title, "Mbit/s")
+    return few_and_many.picture(record, rates, STUDY.title, title)
 
 
 STUDY = Study(
@@ -45,26 +45,27 @@ STUDY = Study(
     plan=plan,
     simulates=True,
     judged=in_both_ways(
+        rates,
         [
             (
                 "falls-below-100000",
                 "the bandwidth difference falls with more nodes, below 100,000 bytes",
                 "figure 5",
-                partial(rises, kind=RATE, few=2, many=4, above=False, falls=True),
+                partial(rises, few=2, many=4, above=False, falls=True),
             ),
             (
                 "same-at-100000",
                 "the bandwidth difference does not change with more nodes at 100,000 bytes",
                 "figure 5",
-                partial(same_at_the_jump, kind=RATE, few=2, many=4),
+                partial(same_at_the_jump, few=2, many=4),
             ),
             (
                 "rises-from-3-to-4",
                 "the bandwidth difference rises from 3 to 4 nodes, above 100,000 bytes",
                 "figure 5",
-                partial(rises, kind=RATE, few=3, many=4, above=True),
+                partial(rises, few=3, many=4, above=True),
             ),
-        ]
+        ],
     ),
     draw=picture,
     troubles=partial(trouble, quantity=EXCHANGE),

@@ -78,6 +78,7 @@ def plan(cluster: Cluster, *, quick: bool, sizes: Sequence[int] | None = None) -
                 _one(measurement, work, protocol, launch, way=OVERLAP)
         if absent := _no_moderation(cluster):
             measurement.warnings.append(f"No interrupts were held back: {absent}")
+            measurement.planned = measurement.done
             return
         with changed(cluster, [(Moderation(), MODERATION_US)], nodes=cluster.nodes[:2]):
             for launch, size, protocol in product(range(launches), ends, PROTOCOLS):

@@ -180,29 +180,14 @@ STUDY = Study(
     troubles=partial(trouble, quantity=HALF),
     needs=(CABLE,),
     differs={
-        "holds": {
-            "": (
-                "A network card that waits for more packets before it interrupts costs tens of microseconds"
-                " whatever a short message holds, so nodes with such cards come near the paper's 50 µs and"
-                " hardly feel 64 bytes."
-            ),
-            "namespaces": (
-                "A mean of a thousand repetitions levels out what single messages meet, and 64 bytes add few"
-                " microseconds to a message, so the shortest messages take nearly as long as an empty one, and"
-                " repeat."
-            ),
-        },
-        "contradicted": {
-            "": (
-                "The latency depends on the card and its moderation, which the paper tuned away; a card that"
-                " interrupts at once is far below its 50 µs."
-            ),
-            "namespaces": (
-                "An empty message takes some 7 µs without a card, so a single interruption within a mean is a"
-                " large share of it, and 64 bytes at 100 Mbit/s are, too; of the paper's 50 µs they are a small"
-                " one."
-            ),
-        },
+        "holds": (
+            "A network card that waits for more packets before it interrupts costs tens of microseconds whatever a"
+            " short message holds, so nodes with such cards come near the paper's 50 µs and hardly feel 64 bytes."
+        ),
+        "contradicted": (
+            "Without a card, or with one that interrupts at once, an empty message takes far less than the paper's 50"
+            " µs, so that 64 bytes at 100 Mbit/s, or a single interruption within a mean, are a large share of it."
+        ),
         "inconclusive": {
             "": (
                 "The means of launches differ by more than the margin while other programs run; a machine that"

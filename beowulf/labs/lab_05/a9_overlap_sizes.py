@@ -281,15 +281,9 @@ STUDY = Study(
                 " whose short end is shorter, would show the paper's."
             ),
         },
-        "inconclusive": {
-            "": (
-                "Beside long work the rate scatters by more than the tenth of the figure that is asked; nodes"
-                " with a core for each rank decide it."
-            ),
-            "namespaces": (
-                "Four ranks that work take turns on two cores, so the rate beside long work shows the cores and"
-                " not the network; four cores or four PCs decide it."
-            ),
-        },
+        "inconclusive": (
+            "Where four ranks share two cores, their work takes turns on them, so the rate beside long work shows the"
+            " cores and not the network; four cores or four PCs decide it."
+        ),
     },
 )
