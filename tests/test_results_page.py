@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from benchmarks import full_studies, results_page
 from beowulf.studies import find
-from beowulf.verdict import ARITHMETIC, OWN, OWN_CHECKS
+from beowulf.verdict import ARITHMETIC, OWN, OWN_CHECKS, Outcome
 
 BEFORE = {"load_1min": 0.25, "cores": 2, "waiting_for_a_core_percent_10s": 0.0}
 
@@ -59,7 +59,7 @@ def test_a_claim_has_its_measure_its_verdict_and_why(made: dict[str, Any]) -> No
     shown = section(results_page.markdown(made), "B1")
     assert "✓ holds (1 of 2 runs) |" in shown
     assert "| the claim one | of one: 3 \\| 4 \\< 5 \\* 6 | ✗ contradicted |" in shown
-    why = find("B1").differs
+    why = find("B1").reasons(get_args(Outcome), {})
     assert f"- **contradicted**: {why['contradicted']}" in shown
     assert f"- **holds**: {why['holds']}" in shown
     assert why["inconclusive"] not in shown  # it is of the run before

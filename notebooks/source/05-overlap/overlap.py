@@ -619,9 +619,10 @@ a9 = study("A9", cluster, quick=True)
 picture(a9)
 
 # %% [markdown]
-# *What to look at:* above, from which size of the message on do the lines part? Below, from which size on, and which
-# lines would lie on each other without the factor np / 2 (half of the number of ranks, by which mpptest multiplies
-# the rate of one pair)?
+# *What to look at:* above, from which size of the message on do the lines part? In the middle the work is swept: how
+# many lines can you distinguish, and how far above the paper's 10 MB a second (80 Mbit/s, the mark below) do they end?
+# Below, from which size on do the lines part, and which would lie on each other without the factor np / 2 (half of the
+# number of ranks, by which mpptest multiplies the rate of one pair)?
 
 # %% [markdown]
 # ## 12 An exchange of your own

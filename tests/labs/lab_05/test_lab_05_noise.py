@@ -49,6 +49,12 @@ def printed(alone_us: Callable[..., float], noise: Noise) -> Record:
     return a9.measured(a9.link, noise, **few, alone_us=alone_us)
 
 
+def worked(work_us: Callable[..., float], noise: Noise) -> Record:
+    """An A9 with two lengths of work in mpptest's way. Three lines within 10 % need a quieter machine."""
+    few: dict[str, Any] = {"sizes": (1,), "overlaps": (1,), "alone": (10_000, 1_000_000)}
+    return a9.measured(a9.link, lambda n: quieter(noise(n)), **few, work_us=work_us)
+
+
 def late(way: Way) -> Callable[[set[int], Noise], Record]:
     """A D2 in which rank 1 is late at some sizes. Noise may be large: what is judged lies at 0 or at 1."""
 
@@ -125,6 +131,14 @@ CASES: dict[str, tuple[Callable[[Any, Noise], Record], Any, Any]] = {
     "A9 more-nodes": (rings, a9.shared, a9.link),
     "A9 hides": (rings, a9.in_the_open, a9.link),
     "A9 mpptest-differences-from-100000": (printed, a9.one_line, a9.from_100000),
+    # At 1,000 bytes 100 us are 80 Mbit/s, of np 4 times 2.
+    "A9 mpptest-below-10-mb": (printed, lambda at: 190.0 + at["size_bytes"] / 1e6, a9.from_100000),
+    "A9 work-above-10-mb": (worked, lambda at: at["overlap_bytes"] / 9.5, a9.beside_work),
+    "A9 work-one-line": (
+        worked,
+        lambda at: a9.beside_work(at) * (1.12 if at["ranks"] > 2 else 1),
+        a9.beside_work,
+    ),
     **{
         f"D2 {way.mpich}-step": (late(way), set[int](), d2.PAPER[way])
         for way in (ONE_USER, ONE_USER_SOCKET)
