@@ -41,10 +41,11 @@ def differences(record: Record) -> pd.DataFrame:
             record, EXCHANGE, "protocol", "nonblocking", "blocking", pattern=PATTERN, ranks=ranks
         )
         for size, both in compared.items():
-            us = both.summary(lambda new, old: new - old)
-            share = both.summary(lambda new, old: (new - old) / old)
+            blocking_us = median(old for _, old in both.values)
             bits = 8 * size * messages(PATTERN, ranks)
-            mbit = both.summary(partial(_rate_change, bits))
+            us = both.summary(lambda new, old: new - old, blocking_us)
+            share = both.summary(lambda new, old: (new - old) / old, 1.0)
+            mbit = both.summary(partial(_rate_change, bits), bits / blocking_us)
             rows.append(
                 {
                     "ranks": ranks,
@@ -56,7 +57,7 @@ def differences(record: Record) -> pd.DataFrame:
                     "share": share.median,
                     "low_share": share.low,
                     "high_share": share.high,
-                    "blocking_mbit_per_s": bits / median(old for _, old in both.values),
+                    "blocking_mbit_per_s": bits / blocking_us,
                     "difference_mbit_per_s": mbit.median,
                     "low_mbit_per_s": mbit.low,
                     "high_mbit_per_s": mbit.high,

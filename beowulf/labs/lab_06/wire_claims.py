@@ -92,7 +92,7 @@ def level(says: str, at: Place, percent: float) -> Judge:
             raise LabError(f"{len(launches)} launches have it, and {LEAST_PAIRS} are needed.")
         return summary(launches)
 
-    return Quantity(says, share, "% of the packets").within(
+    return Quantity(says, share, "percent of the packets").within(
         percent - LEVEL_POINTS, percent + LEVEL_POINTS
     )
 
@@ -161,7 +161,7 @@ def only_tcp(says: str, least_percent: float) -> Claim:
     least = Quantity(
         "TCP in each capture at least",
         lambda record: exactly(float(rows(record)["tcp_percent"].min())),
-        "% of the packets",
+        "percent of the packets",
     )
     judge = counting(least.within(least_percent, 100.0))
     return Claim("nearly-all-tcp", says, judge, troubles=broken_off)
