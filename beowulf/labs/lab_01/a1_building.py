@@ -23,7 +23,7 @@ from beowulf.record import Point, Record
 from beowulf.studies.study import SEPARATE, Claim, Judgement, Plan, Study, undecided
 
 PAPER_NODES = 4
-# What the paper built is no finding, and whoever puts a cluster together, or boots it, puts these properties in.
+# What the paper built is no finding: to put a cluster together, or to boot it, puts these properties in.
 built_in = partial(Claim, rests_on="demonstration")
 ASKED = {
     "system": "sed -n 's/^PRETTY_NAME=//p' /etc/os-release | tr -d '\"'",
