@@ -41,11 +41,10 @@ def differences(record: Record) -> pd.DataFrame:
             record, EXCHANGE, "protocol", "nonblocking", "blocking", pattern=PATTERN, ranks=ranks
         )
         for size, both in compared.items():
-            blocking_us = median(old for _, old in both.values)
+            us = both.summary(lambda new, old: new - old)
+            share = both.summary(lambda new, old: (new - old) / old)
             bits = 8 * size * messages(PATTERN, ranks)
-            us = both.summary(lambda new, old: new - old, blocking_us)
-            share = both.summary(lambda new, old: (new - old) / old, 1.0)
-            mbit = both.summary(partial(_rate_change, bits), bits / blocking_us)
+            mbit = both.summary(partial(_rate_change, bits))
             rows.append(
                 {
                     "ranks": ranks,
@@ -57,7 +56,7 @@ def differences(record: Record) -> pd.DataFrame:
                     "share": share.median,
                     "low_share": share.low,
                     "high_share": share.high,
-                    "blocking_mbit_per_s": bits / blocking_us,
+                    "blocking_mbit_per_s": bits / median(old for _, old in both.values),
                     "difference_mbit_per_s": mbit.median,
                     "low_mbit_per_s": mbit.low,
                     "high_mbit_per_s": mbit.high,
