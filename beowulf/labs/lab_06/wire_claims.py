@@ -93,7 +93,7 @@ def level(says: str, at: Place, percent: float) -> Judge:
         return summary(launches)
 
     return Quantity(says, share, "percent of the packets").within(
-        percent - LEVEL_POINTS, percent + LEVEL_POINTS
+        percent - LEVEL_POINTS, min(percent + LEVEL_POINTS, 100.0)
     )
 
 
