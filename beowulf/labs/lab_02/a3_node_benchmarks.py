@@ -229,7 +229,7 @@ STUDY = Study(
         ),
         Claim(
             "nodes-alike",
-            f"All nodes reach the same figures: none is more than {OFF:.0%} off the middle in {SEVERAL} rows",
+            f"All nodes reach the same figures: none is more than {OFF:.0%} off the middle in {SEVERAL} rows or more",
             nodes_alike,
             needs="quiet samples",
         ),
