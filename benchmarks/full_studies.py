@@ -1,14 +1,16 @@
 """How long does each study take with all of its launches, sizes and passes, and what do its claims come to?
 
 All of them together take hours. Those that were measured longest ago come first, and Ctrl-C keeps what was measured
-until then: so they may be measured in several parts. A study that was not measured this time keeps its last run, with
-its date, its load and its cluster.
+until then: so they may be measured in several parts. Kept are the last runs of each study, at whatever times they were
+made, each with its date, load, machine and kernel: up to KEPT of them, as long as cluster and claims are the same.
 """
 
 from __future__ import annotations
 
 import json
+import platform
 import random
+import re
 import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -33,6 +35,7 @@ from beowulf.this_machine.progress import Progress
 
 TITLE = "`beowulf study ID` in full, for every study"
 ROUNDS = 1  # runs of each
+KEPT = 3  # runs of each study, the last ones
 
 LONGEST_S = 1800.0
 # A study that begins while the load of the one before is seen judges nothing: so long it waits for a quiet machine.
@@ -47,6 +50,7 @@ ON_1995 = "-1995"
 NAMES = (*STUDIES, *(f"{study}{ON_1995}" for study in ("C1", "C2", "C7")))
 MACHINE_OF_1995 = paths.lab("09") / "networks" / "ethernet-1995.toml"
 OF_A_VERDICT = ("claim", "says", "outcome", "evidence", "rests_on", "place")
+OF_A_RUN = ("started", "took_s", "before", "on")
 
 
 def measure(rounds: int, seed: int, progress: Progress) -> Findings:
@@ -62,7 +66,7 @@ def measure(rounds: int, seed: int, progress: Progress) -> Findings:
             cluster = boot(study, folder / STATE)
             machine_queue.rest(partial(progress, number, len(wanted)), REST_S)
             busy.append(busy_percent())
-            run: dict[str, Any] = {"started": moment(), "before": host_state.now()}
+            run: dict[str, Any] = {"started": moment(), "before": host_state.now(), "on": machine()}
             try:
                 run["took_s"], run["verdicts"] = timed(study, folder)
             except LabError as trouble:
@@ -70,6 +74,13 @@ def measure(rounds: int, seed: int, progress: Progress) -> Findings:
                 continue
             runs.setdefault(study, []).append({**run, "cluster": cluster})
     return findings(runs, failed, busy, earlier)
+
+
+def machine() -> dict[str, str]:
+    """On what a run is made."""
+    model = re.search(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    processor = model[1] if model else platform.machine()
+    return {"processor": processor, "kernel": platform.release()}
 
 
 def order(earlier: Mapping[str, Any], seed: int) -> list[str]:
@@ -120,12 +131,12 @@ def findings(
     for study in NAMES:
         if study in failed:
             continue
-        if study in runs:
-            samples[study] = [float(run["took_s"]) for run in runs[study]]
-            last[study] = summed_up(runs[study])
-        elif study in earlier["facts"]["runs"]:
-            samples[study] = earlier["samples"][study]
-            last[study] = earlier["facts"]["runs"][study]
+        before = earlier["facts"]["runs"].get(study)
+        for run in runs.get(study, ()):
+            before = with_run(before, run)
+        if before is not None:
+            last[study] = before
+            samples[study] = [float(run["took_s"]) for run in before["each"]]
     questions = [
         Question(f"{study} in full", study, missing=failed.get(study, "")) for study in NAMES
     ]
@@ -133,18 +144,24 @@ def findings(
     return Findings(questions, samples, busy, facts)
 
 
-def summed_up(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """A study's last run, with what each claim came to in it and, as `outcomes`, in all runs in turn."""
+def with_run(before: Mapping[str, Any] | None, run: Mapping[str, Any]) -> dict[str, Any]:
+    """A study's last run, what each claim came to in it and, as `outcomes`, in `each` of the runs that are kept."""
     verdicts = [
-        {
-            **{name: verdict[name] for name in OF_A_VERDICT if name in verdict},
-            "outcomes": [
-                each["outcome"]
-                for run in runs
-                for each in run["verdicts"]
-                if each["claim"] == verdict["claim"]
-            ],
-        }
-        for verdict in runs[-1]["verdicts"]
+        {name: verdict[name] for name in OF_A_VERDICT if name in verdict}
+        for verdict in run["verdicts"]
     ]
-    return {**runs[-1], "runs": len(runs), "verdicts": verdicts}
+    outcomes: dict[str, list[str]] = {}
+    each: list[Mapping[str, Any]] = []
+    if before is not None and asked(before) == asked(run):
+        outcomes = {verdict["claim"]: verdict["outcomes"] for verdict in before["verdicts"]}
+        each = before["each"]
+    for verdict in verdicts:
+        earlier = outcomes.get(verdict["claim"], [])
+        verdict["outcomes"] = [*earlier, verdict["outcome"]][-KEPT:]
+    each = [*each, {name: run[name] for name in OF_A_RUN if name in run}][-KEPT:]
+    return {**run, "verdicts": verdicts, "each": each}
+
+
+def asked(run: Mapping[str, Any]) -> tuple[object, ...]:
+    """What must be the same of two runs, so that their outcomes can be counted together."""
+    return run.get("cluster"), [(v["claim"], v["says"]) for v in run["verdicts"]]

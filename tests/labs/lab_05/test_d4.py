@@ -133,7 +133,7 @@ def test_a_long_work_hides_an_eager_exchange_and_not_a_rendezvous(
 def test_the_table_is_made_as_the_papers_with_the_sign_of_equation_1() -> None:
     evidence = d4.STUDY.claims(measured(d4.PAPER_PERCENT))[0].evidence
     assert "% by equation 1" in evidence
-    assert "half of a change to -26.27 is asked" in evidence
+    assert "at most -13.13 (half of the paper's change, to -26.27) is asked" in evidence
     table = d4.paper_table(measured(d4.PAPER_PERCENT))
     assert len(table) == 4 * 5
     means = table[table.statistic == "mean"].set_index(["message_kb", "process"])
