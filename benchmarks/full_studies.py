@@ -26,6 +26,7 @@ from beowulf.cluster.namespaces import cluster as namespaces
 from beowulf.errors import LabError
 from beowulf.measure import machine_queue
 from beowulf.record import moment
+from beowulf.report import before_after
 from beowulf.studies import STUDIES
 from beowulf.this_machine import host_state
 from beowulf.this_machine.progress import Progress
@@ -41,6 +42,12 @@ RECORDS = paths.root() / "build" / "full-studies"
 CLUSTER = ClusterConfig()
 # What paper C measured on.
 FIRST_BEOWULF = ClusterConfig(nodes=16, rate="10mbit", networks=2)
+# What paper E measured before its changes and after them: the programs of `beowulf tune compare`, by study.
+BEFORE_AND_AFTER = {
+    program.STUDY.id: name
+    for name, program in before_after.PROGRAMS.items()
+    if name != before_after.KERNELS  # L2 makes both states itself
+}
 OF_A_VERDICT = ("claim", "says", "outcome", "evidence", "rests_on", "place")
 
 
@@ -87,9 +94,15 @@ def timed(study: str, folder: Path) -> tuple[float, list[dict[str, Any]]]:
     records = folder / "records"
     env = commands.environment(BEOWULF_STATE=str(folder / STATE))
     beowulf = str(paths.python_bin() / "beowulf")
-    command = [beowulf, "study", study, "--json", "--records", str(records)]
+    kept_in = ["--records", str(records)]
+    command = [beowulf, "study", study, "--json", *kept_in]
+    if study in BEFORE_AND_AFTER:
+        command = [beowulf, "tune", "compare", BEFORE_AND_AFTER[study], *kept_in]
     try:
         took_s, printed = commands.timed(command, env, folder=folder, timeout_s=LONGEST_S)
+        if study in BEFORE_AND_AFTER:
+            judge = [beowulf, "claims", study, "--variant", before_after.VARIANT, "--json"]
+            _, printed = commands.timed([*judge, *kept_in], env, folder=folder, timeout_s=LONGEST_S)
         if records.exists():
             shutil.copytree(records, RECORDS / study, dirs_exist_ok=True)
     finally:

@@ -40,6 +40,7 @@ def suite() -> Record:
     for quantity in (HALF, e4_hpcc.WHOLE, *(each.key for each in RESULTS)):
         for launch, (state, better) in product(range(LEAST_PAIRS), ((BEFORE, 1.0), (AFTER, 2.0))):
             at = {"result": quantity, "state": state, "launch": launch}
+            at |= {"size_bytes": e4_hpcc.PING_BYTES} if quantity == HALF else {}
             points.append(Point(at, quantity, [better if quantity in rates else 1 / better]))
     return record(e4_hpcc.STUDY.id, points, sweep={"n": 320, "states": [BEFORE, AFTER]})
 
