@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from beowulf.cluster.common.config import SIMULATED
 from beowulf.cluster.description import on_one_machine
 from beowulf.errors import LabError
 from beowulf.measure.judgement import reaches
@@ -117,8 +118,9 @@ def emulated(record: Record) -> str:
 
 
 def put_in(record: Record, claim: Claim) -> Claim:
-    """The claim; a demonstration on nodes that share one machine, where what is taken away was put in."""
-    return replace(claim, rests_on="demonstration") if on_one_machine(record.cluster) else claim
+    """The claim; a demonstration where what it speaks of is ours, on nodes that share a machine or are simulated."""
+    ours = on_one_machine(record.cluster) or record.cluster.get("kind") == SIMULATED
+    return replace(claim, rests_on="demonstration") if ours else claim
 
 
 def several(known: Mapping[str, Ratio | None]) -> dict[str, Ratio]:
