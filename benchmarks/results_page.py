@@ -15,8 +15,8 @@ from beowulf.verdict import HEADINGS, SYMBOLS, heading, with_place
 PAGE = paths.root() / "docs" / "results.md"
 TITLE = "# Results, claim by claim"
 ABOUT = """\
-What the papers' claims came to when each study was measured in full, with `beowulf study ID` and without `--quick`, E3
-to E5 before and after with `beowulf tune compare`, on one machine. Other machines give other figures, and may give other Verdicts. [How we measure](measuring.md) says what a
+What the papers' claims came to when each study was measured in full, with `beowulf study ID` and without `--quick`, on
+one machine. Other machines give other figures, and may give other Verdicts. [How we measure](measuring.md) says what a
 figure promises; `python -m benchmarks full_studies` measures again, and `python -m benchmarks.results_page` writes this
 page.
 

@@ -76,7 +76,9 @@ def test_too_little_memory_is_reported_before_anything_starts() -> None:
 def test_a4_has_one_class_for_all() -> None:
     whole, quick = (a4.plan(four(10_000), quick=quick).sweep["class"] for quick in (False, True))
     assert (whole, quick) == ("W", "S")
-    assert in_words(dict.fromkeys(BENCHMARKS, "A") | {"SP": "W", "BT": "W"}) == "class A (SP W, BT W)"
+    assert (
+        in_words(dict.fromkeys(BENCHMARKS, "A") | {"SP": "W", "BT": "W"}) == "class A (SP W, BT W)"
+    )
 
 
 def test_a_larger_class_and_more_ranks_need_more_memory() -> None:

@@ -131,7 +131,15 @@ def test_own_checks_and_arithmetic_have_headings_of_their_own() -> None:
     own = small(claim="own", says="The clock is fine", place=OWN)
     step = small(claim="step", says="The step is where it was put", rests_on="demonstration")
     several = Verdicts([sums, own, step, small(says="It rises", place="figure 13")])
-    expected = ("It rises (figure 13)", DEMONSTRATIONS, step.says, OWN_CHECKS, "The clock is fine", ARITHMETIC, sums.says)
+    expected = (
+        "It rises (figure 13)",
+        DEMONSTRATIONS,
+        step.says,
+        OWN_CHECKS,
+        "The clock is fine",
+        ARITHMETIC,
+        sums.says,
+    )
     for text in (str(several), several._repr_html_()):
         places = [text.index(each) for each in expected]
         assert places == sorted(places)

@@ -64,8 +64,9 @@ def bars(
             texts = [number_text(float(f"{v:.3g}") if factors else v) for v in shown]
             axes.bar_label(found, texts, padding=4)
         for label, each in (published or {}).items():
-            look = {"color": "black", "marker": "D", "markerfacecolor": "none", "linestyle": "none"}
-            axes.plot(list(each.values()), [names.index(n) for n in each], label=label, **look)
+            places = [names.index(name) for name in each]
+            marks = axes.scatter(list(each.values()), places, marker="D", label=label, zorder=3)
+            marks.set(facecolor="none", edgecolor="black")
         axes.set_yticks(range(len(names)), names)
         axes.set_ylim(max(len(names), 1) - 0.5, -0.5)
         axes.grid(axis="y", visible=False)

@@ -86,8 +86,8 @@ class Claim:
     needs: Literal["intervals", "quiet samples", "samples", "nothing"] = "intervals"
     # Where in the paper it stands, such as "table 5" or "section V.A"; else it is an own check of these labs.
     place: str = OWN
-    # Arithmetic: computed from the paper's own figures, which no Record can change. Demonstration: what was put in comes
-    # out, as a step where a setting places it. Both are listed by themselves, and in no paper's count.
+    # Arithmetic: computed from the paper's own figures, which no Record can change. Demonstration: what was put in
+    # comes out, as a step where a setting places it. Both are listed by themselves, and in no paper's count.
     rests_on: RestsOn = "measurement"
     # What in the conditions of a Record is a stand-in for the paper's, as the evidence ends; empty for nothing.
     caveat: Callable[[Record], str] = lambda record: ""
@@ -227,7 +227,9 @@ class Study:
             for verdict, claim in zip(found, claims, strict=True)
         ]
 
-    def reasons(self, outcomes: Iterable[Outcome], cluster: Mapping[str, Any]) -> dict[Outcome, str]:
+    def reasons(
+        self, outcomes: Iterable[Outcome], cluster: Mapping[str, Any]
+    ) -> dict[Outcome, str]:
         """Why a result on this cluster agrees, differs or cannot decide, for those outcomes that occur."""
         occur, kind = set(outcomes), cluster.get("kind", "")
         return {

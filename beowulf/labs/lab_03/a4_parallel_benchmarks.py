@@ -3,7 +3,7 @@
 Paper A's table 5 has MG, FT, LU, SP and BT in Mop/s, of its own cluster at class A and of Grendel at class B, so its
 columns cannot be compared. What can be compared is how the five lie to each other: MG and FT do far fewer operations
 a second than the others. The paper does not say why. Here each benchmark also runs with profile.c between it and MPI.
-All have one class, or an order of their Mop/s would be one of classes as well. It is W: of class A, the paper's, one run
+All have one class, or the order of their Mop/s would be one of classes, too. It is W: of class A, the paper's, one run
 of SP takes more than a minute at 100 Mbit/s. `beowulf suite npb --class A` runs that one.
 
 The nodes of a local cluster share the cores of one machine: there, four are at most as many times as fast as there are

@@ -86,9 +86,7 @@ def plan(cluster: Cluster, *, quick: bool, states: States = AS_FOUND, size: int 
                 measurement, 2, [PING_BYTES], passes=passes, launch=launch, mode="imb", at=where
             )
             if brief:
-                pingpong(
-                    measurement, 2, [LONG_BYTES], passes=LONG_PASSES, launch=launch, at=where
-                )
+                pingpong(measurement, 2, [LONG_BYTES], passes=LONG_PASSES, launch=launch, at=where)
             results, at = hpcc_runs.run(
                 measurement, problem, brief=brief, launch=launch, state=state
             )
@@ -99,7 +97,11 @@ def plan(cluster: Cluster, *, quick: bool, states: States = AS_FOUND, size: int 
             slow, fast = results.spread["dgemm"]
             measurement.add({"spread": "dgemm", **at}, "dgemm_gflops_of_a_rank", [slow, fast])
 
-    return Plan((3 if brief else 2) * launches * len(states), hpcc_runs.sweep(problem, states, launches), steps)
+    return Plan(
+        (3 if brief else 2) * launches * len(states),
+        hpcc_runs.sweep(problem, states, launches),
+        steps,
+    )
 
 
 def checks(record: Record) -> Judgement:

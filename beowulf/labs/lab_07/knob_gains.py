@@ -138,7 +138,9 @@ def picture(record: Record, title: str, name: Callable[[Gain], str] = says) -> F
         Value(name(each), each.percent.median, each.percent.low, each.percent.high, "measured")
         for each in known
     ]
-    papers_ = [Value.published(each, PAPERS_PERCENT) for each in map(name, known) if each == TOGETHER]
+    papers_ = [
+        Value.published(each, PAPERS_PERCENT) for each in map(name, known) if each == TOGETHER
+    ]
     drawn = intervals(
         measured + papers_,
         title=title,
