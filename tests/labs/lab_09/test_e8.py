@@ -27,16 +27,21 @@ from tests.studies.null_records import assert_told_apart
 ABSENT = Point({"knob": e8.RINGS}, facts={"absent": "a cable between namespaces has no rings."})
 
 
-def made(own: float = 1.0, other: float = 1.0, rings: list[Point] | None = None) -> Record:
+def made(
+    own: float = 1.0,
+    other: float = 1.0,
+    rings: list[Point] | None = None,
+    runs: int = LEAST_PAIRS,
+) -> Record:
     """Runs of 100 ms before and 40 ms after; a replay takes so many times as long on the own and the other network."""
     points = []
     for name in e8.PROGRAMS:
-        for launch in range(LEAST_PAIRS):
+        for launch in range(runs):
             at: dict[str, Any] = {"program": name, "launch": launch}
             for state, ms, times in ((BEFORE, 100.0, own), (AFTER, 40.0, other)):
                 points.append(Point({**at, "state": state}, e8.RECORDED, [ms]))
                 points.append(Point({**at, "on": state}, e8.REPLAYED, [ms * times]))
-    sweep = {"states": [BEFORE, AFTER], "launches": LEAST_PAIRS}
+    sweep = {"states": [BEFORE, AFTER], "launches": runs}
     return record("E8", points + ([ABSENT] if rings is None else rings), **sweep)
 
 
@@ -98,7 +103,8 @@ def test_table_and_picture_have_what_was_predicted() -> None:
 @pytest.mark.nightly
 @pytest.mark.parametrize("claim", ["own-network", "other-network"])
 def test_noise_alone_rarely_holds(claim: str) -> None:
-    assert_told_apart(e8.STUDY, claim, noisy, made(1.3, 0.7), made())
+    runs = e8.LAUNCHES
+    assert_told_apart(e8.STUDY, claim, noisy, made(1.3, 0.7, runs=runs), made(runs=runs))
 
 
 @pytest.mark.cluster
