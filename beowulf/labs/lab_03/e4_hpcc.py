@@ -8,6 +8,7 @@ b_eff: the same wire, another library (Open MPI there, MPICH here), the same 8 b
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -23,9 +24,9 @@ from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import trouble
 from beowulf.measure.roundtrips import HALF, need_nodes
 from beowulf.measure.roundtrips import run as pingpong
-from beowulf.measure.statistics import LEAST_PAIRS, Ratio
+from beowulf.measure.statistics import LEAST_PAIRS, Ratio, ratio
 from beowulf.record import Record
-from beowulf.studies.quantity import Quantity
+from beowulf.studies.quantity import TIMES, Quantity
 from beowulf.studies.states import (
     AS_FOUND,
     TUNE,
@@ -117,22 +118,24 @@ def checks(record: Record) -> Judgement:
     )
 
 
+def spread(record: Record) -> Ratio:
+    """How many times as fast as the slowest rank the fastest one is, in each launch."""
+    found = [point.samples for point in record.select(spread="dgemm")]
+    return ratio([(max(each), min(each)) for each in found], busy=record.busy)
+
+
+FASTEST = Quantity("the fastest rank in DGEMM over the slowest", spread, TIMES)
+
+
 def nodes_alike(record: Record) -> Judgement:
-    """The fastest rank in DGEMM beside the slowest."""
-    spread = [point.samples for point in record.select(spread="dgemm")]
-    slow, fast = min(min(each) for each in spread), max(max(each) for each in spread)
-    seen = (
-        f"the slowest rank has {slow:.3g} Gflop/s in DGEMM, the fastest {fast:.3g},"
-        f" and at most {SIMILAR:g} times is asked"
-    )
-    numbers = {"slowest": slow, "fastest": fast}
-    if slow > 0 and fast / slow <= SIMILAR:
-        return Judgement("holds", seen, numbers)
-    if not any(point.facts.get("crowded") for point in record.select(suite="hpcc")):
-        return Judgement("contradicted", seen, numbers)
+    """The fastest rank in DGEMM beside the slowest; one that waits for a core is no slow node."""
+    seen = (FASTEST < SIMILAR)(record)
+    crowded = any(point.facts.get("crowded") for point in record.select(suite="hpcc"))
+    if seen.outcome == "holds" or not crowded:
+        return seen
     why = "the ranks outnumber the cores, and some waited for one"
     advice = "Measure on nodes with a core each; `beowulf study A3` measures them one by one."
-    return Judgement("inconclusive", seen, numbers, advice, undecidable=why)
+    return replace(seen, outcome="inconclusive", advice=advice, undecidable=why)
 
 
 def least(says: str, quantity: str) -> Quantity:
@@ -308,8 +311,8 @@ STUDY = Study(
         ),
         "inconclusive": (
             "A gain needs two states that alternate, which `beowulf tune compare hpcc` measures, "
-            "while `beowulf study E4` finds the cluster in one; or four ranks on two cores "
-            "scatter by more than 10 %, and PCs with a core for each rank decide it."
+            "while `beowulf study E4` finds the cluster in one; or ranks that share cores scatter "
+            "by more than 10 %, and PCs with a core for each rank decide it."
         ),
     },
 )
