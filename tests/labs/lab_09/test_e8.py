@@ -66,7 +66,10 @@ def test_a_replay_is_held_against_its_run(
     own: float, other: float, outcomes: tuple[str, str]
 ) -> None:
     found = decided(made(own, other))
-    assert (found["own-network"], found["other-network"]) == outcomes
+    assert len(found) == 2 * len(e8.PROGRAMS) + 1
+    for name in e8.PROGRAMS:
+        each = name.lower()
+        assert (found[f"{each}-{BEFORE}"], found[f"{each}-{AFTER}"]) == outcomes
 
 
 def test_without_enough_replays_nothing_is_decided() -> None:
@@ -101,7 +104,7 @@ def test_table_and_picture_have_what_was_predicted() -> None:
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("claim", ["own-network", "other-network"])
+@pytest.mark.parametrize("claim", [f"mg-{BEFORE}", f"mg-{AFTER}"])
 def test_noise_alone_rarely_holds(claim: str) -> None:
     runs = e8.LAUNCHES
     assert_told_apart(e8.STUDY, claim, noisy, made(1.3, 0.7, runs=runs), made(runs=runs))
