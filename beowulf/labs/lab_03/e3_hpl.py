@@ -200,17 +200,11 @@ STUDY = Study(
             "wait for it and stay below the rate at which each multiplies alone, with any "
             "library."
         ),
-        "contradicted": {
-            "": (
-                "A small problem waits for bytes more than for the latency that tuning removes; "
-                "the paper's 56 % are of 240 processes on Gigabit Ethernet, on nodes of 2012."
-            ),
-            "namespaces": (
-                "At 100 Mbit/s a small problem waits for bytes more than for the latency that "
-                "tuning removes, and ranks that share cores lose to interrupts what they gain; "
-                "the paper's 56 % are of 240 processes with network cards on Gigabit Ethernet."
-            ),
-        },
+        "contradicted": (
+            "At 100 Mbit/s a small problem waits for bytes more than for the latency that tuning "
+            "removes, and ranks that share cores lose to interrupts what they gain; the paper's "
+            "56 % are of 240 processes with network cards on Gigabit Ethernet."
+        ),
         "inconclusive": (
             "A gain needs two states that alternate, which `beowulf tune compare hpl` measures, "
             "while `beowulf study E3` finds the cluster in one; or launches differ by as much as "

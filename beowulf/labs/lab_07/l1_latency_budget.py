@@ -158,27 +158,16 @@ STUDY = Study(
     troubles=lambda record: trouble(record, HALF),
     needs=(SEPARATE,),
     differs={
-        "holds": {
-            "": (
-                "The way of a message still has the layers in which paper E looked for its "
-                "latency, from the system call over the card to MPI, and each takes time."
-            ),
-            "namespaces": (
-                "The way of a message still has the layers in which paper E looked for its "
-                "latency, from the system call to MPI, and each takes time; nodes without network "
-                "cards lack the one that it found largest."
-            ),
-        },
-        "contradicted": {
-            "": (
-                "A step is the difference of two ways, so it comes out wrong where these differ in "
-                "more than the step."
-            ),
-            "namespaces": (
-                "A shaped link is no cable: its token bucket lets a short burst pass at once and "
-                "charges no time for its bits, which real cables do, and VMs with `netem rate`."
-            ),
-        },
+        "holds": (
+            "The way of a message still has the layers in which paper E looked for its latency, "
+            "from the system call to MPI, and each takes time, though nodes without network cards "
+            "lack the one that it found largest."
+        ),
+        "contradicted": (
+            "A step is the difference of two ways, so it comes out wrong where these differ in "
+            "more than the step: a shaped link, for one, lets a short burst pass at once and "
+            "charges no time for its bits."
+        ),
         "inconclusive": (
             "A step of a fraction of a microsecond is the difference of two times that are many "
             "times as long, and their scatter hides it."
