@@ -29,6 +29,7 @@ from beowulf.cluster.simulated import cluster as simulated
 from beowulf.errors import LabError
 from beowulf.measure import machine_queue
 from beowulf.record import moment
+from beowulf.report import before_after
 from beowulf.studies import STUDIES
 from beowulf.this_machine import host_state
 from beowulf.this_machine.progress import Progress
@@ -49,6 +50,12 @@ FIRST_BEOWULF = ClusterConfig(nodes=16, rate="10mbit", networks=2)
 ON_1995 = "-1995"
 NAMES = (*STUDIES, *(f"{study}{ON_1995}" for study in ("C1", "C2", "C7")))
 MACHINE_OF_1995 = paths.lab("09") / "networks" / "ethernet-1995.toml"
+# What paper E measured before its changes and after them: the programs of `beowulf tune compare`, by study.
+BEFORE_AND_AFTER = {
+    program.STUDY.id: name
+    for name, program in before_after.PROGRAMS.items()
+    if name != before_after.KERNELS  # L2 makes both states itself
+}
 OF_A_VERDICT = ("claim", "says", "outcome", "evidence", "rests_on", "place")
 OF_A_RUN = ("started", "took_s", "before", "on")
 
@@ -109,9 +116,15 @@ def timed(study: str, folder: Path) -> tuple[float, list[dict[str, Any]]]:
     records = folder / "records"
     env = commands.environment(BEOWULF_STATE=str(folder / STATE))
     beowulf = str(paths.python_bin() / "beowulf")
-    command = [beowulf, "study", study.removesuffix(ON_1995), "--json", "--records", str(records)]
+    kept_in = ["--records", str(records)]
+    command = [beowulf, "study", study.removesuffix(ON_1995), "--json", *kept_in]
+    if study in BEFORE_AND_AFTER:
+        command = [beowulf, "tune", "compare", BEFORE_AND_AFTER[study], *kept_in]
     try:
         took_s, printed = commands.timed(command, env, folder=folder, timeout_s=LONGEST_S)
+        if study in BEFORE_AND_AFTER:
+            judge = [beowulf, "claims", study, "--variant", before_after.VARIANT, "--json"]
+            _, printed = commands.timed([*judge, *kept_in], env, folder=folder, timeout_s=LONGEST_S)
         if records.exists():
             shutil.copytree(records, RECORDS / study, dirs_exist_ok=True)
     finally:

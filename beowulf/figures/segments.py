@@ -38,6 +38,11 @@ class Value:
     high: float
     kind: str = ""
 
+    @classmethod
+    def published(cls, name: str, value: float) -> Value:
+        """What a paper prints, without an interval, as a mark beside the value of that name."""
+        return cls(name, value, value, value, "in the paper")
+
 
 def timeline(bars: Mapping[str, Sequence[Part]], *, title: str, value_title: str) -> Figure:
     """A horizontal bar for each name, made of its parts from left to right; lengths in one unit."""
@@ -106,14 +111,17 @@ def intervals(values: Sequence[Value], *, title: str, value_title: str) -> Figur
         _finish(axes, names, title, value_title)
         if any(kinds):
             _legend(drawing, len(kinds))
-    said = "; ".join(
-        f"{each.name}{' ' + each.kind if each.kind else ''} {look.number_text(each.value)}"
-        f" ({look.number_text(each.low)} to {look.number_text(each.high)})"
-        for each in values
-    )
+    said = "; ".join(map(_in_words, values))
     alt = f"{title}: {value_title} with 95 % intervals. {said}."
     table = pd.DataFrame(values, columns=["name", "kind", "value", "low", "high"])
     return Figure(drawing, title, alt, table.rename(columns={"value": value_title}))
+
+
+def _in_words(each: Value) -> str:
+    words = f"{each.name}{' ' + each.kind if each.kind else ''} {look.number_text(each.value)}"
+    if each.low == each.high:  # a figure of a paper, which prints no interval
+        return words
+    return f"{words} ({look.number_text(each.low)} to {look.number_text(each.high)})"
 
 
 def _at_the_end(end: float, high: float, limit: float) -> str:

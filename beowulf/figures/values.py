@@ -30,8 +30,11 @@ def bars(
     value_title: str,
     name_title: str = "",
     factors: bool = False,
+    published: Mapping[str, Mapping[str, float]] | None = None,
 ) -> Figure:
     """A bar for each name; with a mapping of mappings, the series side by side for each name.
+
+    `published` has series of the same names, such as a paper's, that are marks and no bars.
 
     With `factors`, the values say how many times: on a long scale, bars begin at 1, so that half and twice
     are as long as each other.
@@ -60,6 +63,10 @@ def bars(
             # Of a factor, three digits say enough.
             texts = [number_text(float(f"{v:.3g}") if factors else v) for v in shown]
             axes.bar_label(found, texts, padding=4)
+        for label, each in (published or {}).items():
+            places = [names.index(name) for name in each]
+            marks = axes.scatter(list(each.values()), places, marker="D", label=label, zorder=3)
+            marks.set(facecolor="none", edgecolor="black")
         axes.set_yticks(range(len(names)), names)
         axes.set_ylim(max(len(names), 1) - 0.5, -0.5)
         axes.grid(axis="y", visible=False)
@@ -73,6 +80,7 @@ def bars(
         titles(axes, title, value_title, name_title)
         if grouped:
             axes.legend(loc="best")
+    series = {**series, **(published or {})}
     alt = f"Bars of {value_title}. {title}. {_all_said(series)}."
     return Figure(drawing, title, alt, _as_table(series, value_title))
 

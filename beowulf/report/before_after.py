@@ -180,6 +180,11 @@ def picture(rows_: Sequence[Row]) -> Figure:
         Value(row.what, *row.percent, "messages alone" if row.synthetic else "programs")
         for row in rows_
     ]
+    values += [
+        Value.published(row.what, row.paper_percent)
+        for row in rows_
+        if row.paper_percent is not None
+    ]
     drawn = intervals(
         values,
         title="Paper E's state taken away",

@@ -11,6 +11,7 @@ import typer
 from overlap_records import busy, record
 from running import Beowulf
 
+from benchmarks import full_studies
 from beowulf.cli import tune_paper, tune_tables
 from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.errors import LabError, UsageError
@@ -40,6 +41,7 @@ def suite() -> Record:
     for quantity in (HALF, e4_hpcc.WHOLE, *(each.key for each in RESULTS)):
         for launch, (state, better) in product(range(LEAST_PAIRS), ((BEFORE, 1.0), (AFTER, 2.0))):
             at = {"result": quantity, "state": state, "launch": launch}
+            at |= {"size_bytes": e4_hpcc.PING_BYTES} if quantity == HALF else {}
             points.append(Point(at, quantity, [better if quantity in rates else 1 / better]))
     return record(e4_hpcc.STUDY.id, points, sweep={"n": 320, "states": [BEFORE, AFTER]})
 
@@ -104,6 +106,28 @@ def test_figures_that_say_otherwise_than_the_pairs_are_named() -> None:
     printed = tune_tables.compared({both.HPCC: [slower, rate]})
     (named,) = [line for line in printed if "the two figures" in line]
     assert named.startswith("a program: ")
+
+
+def test_a_full_run_of_paper_es_programs_is_of_both_states(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    ran: list[list[str]] = []
+
+    def timed(command: list[str], *_: object, **__: object) -> tuple[float, str]:
+        ran.append(command[1:])
+        return float(len(ran)), "[\n]"
+
+    monkeypatch.setattr(full_studies.commands, "timed", timed)
+    assert full_studies.timed("E3", tmp_path) == (1.0, [])
+    assert [words[:3] for words in ran] == [
+        ["tune", "compare", "hpl"],
+        ["claims", "E3", "--variant"],
+    ]
+    assert ran[1][3] == both.VARIANT
+    assert full_studies.BEFORE_AND_AFTER == {"E3": both.HPL, "E4": both.HPCC, "E5": both.SEARCH}
+    ran.clear()
+    full_studies.timed("L2", tmp_path)
+    assert [words[:2] for words in ran] == [["study", "L2"]]
 
 
 # The command

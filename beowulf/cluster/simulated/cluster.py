@@ -65,7 +65,7 @@ DEADLOCK = "A deadlock: ranks wait for each other, and none of their calls can e
 def up(source: str, nodes: int | None = None, folder: Path | None = None) -> SimulatedCluster:
     """The cluster of a TOML file, or with `simulated` the usual one; `nodes` in place of the file's number."""
     folder = folder or paths.state()
-    _refuse_without_simgrid()
+    refuse_without_simgrid()
     platform = Platform() if source == TARGET else read(Path(source))
     if nodes is not None:
         platform = of_plain({"nodes": nodes}, platform)
@@ -80,12 +80,13 @@ def up(source: str, nodes: int | None = None, folder: Path | None = None) -> Sim
 
 def beside(platform: Platform, folder: Path) -> SimulatedCluster:
     """A cluster whose files are in `folder`, beside the one that runs: no command of a terminal knows of it."""
-    _refuse_without_simgrid()
+    refuse_without_simgrid()
     _lay_out(platform, folder)
     return SimulatedCluster(TARGET, platform, folder)
 
 
-def _refuse_without_simgrid() -> None:
+def refuse_without_simgrid() -> None:
+    """LabError where SimGrid is not installed."""
     if not shutil.which(SMPIRUN):
         raise LabError(
             "SimGrid is not installed, which simulates clusters.",

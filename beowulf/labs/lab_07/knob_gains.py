@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from beowulf import papers
 from beowulf.errors import LabError
 from beowulf.measure.roundtrips import HALF
 from beowulf.measure.statistics import Pairs, Ratio, Summary
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 TOGETHER = "all together"
 # Which way it was taken away; the last is a firewall that follows connections, in place of one that compares addresses.
 ALONE, LATER, CONNTRACK = "alone", "after the others", "as conntrack"
+PAPERS_PERCENT = papers.figure("E-knobs", "value", what=TOGETHER, finding="mean latency")
 
 
 @dataclass(frozen=True)
@@ -128,15 +130,19 @@ def table(known: Sequence[Gain]) -> pd.DataFrame:
 
 
 def picture(record: Record, title: str, name: Callable[[Gain], str] = says) -> Figure:
-    """The change of each comparison with its interval; the table has mean and deviation."""
+    """The change of each comparison with its interval, and paper E's; the table has mean and deviation."""
     from beowulf.figures.segments import Value, intervals
 
     known = gains(record)
+    measured = [
+        Value(name(each), each.percent.median, each.percent.low, each.percent.high, "measured")
+        for each in known
+    ]
+    papers_ = [
+        Value.published(each, PAPERS_PERCENT) for each in map(name, known) if each == TOGETHER
+    ]
     drawn = intervals(
-        [
-            Value(name(each), each.percent.median, each.percent.low, each.percent.high)
-            for each in known
-        ],
+        measured + papers_,
         title=title,
         value_title="half round trip, change (%): median of the pairs",
     )

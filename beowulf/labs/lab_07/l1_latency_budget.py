@@ -76,6 +76,7 @@ def bits_take_time(size: int) -> Judge:
             return undecided(why, advice)
         seen = (time(size, WIRE) > 0)(record)
         evidence = f"{seen.evidence}; its bits come to {step.computed_us:.2f} µs at {record.sweep['shaped']}"
+        evidence += f", and at most {WIRE_NEAR:.0%} off them is asked"
         far = abs(step.us.median / step.computed_us - 1) > WIRE_NEAR
         outcome: Outcome = "contradicted" if far and seen.outcome == "holds" else seen.outcome
         return replace(seen, outcome=outcome, evidence=evidence, advice=REAL_PCS)

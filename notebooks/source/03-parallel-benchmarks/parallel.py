@@ -22,7 +22,7 @@
 #   *more* take about 60 and have 6.5 · **Points** 31
 # - **You need** a running cluster (`beowulf lab 03` booted one) on a machine with nothing else to do
 # - **How it works** Cells that *measure* save a **Record** in the folder `records/` beside this
-#   notebook. `quick=True` takes the smallest class, S; leave it out when you have eight minutes, for class A.
+#   notebook. `quick=True` takes the smallest class, S; leave it out when you have eight minutes, for class W.
 #   Where you see `None`, your answer goes: a number, or a sum such as `1 / 1.8`. You may add cells of your
 #   own anywhere. `check("03")` says what is still open.
 
@@ -599,7 +599,7 @@ claims(challenge)
 
 # %% [markdown]
 # Paper E's claims are about a cluster before and after tuning. Your cluster was measured as it is, so these are
-# inconclusive here; lab 07 tunes.
+# inconclusive here; `beowulf tune compare hpl hpcc` measures both states (lab 07).
 
 # %% [markdown]
 # ## 13 Compare with paper A

@@ -135,6 +135,19 @@ def test_other_records_have_other_outcomes(record: Record, claim: str, outcome: 
     assert decided(record)[claim] == outcome
 
 
+def test_benchmarks_of_several_classes_have_no_order() -> None:
+    """As Records had them whose SP and BT were smaller."""
+    record = made()
+    for point in record.points:
+        point.at["class"] = "W" if point.at["benchmark"] in ("SP", "BT") else "A"
+    found = judge(record)
+    for claim in ("mg-ft-slowest", "table-5-order"):
+        verdict = found.named(claim)
+        assert verdict.outcome == "inconclusive"
+        assert "its benchmarks are of class A (SP W, BT W), not of one class" in verdict.evidence
+    assert found.named("share-slows").outcome == "holds"
+
+
 def test_wide_launches_and_too_few_decide_nothing() -> None:
     wide = decided(made(noise=(1.0, 6.0, 0.2)))
     assert wide["lu-faster-on-4"] == wide["table-5-order"] == "inconclusive"

@@ -49,7 +49,7 @@ def test_a_before_and_after_says_that_its_before_is_made_up() -> None:
     made_here = hpl_tuned(2.5)
     made_here.sweep["testbed"] = {"moderation": "50", "firewall": "100"}
     evidence = judge(made_here).named("tuned-time").evidence
-    assert "of whose gain half has to be there" in evidence
+    assert "of whose gain half is asked: less than 0.72" in evidence
     assert "the state before is made up (moderation 50, firewall 100)" in evidence
 
 
@@ -79,4 +79,6 @@ def test_table_and_picture_have_each_state() -> None:
     assert list(table["dgemm_gflops"]) == [6.0, 6.0]
     figure = draw(results)
     assert "after: HPL, together 1" in figure.alt
+    assert "before, 2.5 times, as in the paper: HPL, together 1.25" in figure.alt
+    assert "in the paper" not in draw(hpl()).alt
     assert len(figure.table) == 2

@@ -6,7 +6,9 @@ import pytest
 from made import decided, outcomes
 
 from beowulf.labs.lab_03 import e4_hpcc
-from beowulf.record import Record
+from beowulf.measure.roundtrips import HALF
+from beowulf.measure.statistics import LEAST_PAIRS
+from beowulf.record import Point, Record
 from beowulf.studies import draw, judge
 from tests.labs.lab_03.lab_03_records import USUAL, noisy, suite, suite_tuned
 from tests.studies.null_records import assert_told_apart
@@ -72,13 +74,19 @@ def test_what_is_local_may_not_move_and_what_talks_has_to(name: str) -> None:
     assert found["local-unmoved" if local else "network-moved"] == "contradicted"
 
 
-def test_without_the_bandwidth_what_talks_cannot_be_judged() -> None:
-    """With --quick there is none."""
+def test_without_the_bandwidth_our_own_long_messages_are_judged() -> None:
+    """Before and after, b_eff's are cut short."""
     record = suite_tuned(**BETTER)
     record.points = [p for p in record.points if p.quantity != "bandwidth_gb_per_s"]
     verdict = judge(record).named("network-moved")
     assert verdict.outcome == "inconclusive"
     assert "6 pairs of before and after of bandwidth_gb_per_s" in verdict.evidence
+    for state, half_us in (("before", 200e3), ("after", 100e3)):
+        for launch in range(LEAST_PAIRS):
+            at = {"size_bytes": e4_hpcc.LONG_BYTES, "state": state, "launch": launch, "ranks": 2}
+            record.points.append(Point(at, HALF, [half_us] * 2))
+    assert decided(record)["network-moved"] == "holds"
+    assert decided(record)["latency-agrees"] == "holds"
 
 
 def test_results_around_a_margin_are_open() -> None:

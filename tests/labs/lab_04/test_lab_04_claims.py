@@ -247,6 +247,12 @@ def a7_of_a_byte(longer: float) -> Record:
     return sized(a7(lambda at: times[at["protocol"]], noise=0), 1)
 
 
+def line_times(factor: Callable[[int], float] = lambda size: 1.0) -> Record:
+    """E1's wide sweep without noise, with so many times the line's time by size."""
+    record = e1(lambda at: message_us(at["size_bytes"]) * factor(at["size_bytes"]), noise=0)
+    return without(record, lambda point: point.at["sweep"] == "even")
+
+
 # By claim, a size at which it is seen: without its effect, and with it.
 EFFECTS: dict[str, tuple[Callable[[], Record], Callable[[], Record]]] = {
     "A6 agrees": (
@@ -282,6 +288,8 @@ EFFECTS: dict[str, tuple[Callable[[], Record], Callable[[], Record]]] = {
         f"B4 {claim}": (lambda: b4_at_its_ends(lambda at: 40.0), lambda: b4_at_its_ends(b4_seen))
         for claim in f"{B4} {RISES} {B4_WAYS} {RISES_WAYS}".split()
     },
+    "E1 line": (lambda: line_times(lambda size: 0.7 if 100 < size < 9000 else 1), line_times),
+    "E1 alpha": (lambda: line_times(lambda size: 0.8 if size == 0 else 1), line_times),
 }
 
 
@@ -305,6 +313,15 @@ def test_a_change_at_100000_bytes_rarely_holds_as_none_and_none_mostly_does() ->
         return noisy(record, lambda count: quieter(noise(count), 0.1))
 
     assert_told_apart(find("B3"), "same-at-100000", quiet, of_four(1 - 0.6 * CLEAR), of_four(1.0))
+
+
+@pytest.mark.nightly
+def test_the_rate_of_a_link_is_found_within_five_per_cent_on_a_quiet_machine() -> None:
+    def of(record: Record, noise: Noise) -> Record:
+        return noisy(record, lambda count: quieter(noise(count)))
+
+    slow = line_times(lambda size: 1.1)
+    assert_told_apart(find("E1"), "beta", of, slow, line_times())
 
 
 def test_a6_a_chunk_that_meets_an_idle_cable_is_no_disagreement() -> None:
@@ -359,6 +376,12 @@ def test_e1_finds_alpha_and_the_sizes_around_a_step() -> None:
     found = judge(e1())
     assert found.named("line").numbers["alpha_us"] == pytest.approx(20, rel=0.02)
     assert found.named("eager-step").numbers["limit_65536"] == [65_536, 73_728]
+
+
+def test_e1_on_our_links_line_and_rate_are_demonstrations() -> None:
+    ours = {each.claim for each in judge(e1()) if each.rests_on == "demonstration"}
+    assert ours == {"line", "beta"}
+    assert {each.rests_on for each in judge(e1(cluster=REAL))} == {"measurement"}
 
 
 def test_e1_without_a_rise_there_is_no_line_and_nothing_is_judged() -> None:

@@ -14,7 +14,7 @@ from beowulf.errors import LabError
 from beowulf.labs.lab_07 import e6_knobs
 from beowulf.labs.lab_07.knob_gains import LATER, TOGETHER
 from beowulf.record import Point, Record
-from beowulf.studies import draw
+from beowulf.studies import draw, judge
 from beowulf.tuning import knob_places
 from beowulf.tuning.ab_comparison import AFTER
 from beowulf.tuning.knobs import ALL
@@ -38,7 +38,7 @@ def usual(**changes: list[Point]) -> Record:
     }
     made = record("E6", [point for each in parts.values() for point in each])
     made.sweep["testbed"] = {MODERATION: "50", FIREWALL: "100"}
-    made.cluster["kind"] = "pcs"
+    made.cluster["kind"] = "ssh"
     return made
 
 
@@ -111,7 +111,11 @@ def test_without_a_card_the_size_of_a_stand_in_decides_nothing_and_verdicts_name
     made = usual()
     assert "the state before is made up (" in named(made, "not-additive").evidence
     assert "network card" not in named(made, "not-additive").evidence
+    demonstrations = {each.claim for each in judge(made) if each.rests_on == "demonstration"}
+    assert demonstrations == {"tcp-low-latency-not-better"}
     made.cluster["kind"] = "namespaces"
+    claims = {each.claim for each in judge(made) if each.rests_on == "measurement"}
+    assert claims == {"irqbalance-hardly"}
     found = decided(made)
     assert found["together-54-percent"] == found["deviation-halved"] == "inconclusive"
     assert found["not-additive"] == "holds"
@@ -139,6 +143,7 @@ def test_the_picture_has_every_knob_and_names_means_that_say_otherwise_than_the_
     figure = draw(usual(**{FIREWALL: disturbed}))
     for name in (MODERATION, FIREWALL, TOGETHER, "firewall after the others"):
         assert name in figure.alt
+    assert "all together in the paper -54" in figure.alt
     assert {"mean_before_us", "deviation_after_us", "p95_after_us", "decision"} <= set(figure.table)
     means = figure.table.set_index("knob")["means"]
     assert means[FIREWALL] == "say otherwise"

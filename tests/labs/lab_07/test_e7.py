@@ -52,8 +52,15 @@ def usual(*, fate: str = KEPT, left: str = "none", driver: tuple[str, ...] = ("v
 
 def test_each_claim_holds_where_the_record_shows_it() -> None:
     found = decided(usual())
-    assert set(found) == {each.name for each in e7_procedure.STUDY.judged}
+    assert set(found) == {each.name for each in e7_procedure.CLAIMS}
     assert set(found.values()) == {"holds"}
+
+
+def test_on_one_machine_every_claim_is_a_demonstration_and_on_pcs_none() -> None:
+    made = usual()
+    assert {each.rests_on for each in judge(made)} == {"demonstration"}
+    made.cluster["kind"] = "ssh"
+    assert {each.rests_on for each in judge(made)} == {"measurement"}
 
 
 def test_different_drivers_are_reported() -> None:
