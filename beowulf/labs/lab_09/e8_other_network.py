@@ -48,7 +48,7 @@ NEAR = 0.25  # of the run: a replay is a prediction
 OWN_NETWORK = "a replay on the network of the recording takes as long as the run"
 OTHER_NETWORK = "recorded before the tuning and replayed on the network after it, it takes as long as the run then does"
 RINGS, FEW, MANY = "rings", "256", "4096"
-RINGS_LENGTH = Length(blocks=6, most_blocks=6, samples=20)  # a card begins anew with each change
+RINGS_LENGTH = Length(blocks=6, most_blocks=6, samples=20)  # a card starts again at each change
 
 
 def plan(cluster: Cluster, *, quick: bool) -> Plan:
