@@ -21,6 +21,8 @@ endif
 # process compiles our modules anew; so that setting does not count here.
 WRITING := env -u PYTHONDONTWRITEBYTECODE
 PYTEST := $(WRITING) $(PYTHON) -m pytest
+# One more than there are cores, since tests wait, too: with two more, ranks that poll slow each other down.
+WORKERS = -n $(shell expr $$(nproc) + 1) --dist loadfile --no-loadscope-reorder
 
 # They would put foreign packages before those of .venv, or another Python in its place.
 unexport PYTHONPATH PYTHONHOME
@@ -47,12 +49,12 @@ lab: ## prepare this machine, boot the cluster and open the home page in Jupyter
 test: ## prepare this machine, then run all checks and the fast tests
 	@$(WRITING) $(BOOTSTRAP) test
 	@$(MAKE) --no-print-directory lint
-	@exec $(PYTEST) -n 4 --dist loadfile --no-loadscope-reorder
+	@exec $(PYTEST) $(WORKERS)
 
 check: ## check format, style and types, and run the tests of studies and texts: for the minutes of work
 	@$(WRITING) $(BOOTSTRAP) test
 	@$(MAKE) --no-print-directory lint
-	@exec $(PYTEST) -q -n 4 --dist loadfile --no-loadscope-reorder -m 'not ($(OTHERS))' $(CHECKED)
+	@exec $(PYTEST) -q $(WORKERS) -m 'not ($(OTHERS))' $(CHECKED)
 
 ready:
 	@$(BOOTSTRAP) lab

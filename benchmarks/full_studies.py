@@ -1,14 +1,16 @@
 """How long does each study take with all of its launches, sizes and passes, and what do its claims come to?
 
 All of them together take hours. Those that were measured longest ago come first, and Ctrl-C keeps what was measured
-until then: so they may be measured in several parts. A study that was not measured this time keeps its last run, with
-its date, its load and its cluster.
+until then: so they may be measured in several parts. Kept are the last runs of each study, at whatever times they were
+made, each with its date, load, machine and kernel: up to KEPT of them, as long as cluster and claims are the same.
 """
 
 from __future__ import annotations
 
 import json
+import platform
 import random
+import re
 import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -23,6 +25,7 @@ from benchmarks.turns import busy_percent
 from beowulf import paths
 from beowulf.cluster.common.config import ClusterConfig
 from beowulf.cluster.namespaces import cluster as namespaces
+from beowulf.cluster.simulated import cluster as simulated
 from beowulf.errors import LabError
 from beowulf.measure import machine_queue
 from beowulf.record import moment
@@ -33,6 +36,7 @@ from beowulf.this_machine.progress import Progress
 
 TITLE = "`beowulf study ID` in full, for every study"
 ROUNDS = 1  # runs of each
+KEPT = 3  # runs of each study, the last ones
 
 LONGEST_S = 1800.0
 # A study that begins while the load of the one before is seen judges nothing: so long it waits for a quiet machine.
@@ -48,7 +52,12 @@ BEFORE_AND_AFTER = {
     for name, program in before_after.PROGRAMS.items()
     if name != before_after.KERNELS  # L2 makes both states itself
 }
+# What is simulated as well, as a run of its own: the same on the simulated machine of 1995.
+ON_1995 = "-1995"
+NAMES = (*STUDIES, *(f"{study}{ON_1995}" for study in ("C1", "C2", "C7")))
+MACHINE_OF_1995 = paths.lab("09") / "networks" / "ethernet-1995.toml"
 OF_A_VERDICT = ("claim", "says", "outcome", "evidence", "rests_on", "place")
+OF_A_RUN = ("started", "took_s", "before", "on")
 
 
 def measure(rounds: int, seed: int, progress: Progress) -> Findings:
@@ -61,32 +70,45 @@ def measure(rounds: int, seed: int, progress: Progress) -> Findings:
     with scratch_folder() as folder, suppress(KeyboardInterrupt):
         for number, study in enumerate(wanted):
             progress(number, len(wanted), study)
-            cluster = FIRST_BEOWULF if study.startswith("C") else CLUSTER
-            boot(cluster, folder / STATE)
+            cluster = boot(study, folder / STATE)
             machine_queue.rest(partial(progress, number, len(wanted)), REST_S)
             busy.append(busy_percent())
-            run: dict[str, Any] = {"started": moment(), "before": host_state.now()}
+            run: dict[str, Any] = {"started": moment(), "before": host_state.now(), "on": machine()}
             try:
                 run["took_s"], run["verdicts"] = timed(study, folder)
             except LabError as trouble:
                 failed[study] = " ".join(str(trouble).split())
                 continue
-            runs.setdefault(study, []).append({**run, "cluster": cluster.as_dict()})
+            runs.setdefault(study, []).append({**run, "cluster": cluster})
     return findings(runs, failed, busy, earlier)
+
+
+def machine() -> dict[str, str]:
+    """On what a run is made."""
+    model = re.search(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    processor = model[1] if model else platform.machine()
+    return {"processor": processor, "kernel": platform.release()}
 
 
 def order(earlier: Mapping[str, Any], seed: int) -> list[str]:
     """All studies, in an order that is drawn; but those that were measured longest ago, or never, come first."""
-    drawn = random.Random(seed).sample(list(STUDIES), len(STUDIES))
+    drawn = random.Random(seed).sample(NAMES, len(NAMES))
     return sorted(drawn, key=lambda study: str(earlier.get(study, {}).get("started", ""))[:10])
 
 
-def boot(config: ClusterConfig, folder: Path) -> None:
-    """This cluster, in place of another one that runs."""
+def boot(study: str, folder: Path) -> dict[str, Any]:
+    """The cluster that a study is measured on, in place of another one that runs; what it is."""
+    if study.endswith(ON_1995):
+        namespaces.down(folder=folder)
+        simulated.up(str(MACHINE_OF_1995), folder=folder)
+        return {"kind": simulated.TARGET}
+    config = FIRST_BEOWULF if study.startswith("C") else CLUSTER
+    simulated.down(folder=folder)
     running = namespaces.running(folder)
     if running and not running.is_whole(config):
         namespaces.down(folder=folder)
     namespaces.up(config, folder=folder)
+    return {"kind": namespaces.NamespaceCluster.kind, **config.as_dict()}
 
 
 def timed(study: str, folder: Path) -> tuple[float, list[dict[str, Any]]]:
@@ -95,7 +117,7 @@ def timed(study: str, folder: Path) -> tuple[float, list[dict[str, Any]]]:
     env = commands.environment(BEOWULF_STATE=str(folder / STATE))
     beowulf = str(paths.python_bin() / "beowulf")
     kept_in = ["--records", str(records)]
-    command = [beowulf, "study", study, "--json", *kept_in]
+    command = [beowulf, "study", study.removesuffix(ON_1995), "--json", *kept_in]
     if study in BEFORE_AND_AFTER:
         command = [beowulf, "tune", "compare", BEFORE_AND_AFTER[study], *kept_in]
     try:
@@ -119,34 +141,40 @@ def findings(
 ) -> Findings:
     """What the runs came to, and of what was measured earlier those studies that were not measured now."""
     samples, last = {}, {}
-    for study in STUDIES:
+    for study in NAMES:
         if study in failed:
             continue
-        if study in runs:
-            samples[study] = [float(run["took_s"]) for run in runs[study]]
-            last[study] = summed_up(runs[study])
-        elif study in earlier["facts"]["runs"]:
-            samples[study] = earlier["samples"][study]
-            last[study] = earlier["facts"]["runs"][study]
+        before = earlier["facts"]["runs"].get(study)
+        for run in runs.get(study, ()):
+            before = with_run(before, run)
+        if before is not None:
+            last[study] = before
+            samples[study] = [float(run["took_s"]) for run in before["each"]]
     questions = [
-        Question(f"{study} in full", study, missing=failed.get(study, "")) for study in STUDIES
+        Question(f"{study} in full", study, missing=failed.get(study, "")) for study in NAMES
     ]
     facts = {"cluster": CLUSTER.as_dict(), "runs": last, "failed": dict(failed)}
     return Findings(questions, samples, busy, facts)
 
 
-def summed_up(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """A study's last run, with what each claim came to in it and, as `outcomes`, in all runs in turn."""
+def with_run(before: Mapping[str, Any] | None, run: Mapping[str, Any]) -> dict[str, Any]:
+    """A study's last run, what each claim came to in it and, as `outcomes`, in `each` of the runs that are kept."""
     verdicts = [
-        {
-            **{name: verdict[name] for name in OF_A_VERDICT if name in verdict},
-            "outcomes": [
-                each["outcome"]
-                for run in runs
-                for each in run["verdicts"]
-                if each["claim"] == verdict["claim"]
-            ],
-        }
-        for verdict in runs[-1]["verdicts"]
+        {name: verdict[name] for name in OF_A_VERDICT if name in verdict}
+        for verdict in run["verdicts"]
     ]
-    return {**runs[-1], "runs": len(runs), "verdicts": verdicts}
+    outcomes: dict[str, list[str]] = {}
+    each: list[Mapping[str, Any]] = []
+    if before is not None and asked(before) == asked(run):
+        outcomes = {verdict["claim"]: verdict["outcomes"] for verdict in before["verdicts"]}
+        each = before["each"]
+    for verdict in verdicts:
+        earlier = outcomes.get(verdict["claim"], [])
+        verdict["outcomes"] = [*earlier, verdict["outcome"]][-KEPT:]
+    each = [*each, {name: run[name] for name in OF_A_RUN if name in run}][-KEPT:]
+    return {**run, "verdicts": verdicts, "each": each}
+
+
+def asked(run: Mapping[str, Any]) -> tuple[object, ...]:
+    """What must be the same of two runs, so that their outcomes can be counted together."""
+    return run.get("cluster"), [(v["claim"], v["says"]) for v in run["verdicts"]]

@@ -22,6 +22,7 @@ from beowulf.errors import LabError
 from beowulf.record import Point, Record
 from beowulf.report import content, found
 from beowulf.report.report_page import Report, make
+from beowulf.studies import given as with_labs
 from beowulf.studies import judge
 from beowulf.verdict import SYMBOLS, heading
 from tests.gold.labs import LABS
@@ -239,6 +240,26 @@ def test_of_each_study_and_kind_the_newest_is_shown_and_the_others_are_counted(
     said = " ".join(read(html).text.split())
     assert "Figures of different clusters cannot be compared" in said
     assert "(quick, cut short)" in said
+
+
+def test_a_report_of_mixed_kinds_says_beside_each_what_was_not_measured(tmp_path: Path) -> None:
+    simulated = {"kind": "simulated", "nodes": ["node00", "node01"], "rate": "10mbit"}
+    idle(started="2026-01-01T00:00:00Z").save_in(tmp_path)
+    idle(started="2026-01-02T00:00:00Z", cluster=simulated).save_in(tmp_path)
+    given = with_labs.record("A2")
+    assert given is not None
+    given.save_in(tmp_path)
+    html = make([tmp_path]).html()
+    rows = [row.text for row in read(html).select("main section:first-of-type tbody tr")]
+    [of_given] = [row for row in rows if "A2 " in row]
+    of_simulated, measured = sorted((row for row in rows if "A5 " in row), key=len, reverse=True)
+    assert "given with the labs, not measured by you" in of_given
+    assert "simulated, not measured" in of_simulated
+    assert "not measured" not in measured
+    text = " ".join(read(html).text.split())
+    assert "On simulated, 2026-01-02 00:00 UTC (simulated, not measured)." in text
+    assert "simulated by SimGrid, not measured" in text, "and in its claims"
+    assert "Figures of different clusters cannot be compared" in text
 
 
 @pytest.fixture

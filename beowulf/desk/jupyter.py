@@ -182,7 +182,7 @@ def _validate(cluster: Cluster) -> None:
     # A machine whose memory is nearly used up is slow, and its learner should know; the labs work all the same.
     for text in texts:
         print(text, flush=True)
-    print(f"The cluster is whole: {len(verdicts) - len(faults)} claims hold.", flush=True)
+    print(f"The cluster is whole: {len(verdicts) - len(faults)} checks are well.", flush=True)
 
 
 def _jupyter(

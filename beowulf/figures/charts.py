@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from numbers import Real
 from typing import TYPE_CHECKING, Any, cast
 
@@ -102,6 +102,7 @@ def lines(
     low: str = "",
     high: str = "",
     joined: bool = True,
+    marks: Collection[str] = (),
     axes: Axes | None = None,
 ) -> Figure:
     """A line of column `y` over `x` for each value of `by`; `low` and `high` shade an interval.
@@ -110,7 +111,8 @@ def lines(
     height of the picture belongs to the lines: an interval that is far wider than they are is cut.
     With `x_log`, and over a column named `size_...`, the ticks of `x` are at its values. Where values are too
     far apart to tell the course between them, they are not `joined`: marks and intervals stand out, and thin
-    lines only show which belong together. It is drawn on a paper of its own, unless `axes` are given.
+    lines only show which belong together. Groups named in `marks`, such as points that a paper prints, have no line
+    and no interval. It is drawn on a paper of its own, unless `axes` are given.
     """
     x_title, y_title = x_title or titled(x), y_title or titled(y)
     groups: list[tuple[Any, pd.DataFrame]] = [("", table)]
@@ -126,8 +128,10 @@ def lines(
             # Marks get smaller, so that of lines that cover each other each can be seen.
             size, colour = max(4.0, largest - 0.7 * number), COLOURS[number % len(COLOURS)]
             size, width = (size, None) if joined else (size + LARGER, THIN)
-            axes.plot(each[x], each[y], label=text, markersize=size, linewidth=width)
-            if low and high and joined:
+            (drawn,) = axes.plot(each[x], each[y], label=text, markersize=size, linewidth=width)
+            if text in marks:
+                drawn.set(linestyle="none", markersize=largest)
+            elif low and high and joined:
                 # Its edges are dashed as its line is: where several overlap, each can still be followed.
                 axes.fill_between(
                     each[x],

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 MOST_TICKS = 6
 MOST_BEYOND = 1.5  # of the longest bar is shown of an interval
+KINDS_APART = 0.26  # of a row: the marks of two kinds of value
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ def intervals(values: Sequence[Value], *, title: str, value_title: str) -> Figur
         axes.axvline(0, color="#404040", linewidth=1)
         for number, kind in enumerate(kinds):
             chosen = [value for value in values if value.kind == kind]
-            shift = 0.26 * (number - (len(kinds) - 1) / 2)
+            shift = KINDS_APART * (number - (len(kinds) - 1) / 2)
             axes.errorbar(
                 [each.value for each in chosen],
                 [names.index(each.name) + shift for each in chosen],

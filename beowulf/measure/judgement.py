@@ -158,8 +158,13 @@ def reaches(measured: Interval, published: float, none: float) -> Outcome:
 
     An interval wholly short of that contradicts: a smaller effect, none, and one in the other direction.
     """
-    enough = none + ENOUGH * (published - none)
+    enough = halfway(published, none)
     return below(measured, enough) if published < none else below(enough, measured)
+
+
+def halfway(published: float, none: float) -> float:
+    """How much of a published effect is ENOUGH, counted from `none`."""
+    return none + ENOUGH * (published - none)
 
 
 def _ends(measured: Interval | float) -> tuple[float, float]:

@@ -5,13 +5,13 @@ this way is an inference. It rests on the program of MPICH 1.2.0. A plain pair i
 talk in pairs, and the printed rate is one pair's times np / 2: with 3 ranks the third looks on and counts for half a
 pair. With -overlap ranks 0 and the last one play ping-pong, and both work while a message is on its way; the message
 has one size (0 bytes by default), and the swept length is that of the work. -bisect ignores -overlap. The time is half
-of a round trip; the best of 30 runs is printed.
+of a round trip; the best of all runs is printed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from beowulf.measure.judgement import Span
@@ -19,7 +19,7 @@ from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import NO_SAMPLES, trouble
 from beowulf.measure.roundtrips import pairs, ratios, run
 from beowulf.measure.statistics import Ratio
-from beowulf.measure.table import shortest, summarised, table
+from beowulf.measure.table import shortest, summarised
 from beowulf.record import Record
 
 if TYPE_CHECKING:
@@ -27,12 +27,13 @@ if TYPE_CHECKING:
 
 MODE = "mpptest"
 QUANTITY = "half_round_trip_mpptest_us"
+MESSAGES, WORK = "size_bytes", "overlap_bytes"  # the length that a sweep changes
 MESSAGE_BYTES = 0  # beside work, unless -overlapmsgsize says otherwise
 PROTOCOLS = ("blocking", "async")
 NAMES = {"blocking": "blocking", "async": "non-blocking"}
 OLDER = "the Record is from before this way of measuring"
 OLDER_WORK = "its program was not yet mpptest's beside work: both ranks sent first, and then worked"
-CHUNK_US = 500  # mpptest repeats 50 times: a sweep of long messages would last some minutes
+LONGEST_US = 50_000  # 50 round trips of long messages take longer: a run has as many of them as fit
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ class Mpptest:
                 overlap_bytes=self.overlap_bytes,
                 mode=MODE,
                 bisect=self.bisect,
-                chunk_us=CHUNK_US,
+                chunk_us=LONGEST_US if not self.overlap_bytes else None,
             )
 
 
@@ -72,25 +73,25 @@ def troubles(record: Record) -> list[str]:
     reasons = trouble(record, QUANTITY)
     if NO_SAMPLES in reasons and record.complete:
         reasons.append(OLDER)
-    beside_work = any(p.quantity == QUANTITY and "overlap_bytes" in p.at for p in record.points)
+    beside_work = any(p.quantity == QUANTITY and WORK in p.at for p in record.points)
     programs = [p.facts for p in record.select(about=True) if p.facts.get("mode") == MODE]
-    if beside_work and any("work" not in facts for facts in programs):
+    if beside_work and any("work" not in facts for facts in programs if not facts.get("bisect")):
         reasons.append(OLDER_WORK)
     return reasons
 
 
-def measured(record: Record) -> bool:
-    """Whether the Record has samples in mpptest's way."""
-    return any(point.quantity == QUANTITY and point.samples for point in record.points)
+def measured(record: Record, *lengths: str) -> bool:
+    """Whether the Record has samples in mpptest's way, of a sweep of one of these lengths."""
+    swept = lengths or (MESSAGES, WORK)
+    return any(point.samples for length in swept for point in sweep_of(record, length).points)
 
 
-def printed(record: Record) -> pd.DataFrame:
+def printed(record: Record, length: str = MESSAGES) -> pd.DataFrame:
     """What mpptest prints, by ranks, protocol and length: time and rate, the best and the median with its interval.
 
-    LabError when the Record has no such samples. The length is that of the work, where the work is swept.
+    The length is that of the MESSAGES or of the WORK. LabError when the Record has no such samples.
     """
-    length = _length(record)
-    rows = summarised(record, QUANTITY, ["ranks", "bisect", "protocol", length])
+    rows = summarised(sweep_of(record, length), QUANTITY, ["ranks", "bisect", "protocol", length])
     times = (rows["ranks"] / 2).where(rows["bisect"], 1)  # a rank that looks on is half a pair
     bits = 8 * rows[length] * times  # a microsecond: Mbit/s
     return (
@@ -111,14 +112,12 @@ def printed(record: Record) -> pd.DataFrame:
     )
 
 
-def similar_calls(record: Record) -> dict[tuple[int, int], Ratio]:
+def similar_calls(record: Record, swept: str = MESSAGES) -> dict[tuple[int, int], Ratio]:
     """By number of ranks and length, how many times the blocking time the non-blocking calls take."""
-    name, by = _length(record), dict[tuple[int, int], Ratio]()
-    places = {
-        (int(p.at["ranks"]), int(p.at[name])) for p in record.points if p.quantity == QUANTITY
-    }
-    for ranks, length in sorted(places):
-        at = {"ranks": ranks, name: length}
+    by = dict[tuple[int, int], Ratio]()
+    record = sweep_of(record, swept)
+    for ranks, length in sorted({(int(p.at["ranks"]), int(p.at[swept])) for p in record.points}):
+        at = {"ranks": ranks, swept: length}
         compared = pairs(record, QUANTITY, "protocol", "async", "blocking", **at)
         (by[ranks, length],) = ratios(compared).values()  # beside work the message has one size
     return by
@@ -137,6 +136,7 @@ def rate_of(row: dict[str, float]) -> Span:
     return Span(row["low"], row["high"])
 
 
-def _length(record: Record) -> str:
-    """The coordinate that is swept."""
-    return "overlap_bytes" if "overlap_bytes" in table(record, QUANTITY) else "size_bytes"
+def sweep_of(record: Record, length: str) -> Record:
+    """The Record with the samples of one sweep alone: of messages, or of work."""
+    points = [p for p in record.points if p.quantity == QUANTITY]
+    return replace(record, points=[p for p in points if (WORK in p.at) == (length == WORK)])

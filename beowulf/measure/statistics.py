@@ -62,10 +62,10 @@ class Pairs:
         """How often the first of each pair is the second; LabError when there are none."""
         return ratio(self.values, launches=self.launches, busy=self.busy)
 
-    def summary(self, of: Callable[[float, float], float]) -> Summary:
-        """Describe what `of` makes of each pair."""
+    def summary(self, of: Callable[[float, float], float], compared: float = 0.0) -> Summary:
+        """Describe what `of` makes of each pair; `compared` is how large the values are of a difference."""
         values = [of(*pair) for pair in self.values]
-        return summary(values, launches=self.launches, busy=self.busy)
+        return summary(values, launches=self.launches, busy=self.busy, compared=compared)
 
 
 @dataclass(frozen=True)
@@ -84,14 +84,16 @@ def summary(
     launches: Sequence[int] = (),
     *,
     busy: bool = False,
+    compared: float = 0.0,
 ) -> Summary:
     """Describe `samples`; LabError when there are none.
 
-    `launches` is the launch of each, where several were taken, and `busy` says of what machine: see interval().
+    `launches` is the launch of each, where several were taken, `busy` says of what machine, and `compared` how large
+    the values are of which the samples are differences: see interval().
     """
     values = _values(samples)
     q1, median, q3 = (float(value) for value in np.percentile(values, (25, 50, 75)))
-    low, high = interval(values, seed, launches=launches, busy=busy)
+    low, high = interval(values, seed, launches=launches, busy=busy, compared=compared)
     return Summary(len(values), float(values.min()), q1, median, q3, low, high)
 
 
@@ -122,17 +124,18 @@ def interval(
     launches: Sequence[int] = (),
     *,
     busy: bool = False,
+    compared: float = 0.0,
 ) -> tuple[float, float]:
     """The interval of the median, 95 % by default: medians of many draws with replacement from the values.
 
     Samples of one launch are more alike than those of two. With the launch of each value, a draw takes as many
     launches as there are, with replacement, and then of each as many values as it has. What a `busy` machine adds to
-    the samples, no draw shows: there the interval is wider.
+    the samples, no draw shows: there the interval is wider, that of a difference by a share of what is `compared`.
     """
     n = len(values)
     if n == 1:
         only = float(values[0])
-        return wider(only, only, only) if busy else (only, only)
+        return wider(only, only, only, compared) if busy else (only, only)
     groups = by_launch(values, launches)
 
     def drawn() -> tuple[float, float]:
@@ -149,7 +152,7 @@ def interval(
         return float(low), float(high)
 
     low, high = remembered(drawn, groups, "interval", seed, confidence, RESAMPLES)
-    return wider(float(np.median(values)), low, high) if busy else (low, high)
+    return wider(float(np.median(values)), low, high, compared) if busy else (low, high)
 
 
 def remembered(compute: Callable[[], T], groups: Iterable[NDArray[np.float64]], *how: object) -> T:
@@ -169,9 +172,9 @@ def remembered(compute: Callable[[], T], groups: Iterable[NDArray[np.float64]], 
     return found
 
 
-def wider(value: float, low: float, high: float) -> tuple[float, float]:
+def wider(value: float, low: float, high: float, compared: float = 0.0) -> tuple[float, float]:
     """The ends of an interval of this value, further away from it: on a busy machine it may lie there, too."""
-    least = LEAST_WIDE * abs(value)
+    least = LEAST_WIDE * max(abs(value), abs(compared))
     return value - max(WIDER * (value - low), least), value + max(WIDER * (high - value), least)
 
 

@@ -14,8 +14,10 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from beowulf import papers
+from beowulf.cluster.common.config import SIMULATED
 from beowulf.errors import UsageError
 from beowulf.figures import MOST_ROWS, number_text, titled
+from beowulf.record import GIVEN
 from beowulf.report import content, found
 from beowulf.verdict import HEADINGS, SYMBOLS, heading, with_place
 
@@ -99,9 +101,12 @@ def _counted(number: int, what: str, many: str = "") -> str:
 
 def _how(study: dict[str, Any]) -> str:
     """What is unusual about the Record of a study, in words."""
+    given = study["variant"] == GIVEN
     those = {
+        "given with the labs, not measured by you": given,
+        "simulated, not measured": study["kind"] == SIMULATED,
         "quick": study["quick"],
         "cut short": not study["complete"],
-        f"variant {study['variant']}": study["variant"],
+        f"variant {study['variant']}": study["variant"] and not given,
     }
     return ", ".join(word for word, true in those.items() if true)

@@ -8,13 +8,14 @@ from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from beowulf.cluster.common.config import SIMULATED
 from beowulf.errors import LabError
 from beowulf.measure import mpptest
 from beowulf.measure.judgement import SIMILAR, Span, narrower
 from beowulf.record import Record
 from beowulf.studies.quantity import Judge, all_hold, known
 from beowulf.studies.roundtrip_sweep import alike, rates_over_sizes, times_over_sizes
-from beowulf.studies.study import Claim, Judgement
+from beowulf.studies.study import Claim, Judgement, undecided
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,8 +28,20 @@ claim = partial(Claim, troubles=mpptest.troubles)
 SHARED_CORES = "the ranks share cores, so more pairs have less of one each"
 
 
+def beside_work(judge: Judge) -> Judge:
+    """The judge of a sweep of work, which takes no time where SimGrid simulates: there it is open."""
+
+    def judged(record: Record) -> Judgement:
+        if record.cluster.get("kind") == SIMULATED:
+            why = "computing takes no time on simulated nodes"
+            return undecided(why, "Measure it on nodes that compute.")
+        return judge(record)
+
+    return judged
+
+
 def more_nodes(record: Record) -> Judgement:
-    """Figures 13 to 15, and 18: at the largest length each np has a printed rate 10 % above the one before."""
+    """Figures 13 to 15, and 18: at the longest message each np has a printed rate 10 % above the one before."""
     rates = [
         [
             known(f"np {ranks}, {mpptest.NAMES[protocol]}", mpptest.rate_of(row), "Mbit/s")
@@ -40,10 +53,10 @@ def more_nodes(record: Record) -> Judgement:
     return _with_a_core_each(record, all_hold(*judges))
 
 
-def same_pair(record: Record) -> Judgement:
+def same_pair(record: Record, length: str = mpptest.MESSAGES) -> Judgement:
     """What the factor np / 2 hides: at the largest length a pair takes as long whatever np is, within 10 %."""
     judges = []
-    for protocol, by_ranks in _longest(record).items():
+    for protocol, by_ranks in _longest(record, length).items():
         first, *others = (
             known(
                 f"a pair of np {ranks}, {mpptest.NAMES[protocol]}",
@@ -56,26 +69,32 @@ def same_pair(record: Record) -> Judgement:
     return _with_a_core_each(record, all_hold(*judges))
 
 
-def same_time(record: Record) -> Judgement:
+def same_time(record: Record, swept: str = mpptest.MESSAGES) -> Judgement:
     """Figures 15 to 18 of paper A, 1 and 2 of B: both kinds of calls, at most lengths."""
     times = {
         f"a length of {length:,}, np {ranks}": ratio
-        for (ranks, length), ratio in mpptest.similar_calls(record).items()
+        for (ranks, length), ratio in mpptest.similar_calls(record, swept).items()
     }
     return alike(times, record)
 
 
-def rates(record: Record, axes: Axes) -> Figure:
-    """The rate that is printed over the size of the message, for each np and kind of call."""
-    rows = mpptest.printed(record)
-    title = "As mpptest prints it with -bisect: one pair's rate, times np / 2"
-    return rates_over_sizes(rows, rows["calls"], title, axes, x="length_bytes")
+def rates(record: Record, axes: Axes, length: str = mpptest.MESSAGES) -> Figure:
+    """The rate that is printed over the size of the message, or of the work, for each np and kind of call."""
+    rows = mpptest.printed(record, length)
+    title, look = "As mpptest prints it with -bisect: one pair's rate, times np / 2", {}
+    if length == mpptest.WORK:
+        rows = rows[rows["length_bytes"] > 0]
+        title, look = (
+            "As mpptest prints it with -overlap: bytes of work over the time",
+            {"x_title": WORK_SWEPT},
+        )
+    return rates_over_sizes(rows, rows["calls"], title, axes, x="length_bytes", **look)
 
 
 def times(record: Record, axes: Axes) -> Figure:
     """The time that is printed over the bytes of work, for each kind of call."""
     return times_over_sizes(
-        mpptest.printed(record),
+        mpptest.printed(record, mpptest.WORK),
         "calls",
         "In mpptest's way: the work is swept",
         axes,
@@ -102,9 +121,11 @@ def in_both_ways(
     return figures.one_below_another(title, charts)
 
 
-def _longest(record: Record) -> dict[str, Mapping[int, dict[str, float]]]:
+def _longest(
+    record: Record, length: str = mpptest.MESSAGES
+) -> dict[str, Mapping[int, dict[str, float]]]:
     """By protocol and number of ranks, what is printed for the largest length; LabError without two to compare."""
-    rows = mpptest.printed(record)
+    rows = mpptest.printed(record, length)
     longest = {each: mpptest.at_the_longest(rows, each) for each in mpptest.PROTOCOLS}
     if min(map(len, longest.values())) < 2 or not rows["length_bytes"].max():
         raise LabError("There are no two numbers of ranks to compare.", "Measure again.")

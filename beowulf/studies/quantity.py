@@ -19,6 +19,7 @@ from beowulf.measure.judgement import (
     Span,
     below,
     difference,
+    halfway,
     quotient,
     reaches,
     together,
@@ -68,7 +69,8 @@ class Quantity:
     def reaches(self, published: float) -> Judge:
         """Whether at least half of a paper's change is there, which this quantity has in its own unit."""
         none = 1.0 if self.unit == TIMES else 0.0
-        asked = f"half of a change to {published:.4g}"
+        side, enough = "at most" if published < none else "at least", halfway(published, none)
+        asked = f"{side} {enough:.4g} (half of the paper's change, to {published:.4g})"
         return self._judged(asked, lambda seen: reaches(seen, published, none))
 
     def _same_unit(self, other: Quantity) -> None:

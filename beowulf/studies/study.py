@@ -116,8 +116,8 @@ class Need:
     part: str = ""  # the sentence for what is left out without, where the rest is measured
 
     def unmet(self, can: Abilities) -> bool:
-        """Whether a cluster that can this lacks it."""
-        return not getattr(can, self.ability)
+        """Whether a cluster that can this lacks it; no part of a study is left out for a cable that is simulated."""
+        return not getattr(can, self.ability) and not (self.part and can.simulated)
 
 
 # What the nodes of most kinds of cluster have.
@@ -258,9 +258,9 @@ def _verdict(record: Record, claim: Claim, facts: Any, troubles: Sequence[str]) 
         load = f"{' and '.join(bad)}, so intervals are {WIDER:g} times as wide" if bad else ""
         evidence, bad = "; ".join(filter(None, (evidence, load))), []
     advice = {"inconclusive": seen.advice, "contradicted": seen.hint}.get(seen.outcome, "")
-    simulated = record.cluster.get("kind") == SIMULATED
-    said = "simulated by SimGrid, not measured" if simulated else ""
-    said = "its messages crossed no cable" if CABLE.part in record.warnings else said
+    said = "its messages crossed no cable" if CABLE.part in record.warnings else ""
+    if record.cluster.get("kind") == SIMULATED:
+        said = "simulated by SimGrid, not measured"
     caveat = "; ".join(filter(None, (said, claim.caveat(record))))
     return verdict(
         record,

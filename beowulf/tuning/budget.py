@@ -7,6 +7,7 @@ are made with shaped links and some without, also in turns: that is the wire.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
@@ -89,8 +90,9 @@ def steps(record: Record, size: int, receiver: str) -> list[Step]:
 
     Each is a difference within the same visits; LabError when the Record has none.
     """
+    calls = [CALLS_A_MESSAGE * us for us in _visits(record, "call", 0).values()]
     budget = [
-        Step(CALLS, summary([CALLS_A_MESSAGE * us for us in _visits(record, "call", 0).values()])),
+        Step(CALLS, summary(calls, busy=record.busy)),
         Step(STACK, _less(record, "loopback polling", size, "call", 0, CALLS_A_MESSAGE)),
         Step(CABLE, _less(record, "nodes polling", size, "loopback polling", size)),
     ]
@@ -106,7 +108,7 @@ def steps(record: Record, size: int, receiver: str) -> list[Step]:
 def ways(record: Record, size: int) -> dict[str, Summary]:
     """The microseconds of each way that was timed with links without a rate, and of one system call."""
     seen = {"call": _visits(record, "call", 0), **{way: _visits(record, way, size) for way in WAYS}}
-    return {name: summary(list(visits.values())) for name, visits in seen.items()}
+    return {name: summary(list(each.values()), busy=record.busy) for name, each in seen.items()}
 
 
 def wire_step(record: Record, size: int) -> Step | None:
@@ -114,12 +116,12 @@ def wire_step(record: Record, size: int) -> Step | None:
     shaped = _visits(record, "nodes polling", size, shaped=True)
     free = _visits(record, "nodes polling", size)
     # Neighbours: visits 0 and 1, 3 and 2, and so on, one of them shaped.
-    both = [shaped[v] - free[v ^ 1] for v in shaped if v ^ 1 in free]
+    both = [(shaped[v], free[v ^ 1]) for v in shaped if v ^ 1 in free]
     if not both:
         return None
     rate = RATE_BITS_PER_S[str(record.sweep["shaped"])]
     bits = 8 * bytes_on_the_wire(size, mtu_of(record.cluster))
-    return Step(WIRE, summary(both), bits / rate * 1e6)
+    return Step(WIRE, _difference(record, both), bits / rate * 1e6)
 
 
 def bytes_on_the_wire(size: int, mtu: int = 1500) -> int:
@@ -133,7 +135,13 @@ def _less(
     record: Record, way: str, size: int, other: str, other_size: int, times: int = 1
 ) -> Summary:
     longer, shorter = _visits(record, way, size), _visits(record, other, other_size)
-    return summary([longer[v] - times * shorter[v] for v in longer if v in shorter])
+    return _difference(record, [(longer[v], times * shorter[v]) for v in longer if v in shorter])
+
+
+def _difference(record: Record, both: Sequence[tuple[float, float]]) -> Summary:
+    """How much longer the first of each pair takes: on a busy machine known to a share of what is compared."""
+    longest = max((each for pair in both for each in pair), default=0.0)
+    return summary([a - b for a, b in both], busy=record.busy, compared=longest)
 
 
 def _visits(record: Record, step: str, size: int, *, shaped: bool = False) -> dict[int, float]:

@@ -25,14 +25,15 @@
  * --mode      ours, or as well-known programs do it: imb, osu, mpptest
  *
  * --mode mpptest does as mpptest of MPICH 1.2.0, the program of paper B and very likely of paper A:
- * 30 runs of 50 round trips (or, with --chunk-us, of as many as last so long). `bytes_per_s` is the
- * rate of each run (see printed_rate below); mpptest printed the best of the 30. Ranks 0 and 1
- * talk, the others look on. --bisect splits the ranks into pairs, 0 and 1, 2 and 3, and multiplies
- * one pair's rate by half of the number of ranks. With --overlap-bytes ranks 0 and the last one
- * talk, both work, the message has one size (--sizes, 0 unless given), and what is swept is the
- * work beside it. Not both: mpptest with -bisect ignores -overlap. The protocols are blocking
- * (-sync) and async (-async). The papers do not print their options: that they measured so is an
- * inference.
+ * 30 passes over the lengths in their order, each a run of 50 round trips (--reps; with --chunk-us of
+ * fewer, where so many would last longer than that). `bytes_per_s` is the rate of each run (see
+ * printed_rate below); mpptest printed the best of them. Ranks 0 and 1 talk, the others look on;
+ * --distance gives rank 0 another partner. --bisect splits the ranks into pairs, each rank with the one at the
+ * distance if both are free, and multiplies one pair's rate by half of the number of ranks. With
+ * --overlap-bytes ranks 0 and the last one talk, both work, the message has one size (--sizes, 0
+ * unless given), and what is swept is the work beside it, in whole numbers of 8 bytes. Not both:
+ * mpptest with -bisect ignores -overlap. The protocols are blocking (-sync) and async (-async). The
+ * papers do not print their options: that they measured so is an inference.
  *
  * Which pattern for more nodes, then? Here `ring` stands for "np nodes": it means the same for 2, 3
  * and 4 ranks, each cable carries one message in each direction, and the rate is summed over all
@@ -48,14 +49,14 @@ enum pattern { PINGPONG, PAIRS, RING, HEADTOHEAD };
 static const char *const PATTERNS[] = {"pingpong", "pairs", "ring", "headtohead", NULL};
 enum mode { OURS, IMB, OSU, MPPTEST };
 static const char *const MODES[] = {"ours", "imb", "osu", "mpptest", NULL};
-static const char *const KNOWN[] = {
-    "--protocol", "--pattern", "--sizes",    "--overlap-bytes", "--compute-us", "--test", "--mode",
-    "--passes",   "--chunks",  "--chunk-us", "--seed",          "--bisect",     NULL};
+static const char *const KNOWN[] = {"--protocol",   "--pattern",  "--sizes", "--overlap-bytes",
+                                    "--compute-us", "--test",     "--mode",  "--passes",
+                                    "--chunks",     "--chunk-us", "--seed",  "--bisect",
+                                    "--distance",   "--reps",     NULL};
 
 enum { TAG = 7, SLICES = 20, WARM_UP = 10 };
 enum { FACTORS = 65536 }; /* mpptest works on arrays of at least so many doubles */
-enum { MPPTEST_REPETITIONS = 50 };
-enum { MOST_PLACES = 4096, MOST_SIZES = 512, MOST_PROTOCOLS = 8 };
+enum { MOST_PLACES = 4096, MOST_SIZES = 512, MOST_PROTOCOLS = 8, MOST_RANKS = 1024 };
 #define WORLD MPI_COMM_WORLD
 #define IGNORE MPI_STATUS_IGNORE
 
@@ -82,9 +83,11 @@ static enum mode mode;
 static int with_overlap; /* --overlap-bytes was given */
 static int bisect;
 static struct role role;
+static char looking_on[1024]; /* mpptest's ranks without a partner */
 static unsigned char *outgoing, *incoming, *own;
 static double *factors[2]; /* of mpptest's work */
-static long next_factor;
+static long factor_count, next_factor;
+static long trips;              /* of a run of mpptest's */
 static MPI_Request requests[2]; /* the receive and the send */
 static double work_us, rounds_per_us;
 static int testing;
@@ -98,25 +101,27 @@ static long message; /* counts chunks: each has data of its own */
 static void multiply(long count) {
     if (!count)
         return;
-    long length = count > FACTORS ? count : FACTORS;
-    if (next_factor + count >= length)
+    if (next_factor + count >= factor_count)
         next_factor = 0;
     work_on_products(factors[0] + next_factor, factors[1] + next_factor, count);
     next_factor += count;
 }
 
-static void prepare_factors(long count) {
-    long length = count > FACTORS ? count : FACTORS;
-    for (int i = 0; i < 2; i++) {
-        factors[i] = (double *)(void *)message_buffer(length * (long)sizeof(double), 2);
-        for (long j = 0; j < length; j++)
-            factors[i][j] = 1.0;
-    }
+/* Before each run mpptest writes its arrays, and begins at their first number. */
+static void write_factors(long count) {
+    factor_count = count > FACTORS ? count : FACTORS;
+    next_factor = 0;
+    for (long i = 0; count && i < factor_count; i++)
+        factors[0][i] = factors[1][i] = 1.0;
+}
+
+static long work_numbers(const struct place *place) {
+    return place->overlap_bytes / (long)sizeof(double); /* 2 bytes of work are none */
 }
 
 static void work(const struct place *place, int travelling) {
-    if (mode == MPPTEST) /* whole numbers of 8 bytes: 2 bytes of work are none */
-        multiply(place->overlap_bytes / (long)sizeof(double));
+    if (mode == MPPTEST)
+        multiply(work_numbers(place));
     else if (place->overlap_bytes)
         work_on_bytes(own, place->overlap_bytes);
     if (work_us > 0 && testing && travelling)
@@ -195,26 +200,17 @@ static void blocking_trips_beside_work(const struct place *p, long count) {
     }
 }
 
+/* What the one that answers sends first lets the clock start: see wait_for_partner. */
 static void async_trips_beside_work(const struct place *p, long count) {
-    if (role.initiator) {
-        for (long i = 0; i < count; i++) {
-            start_receiving(p);
-            start_sending(p);
-            work(p, 1);
-            check(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
-        }
-        return;
-    }
-    requests[1] = MPI_REQUEST_NULL;
-    start_receiving(p);
     for (long i = 0; i < count; i++) {
-        work(p, 1);
-        check(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE)); /* the message, and the last answer */
-        if (i + 1 < count)
-            start_receiving(p);
+        start_receiving(p);
         start_sending(p);
+        work(p, 1);
+        check(MPI_Wait(&requests[0], IGNORE));
+        check(MPI_Wait(&requests[1], IGNORE));
     }
-    check(MPI_Wait(&requests[1], IGNORE));
+    if (!role.initiator)
+        send_there(p);
 }
 
 static void nonblocking_trips(const struct place *p, long count) {
@@ -331,6 +327,17 @@ static void repeat(const struct place *p, long count) {
 
 /* ---- A chunk ---- */
 
+/* mpptest has no lead-in: the one that answers sends a message first, and once it is there, the other
+ * one reads the clock. Beside work without blocking, it is the first message of its loop. */
+static void wait_for_partner(const struct place *p) {
+    if (with_overlap)
+        write_factors(work_numbers(p));
+    if (role.initiator)
+        receive(p);
+    else if (role.to >= 0 && !(with_overlap && p->protocol == ASYNC))
+        send_there(p);
+}
+
 /* Seconds of the slowest rank for so many repetitions; as mpptest, those of rank 0. Ranks leave a barrier some microseconds
  * apart; the lead-in brings partners into step before the clock is read. */
 static double run_chunk(void *what, long repetitions) {
@@ -347,6 +354,8 @@ static double run_chunk(void *what, long repetitions) {
         check(MPI_Send_init(outgoing, p->size, MPI_BYTE, role.to, TAG, WORLD, &requests[1]));
     }
     check(MPI_Barrier(WORLD));
+    if (mode == MPPTEST)
+        wait_for_partner(p);
     repeat(p, p->lead_in);
 
     double began = MPI_Wtime();
@@ -359,7 +368,7 @@ static double run_chunk(void *what, long repetitions) {
         check(MPI_Request_free(&requests[1]));
     }
     if (role.to >= 0)
-        verify(incoming, p->size, role.from, message);
+        verify(incoming, p->size, role.from == MPI_ANY_SOURCE ? role.to : role.from, message);
     return slowest(seconds);
 }
 
@@ -383,8 +392,9 @@ static void prepare(struct place *p, double chunk_s) {
 
 /* The same in the way of another program, which knows beforehand how often. No message is sent
  * here: a connection remembers, and once it has carried long messages, it carries some short ones
- * otherwise (2048 bytes a fifth slower on our nodes). Those programs begin with the short ones. */
-static void prepare_as_another(struct place *p) {
+ * otherwise (2048 bytes a fifth slower on our nodes). Those programs begin with the short ones. Only a
+ * run of mpptest's that may last no more than `longest_s` is tried. */
+static void prepare_as_another(struct place *p, double longest_s) {
     p->shortest_s = FEWEST_TICKS * resolution_s;
     /* Intel's IMB-MPI1: 1000 repetitions, fewer when that would be more than 40 MB. */
     if (mode == IMB) {
@@ -397,8 +407,10 @@ static void prepare_as_another(struct place *p) {
         p->lead_in = p->size > 8192 ? 10 : 100;
         p->repetitions = p->size > 8192 ? 1000 : 10000;
     }
-    if (mode == MPPTEST)
-        p->repetitions = MPPTEST_REPETITIONS;
+    if (mode == MPPTEST) {
+        long fit = longest_s > 0 ? calibrate(run_chunk, p, longest_s, resolution_s) : trips;
+        p->repetitions = fit < trips ? fit : trips;
+    }
 }
 
 /* Before it counts, IMB runs one repetition, and then as many as it will count or as fit a second,
@@ -454,7 +466,7 @@ static double measured(struct place *p) {
 
 static void sweep(struct place *places, int count, long passes, long chunks, long seed) {
     static int order[MOST_PLACES];
-    int rising = mode == IMB || mode == OSU;
+    int rising = mode != OURS; /* as the lengths are given */
     for (long pass = 0; pass < passes; pass++) {
         shuffle(order, count, seed, pass);
         for (int i = 0; i < count; i++) {
@@ -473,13 +485,11 @@ static void sweep(struct place *places, int count, long passes, long chunks, lon
 
 /* The first message of a pair also sets up the connection, and is reported by itself. */
 static void first_messages(void) {
-    struct place first = {.protocol = NONBLOCKING, .size = 1};
+    struct place first = {.protocol = mode == MPPTEST ? BLOCKING : NONBLOCKING, .size = 1};
     double began = MPI_Wtime();
     repeat(&first, 1);
     double seconds = role.initiator ? MPI_Wtime() - began : -1.0;
-    double all[1024];
-    if (all_ranks() > 1024)
-        refuse("This program runs on at most 1024 ranks.");
+    double all[MOST_RANKS];
     check(MPI_Gather(&seconds, 1, MPI_DOUBLE, all, 1, MPI_DOUBLE, 0, WORLD));
     for (int rank = 0; my_rank() == 0 && rank < all_ranks(); rank++) {
         if (all[rank] < 0)
@@ -509,15 +519,30 @@ static struct role role_in(enum pattern pattern, int rank, int ranks) {
     return r;
 }
 
-/* In mpptest rank 0 has rank 1 as its partner, and beside work the last rank. */
-static struct role role_in_mpptest(int rank, int ranks) {
-    int last = with_overlap ? ranks - 1 : 1, partner = -1;
-    if (bisect)
-        partner = (rank ^ 1) < ranks ? rank ^ 1 : -1;
-    else if (rank == 0 || rank == last)
-        partner = last - rank;
-    int first = partner > rank;
-    return (struct role){.to = partner, .from = partner, .initiator = first, .sends_first = first};
+/* In mpptest rank 0 has the rank at a distance as its partner, and beside work the last one. With
+ * --bisect each rank in turn takes the one at the distance after it, if neither is taken. */
+static struct role role_in_mpptest(int rank, int ranks, int distance) {
+    static int partner[MOST_RANKS], first[MOST_RANKS];
+    int step = with_overlap ? ranks - 1 : distance;
+    for (int i = 0; i < ranks; i++)
+        partner[i] = -1;
+    for (int i = 0; i < (bisect ? ranks : 1); i++) {
+        int other = (i + step) % ranks;
+        if (partner[i] < 0 && partner[other] < 0) {
+            partner[i] = other;
+            partner[other] = i;
+            first[i] = 1;
+        }
+    }
+    looking_on[0] = 0;
+    for (int i = 0; i < ranks; i++)
+        if (partner[i] < 0)
+            snprintf(looking_on + strlen(looking_on), sizeof looking_on - strlen(looking_on),
+                     looking_on[0] ? ", %d" : "%d", i);
+    return (struct role){.to = partner[rank],
+                         .from = MPI_ANY_SOURCE,
+                         .initiator = first[rank],
+                         .sends_first = first[rank]};
 }
 
 /* What mpptest has no way of doing, or would wait for. */
@@ -525,6 +550,8 @@ static void refuse_in_mpptest(int argc, char **argv, const int *protocols, int n
                               int n_sizes) {
     if (has_argument(argc, argv, "--pattern"))
         refuse("mpptest has no --pattern: ranks 0 and 1 talk, and with --bisect all pairs.");
+    if (with_overlap && has_argument(argc, argv, "--distance"))
+        refuse("mpptest works beside messages of ranks 0 and the last one: leave out --distance.");
     if (bisect && with_overlap)
         refuse("mpptest works beside one pair only, and with --bisect it does not work: leave out "
                "--bisect or --overlap-bytes.");
@@ -540,21 +567,16 @@ static void refuse_in_mpptest(int argc, char **argv, const int *protocols, int n
     }
 }
 
-static void put_mpptest(void) {
-    int odd = bisect && all_ranks() % 2, more = !bisect && all_ranks() > 2;
+static void put_mpptest(int distance) {
     put_truth("bisect", bisect);
+    if (!with_overlap)
+        put_count("distance", distance);
     put_number("rate_times", rate_times());
     put_text("rate", with_overlap ? "bytes of work over half of the time; no work, no rate"
                                   : "bytes of the message over half of the time");
     if (with_overlap)
-        put_text("work", "both ranks, while the message is on its way");
-    put_text("pairs", bisect         ? "0 and 1, 2 and 3, and so on"
-                      : with_overlap ? "0 and the last rank"
-                                     : "0 and 1");
-    put_text("looks_on", odd            ? "the last rank"
-                         : !more        ? "nobody"
-                         : with_overlap ? "every rank but the first and the last"
-                                        : "every rank but 0 and 1");
+        put_text("work", "both ranks, while the message is on its way, on numbers of 8 bytes");
+    put_text("looks_on", looking_on[0] ? looking_on : "nobody");
 }
 
 static void run(int argc, char **argv) {
@@ -582,13 +604,23 @@ static void run(int argc, char **argv) {
     long chunk_us = number_argument(argc, argv, "--chunk-us", 500, 1, 10000000);
     long seed = number_argument(argc, argv, "--seed", 1, 0, LONG_MAX);
     testing = has_argument(argc, argv, "--test");
-    int fifty = mode == MPPTEST && !has_argument(argc, argv, "--chunk-us");
+    trips = number_argument(argc, argv, "--reps", 50, 1, MOST_REPETITIONS);
+    double longest_s = has_argument(argc, argv, "--chunk-us") ? (double)chunk_us * 1e-6 : 0.0;
+    int distance = (int)number_argument(argc, argv, "--distance", 1, 1, 1000000);
     int count = n_protocols * n_sizes * n_overlaps;
 
     if (all_ranks() < 2)
         refuse("A message needs two ranks or more: mpiexec -n 2.");
+    if (all_ranks() > MOST_RANKS)
+        refuse("This program runs on at most %d ranks.", MOST_RANKS);
+    if (distance % all_ranks() == 0)
+        refuse("Of %d ranks, the one at a distance of %d is the rank itself.", all_ranks(),
+               distance);
     if (count > MOST_PLACES)
         refuse("That makes %d places to measure; at most %d are possible.", count, MOST_PLACES);
+    if ((has_argument(argc, argv, "--distance") || has_argument(argc, argv, "--reps")) &&
+        mode != MPPTEST)
+        refuse("--distance and --reps are ways of mpptest: use --mode mpptest.");
     if (bisect && mode != MPPTEST)
         refuse("--bisect is a way of mpptest: use --mode mpptest, or --pattern pairs.");
     if (mode == MPPTEST)
@@ -611,9 +643,11 @@ static void run(int argc, char **argv) {
     outgoing = message_buffer(largest, 2);
     incoming = message_buffer(largest, 2);
     own = message_buffer(most_own, 1);
-    if (mode == MPPTEST && with_overlap)
-        prepare_factors(most_own / (long)sizeof(double));
-    role = mode == MPPTEST ? role_in_mpptest(my_rank(), all_ranks())
+    long most_factors = most_own / (long)sizeof(double);
+    for (int i = 0; mode == MPPTEST && with_overlap && i < 2; i++)
+        factors[i] = (double *)(void *)message_buffer(
+            (most_factors > FACTORS ? most_factors : FACTORS) * (long)sizeof(double), 2);
+    role = mode == MPPTEST ? role_in_mpptest(my_rank(), all_ranks(), distance)
                            : role_in(pattern, my_rank(), all_ranks());
 
     keep_lines_back();
@@ -632,14 +666,16 @@ static void run(int argc, char **argv) {
         put_text("blocking_calls", mode == MPPTEST && with_overlap
                                        ? "MPI_Send, the work, MPI_Recv"
                                        : "MPI_Send and MPI_Recv, then the work");
-        put_text("synchronised", "MPI_Barrier, then a lead-in of untimed repetitions");
+        put_text("synchronised", mode == MPPTEST
+                                     ? "MPI_Barrier, then a message of the one that answers"
+                                     : "MPI_Barrier, then a lead-in of untimed repetitions");
         put_count("passes", passes);
         put_count("chunks", chunks);
         put_count("seed", seed);
         put_count("compute_us", compute);
         put_truth("test", testing);
         if (mode == MPPTEST)
-            put_mpptest();
+            put_mpptest(distance);
         end_line();
     }
     flush_lines();
@@ -652,8 +688,8 @@ static void run(int argc, char **argv) {
                                              .size = (int)sizes[i],
                                              .overlap_bytes = overlaps[j]};
     for (int i = 0; i < n; i++) {
-        if (mode == IMB || mode == OSU || fifty)
-            prepare_as_another(&places[i]);
+        if (mode != OURS)
+            prepare_as_another(&places[i], longest_s);
         else
             prepare(&places[i], (double)chunk_us * 1e-6);
     }

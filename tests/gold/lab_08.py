@@ -41,7 +41,7 @@ def point(quantity: str, at: dict[str, Any], value: float) -> list[Point]:
 def c1(networks: Iterable[int] = (1, 2), **changes: Any) -> Record:
     """Tokens of all sizes and demands."""
     points = []
-    for count, demand, size in product(networks, tokens.DEMANDS, tokens.SIZES):
+    for count, demand, size in product(networks, tokens.QUICK_DEMANDS, tokens.SIZES):
         at = {"networks": count, "demand": demand, "size_bytes": size}
         at |= {"ranks": 16, "way": "sockets"}
         points += point(tokens.QUANTITY, at, token_s(count, size))

@@ -23,7 +23,13 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run(program: Path, folder: Path, ranks: int, *words: str) -> str:
     mpiexec = paths.mpi_prefix("classic") / "bin" / "mpiexec"
-    words = ("-n", str(ranks), str(program), "--passes", "1", *words)
+    words = (
+        "-n",
+        str(ranks),
+        str(program),
+        *(("--passes", "1") if "--passes" not in words else ()),
+        *words,
+    )
     done = subprocess.run(
         [str(mpiexec), *words], cwd=folder, capture_output=True, text=True, check=True
     )
@@ -52,11 +58,11 @@ def test_beside_work_a_blocking_answer_is_received_and_sent_after_the_work(
 ) -> None:
     seen, about, _ = orders(program, tmp_path, 3, "--overlap-bytes", "8", "--sizes", "100000")
     assert seen == [
-        words_of("Send 2 work Recv 2", TRIPS),
+        ["Recv", *words_of("Send 2 work Recv", TRIPS)],
         [],
-        words_of("work Recv 0 Send 0", TRIPS),
+        words_of("Send 0", 1) + words_of("work Recv Send 0", TRIPS),
     ]
-    assert about["looks_on"] == "every rank but the first and the last"
+    assert about["looks_on"] == "1"
     assert about["blocking_calls"] == "MPI_Send, the work, MPI_Recv"
 
 
@@ -65,43 +71,71 @@ def test_beside_work_a_non_blocking_answer_begins_after_the_work_and_the_message
 ) -> None:
     words = ("--overlap-bytes", "8", "--protocol", "async")
     seen, _, _ = orders(program, tmp_path, 2, *words)
-    assert seen[0] == words_of("Irecv 1 Isend 1 work Waitall", TRIPS)
-    assert seen[1] == [
-        *words_of("Irecv 0", 1),
-        *words_of("work Waitall Irecv 0 Isend 0", TRIPS - 1),
-        *words_of("work Waitall Isend 0 Wait", 1),
-    ]
+    assert seen[0] == ["Recv", *words_of("Irecv Isend 1 work Wait Wait", TRIPS)]
+    assert seen[1] == [*words_of("Irecv Isend 0 work Wait Wait", TRIPS), "Send", "0"]
 
 
 def test_a_plain_pair_is_ranks_0_and_1_and_does_not_work(program: Path, tmp_path: Path) -> None:
     seen, about, _ = orders(program, tmp_path, 4, "--sizes", "8")
-    blocking = [words_of("Send 1 Recv 1", TRIPS), words_of("Recv 0 Send 0", TRIPS)]
+    blocking = [
+        ["Recv", *words_of("Send 1 Recv", TRIPS)],
+        ["Send", "0", *words_of("Recv Send 0", TRIPS)],
+    ]
     assert seen == [*blocking, [], []]
-    assert about["looks_on"] == "every rank but 0 and 1"
-    # Less than a number is no work; the rate is that of the bytes of work.
-    seen, about, samples = orders(program, tmp_path, 2, "--overlap-bytes", "2,0")
-    assert seen[0] == words_of("Send 1 Recv 1", TRIPS)
-    assert "no work, no rate" in about["rate"]
-    assert {line["overlap_bytes"]: line["bytes_per_s"] > 0 for line in samples} == {0: 0, 2: 1}
+    assert about["looks_on"] == "2, 3"
     seen, _, _ = orders(program, tmp_path, 2, "--sizes", "8", "--protocol", "async")
-    assert seen[0] == words_of("Irecv 1 Send 1 Wait", TRIPS)
+    assert seen[0] == ["Recv", *words_of("Irecv Send 1 Wait", TRIPS)]
     assert seen[1] == [
-        *words_of("Irecv 0", 1),
-        *words_of("Wait Irecv 0 Send 0", TRIPS - 1),
+        *words_of("Send 0 Irecv", 1),
+        *words_of("Wait Irecv Send 0", TRIPS - 1),
         *words_of("Wait Send 0", 1),
     ]
 
 
-@pytest.mark.parametrize(("ranks", "times"), [(2, 1), (3, 1.5), (4, 2)])
-def test_bisect_pairs_neighbours_and_counts_the_rank_that_looks_on_as_half_a_pair(
-    program: Path, tmp_path: Path, ranks: int, times: float
+def test_less_than_eight_bytes_of_work_are_none_and_lengths_come_in_their_order(
+    program: Path, tmp_path: Path
 ) -> None:
-    seen, about, samples = orders(program, tmp_path, ranks, "--bisect", "--sizes", "8")
-    for rank, order in enumerate(seen):
-        partner = rank ^ 1
-        loop = "Send {0} Recv {0}" if rank < partner else "Recv {0} Send {0}"
-        assert order == (words_of(loop.format(partner), TRIPS) if partner < ranks else [])
-    assert about["rate_times"] == times
+    """mpptest divides their number by the time all the same: that is no rate of anything."""
+    for length, works in ((1, 0), (7, 0), (8, TRIPS), (15, TRIPS)):
+        seen, _, (sample,) = orders(program, tmp_path, 2, "--overlap-bytes", str(length))
+        assert [order.count("work") for order in seen] == [works, works]
+        assert sample["bytes_per_s"] > 0
+    words = ("--sizes", "8,1,64", "--passes", "2")
+    _, _, samples = orders(program, tmp_path, 2, *words)
+    assert [each["size_bytes"] for each in samples] == [8, 1, 64, 8, 1, 64]
+    assert {each["repetitions"] for each in samples} == {TRIPS}
+    _, _, (short,) = orders(program, tmp_path, 2, "--sizes", "4000000", "--chunk-us", "1000")
+    assert short["repetitions"] < TRIPS
+
+
+# Of each number of ranks and distance, who begins with whom: mpptest -debug prints the same.
+PAIRS = {
+    (2, 1): {0: 1},
+    (3, 1): {0: 1},
+    (3, 2): {0: 2},
+    (4, 1): {0: 1, 2: 3},
+    (4, 2): {0: 2, 1: 3},
+    (4, 3): {0: 3, 2: 1},
+    (6, 2): {0: 2, 1: 3},  # 4 and 5 want 0 and 1, which are taken
+}
+
+
+@pytest.mark.parametrize(("ranks", "distance"), PAIRS)
+def test_bisect_pairs_by_distance_and_counts_a_rank_that_looks_on_as_half_a_pair(
+    program: Path, tmp_path: Path, ranks: int, distance: int
+) -> None:
+    words = ("--bisect", "--sizes", "8", "--distance", str(distance))
+    seen, about, samples = orders(program, tmp_path, ranks, *words)
+    pairs = PAIRS[ranks, distance]
+    expected: list[list[str]] = [[] for _ in range(ranks)]
+    for one, other in pairs.items():
+        expected[one] = ["Recv", *words_of(f"Send {other} Recv", TRIPS)]
+        expected[other] = [*words_of(f"Send {one}", 1), *words_of(f"Recv Send {one}", TRIPS)]
+    assert seen == expected
+    alone = [str(rank) for rank in range(ranks) if rank not in {*pairs, *pairs.values()}]
+    assert about["looks_on"] == (", ".join(alone) or "nobody")
+    times = about["rate_times"]
+    assert times == ranks / 2
     for line in samples:
         half_s = line["seconds"] / line["repetitions"] / 2
         assert line["bytes_per_s"] == pytest.approx(times * 8 / half_s)
@@ -112,6 +146,10 @@ def test_bisect_pairs_neighbours_and_counts_the_rank_that_looks_on_as_half_a_pai
     [
         ("--bisect", "--bisect is a way of mpptest"),
         ("--mode mpptest --overlap-bytes 8 --bisect", "leave out --bisect or"),
+        ("--mode mpptest --overlap-bytes 8 --distance 1", "leave out --distance"),
+        ("--mode mpptest --distance 4", "is the rank itself"),
+        ("--distance 1", "are ways of mpptest"),
+        ("--reps 5", "are ways of mpptest"),
         ("--mode mpptest --protocol ready", "are blocking and async, not ready"),
         ("--protocol sendrecv", "use it with --pattern ring or headtohead"),
     ],

@@ -39,6 +39,16 @@ def test_the_same_samples_are_drawn_from_once_also_for_a_wider_interval(
         summary(samples, 2)
 
 
+def test_on_a_busy_machine_a_difference_is_known_to_a_share_of_what_it_compares() -> None:
+    """No difference at all is a tenth of nothing, and would be known exactly."""
+    same = Pairs([(100.0, 100.0)] * 8, busy=True)
+    alone, beside = (same.summary(lambda a, b: a - b, compared) for compared in (0.0, 100.0))
+    assert (alone.low, alone.high) == (0, 0)
+    assert (beside.low, beside.high) == (-10, 10)
+    same.busy = False
+    assert same.summary(lambda a, b: a - b, 100.0).high == 0
+
+
 @settings(max_examples=40)
 @given(
     st.lists(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=9), min_size=2, max_size=9),

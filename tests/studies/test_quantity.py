@@ -9,7 +9,16 @@ import pytest
 from beowulf.errors import LabError
 from beowulf.measure.judgement import Span
 from beowulf.measure.statistics import summary
-from beowulf.studies.quantity import PERCENT, Judge, Quantity, Seen, all_hold, in_order, known
+from beowulf.studies.quantity import (
+    PERCENT,
+    TIMES,
+    Judge,
+    Quantity,
+    Seen,
+    all_hold,
+    in_order,
+    known,
+)
 
 SHORT = Quantity("a short message", lambda facts: facts["short"], "µs")
 LONG = Quantity("a long message", lambda facts: facts["long"], "µs")
@@ -58,6 +67,19 @@ def test_evidence_has_the_threshold_the_parts_and_the_sign_of_a_change() -> None
         "A: -20 % (-21 to -19); B: +0 % (-1 to +1); their difference: -22 to -18 %, and less than -2 is asked"
     )
     assert (LONG / known("none", Span(0, 1), "µs") > 1)(APART).numbers == {"low": 2.2}
+
+
+def test_evidence_has_what_is_half_of_a_papers_change() -> None:
+    rate = known("the rate", Seen(1.1, 1.0, 1.2), TIMES)
+    assert rate.reaches(4.6)(None).evidence == (
+        "the rate: 1.1 times (1 to 1.2), and at least 2.8 (half of the paper's change, to 4.6) is asked"
+    )
+    share = known("the share", Seen(-0.3, -0.4, -0.2), "points")
+    seen = share.reaches(-0.54)(None)
+    assert seen.evidence.endswith(
+        "and at most -0.27 (half of the paper's change, to -0.54) is asked"
+    )
+    assert (seen.outcome, share.reaches(0.54)(None).outcome) == ("inconclusive", "contradicted")
 
 
 def test_evidence_says_each_part_and_each_number_once() -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from beowulf.cluster.description import on_one_machine
 from beowulf.labs.lab_02.node_rows import (
     RESULT,
     STREAMS,
@@ -34,6 +35,8 @@ WAKING = (
     *("pipe", "fifo", "semaphore", "AF UNIX", "UDP", "RPC/UDP", "TCP", "RPC/TCP"),
     *(label("bandwidths", name) for name in STREAMS),
 )
+# Nodes of one machine share its file systems: which of them finds one slow is chance.
+OF_FILES = tuple(f"file {what}" for what in ("create", "delete", "create 10K", "delete 10K"))
 # But one whose round trips all take so much longer where they go through IP has a slow way through IP.
 OVER_IP = ("UDP", "RPC/UDP", "TCP", "RPC/TCP")
 SLOW_OVER_IP = 1.5  # of a row's best time to the middle of all nodes
@@ -81,11 +84,12 @@ def compared(record: Record) -> pd.DataFrame:
 
 
 def shared_rows(nodes: Nodes) -> list[str]:
-    """The rows that all nodes have, but for those of WAKING; one may lack a cache that another shows."""
+    """The rows that all nodes have, but for those that are no sign; one may lack a cache that another shows."""
+    no_sign = WAKING + (OF_FILES if on_one_machine(nodes.record.cluster) else ())
     return [
         name
         for name in nodes.first
-        if name not in WAKING and len(nodes.named(name)) == len(nodes.names)
+        if name not in no_sign and len(nodes.named(name)) == len(nodes.names)
     ]
 
 

@@ -103,7 +103,7 @@ def agrees(record: Record) -> Judgement:
     )
     return Judgement(
         decided,
-        f"where they differ most, our mean is off by {off}",
+        f"where they differ most, our mean is off by {off}, and at most {AGREE:.0%} is asked",
         {mode: seen.median for mode, (_, seen) in worst.items()},
     )
 
@@ -153,18 +153,18 @@ STUDY = Study(
     needs=(CABLE,),
     differs={
         "holds": (
-            "MPI_Wtime reads a clock whose steps are far below a microsecond, and IMB and OSU "
-            "repeat the same ping-pong, so a program with the paper's arguments measures what "
-            "those measure."
+            "MPI_Wtime reads a clock whose steps are far below a microsecond, and IMB and OSU repeat the same"
+            " ping-pong, so a program with the paper's arguments measures what those measure."
         ),
         "contradicted": (
-            "All ways time the same ping-pong, so means that differ by more than a tenth come "
-            "from what they do not share: how many repetitions follow each other, what a shaped "
-            "link has saved meanwhile, and what other programs do."
+            "All ways time the same ping-pong, so means that differ by more than a tenth come from what they do"
+            " not share: how many repetitions follow each other, what a shaped link has saved meanwhile, and"
+            " what other programs do."
         ),
         "inconclusive": (
-            "The ways run one after the other, and where nodes share cores their means change "
-            "from launch to launch by more than the tenth within which they have to agree."
+            "An empty message takes some microseconds and a single interruption many times that, so where the ranks"
+            " share their cores with other programs a mean of a thousand is off by more than a tenth; nodes with a"
+            " core of their own decide it."
         ),
     },
 )

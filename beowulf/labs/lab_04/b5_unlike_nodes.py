@@ -86,7 +86,7 @@ def slowest_sets_the_pace(record: Record) -> Judgement:
     return Judgement(
         outcome,
         f"a step takes {times:.2f} times as long ({possible.low:.2f} to {possible.high:.2f}) as on like nodes;"
-        f" the slowest node has 1/{expected:.2g} of their share",
+        f" the slowest node has 1/{expected:.2g} of their share, and within {NEAR:.0%} of that is asked",
         {"times": times, "low": possible.low, "high": possible.high, "expected": expected},
     )
 
@@ -125,16 +125,16 @@ STUDY = Study(
     ),
     differs={
         "holds": (
-            "A ring waits for its slowest member whatever makes it slow, a smaller share of a "
-            "core here or an older processor in the paper's cluster, which does not look at it."
+            "A ring waits for its slowest member whatever makes it slow, a smaller share of a core here or an"
+            " older processor in the paper's cluster, which does not look at it."
         ),
         "contradicted": (
-            "A step took another time than the slowest node's share of a core asks for, so "
-            "something beside the shares set its pace, such as another program on these cores."
+            "A step took another time than the slowest node's share of a core asks for, so something beside the"
+            " shares set its pace, such as another program on these cores."
         ),
         "inconclusive": (
-            "Shares are counted in periods of 10 ms, and another load on the machine moves a step "
-            "by as much as the margin of the claim."
+            "Shares are counted in periods of 10 ms, and another load on the machine moves a step by as much as"
+            " a quarter, the margin of the claim; a machine that is left alone decides it."
         ),
     },
 )

@@ -160,18 +160,17 @@ STUDY = Study(
     needs=(CABLE,),
     differs={
         "holds": (
-            "A send buffer fills with all messages of a connection together, an eager limit looks "
-            "at each one alone, and more ranks have their messages queued at the switch, as the "
-            "paper concludes without having measured it."
+            "A send buffer fills with all messages of a connection together, and what it does not take waits for the"
+            " next call of MPI; an eager limit looks at each message alone."
         ),
         "contradicted": (
-            "The paper concludes this from one message between two processes; here each rank has "
-            "a cable of its own and as much to send in all, so more ranks need not gain less, and "
-            "what a send buffer holds depends on the kernel's pieces."
+            "The paper concludes it from two processes, as possible: a switch passes on what each rank sends while the"
+            " others send, and each rank here has a cable of its own and as much to send in all, so more ranks have"
+            " nothing more to wait for."
         ),
         "inconclusive": (
-            "Gains count as equal within two points, and more ranks than cores scatter by more, "
-            "although their work is a delay that needs no core."
+            "Gains count as equal within two points, and more ranks than cores scatter by more, although their work is"
+            " a delay that needs no core: as many cores as ranks decide."
         ),
     },
 )

@@ -34,6 +34,8 @@ from beowulf.tuning.knobs.socket_buffers import SEND, SocketBuffers
 if TYPE_CHECKING:
     import pandas as pd
 
+    from beowulf.figures import Figure
+
 K = TypeVar("K")
 V = TypeVar("V")
 KB = 1024  # in paper D: 10,000 ints are 39.06 KB
@@ -213,6 +215,14 @@ def chosen(record: Record, quantity: str, **at: object) -> pd.DataFrame:
     return table(replace(record, points=record.select(**at)), quantity)
 
 
+def first_measured(record: Record, ways: Sequence[Way]) -> Way:
+    """The first of these ways that has times: nodes may not be set so, and Records of before have others."""
+    for way in ways:
+        if any(p.quantity == "duration_s" and p.samples for p in record.select(**way.at)):
+            return way
+    return ways[0]
+
+
 def send_buffers(record: Record, way: Way) -> set[int]:
     """The bytes of the sender's buffer by getsockopt, once its connection stood; none where nobody asked."""
     first = [p for p in record.select(**way.at) if p.quantity == "first_message_s"]
@@ -262,6 +272,30 @@ def of_cases(study: str, cases: Mapping[K, Callable[[], V]]) -> dict[K, V]:
     if not found:
         raise LabError(f"The Record of study {study} has no samples.", "Measure again.")
     return found
+
+
+def with_printed(figure: Figure, points: Sequence[tuple[float, float]], says: str) -> Figure:
+    """The picture with what the paper printed, if anything: marks at (x, y) that no line joins."""
+    from beowulf.figures import style
+
+    if not points:
+        return figure
+    drawing = figure.drawing
+    axes = drawing.axes[0]
+    across, up = zip(*points, strict=True)
+    with style():
+        # Hollow, so that what is below them can be read.
+        axes.plot(across, up, "*", ms=11, mfc="none", color="#404040", label=says)
+        axes.set_xlim(right=max(axes.get_xlim()[1], 1.05 * max(across)))
+        if below := list(drawing.legends):
+            for legend in below:
+                legend.remove()
+            drawing.legend(loc="outside lower center", ncols=2)
+        else:
+            axes.legend(loc="best")
+    marks = ", ".join(f"{x:.4g} and {y:.4g}" for x, y in points)
+    figure.alt = f"{figure.alt} Marks of {says}, across and up: {marks}."
+    return figure
 
 
 def kb(size_bytes: float) -> str:

@@ -154,7 +154,8 @@ STUDY = Study(
         ),
         "inconclusive": (
             "Of short messages two ways differ by microseconds, which four ranks that share cores "
-            "hide; bytes and frames are counted, and stay open only where a capture lost packets."
+            "hide; a core for each rank decides it, and bytes and frames, which are counted, stay "
+            "open only where a capture lost packets."
         ),
     },
 )

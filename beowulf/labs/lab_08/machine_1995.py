@@ -1,8 +1,8 @@
 """The machine of 1995, simulated: its Ethernets, its processors, and the steps of gas and galaxy on 1 to 16 of them.
 
 The cable, and what software takes for a message, are in labs/09-prediction/networks/ethernet-1995.toml. With a second
-network a message pays half for what is longer than a frame, and the cable that all share carries as many times as much
-as the paper prints. Processors take no time but what a program waits in the place of its operations, at the rate that
+network what is longer than a frame takes 1/1.7 of its time, and the cable that all share carries 1.7 times as much, as
+the paper prints. Processors take no time but what a program waits in the place of its operations, at the rate that
 paper C prints for one of them.
 """
 
@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from beowulf import papers, paths
 from beowulf.cluster.common.config import SIMULATED
@@ -36,8 +37,10 @@ def ethernet() -> Platform:
     return read(paths.lab("09") / "networks" / "ethernet-1995.toml")
 
 
-def doubled(one: Platform) -> Platform:
-    """The same machine with a second network."""
+def several(one: Platform, networks: int) -> Platform:
+    """The same machine with so many networks, each further one worth as much as the paper's second."""
+    if networks == 1:
+        return one
     (_, alpha), *_, (most, last) = one.times_us
     byte_us = (last - alpha) / most
     frame = alpha + FRAME_BYTES * byte_us
@@ -45,11 +48,11 @@ def doubled(one: Platform) -> Platform:
         papers.figure(TOKENS, "rate_mb_per_s", networks=n, demand=8, size_bytes=8192)
         for n in (1, 2)
     ]
-    times_as_much = saturated[1] / saturated[0]
+    times_as_much = 1 + (networks - 1) * (saturated[1] / saturated[0] - 1)
     long = frame + (most - FRAME_BYTES) * byte_us / times_as_much
     return replace(
         one,
-        rate_mbit=2 * one.rate_mbit,
+        rate_mbit=networks * one.rate_mbit,
         backplane_mbit=times_as_much * one.backplane_mbit,
         times_us=((0, alpha), (FRAME_BYTES, frame), (most, long)),
     )
@@ -58,7 +61,7 @@ def doubled(one: Platform) -> Platform:
 def networks() -> dict[int, Platform]:
     """One network and two, by their number."""
     one = ethernet()
-    return {1: one, 2: doubled(one)}
+    return {n: several(one, n) for n in (1, 2)}
 
 
 @contextmanager
@@ -82,10 +85,12 @@ def gas_steps(
     nodes: Sequence[int] = NODES,
     *,
     scaled: bool = False,
+    zone_flops: int = ZONE_FLOPS,
 ) -> None:
-    """Steps of the gas, on a grid of one size or on one that grows with the nodes."""
+    """Steps of the gas, on a grid of one size or on one that grows with the nodes, with so many operations a zone."""
     for count in nodes:
         words: list[str | int] = ["--tiles", f"{ACROSS},{ACROSS * (count if scaled else 1)}"]
-        words += ["--steps", STEPS, "--zone-us", f"{ZONE_FLOPS / GAS_MFLOPS:.3f}", "--lines"]
-        at = {"cables": cables, **({"scaled": True} if scaled else {})}
+        words += ["--steps", STEPS, "--zone-us", f"{zone_flops / GAS_MFLOPS:.3f}", "--lines"]
+        at: dict[str, Any] = {"cables": cables, **({"scaled": True} if scaled else {})}
+        at |= {"zone_flops": zone_flops}
         measurement.launch(program, count, words, at=at, timeout_s=300)

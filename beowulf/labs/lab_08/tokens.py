@@ -1,23 +1,33 @@
-"""What C1 and C2 share: tokens of the program tokens.c between two nodes, on one network and on two."""
+"""What C1 and C2 share: tokens of the program tokens.c between two nodes, on one network and on two.
+
+The simulated machine of 1995 has three networks as well, for its first eight nodes, as the paper says that it tried.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from beowulf import papers, paths
 from beowulf.cluster import Cluster
-from beowulf.cluster.common.config import SIMULATED
+from beowulf.cluster.common.config import RATE_BITS_PER_S, SIMULATED
 from beowulf.cluster.simulated.platform import of_plain
 from beowulf.errors import LabError
-from beowulf.labs.lab_08.machine_1995 import doubled, ethernet, launching_on
+from beowulf.labs.lab_08.machine_1995 import ethernet, launching_on, several
+from beowulf.measure.judgement import Span
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import trouble
-from beowulf.measure.statistics import Ratio, Summary, ratio
+from beowulf.measure.statistics import Pairs, Ratio, Summary
 from beowulf.measure.table import summary_of
 from beowulf.record import Point, Record
+from beowulf.studies.quantity import Quantity
 from beowulf.studies.study import Plan
+from beowulf.tuning import knob_places
+from beowulf.tuning.change import changing
+from beowulf.tuning.knobs import ALL
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,35 +36,60 @@ if TYPE_CHECKING:
 
 PROGRAM = paths.lab("08") / "tokens.c"
 QUANTITY = "token_s"
-SIZES = (4, 16, 64, 256, 512, 1024, 2048, 4096, 8192)
-DEMANDS = (1, 2, 4, 8)
-MOST_DEMAND, LARGEST = max(DEMANDS), max(SIZES)
+SIZES = (4, 16, 64, 256, 512, 1024, 2048, 4096, 8192, 16384)
+LARGEST = 8192  # of the paper's: the longest one shows whether the rate still grows there
+DEMANDS, QUICK_DEMANDS = tuple(range(1, 9)), (1, 2, 4, 8)
+MOST_DEMAND = max(DEMANDS)
+THREE, MOST_OF_THREE = 3, 4  # networks, and the pairs that 8 processors make
+# Where the kernel takes the networks in turn: tokens of one frame, which the program sends by the first one.
+STRIPED_SIZES = (4, 16, 64, 256, 512, 1024)
+STRIPING = "striping"  # the knob
 SATURATED = 0.8  # of the highest rate
 PLACE = ["networks", "demand", "size_bytes"]
 Key = tuple[int, int, int]  # of such places
 
-FULL, QUICK = (3, 12, 60), (2, 6, 25)  # launches, passes, ms at each place of the sweep
+FULL, QUICK = (3, 10, 60), (2, 6, 25)  # launches, passes, ms at each place of the sweep
 SIMULATION_MS = 400  # one launch and pass: every run gives the same
 PUBLISHED, NEAR = "C-tokens", 0.2
 
 
-def plan(cluster: Cluster, *, quick: bool) -> Plan:
-    """Tokens of all sizes and demands between two nodes, in turns on one network and on both where there are two."""
+def plan(cluster: Cluster, *, quick: bool, striped: bool = False) -> Plan:
+    """Tokens of all sizes and demands between two nodes, in turns on one network and on both where there are two.
+
+    With `striped` also tokens of one frame whose packets the kernel sends by both networks in turn.
+    """
     if cluster.can.simulated:
         return _simulation(cluster)
     launches, passes, ms = QUICK if quick else FULL
+    demands, hosts = QUICK_DEMANDS if quick else DEMANDS, cluster.nodes[:2]
     networks = (1, 2) if int(cluster.describe().get("networks", 1)) > 1 else (1,)
+    # The size beyond the paper's takes longest, and one demand is enough.
+    places = ((demands, SIZES[:-1]), ((MOST_DEMAND,), SIZES[-1:]))
+    cases: list[tuple[dict[str, Any], list[str | int]]] = [
+        ({}, ["--networks", count, *sweep(of, ms, sizes)])
+        for count in networks
+        for of, sizes in places
+    ]
+    absent = ""
+    if striped and len(networks) > 1:
+        read = knob_places.read(cluster, [ALL[STRIPING]], hosts)[STRIPING].values()
+        absent = next((each.absent for each in read if each.absent), "")
+        if not absent:
+            cases.append(({STRIPING: "on"}, sweep(QUICK_DEMANDS, ms, STRIPED_SIZES)))
 
     def steps(measurement: Measurement) -> None:
-        words = ["--way", "sockets", *sweep(DEMANDS, ms), "--passes", passes]
-        for number in range(launches):
-            for count in networks:
-                own, hosts = [*words, "--networks", count], cluster.nodes[:2]
-                measurement.launch(PROGRAM, 2 * MOST_DEMAND, own, hosts=hosts, launch=number)
+        if absent:
+            measurement.points.append(Point({STRIPING: "on"}, facts={"absent": absent}))
+        for number, (at, words) in product(range(launches), cases):
+            own = ["--way", "sockets", *words, "--passes", passes]
+            with ExitStack() as knob:
+                if at:
+                    knob.enter_context(changing(cluster, [(ALL[STRIPING], "on", hosts)]))(True)
+                measurement.launch(PROGRAM, 2 * MOST_DEMAND, own, hosts=hosts, launch=number, at=at)
 
-    about: dict[str, Any] = {"sizes": list(SIZES), "demands": list(DEMANDS)}
+    about: dict[str, Any] = {"sizes": list(SIZES), "demands": list(demands)}
     about |= {"networks": list(networks), "launches": launches, "passes": passes, "ms": ms}
-    return Plan(launches * len(networks), about, steps)
+    return Plan(launches * len(cases), about, steps)
 
 
 def sweep(demands: Sequence[int], ms: int, sizes: Sequence[int] = SIZES) -> list[str | int]:
@@ -70,16 +105,17 @@ def sweep(demands: Sequence[int], ms: int, sizes: Sequence[int] = SIZES) -> list
 
 
 def _simulation(cluster: Cluster) -> Plan:
-    """The same by MPI on simulated nodes, a pair of them for each token; a second network where times are given."""
+    """The same by MPI on simulated nodes, a pair of them for each token; more networks where times are given."""
     one = of_plain(cluster.describe()["platform"])
-    machines = {1: one, 2: doubled(one)} if one.times_us else {1: one}
+    machines = {n: several(one, n) for n in ((1, 2, THREE) if one.times_us else (1,))}
     demands = [each for each in DEMANDS if 2 * each <= len(cluster.nodes)]
-    words = sweep(demands, SIMULATION_MS)
 
     def steps(measurement: Measurement) -> None:
         for count, machine in machines.items():
+            few = [each for each in demands if count < THREE or each <= MOST_OF_THREE]
+            words, at = sweep(few, SIMULATION_MS), {"networks": count}
             with launching_on(measurement, machine):
-                measurement.launch(PROGRAM, 2 * max(demands), words, at={"networks": count})
+                measurement.launch(PROGRAM, 2 * max(few), words, at=at)
 
     about = {"sizes": list(SIZES), "demands": demands, "networks": list(machines)}
     return Plan(len(machines), about | {"launches": 1, "passes": 1, "ms": SIMULATION_MS}, steps)
@@ -91,22 +127,31 @@ class Tokens:
 
     record: Record
     points: Mapping[Key, list[Point]]
+    striped: Mapping[Key, list[Point]]  # those that the kernel sent by two networks in turn
 
     @classmethod
     def of(cls, record: Record) -> Tokens:
         """What a Record holds; LabError without tokens."""
         points: dict[Key, list[Point]] = {}
+        striped: dict[Key, list[Point]] = {}
         for point in record.points:
             if point.quantity == QUANTITY and point.samples:
                 networks, demand, size = (int(point.at[name]) for name in PLACE)
-                points.setdefault((networks, demand, size), []).append(point)
+                of = striped if STRIPING in point.at else points
+                of.setdefault((networks, demand, size), []).append(point)
         if not points:
             raise LabError("There are no samples of tokens.", "Measure again.")
-        return cls(record, points)
+        return cls(record, points, striped)
+
+    @property
+    def absent(self) -> str:
+        """Why the kernel did not take the networks in turn; empty where it did."""
+        said = [p.facts["absent"] for p in self.record.points if "absent" in p.facts]
+        return str(said[0]) if said else ""
 
     def need_two(self) -> None:
         """LabError where only one network was measured."""
-        if {networks for networks, *_ in self.points} != {1, 2}:
+        if not {1, 2} <= {networks for networks, *_ in self.points}:
             raise LabError(
                 "Only one network was measured.",
                 "`beowulf up --networks 2` boots a cluster with two.",
@@ -123,22 +168,69 @@ class Tokens:
     def gain(self, demand: int, size: int) -> Ratio:
         """How many times faster two networks are than one."""
         self.need_two()
-        one, two = (
-            [sample for point in self.points.get((n, demand, size), ()) for sample in point.samples]
-            for n in (1, 2)
-        )
-        return ratio(list(zip(one, two, strict=False)), busy=self.record.busy)
+        return self._over_one(self.points, (2, demand, size))
+
+    def striped_gain(self, demand: int, size: int) -> Ratio:
+        """The same where the kernel took them in turn, packet by packet."""
+        return self._over_one(self.striped, (1, demand, size))
+
+    def _over_one(self, others: Mapping[Key, list[Point]], place: Key) -> Ratio:
+        one = {p.at.get("launch"): p.samples for p in self.points.get((1, *place[1:]), ())}
+        pairs = Pairs(busy=self.record.busy)
+        for point in others.get(place, ()):
+            launch = point.at.get("launch")
+            pairs.add(int(launch or 0), one.get(launch, ()), point.samples)
+        return pairs.ratio()
+
+    def spread(self, networks: int, size: int) -> Span:
+        """Of the demands of two and more, the highest rate over the lowest one; LabError without two of them."""
+        demands = [d for n, d, s in self.points if (n, s) == (networks, size) and d > 1]
+        if len(demands) < 2:
+            raise LabError("There are not two demands of 2 and more.", "Measure again.")
+        rates = [self.rate(networks, demand, size) for demand in demands]
+        lows, highs = [each.low for each in rates], [each.high for each in rates]
+        return Span(max(lows) / min(highs), max(highs) / min(lows))
 
     def highest(self, networks: int) -> Summary:
-        """The highest MB/s of any size."""
-        rates = (self.rate(networks, MOST_DEMAND, size) for size in SIZES)
+        """The highest MB/s of any of the paper's sizes."""
+        sizes = self._sizes(networks, LARGEST)
+        if not sizes:
+            raise LabError("There are no samples of these networks.", "Measure again.")
+        rates = (self.rate(networks, MOST_DEMAND, size) for size in sizes)
         return max(rates, key=lambda each: each.median)
 
     def saturated_at(self, networks: int) -> int:
         """The smallest token with which the rate is at least 80 % of the highest."""
-        rates = {size: self.rate(networks, MOST_DEMAND, size).median for size in SIZES}
+        sizes = self._sizes(networks, max(SIZES))
+        rates = {size: self.rate(networks, MOST_DEMAND, size).median for size in sizes}
         most = max(rates.values())
         return next(size for size, rate in rates.items() if rate >= SATURATED * most)
+
+    def _sizes(self, networks: int, most: int) -> list[int]:
+        return sorted(
+            size for n, d, size in self.points if (n, d) == (networks, MOST_DEMAND) and size <= most
+        )
+
+    def peak_mb_per_s(self) -> float:
+        """What one network can carry: a shared cable its rate, cables to a switch twice that, each way at a time."""
+        cluster = self.record.cluster
+        if cluster.get("rate") not in RATE_BITS_PER_S:
+            raise LabError("The rate of the network is not known.", "`beowulf up` sets one.")
+        ways = 1 if cluster.get("platform", {}).get("backplane_mbit") else 2
+        return ways * RATE_BITS_PER_S[cluster["rate"]] / 8e6
+
+
+def words(networks: int, demand: int, size: int) -> str:
+    """A place of the sweep, as evidence names it."""
+    pairs = f"{demand} pair{'s' * (demand > 1)}"
+    return f"tokens of {size:,} bytes with {pairs} on {networks} network{'s' * (networks > 1)}"
+
+
+def rate(networks: int, demand: int, size: int) -> Quantity:
+    """What all pairs carry together."""
+    return Quantity(
+        words(networks, demand, size), lambda facts: facts.rate(networks, demand, size), "MB/s"
+    )
 
 
 def table(facts: Tokens) -> pd.DataFrame:
@@ -156,23 +248,30 @@ def table(facts: Tokens) -> pd.DataFrame:
 
 
 def drawn(facts: Tokens, column: str, **how: Any) -> Figure:
-    """A column over the size of a token; lines of the least and the most demand alone can still be distinguished."""
+    """A column over the size of a token, and the paper's points.
+
+    Lines of the least and the most demand alone can still be distinguished.
+    """
+    import pandas as pd
+
     from beowulf.figures import lines
 
-    rows = table(facts)
-    few = rows[rows["demand"].isin([1, MOST_DEMAND])]
-    return lines(few, "size_bytes", column, "curve", x_title="token (bytes)", x_log=True, **how)
+    rows, paper = table(facts), papers.table(PUBLISHED)
+    few = rows[rows["demand"].isin([1, MOST_DEMAND]) & (rows["networks"] < THREE)]
+    paper = paper[paper["networks"].isin(few["networks"])].assign(
+        tokens_per_s=1e6 * paper["rate_mb_per_s"] / paper["size_bytes"],
+        curve=paper["networks"].map(lambda n: f"paper C, {n} network{'s' * (n > 1)}"),
+    )
+    both = pd.concat([few, paper.drop(columns="text")], ignore_index=True)
+    how |= {"x_title": "token (bytes)", "x_log": True, "marks": set(paper["curve"])}
+    return lines(both, "size_bytes", column, "curve", **how)
 
 
 def points(facts: Tokens) -> pd.DataFrame:
-    """What the paper's text says of points of its figures 1 and 2, beside the same of a Record."""
+    """What the paper's text says of points of its figure 1, beside the same of a Record."""
     published = papers.table(PUBLISHED)
     seen = [facts.rate(*map(int, place)).median for place in published[PLACE].to_numpy(dtype=int)]
-    found = published.assign(here_mb_per_s=seen)
-    found["times"] = found["here_mb_per_s"] / found["rate_mb_per_s"]
-    for name, rate in (("tokens_per_s", "rate_mb_per_s"), ("here_tokens_per_s", "here_mb_per_s")):
-        found[name] = 1e6 * found[rate] / found["size_bytes"]
-    return found
+    return published.assign(here_mb_per_s=seen, times=seen / published["rate_mb_per_s"])
 
 
 def is_of_1995(record: Record) -> bool:
@@ -180,7 +279,7 @@ def is_of_1995(record: Record) -> bool:
     return record.cluster.get("platform") == ethernet().as_dict()
 
 
-def troubles(record: Record) -> list[str]:
+def troubles(record: Record, quantity: str = QUANTITY) -> list[str]:
     """Why no claim may be decided; a simulation needs one sample."""
     simulated = record.cluster.get("kind") == SIMULATED
-    return trouble(record, QUANTITY, enough=int(simulated))
+    return trouble(record, quantity, enough=int(simulated))

@@ -643,7 +643,7 @@ picture(b2)
 
 # %% [markdown]
 # *What to look at:* where the band round a line contains 0, no difference shows. Paper B's jump at
-# 100,000 bytes: is there one in your figure, and where?
+# 100,000 bytes: is there one in your figure, and where? And below, in the pairs of mpptest?
 
 # %%
 claims(b2)
@@ -682,7 +682,8 @@ picture(b4)
 
 # %% [markdown]
 # *What to look at:* the two lines that are called `spinning` show how much of a processor a rank
-# gets; the two called `patient` show how much it needs. Which of them could the paper have seen?
+# gets; the two called `patient` show how much it needs. Which of them could the paper have seen? In mpptest's way the
+# axis is the length of the work: does that look like the paper's sentence?
 
 # %%
 claims(b4)

@@ -422,8 +422,8 @@ lab.own_plot.keep(
 )
 
 # %% [markdown]
-# *What to look at:* paper A takes a rising share of data for a falling overhead. Where do your two lines
-# move in the same direction?
+# *What to look at:* beside figure 27 paper A takes a rising share of data for a rising overhead. Where do
+# your two lines move in the same direction?
 
 # %% [markdown]
 # ## 8 Overlap on the wire

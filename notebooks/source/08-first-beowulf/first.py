@@ -408,8 +408,8 @@ picture(c2)
 
 # %% [markdown]
 # *What to look at:* where are the lines level, and at which size do they begin to fall? The paper sees that at a demand
-# of two, a second network gives hardly more tokens below 256 bytes. Could two tokens take the same network again and
-# again, if frames take the networks in turn, whatever token they belong to?
+# of two, a second network gives hardly more tokens below 256 bytes. C2 also measures short tokens while the kernels of
+# both nodes send their packets by the two networks in turn: is a demand of two odd there?
 
 # %%
 claims(c2)

@@ -17,11 +17,12 @@ from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.errors import LabError, UsageError
 from beowulf.labs.lab_02 import a3_node_benchmarks as a3
 from beowulf.labs.lab_02 import node_rows
-from beowulf.labs.lab_02.node_comparison import OVER_IP, compared
+from beowulf.labs.lab_02.node_comparison import OF_FILES, OVER_IP, compared
 from beowulf.labs.lab_02.node_rows import Row, printed_rows, rows
 from beowulf.record import Record
+from beowulf.studies import judge
 from beowulf.verdict import Verdict
-from tests.gold.lab_02 import LEVELS, nodes, printed
+from tests.gold.lab_02 import LEVELS, nodes, printed, row_points
 from tests.studies.null_records import Noise, assert_told_apart
 
 made = partial(
@@ -35,6 +36,8 @@ def test_on_figures_like_the_papers_all_holds_but_that_each_row_beats_grendel() 
     worse = [claim for claim, outcome in found.items() if outcome != "holds"]
     assert worse == ["processes-better-than-grendel", "latencies-better-than-grendel"]
     assert {found[claim] for claim in worse} == {"contradicted"}
+    shown = {each.claim for each in judge(made("node00")) if each.rests_on == "demonstration"}
+    assert shown == {f"{program}-better-than-grendel" for program in printed()}
 
 
 def test_better_than_grendel_is_judged_row_by_row() -> None:
@@ -132,6 +135,18 @@ def test_a_node_that_is_off_in_several_rows_is_the_odd_one_and_named_with_them(
     assert ("odd one out" in found.evidence) == ("odd one out" in says)
 
 
+def test_rows_of_files_are_no_sign_where_nodes_share_a_machine_and_its_file_systems() -> None:
+    record = made(*FOUR)
+    for node in FOUR:
+        for name in OF_FILES:
+            times = 2.0 if node == "node03" else 1.0
+            record.points += row_points(node, "processes", name, 5.0, times)
+    record.points += [replace(p, at={**p.at, "launch": 1}) for p in record.points]
+    apart, together = ({**record.cluster, "kind": kind} for kind in ("ssh", "namespaces"))
+    assert alike(replace(record, cluster=apart)).outcome == "contradicted"
+    assert alike(replace(record, cluster=together)).outcome == "holds"
+
+
 def test_a_node_that_waited_for_a_core_has_a_good_best_and_is_not_odd() -> None:
     record = made(*FOUR, times=slower("node02", MEMORY))
     for point in record.select(node="node02"):
@@ -158,6 +173,9 @@ def test_the_picture_of_four_nodes_has_room_for_every_row() -> None:
     shown = a3.STUDY.picture(made(*nodes, times={("node02", "stat"): 0.25}))
     assert "node02: null call 1" in shown.alt
     assert shown.drawing.axes[0].get_xscale() == "log"
+    grendel = shown.table[shown.table["series"].str.startswith("Grendel")].set_index("name")
+    assert grendel["times as fast as in paper A"]["TCP"] == pytest.approx(14.1 / 16.4)
+    assert grendel["times as fast as in paper A"]["mem read"] == pytest.approx(481.7 / 1522)
     names = shown.drawing.axes[0].get_yticklabels()
     assert len(names) == shown.table["name"].nunique() > 25
     points = 72 * shown.drawing.get_size_inches()[1] / len(names)

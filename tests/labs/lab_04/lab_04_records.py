@@ -88,23 +88,23 @@ def b1(
 
 
 def rings(study: str, longer: Callable[[At], float], **how: Any) -> Record:
-    """Non-blocking takes `longer` times the blocking time."""
+    """Non-blocking takes `longer` times the blocking time, in rings and in mpptest's pairs."""
     module = b2_time_difference if study == "B2" else b3_bandwidth_difference
-    places = [
+    rings = [
         {"pattern": "ring", "ranks": ranks, "protocol": protocol, "size_bytes": size}
         for ranks in (2, 3, 4)
         for protocol in ("blocking", "nonblocking")
         for size in module.QUICK_SIZES
     ]
-    return made.record(
-        study,
-        EXCHANGE,
-        places,
-        lambda at: (
-            message_us(at["size_bytes"]) * (longer(at) if at["protocol"] == "nonblocking" else 1)
-        ),
-        **how,
-    )
+
+    def time_us(at: At) -> float:
+        times = 1.0 if at["protocol"] == "blocking" else longer(at)
+        return message_us(at["size_bytes"]) * times
+
+    record = made.record(study, EXCHANGE, rings, time_us, **how)
+    at = mpptest_records.places((2, 3, 4), module.QUICK_SIZES, bisect=True)
+    record.points += mpptest_records.points(time_us, at, **how)
+    return record
 
 
 def b4(percent: Callable[[At], float], **how: Any) -> Record:
@@ -114,6 +114,13 @@ def b4(percent: Callable[[At], float], **how: Any) -> Record:
         for protocol in b4_cpu_use.PROTOCOLS
         for polling in b4_cpu_use.POLLING
         for node in ("node00", "node01")
+    ]
+    few = b4_cpu_use.SIZES[::5]
+    places += [
+        {**at, "way": way}
+        for at in places
+        for way in (b4_cpu_use.OVERLAP, b4_cpu_use.MODERATED)
+        if at["polling"] == "patient" and at["size_bytes"] in few
     ]
     how.setdefault("noise", 0.02)
     return made.record("B4", b4_cpu_use.CPU, places, percent, **how)

@@ -13,13 +13,14 @@ from made import named
 from beowulf.labs.lab_04 import a7_rate_by_nodes
 from beowulf.measure import mpptest
 from beowulf.record import Point, Record
-from beowulf.studies import draw
+from beowulf.studies import draw, judge
 from tests.labs.lab_05 import test_a8, test_a9
 from tests.studies import mpptest_records
 from tests.studies.null_records import Noise, assert_told_apart, quieter
 
 A7 = a7_rate_by_nodes.STUDY
 SLOWER = {"blocking": 1.0, "async": 1.5}
+SIMULATED = {"kind": "simulated", "nodes": ["node00", "node01"], "rate": "100mbit"}
 
 
 def pair(times: Callable[[At], float], **how: object) -> Record:
@@ -57,6 +58,13 @@ def test_a_record_of_the_older_loops_beside_work_is_not_judged() -> None:
     verdict = named(record, "mpptest-similar-calls")
     assert verdict.outcome == "inconclusive"
     assert "both ranks sent first" in verdict.evidence
+
+
+def test_work_takes_no_time_on_simulated_nodes_and_its_sweep_stays_open() -> None:
+    verdict = named(lab_04.b1(lambda at: 500.0, cluster=SIMULATED), "mpptest-little-variation")
+    assert verdict.outcome == "inconclusive"
+    assert "computing takes no time" in verdict.evidence
+    assert "nodes that compute" in verdict.advice
 
 
 @pytest.mark.parametrize(
@@ -125,7 +133,9 @@ def test_pairs_that_take_each_others_cores_contradict_nothing(name: str) -> None
 
 def older(record: Record) -> Record:
     """The Record as the program before these ways would have measured it."""
-    record.points = [p for p in record.points if p.quantity != mpptest.QUANTITY]
+    record.points = [
+        p for p in record.points if p.quantity != mpptest.QUANTITY and "way" not in p.at
+    ]
     record.points.append(Point({"about": True}, facts={"program": "roundtrip", "mode": "ours"}))
     return record
 
@@ -135,6 +145,9 @@ OLD_RECORDS = {
     "A8": test_a8.measured,
     "A9": lambda: test_a9.measured(test_a9.link),
     "B1": lambda: lab_04.b1(lambda at: 500.0),
+    "B2": lambda: lab_04.rings("B2", lambda at: 1.0),
+    "B3": lambda: lab_04.rings("B3", lambda at: 1.0),
+    "B4": lambda: lab_04.b4(lambda at: 50.0, n=4),
 }
 
 
@@ -142,6 +155,10 @@ OLD_RECORDS = {
 def test_an_older_record_is_drawn_in_the_way_that_it_has(study: str) -> None:
     record = older(OLD_RECORDS[study]())
     assert draw(record).table["way"].nunique() == 1
+    for verdict in judge(record):
+        if verdict.claim.startswith(("mpptest-", "work-", "moderated-")):
+            assert verdict.outcome == "inconclusive"
+            assert verdict.advice
 
 
 def test_a_record_that_was_cut_short_is_not_called_older() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import pytest
 from made import decided, named
@@ -17,12 +18,18 @@ from tests.studies.overlap_records import record, samples
 
 OURS = ["differences-from-100000", "more-nodes", "hides"]
 ENDS = (min(a9.OVERLAPS), max(a9.OVERLAPS))
-CLAIMS = [*OURS, "mpptest-differences-from-100000", "mpptest-more-nodes"]
+AS_MPPTEST = ["mpptest-differences-from-100000", "mpptest-below-10-mb", "mpptest-more-nodes"]
+CLAIMS = [*OURS, *AS_MPPTEST, "work-above-10-mb", "work-one-line"]
 
 
 def from_100000(at: mpptest_records.At) -> float:
     """So slow a start that only messages of 100,000 bytes have a rate that can be seen."""
     return 20_000 + float(at["size_bytes"]) / 12.5
+
+
+def beside_work(at: mpptest_records.At) -> float:
+    """A nanosecond for every 10 bytes of work, beside an empty message."""
+    return 6 + float(at["overlap_bytes"]) / 10_000
 
 
 def measured(
@@ -33,6 +40,7 @@ def measured(
     overlaps: Sequence[int] = ENDS,
     alone: Sequence[int] = a9.SIZES,
     alone_us: Callable[[mpptest_records.At], float] = from_100000,
+    work_us: Callable[[mpptest_records.At], float] = beside_work,
 ) -> Record:
     """A Record of what the functions say: of ranks, protocol, message bytes and work in us; of mpptest's places."""
     points = []
@@ -47,8 +55,10 @@ def measured(
                     for point in here:
                         point.at["ranks"] = ranks
                     points += here
-    for at in mpptest_records.places(a9.RANKS, alone, bisect=True):
-        here = samples(mpptest.QUANTITY, at, alone_us(at), launches, noise)
+    swept = [(at, alone_us(at)) for at in mpptest_records.places(a9.RANKS, alone, bisect=True)]
+    of_work = mpptest_records.places(a9.RANKS, work=alone, bisect=False)
+    for at, us in [*swept, *((at, work_us(at)) for at in of_work)]:
+        here = samples(mpptest.QUANTITY, at, us, launches, noise)
         for point in here:
             point.at["ranks"] = at["ranks"]
         points += here
@@ -153,9 +163,37 @@ def test_the_lines_of_mpptests_way_part_where_the_message_is_long(
     assert decided(made)["mpptest-differences-from-100000"] == outcome
 
 
+@pytest.mark.parametrize(
+    ("claim", "changes", "outcome"),
+    [
+        ("mpptest-below-10-mb", {"alone_us": on_a_wire}, "contradicted"),
+        ("work-above-10-mb", {"work_us": lambda at: 0.2 * at["overlap_bytes"]}, "contradicted"),
+        ("work-one-line", {"work_us": lambda at: at["ranks"] * beside_work(at)}, "contradicted"),
+    ],
+)
+def test_a_sweep_of_messages_and_one_of_work_are_held_against_10_mb_per_second(
+    claim: str, changes: dict[str, Any], outcome: str
+) -> None:
+    made = measured(link, sizes=(1,), overlaps=(1,), **changes)
+    assert named(made, claim).outcome == outcome
+
+
+def test_rates_that_scatter_around_10_mb_per_second_are_open() -> None:
+    around = {
+        "alone_us": lambda at: at["size_bytes"] * at["ranks"] / 16,
+        "work_us": lambda at: at["overlap_bytes"] / 8,
+    }
+    made = wide(measured(link, sizes=(1,), overlaps=(1,), **around), 0.4)
+    for claim in ("mpptest-below-10-mb", "work-above-10-mb"):
+        verdict = named(made, claim)
+        assert verdict.outcome == "inconclusive"
+        assert "than 80 is asked" in verdict.evidence
+
+
 def test_the_picture_has_a_line_for_each_number_of_nodes_and_kind_of_call() -> None:
     figure = a9.STUDY.picture(measured(link))
-    assert set(figure.table["way"]) == {"message", "mpptest"}
+    assert set(figure.table["way"]) == {"message", "work", "mpptest"}
+    assert "paper A: less than this (10 MB/s)" in figure.alt
     assert set(figure.table["line"]) == {
         f"np {ranks}, {calls}" for ranks in a9.RANKS for calls in ("blocking", "non-blocking")
     }

@@ -30,6 +30,7 @@ from tests.studies.overlap_records import connected, record, timed
 
 WORK = 0.1
 CLAIMS = [
+    "larger-than-the-buffer",
     *("one-user-step", "solaris-step", "one-user-socket-step", "solaris-socket-step"),
     *("one-user-on-the-wire", "solaris-on-the-wire"),
     *("one-user-socket-on-the-wire", "solaris-socket-on-the-wire"),
@@ -99,11 +100,33 @@ def test_another_step_decides_its_claim_alone(
 ) -> None:
     found = decided(swept(PAPER | late))
     assert found.pop(claim) == outcome
+    buffers = found.pop("larger-than-the-buffer")
     assert set(found.values()) == {"holds"}
+    assert buffers == ("contradicted" if SOLARIS_SOCKET in late else "holds")
+
+
+def test_what_a_setting_of_ours_places_is_a_demonstration() -> None:
+    placed = [v.claim for v in d2.STUDY.claims(swept(PAPER)) if v.rests_on == "demonstration"]
+    assert placed == CLAIMS[1:5]
+
+
+@pytest.mark.parametrize(
+    ("late", "outcome"),
+    [
+        ({30, 40, 50, 60, 70, 80}, "holds"),
+        ({40, 50, 60, 70, 80}, "contradicted"),
+        (set(), "contradicted"),
+        ({30, 70, 80}, "inconclusive"),
+    ],
+)
+def test_messages_larger_than_the_buffer_wait_or_do_not(late: set[int], outcome: str) -> None:
+    """The buffer has 24 KB, so 20 KB may leave or wait."""
+    made = swept(PAPER | {ONE_USER_SOCKET: late})
+    assert decided(made)["larger-than-the-buffer"] == outcome
 
 
 def test_the_buffer_that_the_kernel_says_is_in_the_evidence() -> None:
-    seen = d2.STUDY.claims(swept(PAPER))[2]
+    seen = d2.STUDY.claims(swept(PAPER))[3]
     assert "the send buffer 24,576 by getsockopt" in seen.evidence
     assert seen.numbers["send_buffer_bytes"] == 24_576
 
@@ -179,6 +202,7 @@ def test_the_picture_marks_both_steps() -> None:
     assert "limit 64 KB: the step is between 60 KB and 70 KB." in figure.alt
     shaded = [round(patch.get_x()) for patch in figure.drawing.axes[0].patches]
     assert shaded == [10, 60]
+    assert "Marks of paper D, table 5, both clusters, across and up: 10 and 0.0003263" in figure.alt
 
 
 @pytest.mark.nightly

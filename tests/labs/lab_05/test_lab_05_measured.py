@@ -27,7 +27,7 @@ ONE_WAY = FEW | {"WAYS": (ONE_USER,)}
 CASES: list[tuple[ModuleType, dict[str, Any], dict[str, Any]]] = [
     (d1_synchronisation, FEW | {"CASES": ((ONE_USER, 40_000),), "SHARES": {"delay": 0.5}}, {}),
     (d2_message_size_sweep, ONE_WAY | {"PAPER_D": (10 * KB, 80 * KB)}, {"seconds": 0.005}),
-    (d4_both_sides, ONE_WAY | {"SIZES": (7 * KB,)}, {}),
+    (d4_both_sides, FEW | {"WAYS": (ONE_USER_SOCKET,), "SIZES": (7 * KB,)}, {}),
     # D4 runs its program in every run.
     (d5_improvement, FEW | {"WAYS": (ONE_USER, THREADED), "SIZES": (14 * KB, 28 * KB)}, {}),
     (

@@ -8,7 +8,14 @@ from typing import Any
 import pytest
 
 from beowulf import papers
-from beowulf.labs.lab_05.overlap import KB, ONE_USER, ONE_USER_SOCKET, Way
+from beowulf.labs.lab_05.overlap import (
+    DEFAULT,
+    KB,
+    ONE_USER,
+    ONE_USER_SOCKET,
+    SOLARIS_SOCKET,
+    Way,
+)
 from beowulf.measure.sweep import PAPER_D
 from beowulf.record import Record
 from beowulf.studies import find
@@ -42,6 +49,12 @@ def printed(alone_us: Callable[..., float], noise: Noise) -> Record:
     return a9.measured(a9.link, noise, **few, alone_us=alone_us)
 
 
+def worked(work_us: Callable[..., float], noise: Noise) -> Record:
+    """An A9 with two lengths of work in mpptest's way. Three lines within 10 % need a quieter machine."""
+    few: dict[str, Any] = {"sizes": (1,), "overlaps": (1,), "alone": (10_000, 1_000_000)}
+    return a9.measured(a9.link, lambda n: quieter(noise(n)), **few, work_us=work_us)
+
+
 def late(way: Way) -> Callable[[set[int], Noise], Record]:
     """A D2 in which rank 1 is late at some sizes. Noise may be large: what is judged lies at 0 or at 1."""
 
@@ -54,6 +67,13 @@ def late(way: Way) -> Callable[[set[int], Noise], Record]:
         return record("D2", points)
 
     return of
+
+
+def by_buffer(sizes: set[int], noise: Noise) -> Record:
+    """A D2 in which rank 1 is late at some sizes with the small buffer, and at the paper's with the larger one."""
+    made = late(ONE_USER_SOCKET)(sizes, noise)
+    made.points += late(SOLARIS_SOCKET)(d2.LARGE, noise).points
+    return made
 
 
 def left(way: Way) -> Callable[[int, Noise], Record]:
@@ -71,14 +91,28 @@ def one_sided(percent: float, noise: Noise) -> Record:
     return record("D3", d3.parts(10 * KB, percent, d3.d3.C, noise=lambda n: quieter(noise(n))))
 
 
+def small_buffer(percent: float, noise: Noise) -> Record:
+    """A D3 with this improvement at 65 KB with a small send buffer."""
+    points = d3.parts(
+        65 * KB, percent, d3.d3.C, noise=lambda n: quieter(noise(n)), way=ONE_USER_SOCKET
+    )
+    return record("D3", [*points, connected(ONE_USER_SOCKET)])
+
+
+def small_limit(percent: float, noise: Noise) -> Record:
+    """A D4 with this improvement at 70 KB with a small eager limit."""
+    places = dict.fromkeys(d4.d4.PAPER_PERCENT, percent)
+    return d4.measured({}, lambda n: quieter(noise(n)), {ONE_USER: places})
+
+
 def two_sided(percent: dict[tuple[int, int], float], noise: Noise) -> Record:
     """A D4 with these improvements."""
     return d4.measured(percent, lambda n: quieter(noise(n)))
 
 
-def hidden(all_hidden: bool | None, noise: Noise) -> Record:
-    """A D5 of one way, in which messages up to the limit are hidden (None), or none is."""
-    return d5.measured({ONE_USER: all_hidden}, noise, [ONE_USER])
+def hidden(held: int, noise: Noise) -> Record:
+    """A D5 of two ways, in which so much of a message is hidden with a small buffer."""
+    return d5.measured({ONE_USER_SOCKET: held}, noise, [ONE_USER_SOCKET, DEFAULT])
 
 
 def several(shown: dict[Any, float], noise: Noise) -> Record:
@@ -97,6 +131,14 @@ CASES: dict[str, tuple[Callable[[Any, Noise], Record], Any, Any]] = {
     "A9 more-nodes": (rings, a9.shared, a9.link),
     "A9 hides": (rings, a9.in_the_open, a9.link),
     "A9 mpptest-differences-from-100000": (printed, a9.one_line, a9.from_100000),
+    # At 1,000 bytes 100 us are 80 Mbit/s, of np 4 times 2.
+    "A9 mpptest-below-10-mb": (printed, lambda at: 190.0 + at["size_bytes"] / 1e6, a9.from_100000),
+    "A9 work-above-10-mb": (worked, lambda at: at["overlap_bytes"] / 9.5, a9.beside_work),
+    "A9 work-one-line": (
+        worked,
+        lambda at: a9.beside_work(at) * (1.12 if at["ranks"] > 2 else 1),
+        a9.beside_work,
+    ),
     **{
         f"D2 {way.mpich}-step": (late(way), set[int](), d2.PAPER[way])
         for way in (ONE_USER, ONE_USER_SOCKET)
@@ -104,8 +146,16 @@ CASES: dict[str, tuple[Callable[[Any, Noise], Record], Any, Any]] = {
     "D2 one-user-on-the-wire": (left(ONE_USER), 65_160, 80),
     "D2 one-user-socket-on-the-wire": (left(ONE_USER_SOCKET), 80, 15_928),
     "D3 no-gain-10kb": (one_sided, LEAST_GAIN, LOSS),
-    "D4 gain-7kb-p0 gain-70kb-p0 less-at-70kb-p0": (two_sided, NO_GAIN, d4.d4.PAPER_PERCENT),
-    "D5 one-user-gains-below one-user-gains-less-above": (hidden, False, None),
+    "D3 small-buffer-gains": (small_buffer, 0.0, -8.0),
+    "D4 limit-hides-nothing": (small_limit, LEAST_GAIN, 0.0),
+    "D4 gain-7kb-p0 gain-70kb-p0 gain-70kb-p1 less-at-70kb-p0": (
+        two_sided,
+        NO_GAIN,
+        d4.d4.PAPER_PERCENT,
+    ),
+    "D5 gains-below": (hidden, 0, 15_928),
+    "D5 gains-less-above": (hidden, 1 << 20, 15_928),
+    "D2 larger-than-the-buffer": (by_buffer, set[int](), d2.SMALL),
     "D6 one-user-socket-8-messages more-processes-gain-less": (several, {}, SHOWN),
     "D6 one-user-8-messages": (several, {(ONE_USER, 8): 0.8}, SHOWN),
     "D6 one-user-socket-1-messages": (several, {(ONE_USER_SOCKET, 1): 0.8}, SHOWN),

@@ -13,8 +13,10 @@ from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.labs.lab_06 import a11_long_messages as a11
 from beowulf.measure.roundtrips import HALF
 from beowulf.record import Record
-from beowulf.studies.wire_shares import Talk
+from beowulf.studies.wire_shares import LAUNCHES, Talk
+from tests.gold.lab_06 import USUAL
 from tests.labs.lab_06.wire_records import record
+from tests.studies.null_records import Noise, assert_told_apart
 
 
 def measured(protocols: tuple[str, ...] = a11.PROTOCOLS, **with_overlap: float) -> Record:
@@ -44,6 +46,29 @@ def test_a_rate_that_rises_as_in_the_paper_holds() -> None:
     found = decided(measured(("nonblocking",), **fast))
     rates = ("overlap-raises-rate", "overlap-raises-rate-talking", "nonblocking-beats-blocking")
     assert {found[claim] for claim in rates} == {"holds"}
+
+
+# With the paper's effects: its rates, and as many points of the shares as it prints.
+EFFECT = {"packets_per_s": a11.FASTER, "talking_packets_per_s": a11.FASTER}
+LONG = {"data": 0.01 * a11.papers("data_percent", 0), "overhead": 0.06}
+SHARE = {"data": 0.01 * a11.RISE_POINTS, "overhead": -0.01 * a11.RISE_POINTS}
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    "claim", ["overlap-raises-rate", "overlap-raises-data-share", "overlap-lowers-overhead"]
+)
+def test_noise_alone_rarely_holds_and_the_papers_effect_mostly(claim: str) -> None:
+    def of(effect: bool, noise: Noise) -> Record:
+        def figures(talk: Talk) -> Mapping[str, float]:
+            there = effect and talk.overlap_bytes == a11.MOST and talk.protocol == "nonblocking"
+            times = {name: USUAL[name] * (value if there else 1) for name, value in EFFECT.items()}
+            shares = {name: LONG[name] + (value if there else 0) for name, value in SHARE.items()}
+            return times | shares
+
+        return record("A11", a11.talks((0, a11.MOST)), figures, noise=noise, launches=LAUNCHES)
+
+    assert_told_apart(a11.STUDY, claim, of, without=False, effect=True)
 
 
 def test_overhead_and_data_share_are_judged_separately() -> None:

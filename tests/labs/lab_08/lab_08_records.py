@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import product
 from typing import Any
 
 from beowulf import papers
@@ -38,18 +39,66 @@ def measured(study: str, points: Iterable[Point], cluster: Mapping[str, Any]) ->
 
 # C1 and C2
 
+ONE_MB_PER_S, TWO_TIMES = 2.2, 1.85
+ODD, OTHERS = (1.05, 1.6), (1.6, 1.6)  # gains below a size of 512 bytes and from it on
+Samples = Callable[[int], Any]  # so many factors
 
-def tokens_with(change: Change, study: str = "C1", noise: float = 0.0) -> Record:
-    """A Record of tokens whose seconds are changed at some places, with noise from sample to sample."""
-    record = as_measured(lab_08.c1())
-    record.study = study
-    for each in record.points:
-        seconds = change(each.at, each.samples[0])
-        each.samples[:] = [
-            seconds * (1 + noise * ((n + each.at["networks"]) % 2))
-            for n in range(len(each.samples))
-        ]
-    return record
+
+def rate(networks: int, demand: int, size: int) -> float:
+    """MB/s as paper C describes its figures 1 and 2, at twice its rate: a cable each way."""
+    alone = ONE_MB_PER_S * size / (size + 1200)
+    if demand == 1:
+        return alone * (1.5 if networks == 2 and size > lab_08.PIECE else 1.0)
+    if networks == 1:
+        return ONE_MB_PER_S * size / (size + 220)
+    return TWO_TIMES * ONE_MB_PER_S * size / (size + 1024) * min(1.0, 0.5 + 0.1 * demand)
+
+
+def tokens_with(
+    change: Change = lambda at, seconds: seconds,
+    study: str = "C1",
+    noise: float | Samples = 0.0,
+    *,
+    demands: Iterable[int] = tokens.DEMANDS,
+    sizes: Iterable[int] = tokens.SIZES,
+    gains: Mapping[int, tuple[float, float]] = {2: ODD},
+    cluster: Mapping[str, Any] = {"rate": "10mbit", "networks": 2},
+) -> Record:
+    """A Record of the paper's tokens whose seconds are changed at some places, with noise from sample to sample.
+
+    `gains` are those of short and of long tokens where the kernel takes two networks in turn, by demand.
+    """
+    places = [
+        {"networks": n, "demand": d, "size_bytes": s}
+        for n in (1, 2)
+        for d in demands
+        for s in sizes
+    ]
+    places += [
+        {"networks": 1, "demand": d, "size_bytes": s, tokens.STRIPING: "on"}
+        for d in tokens.QUICK_DEMANDS if study == "C2" for s in tokens.STRIPED_SIZES
+    ]  # fmt: skip
+    points = []
+    for at in places:
+        seconds = change(
+            at, at["size_bytes"] / rate(at["networks"], at["demand"], at["size_bytes"]) * 1e-6
+        )
+        if tokens.STRIPING in at:
+            seconds /= gains.get(at["demand"], OTHERS)[at["size_bytes"] >= 512]
+        for launch in range(3):
+            factors = (
+                noise(10)
+                if callable(noise)
+                else [1 + noise * ((n + at["networks"]) % 2) for n in range(10)]
+            )
+            points.append(
+                Point(
+                    {**at, "launch": launch},
+                    tokens.QUANTITY,
+                    [seconds * float(each) for each in factors],
+                )
+            )
+    return measured(study, points, cluster)
 
 
 def same(_: dict[str, Any], seconds: float) -> float:
@@ -58,9 +107,17 @@ def same(_: dict[str, Any], seconds: float) -> float:
 
 def two_times(factor: float) -> Change:
     """Two networks carry so many times as much, with whatever token."""
-    return lambda at, _: (
-        lab_08.token_s(1, at["size_bytes"]) / (factor if at["networks"] == 2 else 1)
-    )
+
+    def change(at: dict[str, Any], seconds: float) -> float:
+        one = at["size_bytes"] / rate(1, at["demand"], at["size_bytes"]) * 1e-6
+        return one / factor if at["networks"] == 2 else seconds
+
+    return change
+
+
+def growing(power: float) -> Change:
+    """The rate grows evenly with the size, and saturates nowhere."""
+    return lambda at, _: 1e-4 * at["size_bytes"] ** (1 - power)
 
 
 def as_published(factor: float, cluster: Mapping[str, Any] = MACHINE) -> Record:
@@ -74,9 +131,7 @@ def as_published(factor: float, cluster: Mapping[str, Any] = MACHINE) -> Record:
         paper = named.get((at["networks"], at["demand"], at["size_bytes"]))
         return paper / factor if paper else seconds
 
-    record = tokens_with(change)
-    record.cluster = dict(cluster)
-    return record
+    return tokens_with(change, cluster=cluster)
 
 
 # C3
@@ -203,7 +258,7 @@ def galaxy(
 
 
 def machine(
-    fixed: Mapping[int, float] = {1: 4.5, 8: 25, 16: 27},
+    fixed: Mapping[int, float] = {1: 4.5, 8: 25, 16: 28},
     scaled: float = 60.5,
     galaxies: Iterable[float] = (18.0, 19.0, 20.0),
     eight: float = 17.5,
@@ -211,20 +266,27 @@ def machine(
     second_galaxy: float = 1.05,
     balancing: float = 1.5,
     communicating: float = 0.01,
+    ours: float = 1.0,
+    operations: Iterable[int] = c6_overhead.OPERATIONS,
 ) -> Record:
-    """A Record of C6 with these MFLOPS on one network, and these gains by a second one."""
+    """A Record of C6 with these MFLOPS on one network, and these gains by a second one.
+
+    `ours` is how many times as fast the gas is on 16 processors with our own operations a zone.
+    """
     points = []
     for cables in (1, 2):
         gains = (second, second_galaxy, balancing) if cables == 2 else (1.0, 1.0, 1.0)
         of_gas, of_galaxy, of_balancing = gains
         steps = {(nodes, 1): rate for nodes, rate in fixed.items()} | {(16, 16): scaled}
-        for (nodes, grown), rate in steps.items():
-            work = machine_1995.ZONE_FLOPS * c6_overhead.ZONES * grown / 1e6
+        for flops, ((nodes, grown), rate) in product(operations, steps.items()):
+            work = flops * c6_overhead.ZONES * grown / 1e6
             step = work / rate / (of_gas if nodes > 1 else 1.0)
-            at = {"cables": cables, "ranks": nodes, "launch": 0}
+            step /= ours if nodes == 16 and flops == machine_1995.ZONE_FLOPS else 1.0
+            at = {"cables": cables, "ranks": nodes, "launch": 0, "zone_flops": flops}
             at |= {"scaled": True} if grown > 1 else {}
-            shares = {"step": 1.0, "computing": 1 - communicating, "waiting": 0.0}
-            shares |= {"communicating": communicating}
+            shares = {"step": 1.0, "waiting": 0.0, "communicating": communicating}
+            # All that is not communicating is useful work, in equal parts.
+            shares["computing"] = work / fixed[1] / nodes / step
             points += [Point(at, f"{name}_s", [step * each]) for name, each in shares.items()]
         for particles, most in zip(c6_overhead.PARTICLES, galaxies, strict=True):
             for nodes, rate in ((1, 3.5), (8, eight), (16, most)):
@@ -243,15 +305,10 @@ def machine(
 # C7
 
 
-def barriers(us: Mapping[int, float], noise: float = 0.0) -> Record:
-    record = as_measured(lab_08.c7())
-    record.points = [
-        Point(
-            {"ranks": nodes, "launch": launch},
-            c7_barrier.QUANTITY,
-            [each * 1e-6 * (1 + noise * (n % 2)) for n in range(12)],
-        )
-        for nodes, each in us.items()
-        for launch in (0, 1, 2)
-    ]
-    return record
+def barriers(us: Mapping[int, float], noise: float | Samples = 0.0) -> Record:
+    points = []
+    for (nodes, each), launch in product(us.items(), range(3)):
+        factors = noise(12) if callable(noise) else [1 + noise * (n % 2) for n in range(12)]
+        samples = [each * 1e-6 * float(factor) for factor in factors]
+        points.append(Point({"ranks": nodes, "launch": launch}, c7_barrier.QUANTITY, samples))
+    return measured("C7", points, ONE_MACHINE)

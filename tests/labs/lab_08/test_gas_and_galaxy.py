@@ -372,7 +372,7 @@ def test_gas_and_galaxy_are_verified_on_a_cluster(
         assert record.complete, record.warnings
         found = {each.claim: each.outcome for each in judge(record)}
         assert {found[name] for name in verified} == {"holds"}
-        assert found["fixed-size"] == "inconclusive"
+        assert "fixed-size" not in found  # two cores are too few for 16 ranks
         assert study.STUDY.draw(record).alt
         rows = study.table(record)
         assert rows["nodes"][0] == rows["speed_up"][0] == 1
@@ -385,7 +385,9 @@ def test_the_machine_of_1995_has_the_points_of_figure_1_and_a_step_in_its_parts(
 ) -> None:
     machine = simulated.beside(machine_1995.ethernet(), tmp_path / "machine")
     record = c1_tokens.STUDY.measure(machine, tmp_path, quick=True)
-    assert {each.claim: each.outcome for each in judge(record)}["figure-1"] == "holds"
+    found = {each.claim: each.outcome for each in judge(record)}
+    assert found["figure-1"] == found["three-networks"] == found["demand-one"] == "holds"
+    assert not record.warnings  # its messages cross a cable, if a simulated one
 
     monkeypatch.setattr(c6_overhead, "QUICK_NODES", (1, 16))
     monkeypatch.setattr(c6_overhead, "PARTICLES", (1000, 2000))
@@ -396,8 +398,10 @@ def test_the_machine_of_1995_has_the_points_of_figure_1_and_a_step_in_its_parts(
     parts = rows[[f"{name}_percent" for name in c6_overhead.PARTS]].sum(axis=1)
     assert parts.between(99, 101).all(), rows
     assert rows[rows["nodes"] == 1]["speed_up"].eq(1).all()
-    found = {each.claim: each.outcome for each in judge(record)}
-    assert found["gas-fixed"] == found["gas-scaled"] == "holds"
+    found = {each.claim: each for each in judge(record)}
+    assert found["gas-scaled"].outcome == found["gas-not-communication"].outcome == "holds"
+    # The paper's 31 MFLOPS come out with our own operations alone.
+    assert "holds with 849, contradicted with 2,000" in found["gas-fixed"].evidence
 
 
 def test_a_barrier_has_a_time_for_each_number_of_nodes(
