@@ -22,7 +22,7 @@ ABOUT = """\
 What the papers' claims came to when each study was measured in full, with `beowulf study ID` and without `--quick`, on
 one machine. Other machines give other figures, and may give other Verdicts. [How we measure](measuring.md) says what a
 figure promises; `python -m benchmarks full_studies` measures once more, and `python -m benchmarks.results_page` writes
-this page. It is published with each release.
+this page. It is published with each release. E3 to E5 are measured before and after, with `beowulf tune compare`.
 
 A claim names its place in the paper. Below the papers' claims are demonstrations, which show what was put in, and what
 these labs ask beyond the paper, as own checks: neither counts in the summary. What is simulated as well has a section

@@ -45,7 +45,8 @@ def bars(
     all_values = [value for each in series.values() for value in each.values()]
     begin = 1.0 if factors else 0.0
     with style():
-        drawing, axes = paper(height=1.3 + 0.38 * len(names) * max(1.0, 0.62 * len(series)))
+        room = 0.5 * len(published or {})  # for the legend
+        drawing, axes = paper(height=1.3 + room + 0.38 * len(names) * max(1.0, 0.62 * len(series)))
         thick = 0.8 / max(len(series), 1)
         for number, (label, each) in enumerate(series.items()):
             places = [place for place, name in enumerate(names) if name in each]
