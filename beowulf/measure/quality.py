@@ -16,6 +16,8 @@ FEWEST_QUICK = 10
 LAUNCHES_DIFFER = 0.05
 # With fewer samples a launch has no spread that another launch could be held against.
 FEWEST_OF_A_LAUNCH = 5
+# An interval that draws among so many launches is as wide as they differ; with fewer it can be too narrow.
+ENOUGH_LAUNCHES = 6
 # So large a share of the sweep's places may have launches that disagree: a burst of noise hits some.
 PLACES_DIFFER = 0.2
 
@@ -74,10 +76,12 @@ def _places(points: list[Point]) -> dict[str, list[Point]]:
 def _launches_differ(points: list[Point], similar_within: float) -> bool:
     """Whether some two launches differ by more than matters, and by more than the spread of both.
 
-    The interval of a median takes all samples for equal. It is too narrow where launches differ, and
-    right enough where their middle halves overlap. The quartiles of 5 samples or more make two launches
+    The interval of a median is too narrow where a few launches differ, and right enough where there are more of them,
+    or where their middle halves overlap. The quartiles of 5 samples or more make two launches
     of the same kind differ at one place of twenty by chance, those of 10 at one of two hundred.
     """
+    if len(points) >= ENOUGH_LAUNCHES:
+        return False
     quartiles = [
         np.percentile(point.samples, (25, 50, 75))
         for point in points
