@@ -62,10 +62,11 @@ def _differences(
     for ranks in sorted({int(p.at["ranks"]) for p in record.points if p.quantity == quantity}):
         compared = pairs(record, quantity, "protocol", nonblocking, "blocking", ranks=ranks)
         for size, both in compared.items():
-            us = both.summary(lambda new, old: new - old)
-            share = both.summary(lambda new, old: (new - old) / old)
+            blocking_us = median(old for _, old in both.values)
             bits = 8 * size * times(ranks)
-            mbit = both.summary(partial(_rate_change, bits))
+            us = both.summary(lambda new, old: new - old, blocking_us)
+            share = both.summary(lambda new, old: (new - old) / old, 1.0)
+            mbit = both.summary(partial(_rate_change, bits), bits / blocking_us)
             rows.append(
                 {
                     "ranks": ranks,
@@ -77,7 +78,7 @@ def _differences(
                     "share": share.median,
                     "low_share": share.low,
                     "high_share": share.high,
-                    "blocking_mbit_per_s": bits / median(old for _, old in both.values),
+                    "blocking_mbit_per_s": bits / blocking_us,
                     "difference_mbit_per_s": mbit.median,
                     "low_mbit_per_s": mbit.low,
                     "high_mbit_per_s": mbit.high,

@@ -64,8 +64,8 @@ def drawn(seed: int, middle: float, spread: float, n: int = 20) -> list[float]:
         ([drawn(1, 10.0, 0.05), drawn(2, 12.0, 0.05), drawn(3, 11.0, 5.0)], True),
         ([drawn(1, 10.0, 0.1), [*drawn(2, 10.0, 0.1), 90.0, 95.0, 99.0]], False),
         ([[10.0 + number % 2] for number in range(30)], False),
-        ([drawn(number, 10.0 + number, 0.05) for number in range(5)], True),
-        ([drawn(number, 10.0 + number, 0.05) for number in range(6)], False),
+        ([drawn(number, 10.0 + number / 2, 0.05) for number in range(5)], True),
+        ([drawn(number, 10.0 + number / 2, 0.05) for number in range(6)], False),
     ],
     ids=[
         "within their spread",

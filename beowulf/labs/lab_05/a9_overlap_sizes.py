@@ -184,7 +184,7 @@ def saved(record: Record, short: int, long: int) -> dict[int, Summary]:
                     both.values, other.values, strict=True
                 )
             ]
-            shares[size] = summary(each, launches=both.launches, busy=record.busy)
+            shares[size] = summary(each, launches=both.launches, busy=record.busy, compared=1.0)
     return shares
 
 
