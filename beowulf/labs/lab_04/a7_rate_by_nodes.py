@@ -179,6 +179,7 @@ STUDY = Study(
             "More nodes have a higher rate as mpptest prints it with -bisect: one pair's, times np / 2",
             lambda facts: mpptest_reading.more_nodes(facts.record),
             place="figures 13 to 15",
+            rests_on="demonstration",  # of its own factor
         ),
         mpptest_reading.claim(
             "mpptest-same-pair",

@@ -249,6 +249,7 @@ STUDY = Study(
             "In mpptest's way, with -bisect, more nodes have a higher rate: one pair's, times np / 2",
             mpptest_reading.more_nodes,
             place="figure 18",
+            rests_on="demonstration",  # of its own factor
         ),
         mpptest_reading.claim(
             "work-above-10-mb",
