@@ -5,7 +5,7 @@ nodes, in sweeps up to 100,000 and up to 10,000,000 bytes. Its programs came fro
 began between 100,000 and 131,072 bytes; MPICH's default over sockets still is 131,072.
 It is measured in two ways. Ours: every rank of a ring sends to the next, which means the same for 2, 3 and 4 ranks.
 Blocking ranks take turns (MPI_Send and MPI_Recv); MPI_Sendrecv would post both and wait, as non-blocking ones do. The
-paper's, probably: mpptest with -bisect, up to 500,000 bytes. The paper prints no figures, so what falls or jumps has
+paper's, probably: mpptest with -bisect, up to 500,000 bytes. The paper prints no numbers, so what falls or jumps has
 to do so by 2 % of the blocking time; less is no difference, which contradicts.
 """
 
@@ -106,7 +106,7 @@ STUDY = Study(
             " were paired nor the sizes beside its jump."
         ),
         "inconclusive": (
-            "The paper prints no figures, so 2 % of the blocking time have to show, and where four ranks share two"
+            "The paper prints no numbers, so 2 % of the blocking time have to show, and where four ranks share two"
             " cores the difference of two calls scatters by more; four cores, PCs or the simulated cluster decide it."
         ),
     },

@@ -2,7 +2,7 @@
 
 Paper B, figure 5: the difference falls with more nodes below 100,000 bytes, does not change at 100,000, and above
 rises from 3 to 4 nodes. It is measured in two ways, as B2: ours sums the rate over all ranks of a ring, as in A7, and
-blocking ranks take turns; mpptest with -bisect prints one pair's rate times np / 2. The paper prints no figures: what
+blocking ranks take turns; mpptest with -bisect prints one pair's rate times np / 2. The paper prints no numbers: what
 rises or falls has to do so by 2 % of the blocking rate of few nodes; less is no difference.
 """
 
@@ -78,7 +78,7 @@ STUDY = Study(
         "contradicted": (
             "Each node of a ring adds a cable, so the difference grows below 100,000 bytes, too, and in mpptest's pairs"
             " both calls carry the same, so nothing falls or rises; the paper prints neither how its nodes were paired"
-            " nor a figure."
+            " nor a number."
         ),
         "inconclusive": (
             "A message above 100,000 bytes takes 8 ms and more, so a launch has few, and where four ranks share two"

@@ -55,7 +55,7 @@ SPINNING_LAUNCHES = 3  # a rank that spins uses its whole core, whatever is sent
 CHUNK_S, CHUNKS = 0.1, 20
 MOST_TRIPS = 1_000_000  # of a run of mpptest's, which ends after CHUNK_S
 AS_MPPTEST = {"blocking": "blocking", "nonblocking": "async"}
-CLEARLY_MORE = 1.0  # percent of a core: the paper read whole percents off the display
+CLEARLY_MORE = 1.0  # percent of a core: the paper's peaks were read off the display by hand
 ASKED = f"more by {CLEARLY_MORE:g} % of a core"
 
 

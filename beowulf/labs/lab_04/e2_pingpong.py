@@ -1,8 +1,8 @@
 """E2, IMB PingPong: half the round trip of short messages, as Intel's benchmark takes it.
 
-Paper E, section 4.1: mean and deviation over runs; by default about 50 us on its Gigabit Ethernet.
-Here each sample is what one run of IMB would print, the mean of 1000 repetitions, so the deviation
-of the samples is the one that the paper prints. Median and quartiles are given beside it.
+Paper E, section 4.1: mean and deviation; section 6: by default about 50 us on its Gigabit Ethernet.
+Here each sample is what one run of IMB would print, the mean of 1000 repetitions. Most likely the deviation
+of such means is the one that the paper prints; it does not say. Median and quartiles are given beside it.
 
 The paper names netperf, which measures the network's protocol without MPI: a request and its response over TCP, and
 over UDP. Both are measured beside it, by request_response.c.
@@ -75,7 +75,7 @@ def _smallest(record: Record) -> tuple[int, pd.Series[float]]:
 
 
 def default_latency(record: Record) -> Judgement:
-    """Section 4.1: the mean of the shortest message."""
+    """Section 6: the mean of the shortest message."""
     size, samples = _smallest(record)
     mean, deviation = float(samples.mean()), float(samples.std(ddof=0))
     no_card = {

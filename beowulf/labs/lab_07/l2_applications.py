@@ -1,6 +1,6 @@
 """L2, the synthetic gain beside the application's: what a shorter way for one byte gives to programs that compute too.
 
-Paper E, sections 4.2 to 4.4, measured its ping-pong, HPL, HPCC and a search before and after, and concludes that
+Paper E, sections 4.1 to 4.4, measured its ping-pong, HPL, HPCC and a search before and after, and concludes that
 the ping-pong's gain is the limit of what an application can get. E3, E4 and E5 measure the same programs; here are
 four kernels of NPB that talk much, beside the ping-pong, before and after in turns on all four nodes.
 """
