@@ -189,7 +189,7 @@ def steps_at_the_limits(facts: Facts) -> Judgement:
     full = " and without --quick" if facts.record.sweep.get("quick") else ""
     return Judgement(
         "contradicted" if wrong else outcome,
-        "; ".join(listed),
+        "; ".join([*listed, f"within 1/{PARTS} of the limit is asked"]),
         numbers,
         advice=f"The step is small beside the time of a long message: measure on a quiet machine{full};"
         " study D2 finds the same limit where a rank works meanwhile.",

@@ -108,14 +108,15 @@ def _shock(record: Record) -> Judgement:
     found = orders(record, SHOCK)
     low, high = SHOCK_ORDER
     right = all(low < each < high for *_, each in found)
-    return computed(right, f"order {_said(found)}", {"order": found[-1][-1]})
+    asked = f"{low:g} to {high:g} is asked"
+    return computed(right, f"order {_said(found)}; {asked}", {"order": found[-1][-1]})
 
 
 def _smooth(record: Record) -> Judgement:
     result(record, what="verified", problem=RAMP)
     found, wave = orders(record, RAMP), orders(record, WAVE)
     high = all(each > SMOOTH_ORDER for *_, each in found)
-    evidence = f"order {_said(found)}; on a wave, whose maximum the method flattens, {_said(wave)}"
+    evidence = f"order {_said(found)}, and more than {SMOOTH_ORDER:g} is asked; on a wave, whose maximum the method flattens, {_said(wave)}"
     numbers = {"order": found[-1][-1], "order_of_wave": wave[-1][-1]}
     return computed(high, evidence, numbers)
 
@@ -123,7 +124,10 @@ def _smooth(record: Record) -> Judgement:
 def _conserved(record: Record) -> Judgement:
     found = result(record, what="speed")
     drifts = {name: abs(found[f"{name}_drift"]) for name in CONSERVED}
-    evidence = f"the largest change is {max(drifts.values()):.1e} of the whole in {STEPS} steps"
+    evidence = (
+        f"the largest change is {max(drifts.values()):.1e} of the whole in {STEPS} steps, and less"
+    )
+    evidence += f" than {ROUNDING:.0e} is asked"
     return computed(max(drifts.values()) < ROUNDING, evidence, drifts)
 
 
