@@ -116,7 +116,10 @@ def _smooth(record: Record) -> Judgement:
     result(record, what="verified", problem=RAMP)
     found, wave = orders(record, RAMP), orders(record, WAVE)
     high = all(each > SMOOTH_ORDER for *_, each in found)
-    evidence = f"order {_said(found)}, and more than {SMOOTH_ORDER:g} is asked; on a wave, whose maximum the method flattens, {_said(wave)}"
+    evidence = (
+        f"order {_said(found)}, and more than {SMOOTH_ORDER:g} is asked;"
+        f" on a wave, whose maximum the method flattens, {_said(wave)}"
+    )
     numbers = {"order": found[-1][-1], "order_of_wave": wave[-1][-1]}
     return computed(high, evidence, numbers)
 

@@ -132,7 +132,8 @@ def _growth(record: Record) -> Judgement:
     first, last = found.iloc[0], found.iloc[-1]
     evidence = (
         f"{first.interactions:.0f} interactions a particle of {first.particles:,.0f}, {last.interactions:.0f} of"
-        f" {last.particles:,.0f}; at most {off:.1%} off a straight line over log N, and less than {OFF_THE_LINE:.0%} is asked"
+        f" {last.particles:,.0f}; at most {off:.1%} off a straight line over log N, and less"
+        f" than {OFF_THE_LINE:.0%} is asked"
     )
     return computed(slope > 0 and off < OFF_THE_LINE, evidence, {"off": off})
 
