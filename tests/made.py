@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import json
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -52,8 +53,9 @@ def record(
     )
 
 
-def outcomes(verdicts: Iterable[Any]) -> dict[str, str]:
-    """By claim, its outcome."""
+def outcomes(verdicts: Sequence[Any]) -> dict[str, str]:
+    """By claim, its outcome, of Verdicts that JSON can hold."""
+    json.dumps([verdict.as_plain() for verdict in verdicts])
     return {verdict.claim: verdict.outcome for verdict in verdicts}
 
 

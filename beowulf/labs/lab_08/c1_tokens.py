@@ -107,7 +107,7 @@ def _figure(facts: Tokens) -> Judgement:
     ]
     near = sum(1 - NEAR <= times <= 1 + NEAR for times in found)
     evidence = f"{near} of {len(found)} points, {min(found):.2f} to {max(found):.2f} times as much"
-    numbers = {"near": near, "points": len(found)}
+    numbers = {"near": int(near), "points": len(found)}
     return Judgement("holds" if near == len(found) else "contradicted", evidence, numbers)
 
 
