@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import gc
-import hashlib
 import os
 import shutil
 import signal
@@ -21,7 +19,6 @@ import pytest
 from running import PATIENCE_S, Beowulf
 
 from autograder import sandbox
-from beowulf import mpi, paths
 from beowulf.cluster.common.config import ClusterConfig
 from beowulf.cluster.namespaces import cluster as namespaces
 from beowulf.cluster.namespaces import supervisor
@@ -100,30 +97,6 @@ def no_cluster_where_there_can_be_none() -> Iterator[None]:
         if NONE_CAN_BE_MADE:
             patch.setattr(supervisor, "start", start)
             patch.setattr(sandbox, "_run", start)
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def labs_are_compiled_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Compile a program of the labs, which no test changes, once for all processes of tests."""
-    base = tmp_path_factory.getbasetemp()
-    folder = (base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base) / "compiled"
-    folder.mkdir(exist_ok=True)
-    compiled = mpi.build
-
-    def build(source: Path, *, output: Path | None = None, **how: Any) -> Path:
-        if output is None or not source.is_relative_to(paths.root() / "labs"):
-            return compiled(source, output=output, **how)
-        key = repr((source, sorted(how.items()), os.environ.get("MPICH_CC")))
-        kept = folder / f"{source.stem}-{hashlib.sha256(key.encode()).hexdigest()[:12]}"
-        with Path(f"{kept}.lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            if not kept.exists():
-                compiled(source, output=kept, **how)
-        return Path(shutil.copy2(kept, output))
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(mpi, "build", build)
         yield
 
 

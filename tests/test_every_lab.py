@@ -22,10 +22,6 @@ from beowulf.measure import machine_queue
 
 KINDS = ("namespaces", "pcs", "slurm")
 ALONE = "pcs"  # without a course
-# Of those that give their points on a busy machine, too, the one that needs the least of its cores; it listens to an
-# idle wire for ten seconds instead of a minute.
-IN_EVERY_RUN = ("01-validation", "namespaces")
-SHORTER = {'study("A5", cluster)': 'study("A5", cluster, quick=True)'}
 # What a kind cannot show, with the reason, by lab and question: (lab, kind) -> {question: why}.
 ONE_NETWORK = dict.fromkeys(
     ("c1-record", "saturation", "second-network"), "these machines have one network"
@@ -45,9 +41,7 @@ def school(namespaces_work: None, tmp_path_factory: pytest.TempPathFactory) -> I
 
 
 @contextmanager
-def up(
-    slug: str, kind: str, request: pytest.FixtureRequest, here: Path, *, rests: bool = True
-) -> Iterator[Beowulf]:
+def up(slug: str, kind: str, request: pytest.FixtureRequest, here: Path) -> Iterator[Beowulf]:
     """A learner with a cluster of that kind, as the lab asks for it, and time for the machine to rest first."""
     if kind == "namespaces":
         learner, words = Beowulf(here / "state", here), BOOTED.get(slug, [])
@@ -57,10 +51,8 @@ def up(
         words = ["--target", "slurm" if kind == "slurm" else str(school.inventory)]
         words += ["--minutes", "60"] if kind == "slurm" else []
     learner("up", *words)
-    if rests:
-        machine_queue.rest(
-            lambda _: None, full_studies.REST_S
-        )  # no measurement is judged by the load of its set-up
+    # No measurement is judged by the load of its set-up.
+    machine_queue.rest(lambda _: None, full_studies.REST_S)
     try:
         yield learner
     finally:
@@ -68,14 +60,9 @@ def up(
 
 
 @pytest.mark.cluster
+@pytest.mark.nightly
 @pytest.mark.timeout(3600)
-@pytest.mark.parametrize(
-    ("slug", "kind"),
-    [
-        pytest.param(*each, marks=() if each == IN_EVERY_RUN else pytest.mark.nightly)
-        for each in product(paths.labs(), KINDS)
-    ],
-)
+@pytest.mark.parametrize(("slug", "kind"), product(paths.labs(), KINDS))
 def test_a_lab_gets_all_points_that_the_kind_allows(
     slug: str,
     kind: str,
@@ -83,11 +70,10 @@ def test_a_lab_gets_all_points_that_the_kind_allows(
     request: pytest.FixtureRequest,
     tmp_path: Path,
 ) -> None:
-    with up(slug, kind, request, tmp_path, rests=(slug, kind) != IN_EVERY_RUN) as learner:
+    with up(slug, kind, request, tmp_path) as learner:
         allowed = NOT_TO_BE_HAD.get((slug, kind), {})
         course = None if kind == ALONE else with_codes(tmp_path / "course")
-        shorter = SHORTER if (slug, kind) == IN_EVERY_RUN else {}
-        graded = worked_through(learner, slug, tmp_path / "work", allowed, course, shorter)
+        graded = worked_through(learner, slug, tmp_path / "work", allowed, course)
     print(slug, kind, graded)
     assert not graded.lost
 

@@ -191,7 +191,7 @@ OTHERS = [path for path in PROGRAMS if path not in ONE_EACH]
 
 @pytest.mark.parametrize(
     "program",
-    first(len(ONE_EACH), ONE_EACH + OTHERS),
+    first(3, ONE_EACH + OTHERS),
     ids=lambda path: f"{path.parent.name}-{path.stem}",
 )
 def test_the_compile_line_at_the_head_of_a_program_works_where_its_copy_lies(

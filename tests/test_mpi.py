@@ -10,6 +10,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -94,6 +95,22 @@ def nothing_is_left(learner: Beowulf, program: Path) -> None:
         lambda: not any(name in words for words in learner.processes() for name in names),
         "nothing of the run is left",
     )
+
+
+def test_a_program_of_the_labs_is_compiled_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first_time = mpi.build(LAB / "ring.c", output=tmp_path / "first")
+    own = tmp_path / "ring.c"
+    shutil.copy(LAB / "ring.c", own)
+    with pytest.raises(LabError, match="fno-such-flag"):
+        mpi.build(LAB / "ring.c", output=tmp_path / "other", flags=["-fno-such-flag"])
+    no_compiler = partial(subprocess.CompletedProcess, [], 1, "", "no compiler")
+    monkeypatch.setattr(subprocess, "run", lambda *words, **how: no_compiler())
+    again = mpi.build(LAB / "ring.c", output=tmp_path / "again")
+    assert again.read_bytes() == first_time.read_bytes()
+    with pytest.raises(LabError, match="no compiler"):
+        mpi.build(own, output=tmp_path / "own")
 
 
 def test_hello_reaches_every_node(cluster: NamespaceCluster, lab_folder: Path) -> None:

@@ -76,13 +76,12 @@ def worked_through(
     folder: Path,
     allowed: Collection[str] = (),
     course: Path | None = None,
-    shorter: Mapping[str, str] | None = None,
 ) -> Graded:
     """Lay a lab out in `folder`, run its notebook on the learner's cluster, hand in and grade.
 
     With a `course`, it is done and graded under the personal code of its learner. Where a question that is not
     `allowed` to lose points does, everything is measured once more, as a learner would on a busy machine: an answer
-    counts when it fits one of the Records. `shorter` are texts of its cells, and what is put in their place.
+    counts when it fits one of the Records.
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BEOWULF_WORK", str(folder))
@@ -93,10 +92,6 @@ def worked_through(
     if own:
         (notebook.parent / personal_code.FILE).write_text(own.word)
     author = _with_answers_kept(release.instructor_version(release.sources()[slug]), slug)
-    for long, short in (shorter or {}).items():
-        assert any(long in cell.source for cell in author.cells), f"no cell has {long}"
-        for cell in author.cells:
-            cell.source = cell.source.replace(long, short)
     began = time.monotonic()
     runs = 0
     while runs < MOST_RUNS:

@@ -86,6 +86,7 @@ def focus_and_hover(page: Any) -> None:
         each.dispatch_event("focus")
 
 
+@pytest.mark.nightly
 @pytest.mark.browser
 def test_nothing_of_a_hand_in_acts_in_feedback_and_report(attacked: Course, browser: Any) -> None:
     watched = Watched(browser)

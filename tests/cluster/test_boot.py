@@ -113,6 +113,7 @@ def test_nodes_keep_their_files_when_the_machines_own_ones_are_replaced(
     assert beowulf("ssh", "node01", "cat /etc/of-a-new-package") == "new\n"
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(os.getuid() != 0, reason="only root hides a folder of the machine")
 def test_a_container_without_dev_net_boots(tmp_path: Path) -> None:
     learner = Beowulf(tmp_path / "state", tmp_path)
@@ -168,6 +169,7 @@ def test_nodes_outlive_the_terminal_that_booted_them(beowulf: Beowulf) -> None:
     assert state_of(beowulf) == {"node00": "up", "node01": "up"}
 
 
+@pytest.mark.nightly
 def test_a_state_folder_with_blanks_quotes_and_marks_in_its_name_works(tmp_path: Path) -> None:
     odd = Beowulf(tmp_path / 'it\'s a "Böx" 100%d $HOME [x] \\ #1', tmp_path)
     try:

@@ -99,6 +99,7 @@ def test_a_killed_down_is_finished_by_the_next(beowulf: Beowulf, delay_s: float)
     assert not beowulf.state.exists()
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("number", "turns"),
     first(1, [(signal.SIGKILL, 2), (signal.SIGKILL, 12), (signal.SIGINT, 8), (signal.SIGTERM, 8)]),

@@ -173,6 +173,7 @@ def test_engines_are_one_world_under_the_names(
     assert all(f"node0{rank} {rank}" in said for rank in range(4)), said
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("library", first(1, ["classic", "modern"]))
 def test_the_cpu_use_of_each_node_is_that_of_its_own_rank(
     learner: Beowulf, monkeypatch: pytest.MonkeyPatch, library: str

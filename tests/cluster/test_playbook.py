@@ -274,6 +274,7 @@ def test_two_machines_whose_addresses_are_changed_round_are_noticed(
     learner("up", "--target", inventory)
 
 
+@pytest.mark.nightly
 def test_a_full_disk_on_one_node_is_named_and_nothing_half_is_left(
     first: str, learner: Beowulf, pcs: Hall, cluster: SshCluster
 ) -> None:

@@ -67,6 +67,7 @@ def soon_ended(plate: Path) -> None:
     header.write_text(header.read_text().replace("LIMIT_S = 20", "LIMIT_S = 2"))
 
 
+@pytest.mark.nightly
 def test_the_steps_of_a_learner_are_measured_by_loops_numpy_and_in_c(
     plate: Path, cluster: NamespaceCluster, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -173,6 +174,7 @@ def test_an_exchange_that_hangs_is_named_by_rank_and_line_and_the_others_are_mea
     assert set(heat.table(record)["way"]) == {"nonblocking"}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("language", first(1, ["Python", "C"]))
 def test_an_overlapped_step_is_measured_beside_its_parts(
     plate: Path, cluster: NamespaceCluster, language: measurements.Language
@@ -211,6 +213,7 @@ def test_a_wrong_overlap_in_c_is_named_by_rank_and_row(
     assert "(rank " in why
 
 
+@pytest.mark.nightly
 def test_a_capture_has_each_ghost_row_of_each_step(plate: Path, cluster: NamespaceCluster) -> None:
     record = heat.capture(cluster, steps=5, columns=500, folder=plate)
     sound(record, plate)

@@ -18,6 +18,7 @@ from beowulf.tuning.knobs import ALL
 pytestmark = pytest.mark.cluster
 
 
+@pytest.mark.nightly
 def test_the_data_of_a_long_message_leave_in_the_call_that_waits(
     records: Path, cluster: NamespaceCluster
 ) -> None:

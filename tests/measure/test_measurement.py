@@ -200,6 +200,7 @@ long sysconf(int name) {
 """
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("language", first(1, ["c", "py"]))
 def test_a_node_with_too_little_memory_ends_all_ranks_and_is_named(
     cluster: NamespaceCluster, tmp_path: Path, language: str

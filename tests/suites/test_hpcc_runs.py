@@ -51,6 +51,7 @@ def test_the_nodes_shells_still_have_our_mpi_first(cluster: NamespaceCluster, ma
         assert "openmpi" not in said[3]
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("hpcc_is_here")
 def test_a_failed_check_ends_with_1_after_the_figures_were_shown(
     cluster: NamespaceCluster, monkeypatch: pytest.MonkeyPatch

@@ -102,6 +102,7 @@ def whole(folder: Path, database: Path, queries: Path) -> set[str]:
     return set(done.stdout.splitlines())
 
 
+@pytest.mark.nightly
 @pytest.mark.cluster
 @pytest.mark.usefixtures("blast_is_here")
 def test_any_number_of_parts_finds_what_the_whole_has(at_cluster: Beowulf) -> None:

@@ -159,6 +159,7 @@ def test_datagrams_that_never_arrive_end_the_program_with_a_sentence(beowulf: Be
     assert "More than 3 datagrams were lost between the nodes." in said
 
 
+@pytest.mark.nightly
 def test_b4_reads_the_cpu_use_of_both_nodes(
     cluster: NamespaceCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -171,6 +171,7 @@ def test_a_wrong_function_is_kept_with_its_faults_and_gives_no_sample(
     assert list(records.glob("E2-own-*.json"))
 
 
+@pytest.mark.nightly
 @pytest.mark.cluster
 def test_a_function_that_is_wrong_sometimes_keeps_its_right_samples_and_says_how_often(
     engines: Engines, records: Path, capsys: pytest.CaptureFixture[str]

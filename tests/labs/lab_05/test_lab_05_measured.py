@@ -40,6 +40,7 @@ CASES: list[tuple[ModuleType, dict[str, Any], dict[str, Any]]] = [
 ]
 
 
+@pytest.mark.nightly
 @pytest.mark.cluster
 @pytest.mark.parametrize(("module", "changes", "options"), first(3, CASES))
 def test_a_study_runs_from_measure_to_picture(

@@ -106,6 +106,7 @@ def test_the_gas_has_the_same_bits_on_any_number_of_ranks_and_without_tiles(run:
     } == {alone}
 
 
+@pytest.mark.nightly
 def test_a_shock_tube_comes_nearer_to_the_exact_solution_with_its_order(run: Any) -> None:
     assert 0.6 < order(run, "sod-x", "100,4", "200,4") < 1.3
 
@@ -125,6 +126,7 @@ def test_a_sweep_has_as_many_operations_as_mflops_are_counted_with(tmp_path: Pat
     assert 2 * ran + 13 == machine_1995.ZONE_FLOPS
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("ranks", "tiles"), first(1, [(3, "3,4"), (2, "3,2"), (4, "2,6")]))
 def test_tiles_that_a_rank_sweeps_together_have_the_same_bits_as_alone(
     run: Any, ranks: int, tiles: str
