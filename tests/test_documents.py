@@ -104,6 +104,7 @@ def typed(each: Shown, folder: Path, environment: dict[str, str]) -> str:
 
 
 @pytest.mark.cluster
+@pytest.mark.nightly
 def test_what_the_readme_shows_happens(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "labs", tmp_path / "checkout" / "labs")
     differs = followed(ROOT / "README.md", tmp_path / "checkout", surroundings(tmp_path))

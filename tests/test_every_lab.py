@@ -62,7 +62,7 @@ def up(slug: str, kind: str, request: pytest.FixtureRequest, here: Path) -> Iter
 @pytest.mark.cluster
 @pytest.mark.nightly
 @pytest.mark.timeout(3600)
-@pytest.mark.parametrize(("slug", "kind"), product(paths.labs(), KINDS))
+@pytest.mark.parametrize(("slug", "kind"), [*product(paths.labs(), KINDS)])
 def test_a_lab_gets_all_points_that_the_kind_allows(
     slug: str,
     kind: str,

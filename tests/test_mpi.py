@@ -163,6 +163,7 @@ def test_mpi4py_runs_on_the_library_that_the_papers_results_depend_on(at_cluster
     assert "ch3" in at_cluster("ssh", "node00", "mpichversion")
 
 
+@pytest.mark.nightly
 def test_the_modern_library_runs_programs_of_its_own(beowulf: Beowulf) -> None:
     if not (paths.mpi_prefix("modern") / "bin" / "mpiexec").exists():
         pytest.skip("the modern MPICH is not installed here")
@@ -215,6 +216,7 @@ def test_what_cannot_be_run_is_refused(at_cluster: Beowulf, words: str, sentence
     assert sentence in at_cluster("run", *words.split(), code=2)
 
 
+@pytest.mark.nightly
 def test_a_file_that_nobody_can_execute_is_reported(at_cluster: Beowulf) -> None:
     script = at_cluster.here / "script"
     script.write_text("#!/no/such/interpreter\n")

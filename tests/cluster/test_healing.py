@@ -186,6 +186,7 @@ def test_a_supervisor_is_found_although_its_number_now_belongs_to_another_proces
     assert "node01  192.168.0.9      up" in sick("status")
 
 
+@pytest.mark.nightly
 def test_a_supervisor_whose_files_are_all_gone_is_found_by_up(sick: Beowulf) -> None:
     shutil.rmtree(sick.state)
     assert "No cluster runs" in sick("status", code=1)

@@ -156,6 +156,7 @@ def test_the_second_run_changes_nothing(
     assert [f"{name}: nothing to do" for name in pcs.names] == said.splitlines()[:4]
 
 
+@pytest.mark.nightly
 def test_the_machines_are_a_cluster_and_every_claim_of_the_validation_holds(
     first: str, learner: Beowulf
 ) -> None:
@@ -163,6 +164,7 @@ def test_the_machines_are_a_cluster_and_every_claim_of_the_validation_holds(
     assert not unfulfilled(verdicts)
 
 
+@pytest.mark.nightly
 def test_a_node_is_called_as_the_inventory_says_and_a_record_has_the_learners_mark(
     cluster: SshCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -174,6 +176,7 @@ def test_a_node_is_called_as_the_inventory_says_and_a_record_has_the_learners_ma
     assert cluster.describe()["mark"] == personal_code.mark(word)
 
 
+@pytest.mark.nightly
 def test_a_lab_program_runs_on_all_nodes_without_a_shared_disk(
     first: str, learner: Beowulf
 ) -> None:
@@ -182,6 +185,7 @@ def test_a_lab_program_runs_on_all_nodes_without_a_shared_disk(
     assert all(f"on node0{number}" in said for number in range(4))
 
 
+@pytest.mark.nightly
 def test_a_python_program_runs_with_mpi4py_on_all_nodes(
     first: str, learner: Beowulf, tmp_path: Path
 ) -> None:
@@ -194,6 +198,7 @@ def test_a_python_program_runs_with_mpi4py_on_all_nodes(
     assert sorted(said.splitlines()) == [f"{n} node0{n} MPICH" for n in range(4)]
 
 
+@pytest.mark.nightly
 def test_compiling_and_launching_works_on_the_master_as_on_any_cluster(
     first: str, learner: Beowulf, cluster: SshCluster
 ) -> None:
@@ -205,6 +210,7 @@ def test_compiling_and_launching_works_on_the_master_as_on_any_cluster(
     assert sorted(said.splitlines()) == [f"rank {n} of 4 on node0{n}" for n in range(4)]
 
 
+@pytest.mark.nightly
 def test_the_wire_of_machines_has_each_frame_once(
     first: str, learner: Beowulf, cluster: SshCluster
 ) -> None:
@@ -238,6 +244,7 @@ def test_the_wire_of_machines_has_each_frame_once(
         assert not cluster.run(node, "ls -d /tmp/tmp.* 2>/dev/null; pgrep dumpcap").stdout
 
 
+@pytest.mark.nightly
 def test_the_command_captures_at_one_node_and_not_at_a_physical_switch(
     first: str, learner: Beowulf
 ) -> None:
@@ -249,6 +256,7 @@ def test_the_command_captures_at_one_node_and_not_at_a_physical_switch(
     assert "packets are in x.pcapng" in learner(*words, "node02")
 
 
+@pytest.mark.nightly
 def test_a_knob_is_turned_on_the_machines_own_card_and_put_back(
     first: str, learner: Beowulf, pcs: Hall, cluster: SshCluster
 ) -> None:
@@ -261,6 +269,7 @@ def test_a_knob_is_turned_on_the_machines_own_card_and_put_back(
     assert not any("quickack" in pcs.at(node, shown) for node in pcs.names)
 
 
+@pytest.mark.nightly
 def test_two_machines_whose_addresses_are_changed_round_are_noticed(
     first: str, learner: Beowulf, pcs: Hall, inventory: Path
 ) -> None:

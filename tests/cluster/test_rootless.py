@@ -54,6 +54,7 @@ def test_a_login_has_a_terminal(learner: Learner) -> None:
     assert str(learner.state / "bin" / "mpiexec") in said
 
 
+@pytest.mark.nightly
 def test_she_may_capture_at_a_node_and_at_all_nodes_by_the_switch(learner: Learner) -> None:
     said = learner.python(
         "from pathlib import Path\n"

@@ -129,6 +129,7 @@ def _stubs() -> str:
     return (program.ORIGINALS / "heat.py").read_text()
 
 
+@pytest.mark.nightly
 def test_a_whole_run_is_measured_on_one_to_four_ranks(
     plate: Path, cluster: NamespaceCluster
 ) -> None:

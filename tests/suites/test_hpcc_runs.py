@@ -109,6 +109,7 @@ def test_a_study_of_the_real_suite_has_every_figure(
     assert list(scratch.iterdir()) == []
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("hpcc_is_here")
 def test_a_run_that_takes_too_long_is_ended_on_every_node(cluster: NamespaceCluster) -> None:
     # The wire alone needs longer for b_eff's long messages.

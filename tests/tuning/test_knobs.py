@@ -78,7 +78,7 @@ NODES_OWN = [name for name, knob in ALL.items() if turnable(knob)]
 UNLIKE = ("moderation", "firewall", "offloads", "socket-buffers", "cpu-share")
 
 
-@pytest.mark.parametrize("name", first(5, sorted(NODES_OWN, key=lambda each: each not in UNLIKE)))
+@pytest.mark.parametrize("name", first(2, sorted(NODES_OWN, key=lambda each: each not in UNLIKE)))
 def test_a_knob_is_set_read_back_and_put_back(cluster: NamespaceCluster, name: str) -> None:
     knob = find(name)
     before = knob_places.read(cluster, [knob])[name]

@@ -52,6 +52,7 @@ def test_each_usual_mistake_has_its_sentence(
 
 
 @pytest.mark.cluster
+@pytest.mark.nightly
 def test_a_right_ring_is_kept_with_its_source(engines: Engines, records: Path) -> None:
     engines.run(RING)
     record = own_ring.measure(engines)

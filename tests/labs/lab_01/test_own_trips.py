@@ -65,6 +65,7 @@ def test_a_table_has_a_row_for_each_ordered_pair_and_a_curve_for_each_rank() -> 
 
 
 @pytest.mark.cluster
+@pytest.mark.nightly
 def test_a_right_ping_pong_is_kept_for_all_pairs(engines: Engines, records: Path) -> None:
     engines.run(PING_PONG)
     record = own_trips.measure(engines)

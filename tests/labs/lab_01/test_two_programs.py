@@ -15,6 +15,7 @@ LAB = paths.root() / "labs" / "01-validation"
 TOGETHER = "mpiexec -n 1 ./master : -n {} ./worker"
 
 
+@pytest.mark.nightly
 def test_what_is_handed_out_says_which_squares_are_wrong_and_a_right_worker_gets_all_its_numbers(
     at_cluster: Beowulf,
 ) -> None:

@@ -44,6 +44,7 @@ def written(lab_folder: Path, old: str, new: str) -> Path:
     return source
 
 
+@pytest.mark.nightly
 def test_what_is_handed_out_counts_nothing_and_its_record_is_kept(
     lab_folder: Path, cluster: NamespaceCluster
 ) -> None:
@@ -85,6 +86,7 @@ def test_a_wrapper_that_goes_wrong_is_reported_and_nothing_is_kept(
     assert not list((lab_folder / "records").glob("*.json"))
 
 
+@pytest.mark.nightly
 def test_each_message_of_mg_is_on_its_timeline(records: Path, cluster: NamespaceCluster) -> None:
     record = mg_timeline.traced(cluster)
     assert record.complete

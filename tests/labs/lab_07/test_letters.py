@@ -59,7 +59,7 @@ def test_what_is_handed_out_runs_by_the_packages_own_harness_and_its_record_is_k
 @pytest.mark.cluster
 @pytest.mark.parametrize(
     ("body", "said"),
-    first(2, [
+    first(1, [
         (BODY + HEAD, "wrong data: byte 0"),
         ("    put both into one envelope\n", "does not compile"),
         (HEAD + BODY.replace("letter->size", "letter->size - 1"), "is not whole"),

@@ -109,6 +109,7 @@ def test_noise_alone_rarely_holds(claim: str) -> None:
     assert_told_apart(e8.STUDY, claim, noisy, made(1.3, 0.7, runs=runs), made(runs=runs))
 
 
+@pytest.mark.nightly
 @pytest.mark.cluster
 @pytest.mark.skipif(not shutil.which("smpirun"), reason="a replay needs SimGrid")
 def test_runs_are_recorded_in_both_states_and_replayed_and_all_is_as_it_was(
