@@ -12,7 +12,7 @@ def lab(
     name: Annotated[
         str,
         typer.Argument(
-            help="The lab's number or name, or play: its notebook is in front. \\[default: the home page]"
+            help="The lab's number or name, or play: its page is opened. \\[default: the home page]"
         ),
     ] = "",
     port: Annotated[
@@ -21,8 +21,8 @@ def lab(
 ) -> None:
     """Boot the cluster and open JupyterLab; Ctrl-C takes all down.
 
-    The cluster is validated first. The home page has all labs with your progress, the cluster, and the handouts;
-    Alt+Shift+H comes back to it. You work on copies in the folder `work`; what you changed there is never
+    The cluster is validated first. The home page has all labs with your progress, and the cluster; a lab's page has
+    its handout and its notebook side by side. You work on copies in the folder `work`; what you changed there is never
     overwritten. `play` is a notebook without questions: your own MPI, capture and plot on one page.
     BEOWULF_NO_BROWSER=1 only prints the address.
 

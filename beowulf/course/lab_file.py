@@ -22,13 +22,15 @@ NUMBER, AMOUNT = "number", "number that is 0 or more"
 OF_LAB = {
     **{"title": TEXT, "question": TEXT, "objectives": TEXTS, "minutes": AMOUNT},
     **{"prerequisites": TEXTS, "studies": TEXTS, "questions": TABLE, "predictions": TABLE},
+    **{"picture": TEXT, "cluster": TABLE},
 }
+OF_CLUSTER = {"networks": NUMBER, "rate": TEXT}
 OF_QUESTION = {
     **{"points": AMOUNT, "read": TEXT, "asks": TEXT, "limits": TABLE, "hints": TEXTS},
     **{"tolerance": AMOUNT, "tolerance_percent": AMOUNT},
 }
 OF_PREDICTION = {"study": TEXT, "unit": TEXT, "asks": TEXT}
-MAY_LACK = ("predictions", "limits", "hints", "tolerance", "tolerance_percent")
+MAY_LACK = ("picture", "cluster", "predictions", "limits", "hints", "tolerance", "tolerance_percent")
 # Both become part of a file's name: a prediction's own, and that of a study or of one of its variants.
 PREDICTION = re.compile("[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 STUDY = re.compile(r"[A-Z][0-9]{1,3}(-\w[\w-]*)?")
@@ -75,6 +77,13 @@ class LabFile:
     studies: list[str]
     questions: dict[str, QuestionTable]  # in the order of the file
     predictions: dict[str, PredictionTable] = field(default_factory=dict)
+    picture: str = ""  # in docs/figures
+    cluster: dict[str, Any] = field(default_factory=dict)  # where the usual one does not do
+
+    @property
+    def boots(self) -> list[str]:
+        """The words behind `beowulf up` for the cluster that this lab asks for."""
+        return [f"--{name}={value}" for name, value in self.cluster.items()]
 
     @property
     def name(self) -> str:
@@ -146,6 +155,8 @@ class _Reader:
 
     def lab(self, content: dict[str, Any]) -> LabFile:
         self._check(content, OF_LAB, "", "a lab")
+        if "cluster" in content:
+            self._check(content["cluster"], OF_CLUSTER, "cluster", "the cluster of a lab")
         predictions = content.pop("predictions", {})
         questions = content.pop("questions")
         return LabFile(

@@ -13,9 +13,9 @@ import time
 import webbrowser
 from collections.abc import Iterable
 from contextlib import closing, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from beowulf import paths
 from beowulf.cluster import Cluster, kind_here, module, state
@@ -25,6 +25,7 @@ from beowulf.cluster.common.processes import command_line
 from beowulf.cluster.holding import lock
 from beowulf.cluster.local import cluster as local
 from beowulf.cluster.namespaces import cluster as namespaces
+from beowulf.course import lab_file
 from beowulf.desk import doctor
 from beowulf.errors import LabError, UsageError
 from beowulf.measure.watched import Watched
@@ -38,12 +39,8 @@ MOST_PORT = 65535
 # cut off at a limit of its own. Nobody gets it, whether they learn or teach.
 VALIDATE = "@jupyter/nbgrader:validate-assignment"
 VALIDATE_SERVER = "nbgrader.server_extensions.validate_assignment"
-# In its place: a button that runs `beowulf check`.
-CHECK_BUTTON = "beowulf.check_button"
-HOME = "beowulf.home"  # the page of all labs
-LABEXTENSIONS = {
-    name: paths.root() / name.replace(".", "/") / "labextension" for name in (CHECK_BUTTON, HOME)
-}
+PAGES = "beowulf.home"  # the home page and those of the labs, where Check is in its place
+ADDRESS = "/beowulf/home"  # what a browser without another wish gets
 FIRST = "01"  # the lab whose copies are there on the first day
 PLAY = "play"  # the notebook without questions, beside every lab
 # Set on a hub: labs come from nbgrader's exchange; there is one cluster for all, and none is booted for anybody.
@@ -117,7 +114,7 @@ def _copy(source: Path, copy: Path) -> None:
 def serve(name: str, port: int, *, open_browser: bool) -> None:
     """Boot and validate the cluster, serve JupyterLab until Ctrl-C, then take everything down.
 
-    In front is the notebook of the lab; without a `name` it is the home page.
+    The address is that of the lab's page; without a `name` it is the home page.
     """
     from beowulf.tuning.reapply import settle
 
@@ -129,7 +126,7 @@ def serve(name: str, port: int, *, open_browser: bool) -> None:
     if address := open_address():
         raise LabError(
             f"A lab is open already, at {address}.",
-            f"Go there: its list of files has the folder {slug}. Or end it with Ctrl-C in its terminal.",
+            f"Go there: its home page has all labs. Or end it with Ctrl-C in its terminal.",
         )
     machines = cluster_here() if state.kind_in(paths.state()) else None
     if measured := lock.holder(paths.state()):
@@ -137,13 +134,14 @@ def serve(name: str, port: int, *, open_browser: bool) -> None:
             measured, "Open the lab when that is done, or `beowulf down --force`."
         )
     try:
-        cluster = machines or _booted()
+        cluster = machines or _booted(slug if name else "")
         print(f"{len(cluster.nodes)} nodes are up.", flush=True)
         for sentence in settle(cluster):
             print(sentence, flush=True)
         _validate(cluster)
         with tempfile.TemporaryDirectory(prefix="beowulf-jupyter-") as runtime:
-            _jupyter(notebook, port, Path(runtime), open_browser, in_front=bool(name))
+            place = f"/beowulf/lab/{slug}" if name else ADDRESS
+            _jupyter(notebook, port, Path(runtime), open_browser, place)
     finally:
         with suppress(LabError):
             lock.end(paths.state(), LAB_ENDS)
@@ -153,7 +151,8 @@ def serve(name: str, port: int, *, open_browser: bool) -> None:
         print(sentence, "Your work is in", notebook.parent, flush=True)
 
 
-def _booted() -> Cluster:
+def _booted(slug: str) -> Cluster:
+    """The cluster that runs, or a new one, as this lab asks for it."""
     running = namespaces.running()
     if running is None and not (check := doctor.namespaces()).well:
         print(
@@ -161,7 +160,10 @@ def _booted() -> Cluster:
             flush=True,
         )
         return local.up()[0]
-    return namespaces.up(running.config if running else ClusterConfig())
+    wanted = ClusterConfig()
+    if slug in paths.labs():
+        wanted = replace(wanted, **lab_file.read(slug).cluster)
+    return namespaces.up(running.config if running else wanted)
 
 
 def _validate(cluster: Cluster) -> None:
@@ -185,9 +187,7 @@ def _validate(cluster: Cluster) -> None:
     print(f"The cluster is whole: {len(verdicts) - len(faults)} checks are well.", flush=True)
 
 
-def _jupyter(
-    notebook: Path, port: int, runtime: Path, open_browser: bool, *, in_front: bool
-) -> None:
+def _jupyter(notebook: Path, port: int, runtime: Path, open_browser: bool, place: str) -> None:
     words = [
         sys.executable,
         "-m",
@@ -225,9 +225,7 @@ def _jupyter(
         )
     try:
         connection = _await(server, runtime)
-        shown = f"/tree/{quote(str(notebook.relative_to(notebook.parent.parent)))}"
-        lab = f"lab{shown if in_front else ''}"
-        address = f"http://127.0.0.1:{connection['port']}/{lab}?token={connection['token']}"
+        address = f"http://127.0.0.1:{connection['port']}{place}?token={connection['token']}"
         state.open_lab().write_text(json.dumps({"pid": os.getpid(), "address": address}))
         print(f"JupyterLab is at {address}\nCtrl-C here takes everything down.", flush=True)
         _install_suites()
@@ -273,19 +271,24 @@ def open_address() -> str:
 
 
 def settings(
-    runtime: Path, off: Iterable[str] = NOT_FOR_LEARNERS, ours: Iterable[str] = (CHECK_BUTTON, HOME)
+    runtime: Path, off: Iterable[str] = NOT_FOR_LEARNERS, *, pages: bool = True
 ) -> Path:
-    """JupyterLab's settings for a lab: no question about news, no making or validating of assignments, and `ours`."""
+    """JupyterLab's settings for a lab: no question about news, no making or validating of assignments, and our pages."""
     folder = runtime / "settings"
     (folder / "labconfig").mkdir(parents=True)
     switched_off = dict.fromkeys((*off, VALIDATE), True)
     page = folder / "labconfig" / "page_config.json"
     page.write_text(json.dumps({"disabledExtensions": switched_off}))
-    extensions = {VALIDATE_SERVER: False, **dict.fromkeys(ours, True)}
-    server = {
-        "ServerApp": {"jpserver_extensions": extensions},
-        "LabApp": {"extra_labextensions_path": [str(LABEXTENSIONS[name]) for name in ours]},
+    as_the_system = {"@jupyterlab/apputils-extension:themes": {"adaptive-theme": True}}
+    (folder / "labconfig" / "default_setting_overrides.json").write_text(json.dumps(as_the_system))
+    server: dict[str, Any] = {
+        "ServerApp": {"jpserver_extensions": {VALIDATE_SERVER: False, PAGES: pages}}
     }
+    if pages:
+        # A lab's page shows the notebook in a frame, which a hub forbids, and talks to it.
+        only_ours = {"Content-Security-Policy": "frame-ancestors 'self'"}
+        server["ServerApp"]["tornado_settings"] = {"headers": only_ours}
+        server["LabApp"] = {"expose_app_in_browser": True, "default_url": ADDRESS}
     (folder / "jupyter_server_config.json").write_text(json.dumps(server))
     return folder
 

@@ -29,12 +29,7 @@ OFF: Mapping[str, tuple[str, ...]] = {
     "learner": tuple(name for name in jupyter.NOT_FOR_LEARNERS if name not in FETCHES),
     "instructor": (NEWS,),
 }
-# Who teaches has the course in front, and no labs to do.
-OURS: Mapping[str, tuple[str, ...]] = {
-    "lab": (jupyter.CHECK_BUTTON, jupyter.HOME),
-    "learner": (jupyter.CHECK_BUTTON, jupyter.HOME),
-    "instructor": (jupyter.CHECK_BUTTON,),
-}
+TEACHES = "instructor"  # has the course in front, and no labs to do
 LONGEST_END_S = 10.0
 
 
@@ -53,7 +48,7 @@ def serve(kind: str, target: str, wait: bool, server: Sequence[str]) -> int:
         _beowulf("up", *(["--target", target] if target else []))
     try:
         with tempfile.TemporaryDirectory(prefix="beowulf-jupyter-") as own:
-            settings = jupyter.settings(Path(own), OFF[kind], OURS[kind])
+            settings = jupyter.settings(Path(own), OFF[kind], pages=kind != TEACHES)
             given = os.environ.get("JUPYTER_CONFIG_PATH", "")
             path = f"{given}{os.pathsep if given else ''}{settings}"
             return _run(server, folder, {**os.environ, "JUPYTER_CONFIG_PATH": path})

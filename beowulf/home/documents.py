@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from html import escape
 from itertools import pairwise
 from pathlib import Path
@@ -15,7 +16,10 @@ from beowulf import paths
 
 # What a text may link to. A lab.toml has the hints that `beowulf check --hint` opens one by one.
 SHOWN = (".md", ".svg", ".png", ".c", ".h", ".py")
-STYLE = Path(__file__).with_name("home.css")
+STYLE = Path(__file__).with_name("pages.css")
+SCRIPT = Path(__file__).with_name("text.js")
+GLOSSARY = paths.root() / "docs" / "glossary.md"
+CONTENTS_FROM = 4  # sections
 
 
 def find(name: str) -> Path | None:
@@ -37,13 +41,55 @@ def html(file: Path) -> str:
         token.attrSet("id", _name(text))
     _empty_headers_are_cells(tokens)
     _open_elsewhere(tokens)
+    if file.name != GLOSSARY.name:
+        _explain(tokens)
     title = headings[0][1] if headings else file.name
     body = markdown.renderer.render(tokens, markdown.options, {})
     return f"""<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{escape(title)}</title><style>{STYLE.read_text(encoding="utf-8")}</style></head>
-<body class="text"><main>{body}</main></body></html>"""
+<body class="text"><main>{_contents(headings)}{body}</main>
+<script>{SCRIPT.read_text(encoding="utf-8")}</script></body></html>"""
+
+
+def _contents(headings: list[tuple[Token, str]]) -> str:
+    """Links to the sections of a long text, folded."""
+    sections = [text for token, text in headings if token.tag == "h2"]
+    if len(sections) < CONTENTS_FROM:
+        return ""
+    links = "".join(f'<li><a href="#{_name(text)}">{escape(text)}</a></li>' for text in sections)
+    return f"<nav aria-label='Contents'><details><summary>Contents</summary><ul>{links}</ul></details></nav>"
+
+
+@cache
+def _terms() -> dict[str, str]:
+    """The words of the glossary with what they mean."""
+    rows = re.findall(r"^\| \*\*(.+?)\*\* \| (.+?) \|", GLOSSARY.read_text("utf-8"), re.MULTILINE)
+    return {word.partition(" (")[0].lower(): meaning.replace("`", "") for word, meaning in rows}
+
+
+def _explain(tokens: list[Token]) -> None:
+    """Put what the glossary says of a word under the pointer, where a text has the word for the first time."""
+    left = dict(_terms())
+    word = re.compile(rf"\b({'|'.join(sorted(map(re.escape, left), key=len, reverse=True))})s?\b", re.I)
+    for opened, token in pairwise(tokens):
+        if token.type != "inline" or opened.type == "heading_open":
+            continue
+        inside = 0
+        explained: list[Token] = []
+        for child in token.children or []:
+            inside += (child.type == "link_open") - (child.type == "link_close")
+            found = None if inside or child.type != "text" else word.search(child.content)
+            if not found or not (meaning := left.pop(found[1].lower(), "")):
+                explained.append(child)
+                continue
+            before, after = Token("text", "", 0), Token("text", "", 0)
+            before.content, after.content = child.content[: found.start()], child.content[found.end() :]
+            says = Token("html_inline", "", 0)
+            says.content = f'<abbr title="{escape(meaning)}">{escape(found[0])}</abbr>'
+            explained += [before, says, after]
+        token.children = explained
 
 
 def _headings(tokens: list[Token]) -> Iterator[tuple[Token, str]]:

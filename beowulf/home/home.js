@@ -1,34 +1,9 @@
-// The live part of the home page: the cluster as it is now, the learner's progress, and links.
+// The live part of the home page: the cluster as it is now, and the learner's progress.
 (() => {
-  const EVERY_MS = 2000;
   const SVG = 'http://www.w3.org/2000/svg';
-  const about = name => document.querySelector(`meta[name=${name}]`).content;
-  const at = id => document.getElementById(id);
-  const base = about('base');
-  const inJupyterLab = window.parent !== window;
   let before = null; // what was seen last
-  let busy = false; // a command of this page runs
   let theirs = false; // the message is of a command of another page
   let rate = ''; // of the cluster, as the page shows it
-
-  async function ask(place, body) {
-    const headers = { 'X-XSRFToken': about('xsrf') }; // a hub wants it of every request
-    const request = body
-      ? { method: 'POST', headers: { ...headers, 'Content-Type': 'application/json' }, body: JSON.stringify(body) }
-      : { headers };
-    const answer = await fetch(`${base}beowulf/home/${place}`, request).catch(() => null);
-    if (!answer) {
-      return { problem: 'JupyterLab does not answer. Does `make lab` still run in its terminal?' };
-    }
-    const data = await answer.json().catch(() => ({}));
-    return answer.ok ? data : { problem: data.message || `The server answers with ${answer.status}: load this page again.` };
-  }
-
-  function tell(id, text) {
-    if (at(id).textContent !== text) {
-      at(id).textContent = text; // a screen reader hears what changes, and only that
-    }
-  }
 
   // --- the cluster
 
@@ -109,7 +84,7 @@
     });
   }
 
-  function show(seen, mine) {
+  function show(seen) {
     const flow = flows(seen);
     tell('sentence', seen.sentence);
     const wired = seen.nodes.length && seen.cables !== false;
@@ -124,7 +99,7 @@
     if (seen.rate && seen.rate !== rate) {
       at('rate').value = rate = seen.rate;
     }
-    if (!mine && (seen.under_way || theirs)) {
+    if (!busy && (seen.under_way || theirs)) {
       theirs = Boolean(seen.under_way);
       tell('message', theirs ? `${seen.under_way} is under way.` : '');
     }
@@ -133,37 +108,6 @@
       void count();
     }
     before = seen;
-  }
-
-  // Seen is a page in a tab of the browser that is in front, and in a tab of JupyterLab that is.
-  const isSeen = () => !document.hidden && (!inJupyterLab || window.frameElement.getClientRects().length > 0);
-
-  let looking = false;
-  async function look() {
-    if (looking || !isSeen()) {
-      return;
-    }
-    looking = true;
-    const mine = busy;
-    const seen = await ask('cluster');
-    looking = false;
-    return seen.problem ? tell('sentence', seen.problem) : show(seen, mine);
-  }
-
-  async function change(button) {
-    const name = button.textContent;
-    if (busy || button.getAttribute('aria-disabled') === 'true') {
-      return tell('message', busy ? 'One command at a time: wait until it is done.' : `${name}: no cluster runs.`);
-    }
-    busy = true;
-    at('controls').setAttribute('aria-busy', 'true');
-    tell('message', `${name} is under way …`);
-    const done = await ask('cluster', { command: button.dataset.command, rate: at('rate').value });
-    busy = false;
-    at('controls').setAttribute('aria-busy', 'false');
-    rate = '';
-    tell('message', done.problem || done.done);
-    await look();
   }
 
   // --- the labs
@@ -182,7 +126,7 @@
   }
 
   async function count() {
-    const progress = await ask('progress');
+    const progress = await ask('home/progress');
     if (progress.problem) {
       return tell('next', progress.problem);
     }
@@ -195,8 +139,7 @@
     const line = next && document.querySelector(`tr[data-lab="${next.lab}"]`);
     if (line) {
       line.classList.add('next');
-      const link = line.querySelector('[data-open]').cloneNode(false);
-      link.textContent = line.querySelector('.name').textContent;
+      const link = line.querySelector('.name').cloneNode(true);
       at('next').replaceChildren('Next: ', link, `, ${done(next)}.`);
     } else {
       tell('next', 'All labs are done.');
@@ -204,47 +147,34 @@
     tell('calibration', progress.calibration);
   }
 
-  // --- links: JupyterLab opens them as tabs; in a window of its own the page goes there
+  // --- buttons and the link that writes the report
 
-  const send = message => window.parent.postMessage({ beowulf: message }, window.location.origin);
-
-  async function open(link) {
-    const { open, make, show } = link.dataset;
-    tell('message', make ? `${show}: is being written …` : '');
-    const found = make || open ? await ask(make || 'open', { lab: open }) : {};
-    tell('message', found.problem || '');
-    if (found.problem) {
-      at('message').scrollIntoView({ block: 'nearest' });
-    } else if (!inJupyterLab) {
-      window.location.href = found.path ? `${base}lab/tree/${encodeURI(found.path)}` : link.href;
-    } else {
-      send(found.path ? { open: found.path } : { show: link.href, title: show, again: Boolean(make) });
+  async function report(link) {
+    tell('message', 'The report is being written …');
+    const made = await ask('home/report', {});
+    tell('message', made.problem || '');
+    if (!made.problem) {
+      window.location.href = link.href;
     }
   }
 
+  const look = watchCluster(show);
+  const lookAgain = () => {
+    rate = '';
+    return look();
+  };
   document.addEventListener('click', event => {
-    const clicked = event.target.closest('a[data-open], a[data-show], button[data-command]');
+    const clicked = event.target.closest('a[data-report], button[data-command]');
     if (!clicked || event.ctrlKey || event.metaKey || event.shiftKey) {
       return;
     }
     event.preventDefault();
-    void (clicked.dataset.command ? change(clicked) : open(clicked));
+    void (clicked.dataset.command
+      ? change(clicked, { command: clicked.dataset.command, rate: at('rate').value }, lookAgain)
+      : report(clicked));
   });
 
-  // The progress is counted when the page comes into sight: a process of a second. The cluster is looked at every two
-  // seconds, and every ten while someone measures: a look takes some milliseconds of a core.
-  let ticks = 0;
-  let wasSeen = false;
-  function tick() {
-    const seen = isSeen();
-    if (seen && !wasSeen) {
-      void count();
-    }
-    wasSeen = seen;
-    if (!before?.held || ticks++ % 5 === 0) {
-      void look();
-    }
-  }
-  setInterval(tick, EVERY_MS);
-  tick();
+  // The progress is counted when the page comes into sight: a process of a second.
+  document.addEventListener('visibilitychange', () => !document.hidden && void count());
+  void count();
 })();

@@ -90,7 +90,7 @@ class Served:
     def __init__(self, pcs: Hall) -> None:
         self.pcs = pcs
         said = pcs.at("node00", "/opt/beowulf/bin/jupyterlab --address").strip()
-        self.url, _, self.token = said.partition("/lab?token=")
+        self.url, _, self.token = said.partition("/beowulf/home?token=")
         script = (
             "cd; setsid /opt/beowulf/bin/jupyterlab </dev/null >/tmp/jupyterlab.log 2>&1 & echo $!"
         )

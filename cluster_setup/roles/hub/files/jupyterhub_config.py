@@ -47,11 +47,11 @@ def set_the_desk(spawner):
     spawner.environment = {"JUPYTER_CONFIG_PATH": str(folder / kind)}
     # The course lies beside what the instructor does as a learner.
     spawner.notebook_dir = "~" if teaches else "~/beowulf"
+    spawner.default_url = "/lab" if teaches else "/beowulf/home"
 
 
 c.JupyterHub.spawner_class = "jupyterhub.spawner.LocalProcessSpawner"
 c.Spawner.pre_spawn_hook = set_the_desk
-c.Spawner.default_url = "/lab"
 # A login shell would forget where `beowulf` is.
 c.Spawner.args = ["--ServerApp.terminado_settings={'shell_command': ['bash']}"]
 # A machine on which a whole class logs in at once is slow.
