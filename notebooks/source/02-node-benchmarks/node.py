@@ -387,8 +387,8 @@ claims(a3)
 #
 # *More, 10 minutes*
 #
-# `memory.c`, which A3 has run, takes words from areas of 4 KiB to many MiB, in an order that nobody can
-# guess, each word telling where the next one is. As long as an area fits into a cache, the curve is flat.
+# `memory.c`, which A3 has run, takes words from areas of 4 KiB to many MiB, in an order that the processor
+# cannot guess, each word telling where the next one is. As long as an area fits into a cache, the curve is flat.
 
 # %%
 lab.load_times.picture(a3, node)
@@ -420,16 +420,16 @@ lab.form(l1_ends_at_kib, "number")
 # *More, 20 minutes*
 #
 # Write the three functions in `own_rows.c`, which is beside this notebook (section 10 of the handout
-# says what is checked). Try them in a terminal, `beowulf run -n 1 own_rows.c | grep result`, until you are
-# content. This cell measures them:
+# says what is checked). Try them in a terminal, `beowulf run -n 1 own_rows.c | grep result`, until all
+# three are right. This cell measures them:
 
 # %%
 own = lab.own_rows.measure(cluster, "own_rows.c")
 lab.own_rows.table(own)
 
 # %% [markdown]
-# **Question `own-rows`** (2 points). Half a point for each row that can be what it says, and half for this:
-# when a program reads the clock by the library, does it ask the kernel, `"yes"` or `"no"`? (Compare both
+# **Question `own-rows`** (2 points). Half a point for each row that measures what its name says, and half for
+# this: when a program reads the clock by the library, does it ask the kernel, `"yes"` or `"no"`? (Compare both
 # rows of the clock.)
 
 # %% nbgrader={"grade_id": "own-rows-answer", "solution": true}
