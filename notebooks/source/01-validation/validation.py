@@ -13,19 +13,15 @@
 # %% [markdown]
 # # Lab 01: Is this a cluster?
 #
-# Four computers, a switch and some cables are a heap of hardware. When do they become *one
-# machine*? In this notebook you ask every node, and every pair of nodes, until you know; you write two
-# small programs that run on all of them; and you find out what is wrong with clusters that someone has
-# broken. The handout (`labs/01-validation/README.md`) has the same sections and explains each word; read
-# a section there, then do it here.
+# The handout (`labs/01-validation/README.md`) has the same sections and explains each word: read a section there,
+# then do it here.
 #
-# - **Time** about 90 minutes for the sections that are marked *core* · **Points** 30
-# - **You need** a running cluster: `make lab` booted one; in a terminal, `beowulf up` does
-# - **How it works** Cells that *measure* save a **Record** in the folder `records/` beside this
-#   notebook: raw values with their circumstances. Run cells with Shift+Enter, from top to bottom.
-#   Where you see `None`, your answer goes: a number, or a text in quotes. Where you see
-#   `# YOUR ANSWER HERE`, your program or your plot goes. You may add cells of your own anywhere.
-#   `check("01")` says what is still open.
+# - **Time** about 90 minutes for the sections marked *core* · **Points** 30
+# - **Run** cells with Shift+Enter, from top to bottom. Those that *measure* save a **Record** in the folder
+#   `records/` beside this notebook: raw values with their circumstances.
+# - **Answer** where you see `None`, with a number or a text in quotes. Your program or your plot goes where you
+#   see `# YOUR ANSWER HERE`. Add cells of your own anywhere.
+# - **Check** `check("01")` reports what is still open.
 
 # %%
 import matplotlib.pyplot as plt
@@ -44,12 +40,8 @@ print(cluster.kind, *cluster.nodes)
 #
 # *Core, 4 minutes*
 #
-# A prediction is a number, and the ends of a range in which you expect the result nine times out of ten.
-# It is **sealed**: kept before the measurement, and never changed. The points are for having sealed it,
-# whatever it says.
-#
-# **Question `predict-trip`** (0.5 points). A message of 8 bytes goes from one node to another and back.
-# How many microseconds does that take? (A second has a million of them.)
+# **Question `predict-trip`** (0.5 points). A message of 8 bytes goes from one node to another and back. How many
+# microseconds does that take? (A second has a million of them.) Seal your value and the two ends of its range.
 
 # %% nbgrader={"grade_id": "predict-trip-guess", "solution": true}
 trip_guess = None
@@ -81,10 +73,6 @@ predict(cluster, "idle", value=idle_guess, low=idle_low, high=idle_high)
 # ## 2 Run and see
 #
 # *Core, 5 minutes*
-#
-# Study A1 asks every node what it is: its system, kernel, processor and memory, its network card,
-# its MPI and compiler, and the way to each other node. Paper A builds such a cluster of four PCs;
-# each claim is one property of the paper's cluster.
 
 # %%
 a1 = study("A1", cluster)
@@ -94,16 +82,11 @@ picture(a1)
 claims(a1)
 
 # %% [markdown]
-# A line of this table is a **Verdict**: what is claimed, whether your Record supports it
-# (`holds`, `contradicted`, or `inconclusive` when it cannot tell), and the evidence.
-
-# %% [markdown]
 # ## 3 Do: names and routes
 #
 # *Core, 6 minutes*
 #
-# `cluster.ask(node, command)` runs a command in a shell on a node and gives back what it prints.
-# The answer is also kept beside your Records.
+# `cluster.ask(node, command)` runs a command on a node and returns what it prints. Which line comes first?
 
 # %%
 print(cluster.ask("node00", "cat /etc/hosts"))
@@ -112,10 +95,8 @@ print(cluster.ask("node00", "cat /etc/hosts"))
 print(cluster.ask("node01", "cat /etc/hosts"))
 
 # %% [markdown]
-# Compare the two: the same lines, in another order. Which one comes first?
-#
-# **Question `hosts-first-line`** (1 point). Copy the whole first line of **node01**'s file,
-# address and name, as a text in quotes.
+# **Question `hosts-first-line`** (1 point). Copy the whole first line of **node01**'s file, address and name, as a
+# text in quotes.
 
 # %% nbgrader={"grade_id": "hosts-first-line-answer", "solution": true}
 hosts_first_line = None
@@ -128,10 +109,6 @@ lab.form(hosts_first_line, "text")
 
 # %%
 print(cluster.ask("node00", "ip route"))
-
-# %% [markdown]
-# One line: every address that begins with `192.168.0` is reached through the card `eth0`, with no
-# router in between. That is what *private LAN* means.
 
 # %% [markdown]
 # ## 4 Do: doors
@@ -165,11 +142,10 @@ lab.form(ordered_pairs, "number")
 #
 # *Core, 7 minutes*
 #
-# In a terminal, with the handout: `hello.c` starts on every node, and the ranks of `ring.c` pass a token
-# round. Both are beside this notebook. Read `pass_the_token` in `ring.c` *before* you run it.
+# In a terminal, with the handout. Both programs are beside this notebook.
 #
-# **Question `ring-messages`** (1 point). How many messages does that token need to come home, with
-# one rank on each node of your cluster?
+# **Question `ring-messages`** (1 point). How many messages does the token of `ring.c` need to come home, with one rank
+# on each node of your cluster?
 
 # %% nbgrader={"grade_id": "ring-messages-answer", "solution": true}
 ring_messages = None
@@ -185,12 +161,9 @@ lab.form(ring_messages, "number")
 #
 # *Core, 4 minutes*
 #
-# Study A2 repeats the validation of paper A: it asks every node for its configuration, every node
-# about every other (name, ping, ssh, one million random bytes), and runs `hello` and `ring` on all of
-# them. It takes some seconds.
-#
-# **Question `a2-record`** (1 point). Nothing to write: the point is for the Record of a whole
-# four-node cluster, which this cell measures and saves.
+# **Question `a2-record`** (1 point). Nothing to write: the point is for the Record of a whole four-node cluster.
+# A2 asks every node about itself and every other (name, ping, ssh, one million random bytes), and runs `hello`
+# and `ring`.
 
 # %%
 a2 = study("A2", cluster)
@@ -205,8 +178,8 @@ assert a2.complete, "The measurement was cut short; run the cell above again."
 picture(a2)
 
 # %% [markdown]
-# *What to look at:* a row is the node that asks, a column the node that is asked. Every square off
-# the diagonal says `ok`; one that does not is the beginning of a story.
+# *What to look at:* a row is the node that asks, a column the node that is asked. Is every square off the
+# diagonal `ok`?
 
 # %%
 claims(a2)
@@ -215,10 +188,6 @@ claims(a2)
 # ## 8 Your own ring
 #
 # *Core, 12 minutes*
-#
-# One line starts a Python interpreter on each node. All of them are ranks of one MPI program, and a cell
-# that begins with `%%px` runs on all of them at once. They know `world` (all ranks), `rank`, `ranks`
-# (how many there are), `node` (the name of the node), `MPI` and `np`.
 
 # %%
 engines = start_engines(cluster)
@@ -228,15 +197,15 @@ engines = start_engines(cluster)
 print(f"rank {rank} of {ranks} on {node}")
 
 # %% [markdown]
-# **Question `own-ring`** (5 points). Write `pass_token(token)`: a token goes from rank 0 to 1, to 2, and so
-# on, and comes home to rank 0. Each rank appends the name of its node before it passes the token on.
+# **Question `own-ring`** (5 points). Write `pass_token(token)`, which all ranks call at the same time: a token goes
+# from rank 0 to 1, to 2, and so on, and from the last rank home to rank 0. Each rank appends the name of its node
+# before it passes the token on.
 #
 # - On rank 0 `token` is a list with one text in it; on all other ranks it is `None`.
 # - Rank 0 returns the list as it came home; each other rank returns the list as it passed it on.
 #
-# The points are for the Record that the cell below makes of it: three tokens, each of which every node has had,
-# in turn, and that came home. `world.send` and `world.recv` are all that you need; the first line says which rank is
-# before yours in the ring, and which after it.
+# The points are for the Record below: three tokens, each of which every node has had, in turn, and that came
+# home.
 
 
 # %% nbgrader={"grade_id": "own-ring-answer", "solution": true}
@@ -257,9 +226,8 @@ def pass_token(token):
 
 
 # %% [markdown]
-# Try it before you measure it. Where a rank waits for ever, the cell ends after its time-out, and reports
-# which rank waits in which line; `engines.restart()` starts the engines again, and the cell with your
-# function has to be run again.
+# Try it before you measure it. Does a rank wait for ever? After `engines.restart()`, run the cell with your function
+# again.
 
 # %%
 # %%px --timeout 10
@@ -276,14 +244,16 @@ assert ring.variant == "own-ring", "Run the cell above: it measures your functio
 #
 # *Core, 14 minutes*
 #
-# **Question `own-trips`** (4 points). Write `round_trip_us(buffer, one, other)`: it sends `buffer` (an array
-# of bytes) from rank `one` to rank `other` and back, with `Send` and `Recv`, and returns, on rank `one`, the time
-# of one round trip in microseconds by `MPI.Wtime()`. All other ranks return nothing. One round trip is
-# short beside a disturbance: let several follow each other, and divide.
+# **Question `own-trips`** (4 points). Write `round_trip_us(buffer, one, other)`. `buffer` is an array of bytes, of the
+# same length on all ranks and filled on rank `one`.
 #
-# The points are for the Record that the cell below makes of it: 8 bytes between each node and each other
-# one, ten times, and the bytes that come back are those that left. The first two lines are there; yours are the
-# round trips, and what comes of the clock.
+# - The function sends `buffer` from rank `one` to rank `other` and back, with `Send` and `Recv`.
+# - On rank `one` it returns the time of one round trip in microseconds. `MPI.Wtime()` gives seconds. One round
+#   trip is short beside a disturbance: let some twenty follow each other, and divide.
+# - On all other ranks it returns nothing. Ranks that are neither `one` nor `other` do not take part.
+#
+# The points are for the Record below: 8 bytes between each node and each other one, ten times, and the bytes
+# that come back are those that left.
 
 
 # %% nbgrader={"grade_id": "own-trips-answer", "solution": true}
@@ -315,7 +285,7 @@ trips = lab.own_trips.measure(engines, "round_trip_us")
 assert trips.variant == "own-trips", "Run the cell above: it measures your function."
 
 # %% [markdown]
-# `table = lab.own_trips.table(trips)` has a row for each ordered pair: the two nodes, the numbers of their ranks
+# `table = lab.own_trips.table(trips)` has a row for each ordered pair: the nodes, the numbers of their ranks
 # (`rank` begins, `other` answers), and the median round trip in microseconds with its 95 % interval.
 #
 # **Question `trips-plot`** (3 points). Draw the median round trip over the number of the other node (0 to 3),
@@ -348,9 +318,7 @@ lab.own_plot.keep(
 )
 
 # %% [markdown]
-# *What to look at:* is one node further from the others than the rest? In a star each way is two cables
-# long. And is your round trip longer than that of `ping`, which the kernel of the other node answers without
-# waking a program?
+# Your round trip beside that of `ping`, and beside your prediction:
 
 # %%
 pings_us = [1000 * time_ms for point in a2.select(check="ping") for time_ms in point.samples]
@@ -369,9 +337,8 @@ engines.stop()
 #
 # *Core, 6 minutes*
 #
-# Study A5 listens at the switch for a minute. Wait half a minute after `engines.stop()` and after your last
-# command on a node, because ssh keeps its connections open for so long. Then run the next cell, and keep your
-# hands off the cluster until it is done: no ping, no ssh.
+# Wait half a minute after `engines.stop()` and after your last command on a node. Then run the next cell, and
+# keep your hands off the cluster for its minute: no ping, no ssh.
 #
 # **Question `a5-record`** (1 point). Nothing to write: the point is for the Record.
 
@@ -392,8 +359,8 @@ print(lab.outcome(cluster, "idle", wire["packets"]))
 # %% [markdown]
 # **Question `idle-mbit`** (2 points). Work out the megabits per second of your idle wire from the
 # `bytes` and `elapsed_s` above. A byte has 8 bits, a megabit is 1,000,000 bits. You may write the
-# sum itself, such as `8 * 1250 / 60.0 / 1e6`, with your own figures in it and not with names such as `wire`:
-# grading runs nothing of yours.
+# calculation itself, such as `8 * 1250 / 60.0 / 1e6`, with your own figures in it. Names such as `wire` do not count,
+# because grading runs nothing of yours.
 
 # %% nbgrader={"grade_id": "idle-mbit-answer", "solution": true}
 idle_mbit_per_s = None
@@ -408,9 +375,8 @@ lab.form(idle_mbit_per_s, "number")
 picture(a5)
 
 # %% [markdown]
-# *What to look at:* which protocols speak although nobody asked them to. One packet counts for
-# each protocol that it carries (ssh travels in TCP, and TCP in IP). An empty figure is a finding
-# too: a wire that is really quiet.
+# *What to look at:* which protocols speak although nobody asked them to? An empty figure is a finding too: a wire
+# that is really quiet.
 
 # %%
 claims(a5)
@@ -420,23 +386,11 @@ claims(a5)
 #
 # *Core, 11 minutes*
 #
-# Someone has been at your cluster. In each of `a`, `b` and `c` one thing is wrong on one node:
-#
-# - `wrong-hosts`: the node's `/etc/hosts` gives another node an address that nobody has
-# - `node-down`: the node is switched off
-# - `key-refused`: the node does not accept the key that the others have
-#
-# Each of the three happens once, and the master is sound. Which is which, and where, differs from learner to
-# learner.
-#
 # **Write your own search** in `probe`: it asks the broken cluster, and prints the answers.
-# `victim.ask(node, command)` gives what a command prints on a node. Ask from node00, about the others: a node
-# that is down cannot be asked, and would end the cell. The first question is there, as a comment. (Or search in a
-# terminal, with section 11 of the handout.) The cells below break the cluster, measure A2, which takes 10 to 20
-# seconds and which you look at *after* your answer, and run your search. Where `with` ends, the cluster is healed.
+# `victim.ask(node, command)` returns what a command prints on a node. Ask from node00, about the others: a node
+# that is down cannot be asked, and would end the cell. The first question is there, as a comment.
 #
-# PCs, VMs and the nodes of a queue are not broken, because others need them. There, `breakable` boots a
-# small cluster of namespaces on the machine of this notebook, and takes it down again.
+# Each cell below breaks the cluster, measures A2, and runs your search. Where `with` ends, the cluster is healed.
 
 
 # %%
@@ -450,8 +404,8 @@ def probe(victim):
 # %% [markdown]
 # ### Cluster a
 #
-# **Question `broken-a`** (1 point). Which fault, and on which node? The node at fault is the one
-# that you would have to repair.
+# **Question `broken-a`** (1 point). Which fault (`"wrong-hosts"`, `"node-down"` or `"key-refused"`), and on which node?
+# The node at fault is the one that you would have to repair.
 
 # %%
 with lab.breakable(cluster) as victim:
@@ -472,9 +426,8 @@ lab.form(fault_a, "choice:wrong-hosts,node-down,key-refused")
 lab.form(node_a, "node")
 
 # %% [markdown]
-# Now look at what A2 saw. One bad square is a matter between two nodes; the node of its **row** was
-# asked. A whole bad **column** is a node that nobody gets into. `not asked` is shown where a node could not be
-# asked about others. `claims(broken_a)` has it in words.
+# Now look at what A2 saw. One bad square concerns two nodes; the node of its **row** was asked. A whole bad
+# **column** is a node that nobody gets into. `not asked` marks a node that could not be asked about others.
 
 # %%
 picture(broken_a)
@@ -536,8 +489,8 @@ picture(broken_c)
 #
 # *Core, 7 minutes*
 #
-# The last cluster, `d`, is harder: every node answers ping, lets everybody in, and knows the others. `hello`
-# prints its four lines. Your own ring runs on it now, with your `pass_token`, and is ended after five seconds.
+# Every node of cluster `d` answers ping, lets everybody in, and knows the others. Your own ring runs on it now, and is
+# ended after five seconds.
 
 # %%
 with lab.breakable(cluster) as victim:
@@ -561,9 +514,8 @@ lab.form(sender_rank, "number")
 lab.form(receiving_ranks, "number")
 
 # %% [markdown]
-# **Question `broken-d`** (1 point). On which node is something wrong? Two nodes take part in a send that waits.
-# Section 12 of the handout says how you ask which of the two it is. Type its command in a terminal, after
-# `beowulf break d`, or ask in the next cell: its last line, without the `#`, asks node01, and you add the others.
+# **Question `broken-d`** (1 point). On which node is something wrong? Ask, as in section 12 of the handout. The
+# last line of the next cell, without the `#`, asks node01, and you add the others.
 
 # %%
 with lab.breakable(cluster) as victim:
@@ -588,8 +540,8 @@ lab.form(node_d, "node")
 # **Question `explain`** (4 points, read by a person). In five to eight sentences of your own:
 #
 # 1. Why does paper A put a node's own name and LAN address on the first line of its `/etc/hosts`?
-#    Say what would happen to `hello` and to `ring` if every node had 127.0.1.1 there, and MPI were
-#    not configured for one network card.
+#    What would happen to `hello` and to `ring` if every node had 127.0.1.1 there, and MPI were
+#    not configured for one network card?
 # 2. What is a capture of an idle wire good for, when later you capture a program at work? Use your
 #    own figure from `idle-mbit`.
 # 3. In cluster `d`, why do ping, ssh and `hello` find nothing, and why does the ring? One rank waits in a
@@ -634,13 +586,12 @@ lab.form(node_d, "node")
 # %% [markdown]
 # ## 16 The questions
 #
-# `check` reads this notebook and your Records, and reports what is still empty or does not fit. It measures
-# nothing. Save the notebook first.
+# `check` reads this notebook and your Records, and reports what is still empty or does not fit. Save the
+# notebook first.
 
 # %%
 check("01")
 
 # %% [markdown]
-# What you hand in is this folder: the notebook **and** `records/`. You need not run everything again; an
-# answer is held against your own Records, and a figure without its Record counts for nothing, here and in
-# research.
+# What you hand in is this folder: the notebook **and** `records/`. You need not run everything again: your answers
+# are compared with your own Records, and a figure without its Record counts for nothing, here and in research.

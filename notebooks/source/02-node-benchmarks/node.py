@@ -13,23 +13,16 @@
 # %% [markdown]
 # # Lab 02: How fast is one node?
 #
-# You write a timing loop that can be trusted, and find with it where the caches of a node end. You measure
-# what a node can do: asking the kernel, talking within the node, moving bytes. Then you write the step of a
-# heated plate three times, and predict beforehand how long it takes. The handout
-# (`labs/02-node-benchmarks/README.md`) has the same sections as this notebook and explains each word.
+# The handout (`labs/02-node-benchmarks/README.md`) has the same sections and explains each word: read a section there,
+# then do it here.
 #
-# - **Time** about 90 minutes together with the handout, for the sections marked *core*; the others are
-#   marked *more* · **Points** 32
-# - **You need** a running cluster (`beowulf lab 02` booted one)
-# - **How it works** Cells that *measure* save a **Record** in the folder `records/` beside this
-#   notebook. `quick=True` takes fewer samples. Where you see `None`, your answer goes; where you see
-#   `# YOUR ANSWER HERE`, your function or your plot. *Run All* stops at the first empty answer.
-# - **Answers** are numbers, with a point and no comma, or words in quotes. `17.9 / 2` is a number as
-#   well, and so is `full_round_trip_us / 2` where `full_round_trip_us` is an answer further up;
-#   `round(8.95)` gets no points, because grading runs nothing of yours.
-# - **A quiet machine** These figures are fractions of a microsecond: close what else runs, and start
-#   nothing in the terminal while a cell measures.
-# - **Check** `check("02")`, in the last cell or in any other, says what is still empty or not right yet.
+# - **Time** about 90 minutes for the sections marked *core*; the others are marked *more* · **Points** 32
+# - **Measure** on a quiet machine: close what else runs, and start nothing in the terminal while a cell measures.
+#   Cells that measure save a **Record** in the folder `records/` beside this notebook.
+# - **Answer** where you see `None`, with a number (a point, no comma) or a word in quotes. `17.9 / 2` is a number too,
+#   and so is `full_round_trip_us / 2` where `full_round_trip_us` is an answer further up. `round(8.95)` gets no
+#   points, because grading runs nothing of yours. Your function or plot goes where you see `# YOUR ANSWER HERE`.
+# - **Check** `check("02")`, in any cell, reports what is still empty or not right yet.
 
 # %%
 import matplotlib.pyplot as plt
@@ -49,14 +42,14 @@ engines = start_engines(cluster)
 #
 # *Core, 15 minutes*
 #
-# A cell that begins with `%%px --targets 0` runs on node00. Write `time_per_call_us(function, clock)` there:
+# **Question `timing-loop`** (4 points). A cell that begins with `%%px --targets 0` runs on node00. Write
+# `time_per_call_us(function, clock)` there:
 #
-# - `function` takes no arguments; how long a call of it takes is what you are to find out.
-# - `clock()` gives seconds, as `time.perf_counter` does. It shows nothing between two of its **steps**, and
-#   how large these are you have to measure.
-# - What comes out is a list of at least 11 **raw samples**, in microseconds per call. Each is one interval,
-#   divided by the calls in it; and no interval is shorter than **100 steps** of the clock. How many calls
-#   that takes, your function finds out by doubling them.
+# - `function` takes no arguments. `clock()` gives seconds, as `time.perf_counter` does.
+# - First measure the clock's **step**: read the clock until it shows something else.
+# - The function returns a list of at least 11 **raw samples**, in microseconds per call. Each is one interval,
+#   divided by the calls in it. No interval is shorter than **100 steps** of the clock: double the calls until it
+#   is long enough.
 
 
 # %% nbgrader={"grade_id": "timing-loop-answer", "solution": true}
@@ -84,7 +77,7 @@ def time_per_call_us(function, clock):
 
 
 # %% [markdown]
-# Try it on a call that you know. `os.getppid()` asks the kernel for a number; what does it cost from Python?
+# Try it on a call that you know. What does `os.getppid()` cost from Python?
 
 # %%
 # %%px --targets 0
@@ -94,10 +87,8 @@ from time import perf_counter
 print(time_per_call_us(os.getppid, perf_counter))
 
 # %% [markdown]
-# **Question `timing-loop`** (4 points). The next cell gives your function three calls whose lengths are
-# known, on clocks whose steps are known; both are drawn for you. Two points are for the lengths, within 2
-# per cent, and one for intervals that are long enough. The last is for `os.getppid` on the node's own clock,
-# beside `timeit` of Python's library.
+# Two points are for the lengths of three known calls on known clocks, all drawn for you, within 2 per cent. One is for
+# intervals that are long enough, and one for `os.getppid` on the node's own clock, beside Python's `timeit`.
 
 # %%
 timing = lab.timing_loop.measure(engines)
@@ -111,12 +102,9 @@ assert timing.variant == lab.timing_loop.VARIANT, "Run the cell above: it tries 
 #
 # *Core, 5 minutes*
 #
-# Study A3 runs the four programs of this lab on every node: `processes.c`, `latencies.c`,
-# `bandwidths.c` and `memory.c`, one line for each row of paper A's tables 1 to 4. They time as your loop
-# does. The nodes of this cluster share one machine, so they run one after the other. With `quick=True` it
-# takes about half a minute.
-#
-# **Question `a3-record`** (1 point). Nothing to write: the point is for the Record.
+# **Question `a3-record`** (1 point). Nothing to write: the point is for the Record. A3 runs `processes.c`,
+# `latencies.c`, `bandwidths.c` and `memory.c` on every node, one after the other because the nodes share one
+# machine. With `quick=True`, which takes fewer samples, that is about half a minute.
 
 # %%
 a3 = study("A3", cluster, quick=True)
@@ -132,10 +120,9 @@ rows = lab.compared(a3).drop(columns="times as fast")
 rows
 
 # %% [markdown]
-# *How to read it:* a line a row, a column a node, and the published figures beside them. Mind the
-# unit: of µs and ns less is better, of MB/s more. The figures are **medians**, what you get. A row that
-# paper A does not have shows `NaN`; `ring by one process` is only what had to be subtracted from the context
-# switches. All questions below ask for the figures of the *first* node.
+# *How to read it:* a line is a row of paper A's tables 1 to 4, a column is a node, and the published figures are beside
+# them. Of µs and ns less is better, of MB/s more. The figures are **medians**. A row that paper A does not have shows
+# `NaN`. All questions below ask for the figures of the *first* node.
 #
 # ## 3 Ask the kernel
 #
@@ -162,8 +149,7 @@ lab.form(kernel_row_us, "number")
 lab.form(null_calls_in_it, "number")
 
 # %% [markdown]
-# Now hold `getppid` of section 1 against the row `null call`, which is the same call from C. How much of it
-# is Python?
+# Compare `getppid` of section 1 with the row `null call`, which is the same call from C. How much of it is Python?
 #
 # ## 4 There and back
 #
@@ -193,9 +179,8 @@ lab.form(beside_mpi_us, "number")
 #
 # *Core, 18 minutes*
 #
-# Now a **bandwidth**, by your own loop. Write `copy_us(size_bytes)` on node00: it makes two numpy arrays of
-# so many bytes, and gives the raw samples, in microseconds, of copying the one into the other. It uses your
-# `time_per_call_us`, with `perf_counter`.
+# Write `copy_us(size_bytes)` on node00. It makes two numpy arrays of so many bytes, which is not timed, and returns the
+# raw samples, in microseconds, of copying one into the other, by your `time_per_call_us` with `perf_counter`.
 
 
 # %% nbgrader={"grade_id": "copy-answer", "solution": true}
@@ -213,9 +198,8 @@ def copy_us(size_bytes):
 
 
 # %% [markdown]
-# And `sizes`: a list of the sizes, in bytes, at which you want to know it. From 12 to 60 of them, the
-# smallest so small that it fits into every cache (8 KiB or less), the largest so large that it fits into none
-# (64 MiB to 256 MiB), and between two of them a factor of 4 at most.
+# And `sizes`: a list of 12 to 60 sizes, in bytes. The smallest fits into every cache (8 KiB or less), the largest into
+# none (64 MiB to 256 MiB), and between two of them is a factor of 4 at most.
 
 # %% nbgrader={"grade_id": "sizes-answer", "solution": true}
 sizes = None
@@ -224,9 +208,8 @@ sizes = [int(2 ** (power / 2)) for power in range(24, 54)]
 ### END SOLUTION
 
 # %% [markdown]
-# **Question `sweep`** (2 points). The next cell calls your function at all sizes, in three passes of
-# shuffled order, and each time copies an array of that size itself. One point is for sizes and samples, one
-# for times that a copy of so many bytes takes.
+# **Question `sweep`** (2 points). The next cell calls your function at all sizes. One point is for sizes and samples,
+# one for times that a copy of so many bytes takes.
 
 # %%
 sweep = lab.array_sweep.measure(engines, sizes)
@@ -244,9 +227,9 @@ print(cluster.ask(node, "lscpu -C=NAME,ONE-SIZE,ALL-SIZE"))
 
 # %% [markdown]
 # **Question `bandwidth-plot`** (3 points). Draw the bandwidth over the size of the array, from `copies`
-# (columns `size_bytes`, `median_us`, `best_us`): in MB/s, where a byte that is copied counts once. Both axes
-# have a label with its unit; the sizes span decades; each cache is a vertical line where it ends, in a colour
-# of its own such as `color="C1"`, and the legend says which.
+# (columns `size_bytes`, `median_us`, `best_us`): in MB/s, where a byte that is copied counts once. Both axes have a
+# label with its unit in parentheses, and sizes that span decades need a logarithmic axis. Each cache is a vertical line
+# where it ends, in a colour of its own such as `color="C1"`, and the legend names it.
 
 # %% nbgrader={"grade_id": "bandwidth-plot-answer", "solution": true}
 bandwidth_figure = None  # bandwidth_figure, axes = plt.subplots()
@@ -268,26 +251,22 @@ lab.array_sweep.keep_plot(cluster, bandwidth_figure)
 assert bandwidth_figure is not None, "This answer is still empty."
 
 # %% [markdown]
-# *What to look at:* which of the caches shows in your curve, and which not? On the left, where even a
-# cache's edge is not reached, the curve falls as well. What is it that takes time there? And is a single size far
-# slower than its neighbours? Section 5 of the handout says why that can be.
+# *What to look at:* which of the caches shows in your curve? What takes time at the left end? Is a single size far
+# slower than its neighbours?
 #
 # ## 6 A step of heat
 #
 # *Core, 22 minutes*
 #
-# A plate is heated at one edge. It is yours from now on: each of the next labs makes it faster, or looks at
-# it from another side. `work/heat/heat.py` has the functions to fill, and `heat_step.c` beside it the one in
-# C. Section 6 of the handout says what a step is.
+# `work/heat/heat.py` has the functions to fill, and `heat_step.c` beside it the one in C.
 
 # %%
 lab.heat.start(2)
 
 # %% [markdown]
-# **Question `heat-prediction`** (2 points). First predict: how many milliseconds does one step of a plate
-# of 2000 x 2000 points take **in C**? Count the bytes that come from memory and go there for a point, and
-# take the bandwidth from your plot. Seal the number with a range in which you believe that it is. The points
-# are for having sealed it, before you measure.
+# **Question `heat-prediction`** (2 points). How many milliseconds does one step of a plate of 2000 x 2000 points take
+# **in C**? Count the bytes that come from memory and go there for a point, and take the bandwidth from your plot. Seal
+# the number, with a range in which you expect it, before you measure. The points are for having sealed it.
 
 # %% nbgrader={"grade_id": "heat-prediction-answer", "solution": true}
 heat_step_ms = None
@@ -307,10 +286,9 @@ predict(
 )
 
 # %% [markdown]
-# **Question `heat-step`** (4 points). Now write the step three times: `step_loops` and `step_numpy` in
-# `heat.py`, `heat_step` in `heat_step.c`. One point each for the first two, two for C. Each is checked on a
-# plate that is known, to the last edge. This cell measures what is there; change the files and run it again
-# as often as you like.
+# **Question `heat-step`** (4 points). Write the step three times: `step_loops` and `step_numpy` in `heat.py`,
+# `heat_step` in `heat_step.c`. One point each for the first two, two for C. Each is checked on a known plate, to the
+# last edge. This cell measures what is there; change the files and run it again as often as you like.
 
 # %%
 steps = None  # as long as no function is written, there is nothing to measure
@@ -341,7 +319,7 @@ if steps:
 #
 # **Question `not-faster`** (1 point). Of the rows that paper A has: which is faster on your first node by
 # the largest factor, and which by the smallest? `rows` has your figures and paper A's side by side, and a
-# factor is a quotient of the two columns; but of a rate more is better, and of a time less. Write the names
+# factor is a quotient of the two columns. But of a rate more is better, and of a time less. Write the names
 # as the table does. (Rows within a tenth of the largest or the smallest count as well.)
 
 # %% nbgrader={"grade_id": "not-faster-answer", "solution": true}
@@ -360,7 +338,7 @@ lab.form(most_faster_row, "text")
 lab.form(least_faster_row, "text")
 
 # %% [markdown]
-# All of them at a glance. The axis is logarithmic, and each bar begins at 1, which is as fast as then.
+# All of them at a glance. The axis is logarithmic, and each bar begins at 1, which is as fast as in paper A.
 
 # %%
 known = lab.compared(a3).dropna(subset=["times as fast"])
@@ -372,8 +350,7 @@ lab.bars(
 )
 
 # %% [markdown]
-# *What to look at:* which rows lie far to the right, and which near 1 or below it? What have the ones
-# in common, and what the others?
+# *What to look at:* which rows lie far to the right, and which near 1 or below it?
 
 # %%
 claims(a3)
@@ -387,8 +364,8 @@ claims(a3)
 #
 # 1. Between paper A's PCs and your node, some rows became faster by a large factor and some hardly.
 #    What distinguishes the two kinds, and why is it so?
-# 2. Someone wants to add up an array of 100 KB, and asks whether four nodes do it faster than one.
-#    Answer by your own figures, and name those that decide.
+# 2. You want to add up an array of 100 KB. Do four nodes do it faster than one? Answer by your own figures, and name
+#    those that decide.
 
 # %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 4, "solution": true}
 # ### BEGIN SOLUTION
@@ -410,8 +387,8 @@ claims(a3)
 #
 # *More, 10 minutes*
 #
-# `memory.c`, which A3 has run, takes words from areas of 4 KiB to many MiB, in an order that nobody can
-# guess, each word telling where the next one is. As long as an area fits into a cache, the curve is flat.
+# `memory.c`, which A3 has run, takes words from areas of 4 KiB to many MiB, in an order that the processor
+# cannot guess, each word telling where the next one is. As long as an area fits into a cache, the curve is flat.
 
 # %%
 lab.load_times.picture(a3, node)
@@ -443,16 +420,16 @@ lab.form(l1_ends_at_kib, "number")
 # *More, 20 minutes*
 #
 # Write the three functions in `own_rows.c`, which is beside this notebook (section 10 of the handout
-# says what is checked). Try them in a terminal, `beowulf run -n 1 own_rows.c | grep result`, until you are
-# content. This cell measures them:
+# says what is checked). Try them in a terminal, `beowulf run -n 1 own_rows.c | grep result`, until all
+# three are right. This cell measures them:
 
 # %%
 own = lab.own_rows.measure(cluster, "own_rows.c")
 lab.own_rows.table(own)
 
 # %% [markdown]
-# **Question `own-rows`** (2 points). Half a point for each row that can be what it says, and half for this:
-# when a program reads the clock by the library, does it ask the kernel, `"yes"` or `"no"`? (Compare both
+# **Question `own-rows`** (2 points). Half a point for each row that measures what its name says, and half for
+# this: when a program reads the clock by the library, does it ask the kernel, `"yes"` or `"no"`? (Compare both
 # rows of the clock.)
 
 # %% nbgrader={"grade_id": "own-rows-answer", "solution": true}
