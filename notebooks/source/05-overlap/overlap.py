@@ -13,17 +13,13 @@
 # %% [markdown]
 # # Lab 05: Can a node compute while it talks?
 #
-# Paper D asked three clusters whether they compute while a message of 39 KB travels: two do not, one
-# does. Here you get both answers from one cluster, and write a step of the heat program that computes while
-# its ghost rows travel, in Python and in C. The handout (`labs/05-overlap/README.md`) has the same sections
-# and explains each word; read a section there, then do it here.
+# The handout (`labs/05-overlap/README.md`) has the same sections and explains each word. Read a section there,
+# then do it here.
 #
-# - **Time** about 90 minutes for the sections that are marked *core*, which have 20 points; those marked
-#   *more* take about 60 and have 5 · **Points** 25
-# - **You need** a running cluster (`beowulf lab 05` booted one) on a machine with nothing else to do
-# - **How it works** Cells that *measure* save a **Record** in the folder `records/` beside this
-#   notebook. `quick=True` takes fewer samples; leave it out when you have the time. Where you see
-#   `None`, your answer goes. You may add cells of your own anywhere. `check("05")` says what is still open.
+# - Cells that *measure* save a **Record** in the folder `records/` beside this notebook. `quick=True` takes
+#   fewer samples; leave it out when you have the time.
+# - Your answer goes where you see `None`. You may add cells of your own anywhere.
+# - `check("05")` says what is still open.
 
 # %%
 from pathlib import Path
@@ -43,13 +39,12 @@ print(cluster.kind, *cluster.nodes)
 #
 # *Core, 4 minutes*
 #
-# A prediction is a number, and a range in which you expect the result nine times out of ten. The points are
-# for having sealed it before you measure, whatever it says.
+# A prediction is a number, and a range in which you expect the result nine times out of ten.
 #
-# **Question `predict-arrival`** (0.5 points). Rank 0 begins a message of 40,000 bytes with `MPI_Isend`, works
-# for 50 ms and calls `MPI_Wait`. Rank 1 works for 25 ms, then receives. The message travels 3 to 4 ms, and
-# the eager limit is 16,384 bytes: a larger message is only announced at first, and its data are sent when the
-# receiver has asked for them. Both ranks start together: how many milliseconds later does rank 1 have it?
+# **Question `predict-arrival`** (0.5 points). Both ranks start together. Rank 0 begins a message of 40,000 bytes
+# with `MPI_Isend`, works for 50 ms and calls `MPI_Wait`. Rank 1 works for 25 ms, then receives. The message
+# travels 3 to 4 ms, and the eager limit is 16,384 bytes. How many milliseconds after the start does rank 1 have
+# the message?
 
 # %% nbgrader={"grade_id": "predict-arrival-answer", "solution": true}
 arrival_guess = None
@@ -64,9 +59,10 @@ predict(cluster, "arrival", value=arrival_guess, low=arrival_low, high=arrival_h
 
 # %% [markdown]
 # **Question `predict-gain`** (0.5 points). A step of the heat program begins to exchange its ghost rows of
-# 160,000 bytes, computes all rows that do not need them, and waits only then. Exchange and computing take
-# about equally long by themselves. By how many per cent does the time change, against a step that exchanges
-# first and computes then? Shorter is negative: -25 means that a quarter of the time is gone.
+# 160,000 bytes, computes all rows that do not need them, and only then waits. The exchange alone takes about
+# 15 ms; the computing alone takes between half as long and as long, depending on the processor. The library has
+# its own eager limit. By how many per cent does the time of a step change, compared with one that first exchanges
+# and then computes? Shorter is negative: -25 means that a quarter of the time is gone.
 
 # %% nbgrader={"grade_id": "predict-gain-answer", "solution": true}
 gain_guess = None
@@ -84,13 +80,9 @@ predict(cluster, "gain", value=gain_guess, low=gain_low, high=gain_high)
 #
 # *Core, 14 minutes*
 #
-# Study D1 is the experiment of your first prediction (paper D, figure 1): rank 0 posts, works (50 ms with
-# `quick=True`, else 100 ms) and waits; rank 1 works half as long where the work is a sleep, a quarter where
-# it is a computation, and then receives. It is measured with the two eager limits that represent two of the
-# paper's clusters (`limit 16 KB`: its one-user cluster, `limit 64 KB`: Solaris), with two send buffers that
-# represent the same clusters by the cause that the paper names (`send buffer 24 KB` and `send buffer 96 KB`), with
-# our library as it comes (`limit 128 KB`), and with two remedies: `MPI_Test` in the work, and a progress
-# thread.
+# Study D1 is the experiment of your first prediction (paper D, figure 1), with all the settings of the handout's
+# table. Rank 0 works 50 ms (100 ms without `quick=True`). Rank 1 works half as long where the work is a sleep, and a
+# quarter where it is a computation.
 #
 # **Question `d1-record`** (0.5 points). Nothing to write: the point is for the Record.
 
@@ -99,18 +91,17 @@ d1 = study("D1", cluster, quick=True)
 picture(d1)
 
 # %% [markdown]
-# *What to look at:* a bar is one rank's time from the start to its end; the work is a delay. Compare the two bars of a
-# pair. If rank 1 ends with its own work, the message did not need rank 0. If it ends with rank 0,
-# it waited, and the picture says in which call.
+# *What to look at:* a bar is one rank's time from the start to its end; the work is a sleep (`delay`). Compare the
+# two bars of a pair: does rank 1 end with its own work, or with rank 0? In which call does it wait?
 
 # %% nbgrader={"grade_id": "d1-record", "grade": true, "points": 0.5, "locked": true}
 assert d1.study == "D1", "Run the cell above: it measures D1 on your cluster."
 assert d1.complete, "The measurement was cut short; run the cell above again."
 
 # %% [markdown]
-# **Question `d1-support`** (1 point). In your Record, with delays as work: is the overlap of
-# synchronisation supported? Answer `"supported"` or `"not supported"`. (Where your machine was too busy to
-# tell, the case earns nothing: measure again.)
+# **Question `d1-support`** (1 point). In your Record, with sleep as work: is the overlap of synchronisation
+# supported? `"supported"`: rank 1 ends soon after its own work. `"not supported"`: it ends with rank 0. (Where
+# your machine was too busy to tell, the case earns nothing: measure again.)
 
 # %% nbgrader={"grade_id": "d1-support-answer", "solution": true}
 limit_16_kb = None  # the message has 39.06 KB in each of the three cases
@@ -128,10 +119,8 @@ lab.form(limit_64_kb, "choice:supported,not supported")
 lab.form(limit_16_kb_test, "choice:supported,not supported")
 
 # %% [markdown]
-# Your prediction, and what the paper claims, held against your Record. `holds` means that your Record shows
-# what is claimed. `inconclusive` with a load that was too high means that the machine was busy: close what
-# else runs, and measure again. Your answers are held against the Record's samples, not against these
-# Verdicts.
+# Your prediction and the paper's claims, compared with your Record. `holds`: your Record shows what is claimed.
+# `inconclusive` with a load that was too high: close what else runs, and measure again.
 
 # %%
 bars = picture(d1).table
@@ -147,16 +136,13 @@ claims(d1)
 #
 # *Core, 18 minutes*
 #
-# Write `overlapped_step(world, old, new)` in `work/heat/heat.py` (beside this lab's folder): it begins to
-# exchange the ghost rows of `old`, computes what needs none of them, waits, and computes the rest. For now
-# it calls nothing of MPI in between. The handout says what is given and what must come out;
-# `lab.heat.check(5)` tries it within seconds.
+# Write `overlapped_step(world, old, new)` in `work/heat/heat.py`, which this cell lays out:
 
 # %%
 lab.heat.start(5)
 
 # %% [markdown]
-# Before you write (nobody grades this): a rank has 128 rows. For how many of them need you not wait?
+# Before you write (not graded): a rank has 128 rows. How many of them can it compute without waiting?
 
 # %% nbgrader={"grade_id": "overlap-python-answer", "solution": true}
 rows_meanwhile = None
@@ -185,8 +171,8 @@ def overlapped_step(world, old, new):
 # Here is room for lab.heat.check(5).
 
 # %% [markdown]
-# **Question `overlap-python`** (4 points). Three for a Record of a step of your own that is right, the
-# fourth for one that clearly gains with the longest rows. If the first version does not, section 4 has the
+# **Question `overlap-python`** (4 points). Three points are for a Record of a step of your own that is right, the
+# fourth for one that clearly gains with the longest rows. If your first version does not, section 4 leads to a
 # second one.
 
 # %%
@@ -194,9 +180,8 @@ plain = lab.heat.overlap(cluster, columns=lab.own_step.COLUMNS)
 lab.own_step.medians(plain).round(2)
 
 # %% [markdown]
-# *What to look at:* `exchange_ms` is the exchange alone, `compute_ms` the rows alone, `before_ms` the one
-# after the other, `overlapped_ms` your step; medians, of the slower rank. Where is something gained, and
-# where not?
+# *What to look at:* medians of the slower rank. `exchange_ms` is the exchange alone, `compute_ms` the rows alone,
+# `before_ms` one after the other, `overlapped_ms` your step.
 
 # %% nbgrader={"grade_id": "overlap-python", "grade": true, "points": 4, "locked": true}
 assert plain.study == "H5", "Run the cell above: it measures your overlapped_step."
@@ -207,8 +192,7 @@ print(*lab.heat.lines(plain), sep="\n")
 #
 # *Core, 10 minutes*
 #
-# First look at where your step waits. This records every MPI call of both ranks, in five steps with rows of
-# 64,000 bytes and five with 160,000.
+# Where does your step wait?
 
 # %%
 shown = lab.heat.traced_overlap(cluster)
@@ -217,17 +201,16 @@ shown = lab.heat.traced_overlap(cluster)
 lab.timelines.timeline(cluster, shown, "64,000 bytes")
 
 # %% [markdown]
-# Grey is computing, other colours are calls of MPI, and the upper part of a call has the colour of the reason
-# for which its rank waits. The key `l` goes to the longest wait, `n` to the next.
+# The key `l` goes to the longest wait, `n` to the next.
 
 # %%
 lab.timelines.timeline(cluster, shown, "160,000 bytes")
 
 # %% [markdown]
 # **Question `timeline`** (1 point). On the timelines of your own run: how many milliseconds does the longest
-# wait take with rows of 64,000 bytes (0 if nobody waits), and with rows of 160,000? What is the reason of the
-# latter: `"late sender"`, `"late receiver"`, `"rendezvous"`, or `"none"`? Only what the table *The longest waits*
-# has is a wait, and nobody waits where it is empty; while the bytes themselves travel, a call lasts without a wait.
+# wait take with rows of 64,000 bytes, and with rows of 160,000? What is the reason with 160,000: `"late sender"`,
+# `"late receiver"`, `"rendezvous"` or `"none"`? The table *The longest waits* has all waits: where it is empty, the
+# answer is 0.
 
 # %% nbgrader={"grade_id": "timeline-answer", "solution": true}
 short_wait_ms = None
@@ -245,9 +228,8 @@ lab.form(long_wait_ms, "number")
 lab.form(long_reason, "choice:late sender,late receiver,rendezvous,none")
 
 # %% [markdown]
-# Now change your `overlapped_step`: it computes the rows that need no ghost row in slices, and lets MPI look at
-# all requests after each slice, with `MPI.Request.Testall(requests)`. Save `heat.py`, try it, and run the
-# cell below. Into how many slices do you cut the rows (nobody grades this)?
+# Now let your `overlapped_step` call `MPI.Request.Testall(requests)` after each slice of rows. Save `heat.py`,
+# check it, and measure again. Into how many slices do you cut the rows (not graded)?
 
 # %% nbgrader={"grade_id": "who-progresses-slices", "solution": true}
 slices = None
@@ -284,8 +266,8 @@ lab.own_step.medians(*kept.values()).round(2)
 
 # %% [markdown]
 # **Question `who-progresses`** (0.5 points). While your step computes, who moves the bytes of a ghost row?
-# Answer `"kernel"` (it alone), `"library"` (it has to run as well) or `"nobody"`. The library is as it comes,
-# with an eager limit of 131,072 bytes.
+# Answer `"kernel"` (it alone), `"library"` (it has to run as well) or `"nobody"`. The eager limit is the
+# library's own, 131,072 bytes.
 
 # %% nbgrader={"grade_id": "who-progresses-answer", "solution": true}
 row_of_64000 = None  # bytes, without MPI_Test
@@ -307,13 +289,9 @@ lab.form(row_of_160000_test, "choice:kernel,library,nobody")
 #
 # *Core, 12 minutes*
 #
-# Paper D's equation 1 is (T_overlap - T_nonoverlap) / T_nonoverlap x 100: negative is better. The most that
-# can be gained is the lesser of the two times, of the exchange and of the computing: -min(T_exchange,
-# T_compute) / T_nonoverlap x 100.
-#
-# **Question `gain-bound`** (1 point). For your version with MPI_Test and rows of 160,000 bytes, from the
-# medians of the table above: the improvement by equation 1 and the bound, in percent. Mind the sign. You
-# may write the sum itself, such as `(21.4 - 27.2) / 27.2 * 100`.
+# **Question `gain-bound`** (1 point). For your version with MPI_Test and rows of 160,000 bytes, what are the
+# improvement by equation 1 and the bound, in per cent? Take the medians of the table above, and mind the sign.
+# You may write the formula itself, such as `(21.4 - 27.2) / 27.2 * 100`.
 
 # %% nbgrader={"grade_id": "gain-bound-answer", "solution": true}
 gain_percent = None
@@ -329,7 +307,7 @@ lab.form(gain_percent, "number")
 lab.form(bound_percent, "number")
 
 # %% [markdown]
-# Was your prediction right? It was about the version without MPI_Test.
+# Your prediction was about the version without MPI_Test:
 
 # %%
 if lab.own_step.WITHOUT in kept:
@@ -338,10 +316,12 @@ if lab.own_step.WITHOUT in kept:
 
 # %% [markdown]
 # **Question `gain-plot`** (2 points). Draw the improvement over the bytes of a ghost row: both versions with
-# their intervals, and the bound. `lab.heat.gain(record, columns)` has equation 1 pass by pass, with `.percent`,
-# `.low` and `.high` (95 %); `lab.heat.bound_percent(record, columns)` the bound. A row has 8 bytes a column, and
-# the lengths are `lab.own_step.COLUMNS`. `lab.prediction_band(axes, prediction(cluster, "gain"))` draws what you
-# have sealed beside it.
+# their intervals, and the bound. `kept` has the Records of both versions, and a row has 8 bytes a column.
+#
+# - `lab.own_step.COLUMNS` are the lengths of the rows, in columns.
+# - `lab.heat.gain(record, columns)` has equation 1 pass by pass, with `.percent`, `.low` and `.high` (95 %).
+# - `lab.heat.bound_percent(record, columns)` is the bound.
+# - `lab.prediction_band(axes, prediction(cluster, "gain"))` draws what you sealed.
 
 # %% nbgrader={"grade_id": "gain-plot-answer", "solution": true}
 gain_figure = None  # gain_figure, axes = plt.subplots()
@@ -371,18 +351,15 @@ lab.own_plot.keep(
 )
 
 # %% [markdown]
-# *What to look at:* at which size do your two lines part? Which number of section 2 lies between the two
-# sizes? Slices that stay in a cache compute faster than the whole part, so that a gain may pass the bound.
+# *What to look at:* between which two sizes do your two lines separate? Which number of section 2 lies there?
 
 # %% [markdown]
 # ## 6 Your step, in C
 #
 # *Core, 12 minutes*
 #
-# Write `overlapped` in `work/heat/heat_overlap.c` (`run_heat.h` beside it explains `struct plate`). Try it in a
-# terminal, in this lab's folder, until it says nothing of a mistake:
-# `beowulf run -n 2 ../heat/heat_overlap.c --columns 8000 --passes 2`. Then measure it.
-# How many rows lie between two looks at the messages (nobody grades this)?
+# Write `overlapped` in `work/heat/heat_overlap.c`, and run it in a terminal until it is right. How many rows do you
+# compute between two calls of `MPI_Testall` (not graded)?
 
 # %% nbgrader={"grade_id": "overlap-c-answer", "solution": true}
 rows_between_tests = None
@@ -415,8 +392,8 @@ c_file.write_text(
 ### END SOLUTION
 
 # %% [markdown]
-# **Question `overlap-c`** (3 points). Two for a Record of a step of your own that is right, the third when it
-# clearly gains with rows of 160,000 bytes.
+# **Question `overlap-c`** (3 points). Two points are for a Record of a step of your own that is right, the third is for
+# one that clearly gains with rows of 160,000 bytes.
 
 # %%
 in_c = lab.heat.overlap(cluster, "C")
@@ -427,8 +404,8 @@ assert in_c.variant == "c", "Run the cell above: it measures your heat_overlap.c
 print(*lab.heat.lines(in_c), sep="\n")
 
 # %% [markdown]
-# `lab.heat.picture(in_c)` draws the four parts and what could be gained at best; `lab.heat.picture(tested)` the same
-# of your step in Python.
+# `lab.heat.picture(in_c)` draws the four parts and what could be gained at best. `lab.heat.picture(tested)` does
+# the same for your step in Python.
 
 # %%
 # Here is room for it.
@@ -438,19 +415,16 @@ print(*lab.heat.lines(in_c), sep="\n")
 #
 # *Core, 8 minutes*
 #
-# Study D2 is the paper's message-size sweep: rank 1 does nothing but receive, and the message grows
-# by 10 KB (a KB has 1024 bytes here, as in the paper).
-#
-# **Question `d2-record`** (0.5 points). Nothing to write: the point is for the Record.
+# **Question `d2-record`** (0.5 points). Nothing to write: the point is for the Record of study D2, the paper's
+# message-size sweep.
 
 # %%
 d2 = study("D2", cluster, quick=True)
 picture(d2)
 
 # %% [markdown]
-# *What to look at:* each line but four stays near zero. Where does each of these four jump? At 1, rank 1
-# waits as long as rank 0 works. Compare the place with the eager limit. Two of them have the eager limit as
-# the library comes, and a fixed send buffer: the same jump by another cause. The stars are the paper's table 5.
+# *What to look at:* all lines but four stay near zero. At 1, rank 1 waits as long as rank 0 works. Where does each
+# of the four jump, and what was set for it? The stars are the paper's table 5.
 
 # %% nbgrader={"grade_id": "d2-record", "grade": true, "points": 0.5, "locked": true}
 assert d2.study == "D2", "Run the cell above: it sweeps the sizes on your cluster."
@@ -458,8 +432,8 @@ assert d2.complete, "The measurement was cut short; run the cell above again."
 
 # %% [markdown]
 # **Question `eager-limit`** (1.5 points). For the limit that the next cell prints (16 KB, unless your course
-# gave you a personal code): the largest size in KB at which the message still leaves by itself, and the
-# smallest at which it waits. (If your line does not jump exactly once, the machine was too busy: measure
+# gave you a personal code): what is the largest size in KB at which the message still leaves by itself, and the
+# smallest at which it waits? (If your line does not jump exactly once, the machine was too busy: measure
 # again.)
 
 # %%
@@ -489,30 +463,29 @@ claims(d2)
 # figures:
 #
 # 1. Your first `overlapped_step` posted everything before it computed, and with rows of 160,000 bytes it
-#    gained nothing. Who would have had to move the bytes meanwhile, and why did they not? Why was it
-#    otherwise with 64,000 bytes? What did MPI_Test change, and what keeps your gain from
-#    the bound, or lets it pass it?
+#    gained nothing. Who should have moved the bytes meanwhile, and why did they not? Why was that different
+#    with 64,000 bytes? What did MPI_Test change? What keeps your gain below the bound, or lets it pass it?
 # 2. Paper D explains its jumps by the size of the socket buffer. Which of your measurements show that
-#    another cause gives the same picture on rank 1, and which one tells the two causes from each other?
+#    another cause gives the same picture on rank 1? Which one tells the two causes from each other?
 
 # %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 4, "solution": true}
 # ### BEGIN SOLUTION
 # **Who moves the bytes (2 points).** 160,000 bytes are above the eager limit. So posting only
 # announces the message; the data leave when the sender's library has read the other rank's answer.
 # The library runs only inside MPI calls, and the computing calls none: the answer stays unread in the
-# socket, which the kernel cannot understand. Both messages travel in the wait, after the work. With
+# socket, and the kernel cannot understand it. Both messages travel in the wait, after the work. With
 # 64,000 bytes, which are eager, the data are in the socket when Isend returns, and the kernel sends them
 # while the rank computes. One point for the rendezvous, one for progress only inside MPI calls.
 #
 # **What MPI_Test changes, and the bound (1 point).** Between slices the library reads the answer early and
 # keeps the socket filled. Where the gain passes the bound, slices stay in a cache and compute faster than
-# the whole part. Where it stays below: the border rows come after the wait, what the library
-# and the kernel do takes time from the same cores, each call costs something, and a message gets on only
-# when a slice ends. Any two of these, with the learner's own figures.
+# the whole part. Where it stays below: the border rows come after the wait, library and kernel take time
+# from the same cores, each call costs something, and a message moves on only when a slice ends. Any two of
+# these, with the learner's own figures.
 #
-# **Two causes (1 point).** D1 and D2 show the same jump with an eager limit and with a send buffer of a
-# similar size, on rank 1 alike. The capture of D2 tells them from each other: with the eager limit only an
-# announcement leaves before rank 0's next call, with the send buffer the first part of the data.
+# **Two causes (1 point).** On rank 1, D1 and D2 show the same jump with an eager limit and with a send buffer
+# of a similar size. The capture of D2 tells them from each other: with the eager limit only an announcement
+# leaves before rank 0's next call, with the send buffer the first part of the data.
 # ### END SOLUTION
 
 # %% [markdown]
@@ -521,32 +494,32 @@ claims(d2)
 # *More, 12 minutes*
 #
 # Study D3 measures a message alone, the work alone, and both at once, as tables 7 and 8 do, at 10 KB
-# and 65 KB. `overlap.py`, beside this notebook, is the same program in Python; D3 runs it alternating
-# with the C program.
+# and 65 KB. `overlap.py`, beside this notebook, is the same program in Python; D3 alternates it with the C
+# program.
 
 # %%
 d3 = study("D3", cluster, quick=True)
 picture(d3)
 
 # %% [markdown]
-# *What to look at:* a pair of bars is the same message, separate and together. Overlap gains where the
-# lower bar is the shorter one. The stars are the paper's averages: which of your bars for 65 KB do they
-# go with, those of buffers that grow, or those of a small send buffer?
+# *What to look at:* each pair of bars is one message, separate from the work and together with it. Overlap gains
+# where the lower bar is shorter. The stars are the paper's averages. Which of your bars for 65 KB do they match:
+# those of buffers that grow, or those of a small send buffer?
 
 # %%
 claims(d3)
 
 # %% [markdown]
-# Study D4 lets both ranks send and receive: all the work before the exchange, or three quarters of
-# it during the exchange; 7 KB and 70 KB (tables 9 to 12).
+# In study D4 both ranks send and receive, with 7 KB and 70 KB (tables 9 to 12). All the work comes before the
+# exchange, or three quarters of it come during the exchange.
 
 # %%
 d4 = study("D4", cluster, quick=True)
 picture(d4)
 
 # %% [markdown]
-# *What to look at:* left of the line at zero is a gain. A mark whose interval touches the line
-# shows none. The stars are the paper's −26 % and −32 % at 7 KB, −4 % and −8 % at 70 KB.
+# *What to look at:* a mark left of the line at zero is a gain, unless its interval touches the line. The stars are
+# the paper's −26 % and −32 % at 7 KB, −4 % and −8 % at 70 KB.
 
 # %%
 claims(d4)
@@ -556,8 +529,8 @@ claims(d4)
 #
 # *More, 10 minutes*
 #
-# Study D5 is the exchange of D4 with a longer work, 6 ms, at six sizes. So there is something to
-# hide, and the limits lie among the sizes: a send buffer of 24 KB, and an eager limit of 16 KB.
+# Study D5 is the exchange of D4 with longer work, 6 ms, at six sizes on both sides of the limits: a send buffer of
+# 24 KB, and an eager limit of 16 KB.
 
 # %%
 d5 = study("D5", cluster, quick=True)
@@ -566,11 +539,11 @@ columns = ["library", "t_comm_s", "t_comp_s", "t_nonoverlap_s", "t_both_s"]
 times_d5[times_d5["size_kb"] == 70][columns]
 
 # %% [markdown]
-# The table shows your medians at 70 KB, in seconds, of the slower rank: the messages alone, the work
+# The table shows the medians of the slower rank at 70 KB, in seconds: the messages alone, the work
 # alone, one after the other, and both at once.
 #
-# **Question `lost-gain`** (1 point). Equation 1 at 70 KB for `limit 16 KB`, where 70 KB are above the
-# limit, and for `limit 16 KB, MPI_Test`. T_overlap is `t_both_s`.
+# **Question `lost-gain`** (1 point). What does equation 1 give at 70 KB for `limit 16 KB`, where the message is
+# above the limit, and for `limit 16 KB, MPI_Test`? T_overlap is `t_both_s`.
 
 # %% nbgrader={"grade_id": "lost-gain-answer", "solution": true}
 plain_percent = None
@@ -590,8 +563,8 @@ lab.form(tested_percent, "number")
 picture(d5)
 
 # %% [markdown]
-# *What to look at:* two lines turn where a message no longer fits. Which of them loses all of its gain at
-# once, and why does the other keep some? Which lines do not care?
+# *What to look at:* two lines change where a message no longer fits. Which of them loses all of its gain at
+# once, and why does the other keep some? Which lines are not affected?
 
 # %%
 claims(d5)
@@ -601,48 +574,44 @@ claims(d5)
 #
 # *More, 8 minutes*
 #
-# Paper A's figures 16 and 17 have messages of 0 to 1024 bytes, with overlap on (A8); figure 18 has overlap sizes of
-# 1 to 1,000,000 bytes (A9). Its program is very likely mpptest. We infer that figures 16 and 17 may sweep the work and
-# not the message, and figure 18 more likely messages without any work (section 11 of the handout), so each study
-# measures both ways. No points here: look whether what you know by now explains what the paper saw.
+# A8 measures paper A's figures 16 and 17, and A9 its figure 18, each in the ways that the handout explains. There are
+# no points here. Does what you know by now explain what the paper saw?
 
 # %%
 a8 = study("A8", cluster, quick=True)
 picture(a8)
 
 # %% [markdown]
-# *What to look at:* above, two lines that can hardly be distinguished. Which of them is eager? Below, the
-# work grows from none to 128 numbers: how many nanoseconds is that, beside a message?
+# *What to look at:* above, you can hardly distinguish the two lines. Which of them is eager? Below, the work grows
+# from none to 128 numbers. How many nanoseconds is that, compared with a message?
 
 # %%
 a9 = study("A9", cluster, quick=True)
 picture(a9)
 
 # %% [markdown]
-# *What to look at:* above, from which size of the message on do the lines part? In the middle the work is swept: how
-# many lines can you distinguish, and how far above the paper's 10 MB a second (80 Mbit/s, the mark below) do they end?
-# Below, from which size on do the lines part, and which would lie on each other without the factor np / 2 (half of the
-# number of ranks, by which mpptest multiplies the rate of one pair)?
+# *What to look at:* above, from which size of message do the lines separate? In the middle the work grows. How many
+# lines can you distinguish there, and how far above the paper's 10 MB a second (80 Mbit/s, the mark below) do they end?
+# Below, from which size do the lines separate? mpptest multiplies the rate of one pair by np / 2, half of the number of
+# ranks. Which lines would lie on each other without that factor?
 
 # %% [markdown]
 # ## 12 An exchange of your own
 #
 # *More, 20 minutes*
 #
-# Write `overlapped` in `exchange.c`, which lies beside this notebook: the same as the one after the other,
-# in at least 15 % less time (section 12 of the handout says what is checked). Try it in a terminal,
-# `beowulf run -n 2 exchange.c`, until you are content. This cell compiles it and measures it in two
-# launches:
+# Write `overlapped` in `exchange.c`, which lies beside this notebook. It does the same as `one_after_the_other`,
+# in at least 15 % less time. Run it in a terminal, `beowulf run -n 2 exchange.c`, until it is right and fast. This
+# cell compiles it and measures it in two launches:
 
 # %%
 mine = lab.exchange.measure(cluster, "exchange.c")
 (1000 * lab.exchange.passes(mine)).median().round(2)  # ms, of the slower rank
 
 # %% [markdown]
-# **Question `exchange`** (3 points). All of them when your exchange takes at least 15 % less
-# time than the one after the other, and the whole interval lies there; half when it is certainly
-# shorter. (At 100 Mbit/s 20 ms of work can be hidden behind 17 ms of messages, of 37 ms: 46 %. On other
-# links the work is as much longer than the messages.)
+# **Question `exchange`** (3 points). You get all of them when the whole interval of the improvement is at -15 % or
+# less, and half when your exchange is certainly shorter. (At 100 Mbit/s, 17 ms of messages can be hidden behind 20 ms
+# of work: 17 of 37 ms are 46 %. On other links the ratio of work to messages is the same.)
 
 # %% nbgrader={"grade_id": "exchange", "grade": true, "points": 3, "locked": true}
 assert mine.variant == "exchange", "Run the cell above: it measures your exchange.c."
@@ -653,11 +622,11 @@ print(lab.exchange.gain(mine).says)
 #
 # *More, 10 minutes*
 #
-# The handout has the table of what the paper found, and where its own figures do not fit each other.
+# The handout lists what the paper found, and where its own figures contradict each other.
 #
-# **Question `table-minima`** (1 point). Tables 9 to 12 give equation 1 for the averages. What does it give
-# for the **minima** of the table whose number the next cell prints (9, unless your course gave you a
-# personal code)? In percent. Section 13 of the handout has all four minima, without and with overlap.
+# **Question `table-minima`** (1 point). Tables 9 to 12 give equation 1 for the averages. What does it give, in per
+# cent, for the **minima** of the table whose number the next cell prints (9, unless your course gave you a
+# personal code)? Section 13 of the handout has all four minima, without and with overlap.
 
 # %%
 print(f"table {lab.by_lot.table_number()}")
@@ -683,6 +652,5 @@ lab.form(table_minima_percent, "number")
 check("05")
 
 # %% [markdown]
-# What you hand in is this folder: the notebook, `records/` and `exchange.c`. You need
-# not run everything again: it takes some minutes, and an answer counts when it fits one of your
-# Records.
+# Hand in this folder: the notebook, `records/` and `exchange.c`. You need not run everything again: an answer
+# counts when it fits one of your Records.

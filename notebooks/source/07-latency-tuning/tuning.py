@@ -13,22 +13,13 @@
 # %% [markdown]
 # # Lab 07: Where do the microseconds go?
 #
-# Paper E took the latency of its cluster from about 50 to nearly 20 microseconds by taking things
-# *away*. Here you find out what a message's time is made of, write the function that tells a gain from
-# chance, turn knobs, keep or revert them, and see what one of them is worth to a program. The handout
-# (`labs/07-latency-tuning/README.md`) has the same sections and explains each word; read a section there,
+# The handout (`labs/07-latency-tuning/README.md`) has the same sections and explains each word. Read a section there,
 # then do it here.
 #
-# - **Time** about 90 minutes for the sections that are marked *core*, which have 25.5 points; those marked
-#   *more* take about 50 and have 6.5 · **Points** 32
-# - **You need** a running cluster (`beowulf lab 07` booted one) on a machine with nothing else to do:
-#   you look for differences of a few hundred nanoseconds
-# - **How it works** Cells that *measure* save a **Record** in the folder `records/` beside this
-#   notebook. `quick=True` takes fewer samples; leave it out when you have the time. Where you see
-#   `None`, your answer goes. Where you see `# YOUR ANSWER HERE`, your function or your plot goes. Nothing of
-#   what is changed here stays: each cell puts back what it found. `check("07")` says what is still open.
-# - **Not root?** On a cluster of an ordinary user the kernel lets nobody turn the moderation. Where a
-#   question asks for it then, answer `"not observable"`.
+# - Cells that *measure* save a **Record** in the folder `records/` beside this notebook. `quick=True` takes
+#   fewer samples; leave it out when you have the time.
+# - Your answer goes where you see `None`, your function or your plot where you see `# YOUR ANSWER HERE`.
+# - Each cell puts back the knobs that it turns. `check("07")` says what is still open.
 
 # %%
 import matplotlib.pyplot as plt
@@ -47,11 +38,10 @@ print(cluster.kind, *cluster.nodes)
 #
 # *Core, 3 minutes*
 #
-# A prediction is a number, and a range in which you expect the result nine times out of ten. The points are
-# for having sealed it before you measure, whatever it says.
+# A prediction is a number, and a range in which you expect the result nine times out of ten.
 #
 # **Question `predict-byte`** (0.5 points). How many microseconds does one byte take from node00 to node01,
-# with MPI? (If you have done lab 04, your alpha is an answer.)
+# with MPI?
 
 # %% nbgrader={"grade_id": "predict-byte-answer", "solution": true}
 byte_guess = None
@@ -69,19 +59,15 @@ predict(cluster, "byte", value=byte_guess, low=byte_low, high=byte_high)
 #
 # *Core, 6 minutes*
 #
-# Read section 2 of the handout: it follows a byte from one program to the other, and says what may hold it
-# back on its way. In a terminal, `beowulf tune` lists the knobs of your nodes.
+# In the handout you follow a byte from one program to the other. In a terminal, `beowulf tune` lists the knobs of
+# your nodes.
 
 # %% [markdown]
 # ## 3 A latency budget
 #
 # *Core, 11 minutes*
 #
-# Study L1 times ways of growing length, alternating: a system call that does next to nothing, TCP to a
-# process on the *same* node, TCP to the *other* node, MPI. What one takes longer than another is the time
-# of what lies between them.
-#
-# **Question `l1-record`** (0.5 points). Nothing to write: the point is for the Record.
+# **Question `l1-record`** (0.5 points). Nothing to write: the point is for the Record of study L1.
 
 # %%
 l1 = study("L1", cluster, quick=True)
@@ -96,15 +82,18 @@ ways = lab.l1_latency_budget.ways(l1)
 ways
 
 # %% [markdown]
-# `call` is one system call; all others are half a round trip of one byte, in microseconds, with the ends of
-# their 95 % intervals. *polling*: the receiver asks the kernel again and again; *waiting*: it sleeps until
-# the kernel wakes it; MPI polls.
+# `call` is one system call. All others are half a round trip of one byte, with the ends of their 95 % intervals.
 #
 # **Question `budget`** (2 points). A message needs two system calls, one that sends and one that receives.
-# How many microseconds take, of one byte, (1) TCP/IP within a node, beyond its system calls; (2) cable and
-# cards, beyond one node alone; (3) waking a receiver that sleeps, on the other node; (4) MPI, beyond plain
-# TCP? Each is a difference of two lines of the table, of ways that poll but for the waking. You may write the
-# sum itself, such as `8.1 - 2 * 0.25`.
+# How many microseconds of the way of one byte are
+#
+# 1. TCP/IP within a node, beyond its system calls,
+# 2. cable and cards, beyond one node alone,
+# 3. waking a receiver that sleeps, on the other node,
+# 4. MPI, beyond plain TCP?
+#
+# Each is the difference of two lines of the table. Use polling ways, except for (3). You may write the formula
+# itself, such as `8.1 - 2 * 0.25`.
 
 # %% nbgrader={"grade_id": "budget-answer", "solution": true}
 stack_us = None
@@ -126,7 +115,7 @@ lab.form(wake_up_us, "number")
 lab.form(mpi_us, "number")
 
 # %% [markdown]
-# Your prediction, and the budget as a picture. A step whose interval includes zero is *not distinguishable
+# Your prediction, and the budget as a picture. A step whose 95 % interval includes zero is *not distinguishable
 # from zero*, and is not drawn.
 
 # %%
@@ -136,8 +125,8 @@ print(lab.outcome(cluster, "byte", round(float(ways.set_index("way")["us"]["mpi"
 picture(l1)
 
 # %% [markdown]
-# *What to look at:* three receivers, three bars. Which part do only sleepers pay? What would a faster cable
-# change of these bars?
+# *What to look at:* three receivers, three bars. Which part does only a sleeping receiver pay? What would a faster
+# cable change in these bars?
 
 # %%
 claims(l1)
@@ -147,17 +136,15 @@ claims(l1)
 #
 # *Core, 7 minutes*
 #
-# Paper E's procedure begins with questions to *every* node: one that answers otherwise makes all
-# others wait, and a cluster of different nodes cannot be measured. This cell sets one node up otherwise,
-# drawn by chance, asks all of them at once, and puts it back.
+# This cell changes one node, drawn by chance, asks all of them at once, and puts it back.
 
 # %%
 asked = lab.differing_node.measure(cluster)
 lab.differing_node.table(asked)
 
 # %% [markdown]
-# **Question `unlike`** (1 point). Which node answers otherwise, and to which question (by its name
-# in the first column)?
+# **Question `unlike`** (1 point). Which node gives a different answer, and to which question (by its name in the
+# first column)?
 
 # %% nbgrader={"grade_id": "unlike-answer", "solution": true}
 unlike_node = None
@@ -176,10 +163,7 @@ lab.form(unlike_question, "choice:moderation,firewall")
 #
 # *Core, 13 minutes*
 #
-# The **measuring cycle** compares before and after: some samples of the one, of the other, of the other, of
-# the one, and so on, all by the same two processes. Two neighbours, one before and one after, are a
-# **pair**. What it says of a change that changes *nothing* is the first thing to know about it. So here
-# both states are the same:
+# A measuring cycle in which both states are the same:
 
 # %%
 nothing = lab.null_knob.measure(cluster)
@@ -189,12 +173,12 @@ print(
 )
 
 # %% [markdown]
-# **Question `own-interval`** (3 points). Write `change_percent(before, after)`. It gets two lists of times,
-# in which `before[i]` and `after[i]` are a pair. It gives back three numbers: by how many per cent the time
-# of the middle pair changes (the median of after / before; shorter is negative), and the two ends of the
-# range in which this median lies with 95 % certainty. The cell below tries it on your cycle, and on four
-# that are made up, on a machine that becomes slower meanwhile and is disturbed now and then. The handout
-# says what counts.
+# **Question `own-interval`** (3 points: one for changes that are right, two for the ranges). Write
+# `change_percent(before, after)`, in which `before[i]` and `after[i]` are a pair. It gives back three numbers, in per
+# cent; shorter is negative:
+#
+# 1. the change of the middle pair: the median of all after / before
+# 2. and 3. the low and the high end of the range in which this median lies with 95 % certainty
 
 
 # %% nbgrader={"grade_id": "own-interval-answer", "solution": true}
@@ -215,30 +199,26 @@ interval = lab.own_interval.measure(cluster, change_percent, nothing)
 assert interval.variant == "interval", "Run the cell above: it tries your function."
 
 # %% [markdown]
-# The cycle of nothing as a picture, and the decision of the package in its title:
+# The cycle of nothing as a picture, with the decision of the package in its title:
 
 # %%
 lab.null_knob.picture(nothing)
 
 # %% [markdown]
-# *What to look at:* do the two lines part, or do they wander together? The machine may get slower or
-# faster while it measures; because before and after alternate, that falls on both. `inconclusive` is no
-# failure: it says that this machine, now, cannot tell. `faster` or `slower` would be one, and everything
-# below would be in doubt. Measure again then, and find out what else runs.
+# *What to look at:* do the two lines separate, or do they wander together? If the title says `faster` or `slower`, find
+# out what else runs, and measure again.
 
 # %% [markdown]
 # ## 6 One knob at a time
 #
 # *Core, 16 minutes*
 #
-# The nodes of this cluster come without what paper E took away. So study E6 puts it in first, as a
-# stand-in: packets that arrive are held back for 50 microseconds (moderation), and each is held against
-# 100 rules (firewall). Then it takes away the one, the other, both, and the firewall once more when the
-# moderation has gone: each in turns with the whole of it. The handout says what is a stand-in here.
+# Study E6 puts in moderation of 50 µs and a firewall of 100 rules. Then it takes away the one, the other, both, and
+# the firewall once more when the moderation is gone. The first three alternate with the full state, the last one with
+# the firewall alone.
 #
 # **Question `predict-together`** (0.5 points). By how many per cent does half a round trip change when all
-# is taken away? Shorter is negative. (Paper E has −54 %. Without root's rights the firewall alone is taken
-# away.)
+# is taken away? Shorter is negative. (Paper E has −54 %. Without root's rights only the firewall is taken away.)
 
 # %% nbgrader={"grade_id": "predict-together-answer", "solution": true}
 together_guess = None
@@ -263,10 +243,9 @@ assert e6.complete, "The measurement was cut short; run the cell above again."
 
 # %% [markdown]
 # **Question `each-knob`** (2 points). By how many per cent does half a round trip change when each of these
-# is taken away? Call your `change_percent` with the pairs of your Record, such as
-# `lab.own_interval.pairs(e6, "firewall")`. The other names are `"moderation"`, `"all together"` and
-# `"firewall after the others"`. Type your numbers. (Where the moderation cannot be turned, three of the four
-# are `"not observable"`.)
+# is taken away? Call your own function, such as `change_percent(*lab.own_interval.pairs(e6, "firewall"))`. The
+# other names are `"moderation"`, `"all together"` and `"firewall after the others"`. Type your numbers. (Where you
+# cannot turn the moderation, three of the four are `"not observable"`.)
 
 # %%
 # Here is room for your calls.
@@ -292,8 +271,9 @@ for percent in (moderation_percent, firewall_percent, together_percent, firewall
     lab.form(percent, "text" if isinstance(percent, str) else "number")
 
 # %% [markdown]
-# Your prediction, and paper E's table 3 with your numbers. `change_percent` in it is ours. Mean and deviation
-# are of all samples, disturbed ones too; the pairs decide.
+# Your prediction, and paper E's table 3 with your numbers. `low` and `high` are from our function, which also draws
+# whole launches, and widens the range on a busy machine: yours may differ. Mean and deviation (how far single times
+# typically lie from their mean) are of all samples. They need not fit the change of the pairs, which decides.
 
 # %%
 table_3 = lab.knob_gains.table(lab.knob_gains.gains(e6)).set_index("knob")
@@ -303,15 +283,13 @@ columns = ["mean_before_us", "deviation_before_us", "mean_after_us", "deviation_
 table_3[[*columns, "change_percent", "low", "high", "decision", "means"]].round(1)
 
 # %% [markdown]
-# *What to look at:* do the changes of the first two lines add up to that of all together? Could a sum hold
-# at all, if two knobs gained 60 % each? The firewall is in two lines, with the same rules: which of its two
-# percentages is larger, and of what is each a share? You need it in `explain`.
+# *What to look at:* do the first two changes add up to that of all together? Which of the firewall's two percentages
+# is larger?
 #
-# **Question `quantile-plot`** (3 points). A mean hides what you feel: the slow messages. Draw how the half
-# round trips of one comparison are distributed: along x a share in per cent, along y the time within which
-# this share of the messages has arrived. One line before, one after; whole per cents, nine or more of them,
-# up to the slowest. `lab.own_interval.samples(e6, "all together")` gives all times before and all after, in
-# microseconds, disturbed ones too.
+# **Question `quantile-plot`** (3 points). Draw how the half round trips of one comparison are distributed: along x a
+# share in per cent, along y the time within which this share of the messages has arrived. Draw one line before and
+# one after, at nine or more whole per cents, up to the slowest. `lab.own_interval.samples(e6, "all together")` gives
+# all times before and all after, in microseconds (without root's rights, take `"firewall"`).
 
 # %% nbgrader={"grade_id": "quantile-plot-answer", "solution": true}
 quantile_figure = None  # quantile_figure, axes = plt.subplots()
@@ -334,8 +312,9 @@ lab.own_plot.keep(
 )
 
 # %% [markdown]
-# *What to look at:* which of your two lines ends steeper? Where do they lie closer to each other than their
-# medians do? What the paper says, and what your Record makes of it:
+# *What to look at:* which of your two lines ends steeper? Where are they closer to each other than at their medians?
+#
+# What the paper says, and what your Record says about it:
 
 # %%
 claims(e6)
@@ -348,11 +327,7 @@ lab.papers.table("E-knobs")
 #
 # *Core, 12 minutes*
 #
-# Write the class in `knob.py`, which lies beside this notebook (section 7 of the handout says how), for the
-# setting of the kernel that the next cell prints. Try it in a terminal, `python knob.py`, until every turn is
-# right. Then measure it: the cell turns it both ways, looks whether the exact state comes back, and measures
-# a cycle: *before* is the value that was there, *after* your other one. What was there is written down first: if
-# the cell is killed, `beowulf tune revert` in a terminal puts it back.
+# Write the class in `knob.py`, which lies beside this notebook, for this setting of the kernel:
 
 # %%
 print(lab.by_lot.setting())
@@ -363,19 +338,17 @@ turns = lab.own_knob.turns(mine)
 print(*lab.own_knob.lines(turns), f"found: {turns[0].facts['before']}", sep="\n")
 
 # %% [markdown]
-# **Question `own-knob`** (4 points). One when both values take; one when the exact state of before comes
-# back, whichever it was; one for a whole cycle, whatever it decides; one for the setting that is yours.
-# `no effect` is a finding.
+# **Question `own-knob`** (4 points). One when both values take effect; one when the exact state of before comes back,
+# whichever it was. One for a whole cycle, whatever it decides; one for the setting that is yours. In the cycle,
+# *before* is the value that was there, *after* your other one.
 
 # %% nbgrader={"grade_id": "own-knob", "grade": true, "points": 4, "locked": true}
 assert mine.variant == "own-knob", "Run the cell above: it turns and measures your knob."
 
 # %% [markdown]
-# **Question `kept-line`** (2 points). Paper E keeps what makes messages faster, and puts back everything
-# else. `lab.own_interval.pairs(mine)` are the pairs of your knob's cycle: by your `change_percent` of them and the
-# table of decisions in section 5 of the handout, is it `"kept"` or `"reverted"`? And which line belongs into a
-# file in `/etc/sysctl.d/`, so that every node has the value that stays at its next boot, too? (In such a file
-# a line is `name = value`.)
+# **Question `kept-line`** (2 points). `lab.own_interval.pairs(mine)` are the pairs of your knob's cycle. By your
+# `change_percent` of them and the table of decisions in section 5 of the handout, is the knob `"kept"` or
+# `"reverted"`? Which line of a file in `/etc/sysctl.d/` sets the final value at boot, even after a revert?
 
 # %%
 # Here is room for your call.
@@ -400,8 +373,7 @@ lab.null_knob.picture(mine)
 #
 # *Core, 12 minutes*
 #
-# A ping-pong does nothing but wait for messages. The heat program computes as well. What do 1000 rules of a
-# firewall cost a step of it, on four ranks, with rows of as many columns as the next cell prints?
+# What do 1000 rules of a firewall cost a step of the heat program, on four ranks, with rows of so many columns?
 
 # %%
 print(lab.by_lot.columns(), "columns")
@@ -409,9 +381,7 @@ lab.heat.start(7)
 
 # %% [markdown]
 # **Question `predict-plate`** (0.5 points). By how many per cent does the time of a step change? Longer is
-# positive. Work it out here before you seal it: what 1000 rules cost one message, from what 100 cost in
-# section 6; how many messages one after the other a rank waits for in a step; and what a step takes without
-# the rules, from your alpha and beta and the points of a rank. The handout has the sum; the first number of it is here.
+# positive. Work it out from the handout's three parts before you seal it. The first number is here:
 
 # %%
 alone = "firewall after the others" if whole == "all together" else "firewall"
@@ -435,9 +405,9 @@ predict(cluster, "plate", value=plate_guess, low=plate_low, high=plate_high)
 plate = lab.heat.tuned(cluster, "firewall", "1000", columns=lab.by_lot.columns())
 
 # %% [markdown]
-# **Question `plate`** (2 points). By how many per cent do a step, and an exchange of its ghost rows alone,
-# change with 1000 rules? Your `change_percent` and `lab.own_interval.pairs(plate, "step")` give the one,
-# `lab.own_interval.pairs(plate, "exchange")` the other.
+# **Question `plate`** (2 points). By how many per cent do the times of a step, and of an exchange of its border rows
+# alone, change with 1000 rules? Use your `change_percent` with `lab.own_interval.pairs(plate, "step")`, and with
+# `lab.own_interval.pairs(plate, "exchange")`.
 
 # %%
 # Here is room for your calls.
@@ -462,8 +432,7 @@ print(decision, lab.outcome(cluster, "plate", round(100 * (share.median - 1), 1)
 lab.heat.picture(plate)
 
 # %% [markdown]
-# *What to look at:* which of the two changes more, and how much of a step is its exchange? From your two
-# numbers you can work out the share of a step in which it waits for messages: section 14 has the law.
+# *What to look at:* which of the two changes more, and how much of a step is its exchange?
 
 # %% [markdown]
 # ## 9 Explain
@@ -475,28 +444,28 @@ lab.heat.picture(plate)
 #
 # 1. Why do the gains of the knobs not add up, although each of them takes its own microseconds away? Use your
 #    figures of section 6, once in per cent and once in microseconds. (Without root's rights: what would you
-#    expect, if a moderation of 50 µs were there, and why?)
-# 2. What did 1000 rules do to a message, to an exchange and to a step of your plate, and why do the three
+#    expect if a moderation of 50 µs were there, and why?)
+# 2. What did 1000 rules do to a message, to an exchange and to a step of your plate? Why do the three
 #    percentages differ? Paper E concludes that the ping-pong's gain is the limit of what an application can
-#    get, and has HPL gain 56 % where the ping-pong gained 54 %. What would have to be measured, and how, to
+#    get, and has HPL gain 56 % where the ping-pong gained 54 %. What would you have to measure, and how, to
 #    believe that?
 
 # %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 4, "solution": true}
 # ### BEGIN SOLUTION
-# **Not additive (2 points).** A percentage is a share of the time that was there before. Alone, each knob is held
-# against the whole of it, moderation included; once the moderation has gone, the same microseconds of the firewall
-# are a much larger share of what is left. In microseconds the gains add up as far as the waits do not hide each
-# other: what a packet costs while others are held back anyway is not felt, and comes to light when the moderation
-# has gone; then all together gain more than the sum. In per cent no sum can hold: two knobs of 60 % are not 120 %.
-# One point for the share of what, one for microseconds or waits that hide each other.
+# **Not additive (2 points).** A percentage is a share of the time before. Alone, each knob is compared with all of
+# that time, moderation included. Once the moderation is gone, the same microseconds of the firewall are a much larger
+# share of what is left. In microseconds the gains add up as far as the waits do not hide each other: what a packet
+# costs while others are held back anyway shows only when the moderation is gone. Then all together gain more than the
+# sum. In per cent no sum can hold: two knobs of 60 % are not 120 %. One point for the share of what, one for
+# microseconds or waits that hide each other.
 #
-# **What a knob is worth (2 points).** Only the time of messages becomes longer or shorter; the rows are computed as
-# before. So a step changes by less than its exchange, and by the share of it that the exchange is; an exchange
-# differs from a ping-pong, because its messages travel at the same time, and because ranks that share cores take
-# the time of the rules from each other. 56 % above 54 % contradicts that, unless something else was changed too (a
-# firewall and a service that no longer take time from the ranks that compute), or the figures scatter: the paper
-# does not say how often it ran HPL. To be believed it takes several runs in turns, before and after, with an
-# interval, and the ping-pong beside it in the same state. One point for the share, one for how to measure it.
+# **What a knob is worth (2 points).** Only the time of messages changes; the rows are computed as before. So a step
+# changes by less than its exchange, by the exchange's share of it. An exchange differs from a ping-pong: its messages
+# travel at the same time, and ranks that share cores take the time of the rules from each other. 56 % above 54 %
+# contradicts that, unless something else was changed too (a firewall and a service that no longer take time from the
+# ranks), or the figures scatter: the paper does not say how often it ran HPL. To believe it takes several alternating
+# runs before and after, with an interval, and the ping-pong beside them in the same state. One point for the share, one
+# for how to measure it.
 # ### END SOLUTION
 
 # %% [markdown]
@@ -504,36 +473,34 @@ lab.heat.picture(plate)
 #
 # *More, 15 minutes*
 #
-# Not every wait is a knob of the node; some are in the program. `letters.c`, beside this notebook, sends a
-# letter of some hundred bytes in two pieces, head and body, and waits for the answer. On a cable of ten
-# microseconds that takes 40 *milli*seconds. Find out why (section 10 of the handout), and write `mine` so
-# that a letter takes at most a tenth of that. Try it in a terminal, `beowulf run -n 2 letters.c`. This cell
-# compiles it and runs it twice, the second time with the knob `delayed-ack` turned to `quick`:
+# `letters.c`, beside this notebook, sends a letter of some hundred bytes in two pieces, head and body, and waits for
+# the answer. Find out why that takes 40 *milli*seconds, and write `mine` so that a letter takes at most a tenth of
+# that. Run it in a terminal, `beowulf run -n 2 letters.c`, until it is right. This cell compiles it and runs it twice,
+# the second time with the knob `delayed-ack` turned to `quick`:
 
 # %%
 posted = lab.small_writes.measure(cluster, "letters.c")
 lab.small_writes.picture(posted)
 
 # %% [markdown]
-# *What to look at:* `apart` is the given program. Below it the same program, unchanged, where the receiver
-# acknowledges every segment at once. What does that say about the wait of the first one?
+# *What to look at:* `apart` is the given program. Below it is the same program, with a receiver that acknowledges
+# every segment at once. What does that say about the wait of the first one?
 #
-# **Question `letters`** (3 points). All of them when your letters are whole, and take at most a tenth of the
-# time of the given ones.
+# **Question `letters`** (3 points). You get them when your letters arrive whole, and take at most a tenth of the time
+# of the given ones.
 
 # %% nbgrader={"grade_id": "letters", "grade": true, "points": 3, "locked": true}
 print(f"{lab.small_writes.times(posted).median:.3g} times as long as the given ones")
 
 # %% [markdown]
-# MPICH sets `TCP_NODELAY` on all of its connections: that is why you never met the forty milliseconds before.
+# MPICH sets `TCP_NODELAY` on all of its connections. That is why you never met the forty milliseconds before.
 #
 # ## 11 The whole procedure
 #
 # *More, 13 minutes*
 #
-# Study E7 is the paper's figure 6, on all four nodes: ask, change one thing, measure a whole cycle, keep it
-# if it is faster or put it back, and go on from there; ask again; measure all that was kept. It does not
-# know what was put in; it only asks.
+# Study E7 follows the paper's figure 6 on all four nodes, and at the end measures all that it kept. It does not know
+# what was put in; it only asks.
 #
 # **Question `e7-record`** (0.5 points). Nothing to write: the point is for the Record.
 
@@ -572,24 +539,23 @@ picture(e7)
 claims(e7)
 
 # %% [markdown]
-# Where does a rule cost its time? This sends a thousand short messages to and fro between node00 and node01, without
-# rules and with 1000 rules on node01 alone, and records calls and packets.
+# Where does a rule cost its time?
 
 # %%
 rules = lab.rules_way.traced(cluster)
 lab.timelines.timeline(cluster, rules, "1000 rules")
 
 # %% [markdown]
-# Zoom in until you see one message there and one back: the call that sends it, its packet on the wire, which is seen at
-# the switch, and the end of its receive. In the table, `before_us` is from the call to the wire, `after_us` from the
-# wire to the end of the receive, each the median of all messages.
+# Zoom in until you see one message there and one back: the call that sends it, its packet on the wire (captured at
+# the switch), and the end of its receive. In the table, `before_us` is the time from the call to the wire, `after_us`
+# that from the wire to the end of the receive. Both are medians of all messages.
 
 # %%
 lab.rules_way.ways(rules).round(2)
 
 # %% [markdown]
-# **Question `timeline`** (1 point). Do the rules add time `"before"` or `"after"` the wire, to messages on their way to
-# which rank, and how many microseconds?
+# **Question `timeline`** (1 point). Do the rules add time `"before"` or `"after"` the wire? To messages to which rank?
+# How many microseconds do they add?
 
 # %% nbgrader={"grade_id": "timeline-answer", "solution": true}
 rules_part = None
@@ -612,8 +578,8 @@ lab.form(rules_us, "number")
 #
 # *More, 10 minutes*
 #
-# Study L2 runs the ping-pong beside four kernels of NPB that compute as well (lab 03), before and after, in
-# turns, with the state of section 6 on all four nodes.
+# Study L2 runs the ping-pong and four kernels of NPB, alternating with and without the state of section 6 on all
+# four nodes.
 #
 # **Question `l2-record`** (0.5 points). Nothing to write: the point is for the Record.
 
@@ -631,7 +597,7 @@ gained.table  # the time after as a share of the time before: 0.8 is a change of
 
 # %% [markdown]
 # **Question `limit`** (0.5 points). By how many per cent does the time of the ping-pong change? Which kernel
-# gains most, and by how many per cent does its time change?
+# gains most, and by how many per cent does its time change? (Shorter is negative.)
 
 # %% nbgrader={"grade_id": "limit-answer", "solution": true}
 pingpong_percent = None
@@ -658,9 +624,9 @@ claims(l2)
 #
 # *More, 5 minutes*
 #
-# Two of the paper's four knobs got no number. They are not left out in silence: the claims of section 6 say
-# why, and where they can be seen. Here is what is known of them. Which one needs interrupts, which a cable
-# between namespaces does not raise? And since which version of Linux does the other one do nothing at all?
+# Two of the paper's four knobs got no number. The claims of section 6 say why, and where they can be seen. Here is what
+# is known about them. Which one needs interrupts, which a cable between namespaces does not raise? And since which
+# version of Linux does the other one do nothing at all?
 
 # %%
 for name in ("irqbalance", "tcp-low-latency"):
@@ -679,10 +645,10 @@ for name in ("irqbalance", "tcp-low-latency"):
 lab.papers.table("E-applications")
 
 # %% [markdown]
-# **Question `waiting-share`** (0.5 points). The ping-pong beside the applications took 42 % less time. If
-# nothing but the time of messages became shorter, and all of it by 42 %: which share of the time of the
-# application that the next cell names, in per cent, were messages before the tuning? (`mpiBLAST` is the
-# search; it is yours unless your course gave you a personal code.)
+# **Question `waiting-share`** (0.5 points). The ping-pong beside the applications took 42 % less time. Suppose that
+# only the time of messages became shorter, all of it by 42 %. Which share of the time of the application that the next
+# cell names, in per cent, was the wait for messages before the tuning? (`mpiBLAST` is the search; it is yours unless
+# your course gave you a personal code.)
 
 # %%
 print(lab.by_lot.workload())
@@ -706,6 +672,5 @@ lab.form(waiting_percent, "number")
 check("07")
 
 # %% [markdown]
-# What you hand in is this folder: the notebook, `records/`, `knob.py` and `letters.c`. You need
-# not run everything again: an answer counts when it fits one of your Records. `beowulf tune` shows that nothing
-# of what you turned is left.
+# Hand in this folder: the notebook, `records/`, `knob.py` and `letters.c`. You need not run everything again: an
+# answer counts when it fits one of your Records. `beowulf tune` shows that no knob is still turned.
