@@ -13,15 +13,15 @@
 # %% [markdown]
 # # Lab 06: What is on the wire?
 #
-# The handout (`labs/06-protocol-analysis/README.md`) has the same sections and explains each word. Read a section there,
-# then do it here.
+# The handout (`labs/06-protocol-analysis/README.md`) has the same sections and explains each word. Read a section
+# there, then do it here.
 #
 # - **Time** about 90 minutes for the sections that are marked *core*, which have 25.5 points; those marked
 #   *more* take about 55 and have 5.5 · **Points** 31
 # - **You need** a running cluster (`make lab LAB=06` booted one)
 # - **How it works** Cells that *measure* save a **Record** in the folder `records/` beside this notebook, with the
-#   captured packets. `quick=True` takes fewer samples. Your answer goes where you see `None` or `# YOUR ANSWER HERE`.
-#   You may add cells of your own anywhere. `check("06")` says what is still open.
+#   captured packets. `quick=True` takes fewer samples. Where you see `None` or `# YOUR ANSWER HERE`, your answer
+#   goes. You may add cells of your own anywhere. `check("06")` says what is still open.
 
 # %%
 from collections import Counter
@@ -58,9 +58,10 @@ card_guess, card_low, card_high = 100, 60, 200
 predict(cluster, "card", value=card_guess, low=card_low, high=card_high)
 
 # %% [markdown]
-# **Question `predict-packets`** (0.5 points). In section 4 four ranks share a plate with as many columns as the next
-# cell prints. In each step a rank sends its border row, 8 bytes a column, to each neighbour. How many packets is that
-# in one step, all ranks together, with the acknowledgements? (A packet carries at most 1448 bytes of a message.)
+# **Question `predict-packets`** (0.5 points). In section 4 four ranks share a plate with as many columns as the
+# next cell prints. In each step a rank sends its border row, 8 bytes a column, to each neighbour. How many packets
+# is that in one step, all ranks together, with the acknowledgements? (A packet carries at most 1448 bytes of a
+# message.)
 
 # %%
 print(f"{lab.by_lot.columns()} columns, so that a row has {8 * lab.by_lot.columns()} bytes")
@@ -113,8 +114,8 @@ lab.messages(card_file)[["from_rank", "to_rank", "tag", "kind", "first_packet", 
 # %% [markdown]
 # Find your card in this file with Wireshark or tshark, and read it.
 #
-# **Question `postcard`** (1 point). How many bytes has your message, as `MPI_Send` was given it, and
-# how many bytes has the packet in which it travels?
+# **Question `postcard`** (1 point). How many bytes has your message, as `MPI_Send` was given it, and how many bytes
+# has the packet in which it travels?
 
 # %% nbgrader={"grade_id": "postcard-answer", "solution": true}
 card_message_bytes = None
@@ -154,9 +155,9 @@ print(packet.layers)
 # Here is room to look into it.
 
 # %% [markdown]
-# **Question `headers`** (1 point). How long is each of the four headers of this packet, in bytes?
-# (MPICH's is what is left of TCP's payload without your text. A text of up to 16 bytes lies *within*
-# MPICH's header: then TCP's payload is the header.)
+# **Question `headers`** (1 point). How long is each of the four headers of this packet, in bytes? (MPICH's is what
+# is left of TCP's payload without your text. A text of up to 16 bytes lies *within* MPICH's header: then TCP's
+# payload is the header.)
 
 # %% nbgrader={"grade_id": "headers-answer", "solution": true}
 ethernet_bytes = None
@@ -211,9 +212,9 @@ talk = table[table["src_port"].isin(ports) & table["dst_port"].isin(ports)]
 talk[["time_s", "src", "dst", "flags", "seq", "ack", "wire_bytes", "payload_bytes"]].head(16)
 
 # %% [markdown]
-# *What to look at:* which packets come before the first one with a payload, and who sends them? (The numbers on the left
-# are Wireshark's. There, the filter `tcp.port ==` with one of the ports shows the same.) This is how many bytes each
-# direction has sent so far:
+# *What to look at:* which packets come before the first one with a payload, and who sends them? (The numbers on the
+# left are Wireshark's. There, the filter `tcp.port ==` with one of the ports shows the same.) This is how many
+# bytes each direction has sent so far:
 
 # %%
 lab.pictures.bytes_over_time(file, names=names)
@@ -292,9 +293,9 @@ own = lab.costs(file)
 own[["from_rank", "to_rank", "bytes", "kind", "packets", "ack_packets", "wire_bytes"]].head(12)
 
 # %% [markdown]
-# **Question `row-cost`** (2 points). How many packets do the ghost rows of one step take, all ranks together
-# and on average over the 20 steps? How many bytes are on the wire for one row, on average? What percentage of
-# these bytes is not the row, but headers and bare ACKs?
+# **Question `row-cost`** (2 points). How many packets do the ghost rows of one step take, all ranks together and on
+# average over the 20 steps? How many bytes are on the wire for one row, on average? What percentage of these bytes
+# is not the row, but headers and bare ACKs?
 
 # %%
 # Here is room for your sums.
@@ -324,8 +325,8 @@ print(lab.outcome(cluster, "packets", round(step["ghost_packets"] / step["steps"
 lab.ladder(file, int(sent.index.get_loc(first_row.name)), names=names)
 
 # %% [markdown]
-# **Question `length-plot`** (2 points). How long are the packets of your plate? For each length that occurs, draw how
-# many packets have it. Use a loop over pyshark's packets, or the table of section 4. Most lengths occur a few
+# **Question `length-plot`** (2 points). How long are the packets of your plate? For each length that occurs, draw
+# how many packets have it. Use a loop over pyshark's packets, or the table of section 4. Most lengths occur a few
 # times, and about three of them occur hundreds of times: choose a scale for the y axis that shows both.
 
 # %% nbgrader={"grade_id": "length-plot-answer", "solution": true}
@@ -374,8 +375,8 @@ cards[["from_rank", "bytes", "segments", "packets", "ack_packets", "wire_bytes"]
 # (rank 1 only thanks). Line 1: bytes that are not the card / `wire_bytes`. Line 2: packets with data / `packets`.
 # (All packets but the `ack_packets` carry data.) The sizes span decades: choose the scale of x.
 #
-# Does one card cost far more than its neighbours? Then `cards["retransmitted_packets"]` is probably not 0 for it: run
-# the cell above again.
+# Does one card cost far more than its neighbours? Then `cards["retransmitted_packets"]` is probably not 0 for it:
+# run the cell above again.
 
 # %% nbgrader={"grade_id": "cost-plot-answer", "solution": true}
 cost_figure = None  # cost_figure, axes = plt.subplots()
@@ -400,8 +401,8 @@ lab.own_plot.keep(
 )
 
 # %% [markdown]
-# *What to look at:* beside its figure 27, paper A takes a rising share of data for a rising overhead. Where do
-# your two lines move in the same direction?
+# *What to look at:* beside its figure 27, paper A takes a rising share of data for a rising overhead. Where do your
+# two lines move in the same direction?
 
 # %% [markdown]
 # ## 8 Overlap on the wire
@@ -432,9 +433,10 @@ long[
 ]
 
 # %% [markdown]
-# **Question `overlap-gain`** (2 points). Take the non-blocking messages of 8192 bytes in your Record. What is the TCP
-# overhead in per cent with an overlap of 8192 bytes? By how many percentage points is it above (positive) or below
-# (negative) that without overlap? What is the rate while messages travel, with the overlap? Two decimals are enough.
+# **Question `overlap-gain`** (2 points). Take the non-blocking messages of 8192 bytes in your Record. What is the
+# TCP overhead in per cent with an overlap of 8192 bytes? By how many percentage points is it above (positive) or
+# below (negative) that without overlap? What is the rate while messages travel, with the overlap? Two decimals are
+# enough.
 
 # %% nbgrader={"grade_id": "overlap-gain-answer", "solution": true}
 overhead_with_percent = None
@@ -508,13 +510,12 @@ found[found["from_rank"] == 0][["bytes", "protocol", "segments", "control_packet
 lab.ladder(lab.capture_run.capture(cluster, near), tag=2, names=names)
 
 # %% [markdown]
-# *What to look at:* the first two arrows. Who asks, who answers, and how long does it take until the
-# data leave?
+# *What to look at:* the first two arrows. Who asks, who answers, and how long does it take until the data leave?
 #
 # **Question `eager-limit`** (1 point). Where exactly is the limit? Move the two sizes above closer together and run
-# their cell again, until two cards that differ by *one* byte travel in different ways. Of all cards that you sent: the
-# largest that left at once, and the smallest for which rank 0 asked. (Half a point if they are less than 1000 bytes
-# apart.)
+# their cell again, until two cards that differ by *one* byte travel in different ways. Of all cards that you sent:
+# the largest that left at once, and the smallest for which rank 0 asked. (Half a point if they are less than 1000
+# bytes apart.)
 
 # %% nbgrader={"grade_id": "eager-limit-answer", "solution": true}
 largest_eager_bytes = None
@@ -532,8 +533,8 @@ lab.form(smallest_rendezvous_bytes, "number")
 # %% [markdown]
 # Whose are the bytes that are missing? Section 10 of the handout has the answer.
 #
-# What does the program do meanwhile? This exchanges one message of 200,000 bytes between two ranks. Both work
-# for a while after `MPI_Isend`.
+# What does the program do meanwhile? This exchanges one message of 200,000 bytes between two ranks. Both work for a
+# while after `MPI_Isend`.
 
 # %%
 shown = lab.one_message.traced(cluster)
@@ -580,14 +581,13 @@ assert a10.variant == "", "This is the Record of your postcards; run the cell ab
 assert a10.complete, "The measurement was cut short; run the cell above again."
 
 # %% [markdown]
-# *What to look at:* your bars of data and short messages end near one of the two diamonds. Which one? In the picture of
-# A11 it is the other one; section 14 of the handout says what follows. And does work on 2 bytes, a few nanoseconds,
-# change anything?
+# *What to look at:* your bars of data and short messages end near one of the two diamonds. Which one? In the
+# picture of A11 it is the other one; section 14 of the handout says what follows. And does work on 2 bytes, a few
+# nanoseconds, change anything?
 #
-# **Question `smpp`** (1 point). Ethereal called 24.21 % of the paper's packets *peer-to-peer short
-# messages* (SMPP, the protocol between the centres that pass on SMS), and 73.41 % data. What were the
-# former really: `"sms"`, `"mpich"`, `"ssh"` or `"ack"`? And what percentage of the packets is data
-# if you count them as data?
+# **Question `smpp`** (1 point). Ethereal called 24.21 % of the paper's packets *peer-to-peer short messages* (SMPP,
+# the protocol between the centres that pass on SMS), and 73.41 % data. What were the former really: `"sms"`,
+# `"mpich"`, `"ssh"` or `"ack"`? And what percentage of the packets is data if you count them as data?
 
 # %% nbgrader={"grade_id": "smpp-answer", "solution": true}
 short_messages_are = None
@@ -648,10 +648,10 @@ assert a13.study == "A13", "Run the cell above: it measures buffers and collecti
 assert a13.complete, "The measurement was cut short; run the cell above again."
 
 # %% [markdown]
-# **Question `collectives`** (0.5 points). At 1 KB (1024 bytes) and four ranks, by MPI's own call: how many messages does
-# one broadcast take, and how many bytes do all messages of one *scatter* have together? Compare the second with the
-# loop's: whose block is carried twice, and by whom? `operations` has a line for each operation, way and size. These
-# are its columns:
+# **Question `collectives`** (0.5 points). At 1 KB (1024 bytes) and four ranks, by MPI's own call: how many messages
+# does one broadcast take, and how many bytes do all messages of one *scatter* have together? Compare the second
+# with the loop's: whose block is carried twice, and by whom? `operations` has a line for each operation, way and
+# size. These are its columns:
 
 # %%
 operations = lab.collectives.table(a13)
@@ -680,11 +680,11 @@ claims(a13)
 #
 # *More, 10 minutes*
 #
-# **Question `swapped`** (0.5 points). Paper A says that the bytes per second of 2-byte messages *drop*
-# from 145,017.58 without overlap to 255,664.28 with it. Packets per second are 2,309.16 without and
-# 1,309.29 with overlap, and in section V.A a packet has 110 to 111 bytes on average. Divide: which
-# pairs give that many bytes a packet? Give the bytes a packet *without* overlap that fit, and the
-# rate of bytes per second that belongs to *no* overlap.
+# **Question `swapped`** (0.5 points). Paper A says that the bytes per second of 2-byte messages *drop* from
+# 145,017.58 without overlap to 255,664.28 with it. Packets per second are 2,309.16 without and 1,309.29 with
+# overlap, and in section V.A a packet has 110 to 111 bytes on average. Divide: which pairs give that many bytes a
+# packet? Give the bytes a packet *without* overlap that fit, and the rate of bytes per second that belongs to *no*
+# overlap.
 
 # %% nbgrader={"grade_id": "swapped-answer", "solution": true}
 bytes_a_packet = None
