@@ -13,21 +13,15 @@
 # %% [markdown]
 # # Lab 06: What is on the wire?
 #
-# You send a postcard from one node to another and read it on its way. Then you capture your own heat
-# program, and write a loop over its packets that tells handshake, data and acknowledgements from each
-# other and finds your ghost rows among them. With that you look at what paper A counted, and at what it
-# took it for. The handout (`labs/06-protocol-analysis/README.md`) has the same sections and explains each
-# word; read a section there, then do it here.
+# The handout (`labs/06-protocol-analysis/README.md`) has the same sections and explains each word. Read a section
+# there, then do it here.
 #
 # - **Time** about 90 minutes for the sections that are marked *core*, which have 25.5 points; those marked
 #   *more* take about 55 and have 5.5 · **Points** 31
-# - **You need** a running cluster (`beowulf lab 06` booted one)
-# - **How it works** Cells that *measure* save a **Record** in the folder `records/` beside this
-#   notebook, and the captured packets beside it. `quick=True` takes fewer samples. Where you see `None` or
-#   `# YOUR ANSWER HERE`, your answer goes. You may add cells of your own anywhere. `check("06")` says what is
-#   still open.
-# - **One thing at a time** The switch sees all packets: do not use `beowulf run`, `capture` or `study`
-#   in a terminal while a cell measures, or it counts those packets as well.
+# - **You need** a running cluster (`make lab LAB=06` booted one)
+# - **How it works** Cells that *measure* save a **Record** in the folder `records/` beside this notebook, with the
+#   captured packets. `quick=True` takes fewer samples. Where you see `None` or `# YOUR ANSWER HERE`, your answer
+#   goes. You may add cells of your own anywhere. `check("06")` says what is still open.
 
 # %%
 from collections import Counter
@@ -49,9 +43,6 @@ print(cluster.kind, *cluster.nodes)
 #
 # *Core, 5 minutes*
 #
-# A prediction is a number, and a range in which you expect the result nine times out of ten. The points are
-# for having sealed it before you measure, whatever it says.
-#
 # **Question `predict-card`** (0.5 points). In section 2 rank 0 sends a text to rank 1, such as `Greetings from
 # node00`. Decide on yours now. How many bytes has the packet in which it travels, with all its headers?
 
@@ -67,10 +58,10 @@ card_guess, card_low, card_high = 100, 60, 200
 predict(cluster, "card", value=card_guess, low=card_low, high=card_high)
 
 # %% [markdown]
-# **Question `predict-packets`** (0.5 points). In section 4 four ranks share a plate of so many columns as the
-# next cell prints (1000, unless your course gave you a personal code). In a step each rank sends its border
-# row, 8 bytes a column, to each neighbour. How many packets is that in one step, all ranks together, with
-# the acknowledgements? (A packet carries at most 1448 bytes of a message.)
+# **Question `predict-packets`** (0.5 points). In section 4 four ranks share a plate with as many columns as the
+# next cell prints. In each step a rank sends its border row, 8 bytes a column, to each neighbour. How many packets
+# is that in one step, all ranks together, with the acknowledgements? (A packet carries at most 1448 bytes of a
+# message.)
 
 # %%
 print(f"{lab.by_lot.columns()} columns, so that a row has {8 * lab.by_lot.columns()} bytes")
@@ -87,10 +78,9 @@ packets_guess, packets_low, packets_high = 54, 36, 72
 predict(cluster, "packets", value=packets_guess, low=packets_low, high=packets_high)
 
 # %% [markdown]
-# **Question `predict-overhead`** (0.5 points). *TCP overhead* is the share of all bytes on the wire that is no
+# **Question `predict-overhead`** (0.5 points). *TCP overhead* is the share of all bytes on the wire that is not
 # payload. Two programs send the same messages of 8192 bytes; in one of them each rank also works beside each
-# message. By how many points of a per cent does its overhead differ? Less overhead is negative: from 7 % to
-# 5 % is -2.
+# message. By how many percentage points does its overhead differ? Less overhead is negative: from 7 % to 5 % is -2.
 
 # %% nbgrader={"grade_id": "predict-overhead-answer", "solution": true}
 overhead_guess = None
@@ -108,8 +98,7 @@ predict(cluster, "overhead", value=overhead_guess, low=overhead_low, high=overhe
 #
 # *Core, 9 minutes*
 #
-# Write a text of your own. Rank 0 on node00 sends it to rank 1 on node01, who thanks for it with an
-# empty message. A capture at the switch takes every packet whole while the program starts, runs and ends.
+# Write a text of your own. Rank 0 on node00 sends it to rank 1 on node01, and a capture takes every packet.
 
 # %%
 card = lab.postcard.send(cluster, "Greetings from node00")
@@ -117,17 +106,16 @@ card_file = lab.capture_run.capture(cluster, card)
 print(f"{len(lab.read(card_file))} packets are in {card_file}")
 
 # %% [markdown]
-# *What to look at:* that many packets, for one postcard? Most of them are of ssh and `mpiexec`, which start the
-# program, and acknowledgements. Two MPI messages are among them:
+# *What to look at:* so many packets for one postcard? Two of them are MPI messages:
 
 # %%
 lab.messages(card_file)[["from_rank", "to_rank", "tag", "kind", "first_packet", "last_packet"]]
 
 # %% [markdown]
-# Open the file in Wireshark or with tshark, as the handout shows it, find your card, and read it.
+# Find your card in this file with Wireshark or tshark, and read it.
 #
-# **Question `postcard`** (1 point). How many bytes has your message, as `MPI_Send` was given it, and
-# how many bytes has the packet in which it travels?
+# **Question `postcard`** (1 point). How many bytes has your message, as `MPI_Send` was given it, and how many bytes
+# has the packet in which it travels?
 
 # %% nbgrader={"grade_id": "postcard-answer", "solution": true}
 card_message_bytes = None
@@ -150,8 +138,7 @@ print(lab.outcome(cluster, "card", card.select(from_rank=0)[0].facts["frame_byte
 #
 # *Core, 8 minutes*
 #
-# **pyshark** gives a Python program the packets of a file as tshark takes them apart, one after the other.
-# This is the one with your text:
+# This is the packet with your text, as pyshark gives it:
 
 # %%
 packets = pyshark.FileCapture(
@@ -162,17 +149,15 @@ packets.close()
 print(packet.layers)
 
 # %% [markdown]
-# A packet has its headers by name, from the outer to the inner: `print(packet.ip)` shows all fields of
-# one, `packet.ip.hdr_len` is one of them, `packet.length` the bytes of the whole packet, `packet.tcp.len` what
-# TCP carries. (DATA is no header: tshark shows the payload there once more.)
+# `print(packet.ip)` shows all fields of one header, and `packet.ip.hdr_len` is one of them.
 
 # %%
 # Here is room to look into it.
 
 # %% [markdown]
-# **Question `headers`** (1 point). How long is each of the four headers of this packet, in bytes?
-# (That of TCP has options; that of MPICH is what is left of TCP's payload without your text. A text
-# of up to 16 bytes lies *within* MPICH's header; then TCP's payload is the header.)
+# **Question `headers`** (1 point). How long is each of the four headers of this packet, in bytes? (MPICH's is what
+# is left of TCP's payload without your text. A text of up to 16 bytes lies *within* MPICH's header: then TCP's
+# payload is the header.)
 
 # %% nbgrader={"grade_id": "headers-answer", "solution": true}
 ethernet_bytes = None
@@ -197,16 +182,13 @@ lab.form(mpich_bytes, "number")
 #
 # *Core, 8 minutes*
 #
-# Now your own program. `work/heat/heat.py` has your functions of labs 02 to 05; what is missing there is
-# written for you. (`lab.heat.start(6, given=True)` writes right ones for all, and keeps your file.)
+# This writes what your `heat.py` still lacks:
 
 # %%
 lab.heat.start(6)
 
 # %% [markdown]
-# **Question `plate-record`** (0.5 points). Nothing to write: the point is for the Record. Four ranks do 20
-# steps with your `exchange_nonblocking`, and every packet is captured, from the start of the program to its
-# end.
+# **Question `plate-record`** (0.5 points). Nothing to write: the point is for the Record.
 
 # %%
 plate = lab.heat.capture(cluster, columns=lab.by_lot.columns())
@@ -219,9 +201,8 @@ assert plate.study == "H6", "Run the cell above: it captures your heat program."
 assert plate.complete, "The measurement was cut short; run the cell above again."
 
 # %% [markdown]
-# This is the beginning of the connection on which the first ghost row travels. `flags` reads as in Wireshark:
-# SYN opens a connection, SYN, ACK answers, ACK alone acknowledges, FIN, ACK closes. (PSH asks the receiver to
-# hand the bytes to its program at once.)
+# This is the beginning of the connection on which the first ghost row travels. SYN opens a connection, ACK
+# acknowledges, FIN closes. (PSH asks the receiver to hand the bytes to its program at once.)
 
 # %%
 table, sent = lab.read(file), lab.messages(file)
@@ -231,9 +212,9 @@ talk = table[table["src_port"].isin(ports) & table["dst_port"].isin(ports)]
 talk[["time_s", "src", "dst", "flags", "seq", "ack", "wire_bytes", "payload_bytes"]].head(16)
 
 # %% [markdown]
-# *What to look at:* which packets come before the first one with a payload, and who sends them? The numbers on
-# the left are Wireshark's, which count all packets of the capture: the same plate in the window, with the
-# filter `tcp.port ==` and one of the ports. And the same in time, what each direction has sent so far:
+# *What to look at:* which packets come before the first one with a payload, and who sends them? (The numbers on the
+# left are Wireshark's. There, the filter `tcp.port ==` with one of the ports shows the same.) This is how many
+# bytes each direction has sent so far:
 
 # %%
 lab.pictures.bytes_over_time(file, names=names)
@@ -243,9 +224,8 @@ lab.pictures.bytes_over_time(file, names=names)
 #
 # *Core, 20 minutes*
 #
-# **Question `packet-loop`** (8 points). Write `count(packets)`. It gets the packets of a capture as pyshark
-# gives them, goes through them once, and gives back a dict with six counts, of *all* packets of TCP, those of
-# ssh among them:
+# **Question `packet-loop`** (8 points). Write `count(packets)`. It gets the packets of a capture from pyshark, goes
+# through them once, and returns a dict with six counts of *all* TCP packets, ssh's among them:
 
 # %%
 for name, what in lab.own_loop.COUNTS.items():
@@ -253,8 +233,8 @@ for name, what in lab.own_loop.COUNTS.items():
 print(f"{'ghost_rows':<14} MPI messages of {ROW_BYTES} bytes, each counted once")
 
 # %% [markdown]
-# The handout has the fields that you need. What does each packet of TCP add to which count? One packet may have the
-# ends of two messages. At the end, give back `found`.
+# What does each TCP packet add to which count? One packet may hold the ends of two messages. Return `found` at the
+# end. The handout lists the fields that you need.
 
 
 # %% nbgrader={"grade_id": "packet-loop-answer", "solution": true}
@@ -279,15 +259,14 @@ def count(packets):
 
 
 # %% [markdown]
-# Try it on your postcard, which has few packets (and no ghost row):
+# Try it on your postcard, which has few packets and no ghost row:
 
 # %%
 with pyshark.FileCapture(str(card_file), custom_parameters=lab.dissector.options()) as packets:
     print(count(packets))
 
 # %% [markdown]
-# When you are content, this cell gives your function all packets of your plate, and then the first half of
-# them, and compares each count with what our reader finds. It takes about ten seconds.
+# When you are content, measure it. This takes about ten seconds.
 
 # %%
 loop = lab.own_loop.measure(cluster, count, plate, row_bytes=ROW_BYTES)
@@ -297,8 +276,7 @@ print(*lab.own_loop.lines(loop.points), sep="\n")
 assert loop.variant == "loop", "Run the cell above: it calls your function."
 
 # %% [markdown]
-# Hold your counts against what `beowulf packets` says of the same file. Which of its figures are sums or
-# shares of yours, and why has it fewer ACKs than you?
+# And this is what `beowulf packets` counts in the same file:
 
 # %%
 print(*lab.report.lines(lab.analyse(file)), sep="\n")
@@ -308,17 +286,16 @@ print(*lab.report.lines(lab.analyse(file)), sep="\n")
 #
 # *Core, 11 minutes*
 #
-# `costs` gives each MPI message the packets that it took: those with its bytes, and the bare ACKs that
-# acknowledge them.
+# The messages of your plate, and the packets that each took:
 
 # %%
 own = lab.costs(file)
 own[["from_rank", "to_rank", "bytes", "kind", "packets", "ack_packets", "wire_bytes"]].head(12)
 
 # %% [markdown]
-# **Question `row-cost`** (2 points). How many packets do the ghost rows of one step take, all ranks together
-# and on average over the 20 steps? How many bytes are on the wire for one row, on average? How many per cent
-# of these bytes are no row: headers and bare ACKs?
+# **Question `row-cost`** (2 points). How many packets do the ghost rows of one step take, all ranks together and on
+# average over the 20 steps? How many bytes are on the wire for one row, on average? What percentage of these bytes
+# is not the row, but headers and bare ACKs?
 
 # %%
 # Here is room for your sums.
@@ -348,9 +325,9 @@ print(lab.outcome(cluster, "packets", round(step["ghost_packets"] / step["steps"
 lab.ladder(file, int(sent.index.get_loc(first_row.name)), names=names)
 
 # %% [markdown]
-# **Question `length-plot`** (2 points). How long are the packets of your plate? Draw, for each length that
-# occurs, how many packets have it, by a loop over pyshark's packets or by the table of section 4. Most lengths
-# occur a few times and three or so hundreds of times: choose the scale of the y axis so that both are seen.
+# **Question `length-plot`** (2 points). How long are the packets of your plate? For each length that occurs, draw
+# how many packets have it. Use a loop over pyshark's packets, or the table of section 4. Most lengths occur a few
+# times, and about three of them occur hundreds of times: choose a scale for the y axis that shows both.
 
 # %% nbgrader={"grade_id": "length-plot-answer", "solution": true}
 length_figure = None  # length_figure, axes = plt.subplots()
@@ -372,16 +349,15 @@ lab.own_plot.keep(
 )
 
 # %% [markdown]
-# *What to look at:* which length has a bare ACK, a full segment, the last segment of a ghost row? You know
-# each of these numbers from the sections before. Whose are the lengths in between?
+# *What to look at:* which length has a bare ACK, a full segment, the last segment of a row? You know each of these
+# numbers by now. Whose are the lengths in between?
 
 # %% [markdown]
 # ## 7 Two measures
 #
 # *Core, 11 minutes*
 #
-# Paper A has *overhead* in its title, and measures it by a share of packets. Draw both over the size of a
-# message. Choose six sizes or more, from a few bytes to 200,000; each becomes one card, in one run.
+# Choose six sizes or more, from a few bytes to 200,000. Each becomes one card, in one run.
 
 # %% nbgrader={"grade_id": "cost-plot-sizes", "solution": true}
 card_sizes = None  # six sizes or more in bytes, such as (2, 200_000)
@@ -395,9 +371,12 @@ cards = lab.postcard.table(sizes)
 cards[["from_rank", "bytes", "segments", "packets", "ack_packets", "wire_bytes"]].head(8)
 
 # %% [markdown]
-# **Question `cost-plot`** (3 points). Of the cards of rank 0 (rank 1 only thanks), two lines over the size
-# of a card: of all its *bytes* on the wire the share in per cent that is not the card, and of all its
-# *packets* the share in per cent that carries data (all but the bare ACKs). The sizes span decades.
+# **Question `cost-plot`** (3 points). Draw two lines over the size of a card, in per cent, for the cards of rank 0
+# (rank 1 only thanks). Line 1: bytes that are not the card / `wire_bytes`. Line 2: packets with data / `packets`.
+# (All packets but the `ack_packets` carry data.) The sizes span decades: choose the scale of x.
+#
+# Does one card cost far more than its neighbours? Then `cards["retransmitted_packets"]` is probably not 0 for it:
+# run the cell above again.
 
 # %% nbgrader={"grade_id": "cost-plot-answer", "solution": true}
 cost_figure = None  # cost_figure, axes = plt.subplots()
@@ -422,17 +401,16 @@ lab.own_plot.keep(
 )
 
 # %% [markdown]
-# *What to look at:* beside figure 27 paper A takes a rising share of data for a rising overhead. Where do
-# your two lines move in the same direction?
+# *What to look at:* beside its figure 27, paper A takes a rising share of data for a rising overhead. Where do your
+# two lines move in the same direction?
 
 # %% [markdown]
 # ## 8 Overlap on the wire
 #
 # *Core, 8 minutes*
 #
-# Study A11 repeats section V.B of paper A: messages of 1024 and 8192 bytes among four ranks, with work on 0
-# or 8192 bytes beside each (all four overlaps of the paper without `quick`). Each conversation is captured
-# from the start of the program to its end, launch by ssh included, as in the paper.
+# Study A11: messages among four ranks, with work on 0 or 8192 bytes beside each. (Without `quick` it has all four
+# overlaps of the paper.)
 #
 # **Question `a11-record`** (0.5 points). Nothing to write: the point is for the Record.
 
@@ -446,8 +424,6 @@ assert a11.complete, "The measurement was cut short; run the cell above again."
 
 # %% [markdown]
 # *What to look at:* black diamonds are what the paper calls data; white ones have its "short messages" added.
-# And more than 100 Mbit/s, on cables of 100 Mbit/s? The capture is taken at the switch,
-# which sees four cables, each in both directions; and the limit of our cables lets short bursts pass.
 
 # %%
 long = lab.wire_picture.table(a11)
@@ -457,10 +433,10 @@ long[
 ]
 
 # %% [markdown]
-# **Question `overlap-gain`** (2 points). Non-blocking messages of 8192 bytes, by your Record: the TCP overhead
-# in per cent with an overlap of 8192 bytes; by how many points it is above (positive) or below (negative)
-# that without overlap; and the rate while messages travel, with the overlap. Two digits behind the point
-# are enough.
+# **Question `overlap-gain`** (2 points). Take the non-blocking messages of 8192 bytes in your Record. What is the
+# TCP overhead in per cent with an overlap of 8192 bytes? By how many percentage points is it above (positive) or
+# below (negative) that without overlap? What is the rate while messages travel, with the overlap? Two decimals are
+# enough.
 
 # %% nbgrader={"grade_id": "overlap-gain-answer", "solution": true}
 overhead_with_percent = None
@@ -479,9 +455,7 @@ lab.form(overhead_change_points, "number")
 lab.form(rate_with_mbit_per_s, "number")
 
 # %% [markdown]
-# Your prediction, and what the paper claims, held against your Record. A claim is `inconclusive` when the
-# launches differ among themselves by more than what is claimed, as they do on a busy machine. Then the
-# Record decides nothing, neither for nor against the paper: say so, or measure more without `quick`.
+# Your prediction, and the paper's claims held against your Record:
 
 # %%
 compared = long[long["message_bytes"] == 8192].set_index("overlap_bytes")["tcp_overhead_percent"]
@@ -525,8 +499,7 @@ claims(a11)
 #
 # *More, 17 minutes*
 #
-# Above the **eager limit** MPICH asks before it sends: a **rendezvous**. Lab 05 gives 131,072 bytes for it.
-# These are two cards, one below it and one that has as many bytes:
+# Two cards, one below the **eager limit** of lab 05 and one with exactly as many bytes:
 
 # %%
 near = lab.postcard.send(cluster, "x", 100_000, 131_072, name="limit")
@@ -537,13 +510,12 @@ found[found["from_rank"] == 0][["bytes", "protocol", "segments", "control_packet
 lab.ladder(lab.capture_run.capture(cluster, near), tag=2, names=names)
 
 # %% [markdown]
-# *What to look at:* the first two arrows. Who asks, who answers, and how long does it take until the
-# data leave?
+# *What to look at:* the first two arrows. Who asks, who answers, and how long does it take until the data leave?
 #
-# **Question `eager-limit`** (1 point). Where exactly is the limit? Put the two sizes above nearer to each
-# other and run their cell again, until two cards that differ by *one* byte travel in different ways. Of all
-# cards that you sent: the largest that left at once, and the smallest for which rank 0 asked. (Half a point
-# if they are less than 1000 bytes apart.)
+# **Question `eager-limit`** (1 point). Where exactly is the limit? Move the two sizes above closer together and run
+# their cell again, until two cards that differ by *one* byte travel in different ways. Of all cards that you sent:
+# the largest that left at once, and the smallest for which rank 0 asked. (Half a point if they are less than 1000
+# bytes apart.)
 
 # %% nbgrader={"grade_id": "eager-limit-answer", "solution": true}
 largest_eager_bytes = None
@@ -561,18 +533,15 @@ lab.form(smallest_rendezvous_bytes, "number")
 # %% [markdown]
 # Whose are the bytes that are missing? Section 10 of the handout has the answer.
 #
-# What does the program do meanwhile? This exchanges one message of 200,000 bytes between two ranks, both of which work
-# for a while after `MPI_Isend`, and records calls and packets.
+# What does the program do meanwhile? This exchanges one message of 200,000 bytes between two ranks. Both work for a
+# while after `MPI_Isend`.
 
 # %%
 shown = lab.one_message.traced(cluster)
 lab.timelines.timeline(cluster, shown, "one message")
 
 # %% [markdown]
-# A row is a rank: grey is computing, other colours are calls of MPI. Below are the packets between the nodes, each
-# with a dot where it arrives, in the colour of its message; the pointer on a dot says what it is. Zoom in with the
-# wheel, or with `+` and `-`. Twelve exchanges with the tag 7 come first, to warm up; the message that counts has the
-# tag 6, and is in the last exchange, at the right end.
+# The message that counts has the tag 6, and is in the last exchange, at the right end.
 #
 # **Question `timeline`** (1 point). How many milliseconds after the beginning of `MPI_Isend` do the request and the
 # first data of rank 0's message leave, and in which call (such as `"MPI_Recv"`) is rank 0 when the data do?
@@ -597,8 +566,8 @@ lab.form(data_in, "text")
 #
 # *More, 8 minutes*
 #
-# Study A10 repeats section V.A of paper A: messages of 2 bytes among four ranks, with work on no or
-# on 2 bytes beside each, and with blocking and non-blocking calls.
+# Study A10: messages of 2 bytes among four ranks, with work on 0 or 2 bytes beside each, and with blocking and
+# non-blocking calls.
 #
 # **Question `a10-record`** (0.5 points). Nothing to write: the point is for the Record.
 
@@ -612,14 +581,13 @@ assert a10.variant == "", "This is the Record of your postcards; run the cell ab
 assert a10.complete, "The measurement was cut short; run the cell above again."
 
 # %% [markdown]
-# *What to look at:* which of the two diamonds is nearer to where your bars of data and short messages end?
-# In the picture of A11 it is the other one; section 14 of the handout says what follows. And does work on 2
-# bytes, a few nanoseconds, change anything?
+# *What to look at:* your bars of data and short messages end near one of the two diamonds. Which one? In the
+# picture of A11 it is the other one; section 14 of the handout says what follows. And does work on 2 bytes, a few
+# nanoseconds, change anything?
 #
-# **Question `smpp`** (1 point). Ethereal called 24.21 % of the paper's packets *peer-to-peer short
-# messages* (SMPP, the protocol between the centres that pass on SMS), and 73.41 % data. What were the
-# former in truth: `"sms"`, `"mpich"`, `"ssh"` or `"ack"`? And how many per cent of the packets are
-# data if they are counted among them?
+# **Question `smpp`** (1 point). Ethereal called 24.21 % of the paper's packets *peer-to-peer short messages* (SMPP,
+# the protocol between the centres that pass on SMS), and 73.41 % data. What were the former really: `"sms"`,
+# `"mpich"`, `"ssh"` or `"ack"`? And what percentage of the packets is data if you count them as data?
 
 # %% nbgrader={"grade_id": "smpp-answer", "solution": true}
 short_messages_are = None
@@ -641,7 +609,7 @@ claims(a10)
 #
 # *More, 6 minutes*
 #
-# Study A12 is the paper's figures 23 to 28: 2, 1024 and 8192 bytes beside each other, no overlap.
+# Study A12: 2, 1024 and 8192 bytes beside each other, no overlap.
 #
 # **Question `a12-record`** (0.5 points). Nothing to write: the point is for the Record.
 
@@ -666,8 +634,8 @@ claims(a12)
 #
 # *More, 14 minutes*
 #
-# Study A13 does the paper's future work: other sizes of buffers, and collective calls against the
-# same pattern written as a loop of single messages.
+# Study A13: other sizes of buffers, and collective calls against the same pattern written as a loop of single
+# messages.
 #
 # **Question `a13-record`** (0.5 points). Nothing to write: the point is for the Record.
 
@@ -680,10 +648,10 @@ assert a13.study == "A13", "Run the cell above: it measures buffers and collecti
 assert a13.complete, "The measurement was cut short; run the cell above again."
 
 # %% [markdown]
-# **Question `collectives`** (0.5 points). At 1 KB (1024 bytes) and four ranks, by MPI's own call: how many
-# messages does one broadcast take, and how many bytes are in all messages of one *scatter*? Compare the second
-# with the loop's: who carries whose block twice? `operations` has a line for each operation, way and size;
-# these are its columns.
+# **Question `collectives`** (0.5 points). At 1 KB (1024 bytes) and four ranks, by MPI's own call: how many messages
+# does one broadcast take, and how many bytes do all messages of one *scatter* have together? Compare the second
+# with the loop's: whose block is carried twice, and by whom? `operations` has a line for each operation, way and
+# size. These are its columns:
 
 # %%
 operations = lab.collectives.table(a13)
@@ -712,13 +680,11 @@ claims(a13)
 #
 # *More, 10 minutes*
 #
-# The handout has the table of what the paper found, and where its own figures do not fit each other.
-#
-# **Question `swapped`** (0.5 points). Paper A says that the bytes per second of 2-byte messages *drop*
-# from 145,017.58 without overlap to 255,664.28 with it. Packets per second are 2,309.16 without and
-# 1,309.29 with overlap, and in section V.A a packet has 110 to 111 bytes on average. Divide: which
-# pairs give that many bytes a packet? Give the bytes a packet *without* overlap that fit, and the
-# rate of bytes per second that belongs to *no* overlap.
+# **Question `swapped`** (0.5 points). Paper A says that the bytes per second of 2-byte messages *drop* from
+# 145,017.58 without overlap to 255,664.28 with it. Packets per second are 2,309.16 without and 1,309.29 with
+# overlap, and in section V.A a packet has 110 to 111 bytes on average. Divide: which pairs give that many bytes a
+# packet? Give the bytes a packet *without* overlap that fit, and the rate of bytes per second that belongs to *no*
+# overlap.
 
 # %% nbgrader={"grade_id": "swapped-answer", "solution": true}
 bytes_a_packet = None

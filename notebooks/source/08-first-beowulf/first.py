@@ -13,20 +13,16 @@
 # %% [markdown]
 # # Lab 08: What did sixteen PCs and two Ethernets buy in 1995?
 #
-# Paper C is the first Beowulf: sixteen PCs with processors of 100 MHz, two Ethernets of 10 Mbit/s, 40,000 dollars.
-# It asks what a second network is worth, and what holds a gas and a galaxy back. Here you send its tokens over two
-# networks of your own, write the exchange of its gas, and run that on a simulated machine of 1995. The handout
-# (`labs/08-first-beowulf/README.md`) has the same sections and explains each word; read a section there, then do it
-# here.
+# The handout (`labs/08-first-beowulf/README.md`) has the same sections and explains each word. Read a section
+# there, then do it here.
 #
 # - **Time** about 90 minutes for the sections that are marked *core*, which have 20 points; those marked
 #   *more* take about 40 and have 5 · **Points** 25
-# - **You need** a cluster with two slow networks: `beowulf up --networks 2 --rate 10mbit` in a terminal makes one of
-#   yours, and `beowulf up --networks 1 --rate 100mbit` takes it back at the end. For section 5, SimGrid
-#   (`beowulf doctor` says whether it is there)
+# - **You need** a cluster with two slow networks: `beowulf up --networks 2 --rate 10mbit` in a terminal. For
+#   section 5 SimGrid (`beowulf doctor` says whether it is there)
 # - **How it works** Cells that *measure* or *simulate* save a **Record** in the folder `records/` beside this
-#   notebook. Where you see `None`, your answer goes. You may add cells of your own anywhere. `check("08")` says
-#   what is still open.
+#   notebook. Your answer goes where you see `None`. You may add cells of your own anywhere. `check("08")` says what
+#   is still open.
 
 # %%
 from pathlib import Path
@@ -44,9 +40,6 @@ print(cluster.kind, *cluster.nodes, "networks:", cluster.describe().get("network
 #
 # *Core, 5 minutes*
 #
-# A prediction is a number, and a range in which you expect the result nine times out of ten. The points are
-# for having sealed it before you measure, whatever it says.
-#
 # **Question `predict-second`** (0.5 points). Eight pairs of ranks send tokens of 8 KB to and fro between two nodes.
 # How many times as many bytes a second do two networks of 10 Mbit/s carry as one?
 
@@ -63,8 +56,8 @@ predict(cluster, "second", value=second_guess, low=second_low, high=second_high)
 
 # %% [markdown]
 # **Question `predict-speed-up`** (0.5 points). The gas of 1995 is computed on 120 by 120 squares, its zones, in 16
-# tiles of 30 by 30. A step takes a processor of 1995 about 2.7 s. On 16 of them, each computes one tile, and sends its
-# borders to its neighbours over one Ethernet that all share. How many times faster is a step?
+# tiles of 30 by 30. A step takes a processor of 1995 about 2.7 s. On 16 processors, each computes one tile, and
+# sends its borders to its neighbours over one Ethernet that all share. How many times faster is a step?
 
 # %% nbgrader={"grade_id": "predict-speed-up-answer", "solution": true}
 speed_up_guess = None
@@ -82,9 +75,7 @@ predict(cluster, "speed-up", value=speed_up_guess, low=speed_up_low, high=speed_
 #
 # *Core, 18 minutes*
 #
-# Study C1 is figure 1 of the paper: tokens of 4 bytes to 8 KB, between one to eight pairs at a time (the
-# **demand**), on one network and on two. A token is cut into pieces that fit into a frame, and the pieces take the
-# networks in turn.
+# Study C1: tokens of 4 bytes to 8 KB between one to eight pairs at a time, on one network and on two.
 #
 # **Question `c1-record`** (0.5 points). Nothing to write: the point is for the Record.
 
@@ -94,7 +85,9 @@ picture(c1)
 
 # %% [markdown]
 # *What to look at:* all lines begin together. At which size does a line become level, and where do the lines of one
-# network and of two part? Compare the lines of one pair with those of eight.
+# network and of two part? Compare the lines of one pair with those of eight. (Are there lines for one network only?
+# Then your cluster has one: type `beowulf up --networks 2 --rate 10mbit`, run this notebook from its first cell,
+# and measure again.)
 
 # %% nbgrader={"grade_id": "c1-record", "grade": true, "points": 0.5, "locked": true}
 assert c1.study == "C1", "Run the cell above: it measures C1 on your cluster."
@@ -105,9 +98,8 @@ rates = lab.tokens.table(lab.tokens.Tokens.of(c1))
 rates.query("demand == 8").round(3)
 
 # %% [markdown]
-# **Question `saturation`** (2 points). With a demand of 8: the smallest token, in bytes, with which the rate is at
-# least 80 % of the highest, on one network and on two. (A network whose rate does not grow any more is
-# **saturated**.)
+# **Question `saturation`** (2 points). With a demand of 8: which is the smallest token, in bytes, with a rate of at
+# least 80 % of the highest, on one network and on two?
 
 # %% nbgrader={"grade_id": "saturation-answer", "solution": true}
 saturated_one_bytes = None
@@ -123,7 +115,7 @@ lab.form(saturated_two_bytes, "number")
 
 # %% [markdown]
 # **Question `second-network`** (1.5 points). With a demand of 8, how many times as much do two networks carry as
-# one: with tokens of 8192 bytes, and with tokens of 256? Divide the two rates of the table.
+# one, with tokens of 8192 bytes and with tokens of 256? Divide the two rates of the table.
 
 # %% nbgrader={"grade_id": "second-network-answer", "solution": true}
 gain_8192 = None
@@ -152,7 +144,7 @@ claims(c1)
 #
 # *Core, 8 minutes*
 #
-# Study C7: all ranks wait for each other in MPI_Barrier, on two nodes, four, and so on.
+# Study C7: all ranks wait for each other in `MPI_Barrier`, on two nodes, four, and so on.
 
 # %%
 c7 = study("C7", cluster, quick=True)
@@ -177,8 +169,7 @@ lab.form(barrier_two_us, "number")
 lab.form(barrier_all_us, "number")
 
 # %% [markdown]
-# *What to look at:* how many empty messages one after the other is that? Section 3 of the handout says how a barrier
-# works.
+# *What to look at:* how many empty messages, one after the other, is that?
 
 # %%
 claims(c7)
@@ -188,17 +179,14 @@ claims(c7)
 #
 # *Core, 30 minutes*
 #
-# `gas.c`, beside this notebook, computes a gas on 16 tiles of 30 by 30 zones. Around its tiles each rank has four
-# rows of **ghost zones**: copies of its neighbours' zones. Write `exchange_ghosts`, which fills them. As it is
-# handed out, each rank does as if the gas ended at its border: right on one rank, and wrong on four. Look at it
-# first:
+# Write `exchange_ghosts` in `gas.c`, beside this notebook. Look first at what it does as given:
 
 # %%
 lab.gas.picture(cluster, "gas.c")
 
 # %% [markdown]
-# *What to look at:* the third picture is where four ranks differ from one. The lines along the ranks' borders are the
-# **seam** of a wrong exchange.
+# *What to look at:* the third picture is where four ranks differ from one. Along the borders of the ranks you see
+# the seam.
 #
 # How many messages does a rank send in a step, if it has one tile, with a neighbour on each side and at each corner
 # (nobody grades this)?
@@ -254,7 +242,7 @@ lab.gas.film(cluster, "gas.c")
 lab.gas.parts(mine).round(2) if lab.gas.function(mine)["right"] else print("First the exchange.")
 
 # %% [markdown]
-# **Question `parts`** (1.5 points). On four ranks: which share of a step, in per cent, is computing, and which
+# **Question `parts`** (1.5 points). On four ranks: what percentage of a step is computing, and what percentage is
 # communicating?
 
 # %% nbgrader={"grade_id": "parts-answer", "solution": true}
@@ -275,8 +263,7 @@ lab.form(communicating_percent, "number")
 #
 # *Core, 12 minutes*
 #
-# Your cluster has processors of today beside a network of 1995. This simulates both as they were: a shared cable of
-# 10 Mbit/s, the time that its software took for a message, and processors of 4.5 MFLOPS that compute *your* gas.
+# This simulates the network and the processors of 1995, which compute *your* gas:
 
 # %%
 machine = lab.first_beowulf.measure(cluster, "gas.c")
@@ -286,8 +273,8 @@ lab.first_beowulf.tokens(machine).round(3)
 lab.first_beowulf.gas(machine).round(2)
 
 # %% [markdown]
-# *What to look at:* in the first table, where does one network saturate, and what does the paper have for it? In the
-# second one, what does the second network gain for the gas?
+# *What to look at:* in the first table, where does one network saturate, and where does the paper's? In the second
+# one, what does the second network gain for the gas?
 #
 # **Question `speed-up`** (2 points). On 16 nodes: the speed-up of a step of the gas on one network, and on two.
 
@@ -322,9 +309,9 @@ print(
 #
 # 1. Above which size does a second network pay, and why not below?
 # 2. On 16 processors the paper's gas loses more than 60 % to overhead, 'not due to communication time' (1 % of the
-#    whole): most of it appears to be synchronisation, the wait for others at the end of each step. Does your simulated
-#    machine of 1995 say the same of this gas? And your own cluster, whose processors are several hundred times faster
-#    beside the same network?
+#    whole). Most of it appears to be synchronisation, the wait for others at the end of each step. Does your
+#    simulated machine of 1995 say the same of this gas? And your own cluster, whose processors are several hundred
+#    times faster beside the same network?
 
 # %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 4, "solution": true}
 # ### BEGIN SOLUTION
@@ -345,10 +332,10 @@ print(
 #
 # *More, 20 minutes*
 #
-# `galaxy.c` computes particles that attract each other with a tree. Some particles have more work than others. Write
-# `partition`: which particles belong to which rank, so that each rank has as much work.
+# `galaxy.c` computes particles that attract each other with a tree. Some particles have more work than others.
+# Write `partition`: which particles belong to which rank, so that all ranks have the same work.
 #
-# Have all ranks equally many particles then, `True` or `False` (nobody grades this)?
+# Do all ranks then have the same number of particles, `True` or `False` (nobody grades this)?
 
 # %% nbgrader={"grade_id": "galaxy-answer", "solution": true}
 equally_many = None
@@ -380,8 +367,8 @@ file.write_text(
 ### END SOLUTION
 
 # %% [markdown]
-# **Question `galaxy`** (3 points). All of them where the rank with most interactions has at most 1.05 times the
-# mean, half to 1.12. (As it is handed out, each rank has as many particles.)
+# **Question `galaxy`** (3 points). All points if the rank with most interactions has at most 1.05 times the mean,
+# half of them up to 1.12. (As given, all ranks have the same number of particles.)
 
 # %%
 balanced = lab.galaxy.measure(cluster, "galaxy.c")
@@ -400,34 +387,32 @@ lab.galaxy.film(cluster, "galaxy.c")
 #
 # *More, 8 minutes*
 #
-# Figure 2 of the paper shows the same tokens by their number a second (study C2). No points here.
+# Study C2 is figure 2 of the paper: the same tokens by their number a second. No points here.
 
 # %%
 c2 = study("C2", cluster, quick=True)
 picture(c2)
 
 # %% [markdown]
-# *What to look at:* where are the lines level, and at which size do they begin to fall? The paper sees that at a demand
-# of two, a second network gives hardly more tokens below 256 bytes. C2 also measures short tokens while the kernels of
-# both nodes send their packets by the two networks in turn: is a demand of two odd there?
+# *What to look at:* where are the lines level, and at which size do they begin to fall? In the paper, a second
+# network gives hardly more tokens below 256 bytes at a demand of two. C2 also measures short tokens while the
+# kernels of both nodes alternate their packets between the two networks: is a demand of two odd there?
 
 # %%
 claims(c2)
 
 # %% [markdown]
-# **Study C3** sends one long stream over both networks in five ways, and captures it. Its cells are in section 8 of the
-# handout: copy them into cells of your own here.
+# **Study C3** sends one long stream over both networks in five ways, and captures it. Copy its cells from section 8
+# of the handout.
 
 # %% [markdown]
 # ## 9 Compare with paper C
 #
 # *More, 12 minutes*
 #
-# The handout has the paper's figures.
-#
 # **Question `slips`** (2 points). One processor made 4.5 MFLOPS. Sixteen made 62 with a grid that grew with them,
 # which the paper calls 16 % below the ideal; and 31 with a grid of the same size, an overhead of more than 60 %. Do
-# both sums again: by how many per cent is 62 below 16 times 4.5, and by how many is 31?
+# both sums again: by what percentage is 62 below 16 times 4.5, and by what percentage is 31?
 
 # %% nbgrader={"grade_id": "slips-answer", "solution": true}
 below_percent = None  # 62
@@ -442,8 +427,8 @@ lab.form(below_percent, "number")
 lab.form(overhead_percent, "number")
 
 # %% [markdown]
-# **Studies C4 to C6** are for anyone who wants to see more: section 9 of the handout says what each does, and how it is
-# run. C6 draws figures 3 and 4 of the paper, on 1 to 16 simulated processors of 1995.
+# **Studies C4 to C6** are for anyone who wants to see more: section 9 of the handout says what each does, and how
+# to run it. C6 draws figures 3 and 4 of the paper, on 1 to 16 simulated processors of 1995.
 
 # %% [markdown]
 # ## 10 The questions

@@ -13,19 +13,16 @@
 # %% [markdown]
 # # Lab 09: What would it cost on another network?
 #
-# Your cluster has four nodes and one network. Here you make a **model** of it from your own measured times, and ask
-# it what 64 or 256 nodes would do, and what a faster network would be worth. Then you write one broadcast three
-# times, an all-reduce, and a step that overlaps, each of which must beat a time that is the same for everybody. The
-# handout (`labs/09-prediction/README.md`) has the same sections and explains each word; read a section there, then
-# do it here.
+# The handout (`labs/09-prediction/README.md`) has the same sections and explains each word. Read a section there,
+# then do it here.
 #
 # - **Time** about 110 minutes for the sections that are marked *core*, which have 20 points; those marked
 #   *more* take about 75 and have 5 · **Points** 25
-# - **You need** a running cluster (`beowulf lab 09` booted one), and SimGrid: `beowulf doctor` says whether it is
+# - **You need** a running cluster (`make lab LAB=09` booted one), and SimGrid: `beowulf doctor` says whether it is
 #   there
 # - **How it works** Cells that *measure* or *simulate* save a **Record** in the folder `records/` beside this
-#   notebook. Where you see `None`, your answer goes. You may add cells of your own anywhere. `check("09")` says
-#   what is still open.
+#   notebook. Your answer goes where you see `None`. You may add cells of your own anywhere. `check("09")` says what
+#   is still open.
 
 # %%
 from pathlib import Path
@@ -45,9 +42,6 @@ print(cluster.kind, *cluster.nodes)
 #
 # *Core, 4 minutes*
 #
-# A prediction is a number, and a range in which you expect the result nine times out of ten. The points are
-# for having sealed it before you simulate, whatever it says.
-#
 # **Question `predict-broadcast`** (0.5 points). Rank 0 has 1 KiB that 63 other ranks need. It can send to one after
 # the other; or every rank that has the data helps to pass them on. How many times faster is the second way?
 
@@ -63,7 +57,7 @@ broadcast_guess, broadcast_low, broadcast_high = 10, 6, 20
 predict(cluster, "broadcast", value=broadcast_guess, low=broadcast_low, high=broadcast_high)
 
 # %% [markdown]
-# **Question `predict-plate`** (0.5 points). A plate of 4096 rows of 4096 numbers, as in the heat program: a step
+# **Question `predict-plate`** (0.5 points). A plate has 4096 rows of 4096 numbers, as in the heat program. A step
 # takes 10 to 20 ms on one node. On more nodes each has a part of the rows, and sends two rows of 32 KiB to its
 # neighbours in each step. How many times faster is a step on 64 nodes of your network than on one?
 
@@ -83,8 +77,7 @@ predict(cluster, "plate", value=plate_guess, low=plate_low, high=plate_high)
 #
 # *Core, 11 minutes*
 #
-# Study E1 measures half round trips of messages from 0 bytes to 1 MiB. A **calibration** is these times, with a
-# straight line from each size to the next.
+# Study E1 measures half round trips of messages from 0 bytes to 1 MiB.
 
 # %%
 e1 = study("E1", cluster, quick=True)
@@ -92,11 +85,9 @@ made = lab.calibration.of(e1)
 lab.calibration.table(made).round(1)
 
 # %% [markdown]
-# *What to look at:* `median_us` is what you measured, and `between_us` what the two neighbours of a size give for it
-# when it is left out. `error_percent` is the difference. At which sizes is it largest, and what happens there?
+# *What to look at:* at which sizes is `error_percent` largest, and what happens there?
 #
-# For how many µs does a short message keep its sender and its receiver busy? How long would ten in a row keep the
-# sender busy, and how long is ten times alpha? Section 2 of the handout says what these two numbers are good for.
+# A short message keeps its sender and its receiver busy for so many µs:
 
 # %%
 print(f"send {made.send_us:.1f} µs, receive {made.receive_us:.1f} µs")
@@ -127,12 +118,9 @@ lab.form(worst_percent, "number")
 #
 # *Core, 8 minutes*
 #
-# From here to section 4 the network is not yours, but one that is the same for everybody (`network.toml`): a
-# message of n bytes takes 50 + 0.085 n µs, and a rank sends one message at a time.
-#
-# **Question `lower-bound`** (1 point). What is the least time in ms in which any broadcast can be over: of 1 KiB
-# (1024 bytes), and of 256 KiB (262,144 bytes), both to 64 ranks? The last rank hears of the data after at least six
-# messages, one after the other, and all bytes have to cross its link: 6 alpha + beta n.
+# **Question `lower-bound`** (1 point). On the network of `network.toml` a message of n bytes takes 50 + 0.085 n µs,
+# and a rank sends one message at a time. What is the least time in ms in which any broadcast can be over: of 1 KiB
+# (1024 bytes), and of 256 KiB (262,144 bytes), both to 64 ranks?
 
 # %% nbgrader={"grade_id": "lower-bound-answer", "solution": true}
 bound_tree_ms = None  # 1 KiB
@@ -151,10 +139,9 @@ lab.form(bound_ring_ms, "number")
 #
 # *Core, 66 minutes*
 #
-# Five functions in `stairs.c`, which lies beside this notebook. As it is handed out each is right, and slow. Write
-# them one after the other: change one, save the file, and run the cell below. It compiles your file, simulates each
-# function on the network of section 3, looks whether every byte is right, and saves a Record. Nothing of it runs on
-# your cluster, and it gives the same times on every machine.
+# Five functions in `stairs.c`, beside this notebook, are right and slow. Change one, save the file, and run the
+# cell below. It compiles your file, simulates each function on the network of section 3, and looks whether every
+# byte is right. Nothing of it runs on your cluster.
 #
 # - **Question `tree`** (2 points): 1 KiB to 64 ranks in at most 1 ms
 # - **Question `ring`** (2 points): 256 KiB to 64 ranks in at most 100 ms
@@ -162,8 +149,7 @@ lab.form(bound_ring_ms, "number")
 # - **Question `reduce`** (2 points): the sums of 32,768 numbers on 64 ranks in at most 65 ms
 # - **Question `halo`** (2 points): rows of 64 KiB on 16 ranks, beside 10 ms of work, in at most 14 ms
 #
-# The handout says for each what it is given and what it must do. Into pieces of how many bytes do you cut 256 KiB
-# (nobody grades this)?
+# Into pieces of how many bytes do you cut 256 KiB (nobody grades this)?
 
 # %% nbgrader={"grade_id": "stairs-answer", "solution": true}
 piece_bytes = None
@@ -241,18 +227,16 @@ mine = lab.stairs.measure(cluster, "stairs.c")
 lab.stairs.table(mine)
 
 # %% [markdown]
-# *What to look at:* `simulated_ms` beside `target_ms`; and for the two broadcasts of section 3, how many times your own
-# lower bound that is. `fault` says what is wrong; the whole sentence is in the cells below. Who sends and who waits is
-# on the timeline of a simulated run, here of 16 ranks:
+# *What to look at:* `simulated_ms` beside `target_ms`. For the two broadcasts of section 3, how many times your own
+# lower bound is that? `fault` says what is wrong; the whole sentence is in the cells below. This is the timeline of
+# a simulated run on 16 ranks:
 
 # %%
 lab.stairs.timeline("ring", "stairs.c")
 
 # %% [markdown]
-# Try it with another step, and look who waits. While you work on one function, `beowulf run` in a terminal shows what
-# your program prints (section 4 of the handout); take every `printf` out before you run the cell above. Of your newest
-# two different sources, the best one counts for each function. Pink at the end of a timeline is `climb.c`, which
-# collects the times.
+# Try it with another step, and look who waits. (Pink at the end of a timeline is `climb.c`, which collects the
+# times.)
 
 # %% nbgrader={"grade_id": "tree", "grade": true, "points": 2, "locked": true}
 print(lab.stairs.says(mine, "tree"))
@@ -270,7 +254,7 @@ print(lab.stairs.says(mine, "reduce"))
 print(lab.stairs.says(mine, "halo"))
 
 # %% [markdown]
-# Was your first prediction right?
+# How good was your first prediction?
 
 # %%
 taken = lab.stairs.found(mine)
@@ -283,9 +267,8 @@ if not taken["tree"].why:
 #
 # *Core, 12 minutes*
 #
-# The step of your second prediction. This measures how long a row of real computing takes on one of your nodes,
-# runs the step on your two or four nodes with a delay of that length in the place of computing, and then simulates
-# it: on a network like yours, by your calibration, and on one whose links have 1 Gbit/s.
+# This measures a row of real computing on one of your nodes, and the step on two or four nodes. Then it simulates
+# the step on a network like yours, and on one whose links have 1 Gbit/s.
 
 # %%
 plate = lab.scaling.measure(cluster, e1)
@@ -299,7 +282,8 @@ lab.scaling.errors_percent(plate)  # by nodes: how far the simulation is from wh
 # *What to look at:* first the measured times beside the simulated ones: how far would you trust 64 nodes? Then
 # `speed_up`: from how many nodes on is nothing gained? A step cannot be shorter than its two messages.
 #
-# **Question `scaling`** (2 points). The simulated speed-up of a step on 64 nodes: on your network, and with 1 Gbit/s.
+# **Question `scaling`** (2 points). The simulated speed-up of a step on 64 nodes: on your network, and with 1
+# Gbit/s.
 
 # %% nbgrader={"grade_id": "scaling-answer", "solution": true}
 speed_up_64 = None
@@ -325,9 +309,9 @@ print(lab.outcome(cluster, "plate", round(float(on_64[lab.scaling.OWN]), 1), way
 #
 # **Question `explain`** (3 points, read by a person). In five to ten sentences of your own, with your own figures:
 #
-# 1. Which of your broadcasts would you take for 1 KiB, and which for 256 KiB? Say it with alpha, beta, the number
-#    of ranks and the number of pieces.
-# 2. How far is your simulation from what you measured in section 5, and name two things of a real cluster that the
+# 1. Which of your broadcasts would you take for 1 KiB, and which for 256 KiB? Give the reason with alpha, beta, the
+#    number of ranks and the number of pieces.
+# 2. How far is your simulation from what you measured in section 5? Name two things of a real cluster that the
 #    simulation leaves out.
 
 # %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 3, "solution": true}
@@ -376,24 +360,24 @@ lab.own_plot.keep(
 #
 # *More, 15 minutes*
 #
-# A prediction that is never checked is a guess. Predict the times of messages at another rate of your own links,
-# with the range in which each is expected:
+# A prediction that nobody checks is a guess. Predict the times of messages at another rate of your own links, with
+# the range in which each is expected:
 
 # %%
 predicted = made.at_rate("10mbit")
 lab.calibration.table(predicted).round(1)
 
 # %% [markdown]
-# Now measure it: `beowulf up --rate 10mbit` in a terminal, then the next cell without its two `#`, then `beowulf up
-# --rate 100mbit`. (On PCs and on a shared cluster the rate cannot be changed: compare with a fellow learner's
-# network.) No points here.
+# Now measure it: `beowulf up --rate 10mbit` in a terminal, then the next cell without its two `#`, then
+# `beowulf up --rate 100mbit`. (The rate of PCs and of a shared cluster cannot be changed: compare with another
+# learner's network.) No points here.
 
 # %%
 # slow = lab.calibration.of(study("E1", cluster, quick=True))
 # lab.calibration.compared(predicted, slow).round(1)
 
 # %% [markdown]
-# *What to look at:* is what you measured inside of the range, and for which sizes not? Short messages have a wide
+# *What to look at:* is what you measured within the range, and for which sizes not? Short messages have a wide
 # range when you predict from a slow link, and a narrow one when you predict from a fast one: why?
 
 # %% [markdown]
@@ -401,9 +385,9 @@ lab.calibration.table(predicted).round(1)
 #
 # *More, 15 minutes*
 #
-# What would paper E's tuning be worth to a step of your plate on 64 nodes? The folder `networks/` of the lab has its
-# Gigabit Ethernet before and after (50 and 20 µs), the shared cable of the first Beowulf, and faster ones. Each is
-# simulated exactly:
+# What would paper E's tuning be worth to a step of your plate on 64 nodes? The folder `networks/` of the lab has
+# its Gigabit Ethernet before and after (50 and 20 µs), the shared cable of the first Beowulf, and faster ones. Each
+# is simulated exactly:
 
 # %%
 own_row_us = lab.scaling.row_us(plate)
@@ -413,20 +397,20 @@ for network in ("paper-e-before", "paper-e-after", "ten-gigabit"):
 # %% [markdown]
 # *What to look at:* 30 µs of latency are 60 % of a message without bytes. Which share of a step are they?
 #
-# The same question for programs that compute as well: each runs once on your own nodes while its calls are recorded,
-# and these are replayed on your calibration and on paper E's networks, with the times between them as they were.
+# The same question for programs that also compute. Each runs once on your own nodes while its calls are recorded.
+# They are replayed on your calibration and on paper E's networks, with the times between them unchanged.
 
 # %%
 lab.replays.table(lab.replays.measure(cluster, made)).round(2)
 
 # %% [markdown]
-# *What to look at:* `off_percent` is how far a replay on your own network is from what was recorded, and so how far you
-# may trust the rest. Which program gains most by the tuning, and why that one? (Your gas of lab 08 is in the table if
-# its folder is beside this one and the exchange is right.)
+# *What to look at:* `off_percent` is how far a replay on your own network is from what was recorded, and so how far
+# you may trust the rest. Which program gains most by the tuning, and why that one? (Your gas of lab 08 is in the
+# table if its folder is beside this one and the exchange is right.)
 #
-# On 64 nodes, which are not there, the programs are simulated on your network. Here computing takes as long as on a
-# core of this machine, where one rank computes after the other. That run is replayed on each network. Take out the
-# `#`: it needs some minutes.
+# You do not have 64 nodes. So the programs are simulated on 64 nodes of your network, where computing takes as long
+# as on a core of this machine, one rank after the other. That run is replayed on each network. Remove the `#`: it
+# needs some minutes.
 
 # %%
 # lab.replays.table(lab.replays.on_64_nodes(cluster, made)).round(2)
@@ -434,15 +418,15 @@ lab.replays.table(lab.replays.measure(cluster, made)).round(2)
 # %% [markdown]
 # *What to look at:* which program would gain most on 64 nodes? Compare it with its row on four.
 #
-# With the sliders you see the same by a formula, at once, for any rate, latency and length of a row. How far is the
-# formula from the simulation of section 5?
+# The sliders give the same by a formula, at once, for any rate, latency and length of a row. How far is the formula
+# from the simulation of section 5?
 
 # %%
 lab.scaling.sliders(own_row_us)
 
 # %% [markdown]
-# A broadcast and an all-reduce in several ways, none of them yours, on 4, 16 and 64 nodes of a network like yours. From
-# which size on does it pay to cut the data into pieces? Does that size depend on the number of nodes?
+# A broadcast and an all-reduce in several ways, none of them yours, on 4, 16 and 64 nodes of a network like yours.
+# From which size on does it pay to cut the data into pieces? Does that size depend on the number of nodes?
 
 # %%
 ways = lab.collectives.measure(cluster, made)
