@@ -26,11 +26,10 @@ from beowulf.desk import jupyter
 SLUG, NAME = "01-validation", "validation.ipynb"
 IDLE = ".jp-Notebook-ExecutionIndicator[data-status='idle']"  # a kernel that has nothing to do
 PICTURES = paths.root() / "build" / "pictures"
-# What is ours in a page of JupyterLab: texts, what cells give, the check; each page of ours in a tab is a frame.
-OURS = ".jp-RenderedHTMLCommon, .jp-OutputArea-output, .jp-Dialog-body"
+# What is ours in a page of JupyterLab: texts and what cells give.
+OURS = ".jp-RenderedHTMLCommon, .jp-OutputArea-output"
 # What axe finds in JupyterLab's own frame, which is not ours to fix.
 JUPYTERLABS_OWN = {
-    "aria-allowed-attr": "its buttons say whether they are pressed, the one that it makes for Check, too",
     "aria-input-field-name": "the editor of a cell has no name",
     "aria-required-children": "the list of cells is a feed that has more than articles",
     "button-name": "the button that folds a heading has no text",
@@ -59,6 +58,11 @@ class Person:
     def file(self) -> Path:
         return self.folder / NAME
 
+    @property
+    def notebook(self) -> Any:
+        """JupyterLab's frame on the page of a lab."""
+        return self.page.frame_locator("#notebook")
+
     def open(self, place: str) -> Any:
         """Another tab, with a page of the server or of a file."""
         page = self.browser.new_page()
@@ -80,24 +84,22 @@ class Person:
         self.jupyter.ask(
             f"api/contents/{SLUG}/{NAME}", "PUT", type="notebook", format="json", content=content
         )
-        self.page.goto(f"{self.jupyter.url}/lab/tree/{SLUG}/{NAME}")
+        self.page.goto(f"{self.jupyter.url}/beowulf/lab/01")
         self.rests()
 
     def saved(self) -> Any:
         """Save the notebook in the browser, if anything is to be saved; what its file has then."""
-        from playwright.sync_api import expect
-
-        changed = self.page.locator(".lm-TabBar-tab.jp-mod-dirty")
-        if changed.count():
-            self.page.keyboard.press("Control+s")
-        expect(changed).to_have_count(0)
+        save = (
+            "[...jupyterapp.shell.widgets('main')].find(each => each.context?.path).context.save()"
+        )
+        next(each for each in self.page.frames if "/doc/tree/" in each.url).evaluate(save)
         return nbformat.read(self.file, as_version=4)
 
     def rests(self) -> None:
         """Wait until the kernel has nothing to do."""
         from playwright.sync_api import expect
 
-        expect(self.page.locator(IDLE).first).to_be_visible()
+        expect(self.notebook.locator(IDLE).first).to_be_visible()
 
     def type(self, cell: Any, text: str) -> None:
         """Replace what is in a cell by this text."""
@@ -119,14 +121,9 @@ class Person:
                 return
         raise AssertionError("The cell does not begin.")
 
-    def home(self, page: Any = None) -> Any:
-        """The home page in its tab of JupyterLab."""
-        return (page or self.page).frame_locator('iframe[title="Beowulf Labs"]')
-
     def by_key(self, name: str) -> None:
-        """Go to a link or button of the home page with Tab, and press Enter."""
-        frame = next(each for each in self.page.frames if each.url.endswith("/beowulf/home"))
-        _tab_to(self.page, frame, name)
+        """Go to a link or button of a page with Tab, and press Enter."""
+        _tab_to(self.page, name)
         self.page.keyboard.press("Enter")
 
 
@@ -138,21 +135,26 @@ def accessible(page: Any) -> None:
     assert results.violations_count == 0, results.generate_report()
 
 
-def accessible_in_jupyterlab(page: Any) -> None:
-    """Fail where axe finds something in what is ours in JupyterLab, or in its own frame what we do not know yet."""
+def accessible_desk(page: Any) -> None:
+    """Fail where axe finds something in a page of ours, or in the notebook's frame what we do not know yet."""
     for frame in page.frames:
-        if "/beowulf/" in frame.url:
+        if "/doc/tree/" in frame.url:
+            _accessible_notebook(frame)
+        else:
             accessible(frame)
+
+
+def _accessible_notebook(frame: Any) -> None:
     its = ".jp-RenderedImage, .cm-editor"  # within a part of ours
     is_ours = "([place, ours, its]) => (at => at?.closest(ours) && !at.closest(its))(document.querySelector(place))"
-    results = Axe().run(page)
+    results = Axe().run(frame)
     for found in results.response["violations"]:
         for node in found["nodes"]:
             place = node["target"][0]
             place = (
                 place[0] if isinstance(place, list) else place
             )  # within a part with a tree of its own
-            assert not page.evaluate(is_ours, [place, OURS, its]), results.generate_report()
+            assert not frame.evaluate(is_ours, [place, OURS, its]), results.generate_report()
             assert found["id"] in JUPYTERLABS_OWN, results.generate_report()
 
 
@@ -185,7 +187,7 @@ def at_a_browser(own: Path) -> Iterator[Person]:
             context = browser.new_context(viewport={"width": 1400, "height": 1000})
             context.set_default_timeout(PATIENCE_S * 1000)
             person = Person(learner, server, context, None, course)
-            person.page = person.open("lab")
+            person.page = person.open("beowulf/home")
             yield person
             browser.close()
     finally:

@@ -13,7 +13,7 @@ from typing import Any
 
 import nbformat
 import pytest
-from person import IDLE, NAME, SLUG, Person, accessible, accessible_in_jupyterlab, at_a_browser
+from person import IDLE, SLUG, Person, accessible, accessible_desk, at_a_browser
 from running import COMMAND, wait_until
 from whole_lab import ANSWERS, LAST
 
@@ -42,7 +42,7 @@ def person(tmp_path_factory: pytest.TempPathFactory, namespaces_work: None) -> I
 def test_the_home_page_boots_the_cluster_by_keys(person: Person) -> None:
     from playwright.sync_api import expect
 
-    home = person.home()
+    home = person.page
     expect(home.locator("#sentence")).to_have_text("No cluster runs.")
     person.picture("01-home")
     person.by_key("Boot")
@@ -50,14 +50,15 @@ def test_the_home_page_boots_the_cluster_by_keys(person: Person) -> None:
     expect(home.locator("#sentence")).to_contain_text("4 of 4 nodes are up")
     expect(home.locator("#picture")).to_contain_text("Mbit/s")
     person.picture("02-booted")
-    accessible_in_jupyterlab(person.page)
+    accessible(home)
 
 
 def test_an_endless_cell_is_interrupted_and_the_next_one_runs(person: Person) -> None:
     from playwright.sync_api import expect
 
-    page, keys = person.page, person.page.keyboard
-    person.by_key("Notebook of lab 01")
+    person.by_key("Lab 01, Validation")
+    expect(person.page.frame_locator("#handout").locator("h1")).to_contain_text("Lab 01")
+    page, keys = person.notebook, person.page.keyboard
     expect(page.get_by_role("heading", name=re.compile("Lab 01")).first).to_be_visible()
     person.rests()
     person.run(page.locator(".jp-CodeCell").first)
@@ -83,7 +84,7 @@ def test_an_endless_cell_is_interrupted_and_the_next_one_runs(person: Person) ->
 
 
 def test_a_measurement_goes_on_when_its_tab_is_closed(person: Person) -> None:
-    cell, state = person.page.locator(".jp-CodeCell").nth(1), person.learner.state
+    cell, state = person.notebook.locator(".jp-CodeCell").nth(1), person.learner.state
     person.type(cell, 'from beowulf import study\nstudy("A2", cluster)')
     person.saved()
     person.run(cell)
@@ -93,7 +94,7 @@ def test_a_measurement_goes_on_when_its_tab_is_closed(person: Person) -> None:
     wait_until(lambda: lock.holder(state) is None, "nobody measures any more")
     (kept,) = (person.folder / "records").glob("A2-*.json")
     assert Record.load(kept).complete
-    person.page = person.open(f"lab/tree/{SLUG}/{NAME}")
+    person.page = person.open("beowulf/lab/01")
     person.rests()
     person.saved()
 
@@ -109,12 +110,12 @@ def test_all_cells_run_with_a_ring_that_is_typed_into_the_browser(person: Person
     )
     notebook.cells.append(nbformat.v4.new_code_cell(LAST.format(file=ANSWERS, names=names)))
     person.write(notebook)
-    cell = person.page.locator(".jp-CodeCell", has_text="def pass_token").first
+    cell = person.notebook.locator(".jp-CodeCell", has_text="def pass_token").first
     cell.scroll_into_view_if_needed()
     person.type(cell, ring)
     person.picture("05-typed")
-    person.page.locator(".lm-MenuBar-item").get_by_text("Run", exact=True).click()
-    person.page.locator(".lm-Menu-item").get_by_text("Run All Cells", exact=True).click()
+    person.notebook.locator(".lm-MenuBar-item").get_by_text("Run", exact=True).click()
+    person.notebook.locator(".lm-Menu-item").get_by_text("Run All Cells", exact=True).click()
     kept = person.folder / ANSWERS
     quiet = 0
 
@@ -122,8 +123,8 @@ def test_all_cells_run_with_a_ring_that_is_typed_into_the_browser(person: Person
         """Has the last cell written its file? A kernel that rests for long has stopped at an error."""
         nonlocal quiet
         person.page.wait_for_timeout(1000)
-        quiet = quiet + 1 if person.page.locator(IDLE).count() else 0
-        assert quiet < LONGEST_PAUSE, person.page.locator(".jp-OutputArea").all_inner_texts()
+        quiet = quiet + 1 if person.notebook.locator(IDLE).count() else 0
+        assert quiet < LONGEST_PAUSE, person.notebook.locator(".jp-OutputArea").all_inner_texts()
         return kept.exists()
 
     wait_until(ended, "the last cell has run", LONGEST_LAB_S)
@@ -133,7 +134,7 @@ def test_all_cells_run_with_a_ring_that_is_typed_into_the_browser(person: Person
     outputs = [each for cell in code for each in cell.outputs]
     assert [each for each in outputs if each.output_type == "error"] == []
     person.picture("06-all-cells")
-    accessible_in_jupyterlab(person.page)
+    accessible_desk(person.page)
     assert list((person.folder / "records").glob("A5-*.json"))
 
 
@@ -153,17 +154,15 @@ def test_the_check_finds_nothing_open(person: Person) -> None:
     for cell in notebook.cells:
         cell.source = figures.get(_name(cell), cell.source)
     person.write(notebook)
-    person.page.locator(".jp-NotebookPanel-toolbar").get_by_text("Check", exact=True).click()
-    dialog = person.page.locator(".jp-Dialog")
-    expect(dialog).to_contain_text("Before you hand it in")
-    expect(dialog.locator("tbody tr")).not_to_have_count(0)
+    person.by_key("Check")
+    answers = person.page.locator("#answers")
+    expect(answers).to_contain_text("before you hand it in")
     person.picture("07-check")
-    accessible_in_jupyterlab(person.page)
-    rows = dialog.locator("tbody tr").all_inner_texts()
+    accessible_desk(person.page)
+    rows = answers.locator("tbody tr").all_inner_texts()
     assert [row for row in rows if checklist.DONE not in row] == []
-    dialog.get_by_text("Close").click()
-    person.page.keyboard.press("Alt+Shift+H")
-    expect(person.home().locator(f'[data-lab="{SLUG}"] .done')).to_contain_text("✓ done")
+    person.page.get_by_role("link", name="All labs").click()
+    expect(person.page.locator(f'[data-lab="{SLUG}"] .done')).to_contain_text("✓ done")
 
 
 def test_the_home_page_opens_timeline_and_report_and_the_slides_are_drawn(person: Person) -> None:
@@ -171,13 +170,11 @@ def test_the_home_page_opens_timeline_and_report_and_the_slides_are_drawn(person
 
     page = person.page
     person.by_key("Timeline")
-    expect(page.frame_locator('iframe[title="Timeline"]').locator("h1")).to_be_visible()
-    page.keyboard.press("Alt+Shift+H")
+    expect(page.locator("h1")).to_contain_text("imeline")
+    page.go_back()
     person.by_key("Report")
-    report = page.frame_locator('iframe[title="Report"]')
-    expect(report.locator("h1")).to_be_visible()
-    expect(report.locator("article").first).to_be_visible()
-    accessible_in_jupyterlab(page)
+    expect(page.locator("article").first).to_be_visible()
+    accessible(page)
     person.picture("08-report")
     record = f"{COMMAND} run --trace --capture -n 4 01-validation/ring.c"
     draw = f"{COMMAND} timeline ring.trace -o ring.html"
@@ -225,26 +222,18 @@ def test_what_is_handed_in_is_graded_and_its_feedback_opens(person: Person) -> N
 
 
 @pytest.mark.parametrize("slug", [slug for slug in paths.labs() if slug != SLUG])
-def test_the_handout_and_the_notebook_of_every_other_lab_are_for_everybody(
-    person: Person, slug: str
-) -> None:
+def test_the_page_of_every_other_lab_is_for_everybody(person: Person, slug: str) -> None:
     from playwright.sync_api import expect
 
     number = slug[:2]
-    page = person.open("lab")
-    home = person.home(page)
-    home.get_by_role("link", name=f"Handout of lab {number}").click()
-    handout = page.frame_locator(f'iframe[title="Handout {number}"]')
-    expect(handout.get_by_role("heading", level=1)).to_contain_text(f"Lab {number}")
-    accessible_in_jupyterlab(page)
-    person.picture(f"13-handout-{number}", page)
-    page.keyboard.press("Alt+Shift+H")
-    home.get_by_role("link", name=f"Notebook of lab {number}").click()
-    heading = page.get_by_role("heading", name=re.compile(f"Lab {number}"))
+    page = person.open(f"beowulf/lab/{number}")
+    expect(page.frame_locator("#handout").locator("h1")).to_contain_text(f"Lab {number}")
+    notebook = page.frame_locator("#notebook")
+    heading = notebook.get_by_role("heading", name=re.compile(f"Lab {number}"))
     expect(heading.first).to_be_visible()
-    expect(page.locator(IDLE).first).to_be_visible()
-    accessible_in_jupyterlab(page)
-    person.picture(f"14-notebook-{number}", page)
+    expect(notebook.locator(IDLE).first).to_be_visible()
+    accessible_desk(page)
+    person.picture(f"13-lab-{number}", page)
     page.close()
 
 

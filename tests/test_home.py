@@ -1,8 +1,7 @@
-"""Does the home page in JupyterLab show the labs and the cluster as they are, and do its buttons and Check work?"""
+"""Do the home page and the pages of labs show labs and cluster as they are, and do their buttons and Check work?"""
 
 from __future__ import annotations
 
-import json
 import re
 import urllib.error
 import urllib.request
@@ -99,10 +98,12 @@ def test_the_page_has_every_lab_with_its_question_and_minutes_and_every_paper(
 def test_every_page_that_the_home_page_links_to_is_there_with_its_pictures(served: Served) -> None:
     links = [link for link in LINK.findall(served.page("beowulf/home")) if "/beowulf/" in link]
     links.remove("/beowulf/report")  # written when it is asked for
-    assert len(links) == 9 + len(("timeline", "learner", "faq", "glossary", "results"))
-    for link in links:
+    pictures = {link for link in links if "/figures/" in link}
+    assert len(pictures) == 9
+    texts = [f"/beowulf/text/labs/{slug}/README.md" for slug in paths.labs()]
+    for link in [*links, *texts]:
         text = served.page(link)
-        assert "<h1" in text
+        assert "<svg" in text if link in pictures else "<h1" in text or "JupyterLab" in text, link
         for picture in re.findall(r'<img src="([^"]+)"', text):
             shown = served.page(urljoin(link, picture))
             assert "<svg" in shown or shown[1:4] == "PNG", (link, picture)
@@ -116,11 +117,17 @@ def test_nothing_but_texts_and_what_they_show_is_served(served: Served) -> None:
 
 
 def test_without_the_token_a_page_asks_for_it_and_nothing_is_read_or_done(served: Served) -> None:
-    for place in ("home", "text/labs/01-validation/README.md", "text/docs/glossary.md", "report"):
+    for place in (
+        "home",
+        "lab/01",
+        "text/labs/01-validation/README.md",
+        "text/docs/glossary.md",
+        "report",
+    ):
         with urllib.request.urlopen(f"{served.jupyter.url}/beowulf/{place}") as answer:
             assert "/login?next=" in answer.url, place
     stranger = Jupyter(served.jupyter.url, "wrong")
-    for place in ("home/cluster", "home/progress", "home/open", "home/report", "check"):
+    for place in ("home/cluster", "home/progress", "home/report", "check", "hint"):
         assert stranger.code(f"beowulf/{place}") in (403, 405), place
         with pytest.raises(urllib.error.HTTPError, match=r"403|405"):
             stranger.ask(
@@ -154,47 +161,36 @@ def test_without_a_cluster_and_records_it_says_so_and_knows_no_other_command(
     assert served.cluster()["nodes"] == []
 
 
-def test_a_notebook_is_laid_out_before_it_is_opened(served: Served) -> None:
+def test_a_lab_is_laid_out_before_it_is_shown(served: Served) -> None:
     slug = "05-overlap"
     assert not (served.work / slug).exists()
-    assert served.post("open", lab="05") == {"path": f"{slug}/overlap.ipynb"}
+    assert f"doc/tree/{slug}/overlap.ipynb" in served.page("beowulf/lab/05")
     assert (served.work / slug / "overlap.ipynb").exists()
-    assert served.post("open", lab="play") == {"path": "play/play.ipynb"}
-    assert "There is no lab '77'" in served.post("open", lab="77")["problem"]
+    assert served.jupyter.code("beowulf/lab/77") == 404
     folder = served.work / "06-protocol-analysis"
     folder.write_text("")
-    said = served.post("open", lab="06")["problem"]
-    assert f"The lab cannot be copied to {folder}" in said
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        served.page("beowulf/lab/06")
+    assert f"The lab cannot be copied to {folder}" in refused.value.read().decode()
     folder.unlink()
 
 
 @pytest.mark.nightly
-def test_on_a_hub_labs_are_fetched_a_shared_cluster_is_asked_for_and_pages_are_shown_in_tabs(
+def test_on_a_hub_labs_are_fetched_and_a_shared_cluster_is_asked_for(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "work").mkdir()
     learner = Beowulf(tmp_path / "state", tmp_path)
     settings = jupyter.settings(tmp_path / "runtime")
-    file = settings / "jupyter_server_config.json"
-    hub = json.loads(file.read_text())
-    # As JupyterHub has it for the servers of its users.
-    forbidden = {"Content-Security-Policy": "frame-ancestors 'none'"}
-    hub["ServerApp"]["tornado_settings"] = {"headers": forbidden}
-    file.write_text(json.dumps(hub))
     surroundings = {jupyter.FETCHED: "1", jupyter.SHARED: "1", "BEOWULF_STATE": str(learner.state)}
     with serve(tmp_path, settings, **surroundings) as server:
         served = Served(learner, server, tmp_path / "work")
-        assert "Assignment List" in served.post("open", lab="01")["problem"]
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            served.page("beowulf/lab/01")
+        assert "Assignment List" in refused.value.read().decode()
         assert not (served.work / SLUG).exists()
         assert "beowulf up --target slurm" in served.post("cluster", command="up")["problem"]
         assert namespaces.running(learner.state) is None
-        for place, framed in (("api/status", False), ("beowulf/home", True)):
-            request = urllib.request.Request(
-                f"{server.url}/{place}", headers={"Authorization": f"token {server.token}"}
-            )
-            with urllib.request.urlopen(request) as answer:
-                policy = answer.headers["Content-Security-Policy"]
-            assert ("'self'" in policy) is framed, policy
 
 
 @pytest.mark.cluster
@@ -290,55 +286,14 @@ def _open(browser: Any, address: str, faults: list[str], **size: int) -> Any:
     return page
 
 
-def _tab_to(page: Any, frame: Any, name: str) -> None:
+def _tab_to(page: Any, name: str) -> None:
     """Press Tab until what has this name has the keyboard."""
     focused = "document.activeElement.textContent.trim()"
     for _ in range(80):
-        if frame.evaluate(focused) == name:
+        if page.evaluate(focused) == name:
             return
         page.keyboard.press("Tab")
-    raise AssertionError(f"Tab does not reach {name}: {frame.evaluate(focused)}")
-
-
-@pytest.mark.browser
-@pytest.mark.nightly
-def test_in_a_browser_handouts_and_notebooks_are_reached_by_keys(
-    served: Served, browser: Any
-) -> None:
-    """Booting by keys is a step of tests/test_as_a_person.py."""
-    from playwright.sync_api import expect
-
-    faults: list[str] = []
-    page = _open(browser, served.address("lab"), faults)
-    home = page.frame_locator('iframe[title="Beowulf Labs"]')
-    expect(home.locator("#labs tbody tr")).to_have_count(9)
-    expect(home.locator("#next")).to_contain_text("Next: Lab 01, Validation")
-    expect(home.locator("#sentence")).to_have_text("No cluster runs.")
-    frame = next(each for each in page.frames if each.url.endswith("/beowulf/home"))
-
-    # Nor is a key lost while a page is still loading.
-    held: list[Any] = []
-    page.route("**/beowulf/text/**", lambda route: held.append(route))
-    _tab_to(page, frame, "Handout of lab 03")
-    page.keyboard.press("Enter")
-    expect(home.locator("h1")).to_be_hidden()
-    page.keyboard.press("Alt+Shift+H")
-    expect(home.locator("h1")).to_be_visible()
-    page.unroute("**/beowulf/text/**")
-
-    _tab_to(page, frame, "Handout of lab 02")
-    page.keyboard.press("Enter")
-    handout = page.frame_locator('iframe[title="Handout 02"]')
-    expect(handout.get_by_role("heading", level=1)).to_contain_text("Lab 02")
-    expect(home.locator("h1")).to_be_hidden()
-    page.keyboard.press("Alt+Shift+H")
-    expect(home.locator("h1")).to_be_visible()
-
-    _tab_to(page, frame, "Notebook of lab 01")
-    page.keyboard.press("Enter")
-    notebook = page.locator(".jp-NotebookPanel")
-    expect(notebook.get_by_role("heading", name=re.compile("Lab 01")).first).to_be_visible()
-    assert faults == []
+    raise AssertionError(f"Tab does not reach {name}: {page.evaluate(focused)}")
 
 
 PLACES = ["home", "text/labs/06-protocol-analysis/README.md", "text/docs/results.md"]
@@ -346,17 +301,18 @@ PLACES = ["home", "text/labs/06-protocol-analysis/README.md", "text/docs/results
 
 @pytest.mark.browser
 @pytest.mark.parametrize("place", first(1, PLACES))
-def test_the_home_page_fits_a_small_window_and_axe_finds_nothing_on_any(
+def test_a_page_fits_a_small_window_and_axe_finds_nothing_in_light_and_dark(
     served: Served, browser: Any, place: str
 ) -> None:
     address = served.address(f"beowulf/{place}")
-    # What JupyterLab leaves of 800 pixels beside its list of files.
     faults: list[str] = []
-    page = _open(browser, address, faults, width=470 if place == "home" else 1280)
+    page = _open(browser, address, faults, width=400 if place == "home" else 1280)
     fits = page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert fits or place != "home"
-    results = Axe().run(page)
-    assert results.violations_count == 0, results.generate_report()
+    for theme in ("light", "dark"):
+        page.emulate_media(color_scheme=theme)
+        results = Axe().run(page)
+        assert results.violations_count == 0, results.generate_report()
     assert faults == []
 
 
@@ -381,41 +337,123 @@ def test_what_cannot_be_checked_is_answered_with_a_sentence(
     assert problem in served.check(path)["problem"]
 
 
-@pytest.mark.browser
-@pytest.mark.nightly
-def test_in_a_browser_button_and_cell_save_the_notebook_and_show_what_is_open(
-    served: Served, page: Any
-) -> None:
+@pytest.fixture
+def desk(served: Served, browser: Any) -> Iterator[Any]:
+    """The page of lab 01 in a browser, with its notebook."""
     from playwright.sync_api import expect
 
     faults: list[str] = []
-    page.on("pageerror", lambda fault: faults.append(str(fault)))
-    file = served.work / SLUG / NAME
-    page.goto(served.address(f"lab/tree/{SLUG}/{NAME}"))
-    button = page.locator(".jp-NotebookPanel-toolbar").get_by_text("Check", exact=True)
-    expect(button).to_be_visible()
-    expect(page.get_by_text("Validate", exact=True)).to_have_count(0)
-    # What is typed is in the file by the time of the check.
-    cell = page.locator(".jp-CodeCell").first
-    cell.locator(".cm-content").click()
-    page.keyboard.press("Control+Home")
-    page.keyboard.type("# typed and not saved\n")
-    assert "typed and not saved" not in file.read_text()
-    button.click()
-    dialog = page.locator(".jp-Dialog")
-    expect(dialog).to_contain_text("Before you hand it in")
-    expect(dialog.locator("table")).to_contain_text("a2-record")
-    expect(dialog.locator("table")).to_contain_text("Record missing")
-    assert "typed and not saved" in file.read_text()
-    table = dialog.get_by_role("region", name="Before you hand it in")
-    expect(table).to_be_visible()
-    dialog.get_by_text("Close").click()
-    expect(dialog).to_have_count(0)
-    # A cell that checks is saved before, too.
-    cell.locator(".cm-content").click()
-    page.keyboard.press("Control+A")
-    page.keyboard.type('from beowulf import check\ncheck("01")')
-    page.keyboard.press("Control+Enter")
-    expect(cell.locator(".jp-OutputArea-output").first).to_contain_text("a2-record")
-    wait_until(lambda: 'check(\\"01\\")' in file.read_text(), "the cell is saved")
+    page = _open(browser, served.address("beowulf/lab/01"), faults, width=1400)
+    expect(page.frame_locator("#notebook").locator(".jp-CodeCell").first).to_be_visible()
+    yield page
     assert faults == []
+    page.close()
+
+
+@pytest.mark.browser
+def test_check_saves_the_notebook_and_opens_hints_one_by_one(served: Served, desk: Any) -> None:
+    from playwright.sync_api import expect
+
+    file = served.work / SLUG / NAME
+    cell = desk.frame_locator("#notebook").locator(".jp-CodeCell").first
+    cell.locator(".cm-content").click()
+    desk.keyboard.press("Control+Home")
+    desk.keyboard.type("# typed and not saved\n")
+    assert "typed and not saved" not in file.read_text()
+    _tab_to(desk, "Check")
+    desk.keyboard.press("Enter")
+    answers = desk.locator("#answers")
+    expect(answers.locator("table")).to_contain_text("a2-record")
+    assert "typed and not saved" in file.read_text()
+    button = answers.get_by_role("button", name=re.compile("Hint to own-ring"))
+    button.click()
+    first_hint = answers.locator("tr.hint").inner_text()
+    assert len(first_hint) > 20
+    button.click()
+    expect(answers.locator("tr.hint")).not_to_have_text(first_hint)
+    for theme in ("light", "dark"):
+        desk.emulate_media(color_scheme=theme)
+        results = Axe().run(desk, options={"iframes": False})
+        assert results.violations_count == 0, results.generate_report()
+
+
+@pytest.mark.browser
+@pytest.mark.nightly
+def test_handout_and_notebook_lead_to_each_other_and_a_terminal_is_in_the_labs_folder(
+    served: Served, desk: Any
+) -> None:
+    from playwright.sync_api import expect
+
+    handout, notebook = desk.frame_locator("#handout"), desk.frame_locator("#notebook")
+    handout.get_by_role("button", name="Section 3 in the notebook").click()
+    heading = notebook.locator("h2", has_text=re.compile("^3 ")).first
+    expect(heading).to_be_in_viewport()
+    expect(desk.locator("#to-handout")).to_have_text("Section 3 in the handout")
+    # What is dragged by keys stays.
+    desk.locator("#divider").focus()
+    desk.keyboard.press("ArrowRight")
+    assert desk.evaluate("localStorage.getItem('beowulf-handout')") == "45"
+    desk.get_by_role("button", name="Show handout").click()
+    expect(desk.locator("#handout")).to_be_hidden()
+    desk.locator("#to-handout").click()
+    expect(handout.locator("h2", has_text=re.compile("^3 ")).first).to_be_in_viewport()
+    desk.locator("#terminal").click()
+    terminal = notebook.locator(".jp-Terminal")
+    expect(terminal).to_be_visible()
+    expect(terminal.locator(".xterm-helper-textarea")).to_be_attached()
+    terminal.click()
+    desk.keyboard.type("beowulf --help >/dev/null && touch made-$(basename $PWD)\n")
+    wait_until((served.work / SLUG / f"made-{SLUG}").exists, "the terminal is in the lab's folder")
+    desk.locator("#to-notebook").click()
+    expect(heading).to_be_visible()
+
+
+@pytest.mark.browser
+@pytest.mark.nightly
+def test_a_cell_that_runs_finds_the_notebook_saved(served: Served, desk: Any) -> None:
+    from playwright.sync_api import expect
+
+    cell = desk.frame_locator("#notebook").locator(".jp-CodeCell").first
+    cell.locator(".cm-content").click()
+    desk.keyboard.press("Control+A")
+    desk.keyboard.type('from beowulf import check\ncheck("01")')
+    desk.keyboard.press("Control+Enter")
+    expect(cell.locator(".jp-OutputArea-output").first).to_contain_text("a2-record")
+    file = served.work / SLUG / NAME
+    wait_until(lambda: 'check(\\"01\\")' in file.read_text(), "the cell is saved")
+
+
+@pytest.mark.browser
+@pytest.mark.nightly
+def test_a_phone_has_the_handout_and_without_scripts_links_lead_to_both(
+    served: Served, browser: Any
+) -> None:
+    from playwright.sync_api import expect
+
+    page = _open(browser, served.address("beowulf/lab/02"), [], width=390)
+    expect(page.locator("#handout")).to_be_visible()
+    expect(page.locator("#notebook")).to_be_hidden()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.close()
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(served.address("beowulf/lab/02"))
+    expect(page.frame_locator("#handout").locator("h1")).to_contain_text("Lab 02")
+    page.get_by_role("link", name="handout", exact=True).click()
+    expect(page.locator("h1")).to_contain_text("Lab 02")
+    context.close()
+
+
+@pytest.mark.cluster
+def test_the_cluster_that_a_lab_asks_for_is_set_up_by_its_button(
+    served: Served, namespaces_work: None
+) -> None:
+    assert '<meta name="networks" content="2"><meta name="rate" content="10mbit">' in served.page(
+        "beowulf/lab/08"
+    )
+    try:
+        served.post("cluster", command="lab", lab="08")
+        seen = served.cluster()
+        assert (seen["networks"], seen["rate"]) == (2, "10mbit")
+    finally:
+        served.learner.down()

@@ -343,11 +343,9 @@ def test_a_class_has_clusters_fetches_a_lab_hands_it_in_and_it_is_collected(hub:
         )
         assert f"{name} at node00" in said
         assert servers[name].code(f"api/contents/{LAB}") == 404
-        opened = servers[name].ask("beowulf/home/open", "POST", lab="01")
-        assert "Assignment List" in opened["problem"]
+        assert servers[name].code("beowulf/lab/01") == 404
         assert servers[name].ask(f"assignments/fetch?{lab}", "POST")["success"]
-        opened = servers[name].ask("beowulf/home/open", "POST", lab="01")
-        assert opened == {"path": f"{LAB}/validation.ipynb"}
+        assert servers[name].code("beowulf/lab/01") == 200
         notebook = servers[name].ask(f"api/contents/{LAB}/validation.ipynb")
         assert notebook["content"]["cells"]
         assert servers[name].ask(f"assignments/submit?{lab}", "POST")["success"]

@@ -30,7 +30,15 @@ OF_QUESTION = {
     **{"tolerance": AMOUNT, "tolerance_percent": AMOUNT},
 }
 OF_PREDICTION = {"study": TEXT, "unit": TEXT, "asks": TEXT}
-MAY_LACK = ("picture", "cluster", "predictions", "limits", "hints", "tolerance", "tolerance_percent")
+MAY_LACK = (
+    "picture",
+    "cluster",
+    "predictions",
+    "limits",
+    "hints",
+    "tolerance",
+    "tolerance_percent",
+)
 # Both become part of a file's name: a prediction's own, and that of a study or of one of its variants.
 PREDICTION = re.compile("[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 STUDY = re.compile(r"[A-Z][0-9]{1,3}(-\w[\w-]*)?")

@@ -126,7 +126,7 @@ def serve(name: str, port: int, *, open_browser: bool) -> None:
     if address := open_address():
         raise LabError(
             f"A lab is open already, at {address}.",
-            f"Go there: its home page has all labs. Or end it with Ctrl-C in its terminal.",
+            "Go there: its home page has all labs. Or end it with Ctrl-C in its terminal.",
         )
     machines = cluster_here() if state.kind_in(paths.state()) else None
     if measured := lock.holder(paths.state()):
@@ -270,10 +270,8 @@ def open_address() -> str:
     return str(served["address"]) if ours else ""
 
 
-def settings(
-    runtime: Path, off: Iterable[str] = NOT_FOR_LEARNERS, *, pages: bool = True
-) -> Path:
-    """JupyterLab's settings for a lab: no question about news, no making or validating of assignments, and our pages."""
+def settings(runtime: Path, off: Iterable[str] = NOT_FOR_LEARNERS, *, pages: bool = True) -> Path:
+    """JupyterLab's settings: our pages, no question about news, no making or validating of assignments."""
     folder = runtime / "settings"
     (folder / "labconfig").mkdir(parents=True)
     switched_off = dict.fromkeys((*off, VALIDATE), True)

@@ -85,7 +85,11 @@ class Desk(JupyterHandler):
         """
         try:
             slug = lab if lab == jupyter.PLAY else paths.lab(lab).name
-            if slug != jupyter.PLAY and os.environ.get(jupyter.FETCHED) and not paths.work(slug).exists():
+            if (
+                slug != jupyter.PLAY
+                and os.environ.get(jupyter.FETCHED)
+                and not paths.work(slug).exists()
+            ):
                 raise LabError(NOT_FETCHED.format(slug[:2]))
             laid_out = jupyter.lay_out_play() if slug == jupyter.PLAY else jupyter.lay_out(slug)
             notebook = _below_root(self.settings, laid_out)

@@ -72,7 +72,9 @@ def _terms() -> dict[str, str]:
 def _explain(tokens: list[Token]) -> None:
     """Put what the glossary says of a word under the pointer, where a text has the word for the first time."""
     left = dict(_terms())
-    word = re.compile(rf"\b({'|'.join(sorted(map(re.escape, left), key=len, reverse=True))})s?\b", re.I)
+    word = re.compile(
+        rf"\b({'|'.join(sorted(map(re.escape, left), key=len, reverse=True))})s?\b", re.I
+    )
     for opened, token in pairwise(tokens):
         if token.type != "inline" or opened.type == "heading_open":
             continue
@@ -85,7 +87,10 @@ def _explain(tokens: list[Token]) -> None:
                 explained.append(child)
                 continue
             before, after = Token("text", "", 0), Token("text", "", 0)
-            before.content, after.content = child.content[: found.start()], child.content[found.end() :]
+            before.content, after.content = (
+                child.content[: found.start()],
+                child.content[found.end() :],
+            )
             says = Token("html_inline", "", 0)
             says.content = f'<abbr title="{escape(meaning)}">{escape(found[0])}</abbr>'
             explained += [before, says, after]

@@ -44,7 +44,12 @@ def _lab(slug: str) -> dict[str, Any]:
     try:
         lab = lab_file.read(slug)
     except LabError as problem:
-        return about | {"title": slug, "problem": str(problem), "cluster": {"rate": ""}, "wants": ""}
+        return about | {
+            "title": slug,
+            "problem": str(problem),
+            "cluster": {"rate": ""},
+            "wants": "",
+        }
     wanted = lab.cluster
     wants = ""
     if wanted:
