@@ -12,7 +12,7 @@ from autograder.self_check import states
 from autograder.self_check.work import find
 from beowulf import paths, predictions
 from beowulf.course import lab_file
-from beowulf.course.checklist import DONE, FORM
+from beowulf.course.checklist import DONE
 from beowulf.errors import LabError
 from beowulf.record import Record
 
@@ -24,6 +24,8 @@ class Row:
     lab: str
     answered: int
     questions: int
+    core_answered: int
+    core: int
     whole: int
     records: int
     sealed: int  # in time
@@ -62,16 +64,19 @@ def _row(slug: str) -> Row:
         work = find(slug, paths.work(slug))
     except LabError as problem:
         note = problem.message if paths.work(slug).is_dir() else "not begun"
-        return Row(slug, 0, len(lab.questions), 0, 0, 0, len(lab.predictions), 0, note)
-    lines = states.checklist(work, FORM).lines
+        many = len(lab.questions), 0, len(lab.core)
+        return Row(slug, 0, *many, 0, 0, 0, len(lab.predictions), 0, note)
+    done = {line.question for line in states.checklist(work).lines if line.symbol == DONE}
     in_time = [each for each in predictions.sealed_in(work.folder / RECORDS) if not each.late]
     # Without what was predicted.
     every = work.submission.records
     measured = [each for each in every if not predictions.STUDY.fullmatch(each.study)]
     return Row(
         lab=slug,
-        answered=sum(line.symbol == DONE for line in lines),
-        questions=len(lines),
+        answered=len(done),
+        questions=len(lab.questions),
+        core_answered=len(done & lab.core),
+        core=len(lab.core),
         whole=sum(record.complete for record in measured),
         records=len(measured),
         sealed=sum(each.name in lab.predictions for each in in_time),

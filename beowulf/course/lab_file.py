@@ -103,6 +103,13 @@ class LabFile:
         """The handout, as learners are sent to it."""
         return f"labs/{self.slug}/README.md"
 
+    @property
+    def core(self) -> set[str]:
+        """The questions of the handout's core sections."""
+        text = (paths.labs()[self.slug] / "README.md").read_text(encoding="utf-8")
+        more = set(re.findall(r"^## (?:[0-9]+ )?(.+)\n\s*\*More, ", text, re.MULTILINE))
+        return {each.name for each in self.questions.values() if each.read not in more}
+
     def refuse_unknown_sections(self) -> None:
         """LabError when a question sends a learner to a section that the handout does not have."""
         text = (paths.labs()[self.slug] / "README.md").read_text(encoding="utf-8")

@@ -112,17 +112,20 @@
 
   // --- the labs
 
-  const isDone = row => row.questions > 0 && row.answered === row.questions && row.sealed === row.predictions;
+  const isDone = row => row.core > 0 && row.core_answered === row.core;
 
   function done(row) {
-    if (isDone(row)) {
+    if (row.questions > 0 && row.answered === row.questions) {
       return `✓ done, ${row.minutes} minutes measured`;
+    }
+    if (isDone(row)) {
+      return `✓ core done, ${row.answered} of ${row.questions} questions in all`;
     }
     if (row.note || row.answered + row.sealed + row.records === 0) {
       return row.note || 'not begun';
     }
     const sealed = `${row.sealed} of ${row.predictions} predictions`;
-    return `${row.answered} of ${row.questions} questions, ${sealed}, ${row.whole} Record${row.whole === 1 ? '' : 's'}`;
+    return `${row.core_answered} of ${row.core} core questions, ${sealed}, ${row.whole} Record${row.whole === 1 ? '' : 's'}`;
   }
 
   async function count() {
@@ -142,7 +145,7 @@
       const link = line.querySelector('.name').cloneNode(true);
       at('next').replaceChildren('Next: ', link, `, ${done(next)}.`);
     } else {
-      tell('next', 'All labs are done.');
+      tell('next', 'The core of all labs is done.');
     }
     tell('calibration', progress.calibration);
   }
