@@ -25,7 +25,6 @@ from beowulf.measure.link_capacity import frame, mtu_of, payload_mbit_per_s
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.roundtrips import (
     HALF,
-    LAUNCHES,
     PASSES,
     QUICK_LAUNCHES,
     QUICK_PASSES,
@@ -53,6 +52,8 @@ PARTS = 8  # around a limit, the sizes rise by this part of it
 NEAR_THE_MODEL = 0.15
 MOSTLY = 0.9
 ALPHA_NEAR = 0.15
+# alpha differs from launch to launch by more than a launch's samples do; so many launches carry its interval.
+LAUNCHES = 8
 OFF = {"off": HALF, "low": "low", "high": "high"}
 
 
