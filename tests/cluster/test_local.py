@@ -248,16 +248,22 @@ def test_the_terminal_names_and_shows_the_given_record(learner: Beowulf) -> None
 
 
 @pytest.mark.parametrize("study", given.studies())
-def test_a_given_record_is_whole_and_earns_nothing(study: str, tmp_path: Path) -> None:
+def test_a_given_record_is_whole(study: str) -> None:
     record = given.record(study)
     assert record
     assert record.complete
     assert not record.sweep.get("quick")
     assert record.cluster["kind"] != "local"
-    # A claim may be left open by what was measured, and not by a noisy machine.
-    assert not any("launches of the same program" in each.evidence for each in judge(record))
     assert not (find(study).timed and record.busy)
     assert (given.folder() / f"{study}{given.ENDING}").stat().st_size < given.MOST_BYTES
+
+
+@pytest.mark.parametrize("study", first(3, given.studies()))
+def test_a_given_record_is_judged_and_earns_nothing(study: str) -> None:
+    record = given.record(study)
+    assert record
+    # A claim may be left open by what was measured, and not by a noisy machine.
+    assert not any("launches of the same program" in each.evidence for each in judge(record))
     handed_in = replace(record, variant="", warnings=[], learner="eve", started=record.ended)
     [finding] = invented.findings(handed_in, None, {})
     assert "given with the labs" in finding.says
