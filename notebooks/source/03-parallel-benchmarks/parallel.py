@@ -13,18 +13,15 @@
 # %% [markdown]
 # # Lab 03: How fast are four?
 #
-# Four nodes work on one problem. First it is a program of your own, a heated plate whose rows they share; then
-# eight published ones, of which you predict from one node what four will do. The handout
-# (`labs/03-parallel-benchmarks/README.md`) has the same sections and explains each word; read a section
+# The handout (`labs/03-parallel-benchmarks/README.md`) has the same sections and explains each word: read a section
 # there, then do it here.
 #
-# - **Time** about 90 minutes for the sections that are marked *core*, which have 24.5 points; those marked
-#   *more* take about 60 and have 6.5 · **Points** 31
-# - **You need** a running cluster (`beowulf lab 03` booted one) on a machine with nothing else to do
-# - **How it works** Cells that *measure* save a **Record** in the folder `records/` beside this
-#   notebook. `quick=True` takes the smallest class, S; leave it out when you have eight minutes, for class W.
-#   Where you see `None`, your answer goes: a number, or a sum such as `1 / 1.8`. You may add cells of your
-#   own anywhere. `check("03")` says what is still open.
+# - **Time** about 90 minutes for the sections marked *core*, which have 24.5 points; those marked *more* take about
+#   60 and have 6.5 · **Points** 31
+# - **Run** cells with Shift+Enter, from top to bottom. Those that *measure* save a **Record** in the folder
+#   `records/` beside this notebook.
+# - **Answer** where you see `None`, with a number or a sum such as `1 / 1.8`. Add cells of your own anywhere.
+# - **Check** `check("03")` reports what is still open.
 
 # %%
 from pathlib import Path
@@ -44,12 +41,9 @@ print(cluster.kind, *cluster.nodes)
 #
 # *Core, 4 minutes*
 #
-# A prediction is a number, and a range in which you expect the result nine times out of ten. The points are
-# for having sealed it before you measure, whatever it says.
-#
-# **Question `predict-speed-up`** (0.5 points). A plate of 1200 x 1200 points is shared out over four nodes.
-# In each step a node computes its 300 rows, some milliseconds on one node alone, and sends a row of 9600
-# bytes to each neighbour, over a cable of 100 Mbit/s. How many times as fast as one node are the four?
+# **Question `predict-speed-up`** (0.5 points). Four nodes share a plate of 1200 x 1200 points. In each step a node
+# computes its 300 rows. It also sends a row of 9600 bytes to each neighbour, over a cable of 100 Mbit/s. The whole
+# plate takes one node some milliseconds. How many times as fast as one node are the four?
 
 # %% nbgrader={"grade_id": "predict-speed-up-guess", "solution": true}
 speed_up_guess = None
@@ -64,7 +58,7 @@ predict(cluster, "speed-up", value=speed_up_guess, low=speed_up_low, high=speed_
 
 # %% [markdown]
 # **Question `predict-small`** (0.5 points). The same for a plate of 400 x 400 points, which has a ninth of the
-# work and rows of 3200 bytes.
+# work, and rows of 3200 bytes.
 
 # %% nbgrader={"grade_id": "predict-small-guess", "solution": true}
 small_guess = None
@@ -82,16 +76,15 @@ predict(cluster, "speed-up-small", value=small_guess, low=small_low, high=small_
 #
 # *Core, 19 minutes*
 #
-# Write `my_rows(rows, ranks, rank)` and `run(world, rows, columns, steps)` in `work/heat/heat.py` (beside this
-# lab's folder). The handout says what is given and what must come out; `lab.heat.check(3)` tries both within
-# seconds. Where lab 02's `step_numpy` is missing or wrong, the next cell says so.
+# The next cell lays out `work/heat/heat.py`, beside this lab's folder. It also says whether your `step_numpy` of
+# lab 02 can be used.
 
 # %%
 lab.heat.start(3)
 
 # %% [markdown]
-# Before you write (nobody grades this): a plate has 402 rows. How many of them does the first of three ranks
-# own, and how many rows has its part with both ghost rows?
+# Before you write `my_rows` and `run` (nobody grades this): a plate has 402 rows. How many of them does the first
+# of three ranks own? And how many rows has its part with both ghost rows?
 
 # %% nbgrader={"grade_id": "heat-run-answer", "solution": true}
 rows_of_the_first = None
@@ -130,8 +123,8 @@ def run(world, rows, columns, steps):
 # Here is room for lab.heat.check(3).
 
 # %% [markdown]
-# **Question `heat-run`** (5 points). Two for `my_rows` and three for `run`, where the Record of the next cell
-# says that they are right. It measures both plates on one to four nodes. Save `heat.py` first.
+# **Question `heat-run`** (5 points). Two for `my_rows` and three for `run`, if the Record of the next cell says that
+# they are right and your own. Save `heat.py` first.
 
 # %%
 plate = lab.heat.speed_up(cluster)
@@ -144,18 +137,17 @@ assert plate.study == "H3", "Run the cell above: it measures your plate."
 #
 # *Core, 11 minutes*
 #
-# `speeds` has a row for each plate and number of ranks: the median of a step in ms, and how many times as fast
-# as one rank it is, with the ends of the 95 % interval.
+# A row is a plate and a number of ranks: the median time of a step in ms, and the speed-up with its interval.
 
 # %%
 speeds = lab.heat.table(plate)
 speeds
 
 # %% [markdown]
-# **Question `speed-up-plot`** (2 points). Draw the speed-up over the number of ranks: a line for each plate,
-# with its intervals (`axes.errorbar`), and the line of a program that loses nothing. Name both axes, and each
-# line in a legend. (`speeds[speeds["rows"] == 1200]` are the rows of one line.)
-# `lab.prediction_band(axes, prediction(cluster, "speed-up"))` draws what you have sealed.
+# **Question `speed-up-plot`** (2 points). Draw the speed-up over the number of ranks: a line for each plate
+# with its intervals, and the line of a program that loses nothing. Name both axes, and each line in a legend.
+# `speeds[speeds["rows"] == 1200]` are the rows of one line.
+# `lab.prediction_band(axes, prediction(cluster, "speed-up"))` draws your prediction beside them.
 
 # %% nbgrader={"grade_id": "speed-up-plot-answer", "solution": true}
 speed_up_figure = None  # speed_up_figure, axes = plt.subplots()
@@ -192,16 +184,15 @@ print(lab.outcome(cluster, "speed-up", round(float(on_four[1200]), 2)))
 print(lab.outcome(cluster, "speed-up-small", round(float(on_four[400]), 2)))
 
 # %% [markdown]
-# *What to look at:* where do your two lines part, and does a third or a fourth rank still help? A ghost row of
-# the small plate has a third of the bytes of one of the large plate, and there is a ninth of the work.
+# *What to look at:* where do your two lines part, and does a third or a fourth rank still help?
 
 # %% [markdown]
 # ## 4 A share that cannot be shared
 #
 # *Core, 14 minutes*
 #
-# Write the three functions in `laws.py`, which is beside this notebook. It says what must come out of each, and
-# `python laws.py` in a terminal tries them. This cell asks them with other numbers each time:
+# Write the three functions in `laws.py`, beside this notebook. Then run this cell. It tries them with other numbers
+# each time:
 
 # %%
 asked = lab.speedup_laws.measure(cluster, "laws.py")
@@ -214,9 +205,9 @@ print("\n".join(lab.speedup_laws.lines(asked.points)))
 assert asked.variant == "laws", "Run the cell above: it asks your functions."
 
 # %% [markdown]
-# **Question `karp-flatt`** (2 points). Which serial share would explain, by Amdahl's law, what your own plate
-# does on two ranks, and on four? Take the plate that the next cell names (1200 rows, unless your course gave you
-# a personal code), and its speed-ups from your table. By hand, or with your own function.
+# **Question `karp-flatt`** (2 points). Which serial share would explain, by Amdahl's law, the speed-up of your own
+# plate on two ranks, and on four? Take the plate that the next cell names (1200 rows, unless your course gave you
+# a personal code). Compute by hand, or with your own function.
 
 # %%
 print(f"the plate of {lab.by_lot.plate_rows()} rows")
@@ -235,16 +226,12 @@ lab.form(serial_share_2, "number")
 lab.form(serial_share_4, "number")
 
 # %% [markdown]
-# *What to look at:* is it the same share on two ranks and on four? Not one line of `run` is done by one rank
-# alone. So what is it that the law calls serial?
+# *What to look at:* one rank alone does not one line of `run`. So what is it that the law calls serial?
 
 # %% [markdown]
 # ## 5 Four nodes on your machine
 #
 # *Core, 5 minutes*
-#
-# A rank that computes needs a processor core. Nodes that are machines of their own have one each; nodes of kind
-# `namespaces` share the cores of one machine, and when there are fewer cores than ranks, some ranks wait.
 
 # %%
 print(plate.cluster["kind"], "with", plate.circumstances["before"]["cores"], "cores")
@@ -268,16 +255,9 @@ lab.form(most_times, "number")
 lab.form(reached_percent, "number")
 
 # %% [markdown]
-# *What to look at:* more than 100 per cent? The rows of a rank may fit into a cache into which the whole plate does not
-# (lab 02). And where other programs want the cores, four processes get more of them than one.
-
-# %% [markdown]
 # ## 6 Eight kernels
 #
 # *Core, 10 minutes*
-#
-# The eight programs of NPB, each the core of a large program. EP draws random numbers and sends next to nothing.
-# FT turns a cube of numbers that is spread over all ranks: seven times, three quarters of it move.
 #
 # **Question `predict-ft`** (0.5 points). In class S one node takes some hundredths of a second for FT. How many
 # times as fast are four? (As fast as one is 1, half as fast 0.5.)
@@ -294,11 +274,8 @@ ft_guess, ft_low, ft_high = 0.1, 0.02, 0.5
 predict(cluster, "ft", value=ft_guess, low=ft_low, high=ft_high)
 
 # %% [markdown]
-# Study A4 runs all eight on one node and on four, then once more with a profile of their MPI calls. With
-# `quick=True` that is class S, and takes a minute or less.
-#
 # **Question `a4-record`** (0.5 points). Nothing to write: the points are for a whole Record in which all eight
-# are verified.
+# are verified. A4 runs them on one node and on four, then once more with a profile of their MPI calls.
 
 # %%
 measured = study("A4", cluster, quick=True)
@@ -333,13 +310,10 @@ lab.form(ep_mops, "number")
 #
 # *Core, 8 minutes*
 #
-# > T(4) = T(1) / workers + bytes / rate + messages · latency
-#
-# **Question `four-from-one`** (2 points). How many seconds should EP and FT take on four ranks? For EP only
-# the first part counts. For FT the first two do. Its cube has 64 · 64 · 64 points of 16 bytes in class S, a quarter
-# on each rank; at each of its seven turns a rank keeps a quarter of its quarter and sends the rest, at 12,500,000
-# bytes a second. Workers are those of section 5. What counts is your arithmetic, within 5 % of what follows
-# from your `seconds_1`.
+# **Question `four-from-one`** (2 points). How many seconds should EP and FT take on four ranks? For EP only the
+# first part of the formula counts, for FT the first two. In class S the cube of FT has 64 · 64 · 64 points of 16
+# bytes, a quarter on each rank. At each of its seven turns a rank keeps a quarter of its quarter, and sends the rest.
+# What counts is your arithmetic, within 5 % of what follows from your `seconds_1`.
 
 # %% nbgrader={"grade_id": "four-from-one-answer", "solution": true}
 ep_predicted_s = None
@@ -363,15 +337,15 @@ print(lab.outcome(cluster, "ft", round(float(found.set_index("benchmark")["speed
 found[["benchmark", "seconds_1", "seconds_4", "speed_up"]]
 
 # %% [markdown]
-# *What to look at:* divide what you measured by what you computed, for EP and for FT. What does the formula leave
-# out? Which of the eight are *slower* on four nodes than on one?
+# *What to look at:* divide what you measured by what you computed, for EP and for FT. Which of the eight are
+# *slower* on four nodes than on one?
 
 # %% [markdown]
 # ## 8 Where does the time go?
 #
 # *Core, 9 minutes*
 #
-# The profile of the runs on four ranks: of the time of all ranks, the part that was spent inside MPI.
+# Of the time of all four ranks, the part that was spent inside MPI:
 
 # %%
 found[["benchmark", "seconds_4", "communication_percent"]]
@@ -401,8 +375,8 @@ calls = lab.a4_parallel_benchmarks.calls(measured)
 calls[(calls["bytes"] > 0) & ~calls["call"].isin(["MPI_Allreduce", "MPI_Reduce", "MPI_Bcast"])]
 
 # %% [markdown]
-# **Question `message-length`** (1 point). For the benchmark and call that the next cell names (LU and `MPI_Send`,
-# unless your course gave you a personal code): how many bytes does a call send on average? And is such a message
+# **Question `message-length`** (1 point). Take the benchmark and call that the next cell names (LU and `MPI_Send`,
+# unless your course gave you a personal code). How many bytes does a call send on average? And is such a message
 # paid by the `"piece"` (shorter than 1250 bytes) or by the `"byte"`?
 
 # %%
@@ -426,8 +400,7 @@ lab.form(paid_by, "choice:piece,byte")
 picture(measured)
 
 # %% [markdown]
-# *What to look at:* do those with a large share have a small speed-up? Time inside MPI is waiting as well: for a rank
-# that still computes, and on few cores for a core.
+# *What to look at:* do those with a large share have a small speed-up?
 
 # %% [markdown]
 # ## 9 Explain
@@ -465,8 +438,8 @@ picture(measured)
 # ### END SOLUTION
 
 # %% [markdown]
-# What paper A claims, held against your Record. `inconclusive` means that this Record cannot decide: the machine
-# was busy, or another class is needed.
+# What paper A claims, compared with your Record. `inconclusive`: this Record cannot decide, because the machine was
+# busy, or because the claim needs another class.
 
 # %%
 claims(measured)
@@ -476,16 +449,15 @@ claims(measured)
 #
 # *More, 6 minutes*
 #
-# In a terminal, with the handout: EP from other random numbers is as fast as before, and wrong. No points here.
+# In a terminal, with the handout. No points here.
 
 # %% [markdown]
 # ## 11 A wrapper of your own
 #
 # *More, 25 minutes*
 #
-# Are the messages of MG few long ones, or many short ones? Write `MPI_Send` in `sizes.c`, which is beside this
-# notebook: it counts them by their length. Try it in a terminal, `beowulf run -n 4 sizes.c S`. This cell runs your
-# program in a class and with a number of ranks that it draws, and counts the same itself:
+# Write `MPI_Send` in `sizes.c`, beside this notebook, and try it in a terminal. This cell runs your program in a
+# class and with a number of ranks that it draws, and counts the same itself:
 
 # %%
 counted = lab.message_sizes.measure(cluster, "sizes.c")
@@ -499,17 +471,15 @@ print("\n".join(lab.message_sizes.lines(counted.points)))
 assert counted.variant == "sizes", "Run the cell above: it runs your wrapper."
 
 # %% [markdown]
-# How long does MG wait for these messages, and for whom? This runs it once, class S on four ranks, and records
-# every MPI call. The table has the milliseconds of each rank; *network* is time inside MPI in which it waits
-# for no other rank.
+# How long does MG wait for these messages, and for whom? This runs it once more and records every MPI call. The
+# table has the milliseconds of each rank.
 
 # %%
 mg = lab.mg_timeline.traced(cluster)
 lab.mg_timeline.parts(mg).round(2)
 
 # %% [markdown]
-# A row is a rank: grey is computing, other colours are calls of MPI, and the upper part of a call has the
-# colour of the reason for which its rank waits. The key `l` goes to the longest wait, `n` to the next.
+# The key `l` goes to the longest wait, `n` to the next.
 
 # %%
 lab.timelines.timeline(cluster, mg, "MG")
@@ -543,10 +513,9 @@ lab.form(mg_most, "choice:computing,network,waiting")
 #
 # *More, 17 minutes*
 #
-# Study E4 runs the HPC Challenge on all nodes. It takes about half a minute with `quick=True`, which
-# cuts the long messages of b_eff short. Their rate is left out of the table.
-#
-# **Question `e4-record`** (0.5 points). Nothing to write: the points are for the Record.
+# **Question `e4-record`** (0.5 points). Nothing to write: the points are for the Record. Study E4 runs the HPC
+# Challenge on all nodes, in about half a minute. `quick=True` cuts the long messages of b_eff short, so the table
+# leaves their rate out.
 
 # %%
 challenge = study("E4", cluster, quick=True)
@@ -557,7 +526,7 @@ assert challenge.study == "E4", "Run the cell above: it runs the HPC Challenge."
 assert challenge.complete, "The measurement was cut short; run the cell above again."
 
 # %% [markdown]
-# **Question `hpl-percent`** (1 point). DGEMM is what one rank reaches when all compute for themselves; four ranks
+# **Question `hpl-percent`** (1 point). DGEMM is the rate of one rank when all compute for themselves; four ranks
 # together have four times that. How many per cent of it does HPL keep, which has to send?
 
 # %% nbgrader={"grade_id": "hpl-percent-answer", "solution": true}
@@ -598,8 +567,8 @@ picture(challenge)
 claims(challenge)
 
 # %% [markdown]
-# Paper E's claims are about a cluster before and after tuning. Your cluster was measured as it is, so these are
-# inconclusive here; `beowulf tune compare hpl hpcc` measures both states (lab 07).
+# Paper E's claims compare a cluster before and after tuning. Yours was measured in one state, so they are
+# inconclusive here. `beowulf tune compare hpl hpcc` measures both states (lab 07).
 
 # %% [markdown]
 # ## 13 Compare with paper A
@@ -631,12 +600,11 @@ lab.form(ft_cable_s, "number")
 # %% [markdown]
 # ## 14 The questions
 #
-# `check` reads this notebook and your Records, and reports what is still empty or does not fit. It measures
-# nothing. Save the notebook first.
+# `check` reports what is still empty or does not fit. It measures nothing. Save the notebook first.
 
 # %%
 check("03")
 
 # %% [markdown]
-# What you hand in is this folder: the notebook, `records/`, `laws.py` and `sizes.c`; your plate in `../heat` is kept
-# in the Records. You need not run everything again: an answer counts when it fits one of your Records.
+# Hand in this folder: the notebook, `records/`, `laws.py` and `sizes.c`. Your plate in `../heat` is kept in the
+# Records. You need not run everything again: an answer counts when it fits one of your Records.

@@ -13,20 +13,16 @@
 # %% [markdown]
 # # Lab 04: Does it matter how we send?
 #
-# A program can send and wait, or send and go on. Two papers measured both on four PCs and saw
-# hardly a difference. In this notebook you write both yourself: a ping-pong, and the exchange of a
-# real program. You measure them on your own four nodes, draw and fit what you measured, and find out
-# when "hardly a difference" is true. The handout (`labs/04-blocking-nonblocking/README.md`) has the same
-# sections and explains each word; read a section there, then do it here.
+# The handout (`labs/04-blocking-nonblocking/README.md`) has the same sections and explains each word: read a section
+# there, then do it here.
 #
-# - **Time** about 90 minutes for the sections that are marked *core*, which have 23.5 points; those marked
-#   *more* take about 40 and have 1.5 · **Points** 25
-# - **You need** a running cluster (`beowulf lab 04` booted one), and little else
-#   running on your machine: what is measured here are microseconds
-# - **How it works** Cells that *measure* save a **Record** in the folder `records/` beside this
-#   notebook. Where you see `None`, your answer goes: a number, or a sum such as `8 + 1000 / 12.5`.
-#   Where you see `# YOUR ANSWER HERE`, your program or your plot goes. You may add cells of your own
-#   anywhere. `check("04")` says what is still open.
+# - **Time** about 90 minutes for the sections marked *core*, which have 23.5 points; those marked *more* take about
+#   40 and have 1.5 · **Points** 25
+# - **Run** cells with Shift+Enter, from top to bottom. Those that *measure* save a **Record** in the folder
+#   `records/` beside this notebook.
+# - **Answer** where you see `None`, with a number or a sum such as `8 + 1000 / 12.5`. Your program or your plot goes
+#   where you see `# YOUR ANSWER HERE`. Add cells of your own anywhere.
+# - **Check** `check("04")` reports what is still open.
 
 # %%
 from pathlib import Path
@@ -48,10 +44,9 @@ print(cluster.kind, *cluster.nodes)
 #
 # *Core, 4 minutes*
 #
-# **Question `predict-saturation`** (0.5 points). Two nodes play ping-pong over cables of 100 Mbit/s. From
-# which size of message on, in bytes, does the rate hardly rise any more (that is, it stays within 10 % of
-# the rate of the largest message)? Write a number, and the ends of a range in which you expect it nine
-# times out of ten. The points are for having sealed it before you measure, whatever it says.
+# **Question `predict-saturation`** (0.5 points). Two nodes play ping-pong over cables of 100 Mbit/s. Small messages
+# have a low rate, and large ones get nearly all of it. From which size on, in bytes, does the rate stay within 10 % of
+# the rate of the largest message?
 
 # %% nbgrader={"grade_id": "predict-saturation-guess", "solution": true}
 saturation_guess = None
@@ -69,18 +64,16 @@ predict(cluster, "saturation", value=saturation_guess, low=saturation_low, high=
 #
 # *Core, 4 minutes*
 #
-# In a terminal, with the handout: two ranks send to each other *before* they receive
-# (`headon.c`). With small messages both come home, with large ones the program hangs.
+# In a terminal, with the handout.
 
 # %% [markdown]
 # ## 3 What MPI_Send promises
 #
 # *Core, 10 minutes*
 #
-# **Question `eager-limit`** (1 point). Find the largest message, in bytes, with which
-# `headon.c` still ends, by halving the interval: about ten runs in a terminal. An answer within
-# 500 bytes is near enough. It is the limit of the classic MPICH, which the first line of `beowulf up`
-# names.
+# **Question `eager-limit`** (1 point). What is the largest message, in bytes, with which `headon.c` still ends? About
+# ten runs find it; an answer within 500 bytes is near enough. (The first line of `beowulf up` names your MPI library:
+# the limit is that of the classic MPICH.)
 
 # %% nbgrader={"grade_id": "eager-limit-answer", "solution": true}
 eager_limit_bytes = None
@@ -92,9 +85,9 @@ eager_limit_bytes = 131040
 lab.form(eager_limit_bytes, "number")
 
 # %% [markdown]
-# **Question `other-limit`** (1 point). On another cluster, `MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE` is what the
-# next cell prints. In section 6, ranks send each other rows of a plate, with 8 bytes for each column. How many
-# columns may a plate have at most, so that two ranks that send their rows head on still come to their receives?
+# **Question `other-limit`** (1 point). On another cluster, `MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE` is what the next cell
+# prints. Two ranks send each other a row of a plate head on, with 8 bytes for each column. How many columns may the
+# plate have at most, so that both still come to their receives?
 
 # %%
 print(f"{lab.asked_limit():,} bytes")
@@ -112,9 +105,6 @@ lab.form(most_columns, "number")
 # ## 4 Your own ping-pong
 #
 # *Core, 17 minutes*
-#
-# One line starts a Python interpreter on each node. All four are ranks of one MPI
-# program, and a cell that begins with `%%px` runs on all of them.
 
 # %%
 engines = start_engines(cluster)
@@ -124,11 +114,16 @@ engines = start_engines(cluster)
 print(f"rank {rank} of {ranks} on {node}")
 
 # %% [markdown]
-# **Question `own-blocking`** (2 points). Write `half_round_trip_us(buffer)`: it sends `buffer` (an array of
-# bytes) from rank 0 to rank 1 and back, with `Send` and `Recv`, as often as you like, and gives back, on
-# rank 0, half of the time of one round trip in microseconds by `MPI.Wtime()`. All other ranks give back
-# nothing. (One round trip is enough for 1 MiB, which takes about 0.2 s there and back at 100 Mbit/s.) The
-# points are for the Record that the cell below makes of it: right data, and times that fit the clock.
+# **Question `own-blocking`** (2 points). Write `half_round_trip_us(buffer)`. `buffer` is an array of bytes (numpy,
+# `uint8`), of the same length on all ranks, filled on rank 0. The function
+#
+# - sends it from rank 0 to rank 1 and back, with `Send` and `Recv`. You choose how many times: many for a short
+#   message, once for 1 MiB, which takes about 0.2 s there and back
+# - returns on rank 0 half of the time of one round trip in microseconds, by `MPI.Wtime()`
+# - returns nothing (`None`) on all other ranks; ranks 2 and 3 do not take part
+#
+# The points are for the Record of the cell below: right data, times that fit the clock, and at most ten times as long
+# as C.
 
 
 # %% nbgrader={"grade_id": "own-blocking-answer", "solution": true}
@@ -148,10 +143,6 @@ def half_round_trip_us(buffer):
     return (MPI.Wtime() - began) / trips / 2 * 1e6 if rank == 0 else None
     ### END SOLUTION
 
-
-# %% [markdown]
-# Try it before you measure it. (Where a rank waits for ever, the cell ends after its time-out, and says
-# which rank waits in which line.)
 
 # %%
 # %%px --timeout 10
@@ -192,31 +183,27 @@ nonblocking = lab.own_roundtrip.measure(
 assert nonblocking.variant == "own-nonblocking", "Run the cell above: it measures your function."
 
 # %% [markdown]
-# `lab.own_roundtrip.table(own)` shows all sizes, in microseconds, with the program in C beside yours, and
-# `lab.own_roundtrip.picture(own)` draws them. Call them here, for both Records.
+# Call `lab.own_roundtrip.table(own)` and `lab.own_roundtrip.picture(own)` here, for both Records. They have all sizes,
+# in microseconds, with the program in C beside yours.
 
 # %%
 # Here is room for it.
 
 # %% [markdown]
-# *What to look at:* what does Python add at 8 bytes, in microseconds, and what is left of it at 1 MiB, in
-# per cent? Does it matter here whether you send and wait, or begin and wait?
+# *What to look at:* what does Python add at 8 bytes, in microseconds, and what is left of it at 1 MiB, in per cent? Is
+# there a difference between blocking and non-blocking?
 
 # %% [markdown]
 # ## 5 Latency and rate
 #
 # *Core, 15 minutes*
 #
-# Paper E writes the time of a message as T(n) = alpha + beta n. **alpha** is what a message
-# costs before its first byte; **beta** is what each byte adds, and 1 / beta is the bandwidth.
-#
-# **Question `fit`** (2 points). Fit the line to the medians of your blocking function (`own_us` in its
-# table) with `np.polyfit(x, y, 1)`, which gives the slope and the intercept: once as it is, and once with
-# `w=1 / y`. Type your numbers, not the names of variables.
+# **Question `fit`** (2 points). Fit the line to the medians of your blocking function (`own_us` in its table) with
+# `np.polyfit(x, y, 1)`, once as it is, and once with `w=1 / y`. Type your numbers, not the names of variables.
 #
 # - the two latencies, in microseconds
 # - the bandwidth, 1 / beta, of the fit with weights, in bytes a microsecond
-# - the size, in bytes, for which alpha and beta n of that fit take equally long
+# - the size, in bytes, for which alpha and beta · n of that fit take equally long
 
 # %%
 # Here is room for your fit.
@@ -242,9 +229,9 @@ lab.form(weighted_bandwidth_bytes_per_us, "number")
 lab.form(half_rate_bytes, "number")
 
 # %% [markdown]
-# **Question `model-time`** (1 point). How many microseconds does the line of your fit with weights give a
-# message of 500,000 bytes, for half a round trip? (If your course gave you a personal code, the next cell
-# prints a size of your own; take that one.) You have not measured that one; try your function on it.
+# **Question `model-time`** (1 point). How many microseconds does your fit with weights predict for half a round trip
+# of the size that the next cell prints? (It is 500,000 bytes, unless your course gave you a personal code.) You have
+# not measured that size. Try your function on it.
 
 # %%
 print(f"{lab.asked_bytes():,} bytes")
@@ -259,9 +246,9 @@ model_time_us = weighted_alpha_us + lab.asked_bytes() * slope
 lab.form(model_time_us, "number")
 
 # %% [markdown]
-# **Question `times-plot`** (1.5 points). Draw the half round trip over the size of the message: your
-# function, the program in C, and both fitted lines. Choose axes on which 8 bytes and a million can be seen,
-# name them with their units, and name each line in a legend.
+# **Question `times-plot`** (1.5 points). Draw the half round trip over the size of the message: your function, the
+# program in C, and both fitted lines. Choose axes on which every size can be seen. Name them with their units, and
+# each line in a legend.
 
 # %% nbgrader={"grade_id": "times-plot-answer", "solution": true}
 times_figure = None  # times_figure, axes = plt.subplots()
@@ -287,26 +274,18 @@ lab.own_plot.keep(
 )
 
 # %% [markdown]
-# *What to look at:* does a line leave the paper towards small messages? Which, and why? (Noise can hide it: fit
-# once more without the largest size.) Section 5 of the handout has what you need to know of your cables; question
-# `explain` asks for the answer.
-
-# %% [markdown]
 # ## 6 The plate's ghost rows, three ways
 #
 # *Core, 16 minutes*
 #
-# A plate that is heated at one edge is shared out over four ranks. Each step needs the neighbours' border
-# rows. Write three functions in `work/heat/heat.py` (beside this lab's folder): they exchange these **ghost
-# rows** with `Send` first on all ranks, with `Send` and `Recv` in turns, and with `Isend` and `Irecv`. The
-# handout says what each has to leave in `plate`. `lab.heat.check(4)` tries them within seconds.
+# This lays out `work/heat/heat.py`, beside this lab's folder:
 
 # %%
 lab.heat.start(4)
 
 # %% [markdown]
-# **Question `predict-deadlock`** (0.5 points). From how many columns on does `exchange_send_first` hang? A
-# column is 8 bytes of a row.
+# **Question `predict-deadlock`** (0.5 points). From how many columns on does `exchange_send_first` hang? A column is 8
+# bytes of a row.
 
 # %% nbgrader={"grade_id": "predict-deadlock-guess", "solution": true}
 deadlock_guess = None
@@ -320,8 +299,8 @@ deadlock_guess, deadlock_low, deadlock_high = 16_381, 16_000, 16_500
 predict(cluster, "deadlock", value=deadlock_guess, low=deadlock_low, high=deadlock_high)
 
 # %% [markdown]
-# **Question `exchange`** (4 points). All three give what one process gives; the first as far as it ends.
-# Save `heat.py`, then:
+# **Question `exchange`** (4 points). All three functions are your own, and give what one process gives; the first as
+# far as it ends. Save `heat.py`, then:
 
 # %%
 ways = lab.heat.exchanges(cluster)
@@ -338,9 +317,8 @@ for point in ways.select(search="deadlock"):
         print(lab.outcome(cluster, "deadlock", point.facts["hangs_columns"]))
 
 # %% [markdown]
-# `lab.heat.table(ways)` has the times. Why does one way never end, and where does another lose its time? This
-# records every MPI call of every rank: `exchange_send_first` with rows of 160,000 bytes until it is stopped,
-# and five steps of the other two with rows of 80,000 bytes.
+# `lab.heat.table(ways)` has the times. The next cell records `exchange_send_first` with rows of 160,000 bytes until it
+# is stopped, then five steps of the other two with rows of 80,000 bytes.
 
 # %%
 shown = lab.heat.traced_exchanges(cluster)
@@ -349,8 +327,7 @@ shown = lab.heat.traced_exchanges(cluster)
 lab.timelines.timeline(cluster, shown, "deadlock")
 
 # %% [markdown]
-# A row is a rank: grey is computing, other colours are calls of MPI, and the upper part of a call has the
-# colour of the reason for which its rank waits. The key `l` goes to the longest wait, `n` to the next.
+# The key `l` goes to the longest wait, `n` to the next.
 
 # %%
 lab.timelines.timeline(cluster, shown, "in turns")
@@ -359,12 +336,11 @@ lab.timelines.timeline(cluster, shown, "in turns")
 lab.timelines.timeline(cluster, shown, "non-blocking")
 
 # %% [markdown]
-# **Question `timeline`** (1 point). Look at the timelines of your own run.
+# **Question `timeline`** (1 point). On the timelines of your own run:
 #
-# - in the deadlock: for which rank does rank 1 wait, and which is the lower one of the two ranks that wait
-#   for each other?
-# - in turns: what is the reason of the longest wait (`"late sender"`, `"late receiver"`, `"rendezvous"`, or
-#   `"none"` if nobody waits), and how many milliseconds does it take?
+# - in the deadlock, for which rank does rank 1 wait? Which is the lower one of the two ranks that wait for each other?
+# - in turns, what is the reason for the longest wait (`"late sender"`, `"late receiver"`, `"rendezvous"`, or
+#   `"none"` if nobody waits)? How many milliseconds does it take?
 
 # %% nbgrader={"grade_id": "timeline-answer", "solution": true}
 rank_1_waits_for = None
@@ -384,25 +360,15 @@ lab.form(turns_reason, "choice:late sender,late receiver,rendezvous,none")
 lab.form(turns_wait_ms, "number")
 
 # %% [markdown]
-# *What to look at:* which of the waits of your turns vanish in the non-blocking exchange, and what do turns
-# lose with 64 ranks?
+# *What to look at:* which waits of the turns vanish in the non-blocking exchange? What do turns lose with 64 ranks?
 
 # %% [markdown]
 # ## 7 More nodes, more rate?
 #
 # *Core, 14 minutes*
 #
-# Study A7 repeats figures 13 to 15 of paper A with `roundtrip.c`, in two patterns:
-#
-# - `pairs`: ping-pong. One message at a time in each pair; four ranks are two pairs
-# - `ring`: every rank sends to the next at the same time, with 2, 3 or 4 ranks
-#
-# It also measures in the way that paper A probably used, as mpptest with `-bisect`. Section 7 of the handout
-# lets you find out what that prints.
-#
-# The study takes about a minute; leave the machine alone meanwhile.
-#
-# **Question `a7-record`** (1 point). Nothing to write: the point is for the Record.
+# **Question `a7-record`** (1 point). Nothing to write: the point is for the Record. Leave the machine alone while A7
+# measures.
 
 # %%
 a7 = study("A7", cluster, quick=QUICK)
@@ -418,11 +384,10 @@ rate.pivot_table(
 ).round(1)
 
 # %% [markdown]
-# **Question `rates-plot`** (1.5 points). Draw the rate in the `ring` over the size of the message, a line
-# for each of 2, 3 and 4 ranks: blocking or non-blocking, as you like, but say which. `rate` is the table,
-# with the ends of the 95 % intervals in `low` and `high`; `rate.query("pattern == 'ring' and ranks == 2")` are some of
-# its rows. Add the pair of two ranks, and
-# `lab.prediction_band(axes, prediction(cluster, "saturation"), along="x")` draws what you have sealed beside it.
+# **Question `rates-plot`** (1.5 points). Draw the rate in the `ring` over the size of the message, a line for each of
+# 2, 3 and 4 ranks: blocking or non-blocking, as you like, but say which. `rate` is the table, with the ends of the
+# intervals in `low` and `high`; `rate.query("pattern == 'ring' and ranks == 2")` are some of its rows. Add the pair of
+# two ranks. `lab.prediction_band(axes, prediction(cluster, "saturation"), along="x")` draws your prediction beside it.
 
 # %% nbgrader={"grade_id": "rates-plot-answer", "solution": true}
 rates_figure = None  # rates_figure, axes = plt.subplots()
@@ -450,10 +415,9 @@ lab.own_plot.keep(
 )
 
 # %% [markdown]
-# **Question `saturation-bytes`** (0.5 points). For `pairs`, 2 ranks, `blocking`: which is the
-# smallest size, in bytes, from which on every rate stays within 10 % of the rate of the largest
-# message? (Some small sizes may be *faster* than the cable. Section 5 of the handout says why;
-# they are not within 10 %, and the plateau begins after them.)
+# **Question `saturation-bytes`** (0.5 points). For `pairs`, 2 ranks, `blocking`: which is the smallest size, in bytes,
+# from which on every rate stays within 10 % of the rate of the largest message? (Small sizes may be *faster* than the
+# cable, see section 5. They are not within 10 %, and the plateau begins after them.)
 
 # %% nbgrader={"grade_id": "saturation-bytes-answer", "solution": true}
 saturation_bytes = None
@@ -469,9 +433,8 @@ lab.form(saturation_bytes, "number")
 print(lab.outcome(cluster, "saturation", saturation_bytes))
 
 # %% [markdown]
-# **Question `four-nodes`** (0.5 points). At the largest message, in the `ring`: how many times the rate
-# of 2 ranks do 4 ranks have? Write the quotient of two numbers of your table; the calls `blocking`
-# or `nonblocking`, but the same in both.
+# **Question `four-nodes`** (0.5 points). At the largest message, in the `ring`: how many times the rate of 2 ranks do 4
+# ranks have? Take `blocking` or `nonblocking`, but the same for both.
 
 # %% nbgrader={"grade_id": "four-nodes-answer", "solution": true}
 four_nodes_times = None
@@ -485,9 +448,7 @@ four_nodes_times = largest["rate_mbit_per_s"][4] / largest["rate_mbit_per_s"][2]
 lab.form(four_nodes_times, "number")
 
 # %% [markdown]
-# What mpptest prints, for the largest message: its rate in Mbit/s, by the median and by the best of all
-# runs, and the median time of half a round trip in microseconds. Which of these columns depends on np? You
-# need it in `explain`.
+# What mpptest prints for the largest message. Which of these columns depends on np? You need it in `explain`.
 
 # %%
 printed = lab.mpptest.printed(a7)
@@ -495,8 +456,7 @@ columns = ["ranks", "calls", "rate_mbit_per_s", "best_mbit_per_s", "half_round_t
 printed.loc[printed["length_bytes"] == printed["length_bytes"].max(), columns].round(1)
 
 # %% [markdown]
-# What paper A claims, held against your Record. `inconclusive` is no fault of yours: the Verdict says what
-# disturbed the measurement. Your answers above count with any whole Record.
+# `inconclusive` is no fault of yours: the Verdict says what disturbed the measurement.
 
 # %%
 claims(a7)
@@ -508,9 +468,6 @@ picture(a7)
 # ## 8 Patience
 #
 # *More, 6 minutes*
-#
-# Your cluster's `mpiexec` makes ranks wait politely when they outnumber the processors of your
-# machine (section 8 of the handout). What happens without that?
 #
 # **Question `predict-impatience`** (0.5 points). Four ranks in a ring, messages of 8 bytes: how many times
 # as long does an exchange take without patience as with it?
@@ -559,12 +516,11 @@ print("processors:", patience.cluster.get("cores"))
 waiting
 
 # %% [markdown]
-# One row for each kind of waiting, in microseconds: `n` exchanges were timed, `median` is the middle
-# one, and `low` and `high` are the ends of the median's 95 % interval.
+# A row is one kind of waiting, in microseconds: `n` exchanges were timed, with their `median` and the ends of its 95 %
+# interval, `low` and `high`.
 #
-# **Question `patience-times`** (1 point). How many times as long as the median exchange with `auto`
-# does the one with `never` take? (With four processors or more it may be once: then nobody has to
-# wait for a processor, and that is a finding, too.)
+# **Question `patience-times`** (1 point). How many times as long as the median exchange with `auto` does the one with
+# `never` take? (With four processors or more it may be 1: nobody has to wait for a processor. That is a finding, too.)
 
 # %% nbgrader={"grade_id": "patience-times-answer", "solution": true}
 impatience_times = None
@@ -585,18 +541,18 @@ print(lab.outcome(cluster, "impatience", impatience_times))
 # **Question `explain`** (4 points, read by a person). In six to ten sentences of your own, with your
 # own figures:
 #
-# 1. From some size on your `exchange_send_first` hangs, and the other two never do. What does `Send`
-#    promise when it returns, what does the library do with a small and with a large message, and why does
-#    paper A's description, that a send waits until the receiver accepts the message, not fit both?
-# 2. Why can the latency of a fit without weights be far from the time of the shortest message, even below zero?
-#    (Is yours near it? Use the fit without the largest size.) Use the token bucket of the handout's section 5,
-#    and what a fit without weights cares about. Which of your two fits do you believe, for which messages?
-# 3. Paper A concludes that either call may be used, because the rates are nearly equal. What do your
-#    Records show, of the ping-pong and of the exchange of ghost rows, and what did the paper's measurement
-#    *not* let the program do between sending and waiting?
-# 4. In paper A's figures the rate of three nodes lies between that of two and that of four. Why did
-#    three nodes give such a rate? Describe what the third node did, if the paper measured with mpptest's
-#    `-bisect`, for how much it counts, what of your A7 shows it, and why this stays an inference.
+# 1. From some size on your `exchange_send_first` hangs, and the other two never do. What does `Send` promise when it
+#    returns? What does the library do with a small and with a large message? Paper A says that a send waits until the
+#    receiver accepts the message. Why does that not fit both?
+# 2. Why can the latency of a fit without weights be far from the time of the shortest message, even below zero? (Is
+#    yours near it? Use the fit without the largest size.) Use the token bucket of section 5, and what a fit without
+#    weights cares about. Which of your two fits do you believe, for which messages?
+# 3. Paper A concludes that either call may be used, because the rates are nearly equal. What do your Records show, of
+#    the ping-pong and of the exchange of ghost rows? What did the paper's measurement *not* let the program do between
+#    sending and waiting?
+# 4. In paper A's figures the rate of three nodes lies between that of two and that of four. Suppose that the paper
+#    measured with mpptest's `-bisect`. What did the third node do, and for how much does it count? What in your A7
+#    shows it, and why does this stay an inference?
 
 # %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 4, "solution": true}
 # ### BEGIN SOLUTION
@@ -633,17 +589,16 @@ print(lab.outcome(cluster, "impatience", impatience_times))
 #
 # *More, 10 minutes*
 #
-# Papers A and B plot the *difference*. Study B2 measures both calls alternating, so that a disturbance
-# hits both equally, and takes the difference of each pair. B3 gives it as a rate. In a ring blocking
-# ranks take turns, or all would wait as in `headon.c`; non-blocking ones do not.
+# Study B2 measures both calls alternating, so that a disturbance hits both equally, and takes the difference of each
+# pair.
 
 # %%
 b2 = study("B2", cluster, quick=QUICK)
 picture(b2)
 
 # %% [markdown]
-# *What to look at:* where the band round a line contains 0, no difference shows. Paper B's jump at
-# 100,000 bytes: is there one in your figure, and where? And below, in the pairs of mpptest?
+# *What to look at:* where the band round a line contains 0, no difference shows. Is there a jump in your figure, as
+# paper B has one at 100,000 bytes, and where? And below, in the pairs of mpptest?
 
 # %%
 claims(b2)
@@ -652,18 +607,14 @@ claims(b2)
 # ## 11 The model on trial
 #
 # *More, 10 minutes*
-#
-# Study E1 fits alpha and beta to the half round trips in C, each from its own end of the
-# sweep, and asks how far every size is from the line.
 
 # %%
 e1 = study("E1", cluster, quick=QUICK)
 picture(e1)
 
 # %% [markdown]
-# *What to look at:* compare alpha and beta in the title with those of your two fits. 0 % is exactly on the
-# model. An axis that reaches thousands of per cent comes from a few intervals that a busy machine has made
-# wide.
+# *What to look at:* compare alpha and beta in the title with those of your two fits. 0 % is exactly on the model. If
+# the axis reaches thousands of per cent, a busy machine has made a few intervals wide.
 
 # %%
 claims(e1)
@@ -672,18 +623,15 @@ claims(e1)
 # ## 12 What waiting costs
 #
 # *More, 8 minutes*
-#
-# Study B4 reads each rank's CPU use from its node while two ranks play
-# ping-pong: figure 6 of paper B, which was read off `top` by hand.
 
 # %%
 b4 = study("B4", cluster, quick=QUICK)
 picture(b4)
 
 # %% [markdown]
-# *What to look at:* the two lines that are called `spinning` show how much of a processor a rank
-# gets; the two called `patient` show how much it needs. Which of them could the paper have seen? In mpptest's way the
-# axis is the length of the work: does that look like the paper's sentence?
+# *What to look at:* the two lines `spinning` show how much of a processor a rank gets, and the two lines `patient` how
+# much it needs. Which of them could the paper have seen? In mpptest's way the axis is the length of the work. Does that
+# look like the paper's sentence?
 
 # %%
 claims(b4)
@@ -693,18 +641,16 @@ claims(b4)
 #
 # *More, 5 minutes*
 #
-# The handout has the table. Put your own figures into its last column.
+# The handout has the table. Compare its last column with your own figures.
 
 # %% [markdown]
 # ## 14 The questions
 #
-# `check` reads this notebook and your Records, and reports what is still empty or does not fit. It measures
-# nothing. Save the notebook first.
+# `check` reports what is still empty or does not fit. It measures nothing. Save the notebook first.
 
 # %%
 check("04")
 
 # %% [markdown]
-# What you hand in is this folder: the notebook **and** `records/`. You need not
-# run everything again. When you have measured a study more than once, an answer counts when it fits
-# one of these Records, as long as that Record is in the folder.
+# Hand in this folder: the notebook **and** `records/`. You need not run everything again: an answer counts when it
+# fits one of your Records in it.
