@@ -226,8 +226,7 @@ def pass_token(token):
 
 
 # %% [markdown]
-# Try it before you measure it. Does a rank wait for ever? After `engines.restart()`, run the cell with your function
-# again.
+# Try it before you measure it.
 
 # %%
 # %%px --timeout 10
@@ -426,7 +425,7 @@ lab.form(fault_a, "choice:wrong-hosts,node-down,key-refused")
 lab.form(node_a, "node")
 
 # %% [markdown]
-# Now look at what A2 saw. One bad square concerns two nodes; the node of its **row** was asked. A whole bad
+# Now look at what A2 saw. One bad square concerns two nodes; it was the node of its **row** that asked. A whole bad
 # **column** is a node that nobody gets into. `not asked` marks a node that could not be asked about others.
 
 # %%
