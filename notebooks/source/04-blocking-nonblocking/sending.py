@@ -278,7 +278,7 @@ lab.own_plot.keep(
 #
 # *Core, 16 minutes*
 #
-# This lays out `work/heat/heat.py`, beside this lab's folder:
+# This lays out `work/heat/heat.py`:
 
 # %%
 lab.heat.start(4)
@@ -299,8 +299,8 @@ deadlock_guess, deadlock_low, deadlock_high = 16_381, 16_000, 16_500
 predict(cluster, "deadlock", value=deadlock_guess, low=deadlock_low, high=deadlock_high)
 
 # %% [markdown]
-# **Question `exchange`** (4 points). All three functions are your own, and give what one process gives; the first as
-# far as it ends. Save `heat.py`, then:
+# **Question `exchange`** (4 points). All three functions have to be your own and right, the first as far as it ends.
+# Save `heat.py`, then:
 
 # %%
 ways = lab.heat.exchanges(cluster)
@@ -386,7 +386,7 @@ rate.pivot_table(
 # %% [markdown]
 # **Question `rates-plot`** (1.5 points). Draw the rate in the `ring` over the size of the message, a line for each of
 # 2, 3 and 4 ranks: blocking or non-blocking, as you like, but say which. `rate` is the table, with the ends of the
-# intervals in `low` and `high`; `rate.query("pattern == 'ring' and ranks == 2")` are some of its rows. Add the pair of
+# intervals in `low` and `high`; `rate.query("pattern == 'ring' and ranks == 2")` are some of its rows. Add `pairs` with
 # two ranks. `lab.prediction_band(axes, prediction(cluster, "saturation"), along="x")` draws your prediction beside it.
 
 # %% nbgrader={"grade_id": "rates-plot-answer", "solution": true}
