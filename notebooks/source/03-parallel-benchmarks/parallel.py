@@ -226,7 +226,7 @@ lab.form(serial_share_2, "number")
 lab.form(serial_share_4, "number")
 
 # %% [markdown]
-# *What to look at:* one rank alone does not one line of `run`. So what is it that the law calls serial?
+# *What to look at:* no line of `run` is done by one rank alone. So what does the law call serial?
 
 # %% [markdown]
 # ## 5 Four nodes on your machine

@@ -61,7 +61,7 @@ predict(cluster, "arrival", value=arrival_guess, low=arrival_low, high=arrival_h
 # **Question `predict-gain`** (0.5 points). A step of the heat program begins to exchange its ghost rows of
 # 160,000 bytes, computes all rows that do not need them, and only then waits. The exchange alone takes about
 # 15 ms; the computing alone takes between half as long and as long, depending on the processor. The library has
-# its own eager limit. By how many per cent does the time of a step change, compared with one that first exchanges
+# its own eager limit, 131,072 bytes. By how many per cent does the time of a step change, compared with one that first exchanges
 # and then computes? Shorter is negative: -25 means that a quarter of the time is gone.
 
 # %% nbgrader={"grade_id": "predict-gain-answer", "solution": true}
@@ -423,7 +423,7 @@ d2 = study("D2", cluster, quick=True)
 picture(d2)
 
 # %% [markdown]
-# *What to look at:* all lines but four stay near zero. At 1, rank 1 waits as long as rank 0 works. Where does each
+# *What to look at:* all lines but four stay near zero. At a value of 1, rank 1 waits as long as rank 0 works. Where does each
 # of the four jump, and what was set for it? The stars are the paper's table 5.
 
 # %% nbgrader={"grade_id": "d2-record", "grade": true, "points": 0.5, "locked": true}
@@ -464,7 +464,7 @@ claims(d2)
 #
 # 1. Your first `overlapped_step` posted everything before it computed, and with rows of 160,000 bytes it
 #    gained nothing. Who should have moved the bytes meanwhile, and why did they not? Why was that different
-#    with 64,000 bytes? What did MPI_Test change? What keeps your gain below the bound, or lets it pass it?
+#    with 64,000 bytes? What did MPI_Test change? What keeps your gain below the bound, or takes it beyond?
 # 2. Paper D explains its jumps by the size of the socket buffer. Which of your measurements show that
 #    another cause gives the same picture on rank 1? Which one tells the two causes from each other?
 
