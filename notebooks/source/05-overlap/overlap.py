@@ -58,10 +58,10 @@ arrival_guess, arrival_low, arrival_high = 54, 50, 60
 predict(cluster, "arrival", value=arrival_guess, low=arrival_low, high=arrival_high)
 
 # %% [markdown]
-# **Question `predict-gain`** (0.5 points). A step of the heat program begins to exchange its ghost rows of
-# 160,000 bytes, computes all rows that do not need them, and only then waits. The exchange alone takes about
-# 15 ms; the computing alone takes between half as long and as long, depending on the processor. The library has
-# its own eager limit, 131,072 bytes. By how many per cent does the time of a step change, compared with one that first exchanges
+# **Question `predict-gain`** (0.5 points). A step of the heat program begins to exchange its ghost rows of 160,000
+# bytes, computes all rows that do not need them, and only then waits. The exchange alone takes about 15 ms; the
+# computing alone takes between half as long and as long, depending on the processor. The library has its own eager
+# limit, 131,072 bytes. By how many per cent does the time of a step change, compared with one that first exchanges
 # and then computes? Shorter is negative: -25 means that a quarter of the time is gone.
 
 # %% nbgrader={"grade_id": "predict-gain-answer", "solution": true}
@@ -423,8 +423,8 @@ d2 = study("D2", cluster, quick=True)
 picture(d2)
 
 # %% [markdown]
-# *What to look at:* all lines but four stay near zero. At a value of 1, rank 1 waits as long as rank 0 works. Where does each
-# of the four jump, and what was set for it? The stars are the paper's table 5.
+# *What to look at:* all lines but four stay near zero. At a value of 1, rank 1 waits as long as rank 0 works. Where
+# does each of the four jump, and what was set for it? The stars are the paper's table 5.
 
 # %% nbgrader={"grade_id": "d2-record", "grade": true, "points": 0.5, "locked": true}
 assert d2.study == "D2", "Run the cell above: it sweeps the sizes on your cluster."
