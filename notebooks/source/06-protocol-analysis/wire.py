@@ -78,9 +78,10 @@ packets_guess, packets_low, packets_high = 54, 36, 72
 predict(cluster, "packets", value=packets_guess, low=packets_low, high=packets_high)
 
 # %% [markdown]
-# **Question `predict-overhead`** (0.5 points). *TCP overhead* is the share of all bytes on the wire that is not
-# payload. Two programs send the same messages of 8192 bytes; in one of them each rank also works beside each
-# message. By how many percentage points does its overhead differ? Less overhead is negative: from 7 % to 5 % is -2.
+# **Question `predict-overhead`** (0.5 points). *TCP overhead* is the share of all bytes on the wire that is not data of
+# a program: headers, ACKs, what is sent again. Two programs send the same messages of 8192 bytes; in one of them each
+# rank also works beside each message. By how many percentage points does its overhead differ? Less overhead is
+# negative: from 7 % to 5 % is -2.
 
 # %% nbgrader={"grade_id": "predict-overhead-answer", "solution": true}
 overhead_guess = None
@@ -106,13 +107,13 @@ card_file = lab.capture_run.capture(cluster, card)
 print(f"{len(lab.read(card_file))} packets are in {card_file}")
 
 # %% [markdown]
-# *What to look at:* so many packets for one postcard? Two of them are MPI messages:
+# *What to look at:* so many packets for one postcard? These are the two MPI messages among them:
 
 # %%
 lab.messages(card_file)[["from_rank", "to_rank", "tag", "kind", "first_packet", "last_packet"]]
 
 # %% [markdown]
-# Find your card in this file with Wireshark or tshark, and read it.
+# Find your card in the file that is printed above, with Wireshark or tshark, and read it.
 #
 # **Question `postcard`** (1 point). How many bytes has your message, as `MPI_Send` was given it, and how many bytes
 # has the packet in which it travels?
@@ -213,7 +214,7 @@ talk[["time_s", "src", "dst", "flags", "seq", "ack", "wire_bytes", "payload_byte
 
 # %% [markdown]
 # *What to look at:* which packets come before the first one with a payload, and who sends them? (The numbers on the
-# left are Wireshark's. There, the filter `tcp.port ==` with one of the ports shows the same.) This is how many
+# left are Wireshark's. There, the filter `tcp.port ==` with a number of `ports` shows the same.) This is how many
 # bytes each direction has sent so far:
 
 # %%
@@ -325,9 +326,9 @@ print(lab.outcome(cluster, "packets", round(step["ghost_packets"] / step["steps"
 lab.ladder(file, int(sent.index.get_loc(first_row.name)), names=names)
 
 # %% [markdown]
-# **Question `length-plot`** (2 points). How long are the packets of your plate? For each length that occurs, draw
-# how many packets have it. Use a loop over pyshark's packets, or the table of section 4. Most lengths occur a few
-# times, and about three of them occur hundreds of times: choose a scale for the y axis that shows both.
+# **Question `length-plot`** (2 points). How long are the packets of your plate? Draw how many packets (y) have each
+# length that occurs (x, in bytes). Use a loop over pyshark's packets, or the table of section 4. Most lengths occur a
+# few times, and about three of them occur hundreds of times: choose a scale for the y axis that shows both.
 
 # %% nbgrader={"grade_id": "length-plot-answer", "solution": true}
 length_figure = None  # length_figure, axes = plt.subplots()
@@ -499,7 +500,7 @@ claims(a11)
 #
 # *More, 17 minutes*
 #
-# Two cards, one below the **eager limit** of lab 05 and one with exactly as many bytes:
+# Two cards, one below the **eager limit** of lab 05, one with exactly that many bytes:
 
 # %%
 near = lab.postcard.send(cluster, "x", 100_000, 131_072, name="limit")

@@ -288,7 +288,7 @@ table_3[[*columns, "change_percent", "low", "high", "decision", "means"]].round(
 #
 # **Question `quantile-plot`** (3 points). Draw how the half round trips of one comparison are distributed: along x a
 # share in per cent, along y the time within which this share of the messages has arrived. Draw one line before and
-# one after, at nine or more whole per cents, up to the slowest. `lab.own_interval.samples(e6, "all together")` gives
+# one after, at nine or more whole per cents, the last ones too. `lab.own_interval.samples(e6, "all together")` gives
 # all times before and all after, in microseconds (without root's rights, take `"firewall"`).
 
 # %% nbgrader={"grade_id": "quantile-plot-answer", "solution": true}
@@ -348,7 +348,8 @@ assert mine.variant == "own-knob", "Run the cell above: it turns and measures yo
 # %% [markdown]
 # **Question `kept-line`** (2 points). `lab.own_interval.pairs(mine)` are the pairs of your knob's cycle. By your
 # `change_percent` of them and the table of decisions in section 5 of the handout, is the knob `"kept"` or
-# `"reverted"`? Which line of a file in `/etc/sysctl.d/` sets the final value at boot, even after a revert?
+# `"reverted"`? Which line of a file in `/etc/sysctl.d/` sets at boot the value that it has in the end (if reverted,
+# the one found before)?
 
 # %%
 # Here is room for your call.

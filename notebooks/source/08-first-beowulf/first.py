@@ -169,7 +169,7 @@ lab.form(barrier_two_us, "number")
 lab.form(barrier_all_us, "number")
 
 # %% [markdown]
-# *What to look at:* how many empty messages, one after the other, is that?
+# *What to look at:* does the time grow with the rounds?
 
 # %%
 claims(c7)
