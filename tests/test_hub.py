@@ -343,7 +343,7 @@ def test_a_class_has_clusters_fetches_a_lab_hands_it_in_and_it_is_collected(hub:
         )
         assert f"{name} at node00" in said
         assert servers[name].code(f"api/contents/{LAB}") == 404
-        assert servers[name].code("beowulf/lab/01") == 404
+        assert servers[name].code("beowulf/lab/01") == 409
         assert servers[name].ask(f"assignments/fetch?{lab}", "POST")["success"]
         assert servers[name].code("beowulf/lab/01") == 200
         notebook = servers[name].ask(f"api/contents/{LAB}/validation.ipynb")

@@ -12,6 +12,15 @@
   const widgets = () => [...(app()?.shell.widgets('main') ?? [])];
   const panel = () => widgets().find(each => each.context?.path === path && each.content?.widgets);
 
+  // One save at a time: the second would find that the file has changed.
+  let saving = null;
+  function save(context) {
+    if (!saving && context.model.dirty) {
+      saving = context.save().catch(() => {}).finally(() => (saving = null));
+    }
+    return saving;
+  }
+
   // A cell that runs finds itself saved: `check` reads the file, and so does the progress on the home page.
   function saveWhatRuns() {
     const found = panel();
@@ -19,8 +28,8 @@
       return setTimeout(saveWhatRuns, 500);
     }
     found.sessionContext.statusChanged.connect((_, status) => {
-      if (status === 'busy' && found.context.model.dirty) {
-        void found.context.save();
+      if (status === 'busy') {
+        void save(found.context);
       }
     });
     found.content.activeCellChanged.connect(showSection);
@@ -60,6 +69,7 @@
     }
     open('notebook', true);
     const ours = widgets().find(each => each.id.startsWith('jp-Terminal') || each.content?.session?.name);
+    at('to-notebook').hidden = false;
     if (ours) {
       return app().shell.activateById(ours.id);
     }
@@ -133,9 +143,8 @@
 
   async function check() {
     tell('message', 'Checking …');
-    const found = panel();
-    if (found?.context.model.dirty) {
-      await found.context.save().catch(() => {});
+    if (panel()) {
+      await save(panel().context);
     }
     const answer = await ask('check', { path });
     tell('message', answer.problem || '');
@@ -176,6 +185,7 @@
     tell('sentence', seen.held || seen.sentence);
     tell('load', `Load ${seen.load.toFixed(2)} on ${seen.cores} cores`);
     at('set-up').hidden = some && !differs;
+    tell('set-up', some ? `Set up ${at('set-up').dataset.wants}` : 'Boot the cluster');
     at('set-up').classList.toggle('wanted', differs);
     if (!busy && seen.under_way) {
       tell('message', `${seen.under_way} is under way.`);
