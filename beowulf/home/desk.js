@@ -14,11 +14,14 @@
 
   // One save at a time: the second would find that the file has changed.
   let saving = null;
-  function save(context) {
-    if (!saving && context.model.dirty) {
-      saving = context.save().catch(() => {}).finally(() => (saving = null));
+  async function save(context) {
+    while (saving) {
+      await saving;
     }
-    return saving;
+    if (context.model.dirty) {
+      saving = context.save().catch(() => {}).finally(() => (saving = null));
+      await saving;
+    }
   }
 
   // A cell that runs finds itself saved: `check` reads the file, and so does the progress on the home page.
