@@ -94,7 +94,9 @@ class Desk(JupyterHandler):
             laid_out = jupyter.lay_out_play() if slug == jupyter.PLAY else jupyter.lay_out(slug)
             notebook = _below_root(self.settings, laid_out)
         except (LabError, OSError) as error:
-            raise HTTPError(409, _one_line(error)) from None  # Jupyter's page for 404 has no message
+            raise HTTPError(
+                409, _one_line(error)
+            ) from None  # Jupyter's page for 404 has no message
         if slug == jupyter.PLAY:
             self.redirect(f"{self.base_url}doc/tree/{quote(notebook)}")
         else:
