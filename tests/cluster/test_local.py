@@ -241,7 +241,7 @@ def test_the_terminal_names_and_shows_the_given_record(learner: Beowulf) -> None
     assert "given with the labs, not measured by you" in shown
     judged = CliRunner().invoke(app, ["claims", "A5", "--given"]).output
     assert "a Record that is given, not yours" in judged
-    assert "A5" in str(CliRunner().invoke(app, ["show", "B2", "--given"]).exception)  # which are
+    assert "A5" in str(CliRunner().invoke(app, ["show", "C4", "--given"]).exception)  # which are
     assert "names the Records that come with the labs" in learner(
         "study", "E1", "--variant", "given", code=2
     )
