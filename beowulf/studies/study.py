@@ -246,8 +246,8 @@ class Study:
 def _verdict(record: Record, claim: Claim, facts: Any, troubles: Sequence[str]) -> Verdict:
     try:
         seen = claim.judge(facts)
-    except LabError:
-        return unmeasured(record, claim.name, claim.says)
+    except LabError as missing:
+        return unmeasured(record, claim.name, claim.says, missing.hint or "")
     bad = list(troubles) if claim.needs in ("intervals", "quiet samples") else []
     evidence = seen.evidence
     if (
