@@ -195,7 +195,7 @@ def longest_waits(found: Analysis) -> RenderableType:
             row["rank"],
             found.name(row["event"]),
             row["kind"],
-            row["cause"],
+            "itself" if row["cause"] == row["rank"] else row["cause"],
             _ms(row["waited_ns"]),
         )
         for row in found.waits.head(SHOWN).to_dict("records")

@@ -18,6 +18,7 @@ from beowulf.timeline.trace import (
     PART,
     RECEIVES,
     SENDS,
+    UNENDED,
     WAITS,
     RankTrace,
     Trace,
@@ -39,6 +40,7 @@ class _Call:
     ended_ns: int = -1
     sends: list[tuple[int, int]] = field(default_factory=list)  # to which rank, tag
     receives: list[tuple[int, int]] = field(default_factory=list)
+    flags: int = 0
 
 
 def read(file: Path) -> Trace:
@@ -102,13 +104,14 @@ def _filled(
     """Put the calls of each rank into `calls`, and give when its run began."""
     values = {row[1]: row[3] for row in _rows(lines, numbers["PajeDefineEntityValue"])}
     push, pop, start, end = (numbers[name] for name in MARKS)
-    begins = dict.fromkeys(ranks, 0)
+    begins, last_ns = dict.fromkeys(ranks, 0), 0
     calls |= {name: [] for name in ranks}
     stacks: dict[str, list[_Call]] = {name: [] for name in ranks}
     for line in lines:
         row = line.split()
         if not row or row[0] not in (push, pop, start, end):
             continue
+        last_ns = _ns(row[1])
         if row[0] in (push, pop):
             rank = row[3]
             if rank not in ranks:
@@ -135,6 +138,10 @@ def _filled(
             here.sends.append((int(to) - 1, int(tag)))
         else:
             here.receives.append((int(source) - 1, int(tag)))
+    for rank, stack in stacks.items():  # of a run that was stopped
+        for call in [each for each in stack if each.name not in NOT_SHOWN][:1]:
+            call.ended_ns, call.flags = last_ns, UNENDED
+            calls[rank].append(call)
     return begins
 
 
@@ -145,7 +152,7 @@ def _rank(
     for call in calls:
         place = names.index(call.name)
         flags = COLLECTIVE if call.name in COLLECTIVES else 0
-        flags |= WAITS if "Wait" in call.name else 0
+        flags |= (WAITS if "Wait" in call.name else 0) | call.flags
         parts = (
             []
             if flags & COLLECTIVE

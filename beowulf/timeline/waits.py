@@ -8,7 +8,8 @@ early root            the root of a reduce or gather comes before the last of th
 never ended           the rank was in this call when the run was stopped
 Nagle, delayed ACK    both sides have begun, but the sender's kernel keeps the message until the one before it is
                       acknowledged, and the receiver's kernel takes its time for that; seen in the packets
-rendezvous            both sides have begun, but a long message waits until the side that is needed next calls MPI again
+rendezvous            both sides have begun, but a long message waits until the side that is needed next calls MPI again;
+                      where that is the rank that waits, it waits for itself
 """
 
 from __future__ import annotations
@@ -99,7 +100,22 @@ def waits(
     # A wait for several messages lasts as long as the last of them makes it.
     found = found.sort_values("waited_ns", ascending=False)
     found = found.drop_duplicates(["event", "kind"])
-    return found.sort_values("waited_ns", ascending=False, ignore_index=True)
+    return _one_at_a_time(found).sort_values("waited_ns", ascending=False, ignore_index=True)
+
+
+def _one_at_a_time(found: pd.DataFrame) -> pd.DataFrame:
+    """In one call and for one rank, a wait during a longer one is the same wait; the longest come first."""
+    several = found[found.duplicated(["event", "cause"], keep=False)]
+    taken: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    hidden = []
+    for index, row in several.to_dict("index").items():
+        since, until = row["since_ns"], row["since_ns"] + row["waited_ns"]
+        others = taken.setdefault((row["event"], row["cause"]), [])
+        if any(since < end and until > begin for begin, end in others):
+            hidden.append(index)
+        else:
+            others.append((since, until))
+    return found.drop(index=hidden)
 
 
 def _never_ended(table: pd.DataFrame) -> pd.DataFrame:
