@@ -69,12 +69,14 @@ def bytes_over_time(capture: Path | str, *, names: Mapping[str, str] | None = No
 
 
 def _busy(lines: list[pd.DataFrame]) -> tuple[float, float]:
-    """When these directions send all but the first and the last hundredth of their payload, with some room."""
+    """When these directions send all but the first and the last hundredth of their payload, and what they repeat."""
 
     def when(line: pd.DataFrame, share: float) -> float:
         return float(line["time_s"][line["sent_bytes"] >= share * line["sent_bytes"].iloc[-1]].iloc[0])
 
     since, until = min(when(line, 0.01) for line in lines), max(when(line, 0.99) for line in lines)
+    again = [float(time) for line in lines for time in line["time_s"][line["again"]]]
+    since, until = min([since, *again]), max([until, *again])
     room = 0.1 * (until - since) or 0.001
     return since - room, until + room
 

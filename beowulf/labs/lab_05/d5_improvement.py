@@ -178,7 +178,7 @@ def intervals(
         for (name, kind), seen in overlap.of_cases(study, cases).items()
     ]
     return segments.intervals(
-        values, title=title, value_title="improvement by equation 1 (%), negative is better"
+        values, title=title, value_title="equation 1, median of the passes: negative is better (%)"
     )
 
 
@@ -205,7 +205,7 @@ def picture(record: Record) -> Figure:
         "library",
         title="What does overlap gain? (negative is better)",
         x_title="message (KB of 1024 bytes)",
-        y_title="improvement by equation 1 (%)",
+        y_title="equation 1, median of the passes (%)",
         low="low_percent",
         high="high_percent",
     )

@@ -43,13 +43,14 @@ Both = tuple[list[float], list[float]]
 
 
 def pairs(record: Record, what: str = "") -> Both:
-    """The times before and those after, in which two of the same place are neighbours: of a cycle, undisturbed, in µs.
+    """The times before and those after in µs, in which two of the same place are neighbours: of a cycle, undisturbed.
 
     `what` is one of the comparisons of E6 or E7, such as "firewall" or "all together"; of the heat program "step" or
-    "exchange", in seconds.
+    "exchange".
     """
     if record.study == "H7":
-        both = knob_worth.pairs(record, OF_HEAT[_one_of(OF_HEAT, what or "step")])
+        seconds = knob_worth.pairs(record, OF_HEAT[_one_of(OF_HEAT, what or "step")])
+        both = [(1e6 * after, 1e6 * before) for after, before in seconds]
     else:
         both = [pair for cycle in _cycles(record, what) for pair in ab_comparison.pairs(*cycle)]
     return [before for _, before in both], [after for after, _ in both]
