@@ -104,7 +104,7 @@ def table(record: Record) -> pd.DataFrame:
                 "us": step.us.median,
                 "low_us": step.us.low,
                 "high_us": step.us.high,
-                "reckoned_us": step.computed_us,
+                "computed_us": step.computed_us,
                 "finding": step.finding,
             }
             for size in (SHORT, LONG)

@@ -103,6 +103,7 @@ def plan(cluster: Cluster, *, quick: bool, striped: bool = False) -> Plan:
 def sweep(demands: Sequence[int], ms: int, sizes: Sequence[int] = SIZES) -> list[str | int]:
     """The words for the program."""
     return [
+        "--lines",
         "--sizes",
         ",".join(map(str, sizes)),
         "--demand",
