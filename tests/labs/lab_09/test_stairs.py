@@ -14,9 +14,11 @@ from beowulf import paths
 from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.cluster.simulated import cluster as simulated
 from beowulf.errors import LabError, UsageError
+from beowulf.labs import lab_09 as lab
 from beowulf.labs.lab_09 import collectives, replays, scaling, stairs, tokens
-from beowulf.measure.calibration import of
+from beowulf.measure.calibration import need_quiet, of
 from beowulf.record import newest
+from beowulf.this_machine import host_state
 from beowulf.timeline import simgrid
 from tests.gold import lab_09
 from tests.solutions import by_the_author
@@ -130,6 +132,23 @@ def test_what_is_not_allowed_is_refused_with_its_name(source: str, said: str) ->
         stairs.outcomes(source, ["tree"])
     assert said in str(refused.value)
     assert "/tmp" not in str(refused.value)
+
+
+def test_a_step_of_nothing_says_which_cell_to_run() -> None:
+    assert "run the cell with `stairs.measure`" in stairs.says(None, "tree")
+
+
+def test_a_busy_machine_is_refused_before_a_calibration_is_measured(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    busy = {"load_1min": 9.0, "cores": 2}
+    monkeypatch.setattr(host_state, "now", lambda: busy)
+    with pytest.raises(LabError, match=r"nothing was measured: the load.*lab\.given\.record"):
+        need_quiet()
+    monkeypatch.setattr(host_state, "now", lambda: {**busy, "load_1min": 0.1})
+    need_quiet()
+    given = lab.given.record("E1")
+    assert of(given).sizes
 
 
 @pytest.mark.nightly
