@@ -262,7 +262,7 @@ STUDY = Study(
             " size, and where smaller ones gain nothing, ranks and kernel took the cores from each other."
         ),
         "inconclusive": (
-            "Two gains have to be two points of a per cent apart, and ranks that share cores with the kernel and a"
+            "Two gains have to be two percentage points apart, and ranks that share cores with the kernel and a"
             " progress thread scatter by more: more cores than ranks and threads decide."
         ),
     },

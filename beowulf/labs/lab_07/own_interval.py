@@ -33,7 +33,7 @@ YOURS, MADE_UP = "your cycle of nothing", "made up"
 CASES, PAIRS = 4, 40  # that are made up, and the pairs of each
 LEAST_PAIRS = 20  # of a cycle whose interval can be compared with ours
 OURS = re.compile(r"\b(beowulf|null_knob|knob_gains|ab_comparison|own_interval)\b")
-# In points of a per cent, for rounding; and of the width of our interval, because another draw gives other ends.
+# In percentage points, for rounding; and of the width of our interval, because another draw gives other ends.
 NEAR, OF_WIDTH, LEAST_WIDTH = 0.02, 0.35, 0.1
 OF_HEAT = {"step": "step_s", "exchange": "exchange_s"}
 

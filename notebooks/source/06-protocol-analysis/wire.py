@@ -373,8 +373,8 @@ cards[cards["from_rank"] == 0][columns]
 
 # %% [markdown]
 # **Question `cost-plot`** (3 points). Draw two lines over the size of a card, in per cent, for the cards of rank 0
-# (rank 1 only thanks). Line 1: bytes that are not the card / `wire_bytes`. Line 2: packets with data / `packets`.
-# (All packets but the `ack_packets` carry data.) The sizes span decades: choose the scale of x.
+# (rank 1 only thanks). Line 1: the share of `wire_bytes` that is not the card. Line 2: the share of `packets` that
+# carry data, which are all but the `ack_packets`. The sizes span decades: choose the scale of x.
 #
 # Is `retransmitted_packets` of a card not 0? Then it cost more than the others: run the cell above again.
 

@@ -92,8 +92,8 @@ ways
 # 3. waking a receiver that sleeps, on the other node,
 # 4. MPI, beyond plain TCP?
 #
-# Each is the difference of two lines of the table. Use polling ways, except for (3). You may write the formula
-# itself, such as `8.1 - 2 * 0.25`.
+# Each is the difference of two lines of the table. For (3) one of them is the way that waits; for the others, take ways that
+# poll. You may write the formula itself, such as `8.1 - 2 * 0.25`.
 
 # %% nbgrader={"grade_id": "budget-answer", "solution": true}
 stack_us = None
@@ -348,7 +348,8 @@ assert mine.variant == "own-knob", "Run the cell above: it turns and measures yo
 # %% [markdown]
 # **Question `kept-line`** (2 points). `lab.own_interval.pairs(mine)` are the pairs of your knob's cycle. By your
 # `change_percent` of them and the table of decisions in section 5 of the handout, is the knob `"kept"` or
-# `"reverted"`? Which line of a file in `/etc/sysctl.d/` sets the final value at boot, even after a revert?
+# `"reverted"`? Which line of a file in `/etc/sysctl.d/` lets your nodes boot with the value that
+# they have in the end, be it the new one or the old one?
 
 # %%
 # Here is room for your call.
