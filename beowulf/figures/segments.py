@@ -88,7 +88,7 @@ def timeline(bars: Mapping[str, Sequence[Part]], *, title: str, value_title: str
 def intervals(values: Sequence[Value], *, title: str, value_title: str) -> Figure:
     """A mark for each value with its 95 % interval as a line; a line at zero; kinds differ in mark.
 
-    An interval that is far wider than the values are apart is cut, and a sentence below says so.
+    An interval that is far wider than the others, and than the values are apart, is cut, and a sentence below says so.
     """
     import pandas as pd
 
@@ -113,7 +113,8 @@ def intervals(values: Sequence[Value], *, title: str, value_title: str) -> Figur
                 label=kind,
             )
         ends = [0.0, *(each.value for each in values)]
-        room = MOST_BEYOND * (max(ends) - min(ends)) or 1.0
+        widths = sorted(each.high - each.low for each in values)
+        room = MOST_BEYOND * max(max(ends) - min(ends), widths[(len(widths) - 1) // 2])
         low, high = min(ends) - room, max(ends) + room
         furthest = min(each.low for each in values), max(each.high for each in values)
         if cut := beyond(*furthest, low, high, "%" if "%" in value_title else ""):

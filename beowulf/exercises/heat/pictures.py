@@ -88,8 +88,8 @@ def _overlap(record: Record) -> Figure:
         series[row]["at best, the lesser of both hidden"] = float(f"{1e3 * hidden:.3g}")
     return figures.bars(
         series,
-        title="Your overlapped step, and what it gains (the median of equation 1, pass by pass)",
-        value_title="median of the slowest rank (ms)",
+        title="Your overlapped step, and its gain by equation 1",
+        value_title="median of the slowest rank (ms); the gain is the median over all passes",
     )
 
 
