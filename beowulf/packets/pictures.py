@@ -53,8 +53,11 @@ def bytes_over_time(capture: Path | str, *, names: Mapping[str, str] | None = No
             times = f"{len(again)} segments" if len(again) else "nothing"
             said.append(f"{label}: {total} bytes, {times} retransmitted.")
         axes.set_ylim(bottom=0)
-        if busiest:
-            axes.set_xlim(*_busy([lines[label] for label in busiest]))
+        if busiest:  # when they send, not the start and the end of the capture
+            every = pd.concat([lines[label] for label in busiest])
+            when = pd.concat([every["time_s"].quantile([0.01, 0.99]), every["time_s"][every["again"]]])
+            room = 0.1 * (when.max() - when.min()) or 0.001
+            axes.set_xlim(when.min() - room, when.max() + room)
         axes.xaxis.set_major_formatter(look.number_tick)
         axes.yaxis.set_major_formatter(look.number_tick)
         look.titles(axes, title, "time since the first packet (s)", "payload so far (bytes)")
@@ -66,19 +69,6 @@ def bytes_over_time(capture: Path | str, *, names: Mapping[str, str] | None = No
     pieces = [lines[label].assign(direction=label)[columns] for label in busiest]
     table = pd.concat(pieces) if pieces else pd.DataFrame(columns=columns)
     return Figure(drawing, title, f"{title}. {' '.join(said) or 'No payload.'}", table)
-
-
-def _busy(lines: list[pd.DataFrame]) -> tuple[float, float]:
-    """When these directions send all but the first and the last hundredth of their payload, and what they repeat."""
-
-    def when(line: pd.DataFrame, share: float) -> float:
-        return float(line["time_s"][line["sent_bytes"] >= share * line["sent_bytes"].iloc[-1]].iloc[0])
-
-    since, until = min(when(line, 0.01) for line in lines), max(when(line, 0.99) for line in lines)
-    again = [float(time) for line in lines for time in line["time_s"][line["again"]]]
-    since, until = min([since, *again]), max([until, *again])
-    room = 0.1 * (until - since) or 0.001
-    return since - room, until + room
 
 
 def _cumulative(capture: Path | str, names: Mapping[str, str]) -> dict[str, pd.DataFrame]:

@@ -97,25 +97,10 @@ def waits(
     found = found.astype({name: "int64" for name in columns if name != "kind"})
     # On machines with clocks of their own it is not known how long a call that never ended went on.
     found = found[(found["waited_ns"] >= SHORTEST_NS) | (found["kind"] == NEVER_ENDED)]
-    # A wait for several messages lasts as long as the last of them makes it.
+    # A wait for several messages lasts as long as the last of them makes it; one for the same rank has one name.
     found = found.sort_values("waited_ns", ascending=False)
-    found = found.drop_duplicates(["event", "kind"])
-    return _one_at_a_time(found).sort_values("waited_ns", ascending=False, ignore_index=True)
-
-
-def _one_at_a_time(found: pd.DataFrame) -> pd.DataFrame:
-    """In one call and for one rank, a wait during a longer one is the same wait; the longest come first."""
-    several = found[found.duplicated(["event", "cause"], keep=False)]
-    taken: dict[tuple[int, int], list[tuple[int, int]]] = {}
-    hidden = []
-    for index, row in several.to_dict("index").items():
-        since, until = row["since_ns"], row["since_ns"] + row["waited_ns"]
-        others = taken.setdefault((row["event"], row["cause"]), [])
-        if any(since < end and until > begin for begin, end in others):
-            hidden.append(index)
-        else:
-            others.append((since, until))
-    return found.drop(index=hidden)
+    found = found.drop_duplicates(["event", "kind"]).drop_duplicates(["event", "cause"])
+    return found.sort_values("waited_ns", ascending=False, ignore_index=True)
 
 
 def _never_ended(table: pd.DataFrame) -> pd.DataFrame:

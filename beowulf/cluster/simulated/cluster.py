@@ -58,14 +58,12 @@ set -o pipefail
     "--cfg=smpi/send-is-detached-thresh:$limit" "--cfg=smpi/async-small-thresh:$limit" "$@" \\
     2>&1 >&3 3>&- |
     awk '/Deadlock detected/ {{ bad = 1; next }}
-        bad && match($0, /Actor [0-9]+ [(][^@]*/) {{ rank = substr($0, RSTART, RLENGTH); sub(/.*[^0-9]/, "", rank)
-            if (++count <= {shown}) who = who (count > 1 ? ", " : "") rank; next }}
+        bad && match($0, /Actor [0-9]+ [(][^@]*/) {{ rank = substr($0, RSTART, RLENGTH)
+            sub(/.*[^0-9]/, "", rank); if (++count < 10) who = who " " (count < 9 ? rank : "...") }}
         bad {{ next }}
         {{ print; fflush() }}
-        END {{ more = count > {shown} ? " and " (count - {shown}) " more" : ""
-            if (bad) print "{deadlock}" (count ? " Waiting ranks: " who more "." : ""); exit bad }}' >&2; }} 3>&1
+        END {{ if (bad) print "{deadlock}" (who ? " Waiting ranks:" who "." : ""); exit bad }}' >&2; }} 3>&1
 """
-SHOWN = 8  # ranks of a deadlock
 DEADLOCK = "A deadlock: ranks wait for each other, and none of their calls can end."
 
 
@@ -115,7 +113,6 @@ def _lay_out(platform: Platform, folder: Path) -> None:
             eager=EAGER_LIMIT,
             usual=platform.eager_bytes,
             deadlock=DEADLOCK,
-            shown=SHOWN,
             smpirun=shutil.which(SMPIRUN),
             xml=PLATFORM_XML,
         )

@@ -134,7 +134,7 @@ def test_what_is_not_allowed_is_refused_with_its_name(source: str, said: str) ->
     assert "/tmp" not in str(refused.value)
 
 
-def test_a_step_of_nothing_says_which_cell_to_run() -> None:
+def test_without_a_record_a_step_says_which_cell_to_run() -> None:
     assert "run the cell with `stairs.measure`" in stairs.says(None, "tree")
 
 
@@ -147,8 +147,7 @@ def test_a_busy_machine_is_refused_before_a_calibration_is_measured(
         need_quiet()
     monkeypatch.setattr(host_state, "now", lambda: {**busy, "load_1min": 0.1})
     need_quiet()
-    given = lab.given.record("E1")
-    assert of(given).sizes
+    assert of(lab.given.record("E1")).sizes
 
 
 @pytest.mark.nightly
