@@ -27,24 +27,17 @@ def find(name: str) -> Path | None:
     """The file that may be shown under this name: a text, what a text links to, or one of the labs' programs."""
     root = paths.root()
     file = (root / name).resolve()
-    below = any(file.is_relative_to(root / folder) for folder in ("labs", "docs"))
-    shown = (below and file.suffix in SHOWN) or file in _texts() or file in _linked()
+    near = file.parent == root or any(file.is_relative_to(root / each) for each in ("labs", "docs"))
+    shown = (near and file.suffix in SHOWN) or file in _linked()
     return file if shown and file.is_file() else None
-
-
-def _texts() -> list[Path]:
-    root = paths.root()
-    return [*root.glob("*.md"), *root.glob("docs/*.md"), *root.glob("labs/*/README.md")]
 
 
 @cache
 def _linked() -> frozenset[Path]:
     """The files to which texts link, wherever they are."""
-    return frozenset(
-        (text.parent / link).resolve()
-        for text in _texts()
-        for link in LINK.findall(text.read_text(encoding="utf-8"))
-    )
+    texts = [each for many in ("*.md", "docs/*.md", "labs/*/*.md") for each in paths.root().glob(many)]
+    links = [(text, link) for text in texts for link in LINK.findall(text.read_text("utf-8"))]
+    return frozenset((text.parent / link).resolve() for text, link in links)
 
 
 def html(file: Path) -> str:

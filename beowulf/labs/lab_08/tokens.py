@@ -47,10 +47,7 @@ STRIPED_SIZES = (4, 16, 64, 256, 512, 1024)
 STRIPING = "striping"  # the knob
 SATURATED = 0.8  # of the highest rate
 PLACE = ["networks", "demand", "size_bytes"]
-ONE_NETWORK = (
-    "This cluster has one network, and the paper compares it with a second one: `beowulf up --networks 2 --rate"
-    " 10mbit` boots both."
-)
+TWO_NETWORKS = "`beowulf up --networks 2 --rate 10mbit` boots a cluster with two; then measure again."
 Key = tuple[int, int, int]  # of such places
 
 FULL, QUICK = (3, 10, 60), (2, 6, 25)  # launches, passes, ms at each place of the sweep
@@ -86,8 +83,8 @@ def plan(cluster: Cluster, *, quick: bool, striped: bool = False) -> Plan:
         if absent:
             measurement.points.append(Point({STRIPING: "on"}, facts={"absent": absent}))
         if len(networks) < 2:
-            measurement.warnings.append(ONE_NETWORK)
-            print(ONE_NETWORK, file=sys.stderr, flush=True)
+            measurement.warnings.append(f"This cluster has one network. {TWO_NETWORKS}")
+            print(measurement.warnings[-1], file=sys.stderr, flush=True)
         for number, (at, words) in product(range(launches), cases):
             own = ["--way", "sockets", *words, "--passes", passes]
             with ExitStack() as knob:
@@ -161,10 +158,7 @@ class Tokens:
     def need_two(self, networks: int = 2) -> None:
         """LabError where only one network was measured, and so many are asked for."""
         if networks > 1 and not {1, 2} <= {networks for networks, *_ in self.points}:
-            raise LabError(
-                "Only one network was measured.",
-                "`beowulf up --networks 2 --rate 10mbit` boots a cluster with two; then measure again.",
-            )
+            raise LabError("Only one network was measured.", TWO_NETWORKS)
 
     def rate(self, networks: int, demand: int, size: int) -> Summary:
         """MB/s of all pairs together."""
