@@ -113,10 +113,10 @@ def intervals(values: Sequence[Value], *, title: str, value_title: str) -> Figur
                 label=kind,
             )
         ends = [0.0, *(each.value for each in values)]
-        widths = sorted(each.high - each.low for each in values)
-        room = MOST_BEYOND * max(max(ends) - min(ends), widths[(len(widths) - 1) // 2])
+        widths = sorted([0.0, *(each.high - each.low for each in values)])
+        room = MOST_BEYOND * max(max(ends) - min(ends), widths[len(widths) // 2])
         low, high = min(ends) - room, max(ends) + room
-        furthest = min(each.low for each in values), max(each.high for each in values)
+        furthest = min([0.0, *(v.low for v in values)]), max([0.0, *(v.high for v in values)])
         if cut := beyond(*furthest, low, high, "%" if "%" in value_title else ""):
             axes.set_xlim(max(low, furthest[0]) - room / 20, min(high, furthest[1]) + room / 20)
         _finish(axes, names, title, "\n".join(filter(None, (value_title, cut))))
