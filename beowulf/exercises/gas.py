@@ -236,7 +236,8 @@ def drawn(one: Any, several: Any, steps: int) -> Figure:
             drawing.colorbar(shown, ax=axes, shrink=0.8, label=what)
             if values is not one:  # a rank has whole rows of tiles
                 borders = [len(values) * rank / RANKS - 0.5 for rank in range(1, RANKS)]
-                axes.hlines(borders, *axes.get_xlim(), color="#404040", linestyle="--", linewidth=1)
+                colour = "white" if look is gas else "#404040"
+                axes.hlines(borders, *axes.get_xlim(), color=colour, linestyle="--", linewidth=1)
     alt = f"The density of a blast after {steps} steps on one rank and on {RANKS}: " + (
         "there is no difference in any zone." if most == 0 else f"they differ by up to {most:.3g}."
     )
