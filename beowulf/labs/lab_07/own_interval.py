@@ -134,7 +134,7 @@ def judged(before: Sequence[float], after: Sequence[float], given: Sequence[floa
     if why := wrong_change(before, after, percent):
         return why
     if not low <= percent <= high:
-        return "its range does not hold its own change; the low end comes before the high one"
+        return "the change is not between the two ends; the low end comes before the high one"
     ours = ratio(list(zip(after, before, strict=True)))
     least, most = (100 * (end - 1) for end in (ours.low, ours.high))
     room = OF_WIDTH * max(most - least, LEAST_WIDTH)
@@ -156,7 +156,7 @@ def wrong_change(before: Sequence[float], after: Sequence[float], percent: float
     if abs(percent - middle) <= NEAR:
         return ""
     mistakes = {
-        "it is no per cent yet: 0.95 times is -5 %": (times, times - 1),
+        "it is not in per cent yet: 0.95 times is -5 %": (times, times - 1),
         "it divides before by after, or has the sign the wrong way round: shorter is negative": (
             100 * (median([1 / each for each in ratios]) - 1),
             -middle,
@@ -193,9 +193,9 @@ def _called(function: Any, before: list[float], after: list[float]) -> tuple[lis
     try:
         three = np.asarray(given, dtype=float)
     except (TypeError, ValueError):
-        return [], f"it gives no numbers, but {type(given).__name__}"
+        return [], f"it does not return numbers, but {type(given).__name__}"
     if three.shape != (3,):
-        return [], "it gives the change and both ends of its range: three numbers"
+        return [], "it returns three numbers: the change, and both ends of its range"
     if not np.isfinite(three).all():
-        return [], "one of its numbers is none"
+        return [], "one of its numbers is not finite"
     return three.tolist(), ""
