@@ -8,8 +8,8 @@ early root            the root of a reduce or gather comes before the last of th
 never ended           the rank was in this call when the run was stopped
 Nagle, delayed ACK    both sides have begun, but the sender's kernel keeps the message until the one before it is
                       acknowledged, and the receiver's kernel takes its time for that; seen in the packets
-rendezvous            both sides have begun, but a long message waits until the side that is needed next calls MPI again;
-                      where that is the rank that waits, it waits for itself
+rendezvous            both sides have begun, but a long message waits until the side that is needed next calls MPI again
+                      (a rank that was itself away from MPI waits for itself)
 """
 
 from __future__ import annotations
