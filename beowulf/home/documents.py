@@ -35,7 +35,9 @@ def find(name: str) -> Path | None:
 @cache
 def _linked() -> frozenset[Path]:
     """The files to which texts link, wherever they are."""
-    texts = [each for many in ("*.md", "docs/*.md", "labs/*/*.md") for each in paths.root().glob(many)]
+    texts = [
+        each for many in ("*.md", "docs/*.md", "labs/*/*.md") for each in paths.root().glob(many)
+    ]
     links = [(text, link) for text in texts for link in LINK.findall(text.read_text("utf-8"))]
     return frozenset((text.parent / link).resolve() for text, link in links)
 

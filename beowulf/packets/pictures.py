@@ -55,7 +55,9 @@ def bytes_over_time(capture: Path | str, *, names: Mapping[str, str] | None = No
         axes.set_ylim(bottom=0)
         if busiest:  # when they send, not the start and the end of the capture
             every = pd.concat([lines[label] for label in busiest])
-            when = pd.concat([every["time_s"].quantile([0.01, 0.99]), every["time_s"][every["again"]]])
+            when = pd.concat(
+                [every["time_s"].quantile([0.01, 0.99]), every["time_s"][every["again"]]]
+            )
             room = 0.1 * (when.max() - when.min()) or 0.001
             axes.set_xlim(when.min() - room, when.max() + room)
         axes.xaxis.set_major_formatter(look.number_tick)

@@ -150,8 +150,7 @@ static void tokens(int way, long size, int demand, double seconds, unsigned char
     check(MPI_Reduce(&mine, &all, 1, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD));
     if (my_rank() == 0 && !as_lines)
         printf("%d pair%s, tokens of %ld bytes: %.3f MB/s, %.0f tokens a second\n", demand,
-               demand > 1 ? "s" : "", size, 1e-6 * (double)(all * size) / took,
-               (double)all / took);
+               demand > 1 ? "s" : "", size, 1e-6 * (double)(all * size) / took, (double)all / took);
     else if (my_rank() == 0) {
         write_sample("token_s", took, all, pass);
         put_count("size_bytes", size);
@@ -180,8 +179,8 @@ static void barriers(double seconds, long pass) {
 }
 
 int main(int argc, char **argv) {
-    static const char *const KNOWN[] = {"--sizes", "--demand", "--networks", "--way",
-                                        "--ms",    "--passes", "--barrier",  "--lines", NULL};
+    static const char *const KNOWN[] = {"--sizes",  "--demand",  "--networks", "--way", "--ms",
+                                        "--passes", "--barrier", "--lines",    NULL};
     long sizes[MOST_SIZES], demands[MOST_DEMANDS];
     start_mpi(&argc, &argv);
     refuse_unknown(argc, argv, KNOWN);

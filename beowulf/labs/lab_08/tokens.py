@@ -47,7 +47,9 @@ STRIPED_SIZES = (4, 16, 64, 256, 512, 1024)
 STRIPING = "striping"  # the knob
 SATURATED = 0.8  # of the highest rate
 PLACE = ["networks", "demand", "size_bytes"]
-TWO_NETWORKS = "`beowulf up --networks 2 --rate 10mbit` boots a cluster with two; then measure again."
+TWO_NETWORKS = (
+    "`beowulf up --networks 2 --rate 10mbit` boots a cluster with two; then measure again."
+)
 Key = tuple[int, int, int]  # of such places
 
 FULL, QUICK = (3, 10, 60), (2, 6, 25)  # launches, passes, ms at each place of the sweep
