@@ -196,7 +196,7 @@ def longest_waits(found: Analysis) -> RenderableType:
             found.name(row["event"]),
             row["kind"],
             "itself" if row["cause"] == row["rank"] else row["cause"],
-            _ms(row["waited_ns"]),
+            "> " * (row["kind"] == reasons.NEVER_ENDED) + _ms(row["waited_ns"]),
         )
         for row in found.waits.head(SHOWN).to_dict("records")
     ]

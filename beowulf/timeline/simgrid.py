@@ -30,6 +30,7 @@ COLLECTIVES = (
     "MPI_Barrier MPI_Bcast MPI_Reduce MPI_Allreduce MPI_Scan MPI_Exscan MPI_Gather MPI_Gatherv MPI_Scatter MPI_Scatterv"
     " MPI_Allgather MPI_Allgatherv MPI_Alltoall MPI_Alltoallv MPI_Reduce_scatter MPI_Reduce_scatter_block"
 ).split()
+SEEN_NS = 1_000_000  # simulated time stands still in a deadlock, and a call that never ends is to be seen
 NOT_SHOWN = ("MPI_Init", "computing", "sleeping")  # a rank's run begins when MPI_Init is over
 
 
@@ -60,12 +61,14 @@ def read(file: Path) -> Trace:
             f"{file} has no rank in it.", "Was it written with `--cfg=tracing/smpi:yes`?"
         )
     names = tuple(dict.fromkeys(call.name for each in calls.values() for call in each))
+    stuck = [str(ranks[name]) for name, each in calls.items() if any(c.flags for c in each)]
     return Trace(
         tuple(
             _rank(number, len(ranks), calls[name], begins[name], names)
             for name, number in ranks.items()
         ),
         None,
+        (f"Ranks in a call that never ends: {', '.join(stuck)}.",) if stuck else (),
         details={"simulated": True},
     )
 
@@ -140,7 +143,7 @@ def _filled(
             here.receives.append((int(source) - 1, int(tag)))
     for rank, stack in stacks.items():  # of a run that was stopped
         for call in [each for each in stack if each.name not in NOT_SHOWN][:1]:
-            call.ended_ns, call.flags = last_ns, UNENDED
+            call.ended_ns, call.flags = last_ns + SEEN_NS, UNENDED
             calls[rank].append(call)
     return begins
 

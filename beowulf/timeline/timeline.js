@@ -267,10 +267,11 @@
     if (w !== undefined) lines.push(reason(w));
     return lines.join("\n");
   }
+  const lasts = (w) => (run.kinds[waits.kind[w]] === "never ended" ? "> " : "") + (waits.length[w] / 1e6).toFixed(3);
   function reason(w) {
     const m = waits.message[w];
     const what = m >= 0 ? ` (its message of ${messages.bytes[m].toLocaleString("en")} bytes, tag ${messages.tag[m]})` : "";
-    return `waits ${(waits.length[w] / 1e6).toFixed(3)} ms: ${run.kinds[waits.kind[w]]}` +
+    return `waits ${lasts(w)} ms: ${run.kinds[waits.kind[w]]}` +
       (waits.cause[w] < 0 ? "" : `, for ${waits.cause[w] === waits.rank[w] ? "itself" : `rank ${waits.cause[w]}`}${what}`);
   }
   function select(k, from, to, text) {
@@ -373,7 +374,7 @@
     const row = body.insertRow();
     for (const text of [ms(waits.since[w]), waits.rank[w], run.calls[bars.call[waits.bar[w]]], run.kinds[waits.kind[w]],
       waits.cause[w] < 0 ? "" : waits.cause[w] === waits.rank[w] ? "itself" : waits.cause[w],
-      (waits.length[w] / 1e6).toFixed(3)]) row.insertCell().textContent = text;
+      lasts(w)]) row.insertCell().textContent = text;
     const button = document.createElement("button");
     button.textContent = "show";
     button.setAttribute("aria-label", `show wait ${w + 1} in the timeline`);

@@ -59,7 +59,7 @@ set -o pipefail
     2>&1 >&3 3>&- |
     awk '/Deadlock detected/ {{ bad = 1; next }}
         bad && match($0, /Actor [0-9]+ [(][^@]*/) {{ rank = substr($0, RSTART, RLENGTH)
-            sub(/.*[^0-9]/, "", rank); if (++count < 10) who = who " " (count < 9 ? rank : "...") }}
+            sub(/.*[^0-9]/, "", rank); if (++count < 10) who = who " " (count < 9 ? rank : "and more") }}
         bad {{ next }}
         {{ print; fflush() }}
         END {{ if (bad) print "{deadlock}" (who ? " Waiting ranks:" who "." : ""); exit bad }}' >&2; }} 3>&1

@@ -89,7 +89,7 @@ def _overlap(record: Record) -> Figure:
     return figures.bars(
         series,
         title="Your overlapped step, and its gain by equation 1",
-        value_title="median of the slowest rank (ms); the gain is the median over all passes",
+        value_title="median of the slowest rank (ms)\nThe gain is the median of equation 1, pass by pass.",
     )
 
 
