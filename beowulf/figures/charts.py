@@ -115,6 +115,8 @@ def lines(
     lines only show which belong together. Groups named in `marks`, such as points that a paper prints, have no line
     and no interval. It is drawn on a paper of its own, unless `axes` are given.
     """
+    from matplotlib.ticker import MaxNLocator
+
     x_title, y_title = x_title or titled(x), y_title or titled(y)
     groups: list[tuple[Any, pd.DataFrame]] = [("", table)]
     if by:
@@ -152,7 +154,7 @@ def lines(
         if x_log or x.startswith("size_"):
             size_ticks(axes, table[x], log=x_log, in_bytes=x.endswith("_bytes"))
         elif table[x].dtype.kind == "i":  # there are no 2.25 nodes
-            axes.xaxis.get_major_locator().set_params(integer=True)
+            axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         cut = ""
         if y_log:
             axes.set_yscale("log")

@@ -30,7 +30,9 @@ COLLECTIVES = (
     "MPI_Barrier MPI_Bcast MPI_Reduce MPI_Allreduce MPI_Scan MPI_Exscan MPI_Gather MPI_Gatherv MPI_Scatter MPI_Scatterv"
     " MPI_Allgather MPI_Allgatherv MPI_Alltoall MPI_Alltoallv MPI_Reduce_scatter MPI_Reduce_scatter_block"
 ).split()
-SEEN_NS = 1_000_000  # simulated time stands still in a deadlock, and a call that never ends is to be seen
+SEEN_NS = (
+    1_000_000  # simulated time stands still in a deadlock, and a call that never ends is to be seen
+)
 NOT_SHOWN = ("MPI_Init", "computing", "sleeping")  # a rank's run begins when MPI_Init is over
 
 

@@ -178,7 +178,9 @@ def test_a_step_of_simulated_ranks_has_a_timeline_whose_waits_go_up_the_tree(
     assert sorted((int(m.source), int(m.to)) for m in found.messages.itertuples())[:1] == [(0, 1)]
     assert len(found.trace.ranks) == 4
     assert {int(wait.cause) for wait in found.waits.itertuples()} <= set(range(4))
-    source.write_text(tree("MPI_Recv(data, bytes, MPI_BYTE, !rank, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);"))
+    source.write_text(
+        tree("MPI_Recv(data, bytes, MPI_BYTE, !rank, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);")
+    )
     stuck = stairs.timeline("tree", source, ranks=4).found
     assert set(stuck.waits["kind"]) == {"never ended"}
     assert stuck.warnings == ["Ranks in a call that never ends: 0, 1, 2, 3."]
