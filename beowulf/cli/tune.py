@@ -163,14 +163,10 @@ def revert(force: Force = False) -> None:
 
 
 @app.command("log")
-def log_(
-    every: Annotated[
-        bool, typer.Option("--all", help="Also all older ones that are put back.")
-    ] = False,
-) -> None:
+def log_() -> None:
     """Show the changes that are not put back and the newest others: what was there before, and what became of it.
 
-    Example: beowulf tune log --all
+    Example: beowulf tune log
     """
     from beowulf.cluster import here
     from beowulf.tuning import log
@@ -182,9 +178,8 @@ def log_(
         print("No knob has been turned.")
         return
     rows: list[tuple[str, ...]] = [("when", "knob", "set to", "was", "now it is")]
-    older = [] if every else [entry for entry in entries[:-NEWEST] if not entry.open]
-    if older:
-        print(f"{len(older)} older changes are put back: `beowulf tune log --all` shows them.")
+    if older := [entry for entry in entries[:-NEWEST] if not entry.open]:
+        print(f"{len(older)} older changes were put back.")
     for entry in (entry for entry in entries if entry not in older):
         where = f" (not yet {', '.join(entry.open)})" if entry.to_revert and entry.open else ""
         was = tune_tables.now(entry.before)

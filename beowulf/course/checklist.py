@@ -73,9 +73,7 @@ class Line:
     @property
     def worth(self) -> str:
         """The points, or only how many there are."""
-        return (
-            f"{self.of:g}" if self.points is None else f"{round(self.points, 2):g} of {self.of:g}"
-        )
+        return f"{self.of:g}" if self.points is None else f"{self.points:.3g} of {self.of:g}"
 
 
 @dataclass(frozen=True)

@@ -248,15 +248,6 @@ def test_far_intervals_of_values_are_cut_and_nodes_are_whole_numbers() -> None:
     assert all(tick == int(tick) for tick in ticks)
 
 
-def test_many_lines_have_their_legend_below_them() -> None:
-    rows = [(x, x, f"way {number}") for number in range(6) for x in (1, 2)]
-    table = pd.DataFrame(rows, columns=["size", "time_us", "way"])
-    drawing = figures.lines(table, "size", "time_us", "way", title="t").drawing
-    drawing.draw_without_rendering()
-    [legend], [axes] = drawing.legends, drawing.axes
-    assert legend.get_window_extent().y1 < axes.get_window_extent().y0
-
-
 def test_an_empty_message_stands_on_a_logarithmic_axis_too_and_marks_on_each_other_differ() -> None:
     axes = noisy(25).drawing.axes[0]
     first, second = (axes.transData.transform((x, 1))[0] for x in (0, 10))

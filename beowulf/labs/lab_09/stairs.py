@@ -248,9 +248,7 @@ def says(record: Record | None, name: str) -> str:
     function = BY_NAME[name].function
     outcome = found(record).get(name) if record else None
     if outcome is None:
-        return (
-            f"{function} was not simulated: run the cell with `stairs.measure`, until it compiles."
-        )
+        return f"{function} was not simulated: run the cell with `stairs.measure`."
     if outcome.why:
         return f"{function}: {outcome.why}"
     if name not in targets():
