@@ -27,6 +27,7 @@ from beowulf.cluster.namespaces import cluster as namespaces
 from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.course import lab_file, personal_code
 from beowulf.desk import jupyter
+from beowulf.home import documents
 
 SLUG, NAME = "01-validation", "validation.ipynb"
 LINK = re.compile(r'(?:href|src)="([^"]+)"')
@@ -109,6 +110,15 @@ def test_every_page_that_the_home_page_links_to_is_there_with_its_pictures(serve
         for picture in re.findall(r'<img src="([^"]+)"', text):
             shown = served.page(urljoin(link, picture))
             assert "<svg" in shown or shown[1:4] == "PNG", (link, picture)
+
+
+def test_what_texts_link_to_is_shown() -> None:
+    root = paths.root()
+    for text in [*root.glob("docs/*.md"), *root.glob("labs/*/README.md")]:
+        for link in documents.LINK.findall(text.read_text()):
+            place = (text.parent / link).resolve()
+            if "://" not in link and not place.is_dir():
+                assert documents.find(str(place.relative_to(root))), (text.name, link)
 
 
 def test_nothing_but_texts_and_what_they_show_is_served(served: Served) -> None:

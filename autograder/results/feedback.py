@@ -194,7 +194,7 @@ class _Row:
 
     @property
     def reached(self) -> str:
-        return f"{'–' if self.points is None else f'{self.points:g}'} of {self.of:g}"
+        return f"{'–' if self.points is None else f'{self.points:.3g}'} of {self.of:g}"
 
 
 @dataclass(frozen=True)

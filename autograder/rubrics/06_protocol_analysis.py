@@ -62,7 +62,7 @@ def row_cost(
 ) -> Score:
     """A point each for the packets of a step, the bytes of a row on the wire, and what of them is overhead.
 
-    `tolerance` is in points of a per cent, for the overhead.
+    `tolerance` is in percentage points, for the overhead.
     """
     expected = ", ".join(f"{name}: {facts[name]:.1f}" for name in OF_A_ROW) + f" (by {by})"
     if other := _of_another(submission, facts):

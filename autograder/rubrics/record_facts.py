@@ -143,12 +143,17 @@ def near(
         room = max(tolerance, tolerance_percent / 100 * abs(value))
         return is_near(submission, name, value, room)
 
-    points, shown = 0, []
+    wrong, shown = [], []
     for name, value in wanted.items():
         first, *others = value if isinstance(value, tuple) else (value,)
-        points += any(right(name, each) for each in (first, *others))
+        if not any(right(name, each) for each in (first, *others)):
+            wrong.append(name)
         shown.append(f"{name}: {first if isinstance(first, str) else f'{first:.6g}'}")
-    return Score(points, len(wanted), given(submission, *wanted), f"{', '.join(shown)} ({by})")
+    found = given(submission, *wanted)
+    if 0 < len(wrong) < len(wanted):
+        found += f"; not right: {', '.join(wrong)}"
+    points = len(wanted) - len(wrong)
+    return Score(points, len(wanted), found, f"{', '.join(shown)} ({by})")
 
 
 def numbers_and_words(*names: str) -> Judge:

@@ -64,7 +64,7 @@ class Score:
             for name, text in rows.items()
             if text
         )
-        reached = f"{self.points:g} of {self.of:g} {'point' if self.of == 1 else 'points'}"
+        reached = f"{self.points:.3g} of {self.of:g} {'point' if self.of == 1 else 'points'}"
         if self.outcome:
             reached += f", {as_html(self.outcome)}"
         caption = f'<caption style="{_CAPTION}">{reached}</caption>'

@@ -113,10 +113,10 @@ class _Check:
 
     def _missing(self, name: str) -> State | None:
         """What has to be measured, sealed or drawn first."""
-        states = map(self._missing_of, self.needs.get(name, ()))
+        states = (self._missing_of(need, name) for need in self.needs.get(name, ()))
         return next(filter(None, states), None)
 
-    def _missing_of(self, need: Need) -> State | None:
+    def _missing_of(self, need: Need, name: str) -> State | None:
         study, variant = need
         handed_in = self.work.submission
         records = handed_in.measured(study, variant)
@@ -126,7 +126,7 @@ class _Check:
             return None if records else ("plot missing", "Draw it, and keep it by its cell.")
         whole = [record for record in records if record.complete]
         if not records:
-            return "Record missing", self._not_measured(need)
+            return "Record missing", self._not_measured(need, self.work.lab.questions[name].read)
         if not whole and study in STUDIES:
             return "Record missing", f"{records[0].file_name} was cut short: measure it again."
         places = [place for place, each in enumerate(handed_in.records) if each in whole]
@@ -149,15 +149,14 @@ class _Check:
         """The predictions that were sealed beside this notebook."""
         return predictions.sealed_in(self.work.folder / RECORDS)
 
-    def _not_measured(self, need: Need) -> str:
+    def _not_measured(self, need: Need, section: str) -> str:
         study, variant = need
         stem = f"{study}-{variant}-" if variant else f"{study}-"
         for bad in self.work.submission.unreadable:
             if bad.file.startswith(stem):
                 return f"{bad.why} Measure it again."
         if variant or study not in STUDIES:
-            named = f"{study}, variant {variant}" if variant else study
-            return f"Run the cell that makes the Record {named}."
+            return f"Run the cell that measures in section {section!r}."
         return f"Run the cell that measures {study}, or `beowulf study {study}`."
 
     def _names(self, name: str) -> list[tuple[str, str]]:

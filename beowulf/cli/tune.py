@@ -19,6 +19,7 @@ app = typer.Typer(
     invoke_without_command=True,
     help="Turn the knobs that latency may depend on, one at a time.",
 )
+NEWEST = 10  # of the log
 KNOB = Annotated[str, typer.Argument(help="The knob's name, such as firewall.")]
 
 
@@ -163,7 +164,7 @@ def revert(force: Force = False) -> None:
 
 @app.command("log")
 def log_() -> None:
-    """Show every change that was made, what was there before, and what became of it.
+    """Show the changes that are not put back and the newest others: what was there before, and what became of it.
 
     Example: beowulf tune log
     """
@@ -177,7 +178,9 @@ def log_() -> None:
         print("No knob has been turned.")
         return
     rows: list[tuple[str, ...]] = [("when", "knob", "set to", "was", "now it is")]
-    for entry in entries:
+    if older := [entry for entry in entries[:-NEWEST] if not entry.open]:
+        print(f"{len(older)} older changes were put back.")
+    for entry in (entry for entry in entries if entry not in older):
         where = f" (not yet {', '.join(entry.open)})" if entry.to_revert and entry.open else ""
         was = tune_tables.now(entry.before)
         rows.append((entry.at, entry.knob, entry.value, was, f"{entry.fate}{where}"))

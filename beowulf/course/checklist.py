@@ -73,7 +73,7 @@ class Line:
     @property
     def worth(self) -> str:
         """The points, or only how many there are."""
-        return f"{self.of:g}" if self.points is None else f"{self.points:g} of {self.of:g}"
+        return f"{self.of:g}" if self.points is None else f"{self.points:.3g} of {self.of:g}"
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class Checklist:
         points = sum(line.points or 0.0 for line in self.lines)
         by_hand = sum(line.of for line in self.lines if line.points is None)
         of = sum(line.of for line in self.lines) - by_hand
-        return f"{found} Points: {points:g} of {of:g}" + (
+        return f"{found} Points: {round(points, 2):g} of {of:g}" + (
             f"; {by_hand:g} more are given by a person." if by_hand else "."
         )
 

@@ -148,7 +148,7 @@ def serve(name: str, port: int, *, open_browser: bool) -> None:
         if machines is None:
             module(kind_here()).down()
         sentence = "The cluster is down." if machines is None else "The machines go on running."
-        print(sentence, "Your work is in", notebook.parent, flush=True)
+        print(sentence, "Your work is in", notebook.parent.parent, flush=True)
 
 
 def _booted(slug: str) -> Cluster:

@@ -108,6 +108,9 @@ def fit_tables() -> None:
 
     shell: Any = get_ipython()
     if shell:
+        import numpy as np
+
+        np.set_printoptions(legacy="1.25")  # -12.3, not np.float64(-12.3)
         formatters = shell.display_formatter.formatters
         formatters["text/html"].for_type_by_name("pandas", "DataFrame", fitted)
         if type(shell).__name__ == "TerminalInteractiveShell":

@@ -121,7 +121,7 @@ class OnEngine:
         except KeyError:
             return f"there is no function {name}", None
         except (OSError, TypeError):
-            return f"{name} is no function that a cell defines", None
+            return f"{name} is not a function that a cell defines", None
 
     def record(self, folder: str) -> tuple[str, Any]:
         """Begin to record MPI calls into a folder (beowulf/timeline/recorder.c), or end it where none is named."""

@@ -51,7 +51,7 @@ def called(function: Any, name: str, arguments: Sequence[Any]) -> tuple[float | 
 def result(function: Any, *arguments: Any) -> tuple[Any, str]:
     """What a function gives; None and the reason when it gives nothing."""
     if not callable(function):
-        return None, f"it is no function, but {type(function).__name__}"
+        return None, f"it is not a function, but {type(function).__name__}"
     try:
         given = function(*arguments)
     except Exception as problem:

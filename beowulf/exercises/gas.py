@@ -211,23 +211,33 @@ def images(cluster: Cluster, program: Path, ranks: int, steps: int, every: int) 
 
 
 def drawn(one: Any, several: Any, steps: int) -> Figure:
-    """Three pictures side by side: one rank, four, and where they differ."""
+    """Three pictures side by side: one rank, four with their borders dashed, and where they differ: white is 0."""
     import matplotlib.pyplot as plt
     import pandas as pd
 
     from beowulf.figures.look import Figure, style
 
     apart = np.abs(several - one)
+    most = float(apart.max())
+    # One scale for both gases. The one of a difference begins at 0, also where there is none.
+    gas: dict[str, Any] = {"cmap": "viridis", "vmin": one.min(), "vmax": one.max()}
+    difference: dict[str, Any] = {"cmap": "Reds", "vmin": 0, "vmax": most or 1}
+    pictures = (
+        ("one rank", one, gas, "density"),
+        (f"{RANKS} ranks", several, gas, "density"),
+        ("difference", apart, difference, "difference of density"),
+    )
     with style():
         drawing, places = plt.subplots(1, 3, figsize=(10.5, 3.4), layout="constrained")
-        for axes, values, name in zip(
-            places, (one, several, apart), ("one rank", f"{RANKS} ranks", "difference"), strict=True
-        ):
-            shown = axes.imshow(values, origin="lower", cmap="viridis")
+        for axes, (name, values, look, what) in zip(places, pictures, strict=True):
+            shown = axes.imshow(values, origin="lower", **look)
             axes.set(title=name, xticks=[], yticks=[])
             axes.grid(visible=False)
-            drawing.colorbar(shown, ax=axes, shrink=0.8)
-    most = float(apart.max())
+            drawing.colorbar(shown, ax=axes, shrink=0.8, label=what)
+            if values is not one:  # a rank has whole rows of tiles
+                borders = [len(values) * rank / RANKS - 0.5 for rank in range(1, RANKS)]
+                colour = "white" if look is gas else "#404040"
+                axes.hlines(borders, *axes.get_xlim(), color=colour, linestyle="--", linewidth=1)
     alt = f"The density of a blast after {steps} steps on one rank and on {RANKS}: " + (
         "there is no difference in any zone." if most == 0 else f"they differ by up to {most:.3g}."
     )

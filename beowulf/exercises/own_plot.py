@@ -192,8 +192,8 @@ def _sentences(points: Sequence[Point], wants: Wants) -> list[str]:
     """What the plot holds, and what it lacks."""
     facts = best([point.facts for point in points], wants)
     lines = facts["lines"]
-    drawn = ", ".join(f"{each['label'] or 'no name'} ({each['points']})" for each in lines)
-    said = [f"Your plot has {_counted(len(lines), 'line')}, with so many points: {drawn}."]
+    drawn = (f"{each['label'] or 'unnamed'} with {each['points']} points" for each in lines)
+    said = [f"Your plot has {_counted(len(lines), 'line')}: {', '.join(drawn)}."]
     lacks = [each for part in remarks(facts, wants).values() for each in part]
     return [*said, *lacks] if lacks else [*said, "It has all that was asked for."]
 

@@ -7,6 +7,7 @@ before the first message and after the last one is left out.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,7 +62,8 @@ def timeline(cluster: Cluster, record: Record, run: str) -> Page | Any:
             " recorded. This is what the Record says of its longest waits."
         )
         return waits(record, run)
-    return Page(analysed(place))
+    found = analysed(place)
+    return Page(replace(found, details={**found.details, "program": f"{found.program}, {run}"}))
 
 
 def analysed(trace: Path) -> Analysis:

@@ -30,6 +30,7 @@ DECADES = 100.0
 MOST_ROOM = 0.75
 # In points: lines that do not tell a course, and by how much their marks stand out.
 THIN, LARGER = 0.6, 3.0
+MOST_WITHIN = 4  # entries of a legend within the axes
 
 
 def matrix(
@@ -114,13 +115,17 @@ def lines(
     lines only show which belong together. Groups named in `marks`, such as points that a paper prints, have no line
     and no interval. It is drawn on a paper of its own, unless `axes` are given.
     """
+    from matplotlib.ticker import MaxNLocator
+
     x_title, y_title = x_title or titled(x), y_title or titled(y)
     groups: list[tuple[Any, pd.DataFrame]] = [("", table)]
     if by:
         groups = list(table.groupby(by, sort=False))
     said = []
+    # Many entries would cover the lines: they are below them, where the paper is its own.
+    below = len(groups) > MOST_WITHIN and axes is None
     with style():
-        axes = axes or paper()[1]
+        axes = axes or paper(height=4.3 + 0.15 * len(groups) * below)[1]
         largest = 8.0 if len(groups) > 1 else 6.0
         for number, (label, each) in enumerate(groups):
             each = each.sort_values(x)
@@ -148,6 +153,8 @@ def lines(
         axes.xaxis.set_major_formatter(number_tick)
         if x_log or x.startswith("size_"):
             size_ticks(axes, table[x], log=x_log, in_bytes=x.endswith("_bytes"))
+        elif table[x].dtype.kind == "i":  # there are no 2.25 nodes
+            axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         cut = ""
         if y_log:
             axes.set_yscale("log")
@@ -158,7 +165,9 @@ def lines(
                 axes.axhline(0, color="#404040", linewidth=1, zorder=1.5)
         axes.yaxis.set_major_formatter(number_tick)
         titles(axes, title, "\n".join(filter(None, (x_title, cut))), y_title)
-        if by:
+        if below:
+            axes.figure.legend(loc="outside lower center", ncols=2, fontsize=9)
+        elif by:
             axes.legend(loc="best")
     alt = " ".join([f"{title}: {y_title} over {x_title}.", *said, cut]).strip()
     return Figure(cast("Drawing", axes.figure), title, alt, table)
@@ -219,9 +228,14 @@ def _height(
     margin = 0.05 * (top - bottom)
     bottom, top = bottom if from_zero else bottom - margin, top + margin
     axes.set_ylim(bottom, top)
+    return beyond(float(lows.min()), float(highs.max()), bottom, top, unit)
+
+
+def beyond(low: float, high: float, bottom: float, top: float, unit: str) -> str:
+    """A sentence if intervals go beyond these ends of an axis."""
     # Only of the side that is cut: the end of the other can be seen.
-    ends = [f"down to {_with_unit(lows.min(), unit)}"] if lows.min() < bottom else []
-    ends += [f"up to {_with_unit(highs.max(), unit)}"] if highs.max() > top else []
+    ends = [f"down to {_with_unit(low, unit)}"] if low < bottom else []
+    ends += [f"up to {_with_unit(high, unit)}"] if high > top else []
     return f"Intervals go beyond the picture, {' and '.join(ends)}." if ends else ""
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from beowulf.figures import look
+from beowulf.figures.charts import beyond
 from beowulf.figures.look import COLOURS, HATCHES, MARKERS, Figure
 
 if TYPE_CHECKING:
@@ -85,7 +86,10 @@ def timeline(bars: Mapping[str, Sequence[Part]], *, title: str, value_title: str
 
 
 def intervals(values: Sequence[Value], *, title: str, value_title: str) -> Figure:
-    """A mark for each value with its 95 % interval as a line; a line at zero; kinds differ in mark."""
+    """A mark for each value with its 95 % interval as a line; a line at zero; kinds differ in mark.
+
+    An interval that is far wider than the others, and than the values are apart, is cut, and a sentence below says so.
+    """
     import pandas as pd
 
     names = list(dict.fromkeys(value.name for value in values))
@@ -108,7 +112,14 @@ def intervals(values: Sequence[Value], *, title: str, value_title: str) -> Figur
                 capsize=4,
                 label=kind,
             )
-        _finish(axes, names, title, value_title)
+        ends = [0.0, *(each.value for each in values)]
+        widths = sorted([0.0, *(each.high - each.low for each in values)])
+        room = MOST_BEYOND * max(max(ends) - min(ends), widths[len(widths) // 2])
+        low, high = min(ends) - room, max(ends) + room
+        furthest = min([0.0, *(v.low for v in values)]), max([0.0, *(v.high for v in values)])
+        if cut := beyond(*furthest, low, high, "%" if "%" in value_title else ""):
+            axes.set_xlim(max(low, furthest[0]) - room / 20, min(high, furthest[1]) + room / 20)
+        _finish(axes, names, title, "\n".join(filter(None, (value_title, cut))))
         if any(kinds):
             _legend(drawing, len(kinds))
     said = "; ".join(map(_in_words, values))

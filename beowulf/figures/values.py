@@ -45,7 +45,8 @@ def bars(
     all_values = [value for each in series.values() for value in each.values()]
     begin = 1.0 if factors else 0.0
     with style():
-        room = 0.5 * len(published or {})  # for the legend
+        entries = (len(series) if grouped else 0) + len(published or {})
+        room = 0.25 * -(-entries // 2)  # for the legend
         drawing, axes = paper(height=1.3 + room + 0.38 * len(names) * max(1.0, 0.62 * len(series)))
         thick = 0.8 / max(len(series), 1)
         for number, (label, each) in enumerate(series.items()):
@@ -79,8 +80,8 @@ def bars(
             axes.set_xlim(0, None if any(all_values) else 1)
         axes.xaxis.set_major_formatter(number_tick)
         titles(axes, title, value_title, name_title)
-        if grouped:
-            axes.legend(loc="best")
+        if entries:  # below the axes, where it covers no bar
+            drawing.legend(loc="outside lower center", ncols=2)
     series = {**series, **(published or {})}
     alt = f"Bars of {value_title}. {title}. {_all_said(series)}."
     return Figure(drawing, title, alt, _as_table(series, value_title))

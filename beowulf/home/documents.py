@@ -14,8 +14,9 @@ from markdown_it.token import Token
 
 from beowulf import paths
 
-# What a text may link to. A lab.toml has the hints that `beowulf check --hint` opens one by one.
+# Shown below labs and docs. A lab.toml has the hints that `beowulf check --hint` opens one by one.
 SHOWN = (".md", ".svg", ".png", ".c", ".h", ".py")
+LINK = re.compile(r"\]\(([^)#\s]+)")
 STYLE = Path(__file__).with_name("pages.css")
 SCRIPT = Path(__file__).with_name("text.js")
 GLOSSARY = paths.root() / "docs" / "glossary.md"
@@ -23,13 +24,22 @@ CONTENTS_FROM = 4  # sections
 
 
 def find(name: str) -> Path | None:
-    """The file that may be shown under this name: one of the labs or the documentation, or a text at the top."""
+    """The file that may be shown under this name: a text, what a text links to, or one of the labs' programs."""
     root = paths.root()
     file = (root / name).resolve()
-    if file.suffix not in SHOWN or not file.is_file():
-        return None
-    below = any(file.is_relative_to(root / folder) for folder in ("labs", "docs"))
-    return file if below or (file.parent == root and file.suffix == ".md") else None
+    near = file.parent == root or any(file.is_relative_to(root / each) for each in ("labs", "docs"))
+    shown = (near and file.suffix in SHOWN) or file in _linked()
+    return file if shown and file.is_file() else None
+
+
+@cache
+def _linked() -> frozenset[Path]:
+    """The files to which texts link, wherever they are."""
+    texts = [
+        each for many in ("*.md", "docs/*.md", "labs/*/*.md") for each in paths.root().glob(many)
+    ]
+    links = [(text, link) for text in texts for link in LINK.findall(text.read_text("utf-8"))]
+    return frozenset((text.parent / link).resolve() for text, link in links)
 
 
 def html(file: Path) -> str:

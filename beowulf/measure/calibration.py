@@ -25,6 +25,7 @@ from beowulf.measure.quality import trouble
 from beowulf.measure.roundtrips import HALF, RECEIVE, SEND
 from beowulf.measure.statistics import summary
 from beowulf.record import Record
+from beowulf.this_machine import host_state
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -127,6 +128,16 @@ class Calibration:
             ),
             send_us=send,
             receive_us=min(self.receive_us, room - send),
+        )
+
+
+def need_quiet() -> None:
+    """LabError, before anything is measured, while the machine is too busy for a calibration."""
+    if reasons := host_state.busy(host_state.now()):
+        raise LabError(
+            f"A calibration needs a quiet machine, so nothing was measured: {' and '.join(reasons)}.",
+            "Close what else runs on this machine, wait a minute, and run this cell again. Or take the calibration"
+            ' that is given with the labs: write `e1 = lab.given.record("E1")` in place of the first two lines.',
         )
 
 

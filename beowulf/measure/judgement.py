@@ -83,10 +83,11 @@ def unjudged(record: Record, claims: Mapping[str, str], trouble: Sequence[str]) 
     ]
 
 
-def unmeasured(record: Record, claim: str, says: str) -> Verdict:
-    """The Verdict on a claim for which the Record has no samples, as after Ctrl-C."""
+def unmeasured(record: Record, claim: str, says: str, hint: str = "") -> Verdict:
+    """The Verdict on a claim for which the Record has no samples, as after Ctrl-C; `hint` names another cluster."""
     nothing = "The Record has no samples for it."
-    return verdict(record, claim, says, "inconclusive", nothing, advice=whole(record))
+    advice = hint if "beowulf up" in hint else whole(record)
+    return verdict(record, claim, says, "inconclusive", nothing, advice=advice)
 
 
 def together(outcomes: Sequence[Outcome]) -> Outcome:

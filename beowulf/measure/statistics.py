@@ -59,7 +59,7 @@ class Pairs:
         self.launches += [launch] * len(pairs)
 
     def ratio(self) -> Ratio:
-        """How often the first of each pair is the second; LabError when there are none."""
+        """How many times the second of each pair the first one is; LabError when there are none."""
         return ratio(self.values, launches=self.launches, busy=self.busy)
 
     def summary(self, of: Callable[[float, float], float], compared: float = 0.0) -> Summary:
@@ -105,7 +105,7 @@ def ratio(
     *,
     busy: bool = False,
 ) -> Ratio:
-    """How often the first of each pair is the second: 1.1 when it is 10 % more.
+    """How many times the second of each pair the first one is: 1.1 when it is 10 % more.
 
     `launches` is the launch of each pair, where several were taken, and `busy` says of what machine: see interval().
     """

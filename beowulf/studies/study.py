@@ -17,7 +17,6 @@ from beowulf.cluster.common.hydra import EAGER_LIMIT
 from beowulf.errors import LabError
 from beowulf.measure.judgement import unjudged, unmeasured, verdict
 from beowulf.measure.quality import NO_SAMPLES, trouble
-from beowulf.measure.statistics import WIDER
 from beowulf.record import Record
 from beowulf.this_machine.progress import Progress, no_progress
 from beowulf.verdict import OWN, Outcome, RestsOn, Verdict
@@ -246,8 +245,8 @@ class Study:
 def _verdict(record: Record, claim: Claim, facts: Any, troubles: Sequence[str]) -> Verdict:
     try:
         seen = claim.judge(facts)
-    except LabError:
-        return unmeasured(record, claim.name, claim.says)
+    except LabError as missing:
+        return unmeasured(record, claim.name, claim.says, missing.hint or "")
     bad = list(troubles) if claim.needs in ("intervals", "quiet samples") else []
     evidence = seen.evidence
     if (
@@ -255,7 +254,7 @@ def _verdict(record: Record, claim: Claim, facts: Any, troubles: Sequence[str]) 
         and seen.outcome != "inconclusive"
         and set(bad) <= set(record.load_before)
     ):
-        load = f"{' and '.join(bad)}, so intervals are {WIDER:g} times as wide" if bad else ""
+        load = f"clear in spite of the load ({' and '.join(bad)})" if bad else ""
         evidence, bad = "; ".join(filter(None, (evidence, load))), []
     advice = {"inconclusive": seen.advice, "contradicted": seen.hint}.get(seen.outcome, "")
     said = "its messages crossed no cable" if CABLE.part in record.warnings else ""

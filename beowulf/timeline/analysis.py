@@ -195,8 +195,8 @@ def longest_waits(found: Analysis) -> RenderableType:
             row["rank"],
             found.name(row["event"]),
             row["kind"],
-            row["cause"],
-            _ms(row["waited_ns"]),
+            "itself" if row["cause"] == row["rank"] else row["cause"],
+            "> " * (row["kind"] == reasons.NEVER_ENDED) + _ms(row["waited_ns"]),
         )
         for row in found.waits.head(SHOWN).to_dict("records")
     ]

@@ -322,9 +322,9 @@ def _sentence(view: _View) -> str:
         said.append("No rank waits for another one.")
     else:
         top = view.waits.iloc[0]
+        whom = "itself" if top["cause"] == top["rank"] else f"rank {top['cause']}"
         said.append(
-            f"The longest wait is {top['waited_ns'] / 1e6:.3f} ms of rank {top['rank']} for rank {top['cause']}:"
-            f" {top['kind']}."
+            f"The longest wait is {top['waited_ns'] / 1e6:.3f} ms of rank {top['rank']} for {whom}: {top['kind']}."
         )
     if view.packets:
         packets, nodes = view.packets

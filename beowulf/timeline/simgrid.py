@@ -18,6 +18,7 @@ from beowulf.timeline.trace import (
     PART,
     RECEIVES,
     SENDS,
+    UNENDED,
     WAITS,
     RankTrace,
     Trace,
@@ -29,6 +30,9 @@ COLLECTIVES = (
     "MPI_Barrier MPI_Bcast MPI_Reduce MPI_Allreduce MPI_Scan MPI_Exscan MPI_Gather MPI_Gatherv MPI_Scatter MPI_Scatterv"
     " MPI_Allgather MPI_Allgatherv MPI_Alltoall MPI_Alltoallv MPI_Reduce_scatter MPI_Reduce_scatter_block"
 ).split()
+SEEN_NS = (
+    1_000_000  # simulated time stands still in a deadlock, and a call that never ends is to be seen
+)
 NOT_SHOWN = ("MPI_Init", "computing", "sleeping")  # a rank's run begins when MPI_Init is over
 
 
@@ -39,6 +43,7 @@ class _Call:
     ended_ns: int = -1
     sends: list[tuple[int, int]] = field(default_factory=list)  # to which rank, tag
     receives: list[tuple[int, int]] = field(default_factory=list)
+    flags: int = 0
 
 
 def read(file: Path) -> Trace:
@@ -58,12 +63,14 @@ def read(file: Path) -> Trace:
             f"{file} has no rank in it.", "Was it written with `--cfg=tracing/smpi:yes`?"
         )
     names = tuple(dict.fromkeys(call.name for each in calls.values() for call in each))
+    stuck = [str(ranks[name]) for name, each in calls.items() if any(c.flags for c in each)]
     return Trace(
         tuple(
             _rank(number, len(ranks), calls[name], begins[name], names)
             for name, number in ranks.items()
         ),
         None,
+        (f"Ranks in a call that never ends: {', '.join(stuck)}.",) if stuck else (),
         details={"simulated": True},
     )
 
@@ -102,13 +109,14 @@ def _filled(
     """Put the calls of each rank into `calls`, and give when its run began."""
     values = {row[1]: row[3] for row in _rows(lines, numbers["PajeDefineEntityValue"])}
     push, pop, start, end = (numbers[name] for name in MARKS)
-    begins = dict.fromkeys(ranks, 0)
+    begins, last_ns = dict.fromkeys(ranks, 0), 0
     calls |= {name: [] for name in ranks}
     stacks: dict[str, list[_Call]] = {name: [] for name in ranks}
     for line in lines:
         row = line.split()
         if not row or row[0] not in (push, pop, start, end):
             continue
+        last_ns = _ns(row[1])
         if row[0] in (push, pop):
             rank = row[3]
             if rank not in ranks:
@@ -135,6 +143,10 @@ def _filled(
             here.sends.append((int(to) - 1, int(tag)))
         else:
             here.receives.append((int(source) - 1, int(tag)))
+    for rank, stack in stacks.items():  # of a run that was stopped
+        for call in [each for each in stack if each.name not in NOT_SHOWN][:1]:
+            call.ended_ns, call.flags = last_ns + SEEN_NS, UNENDED
+            calls[rank].append(call)
     return begins
 
 
@@ -145,7 +157,7 @@ def _rank(
     for call in calls:
         place = names.index(call.name)
         flags = COLLECTIVE if call.name in COLLECTIVES else 0
-        flags |= WAITS if "Wait" in call.name else 0
+        flags |= (WAITS if "Wait" in call.name else 0) | call.flags
         parts = (
             []
             if flags & COLLECTIVE

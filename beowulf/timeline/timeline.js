@@ -187,7 +187,7 @@
       for (const i of kept) {
         const s = messages.send[i], r = messages.received[i], w = late.has(i);
         line(lines, bars.began[s], row.get(place.get(bars.rank[s])) + 0.5, bars.began[r] + bars.length[r],
-          row.get(place.get(bars.rank[r])) + 0.5, w ? "#D55E00" : "#222222", w ? 2 : 0.8);
+          row.get(place.get(bars.rank[r])) + 0.5, "#222222", w ? 2 : 0.8);
       }
       byId("counts").textContent = `${kept.length.toLocaleString("en")} of ${m.toLocaleString("en")} messages shown`;
     } else byId("counts").textContent = "";
@@ -260,16 +260,19 @@
   function describe(i) {
     const w = ofBar.get(i), k = bars.rank[i], lines = [`${run.calls[bars.call[i]]} of rank ${k}, ${run.categories[bars.category[i]]}`];
     if (bars.partner[i] >= 0) lines.push(`${bars.category[i] === 4 ? "root" : "partner"}: rank ${bars.partner[i]}, tag ${bars.tag[i]}`);
-    lines.push(`${bars.bytes[i].toLocaleString("en")} bytes${bars.request[i] ? `, request ${bars.request[i] >>> 0}` : ""}`);
+    // Of a call that waits for requests, the recorder counts these.
+    const unit = bars.category[i] === 3 && bars.partner[i] < 0 ? "requests" : "bytes";
+    lines.push(`${bars.bytes[i].toLocaleString("en")} ${unit}${bars.request[i] ? `, request ${bars.request[i] >>> 0}` : ""}`);
     lines.push(`from ${ms(bars.began[i])} ms, ${ms(bars.length[i])} ms long`);
     if (w !== undefined) lines.push(reason(w));
     return lines.join("\n");
   }
+  const lasts = (w) => (run.kinds[waits.kind[w]] === "never ended" ? "> " : "") + (waits.length[w] / 1e6).toFixed(3);
   function reason(w) {
     const m = waits.message[w];
     const what = m >= 0 ? ` (its message of ${messages.bytes[m].toLocaleString("en")} bytes, tag ${messages.tag[m]})` : "";
-    return `waits ${ms(waits.length[w])} ms: ${run.kinds[waits.kind[w]]}` +
-      (waits.cause[w] >= 0 ? `, for rank ${waits.cause[w]}${what}` : "");
+    return `waits ${lasts(w)} ms: ${run.kinds[waits.kind[w]]}` +
+      (waits.cause[w] < 0 ? "" : `, for ${waits.cause[w] === waits.rank[w] ? "itself" : `rank ${waits.cause[w]}`}${what}`);
   }
   function select(k, from, to, text) {
     const y = shown.indexOf(k), box = empty();
@@ -287,7 +290,8 @@
     if (!shown.includes(k)) { shown = all.map((_, i) => i); rows(); }
     rank = shown.indexOf(k);
     bound((s - l) / 1e6, (s + 2 * l) / 1e6);
-    select(k, s, s + l, `${reason(w)}\n${describe(waits.bar[w])}`);
+    const i = waits.bar[w];
+    select(k, s, s + l, ofBar.get(i) === w ? describe(i) : `${reason(w)}\n${describe(i)}`);
   }
   function step(by) {
     const middle = wait >= 0 ? inTime.indexOf(wait) : by > 0 ? -1 : waits.rows;
@@ -364,12 +368,13 @@
   }
   run.categories.forEach((name, i) => legend(run.fills[i], name));
   run.kinds.forEach((name, i) => legend(run.wait_fills[i], `waits: ${name}`));
-  legend("#C2185B", "critical path"); legend("#222222", "message"); legend("#D55E00", "message that was waited for");
+  legend("#C2185B", "critical path"); legend("#222222", "message; thick: it was waited for");
   const body = byId("waits").tBodies[0];
   for (let w = 0; w < Math.min(ROWS, waits.rows); w++) {
     const row = body.insertRow();
     for (const text of [ms(waits.since[w]), waits.rank[w], run.calls[bars.call[waits.bar[w]]], run.kinds[waits.kind[w]],
-      waits.cause[w] < 0 ? "" : waits.cause[w], ms(waits.length[w])]) row.insertCell().textContent = text;
+      waits.cause[w] < 0 ? "" : waits.cause[w] === waits.rank[w] ? "itself" : waits.cause[w],
+      lasts(w)]) row.insertCell().textContent = text;
     const button = document.createElement("button");
     button.textContent = "show";
     button.setAttribute("aria-label", `show wait ${w + 1} in the timeline`);

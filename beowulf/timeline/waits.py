@@ -9,6 +9,7 @@ never ended           the rank was in this call when the run was stopped
 Nagle, delayed ACK    both sides have begun, but the sender's kernel keeps the message until the one before it is
                       acknowledged, and the receiver's kernel takes its time for that; seen in the packets
 rendezvous            both sides have begun, but a long message waits until the side that is needed next calls MPI again
+                      (a rank that was itself away from MPI waits for itself)
 """
 
 from __future__ import annotations
@@ -96,9 +97,9 @@ def waits(
     found = found.astype({name: "int64" for name in columns if name != "kind"})
     # On machines with clocks of their own it is not known how long a call that never ended went on.
     found = found[(found["waited_ns"] >= SHORTEST_NS) | (found["kind"] == NEVER_ENDED)]
-    # A wait for several messages lasts as long as the last of them makes it.
+    # A wait for several messages lasts as long as the last of them makes it; one for the same rank has one name.
     found = found.sort_values("waited_ns", ascending=False)
-    found = found.drop_duplicates(["event", "kind"])
+    found = found.drop_duplicates(["event", "kind"]).drop_duplicates(["event", "cause"])
     return found.sort_values("waited_ns", ascending=False, ignore_index=True)
 
 

@@ -15,11 +15,14 @@
  * --networks networks; the pieces of a token, as long as a frame carries, take the networks in turn, and each token begins
  * with the first one. (The kernel of the first Beowulf went on with the next frame of whatever token.)
  *
- * --passes: how often all is measured. --barrier: how long a barrier of all ranks takes, in place of tokens. */
+ * --passes: how often all is measured. --barrier: how long a barrier of all ranks takes, in place of tokens. --lines:
+ * results as lines of JSON, for the studies. */
 #include "cards.h"
 
 enum { TAG = 8, MOST_SIZES = 32, MOST_DEMANDS = 16, WARM_UPS = 3, PATIENCE_S = 20 };
 static const char *const WAYS[] = {"mpi", "sockets", NULL};
+
+static int as_lines;
 
 /* One end of a pair: its partner, and a connection on each network. */
 static struct {
@@ -145,7 +148,10 @@ static void tokens(int way, long size, int demand, double seconds, unsigned char
         mine = play(way, token, (int)size, seconds);
     double took = slowest(plays ? MPI_Wtime() - began : 0.0);
     check(MPI_Reduce(&mine, &all, 1, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD));
-    if (my_rank() == 0) {
+    if (my_rank() == 0 && !as_lines)
+        printf("%d pair%s, tokens of %ld bytes: %.3f MB/s, %.0f tokens a second\n", demand,
+               demand > 1 ? "s" : "", size, 1e-6 * (double)(all * size) / took, (double)all / took);
+    else if (my_rank() == 0) {
         write_sample("token_s", took, all, pass);
         put_count("size_bytes", size);
         put_count("demand", demand);
@@ -164,18 +170,21 @@ static void barriers(double seconds, long pass) {
             check(MPI_Barrier(MPI_COMM_WORLD));
         took = slowest(MPI_Wtime() - began);
     }
-    if (my_rank() == 0) {
+    if (my_rank() == 0 && !as_lines)
+        printf("a barrier of %d ranks: %.1f us\n", all_ranks(), 1e6 * took / (double)count);
+    else if (my_rank() == 0) {
         write_sample("barrier_s", took, count, pass);
         end_line();
     }
 }
 
 int main(int argc, char **argv) {
-    static const char *const KNOWN[] = {"--sizes", "--demand", "--networks", "--way",
-                                        "--ms",    "--passes", "--barrier",  NULL};
+    static const char *const KNOWN[] = {"--sizes",  "--demand",  "--networks", "--way", "--ms",
+                                        "--passes", "--barrier", "--lines",    NULL};
     long sizes[MOST_SIZES], demands[MOST_DEMANDS];
     start_mpi(&argc, &argv);
     refuse_unknown(argc, argv, KNOWN);
+    as_lines = has_argument(argc, argv, "--lines");
     int count =
         list_argument(argc, argv, "--sizes", "4,64,1024,8192", 1, 1 << 24, sizes, MOST_SIZES);
     int several = list_argument(argc, argv, "--demand", "1", 1, 1000, demands, MOST_DEMANDS);
@@ -210,7 +219,7 @@ int main(int argc, char **argv) {
         for (int network = 0; way == 1 && network < end.networks; network++)
             close(end.sockets[network]);
     }
-    if (my_rank() == 0)
+    if (my_rank() == 0 && as_lines)
         write_end();
     check(MPI_Finalize());
     return 0;

@@ -130,12 +130,12 @@ def leaves_early(packets: Iterable[Any]) -> dict[str, int]:
         (lambda packets: None, "it is not written yet"),
         (lambda packets: 12, "it gives no dict, but int"),
         (lambda packets: {"data": 4}, "it is not in the dict"),
-        (lambda packets: {"handshake": "2"}, "it is no number, but str"),
+        (lambda packets: {"handshake": "2"}, "it is not a number, but str"),
         (lambda packets: {"handshake": math.nan}, "nothing is counted nan times"),
         (lambda packets: {"handshake": -2}, "nothing is counted -2 times"),
         (leaves_early, "too few"),
         (broken, "IndexError in line"),
-        ("count", "it is no function, but str"),
+        ("count", "it is not a function, but str"),
     ],
 )
 def test_what_is_wrong_with_a_loop_is_reported(

@@ -18,6 +18,7 @@ from matplotlib.colors import to_rgb
 
 from beowulf import figures
 from beowulf.errors import UsageError
+from beowulf.figures.segments import Value, intervals
 
 WEIGHTS = (0.2126, 0.7152, 0.0722)  # of red, green and blue in WCAG 2
 NODES = ("node00", "node01", "node02")
@@ -234,6 +235,17 @@ def test_only_an_end_that_is_cut_is_reported_and_with_its_unit() -> None:
     assert figure.drawing.axes[0].get_xlabel().endswith("picture, down to -49.5 % of blocking.")
     lines = figure.drawing.axes[0].lines
     assert [list(line.get_ydata()) for line in lines[1:]] == [[0, 0]], "a line at zero"
+
+
+def test_far_intervals_of_values_are_cut_and_nodes_are_whole_numbers() -> None:
+    values = [Value("a", -20.0, -25.0, 15_000.0), Value("b", 5.0, 1.0, 9.0)]
+    figure = intervals(values, title="t", value_title="change (%)")
+    [axes] = figure.drawing.axes
+    assert axes.get_xlim()[1] < 100
+    assert "beyond the picture, up to 15,000 %." in axes.get_xlabel()
+    nodes = pd.DataFrame({"nodes": [2, 4], "time_us": [1.0, 2.0]})
+    ticks = figures.lines(nodes, "nodes", "time_us", title="t").drawing.axes[0].get_xticks()
+    assert all(tick == int(tick) for tick in ticks)
 
 
 def test_an_empty_message_stands_on_a_logarithmic_axis_too_and_marks_on_each_other_differ() -> None:

@@ -30,6 +30,7 @@ STACK_KIB = 1024  # for the local variables of a rank
 # SimGrid's usual barrier lets one rank go after the other, which a program that times a step after it would count.
 OPTIONS = (
     "--log=root.thresh:warning",
+    "--log=ker_engine.thresh:info",  # in a deadlock: which ranks wait
     "--cfg=smpi/simulate-computation:no",
     "--cfg=smpi/display-timing:no",
     "--cfg=smpi/barrier:mpich",
@@ -56,8 +57,12 @@ set -o pipefail
 {{ {smpirun} -np "$ranks" -platform "$here/{xml}" -hostfile "$file" {options} \\
     "--cfg=smpi/send-is-detached-thresh:$limit" "--cfg=smpi/async-small-thresh:$limit" "$@" \\
     2>&1 >&3 3>&- |
-    awk '/Deadlock detected/ {{ print "{deadlock}"; bad = 1; next }}
-        {{ print; fflush() }} END {{ exit bad }}' >&2; }} 3>&1
+    awk '/Deadlock detected/ {{ bad = 1; next }}
+        bad && match($0, /Actor [0-9]+ [(][^@]*/) {{ rank = substr($0, RSTART, RLENGTH)
+            sub(/.*[^0-9]/, "", rank); if (++count < 10) who = who " " (count < 9 ? rank : "and more") }}
+        bad {{ next }}
+        {{ print; fflush() }}
+        END {{ if (bad) print "{deadlock}" (who ? " Waiting ranks:" who "." : ""); exit bad }}' >&2; }} 3>&1
 """
 DEADLOCK = "A deadlock: ranks wait for each other, and none of their calls can end."
 

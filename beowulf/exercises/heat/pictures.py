@@ -80,18 +80,16 @@ def _overlap(record: Record) -> Figure:
     from beowulf import figures
 
     series: dict[str, dict[str, float]] = {}
-    gains = []
     for columns in reading.columns_of(record.points):
         parts = reading.part_medians(record, columns)
-        row = f"rows of {columns:,} columns"
+        row = f"rows of {columns:,} columns: {reading.gain(record, columns).percent:+.0f} %"
         series[row] = {says: float(f"{1e3 * parts[way]:.3g}") for way, says in PARTS.items()}
         hidden = parts["before"] - min(parts["exchange"], parts["compute"])
         series[row]["at best, the lesser of both hidden"] = float(f"{1e3 * hidden:.3g}")
-        gains.append(f"{reading.gain(record, columns).percent:+.0f} %")
     return figures.bars(
         series,
-        title=f"Your overlapped step: {' and '.join(gains)} by equation 1",
-        value_title="median of the slowest rank (ms)",
+        title="Your overlapped step, and its gain by equation 1",
+        value_title="median of the slowest rank (ms)\nThe gain is the median of equation 1, pass by pass.",
     )
 
 

@@ -148,7 +148,7 @@ def fault(
     if value is None:
         return "kind", f"{between} it returned {call[one]['kind']} on rank {one}, not a number."
     if not math.isfinite(value) or value <= 0:
-        return "number", f"{between} it returned {value:g} µs, which is no time that passes."
+        return "number", f"{between} it returned {value:g} µs, which cannot be a time."
     if not call[other]["arrived"]:
         return "there", f"{between}: rank {other} does not hold what rank {one} sent."
     if not call[one]["arrived"]:

@@ -116,7 +116,7 @@ def sample_fault(trial: Mapping[str, Any]) -> str:
     if any(each is None for each in steps):
         if _reads_in_the_loop(trial):
             return IN_THE_LOOP
-        return "a sample is no interval divided by its calls: give them as they were measured"
+        return "a sample is not an interval divided by its number of calls: return the samples as they were measured"
     if min(steps) < FEWEST_STEPS:
         return (
             f"an interval lasts {min(steps)} steps of the clock, and {FEWEST_STEPS} are the least"

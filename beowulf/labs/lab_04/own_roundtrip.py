@@ -230,7 +230,7 @@ def fault(size: int, zero: Mapping[str, Any], one: Mapping[str, Any]) -> tuple[s
     if value is None:
         return "kind", f"it returned {zero['kind']} on rank 0, not a number of microseconds."
     if not math.isfinite(value):
-        return "number", f"it returned {value} on rank 0, which is no time."
+        return "number", f"it returned {value} on rank 0, which cannot be a time."
     if value <= 0:
         return "sign", f"it returned {value:g} µs; a message takes longer than that."
     if one["wrong"] >= 0:

@@ -178,7 +178,7 @@ def intervals(
         for (name, kind), seen in overlap.of_cases(study, cases).items()
     ]
     return segments.intervals(
-        values, title=title, value_title="improvement by equation 1 (%), negative is better"
+        values, title=title, value_title="equation 1, median of the passes: negative is better (%)"
     )
 
 
@@ -205,7 +205,7 @@ def picture(record: Record) -> Figure:
         "library",
         title="What does overlap gain? (negative is better)",
         x_title="message (KB of 1024 bytes)",
-        y_title="improvement by equation 1 (%)",
+        y_title="equation 1, median of the passes (%)",
         low="low_percent",
         high="high_percent",
     )
@@ -262,7 +262,7 @@ STUDY = Study(
             " size, and where smaller ones gain nothing, ranks and kernel took the cores from each other."
         ),
         "inconclusive": (
-            "Two gains have to be two points of a per cent apart, and ranks that share cores with the kernel and a"
+            "Two gains have to be two percentage points apart, and ranks that share cores with the kernel and a"
             " progress thread scatter by more: more cores than ranks and threads decide."
         ),
     },

@@ -138,7 +138,7 @@ def _no_count(name: str, given: Mapping[str, Any]) -> str:
         return "it is not in the dict"
     yours = given[name]
     if isinstance(yours, bool) or not isinstance(yours, Real):
-        return f"it is no number, but {type(yours).__name__}"
+        return f"it is not a number, but {type(yours).__name__}"
     number: Any = yours
     return "" if 0 <= number < 1e15 and number % 1 == 0 else f"nothing is counted {number} times"
 

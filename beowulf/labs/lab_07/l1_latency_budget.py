@@ -104,7 +104,7 @@ def table(record: Record) -> pd.DataFrame:
                 "us": step.us.median,
                 "low_us": step.us.low,
                 "high_us": step.us.high,
-                "reckoned_us": step.computed_us,
+                "computed_us": step.computed_us,
                 "finding": step.finding,
             }
             for size in (SHORT, LONG)
@@ -142,7 +142,9 @@ def picture(record: Record) -> Figure:
         if parts:
             bars[name] = parts
     drawn = timeline(
-        bars, title="Where the microseconds of one byte go", value_title="half round trip (µs)"
+        bars,
+        title="Where the microseconds of one byte go",
+        value_title="half round trip (µs): a step is the median of the differences, visit by visit",
     )
     absent = "; ".join(dict.fromkeys(left_out))
     alt = f"{drawn.alt} Not drawn: {absent}." if absent else drawn.alt

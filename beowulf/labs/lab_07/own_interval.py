@@ -33,7 +33,7 @@ YOURS, MADE_UP = "your cycle of nothing", "made up"
 CASES, PAIRS = 4, 40  # that are made up, and the pairs of each
 LEAST_PAIRS = 20  # of a cycle whose interval can be compared with ours
 OURS = re.compile(r"\b(beowulf|null_knob|knob_gains|ab_comparison|own_interval)\b")
-# In points of a per cent, for rounding; and of the width of our interval, because another draw gives other ends.
+# In percentage points, for rounding; and of the width of our interval, because another draw gives other ends.
 NEAR, OF_WIDTH, LEAST_WIDTH = 0.02, 0.35, 0.1
 OF_HEAT = {"step": "step_s", "exchange": "exchange_s"}
 
@@ -43,13 +43,14 @@ Both = tuple[list[float], list[float]]
 
 
 def pairs(record: Record, what: str = "") -> Both:
-    """The times before and those after, in which two of the same place are neighbours: of a cycle, undisturbed, in µs.
+    """The times before and those after in µs, in which two of the same place are neighbours: of a cycle, undisturbed.
 
     `what` is one of the comparisons of E6 or E7, such as "firewall" or "all together"; of the heat program "step" or
-    "exchange", in seconds.
+    "exchange".
     """
     if record.study == "H7":
-        both = knob_worth.pairs(record, OF_HEAT[_one_of(OF_HEAT, what or "step")])
+        seconds = knob_worth.pairs(record, OF_HEAT[_one_of(OF_HEAT, what or "step")])
+        both = [(1e6 * after, 1e6 * before) for after, before in seconds]
     else:
         both = [pair for cycle in _cycles(record, what) for pair in ab_comparison.pairs(*cycle)]
     return [before for _, before in both], [after for after, _ in both]
@@ -133,7 +134,7 @@ def judged(before: Sequence[float], after: Sequence[float], given: Sequence[floa
     if why := wrong_change(before, after, percent):
         return why
     if not low <= percent <= high:
-        return "its range does not hold its own change; the low end comes before the high one"
+        return "the change is not between the two ends; the low end comes before the high one"
     ours = ratio(list(zip(after, before, strict=True)))
     least, most = (100 * (end - 1) for end in (ours.low, ours.high))
     room = OF_WIDTH * max(most - least, LEAST_WIDTH)
@@ -155,7 +156,7 @@ def wrong_change(before: Sequence[float], after: Sequence[float], percent: float
     if abs(percent - middle) <= NEAR:
         return ""
     mistakes = {
-        "it is no per cent yet: 0.95 times is -5 %": (times, times - 1),
+        "it is not in per cent yet: 0.95 times is -5 %": (times, times - 1),
         "it divides before by after, or has the sign the wrong way round: shorter is negative": (
             100 * (median([1 / each for each in ratios]) - 1),
             -middle,
@@ -192,9 +193,9 @@ def _called(function: Any, before: list[float], after: list[float]) -> tuple[lis
     try:
         three = np.asarray(given, dtype=float)
     except (TypeError, ValueError):
-        return [], f"it gives no numbers, but {type(given).__name__}"
+        return [], f"it does not return numbers, but {type(given).__name__}"
     if three.shape != (3,):
-        return [], "it gives the change and both ends of its range: three numbers"
+        return [], "it returns three numbers: the change, and both ends of its range"
     if not np.isfinite(three).all():
-        return [], "one of its numbers is none"
+        return [], "one of its numbers is not finite"
     return three.tolist(), ""

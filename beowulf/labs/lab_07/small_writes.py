@@ -96,7 +96,7 @@ def picture(record: Record) -> Figure:
     found = table(record)
     drawn = figures.bars(
         {str(row["letters"]): float(f"{row['median_ms']:.3g}") for row in found.to_dict("records")},
-        title=f"Letters: yours take {times(record).median:.2g} times as long",
+        title=f"Letters: yours are {float(f'{1 / times(record).median:.2g}'):,g} times as fast",
         value_title="until the answer, median (ms)",
     )
     return figures.Figure(drawn.drawing, drawn.title, drawn.alt, found)

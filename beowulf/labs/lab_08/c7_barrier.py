@@ -25,8 +25,8 @@ BARRIER = OneProgram(
     quantity=QUANTITY,
     says="a barrier",
     nodes=(2, 4, 8, 16),
-    words=("--barrier", "--ms", 100, "--passes", 12),
-    quick=("--barrier", "--ms", 30, "--passes", 6),
+    words=("--lines", "--barrier", "--ms", 100, "--passes", 12),
+    quick=("--lines", "--barrier", "--ms", 30, "--passes", 6),
 )
 times, table = BARRIER.times, BARRIER.table  # for the notebook
 

@@ -5,6 +5,7 @@ The simulated machine of 1995 has three networks as well, for its first eight no
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -46,6 +47,9 @@ STRIPED_SIZES = (4, 16, 64, 256, 512, 1024)
 STRIPING = "striping"  # the knob
 SATURATED = 0.8  # of the highest rate
 PLACE = ["networks", "demand", "size_bytes"]
+TWO_NETWORKS = (
+    "`beowulf up --networks 2 --rate 10mbit` boots a cluster with two; then measure again."
+)
 Key = tuple[int, int, int]  # of such places
 
 FULL, QUICK = (3, 10, 60), (2, 6, 25)  # launches, passes, ms at each place of the sweep
@@ -80,6 +84,9 @@ def plan(cluster: Cluster, *, quick: bool, striped: bool = False) -> Plan:
     def steps(measurement: Measurement) -> None:
         if absent:
             measurement.points.append(Point({STRIPING: "on"}, facts={"absent": absent}))
+        if len(networks) < 2:
+            measurement.warnings.append(f"This cluster has one network. {TWO_NETWORKS}")
+            print(measurement.warnings[-1], file=sys.stderr, flush=True)
         for number, (at, words) in product(range(launches), cases):
             own = ["--way", "sockets", *words, "--passes", passes]
             with ExitStack() as knob:
@@ -95,6 +102,7 @@ def plan(cluster: Cluster, *, quick: bool, striped: bool = False) -> Plan:
 def sweep(demands: Sequence[int], ms: int, sizes: Sequence[int] = SIZES) -> list[str | int]:
     """The words for the program."""
     return [
+        "--lines",
         "--sizes",
         ",".join(map(str, sizes)),
         "--demand",
@@ -149,16 +157,14 @@ class Tokens:
         said = [p.facts["absent"] for p in self.record.points if "absent" in p.facts]
         return str(said[0]) if said else ""
 
-    def need_two(self) -> None:
-        """LabError where only one network was measured."""
-        if not {1, 2} <= {networks for networks, *_ in self.points}:
-            raise LabError(
-                "Only one network was measured.",
-                "`beowulf up --networks 2` boots a cluster with two.",
-            )
+    def need_two(self, networks: int = 2) -> None:
+        """LabError where only one network was measured, and so many are asked for."""
+        if networks > 1 and not {1, 2} <= {networks for networks, *_ in self.points}:
+            raise LabError("Only one network was measured.", TWO_NETWORKS)
 
     def rate(self, networks: int, demand: int, size: int) -> Summary:
         """MB/s of all pairs together."""
+        self.need_two(networks)
         points = [
             replace(point, samples=[size / each / 1e6 for each in point.samples])
             for point in self.points.get((networks, demand, size), ())
@@ -184,6 +190,7 @@ class Tokens:
 
     def spread(self, networks: int, size: int) -> Span:
         """Of the demands of two and more, the highest rate over the lowest one; LabError without two of them."""
+        self.need_two(networks)
         demands = [d for n, d, s in self.points if (n, s) == (networks, size) and d > 1]
         if len(demands) < 2:
             raise LabError("There are not two demands of 2 and more.", "Measure again.")
@@ -193,6 +200,7 @@ class Tokens:
 
     def highest(self, networks: int) -> Summary:
         """The highest MB/s of any of the paper's sizes."""
+        self.need_two(networks)
         sizes = self._sizes(networks, LARGEST)
         if not sizes:
             raise LabError("There are no samples of these networks.", "Measure again.")

@@ -10,4 +10,5 @@ __getattr__, __dir__ = offer(
     "scaling",
     "stairs",
     "beowulf.measure.calibration",
+    "beowulf.studies.given",
 )

@@ -243,11 +243,12 @@ def found(record: Record) -> dict[str, Outcome]:
     return seen
 
 
-def says(record: Record, name: str) -> str:
+def says(record: Record | None, name: str) -> str:
     """A step's outcome in a sentence: its time and its target, or its fault."""
-    outcome, function = found(record).get(name), BY_NAME[name].function
+    function = BY_NAME[name].function
+    outcome = found(record).get(name) if record else None
     if outcome is None:
-        return f"{function} was not simulated."
+        return f"{function} was not simulated: run the cell with `stairs.measure`."
     if outcome.why:
         return f"{function}: {outcome.why}"
     if name not in targets():

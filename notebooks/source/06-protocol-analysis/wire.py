@@ -369,15 +369,15 @@ card_sizes = [2, 64, 512, 1024, 1400, 4096, 8192, 32_768, 200_000]
 # %%
 sizes = lab.postcard.send(cluster, "x", *(card_sizes or (2, 200_000)), name="sizes")
 cards = lab.postcard.table(sizes)
-cards[["from_rank", "bytes", "segments", "packets", "ack_packets", "wire_bytes"]].head(8)
+columns = ["bytes", "segments", "packets", "ack_packets", "wire_bytes", "retransmitted_packets"]
+cards[cards["from_rank"] == 0][columns]
 
 # %% [markdown]
 # **Question `cost-plot`** (3 points). Draw two lines over the size of a card, in per cent, for the cards of rank 0
-# (rank 1 only thanks). Line 1: bytes that are not the card / `wire_bytes`. Line 2: packets with data / `packets`.
-# (All packets but the `ack_packets` carry data.) The sizes span decades: choose the scale of x.
+# (rank 1 only thanks). Line 1: the share of `wire_bytes` that is not the card. Line 2: the share of `packets` that
+# carry data, which are all but the `ack_packets`. The sizes span decades: choose the scale of x.
 #
-# Does one card cost far more than its neighbours? Then `cards["retransmitted_packets"]` is probably not 0 for it:
-# run the cell above again.
+# Is `retransmitted_packets` of a card not 0? Then it cost more than the others: run the cell above again.
 
 # %% nbgrader={"grade_id": "cost-plot-answer", "solution": true}
 cost_figure = None  # cost_figure, axes = plt.subplots()
@@ -504,11 +504,12 @@ claims(a11)
 
 # %%
 near = lab.postcard.send(cluster, "x", 100_000, 131_072, name="limit")
-found = lab.postcard.table(near)
-found[found["from_rank"] == 0][["bytes", "protocol", "segments", "control_packets"]]
+found = lab.postcard.table(near).query("from_rank == 0")
+found[["tag", "bytes", "protocol", "segments", "control_packets"]]
 
 # %%
-lab.ladder(lab.capture_run.capture(cluster, near), tag=2, names=names)
+longest = found.loc[found["bytes"].idxmax()]
+lab.ladder(lab.capture_run.capture(cluster, near), tag=int(longest["tag"]), names=names)
 
 # %% [markdown]
 # *What to look at:* the first two arrows. Who asks, who answers, and how long does it take until the data leave?

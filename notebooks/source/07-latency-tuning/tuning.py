@@ -92,8 +92,8 @@ ways
 # 3. waking a receiver that sleeps, on the other node,
 # 4. MPI, beyond plain TCP?
 #
-# Each is the difference of two lines of the table. Use polling ways, except for (3). You may write the formula
-# itself, such as `8.1 - 2 * 0.25`.
+# Each is the difference of two lines of the table. For (3) one of them is the way that waits; for the others, take
+# ways that poll. You may write the formula itself, such as `8.1 - 2 * 0.25`.
 
 # %% nbgrader={"grade_id": "budget-answer", "solution": true}
 stack_us = None

@@ -80,6 +80,7 @@ predict(cluster, "plate", value=plate_guess, low=plate_low, high=plate_high)
 # Study E1 measures half round trips of messages from 0 bytes to 1 MiB.
 
 # %%
+lab.calibration.need_quiet()
 e1 = study("E1", cluster, quick=True)
 made = lab.calibration.of(e1)
 lab.calibration.table(made).round(1)

@@ -29,8 +29,8 @@ def call() -> dict[int, dict[str, Any]]:
     ("rank", "other", "said"),
     [
         (1, {"value": None, "kind": "nothing"}, "returned nothing on rank 1, not a number"),
-        (1, {"value": float("nan")}, "no time that passes"),
-        (1, {"value": 0.0}, "no time that passes"),
+        (1, {"value": float("nan")}, "cannot be a time"),
+        (1, {"value": 0.0}, "cannot be a time"),
         (1, {"arrived": False}, "what came back to rank 1 is not what it sent"),
         (1, {"value": 500.0}, "the whole call took 400.0"),
         (1, {"value": 0.107}, "the shortest of our own trips took 18.0"),

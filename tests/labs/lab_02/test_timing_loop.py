@@ -35,7 +35,7 @@ def test_calls_and_clocks_are_drawn_so_that_none_fits_another_learner() -> None:
         (timing_loops.clock_in_the_loop, "it looks at the clock after each call"),
         (timing_loops.seconds, "the unit is microseconds"),
         (timing_loops.one_mean, "it gives 1 samples, and 11 are the least"),
-        (timing_loops.equal_means, "give them as they were measured"),
+        (timing_loops.equal_means, "return the samples as they were measured"),
         (timing_loops.text, "it gives no list of numbers, but str"),
         (timing_loops.no_number, "one of its samples is nan"),
         (timing_loops.nothing, "or its `return` is missing"),

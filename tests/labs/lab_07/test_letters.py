@@ -53,7 +53,7 @@ def test_what_is_handed_out_runs_by_the_packages_own_harness_and_its_record_is_k
     assert (record.study, record.variant, record.complete) == ("L1", "letters", True)
     assert list(small_writes.table(record)["n"]) == [3] * 4
     assert newest(lab_folder / "records", "L1", "letters") == record
-    assert "times as long" in small_writes.picture(record).title
+    assert "times as fast" in small_writes.picture(record).title
 
 
 @pytest.mark.cluster

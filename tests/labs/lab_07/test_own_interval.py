@@ -61,7 +61,7 @@ def of_means(before: list[float], after: list[float]) -> tuple[float, ...]:
         (of_means, "a mean"),
         (lambda b, a: (-change_percent(b, a)[0], -99, 99), "wrong way round"),
         (lambda b, a: (7.0, 6.0, 8.0), "not the median"),
-        (lambda b, a: (change_percent(b, a)[0], 50, 60), "does not hold its own change"),
+        (lambda b, a: (change_percent(b, a)[0], 50, 60), "is not between the two ends"),
     ],
     ids=["drawn separately", "means", "sign", "invented", "elsewhere"],
 )

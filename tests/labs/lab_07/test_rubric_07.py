@@ -86,8 +86,8 @@ def test_an_answer_is_held_against_the_learners_own_records(
     [
         (interval(lambda b, a: (lab_07.change_percent(b, a)[0], -99, 99)), 1, "too wide"),
         (interval(lambda b, a: lab_07.change_percent(b, a)[::-1]), 0, ""),
-        (interval(lambda b, a: "faster"), 0, "no numbers"),
-        (interval(lambda b, a: (1.0, math.nan, 2.0)), 0, "is none"),
+        (interval(lambda b, a: "faster"), 0, "does not return numbers"),
+        (interval(lambda b, a: (1.0, math.nan, 2.0)), 0, "is not finite"),
         (interval(source=""), 0, "the text of the function"),
         (interval(source=SOURCE.replace("np.", "own_interval.np.")), 0, "calls own_interval"),
         (replace(interval(), points=interval().points[:3]), 0, "not tried on all cycles"),

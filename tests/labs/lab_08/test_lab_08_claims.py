@@ -161,6 +161,8 @@ def test_a_record_of_one_network_leaves_open_what_needs_two() -> None:
     found = decided(as_measured(lab_08.c1(networks=(1,))))
     assert {found[name] for name in ("saturates-2", "two-networks", "alone")} == {"inconclusive"}
     assert found["clustered"] == "holds"
+    made = as_measured(lab_08.c1(networks=(1,)))
+    assert "`beowulf up --networks 2 --rate 10mbit`" in str(named(made, "saturates-2"))
     with pytest.raises(LabError, match="beowulf up --networks 2"):
         tokens.Tokens.of(lab_08.c1(networks=(1,))).gain(1, 8192)
 

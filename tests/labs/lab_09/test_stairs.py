@@ -14,9 +14,11 @@ from beowulf import paths
 from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.cluster.simulated import cluster as simulated
 from beowulf.errors import LabError, UsageError
+from beowulf.labs import lab_09 as lab
 from beowulf.labs.lab_09 import collectives, replays, scaling, stairs, tokens
-from beowulf.measure.calibration import of
+from beowulf.measure.calibration import need_quiet, of
 from beowulf.record import newest
+from beowulf.this_machine import host_state
 from beowulf.timeline import simgrid
 from tests.gold import lab_09
 from tests.solutions import by_the_author
@@ -132,6 +134,22 @@ def test_what_is_not_allowed_is_refused_with_its_name(source: str, said: str) ->
     assert "/tmp" not in str(refused.value)
 
 
+def test_without_a_record_a_step_says_which_cell_to_run() -> None:
+    assert "run the cell with `stairs.measure`" in stairs.says(None, "tree")
+
+
+def test_a_busy_machine_is_refused_before_a_calibration_is_measured(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    busy = {"load_1min": 9.0, "cores": 2}
+    monkeypatch.setattr(host_state, "now", lambda: busy)
+    with pytest.raises(LabError, match=r"nothing was measured: the load.*lab\.given\.record"):
+        need_quiet()
+    monkeypatch.setattr(host_state, "now", lambda: {**busy, "load_1min": 0.1})
+    need_quiet()
+    assert of(lab.given.record("E1")).sizes
+
+
 @pytest.mark.nightly
 def test_a_record_keeps_times_faults_and_the_source(tmp_path: Path) -> None:
     source = tmp_path / stairs.SOURCE
@@ -160,6 +178,12 @@ def test_a_step_of_simulated_ranks_has_a_timeline_whose_waits_go_up_the_tree(
     assert sorted((int(m.source), int(m.to)) for m in found.messages.itertuples())[:1] == [(0, 1)]
     assert len(found.trace.ranks) == 4
     assert {int(wait.cause) for wait in found.waits.itertuples()} <= set(range(4))
+    source.write_text(
+        tree("MPI_Recv(data, bytes, MPI_BYTE, !rank, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);")
+    )
+    stuck = stairs.timeline("tree", source, ranks=4).found
+    assert set(stuck.waits["kind"]) == {"never ended"}
+    assert stuck.warnings == ["Ranks in a call that never ends: 0, 1, 2, 3."]
     (tmp_path / "empty.paje").write_text("")
     with pytest.raises(LabError, match="is no trace of SimGrid's"):
         simgrid.read(tmp_path / "empty.paje")
