@@ -71,7 +71,10 @@ def joined(cluster: Cluster, show: Show, when: str = "now") -> Iterator[list[str
         if reasons := host_state.busy(host_state.now()):
             programs = [f"{name} {cores:.1f}" for name, cores in host_state.running().items()]
             runs = f"Cores in use now: {', '.join(programs) or 'none'}."
-            print(f"This machine is busy: {' and '.join(reasons)}. {runs} {THEN[when]}", file=sys.stderr)
+            print(
+                f"This machine is busy: {' and '.join(reasons)}. {runs} {THEN[when]}",
+                file=sys.stderr,
+            )
             if when == "quiet":
                 rest(show, LONGEST_QUIET_S, THEN[when])
         yield warnings
