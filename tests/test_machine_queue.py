@@ -299,7 +299,9 @@ def test_a_cell_draws_between_launches_and_keeps_its_figure_where_the_next_one_f
             raise ValueError("Its samples are too few.")
         if launches == 3:  # the next drawing would come too soon
             monkeypatch.setattr(progress, "EVERY_S", 1e9)
-        return SimpleNamespace(_repr_mimebundle_=lambda: f"figure {launches}")
+        axes = SimpleNamespace(has_data=lambda: True)
+        drawing = SimpleNamespace(axes=[axes])
+        return SimpleNamespace(drawing=drawing, _repr_mimebundle_=lambda: f"figure {launches}")
 
     monkeypatch.setattr(mpi, "launch", launch)
     shows = progress.InCell("a study", draw)

@@ -85,8 +85,10 @@ class InCell:
         # A figure of few launches can fail in any way, and must not end their measurement.
         with suppress(Exception), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            self._figure.update(self._draw(record())._repr_mimebundle_(), raw=True)
-            time.sleep(REST_S)
+            figure = self._draw(record())
+            if any(axes.has_data() for axes in figure.drawing.axes):
+                self._figure.update(figure._repr_mimebundle_(), raw=True)
+                time.sleep(REST_S)
         ended = time.monotonic()
         self._next = ended + max(EVERY_S, TIMES * (ended - began))
 
