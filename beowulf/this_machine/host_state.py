@@ -58,7 +58,8 @@ def _ticks() -> Counter[str]:
     for file in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):  # it has just ended
             name, _, numbers = file.read_text(errors="replace").partition("(")[2].rpartition(")")
-            found[name] += sum(map(int, numbers.split()[11:13]))
+            # A thread of the kernel is called kworker/1:2-events.
+            found[name.partition("/")[0]] += sum(map(int, numbers.split()[11:13]))
     return found
 
 
