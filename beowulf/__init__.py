@@ -62,11 +62,12 @@ def study(
     variant: str = "",
     quick: bool = False,
     progress: bool = True,
+    when: str = "now",
 ) -> Record:
-    """Measure a study such as `A2` and save its Record."""
+    """Measure a study such as `A2` and save its Record; `when="quiet"` waits on a busy machine, at most 3 minutes."""
     from beowulf.desk import notebook
 
-    return notebook.study(name, cluster, variant=variant, quick=quick, progress=progress)
+    return notebook.study(name, cluster, variant=variant, quick=quick, progress=progress, when=when)
 
 
 def claims(record: Record) -> Verdicts:

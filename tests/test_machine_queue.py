@@ -9,17 +9,24 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from IPython import display
+from nodeless_cluster import Nodeless
 from other_user import ada
 from running import PATIENCE_S, first, wait_until
 
-from beowulf import paths
+from beowulf import mpi, paths
+from beowulf.cluster import Abilities
 from beowulf.cluster.holding import queue
 from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.measure import machine_queue
+from beowulf.measure.machine_queue import THEN
 from beowulf.measure.measurement import Measurement
-from beowulf.this_machine import progress
+from beowulf.record import Record
+from beowulf.this_machine import host_state, progress
 
 TWENTY = 20
 # Prints its place whenever that changes; with the turn it notes begin and end in the file of the first argument.
@@ -247,22 +254,71 @@ def test_a_measurement_shows_its_place_in_its_progress_and_leaves_when_interrupt
         pass  # nor is the cluster held any more
 
 
-def test_what_was_waited_for_does_not_count_in_the_time_that_is_left(
-    monkeypatch: pytest.MonkeyPatch,
+def test_a_busy_machine_is_reported_before_anything_is_measured_and_waited_for_if_asked(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    drawn: list[str] = []
+    monkeypatch.setattr(host_state, "running", lambda: {"firefox": 0.91})
+    monkeypatch.setattr(machine_queue, "LOOK_EVERY_S", 0.0)
+    monkeypatch.setattr(Nodeless, "can", Abilities(one_machine=True))
+    looks: list[list[str]] = []
+    monkeypatch.setattr(host_state, "busy", lambda _: looks.pop() if looks else [])
+    for when, left in (("now", 2), ("quiet", 0)):
+        looks[:], shown = [["the load is 3.0"]] * 3, list[str]()
+        with machine_queue.joined(Nodeless(folder), shown.append, when):
+            assert len(looks) == left
+        said = capsys.readouterr().err
+        assert f"busy: the load is 3.0. Cores in use now: firefox 0.9. {THEN[when]}" in said
+        assert shown == [THEN[when]] * (when == "quiet")
 
-    class Cell:
-        def update(self, page: str) -> None:
-            drawn.append(page)
 
-    from IPython import display
+@pytest.fixture
+def cell(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What a notebook's cell shows, one after the other; the browser needs no time for it."""
+    shown: list[str] = []
+    output = SimpleNamespace(update=lambda page, raw=False: shown.append(page))
+    monkeypatch.setattr(display, "HTML", lambda text: text)
+    monkeypatch.setattr(display, "display", lambda *_, **__: output)
+    for pause_s in ("EVERY_S", "REST_S", "TIMES"):
+        monkeypatch.setattr(progress, pause_s, 0.0)
+    return shown
 
+
+def test_a_cell_draws_between_launches_and_keeps_its_figure_where_the_next_one_fails(
+    cell: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def launch(*_: object, output: Callable[[str], None], **__: object) -> object:
+        cell.append("a launch begins")
+        output('{"kind": "sample", "quantity": "a_s", "seconds": 1, "repetitions": 1}\n')
+        output('{"kind": "end"}\n')
+        cell.append("and ends")
+        return subprocess.CompletedProcess([], 0)
+
+    def draw(record: Record) -> Any:
+        launches = len(record.points)
+        if launches == 2:
+            raise ValueError("Its samples are too few.")
+        if launches == 3:  # the next drawing would come too soon
+            monkeypatch.setattr(progress, "EVERY_S", 1e9)
+        axes = SimpleNamespace(has_data=lambda: True)
+        drawing = SimpleNamespace(axes=[axes])
+        return SimpleNamespace(drawing=drawing, _repr_mimebundle_=lambda: f"figure {launches}")
+
+    monkeypatch.setattr(mpi, "launch", launch)
+    shows = progress.InCell("a study", draw)
+    with Measurement("A7", Nodeless(tmp_path), tmp_path, progress=shows) as measurement:
+        for number in range(4):
+            measurement.launch(Path(__file__), 2, launch=number)
+    run = ["a launch begins", "and ends"]
+    expected = [*run, "figure 1", *run, *run, "figure 3", *run, ""]
+    assert [each for each in cell if "<progress" not in each] == expected
+
+
+def test_what_was_waited_for_does_not_count_in_the_time_that_is_left(
+    cell: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     clock = iter([0.0, 1000.0, 1010.0])
     monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock, 1010.0))
-    monkeypatch.setattr(display, "HTML", lambda text: text)
-    monkeypatch.setattr(display, "display", lambda *_, **__: Cell())
-    with progress._in_cell("a study") as report:
-        report(0, 2, "You are number 1 in line")
-        report(1, 2, "a study")
-    assert "10 s left" in drawn[1]
+    report = progress.InCell("a study")
+    report(0, 2, "You are number 1 in line")
+    report(1, 2, "a study")
+    assert "10 s left" in cell[1]

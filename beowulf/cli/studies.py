@@ -59,6 +59,7 @@ def study(
         typer.Option("--trace", help="A folder for what each rank of each launch did."),
     ] = None,
     wait: Wait = False,
+    when: Annotated[str, typer.Option(help="`quiet`: first wait until the machine is.")] = "now",
     as_json: AsJson = False,
 ) -> None:
     """Measure a study of the papers, and judge its claims.
@@ -84,6 +85,7 @@ def study(
             wait=wait,
             report=report,
             progress=progress,
+            when=when,
             traces=traces,
         )
     print_verdicts(judge(record), as_json)

@@ -15,8 +15,8 @@ from beowulf.cluster.namespaces.faults import PUZZLES
 from beowulf.errors import LabError, Sentence, UsageError
 from beowulf.measure.watched import Watched
 from beowulf.record import GIVEN, Record
-from beowulf.studies import STUDIES, by_kind, find, given
-from beowulf.this_machine.progress import Progress, no_progress
+from beowulf.studies import STUDIES, by_kind, draw, find, given
+from beowulf.this_machine.progress import InCell, Progress, no_progress
 from beowulf.this_machine.user import learner
 
 if TYPE_CHECKING:
@@ -34,15 +34,16 @@ def study(
     variant: str = "",
     quick: bool = False,
     progress: bool = True,
+    when: str = "now",
 ) -> Record:
-    """Measure and save beside the notebook; LabError while someone else measures on the cluster."""
+    """Measure, draw meanwhile, and save beside the notebook; LabError while someone else measures on the cluster."""
     if shown := _given(find(name).id, cluster):
         return shown
     from beowulf.this_machine.progress import bar
 
     folder = cluster.records or Path("records")
     try:
-        with bar(find(name).title, shown=progress) as report:
+        with bar(find(name).title, shown=progress, draw=draw) as report:
             record, path = measure_and_save(
                 name,
                 cluster,
@@ -51,6 +52,7 @@ def study(
                 quick=quick,
                 report=print,
                 progress=report,
+                when=when,
             )
     except KeyboardInterrupt:
         raise NothingMeasuredError(
@@ -60,6 +62,8 @@ def study(
     if not record.complete:
         left = incomplete_message(record, path, "Run this cell again")
         print(*record.warnings, left, sep="\n", file=sys.stderr)
+        if isinstance(report, InCell):
+            report.show(lambda: record, now=True)
     return record
 
 
@@ -158,12 +162,13 @@ def measure_and_save(
     wait: bool = False,
     report: Report | None = None,
     progress: Progress = no_progress,
+    when: str = "now",
     traces: Path | None = None,
 ) -> tuple[Record, Path]:
     """Measure a study, say whose Record it is, and save it in `folder`; the Record and its file.
 
     `adaptive` is for the studies that can find sizes between their own; UsageError for the others. `wait` and
-    `report`: as in Watched; `traces`: as in Study.measure.
+    `report`: as in Watched; `when` and `traces`: as in Study.measure.
     """
     if adaptive and not find(name).adaptive:
         able = [each for each in STUDIES if find(each).adaptive]
@@ -192,7 +197,7 @@ def measure_and_save(
     with Watched(cluster, find(name).id, wait=wait, report=report) as watched:
         _refuse_a_false_name(cluster.broken, variant)
         record = find(name).measure(
-            cluster, folder, quick=quick, progress=progress, traces=traces, **options
+            cluster, folder, quick=quick, progress=progress, when=when, traces=traces, **options
         )
         record.learner = learner()
         record.variant = variant

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -12,7 +13,7 @@ from pathlib import Path
 from beowulf.cluster import Cluster
 from beowulf.cluster.holding import queue
 from beowulf.cluster.holding.queue import LOOK_EVERY_S, Mine
-from beowulf.errors import LabError
+from beowulf.errors import LabError, UsageError
 from beowulf.this_machine import host_state
 
 VARIABLE = "BEOWULF_LINE"
@@ -21,6 +22,12 @@ FOLDERS = (Path("/run/lock"), Path("/tmp"))
 # What the one before did still shows in the load, which looks a minute back.
 LONGEST_REST_S = 60.0
 REST = "It is your turn. The machine comes to rest first."
+LONGEST_QUIET_S = 180.0
+# When a study begins on a busy machine, and what is printed of that.
+THEN = {
+    "now": 'It is measured all the same. A study waits with `when="quiet"`, in a terminal with `--when quiet`.',
+    "quiet": f"The study waits until the machine is quiet, at most {LONGEST_QUIET_S:.0f} s.",
+}
 
 Show = Callable[[str], None]
 
@@ -41,11 +48,14 @@ def _everybody_writes(folder: Path) -> bool:
 
 
 @contextmanager
-def joined(cluster: Cluster, show: Show) -> Iterator[list[str]]:
+def joined(cluster: Cluster, show: Show, when: str = "now") -> Iterator[list[str]]:
     """Have the machine alone, where the cluster's nodes are this machine; sentences why not, for the Record's warnings.
 
-    `show` gets a sentence with our place whenever it changes. What ends the waiting (Ctrl-C) leaves the queue.
+    `show` gets a sentence with our place whenever it changes. What ends the waiting (Ctrl-C) leaves the queue. Of a
+    busy machine it is printed what runs on it; `when` is one of THEN.
     """
+    if when not in THEN:
+        raise UsageError(f"`when` is {' or '.join(THEN)}, not {when!r}.")
     if not cluster.can.one_machine:
         yield []
         return
@@ -58,6 +68,15 @@ def joined(cluster: Cluster, show: Show) -> Iterator[list[str]]:
             warnings = [
                 f"This measurement did not wait in the line of this machine: {trouble.message}"
             ]
+        if reasons := host_state.busy(host_state.now()):
+            programs = [f"{name} {cores:.1f}" for name, cores in host_state.running().items()]
+            runs = f"Cores in use now: {', '.join(programs) or 'none'}."
+            print(
+                f"This machine is busy: {' and '.join(reasons)}. {runs} {THEN[when]}",
+                file=sys.stderr,
+            )
+            if when == "quiet":
+                rest(show, LONGEST_QUIET_S, THEN[when])
         yield warnings
 
 
@@ -85,10 +104,10 @@ def entered(show: Show) -> Iterator[bool]:
         yield bool(shown)
 
 
-def rest(show: Show, longest_s: float = LONGEST_REST_S) -> None:
+def rest(show: Show, longest_s: float = LONGEST_REST_S, sentence: str = REST) -> None:
     """Wait until the load of what ran before has gone, but not for ever."""
     deadline = time.monotonic() + longest_s
     if host_state.busy(host_state.now()):
-        show(REST)
+        show(sentence)
     while host_state.busy(host_state.now()) and time.monotonic() < deadline:
         time.sleep(LOOK_EVERY_S)

@@ -11,6 +11,7 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -26,7 +27,7 @@ from beowulf.measure.program_stderr import REFUSED, ProgramStderr
 from beowulf.measure.watched import Watched
 from beowulf.record import Point, Record, moment
 from beowulf.this_machine import host_state
-from beowulf.this_machine.progress import Progress, no_progress
+from beowulf.this_machine.progress import InCell, Progress, no_progress
 from beowulf.timeline import recording
 
 
@@ -47,18 +48,19 @@ class Measurement:
         launches: int = 1,
         sweep: Mapping[str, Any] | None = None,
         timed: bool = True,
+        when: str = "now",
         traces: Path | None = None,
         capture: bool = False,
     ) -> None:
         """`launches` is how many are planned, to tell how much is left; `sweep` goes into the Record.
 
         Where nothing is `timed`, the Record does not warn of a busy machine, and does not wait in the machine's line.
-        `traces`: the folder in which each launch leaves what its ranks did, with the packets of the wire where it is
-        to `capture` them.
+        `when`: as in machine_queue.joined. `traces`: the folder in which each launch leaves what its ranks did, with
+        the packets of the wire where it is to `capture` them.
         """
         self.study, self.cluster, self.folder, self.quick = study, cluster, folder, quick
         self.progress, self.timed, self.traces = progress, timed, traces
-        self._capture = capture
+        self._when, self._capture = when, capture
         self.planned, self.done = launches, 0
         self.sweep: dict[str, Any] = {"quick": quick, **(sweep or {})}
         if traces:
@@ -80,7 +82,8 @@ class Measurement:
         with contextlib.ExitStack() as ends:
             self._watched = ends.enter_context(Watched(self.cluster, self.study))
             if self.timed:
-                self.warnings += ends.enter_context(joined(self.cluster, self._waiting))
+                turn = joined(self.cluster, self._waiting, self._when)
+                self.warnings += ends.enter_context(turn)
             self.started, self.before = moment(), host_state.now()
             self.description = dict(self.cluster.describe())
             # Below /tmp, which the nodes of a local cluster share with this machine.
@@ -102,6 +105,8 @@ class Measurement:
             changed = self._watched.look()
             self.complete = self.complete and not changed
             self.warnings += changed
+            if self.complete and isinstance(self.progress, InCell):
+                self.progress.clear()
         measured = any(point.samples for point in self.points)
         if not measured or not isinstance(error, KeyboardInterrupt | LabError):
             return bool(self._ends.__exit__(kind, raised, trace))
@@ -182,8 +187,14 @@ class Measurement:
                 f"{failed} It printed: {complaints.message}" if complaints.message else failed
             )
         self._refuse_broken(lines, program.name)
-        self.done += 1
+        self.launched()
         return lines.rows
+
+    def launched(self, launches: int = 1) -> None:
+        """So many launches are over. Nothing is timed until the next one: a cell draws what there is so far."""
+        self.done += launches
+        if isinstance(self.progress, InCell):
+            self.progress.show(lambda: replace(self.record(), complete=False))
 
     def _trace(self) -> Path:
         """The folder for the trace of the next launch."""
@@ -248,7 +259,7 @@ class Measurement:
             raise LabError(mpi.failure(done, program.name))
         for host in hosts:
             self._refuse_broken(outputs[host], f"{program.name} on {host}")
-        self.done += len(hosts)
+        self.launched(len(hosts))
         return {host: lines.rows for host, lines in outputs.items()}
 
     def _read(self, host: str) -> tuple[ProgramOutput, str]:

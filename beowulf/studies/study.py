@@ -172,12 +172,14 @@ class Study:
         *,
         quick: bool = False,
         progress: Progress = no_progress,
+        when: str = "now",
         traces: Path | None = None,
         **options: Any,
     ) -> Record:
         """Measure on `cluster`; files that belong to the Record, such as captures, go into `folder`.
 
         Where `traces` names a folder, what each rank of each launch did is recorded there (see beowulf/timeline).
+        `when`: as in machine_queue.joined.
         """
         from beowulf.measure.measurement import Measurement
         from beowulf.tuning import change
@@ -193,6 +195,7 @@ class Study:
             launches=plan.launches,
             sweep=plan.sweep,
             timed=self.timed,
+            when=when,
             traces=traces,
         ) as measurement:
             if lacking := self.unmet(cluster.can):

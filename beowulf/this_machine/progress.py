@@ -1,12 +1,23 @@
-"""How far a measurement is: a bar with the time that is left, in a terminal and in a notebook."""
+"""How far a measurement is: a bar with the time that is left, and in a notebook the figure of what there is so far."""
 
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from beowulf.figures import Figure
+    from beowulf.record import Record
+
+    Draw = Callable[[Record], Figure]
+
+# Between two drawings at least this passes, and so many times as long as the last one took.
+EVERY_S, TIMES = 2.0, 4
+REST_S = 0.2  # for the browser to show it, before anything runs again
 
 # called with how much is done, of how much, and what is being done
 Progress = Callable[[float, float, str], None]
@@ -17,16 +28,16 @@ def no_progress(done: float, of: float, what: str) -> None:
 
 
 @contextmanager
-def bar(title: str, *, shown: bool = True) -> Iterator[Progress]:
-    """A function to be called with how much is done, of how much, and what is being done."""
+def bar(title: str, *, shown: bool = True, draw: Draw | None = None) -> Iterator[Progress]:
+    """A function to be called with how much is done, of how much, and what is being done; in a cell an InCell."""
     if not shown:
         yield no_progress
         return
     from IPython.core.getipython import get_ipython
 
     if type(get_ipython()).__name__ == "ZMQInteractiveShell":
-        with _in_cell(title) as report:
-            yield report
+        with closing(InCell(title, draw)) as cell:
+            yield cell
         return
     from rich.console import Console
     from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
@@ -43,25 +54,49 @@ def bar(title: str, *, shown: bool = True) -> Iterator[Progress]:
         yield report
 
 
-@contextmanager
-def _in_cell(title: str) -> Iterator[Progress]:
-    # Plain HTML that is taken away at the end: a widget would be missing when the saved notebook is opened again.
-    from IPython import display
+class InCell:
+    """A notebook's cell: a bar, and below it what `draw` makes of the Record so far; both are taken away at the end."""
 
-    room: Any = display  # it has no types
-    began = time.monotonic()
-    cell = room.display(room.HTML(escape(title)), display_id=True)
+    # Not a widget, which would be missing when the saved notebook is opened again.
 
-    def report(done: float, of: float, what: str) -> None:
-        nonlocal began
+    def __init__(self, title: str, draw: Draw | None = None) -> None:
+        from IPython import display
+
+        self._room: Any = display  # it has no types
+        self._draw = draw
+        self._began, self._next = time.monotonic(), 0.0
+        self._bar = self._room.display(self._room.HTML(escape(title)), display_id=True)
+        self._figure: Any = draw and self._room.display(self._room.HTML(""), display_id=True)
+
+    def __call__(self, done: float, of: float, what: str) -> None:
+        """Move the bar."""
         if not done:  # what is waited for at first tells nothing of the rest
-            began = time.monotonic()
-        passed = time.monotonic() - began
+            self._began = time.monotonic()
+        passed = time.monotonic() - self._began
         left = f", {passed * (of - done) / done:.0f} s left" if done and of else ""
         drawn = f'<progress value="{done}" max="{of or 1}"></progress>'
-        cell.update(room.HTML(f"{drawn} {escape(what)}{left}"))
+        self._bar.update(self._room.HTML(f"{drawn} {escape(what)}{left}"))
 
-    try:
-        yield report
-    finally:
-        cell.update(room.HTML(""))
+    def show(self, record: Callable[[], Record], *, now: bool = False) -> None:
+        """Between two launches, draw a Record, unless one was just drawn; where that fails, the last one stays."""
+        began = time.monotonic()
+        if self._draw is None or (began < self._next and not now):
+            return
+        # A figure of few launches can fail in any way, and must not end their measurement.
+        with suppress(Exception), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            figure = self._draw(record())
+            if any(axes.has_data() for axes in figure.drawing.axes):
+                self._figure.update(figure._repr_mimebundle_(), raw=True)
+                time.sleep(REST_S)
+        ended = time.monotonic()
+        self._next = ended + max(EVERY_S, TIMES * (ended - began))
+
+    def clear(self) -> None:
+        """Take the figure away: `picture(record)` draws the whole one."""
+        if self._figure:
+            self._figure.update(self._room.HTML(""))
+
+    def close(self) -> None:
+        """Take the bar away."""
+        self._bar.update(self._room.HTML(""))

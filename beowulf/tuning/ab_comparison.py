@@ -149,7 +149,7 @@ def compare(
                 comparison = compared(points[BEFORE], points[AFTER])
                 if comparison.decision != "inconclusive":
                     break
-    session.done += 1
+    session.launched()
     assert comparison, "a length has at least one block"
     return comparison
 

@@ -164,11 +164,12 @@ def measured(
 
     A function that is wrong is a fact in the Record; LabError where nothing could be measured to its end.
     """
+    from beowulf.exercises.heat.pictures import picture
     from beowulf.this_machine.progress import bar
 
     records = cluster.records or Path("records")
     with (
-        bar(title) as progress,
+        bar(title, draw=picture) as progress,
         Measurement(
             study, cluster, records, progress=progress, launches=launches, sweep=sweep
         ) as session,

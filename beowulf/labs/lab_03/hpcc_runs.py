@@ -49,5 +49,5 @@ def run(
     for name in SECTIONS:
         if name in results.sections:
             measurement.add({**at, "section": name}, "section_s", [results.sections[name]])
-    measurement.done += 1
+    measurement.launched()
     return results, at

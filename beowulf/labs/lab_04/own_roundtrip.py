@@ -66,7 +66,7 @@ def measure(
     exercise = Exercise(STUDY, VARIANTS[protocol], "Your own round trip")
     sweep = {"exercise": name, "protocol": protocol, "sizes": list(sizes), "passes": passes}
     with (
-        bar(exercise.asks) as progress,
+        bar(exercise.asks, draw=picture) as progress,
         Measurement(
             STUDY,
             cluster,
