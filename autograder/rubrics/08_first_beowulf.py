@@ -9,6 +9,7 @@ from autograder.rubrics.predictions import sealed
 from autograder.rubrics.questions import Scorer
 from autograder.rubrics.record_facts import (
     ByRecord,
+    Facts,
     best_of_own,
     near,
     numbers_and_words,
@@ -17,7 +18,7 @@ from autograder.rubrics.record_facts import (
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission
 from beowulf.exercises import gas
-from beowulf.labs.lab_08 import first_beowulf, galaxy
+from beowulf.labs.lab_08 import by_lot, first_beowulf, galaxy
 from beowulf.record import Record
 
 # Of paper C: 62 and 31 MFLOPS on 16 processors, each of which makes 4.5 alone.
@@ -52,6 +53,14 @@ def partition(submission: Submission, *, most_balance: float, half_balance: floa
     return best_of_own(galaxy.STUDY, galaxy.VARIANT, expected, judge, submission)
 
 
+def barrier(submission: Submission, facts: Facts, by: str, *, tolerance_percent: float) -> Score:
+    """A point each for a round on all nodes, and for a barrier of other nodes with such rounds."""
+    nodes = by_lot.nodes(submission.code)
+    wanted = facts | {"other_barrier_us": facts_08.rounds(nodes) * facts["round_us"]}
+    by = f"{facts_08.rounds(nodes)} rounds for {nodes} nodes, by {by}"
+    return near(submission, wanted, by, tolerance_percent=tolerance_percent)
+
+
 def slips(submission: Submission, *, tolerance: float) -> Score:
     """A point for each of two sums of the paper, done again."""
     return near(submission, SLIPS, "in %", tolerance=tolerance)
@@ -67,9 +76,7 @@ SCORERS: dict[str, Scorer] = {
     "second-network": ByRecord(
         facts_08.two_networks, "C1", numbers_and_words("gain_8192", "gain_256")
     ),
-    "barrier": ByRecord(
-        facts_08.barriers, "C7", numbers_and_words("barrier_two_us", "barrier_all_us")
-    ),
+    "barrier": ByRecord(facts_08.barrier_round, "C7", barrier),
     "ghosts": partial(
         best_of_own,
         gas.STUDY,
@@ -78,15 +85,15 @@ SCORERS: dict[str, Scorer] = {
         ghosts,
     ),
     "parts": ByRecord(
-        facts_08.shares,
+        facts_08.without_a_part,
         gas.STUDY,
-        numbers_and_words("computing_percent", "communicating_percent"),
+        numbers_and_words("no_communicating_times", "no_computing_times"),
         gas.VARIANT,
     ),
     "speed-up": ByRecord(
-        facts_08.speed_ups,
+        facts_08.held_back,
         first_beowulf.STUDY,
-        numbers_and_words("speed_up_one", "speed_up_two"),
+        numbers_and_words("overhead_one_percent", "cable_percent"),
         first_beowulf.VARIANT,
     ),
     "galaxy": partition,
