@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from autograder.rubrics.answers import given, is_near, word
+from autograder.rubrics.answers import doubt, given, is_near, word
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission, is_number
 from beowulf.errors import LabError
@@ -143,12 +143,17 @@ def near(
         room = max(tolerance, tolerance_percent / 100 * abs(value))
         return is_near(submission, name, value, room)
 
-    points, shown = 0, []
+    points, shown, doubts = 0, [], []
     for name, value in wanted.items():
         first, *others = value if isinstance(value, tuple) else (value,)
-        points += any(right(name, each) for each in (first, *others))
+        if any(right(name, each) for each in (first, *others)):
+            points += 1
+        elif not isinstance(first, str):
+            doubts.append(doubt(submission, name, first))
         shown.append(f"{name}: {first if isinstance(first, str) else f'{first:.6g}'}")
-    return Score(points, len(wanted), given(submission, *wanted), f"{', '.join(shown)} ({by})")
+    asked = " ".join(filter(None, doubts))
+    found = given(submission, *wanted) + (f". {asked}" if asked else "")
+    return Score(points, len(wanted), found, f"{', '.join(shown)} ({by})")
 
 
 def numbers_and_words(*names: str) -> Judge:
