@@ -173,7 +173,7 @@ print(f"{lab.by_lot.long_letters():,} letters")
 # How many bytes of each kind of header are in all of these packets together? Which kind comes only once?
 
 # %% nbgrader={"grade_id": "headers-answer", "solution": true}
-ethernet_bytes = None
+ethernet_bytes = None  # in all packets together
 ip_bytes = None
 tcp_bytes = None
 mpich_bytes = None
