@@ -83,8 +83,9 @@ def test_a_plate_is_the_one_that_was_drawn_for_the_learner() -> None:
         assert ("Your plate has 2,000 columns" in found["row-cost"].found) == (not worth)
 
 
-def test_no_row_that_is_drawn_fills_its_last_segment() -> None:
+def test_no_row_and_no_card_that_is_drawn_fills_its_last_segment() -> None:
     sizes = [8 * columns for columns in (*by_lot.COLUMNS, by_lot.USUAL_COLUMNS)]
+    sizes += [*by_lot.LONG_LETTERS, by_lot.USUAL_LONG_LETTERS]
     assert all(150 < (80 + size) % 1448 < 1448 - 150 for size in sizes), sizes
     assert max(sizes) < 131_040
 
