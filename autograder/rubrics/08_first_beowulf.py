@@ -9,7 +9,6 @@ from autograder.rubrics.predictions import sealed
 from autograder.rubrics.questions import Scorer
 from autograder.rubrics.record_facts import (
     ByRecord,
-    Facts,
     best_of_own,
     near,
     numbers_and_words,
@@ -18,7 +17,7 @@ from autograder.rubrics.record_facts import (
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission
 from beowulf.exercises import gas
-from beowulf.labs.lab_08 import by_lot, first_beowulf, galaxy
+from beowulf.labs.lab_08 import first_beowulf, galaxy
 from beowulf.record import Record
 
 # Of paper C: 62 and 31 MFLOPS on 16 processors, each of which makes 4.5 alone.
@@ -53,14 +52,6 @@ def partition(submission: Submission, *, most_balance: float, half_balance: floa
     return best_of_own(galaxy.STUDY, galaxy.VARIANT, expected, judge, submission)
 
 
-def barrier(submission: Submission, facts: Facts, by: str, *, tolerance_percent: float) -> Score:
-    """A point each for a round on all nodes, and for a barrier of other nodes with such rounds."""
-    nodes = by_lot.nodes(submission.code)
-    wanted = facts | {"other_barrier_us": facts_08.rounds(nodes) * facts["round_us"]}
-    by = f"{facts_08.rounds(nodes)} rounds for {nodes} nodes, by {by}"
-    return near(submission, wanted, by, tolerance_percent=tolerance_percent)
-
-
 def slips(submission: Submission, *, tolerance: float) -> Score:
     """A point for each of two sums of the paper, done again."""
     return near(submission, SLIPS, "in %", tolerance=tolerance)
@@ -76,7 +67,9 @@ SCORERS: dict[str, Scorer] = {
     "second-network": ByRecord(
         facts_08.two_networks, "C1", numbers_and_words("gain_8192", "gain_256")
     ),
-    "barrier": ByRecord(facts_08.barrier_round, "C7", barrier),
+    "barrier": ByRecord(
+        facts_08.barriers, "C7", numbers_and_words("round_us", "other_barrier_us")
+    ),
     "ghosts": partial(
         best_of_own,
         gas.STUDY,

@@ -5,7 +5,6 @@ from beowulf.labs import offer
 __getattr__, __dir__ = offer(
     __name__,
     "beowulf.exercises.gas",
-    "by_lot",
     "c7_barrier",
     "first_beowulf",
     "galaxy",

@@ -5,7 +5,6 @@ from beowulf.labs import offer
 __getattr__, __dir__ = offer(
     __name__,
     "beowulf.exercises.own_plot",
-    "by_lot",
     "collectives",
     "replays",
     "scaling",

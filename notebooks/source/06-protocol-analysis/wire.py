@@ -114,15 +114,13 @@ lab.messages(card_file)[["from_rank", "to_rank", "tag", "kind", "first_packet", 
 # %% [markdown]
 # Find your card in this file with Wireshark or tshark, and read it.
 #
-# **Question `postcard`** (1 point). How long is the packet with your card, and how long is your text? From that, and
-# without sending it: how many bytes has the packet of a card with so many letters?
+# **Question `postcard`** (1 point). How long is the packet with your card, and how long is your text? From that: how
+# many bytes has the packet of a card with as many letters as the next cell prints? And how many letters has the
+# longest card that travels in one packet, of at most 1514 bytes? (A text of up to 16 letters lies *within* MPICH's
+# header: it makes the packet no longer.)
 
 # %%
 print(lab.by_lot.letters(), "letters")
-
-# %% [markdown]
-# No packet of this network has more than 1514 bytes. How many letters has the longest card that travels in one? (A
-# text of up to 16 letters lies *within* MPICH's header: it makes the packet no longer.)
 
 # %% nbgrader={"grade_id": "postcard-answer", "solution": true}
 longer_frame_bytes = None
@@ -164,13 +162,11 @@ print(packet.layers)
 
 # %% [markdown]
 # **Question `headers`** (1 point). How long is each of the four headers of this packet? (MPICH's is what is left of
-# TCP's payload without your text.) A card with so many letters needs several packets of at most 1514 bytes:
+# TCP's payload without your text.) A card with as many letters as the next cell prints needs several packets of at
+# most 1514 bytes. How many bytes of each kind of header are in all of them together? Which kind comes only once?
 
 # %%
 print(f"{lab.by_lot.long_letters():,} letters")
-
-# %% [markdown]
-# How many bytes of each kind of header are in all of these packets together? Which kind comes only once?
 
 # %% nbgrader={"grade_id": "headers-answer", "solution": true}
 ethernet_bytes = None  # in all packets together

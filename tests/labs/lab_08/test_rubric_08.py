@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from autograder.evidence import clock
-from autograder.evidence.variants import Own
 from beowulf.exercises import gas
-from beowulf.labs.lab_08 import by_lot
 from beowulf.record import Point, Record
 from tests.autograder.marked import Marked
 from tests.gold import lab_08
@@ -23,15 +19,6 @@ def test_on_one_network_what_a_second_one_gains_is_not_known() -> None:
     found = scores(instead(c1(networks=(1,))))
     assert {found[name].points for name in ("c1-record", "saturation", "second-network")} == {0}
     assert "Only one network was measured" in found["c1-record"].found
-
-
-def test_a_barrier_is_asked_of_as_many_nodes_as_were_drawn_and_of_no_power_of_two() -> None:
-    word = next(letter * 16 for letter in "ABCDEFGHIJKLMNOP" if by_lot.nodes(letter * 16) == 6)
-    answers = {**lab_08.RIGHT, "other_barrier_us": 180.18}
-    mine = replace(LAB.submission(answers=answers), own=Own("ada", word, {}))
-    assert LAB.score(mine, "barrier")["barrier"].points == 1.5
-    assert one("barrier", **answers).points == 0.75
-    assert all(nodes & (nodes - 1) for nodes in (*by_lot.NODES, by_lot.USUAL_NODES))
 
 
 @pytest.mark.parametrize(
