@@ -22,7 +22,7 @@ def word(submission: Submission, name: str) -> str:
 def doubt(submission: Submission, name: str, wanted: float) -> str:
     """A question about an answer of another order of magnitude, or of the other sign; empty about any other."""
     answer = submission.answers.get(name)
-    if not is_number(answer) or not wanted:
+    if not is_number(answer) or not answer or not wanted:
         return ""
     times = answer / wanted
     if times < 0:

@@ -445,9 +445,9 @@ long[
 
 # %% [markdown]
 # **Question `overlap-gain`** (2 points). Take the non-blocking messages of 8192 bytes in your Record, with an overlap
-# of 8192 bytes and without. With it, how many bytes are on the wire for 100 bytes of payload? How many times the rate
-# without it is the rate with it? And how many times as much payload is in the same bytes on the wire, by the overhead
-# alone? Two decimals are enough.
+# of 8192 bytes and without. With it, how many bytes are on the wire for 100 bytes of payload? The rate with it is how
+# many times the rate without? And if the overhead alone had changed, the same bytes on the wire would carry how many
+# times as much payload? Two decimals are enough.
 
 # %% nbgrader={"grade_id": "overlap-gain-answer", "solution": true}
 wire_bytes_for_100 = None

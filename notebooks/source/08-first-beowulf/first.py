@@ -171,7 +171,7 @@ lab.form(round_us, "number")
 lab.form(other_barrier_us, "number")
 
 # %% [markdown]
-# *What to look at:* how long is a round on two nodes, and why is it not the same?
+# *What to look at:* is a round on two nodes as long? What else than messages takes time here?
 
 # %%
 claims(c7)
@@ -279,8 +279,8 @@ lab.first_beowulf.gas(machine).round(2)
 # one, what does the second network gain for the gas?
 #
 # **Question `speed-up`** (2 points). On 16 nodes and one network: what is the overhead of the gas in per cent, as the
-# handout has it? The second network only makes the cable 1.7 times as fast. By that and the two times of a step, what
-# percentage of the step on one network are the messages on the cable?
+# handout has it? The second network only makes the cable 1.7 times as fast. From that and the two times of a step:
+# what percentage of the step on one network do the messages spend on the cable?
 
 # %% nbgrader={"grade_id": "speed-up-answer", "solution": true}
 overhead_one_percent = None
