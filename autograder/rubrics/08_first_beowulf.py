@@ -67,9 +67,7 @@ SCORERS: dict[str, Scorer] = {
     "second-network": ByRecord(
         facts_08.two_networks, "C1", numbers_and_words("gain_8192", "gain_256")
     ),
-    "barrier": ByRecord(
-        facts_08.barriers, "C7", numbers_and_words("round_us", "other_barrier_us")
-    ),
+    "barrier": ByRecord(facts_08.barriers, "C7", numbers_and_words("round_us", "other_barrier_us")),
     "ghosts": partial(
         best_of_own,
         gas.STUDY,

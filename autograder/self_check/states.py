@@ -77,7 +77,9 @@ class _Check:
         if not (self.work.limits.solutions and self.has_rubric):
             return ""
         command = f"beowulf check {self.work.number} --solution {name}"
-        return f"Compare it with the author's answer, which says what earns each point: `{command}`."
+        return (
+            f"Compare it with the author's answer, which says what earns each point: `{command}`."
+        )
 
     def _all_points(self, name: str) -> State:
         """The state of a question with all points, or, where only its form is looked at, with all that it needs."""
