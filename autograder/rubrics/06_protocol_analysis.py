@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from functools import partial
 
 from autograder.rubrics import facts_06, own_plots
@@ -31,9 +33,28 @@ from beowulf.record import Record
 LENGTHS = Wants(x="length in bytes", y="packets", log_y=True, points=4)
 COSTS = Wants(x="size in bytes", y="share in %", log_x=True, lines=2, points=6)
 OF_A_ROW = ("packets_a_step", "wire_bytes_a_row", "row_overhead_percent")
-OF_OVERLAP = ("overhead_with_percent", "overhead_change_points", "rate_with_mbit_per_s")
+OF_OVERLAP = ("wire_bytes_for_100", "rate_times", "payload_times")
 COUNTS = (*own_loop.COUNTS, own_loop.GHOST_ROWS)
-HEADERS = ("ethernet_bytes", "ip_bytes", "tcp_bytes", "mpich_bytes")
+LONGEST_FRAME_BYTES = 1514  # as the notebook says
+
+
+def longer_cards(submission: Submission, facts: Facts, by: str) -> Score:
+    """A point each for the packet of a longer card, and for the longest card that fits into one."""
+    headers = sum(facts.values())
+    wanted = {
+        "longer_frame_bytes": headers + by_lot.letters(submission.code),
+        "longest_card_bytes": LONGEST_FRAME_BYTES - headers,
+    }
+    return near(submission, wanted, f"by {by}, whose headers have {headers} bytes")
+
+
+def all_headers(submission: Submission, facts: Facts, by: str) -> Score:
+    """A point for each kind of header, in all packets of a long card; MPICH's comes once."""
+    mpich, letters = facts["mpich_bytes"], by_lot.long_letters(submission.code)
+    room = LONGEST_FRAME_BYTES - sum(facts.values()) + mpich
+    packets = math.ceil((mpich + letters) / room)
+    wanted = {name: packets * size for name, size in facts.items()} | {"mpich_bytes": mpich}
+    return near(submission, wanted, f"in {packets} packets, by {by}")
 
 
 def whole_plate(submission: Submission, facts: Facts, by: str) -> Score:
@@ -64,13 +85,10 @@ def row_cost(
 
     `tolerance` is in percentage points, for the overhead.
     """
-    expected = ", ".join(f"{name}: {facts[name]:.1f}" for name in OF_A_ROW) + f" (by {by})"
     if other := _of_another(submission, facts):
-        return Score(0, len(OF_A_ROW), other, expected)
-    rooms = [tolerance_percent / 100 * facts[name] for name in OF_A_ROW[:2]] + [tolerance]
-    wanted = zip(OF_A_ROW, rooms, strict=True)
-    right = sum(is_near(submission, name, facts[name], room) for name, room in wanted)
-    return Score(right, len(OF_A_ROW), given(submission, *OF_A_ROW), expected)
+        return Score(0, 1, other, "A capture of your own plate.")
+    wanted = {name: facts[name] for name in OF_A_ROW}
+    return near(submission, wanted, f"by {by}", tolerance, tolerance_percent)
 
 
 def _of_another(submission: Submission, facts: Facts) -> str:
@@ -89,18 +107,14 @@ def overlap_gain(
     tolerance: float,
     tolerance_percent: float,
 ) -> Score:
-    """A point each for overhead and rate with overlap, read from the own Record, and for the overhead's change.
+    """A point each for the wire's bytes, what overlap makes of the rate, and what it makes by the overhead alone.
 
-    The change counts only with the overhead: it is about 0, which anybody may guess.
+    The last one counts only with the first: it is about 1, which anybody may guess.
     """
-    overhead, change, rate = OF_OVERLAP
-    read = is_near(submission, overhead, facts[overhead], tolerance)
-    # A learner subtracts two figures that are each right within the tolerance.
-    drawn_from_it = read and is_near(submission, change, facts[change], 2 * tolerance)
-    room = tolerance_percent / 100 * facts[rate]
-    right = [read, drawn_from_it, is_near(submission, rate, facts[rate], room)]
-    expected = ", ".join(f"{name}: {facts[name]:.2f}" for name in OF_OVERLAP) + f" (by {by})"
-    return Score(sum(right), 3, given(submission, *OF_OVERLAP), expected)
+    first = OF_OVERLAP[0]
+    read = is_near(submission, first, facts[first], tolerance_percent / 100 * facts[first])
+    wanted = {name: facts[name] for name in OF_OVERLAP[: 3 if read else 2]}
+    return replace(near(submission, wanted, f"by {by}", tolerance, tolerance_percent), of=3)
 
 
 def eager_limit(submission: Submission, *, tolerance: float) -> Score:
@@ -160,10 +174,8 @@ SCORERS: dict[str, Scorer] = {
     "predict-card": sealed("card"),
     "predict-packets": sealed("packets"),
     "predict-overhead": sealed("overhead"),
-    "postcard": ByRecord(
-        *CARD, numbers_and_words("card_message_bytes", "card_frame_bytes"), "postcard"
-    ),
-    "headers": ByRecord(*CARD, numbers_and_words(*HEADERS), "postcard"),
+    "postcard": ByRecord(*CARD, longer_cards, "postcard"),
+    "headers": ByRecord(*CARD, all_headers, "postcard"),
     "plate-record": ByRecord(*PLATE, whole_plate),
     "packet-loop": partial(
         best_of_own,

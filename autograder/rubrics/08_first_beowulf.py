@@ -67,9 +67,7 @@ SCORERS: dict[str, Scorer] = {
     "second-network": ByRecord(
         facts_08.two_networks, "C1", numbers_and_words("gain_8192", "gain_256")
     ),
-    "barrier": ByRecord(
-        facts_08.barriers, "C7", numbers_and_words("barrier_two_us", "barrier_all_us")
-    ),
+    "barrier": ByRecord(facts_08.barriers, "C7", numbers_and_words("round_us", "other_barrier_us")),
     "ghosts": partial(
         best_of_own,
         gas.STUDY,
@@ -78,15 +76,15 @@ SCORERS: dict[str, Scorer] = {
         ghosts,
     ),
     "parts": ByRecord(
-        facts_08.shares,
+        facts_08.without_a_part,
         gas.STUDY,
-        numbers_and_words("computing_percent", "communicating_percent"),
+        numbers_and_words("no_communicating_times", "no_computing_times"),
         gas.VARIANT,
     ),
     "speed-up": ByRecord(
-        facts_08.speed_ups,
+        facts_08.held_back,
         first_beowulf.STUDY,
-        numbers_and_words("speed_up_one", "speed_up_two"),
+        numbers_and_words("overhead_one_percent", "cable_percent"),
         first_beowulf.VARIANT,
     ),
     "galaxy": partition,

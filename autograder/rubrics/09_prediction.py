@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 from autograder.rubrics import facts_09, own_plots
@@ -14,7 +15,7 @@ from beowulf.exercises.own_plot import Wants
 from beowulf.labs.lab_09 import scaling, stairs
 
 SPEED_UPS = Wants(x="nodes", y="speed-up", log_x=True, log_y=True, lines=2, points=5)
-BOUNDS = {"bound_tree_ms": "tree", "bound_ring_ms": "ring"}
+ASKED = replace(stairs.BY_NAME["tree"], ranks=100, size_bytes=4096)
 
 
 def step(name: str, submission: Submission, *, target_ms: float, half_ms: float) -> Score:
@@ -46,10 +47,14 @@ def _step(
 
 
 def bounds(submission: Submission, *, tolerance_percent: float) -> Score:
-    """A point for each of two broadcasts: the least time that the model allows."""
+    """A point for the least time of a broadcast, one for the size whose bytes take as long as its latencies."""
     network = stairs.platform()
-    least = {name: stairs.BY_NAME[each].bound_ms(network) for name, each in BOUNDS.items()}
-    return near(submission, least, "in ms", tolerance_percent=tolerance_percent)
+    least_ms, latencies_ms = (
+        each.bound_ms(network) for each in (ASKED, replace(ASKED, size_bytes=0))
+    )
+    equal = ASKED.size_bytes * latencies_ms / (least_ms - latencies_ms)
+    wanted = {"least_ms": least_ms, "equal_bytes": equal}
+    return near(submission, wanted, "by both parts", tolerance_percent=tolerance_percent)
 
 
 SCORERS: dict[str, Scorer] = {

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from autograder.rubrics.submission import Submission, is_number
 
+FAR = 10  # times too large or too small
+
 
 def is_near(submission: Submission, name: str, wanted: float, room: float) -> bool:
     """Whether this answer is a number within `room` of the wanted one."""
@@ -15,6 +17,20 @@ def word(submission: Submission, name: str) -> str:
     """This answer as a text in small letters, empty when it is not one."""
     answer = submission.answers.get(name)
     return " ".join(answer.lower().split()) if isinstance(answer, str) else ""
+
+
+def doubt(submission: Submission, name: str, wanted: float) -> str:
+    """A question about an answer of another order of magnitude, or of the other sign; empty about any other."""
+    answer = submission.answers.get(name)
+    if not is_number(answer) or not answer or not wanted:
+        return ""
+    times = answer / wanted
+    if times < 0:
+        return f"Does {name} rise or fall? The other sign fits."
+    if 1 / FAR < times < FAR:
+        return ""
+    how = "large" if times > 1 else "small"
+    return f"In which unit is {name}? It is {FAR} times too {how}, or more."
 
 
 def given(submission: Submission, *names: str) -> str:

@@ -27,11 +27,9 @@ def on_a_timeline(record: Record) -> Facts:
 
 
 def card(record: Record) -> Facts:
-    """The first card from rank 0 to rank 1, and the frame in which it began."""
+    """The headers of the frame in which the first card from rank 0 to rank 1 began."""
     facts = next(p for p in record.points if p.at["from_rank"] == 0).facts
     return {
-        "card_message_bytes": facts["bytes"],
-        "card_frame_bytes": facts["frame_bytes"],
         "ethernet_bytes": facts["ethernet_header_bytes"],
         "ip_bytes": facts["ip_header_bytes"],
         "tcp_bytes": facts["tcp_header_bytes"],
@@ -88,15 +86,16 @@ def conversations(number: int, record: Record) -> Facts:
 
 
 def long(record: Record) -> Facts:
-    """Overhead with an overlap of 8192 bytes, what that changed, and the rate meanwhile."""
+    """By messages of 8192 bytes: the wire's bytes with an overlap, and what that changed in rate and overhead."""
     table = wire_picture.table(record).set_index(wire_picture.PLACE)
     rows = table.to_dict("index")
     none, most = (rows[8192, "nonblocking", overlap] for overlap in (0, a11.MOST))
-    overhead = "tcp_overhead_percent"
+    rate = "talking_mbit_per_s"
+    with_overlap, without = (float(1 - row["tcp_overhead_percent"] / 100) for row in (most, none))
     return {
-        "overhead_with_percent": float(most[overhead]),
-        "overhead_change_points": float(most[overhead] - none[overhead]),
-        "rate_with_mbit_per_s": float(most["talking_mbit_per_s"]),
+        "wire_bytes_for_100": 100 / with_overlap,
+        "rate_times": float(most[rate] / none[rate]),
+        "payload_times": with_overlap / without,
     }
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from autograder.rubrics.answers import given, is_near, word
+from autograder.rubrics.answers import doubt, given, is_near, word
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission, is_number
 from beowulf.errors import LabError
@@ -143,15 +143,19 @@ def near(
         room = max(tolerance, tolerance_percent / 100 * abs(value))
         return is_near(submission, name, value, room)
 
-    wrong, shown = [], []
+    wrong, shown, doubts = [], [], []
     for name, value in wanted.items():
         first, *others = value if isinstance(value, tuple) else (value,)
         if not any(right(name, each) for each in (first, *others)):
             wrong.append(name)
+            if not isinstance(first, str):
+                doubts.append(doubt(submission, name, first))
         shown.append(f"{name}: {first if isinstance(first, str) else f'{first:.6g}'}")
     found = given(submission, *wanted)
     if 0 < len(wrong) < len(wanted):
         found += f"; not right: {', '.join(wrong)}"
+    if asked := " ".join(filter(None, doubts)):
+        found += f". {asked}"
     points = len(wanted) - len(wrong)
     return Score(points, len(wanted), found, f"{', '.join(shown)} ({by})")
 

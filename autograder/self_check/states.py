@@ -57,7 +57,8 @@ class _Check:
 
     def _state(self, name: str) -> State:
         if self.work.released[name].solution:
-            return ("a person reads it", "") if self.work.cell(name) else ("empty", "")
+            written = self.work.cell(name)
+            return ("a person reads it", self._compare(name)) if written else ("empty", "")
         score = self.scores.get(name)
         if score and score.points == score.of:
             return self._all_points(name)
@@ -66,12 +67,24 @@ class _Check:
         if unanswered := self._unanswered(name):
             return unanswered
         if score is None:
-            return "there", ""
+            return self._all_points(name)
         state, says = self._lost_points(name, score)
         # Of a program, a Record says what it said when it was made; a rubric's words may hold what is expected.
         return state, says if self.level != FORM else ""
 
+    def _compare(self, name: str) -> str:
+        """Where nobody forbids it, how a learner compares what they wrote with the author's answer."""
+        if not (self.work.limits.solutions and self.has_rubric):
+            return ""
+        command = f"beowulf check {self.work.number} --solution {name}"
+        return (
+            f"Compare it with the author's answer, which says what earns each point: `{command}`."
+        )
+
     def _all_points(self, name: str) -> State:
+        """The state of a question with all points, or, where only its form is looked at, with all that it needs."""
+        if any(PREDICTION.fullmatch(study) for study, _ in self.needs.get(name, ())):
+            return "sealed in time", ""
         if self.level == RIGHT:
             return "right", ""
         if self.level == FIT and self.needs.get(name):

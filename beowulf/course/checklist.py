@@ -44,6 +44,7 @@ STATES = {
     "there": DONE,
     "fits your Records": DONE,
     "right": DONE,
+    "sealed in time": DONE,
     "a person reads it": DONE,
 }
 # Of Okabe and Ito, as in a Verdict.

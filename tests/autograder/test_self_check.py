@@ -88,7 +88,8 @@ def test_a_check_gives_the_points_that_grading_gives(name: str, tmp_path: Path) 
     points = {line.question: line.points for line in found.lines if line.points is not None}
     assert points == graded.points
     full = {name for name, score in graded.scores.items() if score.points == score.of}
-    assert {line.question for line in found.lines if line.state == "right"} == full
+    all_points = ("right", "sealed in time")
+    assert {line.question for line in found.lines if line.state in all_points} == full
 
 
 def test_the_records_that_a_question_needs_are_known_without_any(tiny: Path) -> None:
@@ -103,7 +104,10 @@ def test_the_records_that_a_question_needs_are_known_without_any(tiny: Path) -> 
 def test_all_of_a_lab_is_right_and_says_so(tiny: Path) -> None:
     work_on(tiny)
     found = look()
-    assert {line.state for line in found.lines} == {"right", "a person reads it"}
+    assert {line.state for line in found.lines} == {"right", "sealed in time", "a person reads it"}
+    for level in (FORM, FIT):
+        allow(level)
+        assert state("sealed") == ("sealed in time", "")
     assert "Points: 10 of 10; 2 more are given by a person." in found.summary
 
 
@@ -220,6 +224,19 @@ def test_a_class_that_may_see_the_form_cannot_tell_right_from_wrong(
     assert {line["points"] for line in said[0]["lines"]} == {None}
 
 
+@pytest.mark.parametrize(
+    ("typed", "asked"),
+    [
+        ("7", ". In which unit is seen_bytes? It is 10 times too small, or more."),
+        ("-16384", ". Does seen_bytes rise or fall? The other sign fits."),
+        ("8000", ""),
+    ],
+)
+def test_a_number_that_is_far_off_is_asked_about(tiny: Path, typed: str, asked: str) -> None:
+    work_on(tiny, RIGHT | {"seen_bytes": typed})
+    assert state("seen-bytes")[1] == f"seen_bytes = {typed}{asked}"
+
+
 def test_a_class_that_may_see_what_fits_sees_no_answer_that_is_the_same_for_all(
     tiny: Path,
 ) -> None:
@@ -257,8 +274,10 @@ def test_who_learns_alone_sees_all_and_who_has_a_word_sees_the_form(
 ) -> None:
     work_on(tiny)
     assert look().level == ALL
+    assert "`beowulf check 99 --solution explain`" in state("explain")[1]
     monkeypatch.setenv(personal_code.VARIABLE, WORD)
     assert look().level == FORM
+    assert state("explain") == ("a person reads it", "")
     assert any("You have a personal code, so" in note for note in look().notes)
     # The nearest file decides.
     (paths.root() / limits.FILE).write_text('check = "right"\n')

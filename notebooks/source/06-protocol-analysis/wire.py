@@ -115,21 +115,27 @@ lab.messages(card_file)[["from_rank", "to_rank", "tag", "kind", "first_packet", 
 # %% [markdown]
 # Find your card in the file that is printed above, with Wireshark or tshark, and read it.
 #
-# **Question `postcard`** (1 point). How many bytes has your message, as `MPI_Send` was given it, and how many bytes
-# has the packet in which it travels?
+# **Question `postcard`** (1 point). How long is the packet with your card, and how long is your text? From that: how
+# many bytes has the packet of a card with as many letters as the next cell prints? And how many letters has the
+# longest card that travels in one packet, of at most 1514 bytes? (A text of up to 16 letters lies *within* MPICH's
+# header: it makes the packet no longer.)
+
+# %%
+print(lab.by_lot.letters(), "letters")
 
 # %% nbgrader={"grade_id": "postcard-answer", "solution": true}
-card_message_bytes = None
-card_frame_bytes = None
+longer_frame_bytes = None
+longest_card_bytes = None
 ### BEGIN SOLUTION
 sent = card.select(from_rank=0)[0].facts
-card_message_bytes = sent["bytes"]
-card_frame_bytes = sent["frame_bytes"]
+beside_the_text = sent["frame_bytes"] - sent["bytes"]
+longer_frame_bytes = beside_the_text + lab.by_lot.letters()
+longest_card_bytes = 1514 - beside_the_text
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "postcard", "grade": true, "points": 1, "locked": true}
-lab.form(card_message_bytes, "number")
-lab.form(card_frame_bytes, "number")
+lab.form(longer_frame_bytes, "number")
+lab.form(longest_card_bytes, "number")
 
 # %%
 print(lab.outcome(cluster, "card", card.select(from_rank=0)[0].facts["frame_bytes"]))
@@ -156,20 +162,25 @@ print(packet.layers)
 # Here is room to look into it.
 
 # %% [markdown]
-# **Question `headers`** (1 point). How long is each of the four headers of this packet, in bytes? (MPICH's is what
-# is left of TCP's payload without your text. A text of up to 16 bytes lies *within* MPICH's header: then TCP's
-# payload is the header.)
+# **Question `headers`** (1 point). How long is each of the four headers of this packet? (MPICH's is what is left of
+# TCP's payload without your text.) A card with as many letters as the next cell prints needs several packets of at
+# most 1514 bytes. How many bytes of each kind of header are in all of them together? Which kind comes only once?
+
+# %%
+print(f"{lab.by_lot.long_letters():,} letters")
 
 # %% nbgrader={"grade_id": "headers-answer", "solution": true}
-ethernet_bytes = None
+ethernet_bytes = None  # in all packets together
 ip_bytes = None
 tcp_bytes = None
 mpich_bytes = None
 ### BEGIN SOLUTION
-ip_bytes = int(packet.ip.hdr_len)
-tcp_bytes = int(packet.tcp.hdr_len)
-ethernet_bytes = int(packet.length) - ip_bytes - tcp_bytes - int(packet.tcp.len)
-mpich_bytes = int(packet.tcp.len) - card_message_bytes
+ip, tcp = int(packet.ip.hdr_len), int(packet.tcp.hdr_len)
+ethernet = int(packet.length) - ip - tcp - int(packet.tcp.len)
+mpich_bytes = int(packet.tcp.len) - sent["bytes"]
+carried = mpich_bytes + lab.by_lot.long_letters()
+needed = -(-carried // (1514 - ethernet - ip - tcp))  # rounded up
+ethernet_bytes, ip_bytes, tcp_bytes = needed * ethernet, needed * ip, needed * tcp
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "headers", "grade": true, "points": 1, "locked": true}
@@ -434,26 +445,27 @@ long[
 ]
 
 # %% [markdown]
-# **Question `overlap-gain`** (2 points). Take the non-blocking messages of 8192 bytes in your Record. What is the
-# TCP overhead in per cent with an overlap of 8192 bytes? By how many percentage points is it above (positive) or
-# below (negative) that without overlap? What is the rate while messages travel, with the overlap? Two decimals are
-# enough.
+# **Question `overlap-gain`** (2 points). Take the non-blocking messages of 8192 bytes in your Record, with an overlap
+# of 8192 bytes and without. With it, how many bytes are on the wire for 100 bytes of payload? The rate with it is how
+# many times the rate without? And if the overhead alone had changed, the same bytes on the wire would carry how many
+# times as much payload? Two decimals are enough.
 
 # %% nbgrader={"grade_id": "overlap-gain-answer", "solution": true}
-overhead_with_percent = None
-overhead_change_points = None
-rate_with_mbit_per_s = None
+wire_bytes_for_100 = None
+rate_times = None
+payload_times = None
 ### BEGIN SOLUTION
 by_overlap = long[long["message_bytes"] == 8192].set_index("overlap_bytes")
-overhead_with_percent = by_overlap["tcp_overhead_percent"][8192]
-overhead_change_points = overhead_with_percent - by_overlap["tcp_overhead_percent"][0]
-rate_with_mbit_per_s = by_overlap["talking_mbit_per_s"][8192]
+payload = 1 - by_overlap["tcp_overhead_percent"] / 100
+wire_bytes_for_100 = 100 / payload[8192]
+rate_times = by_overlap["talking_mbit_per_s"][8192] / by_overlap["talking_mbit_per_s"][0]
+payload_times = payload[8192] / payload[0]
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "overlap-gain", "grade": true, "points": 2, "locked": true}
-lab.form(overhead_with_percent, "number")
-lab.form(overhead_change_points, "number")
-lab.form(rate_with_mbit_per_s, "number")
+lab.form(wire_bytes_for_100, "number")
+lab.form(rate_times, "number")
+lab.form(payload_times, "number")
 
 # %% [markdown]
 # Your prediction, and the paper's claims held against your Record:

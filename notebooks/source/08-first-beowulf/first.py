@@ -154,22 +154,24 @@ picture(c7)
 lab.c7_barrier.table(lab.c7_barrier.times(c7)).round(1)
 
 # %% [markdown]
-# **Question `barrier`** (1.5 points). How many microseconds does a barrier take on two nodes, and on all of yours?
+# **Question `barrier`** (1.5 points). On all of your nodes, how many microseconds does *one round* of a barrier take?
+# With such rounds, how long is a barrier of twelve nodes, which you have not measured?
 
 # %% nbgrader={"grade_id": "barrier-answer", "solution": true}
-barrier_two_us = None
-barrier_all_us = None
+round_us = None
+other_barrier_us = None
 ### BEGIN SOLUTION
-waits = lab.c7_barrier.table(lab.c7_barrier.times(c7))["barrier_us"]
-barrier_two_us, barrier_all_us = waits.iloc[0], waits.iloc[-1]
+waits = lab.c7_barrier.times(c7)
+round_us = waits[max(waits)].median / (max(waits) - 1).bit_length()
+other_barrier_us = 4 * round_us
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "barrier", "grade": true, "points": 1.5, "locked": true}
-lab.form(barrier_two_us, "number")
-lab.form(barrier_all_us, "number")
+lab.form(round_us, "number")
+lab.form(other_barrier_us, "number")
 
 # %% [markdown]
-# *What to look at:* does the time grow with the rounds?
+# *What to look at:* is a round on two nodes as long? What else than messages takes time here?
 
 # %%
 claims(c7)
@@ -242,21 +244,21 @@ lab.gas.film(cluster, "gas.c")
 lab.gas.parts(mine).round(2) if lab.gas.function(mine)["right"] else print("First the exchange.")
 
 # %% [markdown]
-# **Question `parts`** (1.5 points). On four ranks: what percentage of a step is computing, and what percentage is
-# communicating?
+# **Question `parts`** (1.5 points). On four ranks: how many times faster would a step be if communicating took no
+# time, and all else as long as now? And how many times if computing took none?
 
 # %% nbgrader={"grade_id": "parts-answer", "solution": true}
-computing_percent = None
-communicating_percent = None
+no_communicating_times = None
+no_computing_times = None
 ### BEGIN SOLUTION
 shares = lab.gas.parts(mine).loc[4]
-computing_percent = shares["computing_percent"]
-communicating_percent = shares["communicating_percent"]
+no_communicating_times = 100 / (100 - shares["communicating_percent"])
+no_computing_times = 100 / (100 - shares["computing_percent"])
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "parts", "grade": true, "points": 1.5, "locked": true}
-lab.form(computing_percent, "number")
-lab.form(communicating_percent, "number")
+lab.form(no_communicating_times, "number")
+lab.form(no_computing_times, "number")
 
 # %% [markdown]
 # ## 5 The machine of 1995
@@ -276,19 +278,22 @@ lab.first_beowulf.gas(machine).round(2)
 # *What to look at:* in the first table, where does one network saturate, and where does the paper's? In the second
 # one, what does the second network gain for the gas?
 #
-# **Question `speed-up`** (2 points). On 16 nodes: the speed-up of a step of the gas on one network, and on two.
+# **Question `speed-up`** (2 points). On 16 nodes and one network: what is the overhead of the gas in per cent, as the
+# handout has it? The second network only makes the cable 1.7 times as fast. From that and the two times of a step:
+# what percentage of the step on one network do the messages spend on the cable?
 
 # %% nbgrader={"grade_id": "speed-up-answer", "solution": true}
-speed_up_one = None
-speed_up_two = None
+overhead_one_percent = None
+cable_percent = None
 ### BEGIN SOLUTION
 on_16 = lab.first_beowulf.gas(machine).loc[16]
-speed_up_one, speed_up_two = on_16["one_speed_up"], on_16["two_speed_up"]
+overhead_one_percent = 100 * (1 - on_16["one_speed_up"] / 16)
+cable_percent = 100 * (1 - on_16["two_ms"] / on_16["one_ms"]) / (1 - 1 / 1.7)
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "speed-up", "grade": true, "points": 2, "locked": true}
-lab.form(speed_up_one, "number")
-lab.form(speed_up_two, "number")
+lab.form(overhead_one_percent, "number")
+lab.form(cable_percent, "number")
 
 # %%
 print(

@@ -120,20 +120,21 @@ lab.form(worst_percent, "number")
 # *Core, 8 minutes*
 #
 # **Question `lower-bound`** (1 point). On the network of `network.toml` a message of n bytes takes 50 + 0.085 n µs,
-# and a rank sends one message at a time. What is the least time in ms in which any broadcast can be over: of 1 KiB
-# (1024 bytes), and of 256 KiB (262,144 bytes), both to 64 ranks?
+# and a rank sends one message at a time. What is the least time in ms in which a broadcast of 4 KiB (4096 bytes) to
+# 100 ranks can be over? And with how many bytes do these take as long as the latencies?
 
 # %% nbgrader={"grade_id": "lower-bound-answer", "solution": true}
-bound_tree_ms = None  # 1 KiB
-bound_ring_ms = None  # 256 KiB
+least_ms = None
+equal_bytes = None
 ### BEGIN SOLUTION
-bound_tree_ms = (6 * 50 + 0.085 * 1024) / 1000
-bound_ring_ms = (6 * 50 + 0.085 * 262144) / 1000
+latencies_us = 7 * 50
+least_ms = (latencies_us + 0.085 * 4096) / 1000
+equal_bytes = latencies_us / 0.085
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "lower-bound", "grade": true, "points": 1, "locked": true}
-lab.form(bound_tree_ms, "number")
-lab.form(bound_ring_ms, "number")
+lab.form(least_ms, "number")
+lab.form(equal_bytes, "number")
 
 # %% [markdown]
 # ## 4 The staircase
@@ -228,9 +229,9 @@ mine = lab.stairs.measure(cluster, "stairs.c")
 lab.stairs.table(mine)
 
 # %% [markdown]
-# *What to look at:* `simulated_ms` beside `target_ms`. For the two broadcasts of section 3, how many times your own
-# lower bound is that? `fault` says what is wrong; the whole sentence is in the cells below. This is the timeline of
-# a simulated run on 16 ranks:
+# *What to look at:* `simulated_ms` beside `target_ms`. Of the tree and the ring, how many times the lower bound is
+# that? `fault` says what is wrong; the whole sentence is in the cells below. This is the timeline of a simulated run
+# on 16 ranks:
 
 # %%
 lab.stairs.timeline("ring", "stairs.c")

@@ -31,15 +31,16 @@ def limit(largest: int, smallest: int) -> dict[str, int]:
 
 
 OTHER_WIRE = talks("A11", a11.talks(a11.QUICK_OVERLAPS), overhead_change=-0.01)
-OF_IT = {"overhead_with_percent": 6.0, "overhead_change_points": -1.0}
+OF_IT = {"wire_bytes_for_100": 106.38, "payload_times": 1.01}
 
 
 @pytest.mark.parametrize(
     ("question", "made", "answers", "worth"),
     [
-        ("postcard", [cards("postcard", 30)], {}, 0),
+        ("postcard", [], {"longer_frame_bytes": 366}, 0.5),  # without MPICH's header
         # A text within the header; and whatever its length, the headers are the same.
-        ("postcard", [cards("postcard", 9)], {"card_message_bytes": 9, "card_frame_bytes": 146}, 1),
+        ("postcard", [cards("postcard", 9)], {}, 1),
+        ("headers", [], {"mpich_bytes": 320, "ip_bytes": 20}, 0.5),  # in each packet, and in one
         ("headers", [cards("postcard", 9)], {}, 1),
         ("headers", [cards("postcard", 3000)], {}, 1),
         ("row-cost", [], {"packets_a_step": 54.3, "wire_bytes_a_row": 8560}, 2),
@@ -51,9 +52,9 @@ OF_IT = {"overhead_with_percent": 6.0, "overhead_change_points": -1.0}
         # Right, but never captured.
         ("eager-limit", [cards("limit", 131_000, 131_072)], limit(131_040, 131_041), 0),
         ("eager-limit", [cards("limit", 100_000, 131_072)], limit(100_000, 131_072), 0),
-        ("overlap-gain", [], {"overhead_change_points": 0.5, "rate_with_mbit_per_s": 54.4}, 4 / 3),
-        # Nor is the change drawn from this figure.
-        ("overlap-gain", [], {"overhead_with_percent": 6.9}, 2 / 3),
+        ("overlap-gain", [], {"payload_times": 0.9, "rate_times": 0.904}, 4 / 3),
+        # An overhead of the payload; nor is the last number drawn from it.
+        ("overlap-gain", [], {"wire_bytes_for_100": 107}, 2 / 3),
         ("overlap-gain", [], dict.fromkeys(LAB.rubric.OF_OVERLAP, 0), 0),
         ("overlap-gain", [OTHER_WIRE], {}, 2 / 3),
         ("overlap-gain", [OTHER_WIRE], OF_IT, 2),
@@ -82,8 +83,9 @@ def test_a_plate_is_the_one_that_was_drawn_for_the_learner() -> None:
         assert ("Your plate has 2,000 columns" in found["row-cost"].found) == (not worth)
 
 
-def test_no_row_that_is_drawn_fills_its_last_segment() -> None:
+def test_no_row_and_no_card_that_is_drawn_fills_its_last_segment() -> None:
     sizes = [8 * columns for columns in (*by_lot.COLUMNS, by_lot.USUAL_COLUMNS)]
+    sizes += [*by_lot.LONG_LETTERS, by_lot.USUAL_LONG_LETTERS]
     assert all(150 < (80 + size) % 1448 < 1448 - 150 for size in sizes), sizes
     assert max(sizes) < 131_040
 
