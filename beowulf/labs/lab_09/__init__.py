@@ -9,5 +9,6 @@ __getattr__, __dir__ = offer(
     "replays",
     "scaling",
     "stairs",
+    "stairs:piece_size",
     "beowulf.measure.calibration",
 )

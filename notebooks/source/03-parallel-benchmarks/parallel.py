@@ -237,6 +237,11 @@ lab.form(serial_share_4, "number")
 # %% [markdown]
 # *What to look at:* is it the same share on two ranks and on four? Not one line of `run` is done by one rank
 # alone. So what is it that the law calls serial?
+#
+# *Drag:* which of your two plates can no serial part explain?
+
+# %%
+lab.serial_part(cluster)
 
 # %% [markdown]
 # ## 5 Four nodes on your machine

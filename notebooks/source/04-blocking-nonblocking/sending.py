@@ -290,6 +290,11 @@ lab.own_plot.keep(
 # *What to look at:* does a line leave the paper towards small messages? Which, and why? (Noise can hide it: fit
 # once more without the largest size.) Section 5 of the handout has what you need to know of your cables; question
 # `explain` asks for the answer.
+#
+# *Drag* the line onto your points: at which sizes does only alpha move it, and at which eager limit can you see a step?
+
+# %%
+lab.message_time(cluster)
 
 # %% [markdown]
 # ## 6 The plate's ghost rows, three ways
