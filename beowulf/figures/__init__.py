@@ -1,6 +1,6 @@
 """Pictures: their common look, and the charts that several studies share."""
 
-from beowulf.figures.charts import graph, lines, matrix, one_below_another, over_sizes, spans_decades
+from beowulf.figures.charts import lines, matrix, one_below_another, over_sizes, plot, spans_decades
 from beowulf.figures.look import (
     COLOURS,
     DASHES,
@@ -28,12 +28,12 @@ __all__ = [
     "course_style",
     "dots",
     "draggable",
-    "graph",
     "lines",
     "matrix",
     "number_text",
     "one_below_another",
     "over_sizes",
+    "plot",
     "prediction_band",
     "spans_decades",
     "style",

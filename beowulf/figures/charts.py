@@ -164,7 +164,7 @@ def lines(
     return Figure(cast("Drawing", axes.figure), title, alt, table)
 
 
-def graph(series: Mapping[str, Mapping[Any, float]], x: str, y: str, **look: Any) -> Figure:
+def plot(series: Mapping[str, Mapping[Any, float]], x: str, y: str, **look: Any) -> Figure:
     """A line for each name, by its values of `y` over `x`; `look` is as of lines()."""
     import pandas as pd
 

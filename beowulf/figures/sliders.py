@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial, wraps
 from importlib.util import find_spec
@@ -35,31 +35,28 @@ def draggable(
     def made(draw: Drawing) -> Drawing:
         @wraps(draw)
         def drawn(of: Any, **given: Any) -> Figure:
+            from IPython.core.getipython import get_ipython
+
             known = partial(draw, read(of, cell))
-            return known(**given) if given else _with_sliders(known, values)
+            figure, shell = known(**given), type(get_ipython()).__name__
+            if given or shell != "ZMQInteractiveShell" or not find_spec("ipywidgets"):
+                return figure
+            from ipywidgets import SelectionSlider, interactive
+
+            sliders = {
+                name: SelectionSlider(
+                    options=[(n if isinstance(n, str) else number_text(n), n) for n in numbers],
+                    value=signature(draw).parameters[name].default,
+                    description=titled(name),
+                    continuous_update=False,  # it is drawn again when the slider rests
+                    style={"description_width": "11em"},
+                    layout={"width": "36em"},
+                )
+                for name, numbers in values.items()
+            }
+            widget = interactive(lambda **each: known(**each), {"auto_display": True}, **sliders)
+            return Draggable(**vars(figure), widget=widget)
 
         return drawn
 
     return made
-
-
-def _with_sliders(draw: Drawing, values: Mapping[str, Sequence[Any]]) -> Figure:
-    from IPython.core.getipython import get_ipython
-
-    figure = draw()
-    if type(get_ipython()).__name__ != "ZMQInteractiveShell" or not find_spec("ipywidgets"):
-        return figure
-    from ipywidgets import SelectionSlider, interactive
-
-    sliders = {
-        name: SelectionSlider(
-            options=[(n if isinstance(n, str) else number_text(n), n) for n in numbers],
-            value=signature(draw).parameters[name].default,
-            description=titled(name),
-            continuous_update=False,  # it is drawn again when the slider rests
-            style={"description_width": "11em"},
-        )
-        for name, numbers in values.items()
-    }
-    widget = interactive(lambda **numbers: draw(**numbers), {"auto_display": True}, **sliders)
-    return Draggable(**vars(figure), widget=widget)

@@ -182,10 +182,11 @@ def working_set(record: Record, kib: float = 4) -> figures.Figure:
     copied = table(record)
     if copied.empty:
         raise LabError(f"The Record has no copies: {sample_fault(record)}.")
-    rates = dict(zip(copied["size_bytes"] / 1024, copied["size_bytes"] / copied["median_us"], strict=True))
+    size_bytes = copied["size_bytes"]
+    rates = dict(zip(size_bytes / 1024, size_bytes / copied["median_us"], strict=True))
     size = min(rates, key=lambda each: abs(each - kib))
     here = f"two arrays of {size:,.4g} KiB"
-    return figures.graph(
+    return figures.plot(
         {"your copies": rates, here: {size: rates[size]}},
         *("size_kib", "copied_mb_per_s"),
         title=f"{2 * size:,.4g} KiB in use: {rates[size] / max(rates.values()):.0%} of your best",

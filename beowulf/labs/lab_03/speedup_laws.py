@@ -105,7 +105,7 @@ def serial_part(record: Record, serial_percent: float = 0) -> figures.Figure:
     }
     ranks = sorted(set(speeds["ranks"]))
     law = {n: speedup.amdahl(serial_percent / 100, n) for n in ranks}
-    drawn = figures.graph(
+    drawn = figures.plot(
         {**series, "Amdahl's law": law},
         *("ranks", "times_as_fast_as_one"),
         title=f"{serial_percent:g} % of the work is serial",

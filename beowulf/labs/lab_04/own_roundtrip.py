@@ -302,13 +302,13 @@ def picture(record: Record) -> Figure:
 
 @figures.draggable(Exercise(STUDY, OWN).own, "lab.own_roundtrip.measure", **DRAGGED)
 def message_time(
-    record: Record, alpha_us: float = 100, beta_us_per_byte: float = 0.01, limit_bytes: int = 131_072
+    record: Record, alpha_us: float = 100, beta_us_per_byte: float = 0.01, limit_bytes: int = 2**17
 ) -> Figure:
     """Your half round trips beside alpha + beta n, and above the eager limit a round trip more: drag all three."""
     times = table(record).set_index("size_bytes")["own_us"].to_dict()
     asked_us = 2 * alpha_us  # a request and its answer, without data
     model = {n: alpha_us + beta_us_per_byte * n + asked_us * (n > limit_bytes) for n in times}
-    return figures.graph(
+    return figures.plot(
         {"your function": times, "alpha + beta n": model},
         *("size_bytes", "half_round_trip_us"),
         title=f"alpha {alpha_us:g} µs, 1 / beta {8 / beta_us_per_byte:.4g} Mbit/s",

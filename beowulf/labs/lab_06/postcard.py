@@ -115,10 +115,12 @@ def _card(cluster: Cluster, cell: str) -> dict[int, tuple[dict[str, Any], bytes]
     card = Exercise(STUDY, NAMES[0]).own(cluster, cell)
     begun = {int(point.facts["first_packet"]): point.facts for point in card.points}
     return {
-        number: (begun[number], batch.memory[start : start + size].tobytes())
+        packet: (begun[packet], batch.memory[start : start + size].tobytes())
         for batch, _ in Packets(capture(cluster, card)).frames()
-        for number, start, size in zip(batch.numbers, batch.start, batch.captured_bytes, strict=True)
-        if number in begun
+        for packet, start, size in zip(
+            batch.numbers.tolist(), batch.start, batch.captured_bytes, strict=True
+        )
+        if packet in begun
     }
 
 
@@ -134,7 +136,7 @@ def packet_layers(
     lengths = [facts[f"{name.lower()}_header_bytes"] for name in LAYERS[:3]]
     lengths += [HEADER_BYTES, facts["payload_bytes"] - HEADER_BYTES]
     of = [name for name, n in zip(LAYERS, lengths, strict=True) for _ in range(n)]
-    each = pd.DataFrame(zip(frame, of, strict=False), columns=["byte", "layer"])
+    each = pd.DataFrame(list(zip(frame, of, strict=False)), columns=["byte", "layer"])
     title = f"Packet {number}, {len(frame):,} bytes: {layer}"
     with figures.style():
         drawing, axes = paper(8.6, 1.7 + 0.4 * min(len(frame), MOST_BYTES) / WIDE)

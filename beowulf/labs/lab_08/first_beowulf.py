@@ -101,7 +101,7 @@ def speed_up_1995(record: Record, zone_flops: int = 849, networks: int = 1) -> f
     yours = steps[(steps["code"] == FIXED) & (steps["networks"] == networks)].set_index("nodes")
     more = yours["computing_percent"] / 100 * (zone_flops / yours["zone_flops"] - 1)
     ms, paper = yours["step_ms"] * (1 + more), printed(FIXED) / printed(FIXED, 1)
-    return figures.graph(
+    return figures.plot(
         {
             "your gas": (ms.iloc[0] / ms).to_dict(),
             # On 8 processors it prints that 16 make about 10 % more.

@@ -131,7 +131,7 @@ def sliders(
     """The speed-up of a step over the nodes by the formula: drag rate, latency and the numbers of a row."""
     row, counts = row_us * columns / COLUMNS, [2**n for n in range(11)]
     ms = {n: model_ms(n, mbit_per_s, latency_us, row, columns) for n in counts}
-    return figures.graph(
+    return figures.plot(
         {
             "by the formula": {n: ms[1] / each for n, each in ms.items()},
             "nothing lost": {n: n for n in counts},

@@ -302,7 +302,7 @@ def piece_size(record: Record, piece_bytes: int = PIECES_BYTES[-1]) -> figures.F
     """The time of a ring by the size of its pieces, with the bound and your own ring: drag the size."""
     ring, here = BY_NAME["ring"], f"pieces of {piece_bytes:,} bytes"
     bound, ms = ring.bound_ms(platform()), ring_ms(ring, piece_bytes)
-    return figures.graph(
+    return figures.plot(
         {
             "a ring in pieces": {size: ring_ms(ring, size) for size in PIECES_BYTES},
             "the bound": dict.fromkeys(PIECES_BYTES, bound),
