@@ -1,4 +1,4 @@
-"""A figure to drag: sliders over the numbers that it is drawn with."""
+"""A figure to drag: sliders in a notebook over the numbers that it is drawn with; with one given, it is plain."""
 
 from __future__ import annotations
 
@@ -27,10 +27,7 @@ class Draggable(Figure):
 def draggable(
     read: Callable[[Any, str], Any], cell: str, **values: Sequence[Any]
 ) -> Callable[[Drawing], Drawing]:
-    """Let a function draw what `read` finds, in a notebook with sliders over the `values` of its other arguments.
-
-    With one of them given, it is the plain figure. `cell` is for `read`: what the learner has to run first.
-    """
+    """Let a function draw what `read` finds, with sliders over `values`; `read` may ask a learner to run a `cell`."""
 
     def made(draw: Drawing) -> Drawing:
         @wraps(draw)
