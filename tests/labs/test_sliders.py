@@ -6,6 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import matplotlib as mpl
 import pytest
 
 from beowulf.errors import LabError
@@ -46,6 +47,7 @@ def drawn(figure: Figure) -> list[Any]:
 def test_a_slider_draws_when_it_rests_what_a_plain_call_draws_and_a_saved_page_has_the_figure(
     call: Any, record: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    mpl.get_backend()  # which asks the true shell, once
     shell = type("ZMQInteractiveShell", (), {})
     monkeypatch.setattr("IPython.core.getipython.get_ipython", shell)
     shown, plain = call(record()), {}

@@ -305,7 +305,8 @@ def message_time(
     record: Record, alpha_us: float = 100, beta_us_per_byte: float = 0.01, limit_bytes: int = 2**17
 ) -> Figure:
     """Your half round trips beside alpha + beta n, and above the eager limit a round trip more: drag all three."""
-    times = table(record).set_index("size_bytes")["own_us"].to_dict()
+    rows = table(record)
+    times = dict(zip(rows["size_bytes"].tolist(), rows["own_us"].tolist(), strict=True))
     asked_us = 2 * alpha_us  # a request and its answer, without data
     model = {n: alpha_us + beta_us_per_byte * n + asked_us * (n > limit_bytes) for n in times}
     return figures.plot(

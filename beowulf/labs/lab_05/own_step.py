@@ -82,7 +82,10 @@ def hidden_message(record: Record, work_ms: float = 1, row_bytes: int = 160_000)
     times = medians(record).set_index("row_bytes")
     if row_bytes not in times.index:
         raise LabError(f"The Record has no rows of {row_bytes:,} bytes.", "Run `lab.heat.overlap`.")
-    message, compute, own = times.loc[row_bytes, ["exchange_ms", "compute_ms", "overlapped_ms"]]
+    message, compute, own = (
+        float(times[f"{part}_ms"].to_dict()[row_bytes])
+        for part in ("exchange", "compute", "overlapped")
+    )
     longer, hidden = max(work_ms, message), min(work_ms, message)
     rest = Part("work" if work_ms > message else "messages", longer - hidden)
     bound = improvement_percent(longer, work_ms + message)

@@ -292,7 +292,7 @@ def table(record: Record) -> pd.DataFrame:
 
 
 def ring_ms(ring: Step, piece_bytes: int) -> float:
-    """How long a ring takes by alpha and beta: the first piece passes all ranks, each other comes two messages later."""
+    """How long a ring takes by alpha and beta: the first piece passes all ranks, others come two messages later."""
     messages = ring.ranks - 1 + 2 * (math.ceil(ring.size_bytes / piece_bytes) - 1)
     return messages * replace(ring, ranks=2, size_bytes=piece_bytes).bound_ms(platform())
 
