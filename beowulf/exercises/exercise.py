@@ -16,7 +16,7 @@ from beowulf.cluster import Cluster
 from beowulf.errors import LabError
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.watched import Watched
-from beowulf.record import Record, moment
+from beowulf.record import Record, moment, newest
 from beowulf.this_machine import host_state
 from beowulf.this_machine.progress import bar
 from beowulf.this_machine.user import learner
@@ -64,6 +64,12 @@ class Exercise:
         record.learner, record.variant = learner(), self.variant
         record.save_in(folder)
         return record
+
+    def own(self, of: Cluster | Record, cell: str) -> Record:
+        """This Record, or the newest one beside the notebook; LabError without one names the `cell` that makes it."""
+        if found := of if isinstance(of, Record) else newest(records(of), self.study, self.variant):
+            return found
+        raise LabError("There is no measurement of yours to draw.", f"Run the cell with `{cell}`.")
 
     @contextmanager
     def record(

@@ -1,6 +1,6 @@
 """Pictures: their common look, and the charts that several studies share."""
 
-from beowulf.figures.charts import lines, matrix, one_below_another, over_sizes, spans_decades
+from beowulf.figures.charts import lines, matrix, one_below_another, over_sizes, plot, spans_decades
 from beowulf.figures.look import (
     COLOURS,
     DASHES,
@@ -14,6 +14,7 @@ from beowulf.figures.look import (
     titled,
 )
 from beowulf.figures.predicted import prediction_band
+from beowulf.figures.sliders import draggable
 from beowulf.figures.values import bars, dots
 
 __all__ = [
@@ -26,11 +27,13 @@ __all__ = [
     "bars",
     "course_style",
     "dots",
+    "draggable",
     "lines",
     "matrix",
     "number_text",
     "one_below_another",
     "over_sizes",
+    "plot",
     "prediction_band",
     "spans_decades",
     "style",

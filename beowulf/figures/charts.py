@@ -173,6 +173,14 @@ def lines(
     return Figure(cast("Drawing", axes.figure), title, alt, table)
 
 
+def plot(series: Mapping[str, Mapping[Any, float]], x: str, y: str, **look: Any) -> Figure:
+    """A line for each name, by its values of `y` over `x`; `look` is as of lines()."""
+    import pandas as pd
+
+    rows = [(name, *each) for name, line in series.items() for each in line.items()]
+    return lines(pd.DataFrame(rows, columns=["line", x, y]), x, y, "line", **look)
+
+
 def over_sizes(
     table: pd.DataFrame,
     y: str,

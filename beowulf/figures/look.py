@@ -30,6 +30,7 @@ HATCHES = ("", "///", "...", "xxx", "\\\\\\", "++", "oo")
 
 # How the ends of names read as units, longest first.
 UNITS = {
+    "_us_per_byte": "µs/byte",
     "_bytes_per_s": "bytes/s",
     "_packets_per_s": "packets/s",
     "_mbit_per_s": "Mbit/s",
@@ -37,6 +38,7 @@ UNITS = {
     "_mb_per_s": "MB/s",
     "_percent": "%",
     "_bytes": "bytes",
+    "_kib": "KiB",
     "_ms": "ms",
     "_us": "µs",
     "_ns": "ns",

@@ -8,6 +8,7 @@ __getattr__, __dir__ = offer(
     "beowulf.figures:bars",
     "beowulf.papers",
     "array_sweep",
+    "array_sweep:working_set",
     "by_lot",
     "load_times",
     "odd_node",

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from beowulf import figures
 from beowulf.cluster import Cluster
+from beowulf.errors import LabError
 from beowulf.exercises import own_plot
 from beowulf.exercises.exercise import Exercise
 from beowulf.labs.lab_02 import on_node
@@ -172,6 +174,25 @@ def table(record: Record) -> pd.DataFrame:
         for point in copies(record)
     ]
     return pd.DataFrame(rows, columns=["size_bytes", "samples", "median_us", "best_us"])
+
+
+@figures.draggable(EXERCISE.own, "lab.array_sweep.measure", kib=[2**n for n in range(2, 19)])
+def working_set(record: Record, kib: float = 4) -> figures.Figure:
+    """Your rates over the steps of the caches, and what two arrays of so many KiB keep in use: drag the size."""
+    copied = table(record)
+    if copied.empty:
+        raise LabError(f"The Record has no copies: {sample_fault(record)}.")
+    size_bytes = copied["size_bytes"]
+    rates = dict(zip(size_bytes / 1024, size_bytes / copied["median_us"], strict=True))
+    size = min(rates, key=lambda each: abs(each - kib))
+    here = f"two arrays of {size:,.4g} KiB"
+    return figures.plot(
+        {"your copies": rates, here: {size: rates[size]}},
+        *("size_kib", "copied_mb_per_s"),
+        title=f"{2 * size:,.4g} KiB in use: {rates[size] / max(rates.values()):.0%} of your best",
+        x_log=True,
+        marks=(here,),
+    )
 
 
 def keep_plot(cluster: Cluster, axes: Any) -> None:

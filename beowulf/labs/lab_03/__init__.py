@@ -13,4 +13,5 @@ __getattr__, __dir__ = offer(
     "message_sizes",
     "mg_timeline",
     "speedup_laws",
+    "speedup_laws:serial_part",
 )

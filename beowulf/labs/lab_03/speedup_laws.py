@@ -11,10 +11,12 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from beowulf import figures
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError, UsageError
 from beowulf.exercises import file_functions
 from beowulf.exercises.exercise import Exercise
+from beowulf.exercises.heat import reading
 from beowulf.measure import speedup
 from beowulf.record import Point, Record
 
@@ -91,6 +93,25 @@ def _verdict(name: str, why: str, wrong: Sequence[tuple[Numbers, Any]]) -> str:
     first = "speed_up" if name == "karp_flatt" else "serial_share"
     words = f"{first}={question[0]:.7g}, ranks={question[1]:.7g}"
     return f"too {way}: {name}({words}) gives {answer:.6g}"
+
+
+@figures.draggable(Exercise("H3", "").own, "lab.heat.speed_up", serial_percent=range(0, 101, 5))
+def serial_part(record: Record, serial_percent: float = 0) -> figures.Figure:
+    """Your plates' speed-ups, and Amdahl's law with so many per cent that one rank does alone: drag the law."""
+    speeds = reading.table(record)
+    series = {
+        f"your plate of {rows:,} rows": dict(zip(of["ranks"], of["speed_up"], strict=True))
+        for rows, of in speeds.groupby("rows")
+    }
+    ranks = sorted(set(speeds["ranks"]))
+    law = {n: speedup.amdahl(serial_percent / 100, n) for n in ranks}
+    drawn = figures.plot(
+        {**series, "Amdahl's law": law},
+        *("ranks", "times_as_fast_as_one"),
+        title=f"{serial_percent:g} % of the work is serial",
+    )
+    drawn.drawing.axes[0].set_xticks(ranks)
+    return drawn
 
 
 def main(words: Sequence[str], functions: Mapping[str, Any]) -> None:

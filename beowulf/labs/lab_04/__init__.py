@@ -8,6 +8,7 @@ __getattr__, __dir__ = offer(
     "beowulf.exercises.own_plot",
     "beowulf.exercises.timelines",
     "own_roundtrip",
+    "own_roundtrip:message_time",
     "beowulf.measure.mpptest",
     "beowulf.measure.measurement:Measurement",
     "beowulf.measure.roundtrips:rates",

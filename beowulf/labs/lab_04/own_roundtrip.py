@@ -13,6 +13,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from beowulf import figures
 from beowulf.engines import Engines
 from beowulf.errors import LabError, UsageError
 from beowulf.exercises import engine_function
@@ -42,6 +45,11 @@ QUICK_LAUNCHES, QUICK_PASSES = 3, 10
 # Of the C program's time: what cannot be a Python program that does the same.
 SECONDS = 1e-4
 TOO_FAST = 0.8
+DRAGGED = {  # twelve values a decade, and powers of two
+    "alpha_us": [float(f"{value:.2g}") for value in np.geomspace(1, 1000, 37)],
+    "beta_us_per_byte": [float(f"{value:.2g}") for value in np.geomspace(1e-4, 1, 49)],
+    "limit_bytes": [2**power for power in range(10, 21)],
+}
 
 
 def measure(
@@ -290,6 +298,24 @@ def picture(record: Record) -> Figure:
     lines_of = {OWN: "your function in Python", C: "roundtrip.c"}
     times["line"] = times["language"].map(lines_of)
     return times_over_sizes(times, "line", "Your own round trip beside the C program", y_log=True)
+
+
+@figures.draggable(Exercise(STUDY, OWN).own, "lab.own_roundtrip.measure", **DRAGGED)
+def message_time(
+    record: Record, alpha_us: float = 100, beta_us_per_byte: float = 0.01, limit_bytes: int = 2**17
+) -> Figure:
+    """Your half round trips beside alpha + beta n, and above the eager limit a round trip more: drag all three."""
+    rows = table(record)
+    times = dict(zip(rows["size_bytes"].tolist(), rows["own_us"].tolist(), strict=True))
+    asked_us = 2 * alpha_us  # a request and its answer, without data
+    model = {n: alpha_us + beta_us_per_byte * n + asked_us * (n > limit_bytes) for n in times}
+    return figures.plot(
+        {"your function": times, "alpha + beta n": model},
+        *("size_bytes", "half_round_trip_us"),
+        title=f"alpha {alpha_us:g} µs, 1 / beta {8 / beta_us_per_byte:.4g} Mbit/s",
+        x_log=True,
+        y_log=True,
+    )
 
 
 def lines(record: Record) -> list[str]:

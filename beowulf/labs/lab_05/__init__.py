@@ -12,4 +12,5 @@ __getattr__, __dir__ = offer(
     "by_lot",
     "exchange",
     "own_step",
+    "own_step:hidden_message",
 )

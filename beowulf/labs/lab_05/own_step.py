@@ -11,10 +11,14 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from beowulf import figures
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
+from beowulf.exercises.exercise import Exercise
 from beowulf.exercises.heat.program import COMMENT_IN_C, MOST_SOURCE
 from beowulf.exercises.heat.reading import BYTES, PARTS, columns_of, functions, part_medians
+from beowulf.figures.segments import Part, timeline
+from beowulf.measure.improvement import improvement_percent
 from beowulf.record import Record, readable
 
 if TYPE_CHECKING:
@@ -24,6 +28,7 @@ STUDY = "H5"
 FUNCTIONS = {"python": "overlapped_step", "c": "overlapped"}
 # Rows of 32,000 to 160,000 bytes; the last of them is longer than the eager limit.
 COLUMNS = (4000, 8000, 14_000, 20_000)
+DRAGGED = {"work_ms": range(1, 41), "row_bytes": [BYTES * columns for columns in COLUMNS]}
 WITHOUT, WITH = "without MPI_Test", "with MPI_Test"
 TESTS = {"test", "testall", "testany", "testsome", "iprobe"}
 TEST_IN_C = re.compile(r"\bMPI_(Test|Testall|Testany|Testsome|Iprobe)\b")
@@ -69,6 +74,30 @@ def medians(*records: Record) -> pd.DataFrame:
             times = [1e3 * parts[way] for way in PARTS]
             rows.append([version(record), BYTES * columns, *times])
     return pd.DataFrame(rows, columns=names)
+
+
+@figures.draggable(Exercise(STUDY, "python").own, "lab.heat.overlap", **DRAGGED)
+def hidden_message(record: Record, work_ms: float = 1, row_bytes: int = 160_000) -> figures.Figure:
+    """How much of your exchange so many ms of work hide at best, with the bound by equation 1: drag the work."""
+    times = medians(record).set_index("row_bytes")
+    if row_bytes not in times.index:
+        raise LabError(f"The Record has no rows of {row_bytes:,} bytes.", "Run `lab.heat.overlap`.")
+    message, compute, own = (
+        float(times[f"{part}_ms"].to_dict()[row_bytes])
+        for part in ("exchange", "compute", "overlapped")
+    )
+    longer, hidden = max(work_ms, message), min(work_ms, message)
+    rest = Part("work" if work_ms > message else "messages", longer - hidden)
+    bound = improvement_percent(longer, work_ms + message)
+    return timeline(
+        {
+            "one after the other": [Part("messages", message), Part("work", work_ms)],
+            "at once, at best": [Part("both", hidden), rest],
+            f"yours, with {compute:.3g} ms of work": [Part("your step", own)],
+        },
+        title=f"Work hides {hidden:.3g} of {message:.3g} ms of messages: {bound:.0f} % at best",
+        value_title="time (ms)",
+    )
 
 
 def _tests(source: str, *, in_c: bool) -> bool:

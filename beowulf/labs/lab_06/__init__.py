@@ -13,6 +13,7 @@ __getattr__, __dir__ = offer(
     "one_message",
     "own_loop",
     "postcard",
+    "postcard:packet_layers",
     "wire_picture",
     "beowulf.packets.dissector",
     "beowulf.packets.pictures",

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from beowulf import mpi
+from beowulf import figures, mpi
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError, UsageError
 from beowulf.exercises.exercise import Exercise, records
+from beowulf.figures.look import paper
+from beowulf.labs.lab_06.capture_run import capture
 from beowulf.measure.watched import Watched
+from beowulf.packets.ch3 import HEADER_BYTES
 from beowulf.record import Point, Record, reserve
 
 if TYPE_CHECKING:
@@ -25,6 +28,8 @@ NAMES = ("postcard", "sizes", "limit")
 RANKS, LONGEST_S = 2, 60.0
 WHOLE_BYTES = 1 << 18  # more than any packet has
 MOST_MESSAGES = 1000
+LAYERS, EVERY = ("Ethernet", "IP", "TCP", "MPICH", "payload"), "all layers"
+WIDE, MOST_BYTES = 16, 256  # of a picture: bytes in a row, and of a packet
 # What a Point keeps of a message, by the names that `costs` gives them.
 KEPT = (
     *("bytes", "protocol", "kind", "segments", "first_packet", "last_packet", "complete"),
@@ -101,3 +106,50 @@ def table(record: Record) -> pd.DataFrame:
     import pandas as pd
 
     return pd.DataFrame([{**point.at, **point.facts} for point in record.points])
+
+
+def _card(cluster: Cluster, cell: str) -> dict[int, tuple[dict[str, Any], bytes]]:
+    """By its number, what a postcard's Record says of each packet with which a message began, and its bytes."""
+    from beowulf.packets.table import Packets
+
+    card = Exercise(STUDY, NAMES[0]).own(cluster, cell)
+    begun = {int(point.facts["first_packet"]): point.facts for point in card.points}
+    return {
+        packet: (begun[packet], batch.memory[start : start + size].tobytes())
+        for batch, _ in Packets(capture(cluster, card)).frames()
+        for packet, start, size in zip(
+            batch.numbers.tolist(), batch.start, batch.captured_bytes, strict=True
+        )
+        if packet in begun
+    }
+
+
+@figures.draggable(_card, "lab.postcard.send", message=(0, 1), layer=(EVERY, *LAYERS))
+def packet_layers(
+    packets: dict[int, tuple[dict[str, Any], bytes]], message: int = 0, layer: str = EVERY
+) -> figures.Figure:
+    """The bytes of your postcard's packet, message 0, or of the thanks for it, 1; a layer lights up: drag both."""
+    import pandas as pd
+
+    number = sorted(packets)[message]
+    facts, frame = packets[number]
+    lengths = [facts[f"{name.lower()}_header_bytes"] for name in LAYERS[:3]]
+    lengths += [HEADER_BYTES, facts["payload_bytes"] - HEADER_BYTES]
+    of = [name for name, n in zip(LAYERS, lengths, strict=True) for _ in range(n)]
+    each = pd.DataFrame(list(zip(frame, of, strict=False)), columns=["byte", "layer"])
+    title = f"Packet {number}, {len(frame):,} bytes: {layer}"
+    with figures.style():
+        drawing, axes = paper(8.6, 1.7 + 0.4 * min(len(frame), MOST_BYTES) / WIDE)
+        for name, colour in zip(LAYERS, figures.COLOURS, strict=False):
+            axes.plot([], [], "s", color=(colour, 0.4), markersize=12, label=name)
+        for place, byte, name in each.head(MOST_BYTES).itertuples():
+            face = figures.COLOURS[LAYERS.index(name)], 0.4 * (layer in (EVERY, name))
+            text = f"{byte:02x}\n{chr(byte) if 32 <= byte < 127 else '·'}"
+            at = place % WIDE, -(place // WIDE)
+            cell = axes.text(*at, text, ha="center", va="center", family="monospace")
+            cell.set_bbox({"facecolor": face, "edgecolor": "#D9D9D9"})
+        axes.set(xlim=(-1, WIDE), ylim=(at[1] - 1, 1), title=title)
+        axes.axis("off")
+        drawing.legend(loc="outside lower center", ncols=len(LAYERS))
+    alt = f"{title}. Up to {MOST_BYTES} of them, {WIDE} in a row, hexadecimal and as letters."
+    return figures.Figure(drawing, title, alt, each)

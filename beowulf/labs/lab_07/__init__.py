@@ -15,6 +15,7 @@ __getattr__, __dir__ = offer(
     "own_knob",
     "rules_way",
     "small_writes",
+    "small_writes:two_clocks",
     "l1_latency_budget",
     "e7_procedure",
     "beowulf.papers",

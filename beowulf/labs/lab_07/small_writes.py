@@ -7,12 +7,15 @@ The program runs twice, the second time with the receiver's acknowledgements sen
 from __future__ import annotations
 
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
+from beowulf import figures
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
 from beowulf.exercises.exercise import Exercise
 from beowulf.exercises.gas import beside_headers
+from beowulf.figures.segments import Part, timeline
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.statistics import Ratio, ratio
 from beowulf.record import Record
@@ -37,6 +40,7 @@ SAYS = {
 }
 PASSES = 20  # letters each way
 LONGEST_S = 90.0
+DRAGGED = {"ack_delay_ms": (0, 1, 2, 5, 10, 20, 30, 40, 50, 75, 100, 200), "nagle": ("on", "off")}
 
 
 def measure(cluster: Cluster, source: Path | str = "letters.c") -> Record:
@@ -91,8 +95,6 @@ def table(record: Record) -> pd.DataFrame:
 
 def picture(record: Record) -> Figure:
     """The median of each way of sending, in each state."""
-    from beowulf import figures
-
     found = table(record)
     drawn = figures.bars(
         {str(row["letters"]): float(f"{row['median_ms']:.3g}") for row in found.to_dict("records")},
@@ -100,3 +102,27 @@ def picture(record: Record) -> Figure:
         value_title="until the answer, median (ms)",
     )
     return figures.Figure(drawn.drawing, drawn.title, drawn.alt, found)
+
+
+@figures.draggable(EXERCISE.own, "lab.small_writes.measure", **DRAGGED)
+def two_clocks(record: Record, ack_delay_ms: float = 200, nagle: str = "on") -> Figure:
+    """Nagle's clock and the delayed acknowledgement's, beside your letters: drag the delay, and turn Nagle off.
+
+    One way takes a quarter of a given letter with quick ACKs: head, ACK, body and answer.
+    """
+    one_way = median(samples(record, GIVEN, AT_ONCE)) / 4
+    measured = {SAYS[way, LATE]: median(samples(record, way, LATE)) for way in (GIVEN, YOURS)}
+    # With Nagle off the body comes right behind the head, and the answer takes the ACK along.
+    on = nagle == "on"
+    there, waits = Part("on the way", one_way), Part("holds the ACK", ack_delay_ms * on)
+    rest = Part("on the way", (3 if on else 1) * one_way)
+    return timeline(
+        {
+            "rank 0, Nagle": [Part("holds the body", (2 * one_way + ack_delay_ms) * on)],
+            "rank 1, delayed ACK": [there, waits],
+            "a letter and its answer": [there, waits, rest],
+            **{f"measured: {name}": [Part("measured", ms)] for name, ms in measured.items()},
+        },
+        title=f"ACKs are held for {ack_delay_ms:g} ms, Nagle is {nagle}",
+        value_title="time since the head was written (ms)",
+    )

@@ -7,6 +7,7 @@ __getattr__, __dir__ = offer(
     "beowulf.exercises.gas",
     "c7_barrier",
     "first_beowulf",
+    "first_beowulf:speed_up_1995",
     "galaxy",
     "tokens",
     "c3_striping",

@@ -10,12 +10,14 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from beowulf import figures
 from beowulf.cluster import Cluster
 from beowulf.cluster.simulated import cluster as simulated
 from beowulf.errors import LabError
 from beowulf.exercises.exercise import Exercise
 from beowulf.exercises.gas import beside_headers
-from beowulf.labs.lab_08 import machine_1995
+from beowulf.labs.lab_08 import c6_overhead, machine_1995
+from beowulf.labs.lab_08.codes import FIXED, printed
 from beowulf.labs.lab_08.tokens import PROGRAM, sweep
 from beowulf.measure.measurement import Measurement
 from beowulf.record import Record
@@ -29,6 +31,7 @@ NODES = machine_1995.NODES
 SIZES, DEMANDS = (4, 64, 256, 1024, 4096, 8192), (1, 2, 4, 8)
 GAS = "gas.c"
 CABLES = {1: "one", 2: "two"}
+DRAGGED = {"zone_flops": (849, 1000, 1500, 2000, 3000, 4000, 6000, 8000), "networks": (1, 2)}
 
 
 def measure(cluster: Cluster, source: Path | str = GAS) -> Record:
@@ -86,3 +89,28 @@ def _by_cables(record: Record, quantity: str, by: list[str]) -> pd.DataFrame:
     rows = [{**p.at, "cables": CABLES[p.at["cables"]], "seconds": p.samples[0]} for p in points]
     table = pd.DataFrame(rows).pivot_table("seconds", by, "cables", aggfunc="last")
     return table.rename_axis(columns=None)
+
+
+@figures.draggable(EXERCISE.own, "lab.first_beowulf.measure", **DRAGGED)
+def speed_up_1995(record: Record, zone_flops: int = 849, networks: int = 1) -> figures.Figure:
+    """Your gas on 1 to 16 processors of 1995 with so many operations a zone, and the paper's points: drag the number.
+
+    Only computing takes longer with more operations; messages and waits stay as they were simulated.
+    """
+    steps = c6_overhead.table(record)  # sorted by nodes
+    yours = steps[(steps["code"] == FIXED) & (steps["networks"] == networks)].set_index("nodes")
+    more = yours["computing_percent"] / 100 * (zone_flops / yours["zone_flops"] - 1)
+    ms, paper = yours["step_ms"] * (1 + more), printed(FIXED) / printed(FIXED, 1)
+    return figures.plot(
+        {
+            "your gas": (ms.iloc[0] / ms).to_dict(),
+            # On 8 processors it prints that 16 make about 10 % more.
+            "paper C": {NODES[-2]: paper / 1.1, NODES[-1]: paper},
+            "nothing lost": {n: n for n in NODES},
+        },
+        *("nodes", "times_as_fast_as_one"),
+        title=f"{zone_flops:,} operations a zone, networks: {CABLES[networks]}",
+        x_title="processors of 1995",
+        x_log=True,
+        marks=("paper C",),
+    )

@@ -9,6 +9,7 @@ __getattr__, __dir__ = offer(
     "replays",
     "scaling",
     "stairs",
+    "stairs:piece_size",
     "beowulf.measure.calibration",
     "beowulf.studies.given",
 )

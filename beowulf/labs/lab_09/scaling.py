@@ -11,9 +11,9 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 from statistics import median_high
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from beowulf import mpi, paths
+from beowulf import figures, mpi, paths
 from beowulf.cluster import Cluster
 from beowulf.cluster.common.config import SIMULATED as SIMULATED_MPI
 from beowulf.cluster.simulated import cluster as simulated
@@ -36,6 +36,11 @@ OWN, GIGABIT = "your network", "1 Gbit/s"
 GIGABIT_MBIT = 1000
 CABLE_SHARE = 1448 / 1538  # of a cable's rate that is left for data
 MEASURED, SIMULATED = "measured", "simulated"
+DRAGGED = {
+    "mbit_per_s": (10, 20, 50, 100, 200, 500, 1000, 2500, 10_000, 40_000, 100_000),
+    "latency_us": (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000),
+    "columns": [2**power for power in range(9, 15)],
+}
 
 
 def measure(cluster: Cluster, times: Record, *, large: bool = False) -> Record:
@@ -119,28 +124,22 @@ def model_ms(
     return (ROWS / nodes * row_us + messages_us) / 1e3
 
 
-def sliders(row_us: float) -> Any:
-    """The speed-up of a step over the nodes, by the formula, with sliders for rate, latency and the length of a row."""
-    import matplotlib.pyplot as plt
-    from ipywidgets import FloatLogSlider, IntSlider, interactive
-
-    def draw(rate_mbit: float, latency_us: float, columns: int) -> None:
-        counts = [2**n for n in range(11)]
-        ms = [
-            model_ms(n, rate_mbit, latency_us, row_us * columns / COLUMNS, columns) for n in counts
-        ]
-        _, axes = plt.subplots()
-        axes.loglog(counts, [ms[0] / each for each in ms], marker="o")
-        axes.loglog(counts, counts, linestyle=":", color="grey")
-        axes.set(xlabel="nodes", ylabel="speed-up", ylim=(0.5, 1500))
-        axes.set_title(f"{rate_mbit:,.0f} Mbit/s, {latency_us:.0f} µs, rows of {columns}")
-        plt.show()
-
-    return interactive(
-        draw,
-        rate_mbit=FloatLogSlider(value=100, base=10, min=1, max=5, description="Mbit/s"),
-        latency_us=FloatLogSlider(value=50, base=10, min=0, max=3, description="µs"),
-        columns=IntSlider(value=COLUMNS, min=512, max=16_384, step=512, description="numbers"),
+@figures.draggable(lambda row_us, _: row_us, "", **DRAGGED)
+def sliders(
+    row_us: float, mbit_per_s: float = 100, latency_us: float = 50, columns: int = COLUMNS
+) -> figures.Figure:
+    """The speed-up of a step over the nodes by the formula: drag rate, latency and the numbers of a row."""
+    row, counts = row_us * columns / COLUMNS, [2**n for n in range(11)]
+    ms = {n: model_ms(n, mbit_per_s, latency_us, row, columns) for n in counts}
+    return figures.plot(
+        {
+            "by the formula": {n: ms[1] / each for n, each in ms.items()},
+            "nothing lost": {n: n for n in counts},
+        },
+        *("nodes", "speed_up"),
+        title=f"{mbit_per_s:,} Mbit/s, {latency_us:g} µs, rows of {columns:,}",
+        x_log=True,
+        y_log=True,
     )
 
 

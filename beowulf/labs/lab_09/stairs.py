@@ -19,7 +19,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from beowulf import mpi, paths
+from beowulf import figures, mpi, paths
 from beowulf.cluster import Cluster
 from beowulf.cluster.common.config import SIMULATED
 from beowulf.cluster.simulated import cluster as simulated
@@ -48,6 +48,7 @@ LONGEST_RUN_S = 10.0
 CLOCK = re.compile(r"Simulated time: ([0-9.e+-]+) seconds")
 CLOCK_OPTIONS = ("--cfg=smpi/display-timing:yes", "--log=smpi_utils.thresh:info")
 START_MS, AROUND_MS = 10.0, 3.0
+PIECES_BYTES = [2**power for power in range(8, 19)]
 
 
 @dataclass(frozen=True)
@@ -289,3 +290,31 @@ def table(record: Record) -> pd.DataFrame:
         for name, outcome in seen.items()
     ]
     return pd.DataFrame(rows).set_index("step").round(3)
+
+
+def ring_ms(ring: Step, piece_bytes: int) -> float:
+    """How long a ring takes by alpha and beta: the first piece passes all ranks, others come two messages later."""
+    messages = ring.ranks - 1 + 2 * (math.ceil(ring.size_bytes / piece_bytes) - 1)
+    return messages * replace(ring, ranks=2, size_bytes=piece_bytes).bound_ms(platform())
+
+
+@figures.draggable(EXERCISE.own, "lab.stairs.measure", piece_bytes=PIECES_BYTES)
+def piece_size(record: Record, piece_bytes: int = PIECES_BYTES[-1]) -> figures.Figure:
+    """The time of a ring by the size of its pieces, with the bound and your own ring: drag the size."""
+    ring, here = BY_NAME["ring"], f"pieces of {piece_bytes:,} bytes"
+    bound, ms = ring.bound_ms(platform()), ring_ms(ring, piece_bytes)
+    return figures.plot(
+        {
+            "a ring in pieces": {size: ring_ms(ring, size) for size in PIECES_BYTES},
+            "the bound": dict.fromkeys(PIECES_BYTES, bound),
+            "your ring": dict.fromkeys(PIECES_BYTES, found(record).get("ring", Outcome()).ms),
+            here: {piece_bytes: ms},
+        },
+        *("size_bytes", "ms"),
+        title=f"256 KiB to {ring.ranks} ranks: {ms / bound:.1f} times the bound",
+        x_title="size of a piece (bytes)",
+        y_title="until all ranks have it (ms)",
+        x_log=True,
+        y_log=True,
+        marks=(here,),
+    )

@@ -254,6 +254,12 @@ assert bandwidth_figure is not None, "This answer is still empty."
 # *What to look at:* which of the caches shows in your curve? What takes time at the left end? Is a single size far
 # slower than its neighbours?
 #
+# *Drag:* up to which size do you copy at more than half of your best rate, and which cache is as large as both arrays?
+
+# %%
+lab.working_set(cluster)
+
+# %% [markdown]
 # ## 6 A step of heat
 #
 # *Core, 22 minutes*

@@ -227,6 +227,11 @@ lab.form(serial_share_4, "number")
 
 # %% [markdown]
 # *What to look at:* no line of `run` is done by one rank alone. So what does the law call serial?
+#
+# *Drag:* which of your two plates can no serial part explain?
+
+# %%
+lab.serial_part(cluster)
 
 # %% [markdown]
 # ## 5 Four nodes on your machine

@@ -274,6 +274,12 @@ lab.own_plot.keep(
 )
 
 # %% [markdown]
+# *Drag* the line onto your points: at which sizes does only alpha move it?
+
+# %%
+lab.message_time(cluster)
+
+# %% [markdown]
 # ## 6 The plate's ghost rows, three ways
 #
 # *Core, 16 minutes*

@@ -352,6 +352,11 @@ lab.own_plot.keep(
 
 # %% [markdown]
 # *What to look at:* between which two sizes do your two lines separate? Which number of section 2 lies there?
+#
+# *Drag:* with how much work is the bound lowest, and why does more work make it worse again?
+
+# %%
+lab.hidden_message(cluster)
 
 # %% [markdown]
 # ## 6 Your step, in C

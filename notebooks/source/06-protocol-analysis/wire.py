@@ -190,6 +190,12 @@ lab.form(tcp_bytes, "number")
 lab.form(mpich_bytes, "number")
 
 # %% [markdown]
+# *Drag:* in which layer do you find your text, and which layers begin alike in every packet of the same rank?
+
+# %%
+lab.packet_layers(cluster)
+
+# %% [markdown]
 # ## 4 Your plate on the wire
 #
 # *Core, 8 minutes*

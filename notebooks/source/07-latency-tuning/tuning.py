@@ -496,6 +496,12 @@ print(f"{lab.small_writes.times(posted).median:.3g} times as long as the given o
 # %% [markdown]
 # MPICH sets `TCP_NODELAY` on all of its connections. That is why you never met the forty milliseconds before.
 #
+# *Drag:* with which delay does the computed letter take as long as your `apart`, and which clock is gone in yours?
+
+# %%
+lab.two_clocks(cluster)
+
+# %% [markdown]
 # ## 11 The whole procedure
 #
 # *More, 13 minutes*

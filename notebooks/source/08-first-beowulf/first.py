@@ -306,6 +306,12 @@ print(
 )
 
 # %% [markdown]
+# *Drag:* the paper has 'a few thousand' operations a zone: would messages alone then explain its speed-up on 16?
+
+# %%
+lab.speed_up_1995(cluster)
+
+# %% [markdown]
 # ## 6 Explain
 #
 # *Core, 17 minutes*

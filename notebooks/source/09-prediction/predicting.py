@@ -239,6 +239,11 @@ lab.stairs.timeline("ring", "stairs.c")
 # %% [markdown]
 # Try it with another step, and look who waits. (Pink at the end of a timeline is `climb.c`, which collects the
 # times.)
+#
+# *Drag:* which piece brings a ring nearest to the bound, and why are smaller ones and larger ones worse?
+
+# %%
+lab.piece_size(cluster)
 
 # %% nbgrader={"grade_id": "tree", "grade": true, "points": 2, "locked": true}
 print(lab.stairs.says(mine, "tree"))

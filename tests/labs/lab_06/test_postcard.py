@@ -40,6 +40,11 @@ def test_a_card_and_its_thanks_are_points_and_the_capture_lies_beside(
     file = capture_run.capture(cluster, record)
     assert text.encode() in file.read_bytes()
     assert newest(lab_folder / "records", record.study, record.variant) == record
+    for layer, length in (("TCP", card.facts["tcp_header_bytes"]), ("payload", len(text))):
+        lit = postcard.packet_layers(cluster, layer=layer)
+        faces = [each.get_bbox_patch().get_facecolor() for each in lit.drawing.axes[0].texts]
+        assert (len(faces), sum(face[3] > 0 for face in faces)) == (len(lit.table), length)
+    assert bytes(lit.table["byte"].tail(length)) == text.encode()
     file.unlink()
     with pytest.raises(LabError, match="does not lie"):
         capture_run.capture(cluster, record)
