@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import importlib
 import io
 import json
 import multiprocessing
@@ -12,21 +11,26 @@ import traceback
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from PIL import Image
 
 from beowulf import figures, papers, paths, predictions, studies
 from beowulf.course import lab_file
 from beowulf.errors import LabError, plain
 from beowulf.record import Record, moment
+from beowulf.report import built, picture_to_share
 from beowulf.report.found import Found, Kept, of_paper
 from beowulf.this_machine import host_state
 from beowulf.verdict import SYMBOLS, heading
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.figure import Figure as Drawing
 
     from beowulf.figures import Figure
 
@@ -38,6 +42,7 @@ LABS_OWN = "Studies of the labs that are in no paper"
 QUIET, BUSY, NOT_SAID = "quiet", "busy", "not recorded"
 # A Record that was made by hand may hold texts and lists of any length.
 LONGEST = 1_000
+SHARED = "shared"  # the picture of all
 COLOURS_OF_PNG = 64  # a picture of ours has a few, and their shades
 
 Plain = dict[str, Any]
@@ -45,13 +50,18 @@ T = TypeVar("T")
 
 
 def of(found: Found) -> tuple[Plain, dict[str, str]]:
-    """The report as plain data, and the pictures by their number in it, as PNG in base64."""
+    """The report as plain data, and its pictures as PNG in base64: by a study's number, a program's name, and SHARED."""
     shown = found.shown()
-    sections, pictures = [], {}
-    for number, (section, image) in enumerate(_sections(shown)):
-        sections.append(section)
-        if image:
-            pictures[str(number)] = image
+    # On all cores, because to draw takes nearly all of the time.
+    fork = multiprocessing.get_context("fork")
+    with ProcessPoolExecutor(len(os.sched_getaffinity(0)), mp_context=fork) as pool:
+        of_studies = list(pool.map(_section, shown))
+        of_programs = pool.map(_program, built.PROGRAMS, map(found.of, built.PROGRAMS))
+        programs = [made for made in of_programs if made]
+    images = [(str(place), image) for place, (_, image) in enumerate(of_studies)]
+    images += [(program["name"], image) for program, image in programs]
+    pictures = {name: image for name, image in images if image}
+    sections = [section for section, _ in of_studies]
     measured = {each.record.study for each in shown}
     titles = studies.titles()
     content = {
@@ -62,6 +72,7 @@ def of(found: Found) -> tuple[Plain, dict[str, str]]:
         "folders": [_named(folder) for folder in found.folders],
         "clusters": _clusters(sections),
         "records": len(found.records),
+        "programs": [program for program, _ in programs],
         "studies": sections,
         "not_measured": [
             {"study": name, "title": titles[name]}
@@ -72,19 +83,11 @@ def of(found: Found) -> tuple[Plain, dict[str, str]]:
         "published": {name: _published(name) for each in sections for name in each["published"]},
         "predictions": _predictions(found),
         "calibration": _calibration(found),
-        "others": found.others(),
+        "others": found.others(len(sections) + len(programs)),
         "passed_over": found.passed_over,
     }
-    return _readable(content), pictures
-
-
-def _sections(shown: Sequence[Kept]) -> list[tuple[Plain, str]]:
-    """What is said of each Record, and its picture: on all cores, because to draw takes nearly all of the time."""
-    # Matplotlib is loaded once, before the processes divide.
-    importlib.import_module("matplotlib.backends.backend_agg")
-    fork = multiprocessing.get_context("fork")
-    with ProcessPoolExecutor(len(os.sched_getaffinity(0)), mp_context=fork) as pool:
-        return list(pool.map(_section, shown))
+    content = _readable(content)
+    return content, pictures | {SHARED: _png(picture_to_share.drawn(content, pictures))}
 
 
 def _section(kept: Kept) -> tuple[Plain, str]:
@@ -93,20 +96,13 @@ def _section(kept: Kept) -> tuple[Plain, str]:
     problems: list[str] = []
     judged = _tried(studies.judge, record, problems) or ()
     verdicts = [each.as_plain() for each in judged]
-    picture, image = _tried(_drawn, record, problems) or (None, "")
+    picture, image = _tried(lambda r: _seen(studies.draw(r)), record, problems) or (None, "")
     printed = _tried(studies.as_printed, record, [])
     return {
-        "study": study.id,
         "title": study.title,
         "paper": study.id[0],
-        "kind": kept.kind,
         "variant": record.variant,
-        "record": {"file": _named(kept.path), "sha256": kept.sha256, "digest": record.digest},
-        "started": record.started,
-        "ended": record.ended,
-        "complete": record.complete,
-        "quick": bool(record.sweep.get("quick")),
-        "circumstances": _circumstances(record),
+        **_about(kept),
         "published": papers.measured_again_by(study.id),
         "outcomes": _outcomes(verdicts),
         "verdicts": verdicts,
@@ -115,6 +111,37 @@ def _section(kept: Kept) -> tuple[Plain, str]:
         "as_printed": None if printed is None else _table(printed),
         "problems": problems,
     }, image
+
+
+def _about(kept: Kept) -> Plain:
+    """Of what a Record is, in which file, and how it was measured."""
+    record = kept.record
+    return {
+        "study": record.study,
+        "kind": kept.kind,
+        "record": {"file": _named(kept.path), "sha256": kept.sha256, "digest": record.digest},
+        "started": record.started,
+        "ended": record.ended,
+        "complete": record.complete,
+        "quick": bool(record.sweep.get("quick")),
+        "circumstances": _circumstances(record),
+    }
+
+
+def _program(name: str, kept: Sequence[Kept]) -> tuple[Plain, str] | None:
+    """A program by the first of its Records in which it is right, and its picture; None without one."""
+    for each in kept:
+        if found := _tried(partial(_built, name), each.record, []):
+            shown, image = found
+            return {"name": name, "title": built.PROGRAMS[name][0], **shown, **_about(each)}, image
+    return None
+
+
+def _built(name: str, record: Record) -> tuple[Plain, str]:
+    found = built.shown(name, record)
+    picture, image = _seen(found.figure) if found.figure else (None, "")
+    said = {"number": found.number, "what": found.what, "says": found.says, "picture": picture}
+    return {**said, "source": built.source(record), "variant": ""}, image
 
 
 def _tried(read: Callable[[Record], T], record: Record, problems: list[str]) -> T | None:
@@ -131,11 +158,10 @@ def _tried(read: Callable[[Record], T], record: Record, problems: list[str]) -> 
     return None
 
 
-def _drawn(record: Record) -> tuple[Plain, str]:
-    """What a Record looks like, in words and with its data; and its picture."""
-    figure = studies.draw(record)
+def _seen(figure: Figure) -> tuple[Plain, str]:
+    """A figure in words and with its data, and as a picture."""
     shown = {"title": figure.title, "alt": figure.alt, "table": _table(figure.table)}
-    return shown, _png(figure)
+    return shown, _png(figure.drawing)
 
 
 def _outcomes(verdicts: Sequence[Plain]) -> dict[str, int]:
@@ -245,13 +271,10 @@ def _table(table: pd.DataFrame) -> Plain:
     return {"columns": [str(name) for name in split["columns"]], "rows": split["data"]}
 
 
-def _png(figure: Figure) -> str:
+def _png(drawing: Drawing) -> str:
     """The picture, in as many colours as it needs and as few bytes."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from PIL import Image
-
     # `savefig` would draw it twice, once for the layout.
-    canvas: Any = FigureCanvasAgg(figure.drawing)
+    canvas: Any = FigureCanvasAgg(drawing)
     file = io.BytesIO()
     with figures.style():
         canvas.draw()
