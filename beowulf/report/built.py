@@ -9,7 +9,6 @@ from beowulf.errors import LabError
 from beowulf.exercises import gas, heat
 from beowulf.figures import Figure, dots, lines, number_text
 from beowulf.labs.lab_01 import own_ring, own_trips
-from beowulf.labs.lab_02 import array_sweep
 from beowulf.labs.lab_04 import own_roundtrip
 from beowulf.labs.lab_05 import exchange
 from beowulf.labs.lab_06 import own_loop
@@ -77,16 +76,6 @@ def _trips(record: Record) -> Shown:
     return Shown(best, "there and back, median of all pairs", own_trips.lines(record), drawn)
 
 
-def _copies(record: Record) -> Shown:
-    if fault := array_sweep.copy_fault(record):
-        raise LabError(fault)
-    found = array_sweep.table(record)
-    found["mb_per_s"] = found["size_bytes"] / found["best_us"]
-    title, best = "Copies of growing arrays", f"{_text(found['mb_per_s'].max())} MB/s"
-    drawn = lines(found, "size_bytes", "mb_per_s", title=title, x_log=True)
-    return Shown(best, "copied, where caches are fastest", array_sweep.lines(record), drawn)
-
-
 def _beside_c(record: Record) -> Shown:
     row, says = own_roundtrip.table(record).iloc[-1], own_roundtrip.lines(record)
     if row["high"] < own_roundtrip.TOO_FAST:
@@ -125,7 +114,6 @@ _overlap = _heat("gain_percent", "{} %", "of a step's time by overlap (equation 
 PROGRAMS: dict[str, tuple[str, Reader]] = {
     "A2 own-ring": ("A token round all nodes", _all("call", "tokens came home", own_ring.lines)),
     "A2 own-trips": ("A ping-pong between all nodes", _trips),
-    "A3 sweep": ("Copies of growing arrays", _copies),
     "H2": ("A heated plate", _heat("ns_a_point", "{} ns", "a point of the plate, by {way}")),
     "H3": ("The plate on several nodes", _heat("speed_up", "{}×", "as fast on {ranks} nodes as on one", most=True)),
     "E2 own": ("A round trip in Python", _beside_c),

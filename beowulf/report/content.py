@@ -8,7 +8,6 @@ import json
 import multiprocessing
 import os
 import traceback
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
@@ -50,29 +49,27 @@ T = TypeVar("T")
 
 
 def of(found: Found) -> tuple[Plain, dict[str, str]]:
-    """The report as plain data, and its pictures as PNG in base64: by a study's number, a program's name, and SHARED."""
+    """The report as plain data, and its pictures as PNG in base64, by the names of its parts, and SHARED."""
     shown = found.shown()
     # On all cores, because to draw takes nearly all of the time.
     fork = multiprocessing.get_context("fork")
     with ProcessPoolExecutor(len(os.sched_getaffinity(0)), mp_context=fork) as pool:
         of_studies = list(pool.map(_section, shown))
         of_programs = pool.map(_program, built.PROGRAMS, map(found.of, built.PROGRAMS))
-        programs = [made for made in of_programs if made]
-    images = [(str(place), image) for place, (_, image) in enumerate(of_studies)]
-    images += [(program["name"], image) for program, image in programs]
-    pictures = {name: image for name, image in images if image}
-    sections = [section for section, _ in of_studies]
+        right = [each for each in of_programs if each]
+    pictures = {each["name"]: image for each, image in of_studies + right if image}
+    sections, programs = ([each for each, _ in those] for those in (of_studies, right))
     measured = {each.record.study for each in shown}
     titles = studies.titles()
+    hits, tried = predictions.calibration(found.folders)
     content = {
         "kind": KIND,
         "schema": VERSION,
         "made": moment(),
         "learners": sorted({each.record.learner for each in found.records} - {""}),
         "folders": [_named(folder) for folder in found.folders],
-        "clusters": _clusters(sections),
         "records": len(found.records),
-        "programs": [program for program, _ in programs],
+        "programs": programs,
         "studies": sections,
         "not_measured": [
             {"study": name, "title": titles[name]}
@@ -82,7 +79,7 @@ def of(found: Found) -> tuple[Plain, dict[str, str]]:
         "papers": _papers(sections),
         "published": {name: _published(name) for each in sections for name in each["published"]},
         "predictions": _predictions(found),
-        "calibration": _calibration(found),
+        "calibration": {"inside": hits, "of": tried, "says": predictions.in_words(hits, tried)},
         "others": found.others(len(sections) + len(programs)),
         "passed_over": found.passed_over,
     }
@@ -99,6 +96,7 @@ def _section(kept: Kept) -> tuple[Plain, str]:
     picture, image = _tried(lambda r: _seen(studies.draw(r)), record, problems) or (None, "")
     printed = _tried(studies.as_printed, record, [])
     return {
+        "name": f"{study.id} on {kept.kind}",
         "title": study.title,
         "paper": study.id[0],
         "variant": record.variant,
@@ -208,19 +206,6 @@ def _named(path: Path) -> str:
     return str(path)
 
 
-def _clusters(sections: Sequence[Plain]) -> list[Plain]:
-    """The clusters on which these Records were measured, each with the number of its studies."""
-    names = ("kind", "nodes", "rate", "mpi")
-    counted = Counter(
-        (each["kind"], *(each["circumstances"].get(key, "") for key in names[1:]))
-        for each in sections
-    )
-    return [
-        {**dict(zip(names, cluster, strict=True)), "studies": number}
-        for cluster, number in counted.most_common()
-    ]
-
-
 def _papers(sections: Sequence[Plain]) -> list[Plain]:
     """The papers of these studies, each with its citation, where to get it, and where it errs."""
     known = papers.letters()
@@ -258,11 +243,6 @@ def _asks(sealed: predictions.Prediction) -> str:
     slug = next((slug for slug in paths.labs() if slug.startswith(number)), "")
     asked = lab_file.read(slug).predictions.get(sealed.name) if slug else None
     return asked.asks if asked else ""
-
-
-def _calibration(found: Found) -> Plain:
-    inside, judged = predictions.calibration(found.folders)
-    return {"inside": inside, "of": judged, "says": predictions.in_words(inside, judged)}
 
 
 def _table(table: pd.DataFrame) -> Plain:
