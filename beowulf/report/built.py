@@ -63,7 +63,8 @@ def _heat(column: str, number: str, what: str, *, most: bool = False) -> Reader:
 
     def read(record: Record) -> Shown:
         table = heat.table(record)
-        row = table.loc[table[column].idxmax() if most else table[column].idxmin()].to_dict()
+        first = table.sort_values(column, ascending=not most).iloc[0]
+        row = {str(name): value for name, value in first.items()}
         best = number.format(_text(row[column]))
         return Shown(best, what.format(**row), heat.lines(record), heat.picture(record))
 
@@ -88,7 +89,9 @@ def _gas(record: Record) -> Shown:
     if len(set(gas.bits(record).values())) != 1:
         raise LabError("The gas has other bits on several ranks.")
     mflops = record.select(result="blast", ranks=gas.RANKS)[0].facts["mflops"]
-    return Shown(f"{_text(mflops)} MFLOPS", "on four nodes, the same bits as on one", [gas.says(record)])
+    return Shown(
+        f"{_text(mflops)} MFLOPS", "on four nodes, the same bits as on one", [gas.says(record)]
+    )
 
 
 def _in_1995(record: Record) -> Shown:
@@ -123,7 +126,7 @@ PROGRAMS: dict[str, tuple[str, Reader]] = {
         f"{exchange.gain(r).percent:+.0f} %", "of the time by overlap (equation 1)", [exchange.gain(r).says])),
     "H5 python": ("A step while rows travel", _overlap),
     "H5 c": ("A step while rows travel, in C", _overlap),
-    "A10 postcard": ("A postcard, found on the wire", _all("message", "message, packet by packet")),
+    "A10 postcard": ("A postcard, found on the wire", _all("message", "messages, packet by packet")),
     "A12 loop": ("A loop over packets", _all("count", "counts, all right", lambda r: own_loop.lines(r.points))),
     "E7 interval": ("A change with its interval", _all("cycle", "comparisons, all right", own_interval.lines)),
     "L1 letters": ("Letters without a wait", lambda r: Shown(

@@ -84,7 +84,7 @@ def of(found: Found) -> tuple[Plain, dict[str, str]]:
         "passed_over": found.passed_over,
     }
     content = _readable(content)
-    return content, pictures | {SHARED: _png(picture_to_share.drawn(content, pictures))}
+    return content, pictures | {SHARED: _png(picture_to_share.drawn(content, pictures), 256)}
 
 
 def _section(kept: Kept) -> tuple[Plain, str]:
@@ -251,7 +251,7 @@ def _table(table: pd.DataFrame) -> Plain:
     return {"columns": [str(name) for name in split["columns"]], "rows": split["data"]}
 
 
-def _png(drawing: Drawing) -> str:
+def _png(drawing: Drawing, colours: int = COLOURS_OF_PNG) -> str:
     """The picture, in as many colours as it needs and as few bytes."""
     # `savefig` would draw it twice, once for the layout.
     canvas: Any = FigureCanvasAgg(drawing)
@@ -259,7 +259,7 @@ def _png(drawing: Drawing) -> str:
     with figures.style():
         canvas.draw()
     image = Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB")
-    image.quantize(COLOURS_OF_PNG).save(file, format="png", optimize=True)
+    image.quantize(colours).save(file, format="png", optimize=True)
     return base64.b64encode(file.getvalue()).decode("ascii")
 
 
