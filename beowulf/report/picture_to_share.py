@@ -41,6 +41,5 @@ def drawn(content: dict[str, Any], pictures: dict[str, str]) -> Drawing:
         write(0.54, 0.28 - 0.04 * place, f"{'✓' if each['inside'] else '✗'} {said[:75]}", size=11)
     counts = {word: sum(s["outcomes"][word] for s in content["studies"]) for word in SYMBOLS}
     claims = ", ".join(f"{word} {number}" for word, number in counts.items())
-    footer = f"Claims of the papers: {claims}.\n{content['calibration']['says']}"
-    write(0.03, 0.1, footer, size=12, linespacing=1.4)
+    write(0.03, 0.1, f"Claims of the papers: {claims}.\n{content['calibration']['says']}", size=12)
     return drawing
