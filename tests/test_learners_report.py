@@ -14,17 +14,19 @@ from typing import Any
 
 import pytest
 from bs4 import BeautifulSoup
+from PIL import Image
 from typer.testing import CliRunner
 
 from beowulf import papers, predictions
 from beowulf.cli.commands import app
 from beowulf.errors import LabError
 from beowulf.record import Point, Record
-from beowulf.report import content, found
+from beowulf.report import built, content, found
 from beowulf.report.report_page import Report, make
 from beowulf.studies import given as with_labs
 from beowulf.studies import judge
 from beowulf.verdict import SYMBOLS, heading
+from tests.gold import lab_01, lab_08
 from tests.gold.labs import LABS
 
 MOST_BYTES = 5_000_000
@@ -156,10 +158,38 @@ def test_predictions_are_shown_with_their_calibration_in_which_late_ones_do_not_
     assert "from which size on" in rows["saturation"]["asks"]
     calibration = report.content["calibration"]
     assert (calibration["inside"], calibration["of"]) == (1, 2)
+    assert calibration["says"] in html.partition('<h2 id="predictions">')[0], "on the first screen"
     part = html.partition('<h2 id="predictions">')[2].partition("</section>")[0]
-    says = (calibration["says"], "✓ inside", "✗ outside", "not measured yet", "<td>late</td>")
+    says = ("✓ inside", "✗ outside", "not measured yet", "<td>late</td>")
     for words in says:
         assert words in part
+
+
+def test_each_program_of_ones_own_is_shown_with_what_proves_it_as_soon_as_it_is_right(
+    tmp_path: Path,
+) -> None:
+    """A newer Record that is wrong, or was cut short, takes nothing from it."""
+    for record in (record for lab in LABS for record in lab.records()):
+        if f"{record.study} {record.variant}".strip() in built.PROGRAMS:
+            record.save_in(tmp_path)
+    later = "2026-01-01T00:00:00Z"
+    replace(lab_01.ring(why="It hangs."), started=later).save_in(tmp_path)
+    replace(lab_08.own_galaxy(1.5), started=later, complete=False).save_in(tmp_path)
+    lab_08.own_gas(bits=("12ab", "34cd")).save_in(tmp_path / "wrong")
+    made = make([tmp_path])
+    programs = made.content["programs"]
+    assert [each["name"] for each in programs] == list(built.PROGRAMS)
+    numbers = [each["number"] for each in programs]
+    assert {"3", "900 MFLOPS", "1.003×"} <= set(numbers)
+    html = made.html()
+    shown = read(html)
+    for each in programs:
+        assert {each["number"], each["title"], *each["says"]} <= set(shown.stripped_strings)
+        assert each["record"]["sha256"] in html
+    assert lab_01.RING.strip() in [each.text for each in shown.select(".programs pre")]
+    [picture] = [file for file in made.save(tmp_path / "made" / "me.html") if file.suffix == ".png"]
+    assert Image.open(picture).size == (1200, 630)
+    assert not make([tmp_path / "wrong"]).content["programs"]
 
 
 def test_no_text_of_a_record_is_markup(tmp_path: Path) -> None:
@@ -203,63 +233,48 @@ def test_what_cannot_be_judged_or_drawn_is_a_sentence(
     for problem in each["problems"]:
         assert problem in shown.text
         assert "Traceback" not in problem
-    monkeypatch.setattr(content, "_png", lambda figure: 1 / 0)
+    monkeypatch.setattr(content, "_seen", lambda figure: 1 / 0)
     idle().save_in(tmp_path / "undrawn")
     (each,) = studies(make([tmp_path / "undrawn"]))
     assert "A5 led to an error: ZeroDivisionError" in str(each["problems"])
     assert each["verdicts"]
 
 
-def test_of_each_study_and_kind_the_newest_is_shown_and_the_others_are_counted(
+def test_of_each_study_and_kind_the_newest_whole_one_is_shown_and_says_how_it_was_made(
     tmp_path: Path,
 ) -> None:
     before = {"load_1min": 9.0, "cores": 2, "waiting_for_a_core_percent_10s": 90.0}
     simulated = {"kind": "simulated", "nodes": ["node00"], "rate": "10mbit"}
-    broken = idle(variant="broken-a", started="2026-03-01T00:00:00Z")
+    given = with_labs.record("A2")
+    assert given is not None
     for record in (
         idle(started="2026-01-01T00:00:00Z"),
-        idle(
-            started="2026-02-01T00:00:00Z",
-            sweep={"quick": True},
-            complete=False,
-            circumstances={"before": before, "after": {}},
-        ),
-        broken,
-        idle(started="2025-01-01T00:00:00Z", cluster=simulated),
+        idle(started="2026-01-02T00:00:00Z", circumstances={"before": before, "after": {}}),
+        idle(started="2026-02-01T00:00:00Z", sweep={"quick": True}),
+        idle(started="2026-02-02T00:00:00Z", complete=False),
+        idle(variant="broken-a", started="2026-03-01T00:00:00Z"),
+        idle(started="2025-01-01T00:00:00Z", cluster=simulated, sweep={"quick": True}),
         Record("H4", points=[Point({}, facts={"a": 1})]),
         idle(variant="own", sweep={"exercise": "mine"}),
+        given,
     ):
         record.save_in(tmp_path / "work" / "01-validation" / "records")
     made = make([tmp_path / "work"])
-    those = [(each["kind"], each["started"][:7]) for each in studies(made)]
-    assert those == [("namespaces", "2026-02"), ("simulated", "2025-01")]
-    assert made.content["others"] == 4
+    those = [(each["study"], each["kind"], each["started"][:10]) for each in studies(made)]
+    assert those[1:] == [("A5", "namespaces", "2026-01-02"), ("A5", "simulated", "2025-01-01")]
+    assert made.content["others"] == 6
     html = made.html()
     assert "the load before the start was 9.0 on 2 cores" in html
-    assert "<td>busy</td>" in html.partition("</section>")[0]
-    said = " ".join(read(html).text.split())
-    assert "Figures of different clusters cannot be compared" in said
-    assert "(quick, cut short)" in said
-
-
-def test_a_report_of_mixed_kinds_says_beside_each_what_was_not_measured(tmp_path: Path) -> None:
-    simulated = {"kind": "simulated", "nodes": ["node00", "node01"], "rate": "10mbit"}
-    idle(started="2026-01-01T00:00:00Z").save_in(tmp_path)
-    idle(started="2026-01-02T00:00:00Z", cluster=simulated).save_in(tmp_path)
-    given = with_labs.record("A2")
-    assert given is not None
-    given.save_in(tmp_path)
-    html = make([tmp_path]).html()
-    rows = [row.text for row in read(html).select("main section:first-of-type tbody tr")]
-    [of_given] = [row for row in rows if "A2 " in row]
-    of_simulated, measured = sorted((row for row in rows if "A5 " in row), key=len, reverse=True)
+    rows = [row.text for row in read(html).select("[aria-labelledby=studies] tbody tr")]
+    of_given, measured, of_simulated = rows
     assert "given with the labs, not measured by you" in of_given
-    assert "simulated, not measured" in of_simulated
+    assert "busy" in measured
     assert "not measured" not in measured
-    text = " ".join(read(html).text.split())
-    assert "On simulated, 2026-01-02 00:00 UTC (simulated, not measured)." in text
-    assert "simulated by SimGrid, not measured" in text, "and in its claims"
-    assert "Figures of different clusters cannot be compared" in text
+    assert "simulated, not measured, quick" in of_simulated
+    said = " ".join(read(html).text.split())
+    assert "On simulated at 10mbit, 2025-01-01 00:00 UTC (simulated, not measured, quick)." in said
+    assert "simulated by SimGrid, not measured" in said, "and in its claims"
+    assert "Figures of different clusters cannot be compared" in said
 
 
 @pytest.fixture
@@ -289,7 +304,7 @@ def test_without_a_folder_all_of_a_learners_own_are_read(
     data = json.loads((tmp_path / "report.json").read_text())
     files = [Path(each["record"]["file"]).parent for each in data["studies"]]
     assert files == [Path("work/01-validation/records"), Path("records")]
-    assert "report.html" in said
+    assert "a picture to share: report.png" in said
     for folder in ("work", "records"):
         shutil.rmtree(tmp_path / folder)
     Record("H4", points=[Point({}, facts={"a": 1})]).save_in(tmp_path / "records")
@@ -347,14 +362,15 @@ def test_files_that_are_no_records_are_named_and_the_others_shown(
 
 
 @pytest.mark.browser
+@pytest.mark.parametrize("theme", ["light", "dark"])
 def test_it_fits_its_window_is_used_by_keys_and_axe_finds_nothing(
-    report: Report, browser: Any, tmp_path: Path
+    report: Report, browser: Any, tmp_path: Path, theme: str
 ) -> None:
     from axe_playwright_python.sync_playwright import Axe
 
     wrong: list[str] = []
-    file, _ = report.save(tmp_path / "report.html")
-    view = browser.new_page(viewport={"width": 1280, "height": 900})
+    file, *_ = report.save(tmp_path / "report.html")
+    view = browser.new_page(viewport={"width": 1280, "height": 900}, color_scheme=theme)
     view.on("console", lambda message: wrong.append(message.text))
     view.on(
         "request",

@@ -19,12 +19,12 @@ def report(
         ),
     ] = None,
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="The page; its data lie beside it, as .json.")
+        Path, typer.Option("--output", "-o", help="The page; .json and .png are written beside it.")
     ] = Path("report.html"),
 ) -> None:
-    """Write a page of what your Records say of the papers.
+    """Write a page of what you built and found, and a picture to share.
 
-    It has published and own figures, Verdicts, and predictions.
+    It has your own programs, predictions, and the papers' figures beside yours.
 
     Example: beowulf report --output lab-04.html work/04-blocking-nonblocking
     """
@@ -37,4 +37,4 @@ def report(
         say(f"passed over: {sentence}")
     shown = len(made.content["studies"])
     print(f"{shown} {'study' if shown == 1 else 'studies'} with {made.content['records']} Records.")
-    print(f"Written: {', '.join(map(str, files))}.")
+    print(f"Written: {files[0]}, {files[1]}, and a picture to share: {files[2]}.")

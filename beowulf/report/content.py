@@ -3,30 +3,33 @@
 from __future__ import annotations
 
 import base64
-import importlib
 import io
 import json
 import multiprocessing
 import os
 import traceback
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from PIL import Image
 
 from beowulf import figures, papers, paths, predictions, studies
 from beowulf.course import lab_file
 from beowulf.errors import LabError, plain
 from beowulf.record import Record, moment
+from beowulf.report import built, picture_to_share
 from beowulf.report.found import Found, Kept, of_paper
 from beowulf.this_machine import host_state
 from beowulf.verdict import SYMBOLS, heading
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.figure import Figure as Drawing
 
     from beowulf.figures import Figure
 
@@ -38,6 +41,7 @@ LABS_OWN = "Studies of the labs that are in no paper"
 QUIET, BUSY, NOT_SAID = "quiet", "busy", "not recorded"
 # A Record that was made by hand may hold texts and lists of any length.
 LONGEST = 1_000
+SHARED = "shared"  # the picture of all
 COLOURS_OF_PNG = 64  # a picture of ours has a few, and their shades
 
 Plain = dict[str, Any]
@@ -45,23 +49,27 @@ T = TypeVar("T")
 
 
 def of(found: Found) -> tuple[Plain, dict[str, str]]:
-    """The report as plain data, and the pictures by their number in it, as PNG in base64."""
+    """The report as plain data, and its pictures as PNG in base64, by the names of its parts, and SHARED."""
     shown = found.shown()
-    sections, pictures = [], {}
-    for number, (section, image) in enumerate(_sections(shown)):
-        sections.append(section)
-        if image:
-            pictures[str(number)] = image
+    # On all cores, because to draw takes nearly all of the time.
+    fork = multiprocessing.get_context("fork")
+    with ProcessPoolExecutor(len(os.sched_getaffinity(0)), mp_context=fork) as pool:
+        of_studies = list(pool.map(_section, shown))
+        of_programs = pool.map(_program, built.PROGRAMS, map(found.of, built.PROGRAMS))
+        right = [each for each in of_programs if each]
+    pictures = {each["name"]: image for each, image in of_studies + right if image}
+    sections, programs = ([each for each, _ in those] for those in (of_studies, right))
     measured = {each.record.study for each in shown}
     titles = studies.titles()
+    hits, tried = predictions.calibration(found.folders)
     content = {
         "kind": KIND,
         "schema": VERSION,
         "made": moment(),
         "learners": sorted({each.record.learner for each in found.records} - {""}),
         "folders": [_named(folder) for folder in found.folders],
-        "clusters": _clusters(sections),
         "records": len(found.records),
+        "programs": programs,
         "studies": sections,
         "not_measured": [
             {"study": name, "title": titles[name]}
@@ -71,20 +79,12 @@ def of(found: Found) -> tuple[Plain, dict[str, str]]:
         "papers": _papers(sections),
         "published": {name: _published(name) for each in sections for name in each["published"]},
         "predictions": _predictions(found),
-        "calibration": _calibration(found),
-        "others": found.others(),
+        "calibration": {"inside": hits, "of": tried, "says": predictions.in_words(hits, tried)},
+        "others": found.others(len(sections) + len(programs)),
         "passed_over": found.passed_over,
     }
-    return _readable(content), pictures
-
-
-def _sections(shown: Sequence[Kept]) -> list[tuple[Plain, str]]:
-    """What is said of each Record, and its picture: on all cores, because to draw takes nearly all of the time."""
-    # Matplotlib is loaded once, before the processes divide.
-    importlib.import_module("matplotlib.backends.backend_agg")
-    fork = multiprocessing.get_context("fork")
-    with ProcessPoolExecutor(len(os.sched_getaffinity(0)), mp_context=fork) as pool:
-        return list(pool.map(_section, shown))
+    content = _readable(content)
+    return content, pictures | {SHARED: _png(picture_to_share.drawn(content, pictures), 256)}
 
 
 def _section(kept: Kept) -> tuple[Plain, str]:
@@ -93,20 +93,14 @@ def _section(kept: Kept) -> tuple[Plain, str]:
     problems: list[str] = []
     judged = _tried(studies.judge, record, problems) or ()
     verdicts = [each.as_plain() for each in judged]
-    picture, image = _tried(_drawn, record, problems) or (None, "")
+    picture, image = _tried(lambda r: _seen(studies.draw(r)), record, problems) or (None, "")
     printed = _tried(studies.as_printed, record, [])
     return {
-        "study": study.id,
+        "name": f"{study.id} on {kept.kind}",
         "title": study.title,
         "paper": study.id[0],
-        "kind": kept.kind,
         "variant": record.variant,
-        "record": {"file": _named(kept.path), "sha256": kept.sha256, "digest": record.digest},
-        "started": record.started,
-        "ended": record.ended,
-        "complete": record.complete,
-        "quick": bool(record.sweep.get("quick")),
-        "circumstances": _circumstances(record),
+        **_about(kept),
         "published": papers.measured_again_by(study.id),
         "outcomes": _outcomes(verdicts),
         "verdicts": verdicts,
@@ -115,6 +109,37 @@ def _section(kept: Kept) -> tuple[Plain, str]:
         "as_printed": None if printed is None else _table(printed),
         "problems": problems,
     }, image
+
+
+def _about(kept: Kept) -> Plain:
+    """Of what a Record is, in which file, and how it was measured."""
+    record = kept.record
+    return {
+        "study": record.study,
+        "kind": kept.kind,
+        "record": {"file": _named(kept.path), "sha256": kept.sha256, "digest": record.digest},
+        "started": record.started,
+        "ended": record.ended,
+        "complete": record.complete,
+        "quick": bool(record.sweep.get("quick")),
+        "circumstances": _circumstances(record),
+    }
+
+
+def _program(name: str, kept: Sequence[Kept]) -> tuple[Plain, str] | None:
+    """A program by the first of its Records in which it is right, and its picture; None without one."""
+    for each in kept:
+        if found := _tried(partial(_built, name), each.record, []):
+            shown, image = found
+            return {"name": name, "title": built.PROGRAMS[name][0], **shown, **_about(each)}, image
+    return None
+
+
+def _built(name: str, record: Record) -> tuple[Plain, str]:
+    found = built.shown(name, record)
+    picture, image = _seen(found.figure) if found.figure else (None, "")
+    said = {"number": found.number, "what": found.what, "says": found.says, "picture": picture}
+    return {**said, "source": built.source(record), "variant": ""}, image
 
 
 def _tried(read: Callable[[Record], T], record: Record, problems: list[str]) -> T | None:
@@ -131,11 +156,10 @@ def _tried(read: Callable[[Record], T], record: Record, problems: list[str]) -> 
     return None
 
 
-def _drawn(record: Record) -> tuple[Plain, str]:
-    """What a Record looks like, in words and with its data; and its picture."""
-    figure = studies.draw(record)
+def _seen(figure: Figure) -> tuple[Plain, str]:
+    """A figure in words and with its data, and as a picture."""
     shown = {"title": figure.title, "alt": figure.alt, "table": _table(figure.table)}
-    return shown, _png(figure)
+    return shown, _png(figure.drawing)
 
 
 def _outcomes(verdicts: Sequence[Plain]) -> dict[str, int]:
@@ -182,19 +206,6 @@ def _named(path: Path) -> str:
     return str(path)
 
 
-def _clusters(sections: Sequence[Plain]) -> list[Plain]:
-    """The clusters on which these Records were measured, each with the number of its studies."""
-    names = ("kind", "nodes", "rate", "mpi")
-    counted = Counter(
-        (each["kind"], *(each["circumstances"].get(key, "") for key in names[1:]))
-        for each in sections
-    )
-    return [
-        {**dict(zip(names, cluster, strict=True)), "studies": number}
-        for cluster, number in counted.most_common()
-    ]
-
-
 def _papers(sections: Sequence[Plain]) -> list[Plain]:
     """The papers of these studies, each with its citation, where to get it, and where it errs."""
     known = papers.letters()
@@ -234,29 +245,21 @@ def _asks(sealed: predictions.Prediction) -> str:
     return asked.asks if asked else ""
 
 
-def _calibration(found: Found) -> Plain:
-    inside, judged = predictions.calibration(found.folders)
-    return {"inside": inside, "of": judged, "says": predictions.in_words(inside, judged)}
-
-
 def _table(table: pd.DataFrame) -> Plain:
     """A table's columns and rows, as JSON knows them."""
     split = json.loads(table.to_json(orient="split", index=False, default_handler=str))
     return {"columns": [str(name) for name in split["columns"]], "rows": split["data"]}
 
 
-def _png(figure: Figure) -> str:
+def _png(drawing: Drawing, colours: int = COLOURS_OF_PNG) -> str:
     """The picture, in as many colours as it needs and as few bytes."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from PIL import Image
-
     # `savefig` would draw it twice, once for the layout.
-    canvas: Any = FigureCanvasAgg(figure.drawing)
+    canvas: Any = FigureCanvasAgg(drawing)
     file = io.BytesIO()
     with figures.style():
         canvas.draw()
     image = Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB")
-    image.quantize(COLOURS_OF_PNG).save(file, format="png", optimize=True)
+    image.quantize(colours).save(file, format="png", optimize=True)
     return base64.b64encode(file.getvalue()).decode("ascii")
 
 

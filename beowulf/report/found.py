@@ -36,9 +36,10 @@ class Kept:
         return kind if kind in state.KINDS else UNKNOWN
 
     @property
-    def started(self) -> datetime:
-        """When its measurement began."""
-        return datetime.fromisoformat(self.record.started)
+    def worth(self) -> tuple[bool, bool, bool, datetime]:
+        """What puts it before others of its study: no variant, measured to its end, not quick, newer."""
+        record, started = self.record, datetime.fromisoformat(self.record.started)
+        return not record.variant, record.complete, not record.sweep.get("quick"), started
 
 
 @dataclass
@@ -50,25 +51,27 @@ class Found:
     passed_over: list[str] = field(default_factory=list)
 
     def shown(self) -> list[Kept]:
-        """Of each study and kind of cluster the newest Record, in the order of the papers.
+        """Of each study and kind of cluster the newest whole Record, in the order of the papers.
 
-        One with a variant, such as of a broken cluster, is only shown where there is no other. One of an exercise is
-        not: it holds samples of the learner's own program, of which no paper claims anything.
+        One that was cut short, or with a variant, such as of a broken cluster, is only shown where there is no other.
+        One of an exercise holds samples of the learner's own program, of which no paper claims anything.
         """
-        newest: dict[tuple[str, str], Kept] = {}
-        for each in sorted(self.records, key=lambda kept: kept.started):
-            if each.record.study not in STUDIES or each.record.of_exercise:
-                continue
-            key = (each.record.study, each.kind)
-            before = newest.get(key)
-            if before is None or not each.record.variant or before.record.variant:
-                newest[key] = each
-        return sorted(newest.values(), key=lambda kept: (*of_paper(kept.record.study), kept.kind))
+        best = {
+            (each.record.study, each.kind): each
+            for each in sorted(self.records, key=lambda kept: kept.worth)
+            if each.record.study in STUDIES and not each.record.of_exercise
+        }
+        return sorted(best.values(), key=lambda kept: (*of_paper(kept.record.study), kept.kind))
 
-    def others(self) -> int:
-        """How many Records are not shown; predictions have a table of their own."""
+    def of(self, name: str) -> list[Kept]:
+        """The Records of a study and a variant, such as `E2 own`, the one to show first."""
+        those = [k for k in self.records if f"{k.record.study} {k.record.variant}".strip() == name]
+        return sorted(those, key=lambda kept: kept.worth, reverse=True)
+
+    def others(self, shown: int) -> int:
+        """How many Records are not among those `shown`; predictions have a table of their own."""
         sealed = [k for k in self.records if predictions.STUDY.fullmatch(k.record.study)]
-        return len(self.records) - len(self.shown()) - len(sealed)
+        return len(self.records) - shown - len(sealed)
 
 
 def own_folders() -> list[Path]:

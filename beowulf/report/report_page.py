@@ -1,7 +1,8 @@
-"""The report as one HTML file that needs no other file, no network and no script; and its JSON."""
+"""The report as one HTML file that needs no other file, no network and no script; its JSON, and a picture to share."""
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from collections.abc import Sequence
@@ -22,14 +23,14 @@ from beowulf.report import content, found
 from beowulf.verdict import HEADINGS, SYMBOLS, heading, with_place
 
 HERE = Path(__file__).parent
-TITLE = "Beowulf Labs: what your Records say of the papers"
+TITLE = "Beowulf Labs: what I built and found"
 COMMAND = re.compile("`([^`]+)`")
 MOST_WARNINGS = 20
 
 
 @dataclass(frozen=True)
 class Report:
-    """A report's plain data, and its pictures by the number of their study."""
+    """A report's plain data, and its pictures by what they show."""
 
     content: content.Plain
     pictures: dict[str, str]
@@ -52,6 +53,7 @@ class Report:
         return environment.get_template("report.html").render(
             report=self.content,
             pictures=self.pictures,
+            shared=content.SHARED,
             title=TITLE,
             symbols=SYMBOLS,
             letters=papers.letters(),
@@ -61,13 +63,14 @@ class Report:
         )
 
     def save(self, page: Path) -> list[Path]:
-        """Write the page, and its data beside it as JSON."""
-        twin = page.with_suffix(".json")
+        """Write the page, beside it its data as JSON, and the picture to share."""
+        twin, picture = page.with_suffix(".json"), page.with_suffix(".png")
         data = json.dumps(self.content, indent=1, ensure_ascii=False) + "\n"
         page.parent.mkdir(parents=True, exist_ok=True)
         page.write_text(self.html(), encoding="utf-8")
         twin.write_text(data, encoding="utf-8")
-        return [page, twin]
+        picture.write_bytes(base64.b64decode(self.pictures[content.SHARED]))
+        return [page, twin, picture]
 
 
 def make(folders: Sequence[Path]) -> Report:
@@ -76,14 +79,17 @@ def make(folders: Sequence[Path]) -> Report:
 
 
 def refuse(page: Path) -> None:
-    """UsageError for a name that is not that of a page, or whose JSON would overwrite something else."""
+    """UsageError for a name that is not that of a page, or whose JSON or picture would overwrite something else."""
     if page.suffix != ".html":
         raise UsageError(f"A report is saved as .html, not as {page.name}.")
-    twin = page.with_suffix(".json")
-    if twin.exists() and content.BEGINS.encode() not in twin.read_bytes()[:100]:
-        raise UsageError(
-            f"{twin} is no report, and would be overwritten.", "Choose another name for the page."
-        )
+    twin, picture = page.with_suffix(".json"), page.with_suffix(".png")
+    ours = twin.exists() and content.BEGINS.encode() in twin.read_bytes()[:100]
+    for beside in (twin, picture):
+        if beside.exists() and not ours:
+            raise UsageError(
+                f"{beside} is no report, and would be overwritten.",
+                "Choose another name for the page.",
+            )
 
 
 def _with_commands(text: str) -> Markup:
