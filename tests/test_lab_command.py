@@ -90,7 +90,7 @@ def test_a_lab_is_served_until_ctrl_c_and_then_only_the_learners_work_is_left(
         assert "4 nodes are up." in lab.said
         assert "The cluster is whole" in lab.said
         assert lab.url.port != port
-        assert lab.url.path.endswith(f"/{SLUG}/validation.ipynb")
+        assert lab.url.path == "/beowulf/lab/01"
         assert b"JupyterLab" in lab.ask(f"lab/tree/{SLUG}/validation.ipynb")
         with pytest.raises(urllib.error.HTTPError, match="403"):
             lab.ask("api/contents", token="wrong")
