@@ -140,7 +140,7 @@ def serve(name: str, port: int, *, open_browser: bool) -> None:
             print(sentence, flush=True)
         _validate(cluster)
         with tempfile.TemporaryDirectory(prefix="beowulf-jupyter-") as runtime:
-            place = f"/beowulf/lab/{slug}" if name else ADDRESS
+            place = f"/beowulf/lab/{slug.partition('-')[0]}" if name else ADDRESS
             _jupyter(notebook, port, Path(runtime), open_browser, place)
     finally:
         with suppress(LabError):

@@ -12,13 +12,14 @@
   const widgets = () => [...(app()?.shell.widgets('main') ?? [])];
   const panel = () => widgets().find(each => each.context?.path === path && each.content?.widgets);
 
-  // One save at a time: the second would find that the file has changed.
+  // One save at a time: the second would find that the file has changed. What is typed while one is under way counts as
+  // saved in JupyterLab and is not; so Check saves in any case.
   let saving = null;
-  async function save(context) {
+  async function save(context, always = false) {
     while (saving) {
       await saving;
     }
-    if (context.model.dirty) {
+    if (always || context.model.dirty) {
       saving = context.save().catch(() => {}).finally(() => (saving = null));
       await saving;
     }
@@ -147,7 +148,7 @@
   async function check() {
     tell('message', 'Checking …');
     if (panel()) {
-      await save(panel().context);
+      await save(panel().context, true);
     }
     const answer = await ask('check', { path });
     tell('message', answer.problem || '');
