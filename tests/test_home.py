@@ -27,7 +27,9 @@ from beowulf.cluster.namespaces import cluster as namespaces
 from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.course import lab_file, personal_code
 from beowulf.desk import jupyter
+from beowulf.errors import LabError
 from beowulf.home import documents
+from beowulf.home import page as pages
 
 SLUG, NAME = "01-validation", "validation.ipynb"
 LINK = re.compile(r'(?:href|src)="([^"]+)"')
@@ -96,6 +98,16 @@ def test_the_page_has_every_lab_with_its_question_and_minutes_and_every_paper(
         assert int(more[2]) > 0
     for letter in papers.letters():
         assert papers.place(letter).replace("&", "&amp;").partition("://")[2] in page
+
+
+def test_a_lab_whose_file_is_wrong_says_so_in_its_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def read(slug: str) -> Any:
+        raise LabError(f"labs/{slug}/lab.toml is no TOML.")
+
+    monkeypatch.setattr(lab_file, "read", read)
+    assert f'<th scope="row">{SLUG}</th><td colspan="2">labs/{SLUG}/lab.toml is' in pages.home("/", "")
+    with pytest.raises(LabError, match="is no TOML"):
+        pages.desk(SLUG, NAME, "/", "")
 
 
 def test_every_page_that_the_home_page_links_to_is_there_with_its_pictures(served: Served) -> None:
