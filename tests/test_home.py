@@ -417,6 +417,12 @@ def test_handout_and_notebook_lead_to_each_other_and_a_terminal_is_in_the_labs_f
     desk.locator("#divider").focus()
     desk.keyboard.press("ArrowRight")
     assert desk.evaluate("localStorage.getItem('beowulf-handout')") == "45"
+    desk.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    session = handout.locator("pre", has_text="$ beowulf status")
+    session.get_by_role("button", name="Copy").click()
+    expect(session.get_by_role("button", name="Copied")).to_be_visible()
+    shown = next(each for each in desk.frames if "/beowulf/text/" in each.url)
+    assert shown.evaluate("navigator.clipboard.readText()") == "beowulf up\nbeowulf status"
     desk.get_by_role("button", name="Handout", exact=True).click()
     expect(desk.locator("#handout")).to_be_hidden()
     desk.locator("#to-handout").click()
