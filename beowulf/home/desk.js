@@ -30,7 +30,7 @@
   let watched = null;
   function watch() {
     const found = panel();
-    at('to-notebook').hidden = !found || app().shell.currentWidget === found;
+    at('to-notebook').hidden = !found || found.isVisible; // behind a terminal, or another file
     if (!found || found === watched) {
       return;
     }
