@@ -79,8 +79,8 @@ predict(cluster, "packets", value=packets_guess, low=packets_low, high=packets_h
 
 # %% [markdown]
 # **Question `predict-overhead`** (0.5 points). *TCP overhead* is the share of all bytes on the wire that is not data of
-# a program: headers, ACKs, what is retransmitted. Two programs send the same messages of 8192 bytes; in one of them each
-# rank also works beside each message. By how many percentage points does its overhead differ? Less overhead is
+# a program: headers, ACKs, what is retransmitted. Two programs send the same messages of 8192 bytes; in one of them
+# each rank also works beside each message. By how many percentage points does its overhead differ? Less overhead is
 # negative: from 7 % to 5 % is -2.
 
 # %% nbgrader={"grade_id": "predict-overhead-answer", "solution": true}
