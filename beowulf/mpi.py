@@ -132,7 +132,6 @@ def _kept(source: Path, words: Sequence[str]) -> Path | None:
     source = source.resolve()
     if not source.is_relative_to(labs):
         return None
-    read = [source, *sorted(source.parent.glob("*.h")), *sorted((labs / "include").glob("*.h"))]
     compilers = [
         Path(found).stat().st_mtime for name in (words[0], "cc") if (found := shutil.which(name))
     ]
@@ -144,8 +143,9 @@ def _kept(source: Path, words: Sequence[str]) -> Path | None:
         os.environ.get("MPICH_CC", ""),
     ]
     digest = hashlib.sha256("\0".join(key).encode())
-    for path in read:
-        digest.update(path.read_bytes())
+    for folder in (source.parent, labs / "include"):  # it includes npb/mg.c, or measure/clock.h
+        for path in sorted(folder.rglob("*.[ch]")):
+            digest.update(path.read_bytes())
     return paths.root() / "build" / "programs" / f"{source.stem}-{digest.hexdigest()[:16]}"
 
 

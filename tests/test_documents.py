@@ -26,7 +26,9 @@ BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # Of one command: a study that takes half a minute takes longer where others work, too.
 LONGEST_S = 900.0
 # What a Record says of the machine's load is no part of a document.
-BUSY = re.compile(r"^(?:beowulf: (?:The load b|B)efore the start|This machine is busy).*\n", re.M)
+BUSY = re.compile(
+    r"^(?:beowulf: (?:Before|The load before) the start|This machine is busy).*\n", re.M
+)
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,9 @@ from beowulf.cluster.namespaces import cluster as namespaces
 from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.course import lab_file, personal_code
 from beowulf.desk import jupyter
+from beowulf.errors import LabError
 from beowulf.home import documents
+from beowulf.home import page as pages
 
 SLUG, NAME = "01-validation", "validation.ipynb"
 LINK = re.compile(r'(?:href|src)="([^"]+)"')
@@ -96,6 +98,16 @@ def test_the_page_has_every_lab_with_its_question_and_minutes_and_every_paper(
         assert int(more[2]) > 0
     for letter in papers.letters():
         assert papers.place(letter).replace("&", "&amp;").partition("://")[2] in page
+
+
+def test_a_lab_whose_file_is_wrong_says_so_in_its_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def read(slug: str) -> Any:
+        raise LabError(f"labs/{slug}/lab.toml is no TOML.")
+
+    monkeypatch.setattr(lab_file, "read", read)
+    assert f'<th scope="row">{SLUG}</th><td colspan="2">labs/{SLUG}/lab.toml is' in pages.home("/", "")
+    with pytest.raises(LabError, match="is no TOML"):
+        pages.desk(SLUG, NAME, "/", "")
 
 
 def test_every_page_that_the_home_page_links_to_is_there_with_its_pictures(served: Served) -> None:
@@ -405,6 +417,12 @@ def test_handout_and_notebook_lead_to_each_other_and_a_terminal_is_in_the_labs_f
     desk.locator("#divider").focus()
     desk.keyboard.press("ArrowRight")
     assert desk.evaluate("localStorage.getItem('beowulf-handout')") == "45"
+    desk.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    session = handout.locator("pre", has_text="$ beowulf status")
+    session.get_by_role("button", name="Copy").click()
+    expect(session.get_by_role("button", name="Copied")).to_be_visible()
+    shown = next(each for each in desk.frames if "/beowulf/text/" in each.url)
+    assert shown.evaluate("navigator.clipboard.readText()") == "beowulf up\nbeowulf status"
     desk.get_by_role("button", name="Handout", exact=True).click()
     expect(desk.locator("#handout")).to_be_hidden()
     desk.locator("#to-handout").click()

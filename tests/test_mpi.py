@@ -113,6 +113,20 @@ def test_a_program_of_the_labs_is_compiled_once(
         mpi.build(own, output=tmp_path / "own")
 
 
+def test_a_header_that_changes_makes_another_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(paths, "root", lambda: tmp_path)
+    source, header = tmp_path / "labs" / "01" / "a.c", tmp_path / "labs" / "include" / "b" / "b.h"
+    for file in (source, header):
+        file.parent.mkdir(parents=True)
+        file.write_text("int a;")
+    before = mpi._kept(source, ["mpicc", "-o", "a"])
+    assert mpi._kept(source, ["mpicc", "-o", "b"]) == before
+    header.write_text("long a;")
+    assert mpi._kept(source, ["mpicc", "-o", "a"]) != before
+
+
 def test_hello_reaches_every_node(cluster: NamespaceCluster, lab_folder: Path) -> None:
     program = mpi.build(LAB / "hello.c", output=lab_folder / "hello")
     done = mpi.launch(cluster, program, 4)

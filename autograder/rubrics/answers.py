@@ -26,11 +26,11 @@ def doubt(submission: Submission, name: str, wanted: float) -> str:
         return ""
     times = answer / wanted
     if times < 0:
-        return f"Does {name} rise or fall? The other sign fits."
+        return f"Look at the sign of {name}: it is the opposite one."
     if 1 / FAR < times < FAR:
         return ""
     how = "large" if times > 1 else "small"
-    return f"In which unit is {name}? It is {FAR} times too {how}, or more."
+    return f"In which unit is {name}? It is at least {FAR} times too {how}."
 
 
 def given(submission: Submission, *names: str) -> str:

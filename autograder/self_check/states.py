@@ -15,7 +15,7 @@ from autograder.rubrics.score import INCONCLUSIVE, Score
 from autograder.rubrics.submission import RECORDS
 from autograder.self_check.work import Work
 from beowulf import predictions
-from beowulf.course.checklist import DONE, FIT, FORM, LEVEL_SAYS, LEVELS, RIGHT, Checklist, Line
+from beowulf.course.checklist import DONE, FIT, FORM, LEVEL_SAYS, RIGHT, Checklist, Line
 from beowulf.course.lab_file import QuestionTable
 from beowulf.desk.notebook import NotAnAnswerError, form
 from beowulf.exercises import own_plot
@@ -28,20 +28,19 @@ PLOT = own_plot.STUDY
 State = tuple[str, str]
 
 
-def checklist(work: Work, most: str = RIGHT) -> Checklist:
-    """All questions of a lab as they are now, at the level that the course allows, or at a lower one.
+def checklist(work: Work) -> Checklist:
+    """All questions of a lab as they are now, at the level that the course allows.
 
     LabError when its lab.toml or the course's file is wrong.
     """
-    return _Check(work, most).checklist()
+    return _Check(work).checklist()
 
 
 class _Check:
-    def __init__(self, work: Work, most: str) -> None:
+    def __init__(self, work: Work) -> None:
         self.work = work
         self.has_rubric = questions.has_rubric(work.slug)
-        allowed = work.limits.level if self.has_rubric else FORM
-        self.level = min(allowed, most, key=LEVELS.index)
+        self.level = work.limits.level if self.has_rubric else FORM
         self.needs = needed_records.of_lab(work.slug)
 
     def checklist(self) -> Checklist:

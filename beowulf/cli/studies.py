@@ -59,7 +59,9 @@ def study(
         typer.Option("--trace", help="A folder for what each rank of each launch did."),
     ] = None,
     wait: Wait = False,
-    when: Annotated[str, typer.Option(help="`quiet`: first wait until the machine is.")] = "now",
+    when: Annotated[
+        str, typer.Option(help="`quiet` waits until the machine is quiet, at most 3 minutes.")
+    ] = "now",
     as_json: AsJson = False,
 ) -> None:
     """Measure a study of the papers, and judge its claims.

@@ -179,7 +179,7 @@ def log_() -> None:
         return
     rows: list[tuple[str, ...]] = [("when", "knob", "set to", "was", "now it is")]
     if older := [entry for entry in entries[:-NEWEST] if not entry.open]:
-        print(f"{len(older)} older changes were put back.")
+        print(f"Not shown are older changes that were put back: {len(older)}.")
     for entry in (entry for entry in entries if entry not in older):
         where = f" (not yet {', '.join(entry.open)})" if entry.to_revert and entry.open else ""
         was = tune_tables.now(entry.before)

@@ -50,7 +50,7 @@ STATES = {
 # Of Okabe and Ito, as in a Verdict.
 COLOURS = {OPEN: "#6E6E6E", BAD: "#A84300", UNCLEAR: "#6E6E6E", DONE: "#0072B2"}
 LONGEST_S = 60.0
-# So long a notebook has to be saved while its cell runs: the button's extension does that by itself.
+# So long a notebook has to be saved while its cell runs: a lab's page does that by itself.
 SAVES_WITHIN_S = 2.0
 UNSAVED = "{} in this notebook's file is not what you ran last. Run its cell, save (Ctrl+S), and check again."
 

@@ -93,14 +93,15 @@ class Desk(JupyterHandler):
                 raise LabError(NOT_FETCHED.format(slug[:2]))
             laid_out = jupyter.lay_out_play() if slug == jupyter.PLAY else jupyter.lay_out(slug)
             notebook = _below_root(self.settings, laid_out)
+            if slug == jupyter.PLAY:
+                self.redirect(f"{self.base_url}doc/tree/{quote(notebook)}")
+                return
+            shown = page.desk(slug, notebook, self.base_url, self.xsrf_token.decode())
         except (LabError, OSError) as error:
             raise HTTPError(
                 409, _one_line(error)
             ) from None  # Jupyter's page for 404 has no message
-        if slug == jupyter.PLAY:
-            self.redirect(f"{self.base_url}doc/tree/{quote(notebook)}")
-        else:
-            await self.finish(page.desk(slug, notebook, self.base_url, self.xsrf_token.decode()))
+        await self.finish(shown)
 
 
 class Cluster(APIHandler):

@@ -28,6 +28,7 @@ function tell(id, text) {
 function watchCluster(show) {
   let held = false;
   let looking = false;
+  let theirs = false; // the message is of a command of another page
   let ticks = 0;
   async function look() {
     if (looking) {
@@ -37,7 +38,14 @@ function watchCluster(show) {
     const seen = await ask('home/cluster');
     looking = false;
     held = Boolean(seen.held);
-    return seen.problem ? tell('sentence', seen.problem) : show(seen);
+    if (seen.problem) {
+      return tell('sentence', seen.problem);
+    }
+    if (!busy && (seen.under_way || theirs)) {
+      theirs = Boolean(seen.under_way);
+      tell('message', theirs ? `${seen.under_way} is under way.` : '');
+    }
+    show(seen);
   }
   const tick = () => !document.hidden && (!held || ticks++ % 5 === 0) && void look();
   setInterval(tick, 2000);

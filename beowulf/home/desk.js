@@ -25,12 +25,16 @@
     }
   }
 
-  // A cell that runs finds itself saved: `check` reads the file, and so does the progress on the home page.
-  function saveWhatRuns() {
+  // A cell that runs finds itself saved: `check` reads the file, and so does the progress on the home page. The frame can
+  // be loaded again, and has another panel then.
+  let watched = null;
+  function watch() {
     const found = panel();
-    if (!found) {
-      return setTimeout(saveWhatRuns, 500);
+    at('to-notebook').hidden = !found || found.isVisible; // behind a terminal, or another file
+    if (!found || found === watched) {
+      return;
     }
+    watched = found;
     found.sessionContext.statusChanged.connect((_, status) => {
       if (status === 'busy') {
         void save(found.context);
@@ -72,24 +76,26 @@
       return tell('message', 'The notebook is still loading.');
     }
     open('notebook', true);
-    const ours = widgets().find(each => each.id.startsWith('jp-Terminal') || each.content?.session?.name);
-    at('to-notebook').hidden = false;
+    const name = `lab${lab}`; // when this page is opened again, its shell is still there
+    const ours = widgets().find(each => each.content?.session?.name === name);
     if (ours) {
       return app().shell.activateById(ours.id);
     }
-    await app().commands.execute('terminal:create-new', { cwd: path.split('/').slice(0, -1).join('/') });
+    await app().commands.execute('terminal:create-new', { name, cwd: path.split('/').slice(0, -1).join('/') });
   }
 
   // --- the handout in the left frame
 
   const handout = () => at('handout').contentDocument;
 
+  // The numbered sections, unless a link led to another text.
   function headings() {
-    return [...handout().querySelectorAll('h2')].filter(each => /^\d+ /.test(each.textContent));
+    const all = handout().URL.split('#')[0] === at('handout').src ? handout().querySelectorAll('h2') : [];
+    return [...all].filter(each => /^\d+ /.test(each.textContent));
   }
 
   function tie() {
-    for (const heading of headings()) {
+    for (const heading of headings().filter(each => !each.querySelector('.tie'))) {
       const [number] = heading.textContent.split(' ');
       const button = heading.appendChild(handout().createElement('button'));
       Object.assign(button, { type: 'button', className: 'tie', textContent: 'in the notebook' });
@@ -100,7 +106,12 @@
 
   function toHandout(number) {
     open('handout', true);
-    headings().find(each => each.textContent.startsWith(`${number} `))?.scrollIntoView();
+    const heading = headings().find(each => each.textContent.startsWith(`${number} `));
+    if (heading) {
+      heading.scrollIntoView();
+    } else {
+      handout().location = at('handout').src;
+    }
   }
 
   // --- panes
@@ -184,16 +195,14 @@
 
   function show(seen) {
     const some = seen.nodes.length > 0;
-    const differs =
-      some && seen.rate && wants.rate && (seen.networks !== wants.networks || seen.rate !== wants.rate);
+    const differs = Boolean(
+      some && seen.rate && wants.rate && (seen.networks !== wants.networks || seen.rate !== wants.rate)
+    );
     tell('sentence', seen.held || seen.sentence);
     tell('load', `Load ${seen.load.toFixed(2)} on ${seen.cores} cores`);
     at('set-up').hidden = some && !differs;
     tell('set-up', some ? `Set up ${at('set-up').dataset.wants}` : 'Boot the cluster');
     at('set-up').classList.toggle('wanted', differs);
-    if (!busy && seen.under_way) {
-      tell('message', `${seen.under_way} is under way.`);
-    }
   }
 
   const look = watchCluster(show);
@@ -210,8 +219,8 @@
     button.addEventListener('click', () => open(button.dataset.pane, button.getAttribute('aria-pressed') !== 'true'));
   }
   at('handout').addEventListener('load', tie);
-  if (handout()?.readyState === 'complete' && headings().length) {
+  if (handout()?.readyState === 'complete') {
     tie();
   }
-  saveWhatRuns();
+  setInterval(watch, 500);
 })();

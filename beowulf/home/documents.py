@@ -92,8 +92,9 @@ def _explain(tokens: list[Token]) -> None:
         explained: list[Token] = []
         for child in token.children or []:
             inside += (child.type == "link_open") - (child.type == "link_close")
-            found = None if inside or child.type != "text" else word.search(child.content)
-            if not found or not (meaning := left.pop(found[1].lower(), "")):
+            words = word.finditer(child.content) if child.type == "text" and not inside else ()
+            found = next((each for each in words if each[1].lower() in left), None)
+            if not found:
                 explained.append(child)
                 continue
             before, after = Token("text", "", 0), Token("text", "", 0)
@@ -102,7 +103,8 @@ def _explain(tokens: list[Token]) -> None:
                 child.content[found.end() :],
             )
             says = Token("html_inline", "", 0)
-            says.content = f'<abbr title="{escape(meaning)}">{escape(found[0])}</abbr>'
+            meaning = escape(left.pop(found[1].lower()))
+            says.content = f'<abbr title="{meaning}">{escape(found[0])}</abbr>'
             explained += [before, says, after]
         token.children = explained
 

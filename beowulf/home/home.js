@@ -2,7 +2,6 @@
 (() => {
   const SVG = 'http://www.w3.org/2000/svg';
   let before = null; // what was seen last
-  let theirs = false; // the message is of a command of another page
   let rate = ''; // of the cluster, as the page shows it
 
   // --- the cluster
@@ -98,10 +97,6 @@
     at('down').setAttribute('aria-disabled', String(!seen.nodes.length));
     if (seen.rate && seen.rate !== rate) {
       at('rate').value = rate = seen.rate;
-    }
-    if (!busy && (seen.under_way || theirs)) {
-      theirs = Boolean(seen.under_way);
-      tell('message', theirs ? `${seen.under_way} is under way.` : '');
     }
     if (before?.held && !seen.held) {
       tell('message', '');

@@ -25,37 +25,35 @@ def home(base: str, xsrf: str) -> str:
     return PAGES.get_template("home.html").render(
         base=base,
         xsrf=xsrf,
-        labs=[_lab(slug) for slug in paths.labs()],
+        labs=[_lab_or_problem(slug) for slug in paths.labs()],
         rates=[(rate, RATE_NAMES[rate], rate == ClusterConfig().rate) for rate in RATES],
         papers=[(each, papers.cite(each), papers.place(each)) for each in papers.letters()],
     )
 
 
 def desk(slug: str, notebook: str, base: str, xsrf: str) -> str:
-    """The page of one lab, whose `notebook` is where the server's root has it."""
+    """The page of one lab, whose `notebook` is where the server's root has it; LabError where its lab.toml is wrong."""
     return PAGES.get_template("desk.html").render(
         base=base, xsrf=xsrf, lab=_lab(slug), notebook=notebook
     )
 
 
-def _lab(slug: str) -> dict[str, Any]:
-    number = slug.partition("-")[0]
-    about = {"slug": slug, "number": number}
+def _lab_or_problem(slug: str) -> dict[str, Any]:
     try:
-        lab = lab_file.read(slug)
+        return _lab(slug)
     except LabError as problem:
-        return about | {
-            "title": slug,
-            "problem": str(problem),
-            "cluster": {"rate": ""},
-            "wants": "",
-        }
-    wanted = lab.cluster
-    wants = ""
+        return {"slug": slug, "problem": str(problem)}
+
+
+def _lab(slug: str) -> dict[str, Any]:
+    lab = lab_file.read(slug)
+    wanted, wants = lab.cluster, ""
     if wanted:
         networks = f"{wanted['networks']} network{'s' * (wanted['networks'] > 1)}"
         wants = f"{networks}, {RATE_NAMES[wanted['rate']]}"
-    return about | {
+    return {
+        "slug": slug,
+        "number": slug.partition("-")[0],
         "title": lab.title,
         "question": lab.question,
         "minutes": lab.minutes,

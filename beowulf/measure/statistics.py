@@ -59,7 +59,7 @@ class Pairs:
         self.launches += [launch] * len(pairs)
 
     def ratio(self) -> Ratio:
-        """How many times the second of each pair the first one is; LabError when there are none."""
+        """The first of each pair over the second: 1.1 where it is 10 % more; LabError when there are none."""
         return ratio(self.values, launches=self.launches, busy=self.busy)
 
     def summary(self, of: Callable[[float, float], float], compared: float = 0.0) -> Summary:
@@ -105,7 +105,7 @@ def ratio(
     *,
     busy: bool = False,
 ) -> Ratio:
-    """How many times the second of each pair the first one is: 1.1 when it is 10 % more.
+    """The first of each pair over the second, as a median with its interval: 1.1 where it is 10 % more.
 
     `launches` is the launch of each pair, where several were taken, and `busy` says of what machine: see interval().
     """

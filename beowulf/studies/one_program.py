@@ -37,7 +37,7 @@ class OneProgram:
     nodes: Sequence[int]
     words: Sequence[str | int] = ()
     quick: Sequence[str | int] = ()  # in place of the words
-    launches: int = 3
+    launches: int = 6
 
     def plan(self, cluster: Cluster, *, quick: bool) -> Plan:
         """On as many of these numbers of nodes as there are, in turns."""

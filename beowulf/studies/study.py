@@ -249,7 +249,7 @@ def _verdict(record: Record, claim: Claim, facts: Any, troubles: Sequence[str]) 
     try:
         seen = claim.judge(facts)
     except LabError as missing:
-        return unmeasured(record, claim.name, claim.says, missing.hint or "")
+        return unmeasured(record, claim.name, claim.says, missing.hint)
     bad = list(troubles) if claim.needs in ("intervals", "quiet samples") else []
     evidence = seen.evidence
     if (

@@ -9,7 +9,7 @@
  *     mpiexec -n 4 ./tokens --demand 1,2
  *
  * Ranks 0 and 1 are the first pair, 2 and 3 the second. A demand of 2 means that two pairs play at the same time. What
- * is counted: the tokens that arrive at either end in --seconds, of all pairs together.
+ * is counted: the tokens that arrive at either end within --ms, of all pairs together.
  *
  * --way mpi: by MPI_Send and MPI_Recv, on the first network. --way sockets: by connections of TCP, one on each of
  * --networks networks; the pieces of a token, as long as a frame carries, take the networks in turn, and each token begins

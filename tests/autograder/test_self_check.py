@@ -227,8 +227,8 @@ def test_a_class_that_may_see_the_form_cannot_tell_right_from_wrong(
 @pytest.mark.parametrize(
     ("typed", "asked"),
     [
-        ("7", ". In which unit is seen_bytes? It is 10 times too small, or more."),
-        ("-16384", ". Does seen_bytes rise or fall? The other sign fits."),
+        ("7", ". In which unit is seen_bytes? It is at least 10 times too small."),
+        ("-16384", ". Look at the sign of seen_bytes: it is the opposite one."),
         ("8000", ""),
     ],
 )

@@ -193,8 +193,9 @@ def in_table_5(name: str, says: str, judge: Judge) -> Claim:
 
     def not_of_one_class(record: Record) -> list[str]:
         letters = classes(record)
-        mixed = [f"its benchmarks are of {in_words(letters)}, not of one class"]
-        return troubles(record) + (mixed if len(set(letters.values())) > 1 else [])
+        if len(set(letters.values())) < 2:
+            return troubles(record)
+        return [*troubles(record), f"its benchmarks are of {in_words(letters)}, not of one class"]
 
     return Claim(
         name,

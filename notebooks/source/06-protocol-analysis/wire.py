@@ -79,7 +79,7 @@ predict(cluster, "packets", value=packets_guess, low=packets_low, high=packets_h
 
 # %% [markdown]
 # **Question `predict-overhead`** (0.5 points). *TCP overhead* is the share of all bytes on the wire that is not data of
-# a program: headers, ACKs, what is sent again. Two programs send the same messages of 8192 bytes; in one of them each
+# a program: headers, ACKs, what is retransmitted. Two programs send the same messages of 8192 bytes; in one of them each
 # rank also works beside each message. By how many percentage points does its overhead differ? Less overhead is
 # negative: from 7 % to 5 % is -2.
 
@@ -156,7 +156,7 @@ packets.close()
 print(packet.layers)
 
 # %% [markdown]
-# `print(packet.ip)` shows all fields of one header, and `packet.ip.hdr_len` is one of them.
+# Print some of its fields:
 
 # %%
 # Here is room to look into it.
@@ -284,7 +284,7 @@ with pyshark.FileCapture(str(card_file), custom_parameters=lab.dissector.options
     print(count(packets))
 
 # %% [markdown]
-# When you are content, measure it. This takes about ten seconds.
+# Then measure it, for about ten seconds.
 
 # %%
 loop = lab.own_loop.measure(cluster, count, plate, row_bytes=ROW_BYTES)

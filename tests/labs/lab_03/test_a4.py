@@ -161,6 +161,9 @@ def test_a_benchmark_that_was_not_measured_leaves_its_claims_open() -> None:
     assert set(found) == HOLDS
     open_ = ("all-verified", "bt-faster-on-4", "share-slows", "table-5-order", "mg-ft-slowest")
     assert {found[claim] for claim in open_} == {"inconclusive"}
+    begun = made()
+    begun.points = [point for point in begun.points if point.at["benchmark"] == "EP"]
+    assert set(decided(begun)) == HOLDS
 
 
 def test_the_table_has_what_follows_from_the_medians() -> None:
