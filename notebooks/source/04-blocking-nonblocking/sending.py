@@ -16,8 +16,6 @@
 # The handout (`labs/04-blocking-nonblocking/README.md`) has the same sections and explains each word: read a section
 # there, then do it here.
 #
-# - **Time** about 90 minutes for the sections marked *core*, which have 23.5 points; those marked *more* take about
-#   40 and have 1.5 · **Points** 25
 # - **Run** cells with Shift+Enter, from top to bottom. Those that *measure* save a **Record** in the folder
 #   `records/` beside this notebook.
 # - **Answer** where you see `None`, with a number or a sum such as `8 + 1000 / 12.5`. Your program or your plot goes
