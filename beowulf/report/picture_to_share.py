@@ -17,19 +17,22 @@ from beowulf.verdict import SYMBOLS
 
 
 def drawn(content: dict[str, Any], pictures: dict[str, str]) -> Drawing:
-    """What a report's data say, with the picture of the last program that has one, or else of the last study."""
+    """What a report's data say: the last programs, or else studies, with the picture of the last that has one."""
     drawing = Drawing(figsize=(12, 6.3), dpi=100, facecolor="white")
     drawing.add_artist(Rectangle((0, 0.82), 1, 0.18, facecolor="#003A5C"))
     write = partial(drawing.text, va="top", parse_math=False)
     write(0.03, 0.965, "What I built and found", size=28, weight="bold", color="white")
     by = " · ".join(["Beowulf Labs", *content["learners"]])
     write(0.03, 0.875, by[:90], size=13, color="white")
-    programs = content["programs"][-8:]
-    for place, each in enumerate(programs):
+    programs, studies = content["programs"][-8:], content["studies"][-8:]
+    parts = [(each["number"], f"{each['title']}: {each['what']}") for each in programs]
+    for place, (large, says) in enumerate(
+        parts or [(s["name"].split()[0], s["title"]) for s in studies]
+    ):
         x, y = 0.03 + 0.25 * (place % 2), 0.78 - 0.17 * (place // 2)
-        write(x, y, each["number"], size=23, weight="bold", color=COLOURS[0])
-        write(x, y - 0.065, fill(f"{each['title']}: {each['what']}", 36), size=10)
-    names = [each["name"] for each in programs or content["studies"]]
+        write(x, y, large, size=23, weight="bold", color=COLOURS[0])
+        write(x, y - 0.065, fill(says, 36), size=10)
+    names = [each["name"] for each in programs or studies]
     if shown := [pictures[name] for name in names if name in pictures]:
         axes = drawing.add_axes((0.54, 0.3, 0.43, 0.48))
         axes.imshow(imread(io.BytesIO(base64.b64decode(shown[-1])), format="png"))
