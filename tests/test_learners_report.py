@@ -101,7 +101,7 @@ def test_the_page_and_its_data_have_every_claim_and_what_it_came_to(
             assert reason in said
     assert html.count('<td class="outcome">') == rows > 20
     # Commands are shown as such.
-    assert re.search(r"<td><code>beowulf [a-z]+", html)
+    assert re.search(r"<br><code>beowulf [a-z]+", html)
     outcomes = [verdict["outcome"] for each in studies(report) for verdict in each["verdicts"]]
     for word, symbol in SYMBOLS.items():
         marked = f'<td class="outcome"><span class="{word}"><span aria-hidden="true">{symbol}</span> {word}<'
