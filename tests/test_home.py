@@ -105,7 +105,9 @@ def test_a_lab_whose_file_is_wrong_says_so_in_its_line(monkeypatch: pytest.Monke
         raise LabError(f"labs/{slug}/lab.toml is no TOML.")
 
     monkeypatch.setattr(lab_file, "read", read)
-    assert f'<th scope="row">{SLUG}</th><td colspan="2">labs/{SLUG}/lab.toml is' in pages.home("/", "")
+    assert f'<th scope="row">{SLUG}</th><td colspan="2">labs/{SLUG}/lab.toml is' in pages.home(
+        "/", ""
+    )
     with pytest.raises(LabError, match="is no TOML"):
         pages.desk(SLUG, NAME, "/", "")
 
