@@ -33,11 +33,11 @@ ELSEWHERE, NOT_KNOWN = "In another lab", "Not known"
 HEADINGS = ("Code", "May need help", "Section", "Minutes ago", "Done", "Records", "Sealed")
 # Title, sentence, drawing, and what its marks are.
 Picture = tuple[str, str, str, str]
-PAGE = Environment(
+PAGES = Environment(
     loader=FileSystemLoader([Path(__file__).parent, paths.root() / "beowulf" / "home"]),
     autoescape=True,
     undefined=StrictUndefined,
-).get_template("live.html")
+)
 
 
 def write(room: Room, now: float) -> dict[str, Path]:
@@ -50,7 +50,7 @@ def write(room: Room, now: float) -> dict[str, Path]:
     }
     folder = log.folder(room.course.folder, room.slug)
     for title, content in contents.items():
-        text = PAGE.render(
+        text = PAGES.get_template("live.html").render(
             policy=POLICY_TAG,
             refresh_s=REFRESH_S,
             heading=f"Lab {room.slug[:2]}, {room.lab.title}: {title.lower()}",

@@ -48,10 +48,9 @@ class Pool:
 
     def of(self, record: Record) -> Value | None:
         """The figure in a Record of the learner's own; None where it does not show it."""
-        if f"{record.study} {record.variant}".strip() != self.study or not record.complete:
+        if f"{record.study} {record.variant}".strip() != self.study or LABEL in record.cluster:
             return None
-        found, _ = attempt(self.read, record)
-        return None if LABEL in record.cluster else found
+        return attempt(self.read, record)[0] if record.complete else None
 
 
 def _fact(read: Callable[[Record], Facts], name: str, record: Record) -> float:

@@ -106,7 +106,7 @@ def section(folder: Path, cell_id: str) -> str:
         heading = ""
         try:
             cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
-        except ValueError:  # it is just being written
+        except (ValueError, KeyError):  # it is just being written, or no notebook
             continue
         for cell in cells:
             if cell["cell_type"] == "markdown":
