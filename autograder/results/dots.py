@@ -47,13 +47,17 @@ class Axis:
         return [each for each in every if self.low <= self._scaled(each) <= self.high]
 
 
-def ranges(guesses: Sequence[tuple[float, float, float]], measured: Sequence[float], alt: str) -> str:
+def ranges(
+    guesses: Sequence[tuple[float, float, float]], measured: Sequence[float], alt: str
+) -> str:
     """A dot with its range for each guess (value, low, high), the lowest first; below them a diamond for each result."""
     axis = Axis([*(each for guess in guesses for each in guess), *measured], SIDE, WIDTH - SIDE)
     drawn = []
     for place, (value, low, high) in enumerate(sorted(guesses)):
         y = LINE * (place + 1)
-        drawn.append(f'<path class="range" d="M{axis(low)} {y}H{axis(high)}"/>{_dot(axis(value), y)}')
+        drawn.append(
+            f'<path class="range" d="M{axis(low)} {y}H{axis(high)}"/>{_dot(axis(value), y)}'
+        )
     height = LINE * (len(guesses) + 2)
     if measured:
         drawn.append(_heap(axis, measured, height, "result"))

@@ -47,7 +47,9 @@ class Learner:
     section: str = ""
     error: str = ""
     times: int = 0  # that it came, one after the other
-    symbols: dict[str, str] = field(default_factory=dict)  # by question, as `beowulf check` has them
+    symbols: dict[str, str] = field(
+        default_factory=dict
+    )  # by question, as `beowulf check` has them
     records: int = 0
     recorded: float = 0.0  # when the newest Record came
     sealed: dict[str, Prediction] = field(default_factory=dict)

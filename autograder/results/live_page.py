@@ -87,7 +87,12 @@ def _room(room: Room, learners: Sequence[Learner], now: float) -> dict[str, Any]
         "who": f"{counted(len(learners), 'learner')}{of}: {here} at work, {len(learners) - here} by a hand-in.",
         "help": f"{stuck.total()} may need help ({said})." if stuck else "",
         "sections": [
-            (numbered.get(name, name), places[name] / max(places.values()), places[name], stuck[name])
+            (
+                numbered.get(name, name),
+                places[name] / max(places.values()),
+                places[name],
+                stuck[name],
+            )
             for name in (*room.sections, ELSEWHERE, NOT_KNOWN)
             if places[name]
         ],

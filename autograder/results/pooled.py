@@ -36,7 +36,7 @@ Value = float | Curve
 
 @dataclass(frozen=True)
 class Pool:
-    """One figure of a Record, a number or a curve, as the whole class has it; `paper` is the printed number, or None."""
+    """One figure of a Record, a number or a curve, as a class has it; `paper` is the printed number, or None."""
 
     title: str
     unit: str
@@ -100,9 +100,16 @@ def _nodes(record: Record) -> Curve:
 
 
 _in_a = partial(papers.figure, column="this_cluster_us")
-_two, _one = (papers.figure("C-tokens", "rate_mb_per_s", networks=n, demand=8, size_bytes=8192) for n in (2, 1))
-_gas, _alone = (papers.figure("C-codes", "mflops", code="gas, fixed size", processors=n) for n in (16, 1))
-_fit, _jump, _knob = (partial(_fact, read) for read in (facts_04.fits, facts_05.jumps, facts_07.knobs))
+_two, _one = (
+    papers.figure("C-tokens", "rate_mb_per_s", networks=n, demand=8, size_bytes=8192)
+    for n in (2, 1)
+)
+_gas, _alone = (
+    papers.figure("C-codes", "mflops", code="gas, fixed size", processors=n) for n in (16, 1)
+)
+_fit, _jump, _knob = (
+    partial(_fact, read) for read in (facts_04.fits, facts_05.jumps, facts_07.knobs)
+)
 # By the number of the lab.
 POOLS: dict[str, tuple[Pool, ...]] = {
     "01": (Pool("A message of 8 bytes, there and back", "µs", "A2 own-trips", own_trips.middle_us),),
@@ -130,7 +137,8 @@ POOLS: dict[str, tuple[Pool, ...]] = {
              partial(_jump, facts_05.side("last_by_itself_kb", 16)), 10, "paper D, table 5, one-user cluster"),
         Pool("With a limit of 64 KB, the last size that arrives by itself", "KB", "D2",
              partial(_jump, facts_05.side("last_by_itself_kb", 64)), 60, "paper D, table 5, Solaris cluster"),
-        Pool("Your exchange with work meanwhile, by equation 1", "%", "D4 exchange", lambda record: exchange.gain(record).percent,
+        Pool("Your exchange with work meanwhile, by equation 1", "%", "D4 exchange",
+             lambda record: exchange.gain(record).percent,
              papers.figure("D-two-way-overlap", "percent", table=9, statistic="mean"), "paper D, table 9, averages"),
         Pool("Your overlapped step, by equation 1", "%", "H5 python", _own_gains, x="bytes of a row"),
     ),
@@ -159,4 +167,3 @@ POOLS: dict[str, tuple[Pool, ...]] = {
              _nodes, x="nodes"),
     ),
 }  # fmt: skip
-

@@ -111,7 +111,9 @@ def share(
     elif folder:
         own = sharing.start(folder)
         print(f"From now on {own} has {sharing.WRITTEN}.")
-        print("It is for you and who teaches you. In a notebook, the cell with `connect` begins it.")
+        print(
+            "It is for you and who teaches you. In a notebook, the cell with `connect` begins it."
+        )
         print("`beowulf share --stop` ends it, and deletes all of that.")
     else:
         own = sharing.place()

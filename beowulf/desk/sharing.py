@@ -24,7 +24,8 @@ CHOSEN = "share.txt"  # in the folder for work: which folder the learner shares 
 NOW, CHECKED, RECORDS = "now.json", "checked.json", "records"
 WRITTEN = (
     "the lab and the section of the cell that you ran last; how long you are at it; how often the same error came, by"
-    " its type and without its text; what `beowulf check` says is done; your Records and sealed predictions, without captures"
+    " its type and without its text; what `beowulf check` says is done; your Records and sealed"
+    " predictions, without captures"
 )
 HEADING = re.compile(r"## (?:\d+ )?(.+)")
 

@@ -191,7 +191,9 @@ def test_a_file_is_opened_once_for_each_state_of_it(
 
 def test_what_is_anothers_or_nonsense_counts_for_nothing(own_course: Course, shared: Path) -> None:
     works(shared, "ada-who-is-not-here", 1)
-    records = works(shared, ME, 1, section="<script>", error="a b", times="many", minutes=[]) / "records"
+    records = (
+        works(shared, ME, 1, section="<script>", error="a b", times="many", minutes=[]) / "records"
+    )
     os.mkfifo(records / "A7-20300101T000000.000Z.json")
     (records / "P4-saturation.json").write_text("[" * 100_000)
     (records.parent / sharing.CHECKED).write_text("3")
