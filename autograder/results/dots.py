@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from html import escape
 
 from beowulf.figures import number_text
 
-WIDTH, SIDE, LINE = 960, 70, 9
+WIDTH, SIDE, LINE, STEP = 960, 90, 9, 12
 FAR_APART = 30.0  # values that are so many times apart are on a logarithmic axis
 MOST_TICKS = 7
 CURVES_HIGH = 320
@@ -50,7 +51,7 @@ class Axis:
 def ranges(
     guesses: Sequence[tuple[float, float, float]], measured: Sequence[float], alt: str
 ) -> str:
-    """A dot with its range for each guess (value, low, high), the lowest first; below them a diamond for each result."""
+    """A dot with its range for each guess (value, low, high), the lowest first; below them a diamond a result."""
     axis = Axis([*(each for guess in guesses for each in guess), *measured], SIDE, WIDTH - SIDE)
     drawn = []
     for place, (value, low, high) in enumerate(sorted(guesses)):
@@ -58,18 +59,17 @@ def ranges(
         drawn.append(
             f'<path class="range" d="M{axis(low)} {y}H{axis(high)}"/>{_dot(axis(value), y)}'
         )
-    height = LINE * (len(guesses) + 2)
+    height: float = LINE * (len(guesses) + 2)
     if measured:
-        drawn.append(_heap(axis, measured, height, "result"))
-        height += 4 * LINE
+        marks, height = _heap(axis, measured, height, "result")
+        drawn.append(marks)
     return _svg(axis, height, "".join(drawn), alt)
 
 
 def heap(values: Sequence[float], paper: float | None, alt: str) -> str:
     """A dot for each value, and a line where the paper's is."""
     axis = Axis([*values, *([] if paper is None else [paper])], SIDE, WIDTH - SIDE)
-    height = 6 * LINE
-    drawn = _heap(axis, values, LINE, "dot")
+    drawn, height = _heap(axis, values, LINE, "dot")
     if paper is not None:
         drawn += f'<path class="paper" d="M{axis(paper)} 0V{height}"/>'
     return _svg(axis, height, drawn, alt)
@@ -87,29 +87,36 @@ def curves(lines: Sequence[Mapping[float, float]], x_title: str, alt: str) -> st
     for line in lines:
         points = " ".join(f"{x(size)},{y(value)}" for size, value in sorted(line.items()))
         drawn.append(f'<polyline class="curve" points="{points}"/>')
-    drawn.append(f'<text x="{WIDTH - SIDE + 8}" y="{CURVES_HIGH + 24}">{escape(x_title)}</text>')
-    return _svg(x, CURVES_HIGH, "".join(drawn), alt)
+    return _svg(x, CURVES_HIGH, "".join(drawn), alt, x_title)
 
 
-def _heap(axis: Axis, values: Sequence[float], top: float, kind: str) -> str:
-    """Marks side by side, one a little below the other so that equal values can be counted."""
-    marks = []
-    for place, value in enumerate(sorted(values)):
-        x, y = axis(value), top + LINE * (place % 5)
+def _heap(axis: Axis, values: Sequence[float], top: float, kind: str) -> tuple[str, float]:
+    """Marks at their values, those at one place below each other so that they can be counted; and where they end."""
+    marks: list[str] = []
+    piles: Counter[float] = Counter()
+    for x in sorted(map(axis, values)):
+        pile = x // STEP
+        y = top + STEP * piles[pile]
+        piles[pile] += 1
         diamond = f'<path class="result" d="M{x} {y - 7}l7 7l-7 7l-7 -7z"/>'
         marks.append(diamond if kind == "result" else _dot(x, y))
-    return "".join(marks)
+    return "".join(marks), top + STEP * max(piles.values())
 
 
 def _dot(x: float, y: float) -> str:
     return f'<circle class="dot" cx="{x}" cy="{y}" r="5"/>'
 
 
-def _svg(axis: Axis, height: float, drawn: str, alt: str) -> str:
+def _svg(axis: Axis, height: float, drawn: str, alt: str, x_title: str = "") -> str:
     ticks = "".join(
         f'<path class="grid" d="M{axis(tick)} 0V{height}"/>'
         f'<text x="{axis(tick)}" y="{height + 24}" text-anchor="middle">{number_text(tick)}</text>'
         for tick in axis.ticks()
     )
-    box = f'viewBox="0 -10 {WIDTH} {height + 44}"'
+    if x_title:
+        middle = WIDTH / 2
+        ticks += (
+            f'<text x="{middle}" y="{height + 48}" text-anchor="middle">{escape(x_title)}</text>'
+        )
+    box = f'viewBox="0 -10 {WIDTH} {height + 20 + 24 * (2 if x_title else 1)}"'
     return f'<svg {box} role="img" aria-label="{escape(alt, quote=True)}">{ticks}{drawn}</svg>'

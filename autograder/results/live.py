@@ -1,7 +1,7 @@
 """A class at work on a lab: who is in which section, what is checked, who is stuck, what was sealed and measured.
 
-It is read from a folder a learner: what `beowulf share` writes, and hand-ins that were collected. A file is opened again
-only when its time or size has changed.
+It is read from a folder a learner: what `beowulf share` writes, and hand-ins that were collected. A file is opened
+again only when its time or size has changed.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class Room:
             folder = self.course.folder / "submitted" / code / self.slug
             learner = found[code] = Learner(code)
             for notebook in sorted(folder.glob("*.ipynb"))[:1]:
-                learner.symbols = self._of(notebook, lambda _, f=folder: self._check(f)) or {}
+                learner.symbols = self._of(notebook, self._check) or {}
             self._records(folder, learner)
         for folder in self._shared():
             learner = found.setdefault(folder.name, Learner(folder.name))
@@ -170,9 +170,9 @@ class Room:
         results = predictions.result_in(record)
         return Seen(record.started, predictions.of_record(record), results, pooled)
 
-    def _check(self, folder: Path) -> dict[str, str]:
+    def _check(self, notebook: Path) -> dict[str, str]:
         try:
-            lines = states.checklist(work.find(self.slug, folder), FORM).lines
+            lines = states.checklist(work.find(self.slug, notebook.parent), FORM).lines
         except LabError:
             return {}
         return {line.question: line.symbol for line in lines}

@@ -67,7 +67,7 @@ def _place(learner: Learner) -> str:
 
 
 def _room(room: Room, learners: Sequence[Learner], now: float) -> dict[str, Any]:
-    of = f" of {len(room.roster)}" if room.roster else ""
+    who = counted(len(room.roster or learners), "learner")
     here = sum(each.at > 0 for each in learners)
     places = Counter(map(_place, learners))
     stuck = Counter(_place(each) for each in learners if each.stuck(now))
@@ -84,7 +84,7 @@ def _room(room: Room, learners: Sequence[Learner], now: float) -> dict[str, Any]
             questions.append((question, done, bad, done / len(checked), bad / len(checked)))
     return {
         "page": "room",
-        "who": f"{counted(len(learners), 'learner')}{of}: {here} at work, {len(learners) - here} by a hand-in.",
+        "who": f"Of {who}, {here} share their work and {len(learners) - here} have only handed in.",
         "help": f"{stuck.total()} may need help ({said})." if stuck else "",
         "sections": [
             (
@@ -147,15 +147,13 @@ def _pool(pool: Pool, learners: Sequence[Learner]) -> Picture:
         return title, said, dots.curves(lines, pool.x, f"{title} over {pool.x}: {said}"), ""
     if not numbers:
         return title, "Nobody has measured it yet.", "", ""
-    ends = f"from {_rounded(min(numbers))} to {_rounded(max(numbers))}"
+    ends = f"from {number_text(min(numbers))} to {number_text(max(numbers))}"
     said = f"{len(numbers)} measured it, {ends}, {_middle(numbers)}."
-    key = "" if pool.paper is None else f"Dashed: {_rounded(pool.paper)} {pool.unit}, {pool.says}."
+    key = (
+        "" if pool.paper is None else f"Dashed: {number_text(pool.paper)} {pool.unit}, {pool.says}."
+    )
     return title, said, dots.heap(numbers, pool.paper, f"{title}: {said} {key}"), key
 
 
 def _middle(values: Sequence[float]) -> str:
-    return f"{_rounded(median(values))} in the middle"
-
-
-def _rounded(value: float) -> str:
-    return number_text(float(f"{value:.3g}"))
+    return f"{number_text(median(values))} in the middle"

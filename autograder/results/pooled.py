@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -70,7 +70,7 @@ def _beta(record: Record) -> float:
     return 1e3 / _fact(facts_04.fits, "weighted_bandwidth_bytes_per_us", record)
 
 
-def _of_curves(read: Callable[[Record], list[dict[float, float]]], n: int, record: Record) -> Curve:
+def _of_curves(read: Callable[[Record], Sequence[Curve]], n: int, record: Record) -> Curve:
     return read(record)[n]
 
 
@@ -139,7 +139,8 @@ POOLS: dict[str, tuple[Pool, ...]] = {
              partial(_jump, facts_05.side("last_by_itself_kb", 64)), 60, "paper D, table 5, Solaris cluster"),
         Pool("Your exchange with work meanwhile, by equation 1", "%", "D4 exchange",
              lambda record: exchange.gain(record).percent,
-             papers.figure("D-two-way-overlap", "percent", table=9, statistic="mean"), "paper D, table 9, averages"),
+             papers.figure("D-two-way-overlap", "percent", table=11, statistic="mean"),
+             "paper D, table 11: averages of 70 KB"),
         Pool("Your overlapped step, by equation 1", "%", "H5 python", _own_gains, x="bytes of a row"),
     ),
     "06": (

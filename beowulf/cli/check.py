@@ -116,5 +116,5 @@ def share(
         )
         print("`beowulf share --stop` ends it, and deletes all of that.")
     else:
-        own = sharing.place()
-        print(f"You share in {own}: {sharing.WRITTEN}." if own else "You share nothing.")
+        now = sharing.place()
+        print(f"You share in {now}: {sharing.WRITTEN}." if now else "You share nothing.")

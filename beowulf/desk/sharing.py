@@ -93,8 +93,13 @@ class Runs:
         elif cell == self.cell:
             self.error, self.times = "", 0
         self.section = section(here, cell) or self.section
-        now = {"lab": slug, "section": self.section, "error": self.error.partition(":")[0]}
-        now |= {"times": self.times, "minutes": int((time.monotonic() - self.began) / 60)}
+        now = {
+            "lab": slug,
+            "section": self.section,
+            "minutes": int((time.monotonic() - self.began) / 60),
+            "error": self.error.partition(":")[0],
+            "times": self.times,
+        }
         _share(slug, here, NOW, now)
 
 
