@@ -10,6 +10,7 @@ from html import escape
 from beowulf.figures import number_text
 
 WIDTH, SIDE, LINE, STEP = 960, 90, 9, 12
+HIGHEST = 160  # of a pile
 FAR_APART = 30.0  # values that are so many times apart are on a logarithmic axis
 MOST_TICKS = 7
 CURVES_HIGH = 320
@@ -71,7 +72,7 @@ def heap(values: Sequence[float], paper: float | None, alt: str) -> str:
     axis = Axis([*values, *([] if paper is None else [paper])], SIDE, WIDTH - SIDE)
     drawn, height = _heap(axis, values, LINE, "dot")
     if paper is not None:
-        drawn += f'<path class="paper" d="M{axis(paper)} 0V{height}"/>'
+        drawn = f'<path class="paper" d="M{axis(paper)} 0V{height}"/>{drawn}'
     return _svg(axis, height, drawn, alt)
 
 
@@ -91,16 +92,18 @@ def curves(lines: Sequence[Mapping[float, float]], x_title: str, alt: str) -> st
 
 
 def _heap(axis: Axis, values: Sequence[float], top: float, kind: str) -> tuple[str, float]:
-    """Marks at their values, those at one place below each other so that they can be counted; and where they end."""
+    """Marks at their values, those at one place below each other; and where they end."""
+    places = sorted(map(axis, values))
+    high = max(Counter(x // STEP for x in places).values())
+    step = min(STEP, HIGHEST / high)
     marks: list[str] = []
     piles: Counter[float] = Counter()
-    for x in sorted(map(axis, values)):
-        pile = x // STEP
-        y = top + STEP * piles[pile]
-        piles[pile] += 1
+    for x in places:
+        y = round(top + step * piles[x // STEP], 1)
+        piles[x // STEP] += 1
         diamond = f'<path class="result" d="M{x} {y - 7}l7 7l-7 7l-7 -7z"/>'
         marks.append(diamond if kind == "result" else _dot(x, y))
-    return "".join(marks), top + STEP * max(piles.values())
+    return "".join(marks), round(top + step * high)
 
 
 def _dot(x: float, y: float) -> str:

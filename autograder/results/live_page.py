@@ -147,8 +147,10 @@ def _pool(pool: Pool, learners: Sequence[Learner]) -> Picture:
         return title, said, dots.curves(lines, pool.x, f"{title} over {pool.x}: {said}"), ""
     if not numbers:
         return title, "Nobody has measured it yet.", "", ""
-    ends = f"from {number_text(min(numbers))} to {number_text(max(numbers))}"
-    said = f"{len(numbers)} measured it, {ends}, {_middle(numbers)}."
+    low, high = number_text(min(numbers)), number_text(max(numbers))
+    said = f"{len(numbers)} measured it, from {low} to {high}, {_middle(numbers)}."
+    if low == high:
+        said = f"{len(numbers)} measured it: {low}."
     key = (
         "" if pool.paper is None else f"Dashed: {number_text(pool.paper)} {pool.unit}, {pool.says}."
     )
