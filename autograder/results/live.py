@@ -14,13 +14,13 @@ import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from autograder.course.course import Course
 from autograder.evidence import record_files
 from autograder.evidence.finding import is_number
 from autograder.intake import exchange
-from autograder.results.pooled import POOLS, Pool, Value
+from autograder.rubrics import questions
 from autograder.self_check import states, work
 from beowulf import paths, predictions
 from beowulf.course import lab_file
@@ -28,6 +28,9 @@ from beowulf.course.checklist import DONE, FORM
 from beowulf.desk import sharing
 from beowulf.errors import LabError
 from beowulf.predictions import Prediction
+
+if TYPE_CHECKING:
+    from autograder.results.pooled import Pool, Value
 
 T = TypeVar("T")
 SAME_ERRORS, QUIET_MIN, GONE_MIN = 3, 20, 45
@@ -87,7 +90,7 @@ class Room:
     def __init__(self, course: Course, slug: str, shared: Path | None) -> None:
         self.course, self.slug, self.shared = course, slug, shared
         self.lab = lab_file.read(slug)
-        self.pools: tuple[Pool, ...] = POOLS.get(slug[:2], ())
+        self.pools = _pools(slug)
         text = (paths.labs()[slug] / "README.md").read_text(encoding="utf-8")
         self.sections = re.findall(r"^## \d+ (.+)$", text, re.MULTILINE)
         self.passed_over: list[str] = []
@@ -190,6 +193,15 @@ class Room:
             self._known[file] = state, make(file)
         found: T = self._known[file][1]
         return found
+
+
+def _pools(slug: str) -> tuple[Pool, ...]:
+    """What is read from a lab's Records; nothing in a kit, which has no rubrics."""
+    if not questions.has_rubric(slug):
+        return ()
+    from autograder.results.pooled import POOLS
+
+    return POOLS.get(slug[:2], ())
 
 
 def _files(folder: Path) -> Iterable[Path]:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -19,11 +19,13 @@ from autograder.grading.safe_page import POLICY_TAG
 from autograder.intake import log
 from autograder.results import dots
 from autograder.results.live import Learner, Room
-from autograder.results.pooled import Pool, Value
 from autograder.text import counted
 from beowulf import paths
 from beowulf.course.checklist import BAD, DONE
 from beowulf.figures import number_text
+
+if TYPE_CHECKING:
+    from autograder.results.pooled import Pool, Value
 
 REFRESH_S = 10
 # The page with codes leads to the others, which are on the projector, and none of them to it.

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import pwd
 import re
 import shutil
 import time
@@ -19,6 +18,7 @@ from typing import Any
 
 from beowulf import paths
 from beowulf.errors import LabError
+from beowulf.this_machine import user
 
 CHOSEN = "share.txt"  # in the folder for work: which folder the learner shares in
 NOW, CHECKED, RECORDS = "now.json", "checked.json", "records"
@@ -36,7 +36,7 @@ def start(folder: Path) -> Path:
         raise LabError(
             f"There is no folder {folder}.", "`beowulf class live` prints the one of your class."
         )
-    own = folder.absolute() / pwd.getpwuid(os.getuid()).pw_name
+    own = folder.absolute() / user.name()
     if place() not in (None, own):
         stop()
     try:
