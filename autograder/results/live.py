@@ -30,7 +30,7 @@ from beowulf.errors import LabError
 from beowulf.predictions import Prediction
 
 if TYPE_CHECKING:
-    from autograder.results.pooled import Pool, Value
+    from autograder.rubrics.pooled import Pool, Value
 
 T = TypeVar("T")
 SAME_ERRORS, QUIET_MIN, GONE_MIN = 3, 20, 45
@@ -199,7 +199,7 @@ def _pools(slug: str) -> tuple[Pool, ...]:
     """What is read from a lab's Records; nothing in a kit, which has no rubrics."""
     if not questions.has_rubric(slug):
         return ()
-    from autograder.results.pooled import POOLS
+    from autograder.rubrics.pooled import POOLS
 
     return POOLS.get(slug[:2], ())
 

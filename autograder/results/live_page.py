@@ -25,7 +25,7 @@ from beowulf.course.checklist import BAD, DONE
 from beowulf.figures import number_text
 
 if TYPE_CHECKING:
-    from autograder.results.pooled import Pool, Value
+    from autograder.rubrics.pooled import Pool, Value
 
 REFRESH_S = 10
 # The page with codes leads to the others, which are on the projector, and none of them to it.

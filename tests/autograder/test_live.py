@@ -19,7 +19,7 @@ from autograder.evidence import record_files
 from autograder.intake import exchange
 from autograder.results import live, live_page
 from autograder.results.live import Learner, Room
-from autograder.results.pooled import POOLS
+from autograder.rubrics.pooled import POOLS
 from beowulf.desk import jupyter, sharing
 from beowulf.errors import LabError
 from tests.gold import lab_04
