@@ -128,12 +128,19 @@ def calibration(folders: Iterable[Path]) -> tuple[int, int]:
 
 def measured_in(folder: Path) -> dict[str, float]:
     """What the predictions here were last held against, by their names."""
-    facts = {
-        record.variant.removesuffix(MEASURED): record.points[0].facts.get("measured")
-        for record in readable(folder, f"P*{MEASURED}.json")[0]
-        if STUDY.fullmatch(record.study) and record.points
-    }
-    return {name: float(value) for name, value in facts.items() if _is_number(value)}
+    found: dict[str, float] = {}
+    for record in readable(folder, f"P*{MEASURED}.json")[0]:
+        found |= result_in(record)
+    return found
+
+
+def result_in(record: Record) -> dict[str, float]:
+    """What a prediction was held against, by its name, in a Record that keeps that; nothing in any other one."""
+    if STUDY.fullmatch(record.study) and record.variant.endswith(MEASURED) and record.points:
+        value = record.points[0].facts.get("measured")
+        if _is_number(value):
+            return {record.variant.removesuffix(MEASURED): float(value)}
+    return {}
 
 
 def in_words(inside: int, judged: int) -> str:

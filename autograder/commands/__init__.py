@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from autograder.commands import course, grading, marking, printing, results
+from autograder.commands import course, grading, live, marking, printing, results
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -18,6 +18,7 @@ for command in (
     course.give,
     course.kit,
     course.release,
+    live.live,
     printing.key,
     grading.collect,
     grading.grade,

@@ -28,7 +28,7 @@ PARTS = (
     *("Vagrantfile", ".gitignore"),
 )
 # A rubric, and what it reads from a lab's Records; `labs/NN-slug/needs.json` takes its place.
-RUBRIC = re.compile(r"autograder/rubrics/([0-9]{2}_|facts_[0-9]{2}).*")
+RUBRIC = re.compile(r"autograder/rubrics/([0-9]{2}_|facts_[0-9]{2}|pooled).*")
 GUIDE = "docs/instructor.md"
 GUIDES = (GUIDE, "docs/syllabus.md")
 IN_PLACE_OF_A_GUIDE = """

@@ -37,13 +37,32 @@ def records(folder: Path) -> Iterator[tuple[Path, Record | None, str]]:
                 )
             if not fault:
                 together += number
-                record = Record.load(path)
-        except LabError as problem:
-            # The learner knows the file by its name, not by the grader's path.
-            fault = problem.message.replace(str(path), path.name)
-        except (RecursionError, MemoryError, OSError, ValueError) as problem:
-            fault = f"{path.name} cannot be read ({getattr(problem, 'strerror', '') or problem})."
+                record, fault = _load(path)
+        except OSError as problem:
+            fault = _unreadable(path, problem)
         yield path, record, fault[:LONGEST_REASON]
+
+
+def read(path: Path) -> Record | None:
+    """The Record in one file; None where it is too large, or none."""
+    try:
+        return None if _look(path)[0] else _load(path)[0]
+    except OSError:
+        return None
+
+
+def _load(path: Path) -> tuple[Record | None, str]:
+    try:
+        return Record.load(path), ""
+    except LabError as problem:
+        # The learner knows the file by its name, not by the grader's path.
+        return None, problem.message.replace(str(path), path.name)
+    except (RecursionError, MemoryError, OSError, ValueError) as problem:
+        return None, _unreadable(path, problem)
+
+
+def _unreadable(path: Path, problem: Exception) -> str:
+    return f"{path.name} cannot be read ({getattr(problem, 'strerror', '') or problem})."
 
 
 def _look(path: Path) -> tuple[str, int]:

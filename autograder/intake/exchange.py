@@ -44,7 +44,7 @@ def hand_ins(course: Course, slug: str) -> dict[str, list[HandIn]]:
         rf"(?P<student>.+?)\+{re.escape(slug)}\+(?P<time>[^+]*)(?:\+[^+]*)?", re.DOTALL
     )
     names = sorted(os.listdir(inbound)) if inbound.is_dir() else []
-    checked, now = _checks_owners(course), datetime.now(UTC)
+    checked, now = checks_owners(course), datetime.now(UTC)
     found: dict[str, list[HandIn]] = {}
     for name in names:
         if named := form.fullmatch(name):
@@ -77,14 +77,14 @@ def _looked_through(folder: Path, student: str, *, checked: bool) -> tuple[str, 
         fault = "is no folder"
     elif wrong := fault_of_id(student):
         fault = f"names no learner: as an ID it {wrong}"
-    elif checked and (owner := _name(about.st_uid)) != student:
+    elif checked and (owner := user(about.st_uid)) != student:
         fault = f"{BELONGS} {owner}, not to {student}"
     else:
         for path in _inside(folder):
             inner = path.lstat()
             changed = max(changed, inner.st_ctime)
             if checked and not fault and inner.st_uid != about.st_uid:
-                whose = _name(inner.st_uid)
+                whose = user(inner.st_uid)
                 fault = f"has a file of another user in it ({path.name} belongs to {whose})"
     return fault, datetime.fromtimestamp(changed, UTC)
 
@@ -97,14 +97,15 @@ def _inside(folder: Path) -> Iterator[Path]:
         yield from (Path(here, name) for name in (*folders, *files))
 
 
-def _name(uid: int) -> str:
+def user(uid: int) -> str:
+    """The name of a user of this machine, or a few words where the number has none."""
     try:
         return pwd.getpwuid(uid).pw_name
     except KeyError:
         return f"user number {uid}, who has no name here"
 
 
-def _checks_owners(course: Course) -> bool:
+def checks_owners(course: Course) -> bool:
     """What the course sets as nbgrader's `c.ExchangeCollect.check_owner`."""
     api = course.api
     app = api.exchange.Collect(coursedir=api.coursedir, authenticator=api.authenticator, parent=api)

@@ -35,6 +35,7 @@ def check(
     """
     from autograder.self_check import hints, solutions, states
     from autograder.self_check.work import find
+    from beowulf.desk import sharing
 
     if hint and solution:
         raise UsageError("A hint or a solution, not both.", "Ask for one after the other.")
@@ -44,6 +45,7 @@ def check(
         print(json.dumps({"says": said}) if as_json else said)
         return
     found = states.checklist(work)
+    sharing.checked(work.slug, work.folder, {line.question: line.symbol for line in found.lines})
     if as_json:
         page = found._repr_html_()
         print(json.dumps(found.as_plain() | {"written": work.written(), "html": page}, indent=1))
@@ -85,3 +87,34 @@ def progress(as_json: AsJson = False) -> None:
     Console().print(table)
     print("Minutes: from the first to the last Record of a day, all days together.")
     print(found.calibration)
+
+
+def share(
+    folder: Annotated[
+        Path | None, typer.Argument(help="The folder of your class, on this machine.")
+    ] = None,
+    stop: Annotated[
+        bool, typer.Option("--stop", help="Share nothing any more, and delete what was shared.")
+    ] = False,
+) -> None:
+    """Let your class see where you are in a lab and what you measured, without your name on the projector.
+
+    Nothing is shared before you type this, and nothing leaves this machine. Without a folder it says whether you share.
+
+    Example: beowulf share /srv/beowulf/exchange/spring/live
+    """
+    from beowulf.desk import sharing
+
+    if stop:
+        gone = sharing.stop()
+        print(f"{gone} is deleted; you share nothing." if gone else "You share nothing.")
+    elif folder:
+        own = sharing.start(folder)
+        print(f"From now on {own} has {sharing.WRITTEN}.")
+        print(
+            "It is for you and who teaches you. In a notebook, the cell with `connect` begins it."
+        )
+        print("`beowulf share --stop` ends it, and deletes all of that.")
+    else:
+        now = sharing.place()
+        print(f"You share in {now}: {sharing.WRITTEN}." if now else "You share nothing.")

@@ -38,7 +38,7 @@ PANELS: dict[str, tuple[Callable[..., None], ...]] = {
         *(studies.study, studies.claims, studies.show),
         *(suites.suite, studies.calibrate),
     ),
-    "Your work": (check.check, check.progress, report.report),
+    "Your work": (check.check, check.progress, check.share, report.report),
 }
 # What follows a node or a program is the command's own, options too.
 ITS_OWN = {"context_settings": {"allow_interspersed_args": False}}

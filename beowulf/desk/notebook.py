@@ -79,9 +79,24 @@ def _given(study: str, cluster: Cluster) -> Record | None:
 
 
 def prepare() -> None:
-    """Let tables fit into a notebook's cells, and let pyshark run in them as its documentation shows."""
+    """Let tables fit into a notebook's cells, and let pyshark run in them as its documentation shows.
+
+    Each cell that is run brings up to date what its learner shares with the class, if anything.
+    """
     fit_tables()
     nest_loops()
+    share_runs()
+
+
+def share_runs() -> None:
+    """After each cell, let the class see of it what its learner shares (beowulf/desk/sharing.py)."""
+    from IPython.core.getipython import get_ipython
+
+    from beowulf.desk import sharing
+
+    shell: Any = get_ipython()
+    if shell:
+        shell.events.register("post_run_cell", sharing.runs.after)
 
 
 def nest_loops() -> None:
