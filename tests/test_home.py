@@ -452,14 +452,18 @@ def test_a_phone_has_the_handout_and_without_scripts_links_lead_to_both(
     page = _open(browser, served.address("beowulf/lab/02"), [], width=390)
     expect(page.locator("#handout")).to_be_visible()
     expect(page.locator("#notebook")).to_be_hidden()
+    page.locator("[data-pane=notebook]").click()
+    expect(page.locator("#notebook")).to_be_visible()
+    expect(page.locator("#handout")).to_be_hidden()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.close()
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(served.address("beowulf/lab/02"))
     expect(page.frame_locator("#handout").locator("h1")).to_contain_text("Lab 02")
-    page.get_by_role("link", name="handout", exact=True).click()
-    expect(page.locator("h1")).to_contain_text("Lab 02")
+    with page.expect_popup() as opened:
+        page.get_by_role("link", name="handout", exact=True).click()
+    expect(opened.value.locator("h1")).to_contain_text("Lab 02")
     context.close()
 
 

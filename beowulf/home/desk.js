@@ -105,12 +105,13 @@
 
   // --- panes
 
+  // A small window has room for one.
+  const small = window.matchMedia('(max-width: 48rem)');
+
   function open(name, isOpen) {
-    panes.classList.toggle(`no-${name}`, !isOpen);
     const other = name === 'handout' ? 'notebook' : 'handout';
-    if (!isOpen) {
-      panes.classList.remove(`no-${other}`);
-    }
+    panes.classList.toggle(`no-${name}`, !isOpen);
+    panes.classList.toggle(`no-${other}`, isOpen && (small.matches || panes.classList.contains(`no-${other}`)));
     for (const each of ['handout', 'notebook']) {
       document.querySelector(`[data-pane=${each}]`).setAttribute('aria-pressed', String(!panes.classList.contains(`no-${each}`)));
     }
@@ -141,6 +142,9 @@
       share(Number(at('divider').getAttribute('aria-valuenow')) + step);
     }
   });
+  const fit = () => small.matches && open('handout', true);
+  small.addEventListener('change', fit);
+  fit();
   share(Number(localStorage.getItem('beowulf-handout')) || 40);
 
   // --- Check, and hints one by one
@@ -169,14 +173,15 @@
   }
 
   async function hint(row, question) {
-    const answer = await ask('hint', { path, question });
     let below = row.nextElementSibling;
     if (!below?.classList.contains('hint')) {
       below = row.parentElement.insertBefore(document.createElement('tr'), row.nextSibling);
       below.className = 'hint';
       Object.assign(below.insertCell(), { colSpan: 6 });
       below.cells[0].setAttribute('role', 'status');
+      below.cells[0].textContent = 'Looking …';
     }
+    const answer = await ask('hint', { path, question });
     below.cells[0].textContent = answer.problem || answer.says;
   }
 
