@@ -30,11 +30,13 @@ def drawn(content: dict[str, Any], pictures: dict[str, str]) -> Drawing:
         write(x, y, each["number"], size=23, weight="bold", color=COLOURS[0])
         write(x, y - 0.065, fill(f"{each['title']}: {each['what']}", 36), size=10)
     names = [each["name"] for each in programs or content["studies"]]
+    judged = [p for p in content["predictions"] if p["inside"] is not None and not p["late"]]
     if shown := [pictures[name] for name in names if name in pictures]:
-        axes = drawing.add_axes((0.54, 0.3, 0.43, 0.48))
+        bottom = 0.3 if judged else 0.14
+        area = (0.54, 0.3, 0.43, 0.48) if programs else (0.03, bottom, 0.94, 0.8 - bottom)
+        axes = drawing.add_axes(area)
         axes.imshow(imread(io.BytesIO(base64.b64decode(shown[-1])), format="png"))
         axes.set_axis_off()
-    judged = [p for p in content["predictions"] if p["inside"] is not None and not p["late"]]
     for place, each in enumerate(judged[-4:]):
         low, high, measured = (number_text(each[name]) for name in ("low", "high", "measured"))
         said = f"{each['name']}: predicted {low} to {high} {each['unit']}, measured {measured}"
