@@ -474,6 +474,9 @@ def test_the_cluster_that_a_lab_asks_for_is_set_up_by_its_button(
     assert '<meta name="networks" content="2"><meta name="rate" content="10mbit">' in served.page(
         "beowulf/lab/08"
     )
+    assert '<meta name="networks" content="1"><meta name="rate" content="100mbit">' in served.page(
+        "beowulf/lab/01"
+    )
     try:
         served.post("cluster", command="lab", lab="08")
         seen = served.cluster()

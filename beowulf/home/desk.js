@@ -3,7 +3,7 @@
   const SECTION = /^#{1,2}\s+(\d+)\s/m; // the heading of a numbered section, in Markdown
   const lab = about('lab');
   const path = about('notebook'); // from the server's root on
-  const wants = { networks: Number(about('networks')), rate: about('rate') }; // 0 and '' where nothing is asked for
+  const wants = { networks: Number(about('networks')), rate: about('rate') };
   const panes = at('panes');
 
   // --- JupyterLab in the right frame
@@ -189,8 +189,7 @@
 
   function show(seen) {
     const some = seen.nodes.length > 0;
-    const differs =
-      some && seen.rate && wants.rate && (seen.networks !== wants.networks || seen.rate !== wants.rate);
+    const differs = some && seen.rate && wants.rate && (seen.networks !== wants.networks || seen.rate !== wants.rate);
     tell('sentence', seen.held || seen.sentence);
     tell('load', `Load ${seen.load.toFixed(2)} on ${seen.cores} cores`);
     at('set-up').hidden = some && !differs;

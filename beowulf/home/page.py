@@ -47,21 +47,18 @@ def _lab(slug: str) -> dict[str, Any]:
         return about | {
             "title": slug,
             "problem": str(problem),
-            "cluster": {"rate": ""},
+            "cluster": {"networks": 0, "rate": ""},
             "wants": "",
         }
     wanted = lab.cluster
-    wants = ""
-    if wanted:
-        networks = f"{wanted['networks']} network{'s' * (wanted['networks'] > 1)}"
-        wants = f"{networks}, {RATE_NAMES[wanted['rate']]}"
+    networks = f"{wanted['networks']} network{'s' * (wanted['networks'] > 1)}"
     return about | {
         "title": lab.title,
         "question": lab.question,
         "minutes": lab.minutes,
         "more": sum(map(int, MORE.findall((paths.labs()[slug] / "README.md").read_text("utf-8")))),
         "picture": lab.picture,
-        "cluster": {"networks": 0, "rate": ""} | wanted,
-        "wants": wants,
+        "cluster": wanted,
+        "wants": f"{networks}, {RATE_NAMES[wanted['rate']]}",
         "problem": "",
     }
