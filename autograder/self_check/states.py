@@ -203,7 +203,7 @@ class _Check:
                 return "malformed", f"{answer}: {why}"
         if empty and (note := self._syntax(name)):
             return "malformed", note
-        return ("empty", ", ".join(empty)) if empty else None
+        return ("empty", f"No value yet: {', '.join(empty)}.") if empty else None
 
     def _syntax(self, name: str) -> str:
         """Why the answer's cell cannot be read as Python; "" when it can."""

@@ -24,6 +24,7 @@ OF_LAB = {
     **{"prerequisites": TEXTS, "studies": TEXTS, "questions": TABLE, "predictions": TABLE},
     **{"picture": TEXT, "cluster": TABLE},
 }
+USUAL = {"networks": 1, "rate": "100mbit"}  # the cluster of a lab that asks for no other
 OF_CLUSTER = {"networks": NUMBER, "rate": TEXT}
 OF_QUESTION = {
     **{"points": AMOUNT, "read": TEXT, "asks": TEXT, "limits": TABLE, "hints": TEXTS},
@@ -86,7 +87,7 @@ class LabFile:
     questions: dict[str, QuestionTable]  # in the order of the file
     predictions: dict[str, PredictionTable] = field(default_factory=dict)
     picture: str = ""  # in docs/figures
-    cluster: dict[str, Any] = field(default_factory=dict)  # where the usual one does not do
+    cluster: dict[str, Any] = field(default_factory=USUAL.copy)
 
     @property
     def boots(self) -> list[str]:
@@ -172,6 +173,7 @@ class _Reader:
         self._check(content, OF_LAB, "", "a lab")
         if "cluster" in content:
             self._check(content["cluster"], OF_CLUSTER, "cluster", "the cluster of a lab")
+            content["cluster"] = USUAL | content["cluster"]
         predictions = content.pop("predictions", {})
         questions = content.pop("questions")
         return LabFile(

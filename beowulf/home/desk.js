@@ -3,7 +3,7 @@
   const SECTION = /^#{1,2}\s+(\d+)\s/m; // the heading of a numbered section, in Markdown
   const lab = about('lab');
   const path = about('notebook'); // from the server's root on
-  const wants = { networks: Number(about('networks')), rate: about('rate') }; // 0 and '' where nothing is asked for
+  const wants = { networks: Number(about('networks')), rate: about('rate') };
   const panes = at('panes');
 
   // --- JupyterLab in the right frame
@@ -116,12 +116,13 @@
 
   // --- panes
 
+  // A small window has room for one.
+  const small = window.matchMedia('(max-width: 48rem)');
+
   function open(name, isOpen) {
-    panes.classList.toggle(`no-${name}`, !isOpen);
     const other = name === 'handout' ? 'notebook' : 'handout';
-    if (!isOpen) {
-      panes.classList.remove(`no-${other}`);
-    }
+    panes.classList.toggle(`no-${name}`, !isOpen);
+    panes.classList.toggle(`no-${other}`, isOpen && (small.matches || panes.classList.contains(`no-${other}`)));
     for (const each of ['handout', 'notebook']) {
       document.querySelector(`[data-pane=${each}]`).setAttribute('aria-pressed', String(!panes.classList.contains(`no-${each}`)));
     }
@@ -152,6 +153,9 @@
       share(Number(at('divider').getAttribute('aria-valuenow')) + step);
     }
   });
+  const fit = () => small.matches && open('handout', true);
+  small.addEventListener('change', fit);
+  fit();
   share(Number(localStorage.getItem('beowulf-handout')) || 40);
 
   // --- Check, and hints one by one
@@ -180,14 +184,15 @@
   }
 
   async function hint(row, question) {
-    const answer = await ask('hint', { path, question });
     let below = row.nextElementSibling;
     if (!below?.classList.contains('hint')) {
       below = row.parentElement.insertBefore(document.createElement('tr'), row.nextSibling);
       below.className = 'hint';
       Object.assign(below.insertCell(), { colSpan: 6 });
       below.cells[0].setAttribute('role', 'status');
+      below.cells[0].textContent = 'Looking …';
     }
+    const answer = await ask('hint', { path, question });
     below.cells[0].textContent = answer.problem || answer.says;
   }
 
@@ -196,7 +201,7 @@
   function show(seen) {
     const some = seen.nodes.length > 0;
     const differs = Boolean(
-      some && seen.rate && wants.rate && (seen.networks !== wants.networks || seen.rate !== wants.rate)
+      some && seen.rate && (seen.networks !== wants.networks || seen.rate !== wants.rate)
     );
     tell('sentence', seen.held || seen.sentence);
     tell('load', `Load ${seen.load.toFixed(2)} on ${seen.cores} cores`);

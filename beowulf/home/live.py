@@ -96,7 +96,8 @@ def _local(cluster: NamespaceCluster) -> dict[str, Any]:
 def _sentence(cluster: NamespaceCluster, not_up: list[Any]) -> str:
     up, every = len(cluster.nodes) - len(not_up), len(cluster.nodes)
     rate, mpi = RATE_NAMES[cluster.config.rate], cluster.mpi
-    sentence = f"{up} of {every} nodes are up, cables with {rate}, {mpi} MPICH."
+    networks = "two networks, " if cluster.config.networks > 1 else ""
+    sentence = f"{up} of {every} nodes are up, {networks}cables with {rate}, {mpi} MPICH."
     if cluster.broken:
         sentence += f" Broken on purpose by `beowulf break {cluster.broken}`: Heal repairs it."
     elif (cluster.folder / state.UNFINISHED).exists():

@@ -47,10 +47,8 @@ def _lab_or_problem(slug: str) -> dict[str, Any]:
 
 def _lab(slug: str) -> dict[str, Any]:
     lab = lab_file.read(slug)
-    wanted, wants = lab.cluster, ""
-    if wanted:
-        networks = f"{wanted['networks']} network{'s' * (wanted['networks'] > 1)}"
-        wants = f"{networks}, {RATE_NAMES[wanted['rate']]}"
+    wanted = lab.cluster
+    networks = f"{wanted['networks']} network{'s' * (wanted['networks'] > 1)}"
     return {
         "slug": slug,
         "number": slug.partition("-")[0],
@@ -59,7 +57,7 @@ def _lab(slug: str) -> dict[str, Any]:
         "minutes": lab.minutes,
         "more": sum(map(int, MORE.findall((paths.labs()[slug] / "README.md").read_text("utf-8")))),
         "picture": lab.picture,
-        "cluster": {"networks": 0, "rate": ""} | wanted,
-        "wants": wants,
+        "cluster": wanted,
+        "wants": f"{networks}, {RATE_NAMES[wanted['rate']]}",
         "problem": "",
     }

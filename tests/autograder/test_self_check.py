@@ -117,7 +117,7 @@ def test_all_of_a_lab_is_right_and_says_so(tiny: Path) -> None:
 @pytest.mark.parametrize(
     ("typed", "wanted", "says"),
     [
-        ("None", "empty", "seen_bytes"),
+        ("None", "empty", "No value yet: seen_bytes."),
         ("", "malformed", "The answer cell seen-bytes-answer cannot be read as Python"),
         ("int(rate)", "malformed", "seen_bytes = int(rate), which is no plain value"),
         ("'much'", "malformed", "seen_bytes: The answer is a number"),
@@ -154,7 +154,7 @@ def test_what_has_to_be_measured_comes_before_the_answers(tiny: Path) -> None:
         assert state("own-program") == ("Record missing", own_cell)
         assert state("sealed") == ("prediction not sealed", "Seal rate before you measure A7.")
         assert state("drawn")[0] == "plot missing"
-        assert state("by-hand") == ("empty", "answer")
+        assert state("by-hand") == ("empty", "No value yet: answer.")
 
 
 @pytest.mark.parametrize(

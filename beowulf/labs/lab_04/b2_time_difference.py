@@ -65,7 +65,7 @@ def picture(record: Record) -> Figure:
     It is drawn as a share of the blocking time: in microseconds, the largest message would hide all others.
     The table has both.
     """
-    title = "How much longer than a blocking exchange in a ring a non-blocking one takes"
+    title = "Extra time of a non-blocking exchange in a ring"
     return few_and_many.picture(record, times, STUDY.title, title)
 
 

@@ -139,7 +139,7 @@ def packet_layers(
     each = pd.DataFrame(list(zip(frame, of, strict=False)), columns=["byte", "layer"])
     title = f"Packet {number}, {len(frame):,} bytes: {layer}"
     with figures.style():
-        drawing, axes = paper(8.6, 1.7 + 0.4 * min(len(frame), MOST_BYTES) / WIDE)
+        drawing, axes = paper(8.6, 1.7 + 0.48 * min(len(frame), MOST_BYTES) / WIDE)
         for name, colour in zip(LAYERS, figures.COLOURS, strict=False):
             axes.plot([], [], "s", color=(colour, 0.4), markersize=12, label=name)
         for place, byte, name in each.head(MOST_BYTES).itertuples():
@@ -147,7 +147,7 @@ def packet_layers(
             text = f"{byte:02x}\n{chr(byte) if 32 <= byte < 127 else '·'}"
             at = place % WIDE, -(place // WIDE)
             cell = axes.text(*at, text, ha="center", va="center", family="monospace")
-            cell.set_bbox({"facecolor": face, "edgecolor": "#D9D9D9"})
+            cell.set_bbox({"facecolor": face, "edgecolor": "#D9D9D9", "pad": 2})
         axes.set(xlim=(-1, WIDE), ylim=(at[1] - 1, 1), title=title)
         axes.axis("off")
         drawing.legend(loc="outside lower center", ncols=len(LAYERS))
