@@ -67,11 +67,9 @@ class Reading:
 
     def cell(self, source: str) -> list[str]:
         """Read one more cell; the names that it assigns. NoPythonError, and nothing is read, where it is no Python."""
-        if _CELL_MAGIC.match(source):  # it runs elsewhere
-            return []
         tree, lines = _parsed(source)
-        assigned = []
-        for statement in tree.body:
+        assigned: list[str] = []
+        for statement in () if _CELL_MAGIC.match(source) else tree.body:  # %%px runs elsewhere
             for name, value, why in list(self._outcomes(statement, lines)):
                 assigned.append(name)
                 self.values.pop(name, None)
@@ -238,7 +236,8 @@ def fault(value: object, kind: str) -> str:
         if isinstance(value, Real) and not isinstance(value, bool) and abs(value) < 1e300:
             return ""
         also = f', or "{words}"' if words else ""
-        return f"The answer is a number, such as 3 or 0.25{also}, not {shown}.{_number_hint(value)}"
+        said = f"The answer is a number, such as 3 or 0.25{also}, not {shown}."
+        return f"{said} {number_hint(value)}".rstrip()
     if not text:
         return f"The answer is a text in quotes, not {shown}."
     if kind == "node" and not re.fullmatch(r"node\d\d", text):
@@ -250,14 +249,14 @@ def fault(value: object, kind: str) -> str:
     return ""
 
 
-def _number_hint(value: object) -> str:
-    """How to write as a number what is none."""
+def number_hint(value: object) -> str:
+    """How to write what is no number, but was meant as one; "" where that cannot be seen."""
     if isinstance(value, tuple):
-        return " A comma begins another value: write 1.5 with a point, and 12000 without a comma."
+        return "A comma begins another value: write 1.5 with a point, and 12000 without a comma."
     if isinstance(value, str) and _COMMA.search(value):
-        return " Write it with a point, not with a comma, and without quotes."
+        return "Write it with a point, not with a comma, and without quotes."
     if isinstance(value, str) and re.search(r"\d", value):
-        return " Write the number alone: without quotes, words and units."
+        return "Write the number alone: without quotes, words and units."
     return ""
 
 
