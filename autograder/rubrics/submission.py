@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path

@@ -74,7 +74,9 @@ class Work:
     def written(self) -> dict[str, str]:
         """What the notebook's file assigns to the answers, by name, each in one spelling."""
         found = self.submission
-        return {name: repr(found.answers[name]) for name in found.kinds if name in found.answers} | {
+        return {
+            name: repr(found.answers[name]) for name in found.kinds if name in found.answers
+        } | {
             name: found.unread_answers[name] for name in found.kinds if name in found.unread_answers
         }
 

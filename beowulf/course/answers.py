@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from numbers import Real
 from typing import Any
 
-from beowulf.course.constants import HOLDERS, RUN, CannotBeReadError, Constants, refuse
+from beowulf.course.constants import HOLDERS, RUN, CannotBeReadError, Constants, is_number, refuse
 from beowulf.errors import Sentence
 
 LONGEST_CELL, MOST_LINES = 40_000, 2_000  # characters and lines of a cell
@@ -167,7 +167,9 @@ def _stored(node: ast.AST) -> Iterator[str]:
 def _parsed(source: str) -> tuple[ast.Module, list[bytes]]:
     """A cell as Python, and its lines; those for a shell or for IPython are none of Python."""
     if len(source) > LONGEST_CELL:
-        raise NoPythonError(f"cannot be read as Python (it has more than {LONGEST_CELL:,} characters).")
+        raise NoPythonError(
+            f"cannot be read as Python (it has more than {LONGEST_CELL:,} characters)."
+        )
     if source.count("\n") > MOST_LINES:
         raise NoPythonError(f"cannot be read as Python (it has more than {MOST_LINES:,} lines).")
     problem: Exception | None = None
@@ -228,12 +230,11 @@ def fault(value: object, kind: str) -> str:
     """
     if value is None or value is Ellipsis:
         return "This answer is still empty."
+    value = _plain(value)
     kind, _, words = kind.partition(" or ")
     shown, text = as_written(value), word(value)
     if kind == "number":
-        if text and text == words:
-            return ""
-        if isinstance(value, Real) and not isinstance(value, bool) and abs(value) < 1e300:
+        if is_number(value) or (text and text == words):
             return ""
         also = f', or "{words}"' if words else ""
         said = f"The answer is a number, such as 3 or 0.25{also}, not {shown}."
@@ -289,15 +290,26 @@ def _cells(shell: Any) -> list[str]:
 def _read_otherwise(value: Any) -> Iterator[str]:
     """What to write where this cell of a notebook asks for an answer that its text does not give."""
     shell = _shell()
-    names = [name for name in asked((_cells(shell) or [""])[-1]) if shell.user_ns.get(name) is value]
+    names = [
+        name for name in asked((_cells(shell) or [""])[-1]) if shell.user_ns.get(name) is value
+    ]
     reading = ran() if names else Reading()
-    plain = value.item() if hasattr(value, "item") else value  # of numpy
+    plain = _plain(value)
     for name in names:
-        if not _is_same(reading.values.get(name), value):
-            why = reading.unread.get(name) or f"{name} is read as {reading.written(name) or 'nothing'}"
+        if not _is_same(reading.values.get(name), plain):
+            why = (
+                reading.unread.get(name)
+                or f"{name} is read as {reading.written(name) or 'nothing'}"
+            )
             yield f"Grading reads answers and runs nothing: {why}. Here: {name} = {as_written(plain)}"
 
 
 def _is_same(one: object, other: object) -> bool:
-    both_numbers = isinstance(one, Real) and isinstance(other, Real)
-    return math.isclose(one, other, rel_tol=1e-6) if both_numbers else one == other
+    if is_number(one) and is_number(other):
+        return math.isclose(one, other, rel_tol=1e-6)  # as numpy's float32
+    return one == other
+
+
+def _plain(value: Any) -> Any:
+    """A number of numpy as one of Python."""
+    return value.item() if isinstance(value, Real) and hasattr(value, "item") else value

@@ -70,7 +70,11 @@ class Constants:
         def held(each: ast.expr) -> Any:
             # No name of a list within another list: doubled again and again, it would fill the memory.
             found = part(each)
-            return refuse() if isinstance(found, HOLDERS) and not isinstance(each, _DISPLAYS) else found
+            return (
+                refuse()
+                if isinstance(found, HOLDERS) and not isinstance(each, _DISPLAYS)
+                else found
+            )
 
         match expression:
             case ast.Constant(value=value) if not isinstance(value, bytes | complex):
@@ -97,7 +101,7 @@ class Constants:
             case ast.Compare(left=left, ops=ops, comparators=others):
                 values = [part(each) for each in (left, *others)]
                 sides = zip(ops, values, values[1:], strict=False)
-                return all(_COMPARED.get(type(op), refuse)(*two) for op, *two in sides)
+                return all(_COMPARED.get(type(op), _REFUSE)(*two) for op, *two in sides)
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 return -_number(part(operand))
             case ast.UnaryOp(op=ast.UAdd(), operand=operand):
@@ -107,13 +111,16 @@ class Constants:
             case ast.Call(args=args, keywords=[]):
                 values = [part(each) for each in args]
                 self._left -= sum(len(each) for each in values if isinstance(each, HOLDERS))
-                return FUNCTIONS.get(_called(expression), refuse)(*values)
+                return FUNCTIONS.get(_called(expression), _REFUSE)(*values)
         return refuse()
 
 
-def refuse(*_: object) -> Any:
+def refuse(*_: Any) -> Any:
     """Say that something has to be run."""
     raise CannotBeReadError(RUN)
+
+
+_REFUSE: Callable[..., Any] = refuse
 
 
 def _called(call: ast.Call) -> str:
@@ -140,7 +147,7 @@ def _combined(op: ast.operator, first: Any, second: Any) -> Any:
     """Two numbers by an operator, or two texts put together."""
     if isinstance(first, str) and isinstance(second, str) and isinstance(op, ast.Add):
         return first + second if len(first) + len(second) <= LONGEST_TEXT else refuse()
-    return _ARITHMETIC.get(type(op), refuse)(_number(first), _number(second))
+    return _ARITHMETIC.get(type(op), _REFUSE)(_number(first), _number(second))
 
 
 def _power(base: float, exponent: float) -> float:
@@ -170,7 +177,7 @@ def _of_all(function: Callable[[Any], Any]) -> Callable[..., Any]:
     return lambda *values: function(_numbers(*values))
 
 
-_ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+_ARITHMETIC: dict[type[ast.operator], Callable[..., Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
@@ -180,7 +187,7 @@ _ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Pow: _power,
     ast.LShift: lambda number, places: number * _power(2, places),
 }
-_COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
+_COMPARED: dict[type[ast.cmpop], Callable[..., Any]] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
     ast.Lt: operator.lt,

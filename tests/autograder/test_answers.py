@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
@@ -21,6 +22,7 @@ from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission
 from beowulf.course import answers
 from beowulf.course.answers import Reading, asked, fault, form
+from beowulf.record import Record
 from tests.gold.hand_in import released
 from tests.gold.labs import LABS
 
@@ -65,9 +67,21 @@ RIGHT = [
     ),
     # Words
     ("02", "odd-node", "odd_one_out = ' Node02'\nslow_rows_share = \"IP\""),
-    ("05", "d1-support", 'limit_16_kb = "not " "supported"; limit_64_kb = limit_16_kb_test = "supported"'),
-    ("05", "d1-support", 'y = f"supported"\nlimit_16_kb = "not " + y\nlimit_64_kb = limit_16_kb_test = y'),
-    ("07", "kept-line", 'knob_fate = "reverted" if 3 < 5 else "kept"\nboot_line = "net.ipv4.ip_early_demux=1"'),
+    (
+        "05",
+        "d1-support",
+        'limit_16_kb = "not " "supported"; limit_64_kb = limit_16_kb_test = "supported"',
+    ),
+    (
+        "05",
+        "d1-support",
+        'y = f"supported"\nlimit_16_kb = "not " + y\nlimit_64_kb = limit_16_kb_test = y',
+    ),
+    (
+        "07",
+        "kept-line",
+        'knob_fate = "reverted" if 3 < 5 else "kept"\nboot_line = "net.ipv4.ip_early_demux=1"',
+    ),
     ("01", "hosts-first-line", "hosts_first_line = '''192.168.0.9\\tnode01'''"),
     # A number or a word
     (
@@ -111,7 +125,7 @@ WRONG = [
     ("02", "round-trips", "full_round_trip_us = beside_mpi_us = 14.1", 0.5, "not right: beside_mpi_us"),
     ("02", "caches", "main_memory_ns = 100\nl1_ends_at_kib = 32 * 1024", 1, ""),
     ("03", "cores-bound", "most_times = 2\nreached_percent = 0.9", 0.5, "In which unit"),
-    ("04", "saturation-bytes", "saturation_bytes = 16", 0, "In which unit"),
+    ("04", "saturation-bytes", "saturation_bytes = 16", 0, ""),
     ("05", "gain-bound", "gain_percent = 30\nbound_percent = -100 * 0.075 / 0.155", 0.5, "rise or fall"),
     (
         *("07", "each-knob"),
@@ -126,10 +140,17 @@ WRONG = [
 ]  # fmt: skip
 
 
-def tests_of(lab: str, question: str) -> list[Any]:
+def cells_of(lab: str, question: str) -> list[Any]:
     """The cell of a lab's notebook that asks for the answers to a question."""
     cells = released(SLUG[lab]).cells
     return [each for each in cells if each.metadata.get("nbgrader", {}).get("grade_id") == question]
+
+
+@cache
+def right(lab: str) -> tuple[Marked, list[Record]]:
+    """A lab's rubric, and all of its Records."""
+    gold = Marked(import_module(f"tests.gold.lab_{lab}"))
+    return gold, gold.gold.records()
 
 
 def scored(lab: str, question: str, typed: str, folder: Path) -> Score:
@@ -137,9 +158,9 @@ def scored(lab: str, question: str, typed: str, folder: Path) -> Score:
     marks = {"nbgrader": {"grade_id": f"{question}-answer", "solution": True}}
     first, *others = map(new_code_cell, typed.split(OTHER_CELL))
     first.metadata = marks
-    gold = Marked(import_module(f"tests.gold.lab_{lab}"))
-    notebook = new_notebook(cells=[first, *others, *tests_of(lab, question)])
-    handed_in = replace(Submission.read(folder, notebook), records=gold.gold.records())
+    gold, records = right(lab)
+    notebook = new_notebook(cells=[first, *others, *cells_of(lab, question)])
+    handed_in = replace(Submission.read(folder, notebook), records=records)
     return gold.score(handed_in, question)[question]
 
 
@@ -152,7 +173,7 @@ def test_a_right_answer_gets_all_points_in_every_style(
     kernel: dict[str, Any] = {"np": np, "math": math}
     exec(typed, kernel)
     reading = Reading([typed])
-    for name, kind in asked(tests_of(lab, question)[0].source).items():
+    for name, kind in asked(cells_of(lab, question)[0].source).items():
         assert fault(kernel[name], kind) == ""
         assert reading.values[name] == kernel[name]
 
