@@ -21,7 +21,7 @@ from beowulf.record import Record
 T = TypeVar("T")
 RECORDS = record_files.RECORDS
 is_number = finding.is_number
-MOST_OTHER_TEXT = 400_000  # characters of all cells that are no answers; a lab has 20,000
+MOST_OTHER_TEXT = 100_000  # characters of all cells that are no answers; a lab has 8,000
 MOST_REASONS = 3  # why Records are doubted, in a message
 
 

@@ -125,8 +125,8 @@ class Reading:
 
     def _changed(self, node: ast.AST, lines: list[bytes]) -> Iterator[_Outcome]:
         """The names that anything but an assignment sets, and the lists and dicts that it may change."""
-        first = _short(_segment(lines, node).partition("\n")[0])
         for name in {*_stored(node), *self._reached_into(node)}:
+            first = _short(_segment(lines, node).partition("\n")[0])
             yield name, None, f"{name} is set by `{first}`, {RUN}"
 
     def _reached_into(self, node: ast.AST) -> Iterator[str]:
