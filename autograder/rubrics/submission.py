@@ -147,7 +147,7 @@ class Submission:
             return self.unread_answers[name]
         value = self.answers.get(name)
         if value is None or value is Ellipsis:
-            return " ".join([f"{name} = no answer", *self.notes])
+            return " ".join([f"{name} = no answer{'.' if self.notes else ''}", *self.notes])
         problem = fault(value, self.kinds[name]) if name in self.kinds else ""
         return f"{name}: {problem}" if problem else f"{name} = {as_written(value)}"
 
