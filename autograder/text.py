@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import TextIO
 
+from beowulf.course.answers import as_written
 from beowulf.errors import plain
 
 __all__ = ["as_html", "as_written", "counted", "plain", "say", "shortened"]
@@ -35,9 +36,3 @@ def as_html(text: str) -> str:
 def say(text: str, to: TextIO | None = None) -> None:
     """Print a line, and what learners wrote in it only as text: every command for a class prints by this."""
     print(plain(text), file=to, flush=True)
-
-
-def as_written(value: object, longest: int = 200) -> str:
-    """A learner's value as text: not 0.30000000000000004, and cut where it is too long to read."""
-    text = f"{value:.9g}" if isinstance(value, float) else repr(value)
-    return text if len(text) <= longest else text[: longest - 1] + "…"

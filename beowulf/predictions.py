@@ -16,6 +16,7 @@ from typing import Any, TypeGuard, cast
 from beowulf import paths
 from beowulf.cluster import Cluster
 from beowulf.course import lab_file
+from beowulf.course.answers import number_hint
 from beowulf.course.lab_file import PredictionTable
 from beowulf.errors import UsageError
 from beowulf.figures import number_text
@@ -204,7 +205,8 @@ def _refuse(numbers: dict[str, Any], unit: str) -> None:
     for key, each in numbers.items():
         if not _is_number(each):
             within = f" in {unit}" if unit else ""
-            raise UsageError(f"{key} is a number{within}, such as 8000 or 0.25, not {each!r}.")
+            what = f"{key} is a number{within}, such as 8000 or 0.25, not {each!r}."
+            raise UsageError(what, number_hint(each))
     if "low" in numbers and not numbers["low"] <= numbers["value"] <= numbers["high"]:
         value, low, high = (number_text(numbers[key]) for key in ("value", "low", "high"))
         raise UsageError(

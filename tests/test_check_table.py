@@ -101,3 +101,14 @@ def test_in_a_notebook_a_check_is_a_table_and_says_what_is_not_saved(laid_out: P
     nbformat.write(notebook, laid_out)
     (table,) = outputs(laid_out, f"{name} = 1 +  1", CHECK)
     assert "text/html" in table["data"]
+
+
+@pytest.mark.nightly
+def test_in_a_notebook_an_answer_that_grading_cannot_read_is_named_with_what_to_write(
+    laid_out: Path,
+) -> None:
+    asked = 'from beowulf.labs import lab_01 as lab\nlab.form(ring_messages, "number")'
+    typed = "nodes = [0, 1, 2, 3]\nring_messages = len([*nodes])"
+    (printed,) = outputs(laid_out, typed, asked)
+    assert printed["text"].endswith(": write the value itself. Here: ring_messages = 4\n")
+    assert outputs(laid_out, "ring_messages = len([0, 1, 2, 3])", asked) == []

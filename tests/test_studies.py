@@ -190,25 +190,6 @@ def test_a_claim_is_decided_by_its_numbers_and_not_by_a_word(
     assert all(map(math.isfinite, verdict.numbers.values()))
 
 
-@pytest.mark.parametrize(
-    ("value", "kind", "sentence"),
-    [
-        (None, "text", "still empty"),
-        (..., "number", "still empty"),
-        (3, "text", "a text in quotes"),
-        ("3", "number", "a number, such as"),
-        (math.nan, "number", "a number, such as"),
-        ("node", "node", "the name of a node"),
-        ("d", "choice:a,b,c", "one of a, b, c"),
-    ],
-)
-def test_an_answer_out_of_form_is_reported_to_be(value: object, kind: str, sentence: str) -> None:
-    given = {"text": "so", "node": "Node02 ", "number": 0.25, "choice:a,b,c": " B"}
-    notebook.form(given[kind], kind)  # this is in form
-    with pytest.raises(AssertionError, match=sentence):
-        notebook.form(value, kind)
-
-
 @pytest.mark.nightly
 @pytest.mark.cluster
 def test_a_picture_is_drawn_in_a_terminal_too(idle: tuple[Record, Path], tmp_path: Path) -> None:

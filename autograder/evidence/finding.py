@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TypeGuard
+
+from beowulf.course.constants import is_number
+
+__all__ = ["IMPOSSIBLE", "INCONCLUSIVE", "OF_SIMULATIONS", "Finding", "cannot_be", "is_number"]
 
 IMPOSSIBLE = "impossible"
 INCONCLUSIVE = "inconclusive"
@@ -23,8 +26,3 @@ class Finding:
 def cannot_be(findings: Iterable[Finding]) -> bool:
     """Whether one of these is IMPOSSIBLE."""
     return any(each.kind == IMPOSSIBLE for each in findings)
-
-
-def is_number(value: object) -> TypeGuard[int | float]:
-    """Whether a fact or an answer is a number to compute with; True, False and NaN are not."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from autograder.rubrics.submission import Submission, is_number
+from beowulf.course import answers
 
 FAR = 10  # times too large or too small
 
@@ -15,8 +16,7 @@ def is_near(submission: Submission, name: str, wanted: float, room: float) -> bo
 
 def word(submission: Submission, name: str) -> str:
     """This answer as a text in small letters, empty when it is not one."""
-    answer = submission.answers.get(name)
-    return " ".join(answer.lower().split()) if isinstance(answer, str) else ""
+    return answers.word(submission.answers.get(name))
 
 
 def doubt(submission: Submission, name: str, wanted: float) -> str:
@@ -35,4 +35,4 @@ def doubt(submission: Submission, name: str, wanted: float) -> str:
 
 def given(submission: Submission, *names: str) -> str:
     """The answers as the learner wrote them, or why there are none."""
-    return ", ".join(f"{name} = {submission.given(name)}" for name in names)
+    return ", ".join(map(submission.given, names))

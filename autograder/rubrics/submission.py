@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import ast
-import math
-import operator
-import re
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,31 +14,15 @@ from autograder import evidence
 from autograder.evidence import captured, finding, invented, record_files, shared_records, variants
 from autograder.evidence.finding import Finding
 from autograder.evidence.variants import Own
-from autograder.text import as_written
+from beowulf.course.answers import LONGEST_CELL, NoPythonError, Reading, as_written, asked, fault
 from beowulf.labs.lab_09.stairs import Outcome
 from beowulf.record import Record
 
 T = TypeVar("T")
 RECORDS = record_files.RECORDS
 is_number = finding.is_number
-LONGEST_CELL, MOST_LINES = 40_000, 2_000  # characters and lines of an answer cell
+MOST_OTHER_TEXT = 100_000  # characters of all cells that are no answers; a lab has 8,000
 MOST_REASONS = 3  # why Records are doubted, in a message
-
-
-def _power(base: float, exponent: float) -> float:
-    """By floating point, in which 9 ** 9 ** 9 fails at once; a whole number where it is exact."""
-    power = math.pow(base, exponent)
-    whole = isinstance(base, int) and isinstance(exponent, int) and exponent >= 0
-    return int(power) if whole and abs(power) < 2**53 else power
-
-
-_ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.Pow: _power,
-}
 
 
 @dataclass(frozen=True)
@@ -59,8 +39,8 @@ class Submission:
 
     records: list[Record]
     unreadable: list[Unreadable]
-    answers: dict[str, Any]  # name: value, where the learner assigned a plain value
-    unread_answers: dict[str, str]  # name: source, where it was something else
+    answers: dict[str, Any]  # name: value, where the learner assigned a constant
+    unread_answers: dict[str, str]  # name: a sentence, where it was something else
     notebook: NotebookNode
     has_records_folder: bool = True
     notes: list[str] = field(default_factory=list)
@@ -152,13 +132,24 @@ class Submission:
         wanted = [r for r in self.records if r.study[:length] == study and r.variant == variant]
         return sorted(wanted, key=lambda record: record.started, reverse=True)
 
+    @cached_property
+    def kinds(self) -> dict[str, str]:
+        """The answers that the notebook's tests ask for, each with its kind."""
+        found: dict[str, str] = {}
+        for cell in self.notebook.cells:
+            if cell.metadata.get("nbgrader", {}).get("locked"):
+                found |= asked(str(cell.source))
+        return found
+
     def given(self, name: str) -> str:
-        """The learner's answer as they wrote it, or why there is none."""
-        if self.answers.get(name) is not None:
-            return as_written(self.answers[name])
+        """The learner's answer as they wrote it, or why there is none; with what its form lacks."""
         if name in self.unread_answers:
-            return f"{self.unread_answers[name]}, which is no plain value: write the value itself"
-        return " ".join(["no answer", *self.notes])
+            return self.unread_answers[name]
+        value = self.answers.get(name)
+        if value is None or value is Ellipsis:
+            return " ".join([f"{name} = no answer{'.' if self.notes else ''}", *self.notes])
+        problem = fault(value, self.kinds[name]) if name in self.kinds else ""
+        return f"{name}: {problem}" if problem else f"{name} = {as_written(value)}"
 
     def missing(self, study: str, variant: str = "") -> str:
         """Why there is no Record of that study and variant, in a sentence."""
@@ -184,95 +175,31 @@ def _name(record: Record) -> str:
 
 
 def _answers(notebook: NotebookNode) -> tuple[dict[str, Any], dict[str, str], list[str]]:
+    """The values that cells assign, why others cannot be read, and which answer cells are no Python.
+
+    Cells without marks are read, too: a learner's own, and the other half of an answer cell that was split. They give
+    names to compute with, and the answers that the answer cells leave open.
+    """
+    reading = Reading()
     answers: dict[str, Any] = {}
-    unread: dict[str, str] = {}
     notes: list[str] = []
+    left = MOST_OTHER_TEXT
     for cell in notebook.cells:
-        marks = cell.metadata.get("nbgrader", {})
-        if cell.cell_type != "code" or not marks.get("solution"):
+        marks, source = cell.metadata.get("nbgrader", {}), str(cell.source)
+        is_answer = bool(marks.get("solution"))
+        left -= 0 if is_answer else min(len(source), LONGEST_CELL)
+        if cell.cell_type != "code" or marks.get("locked") or not (is_answer or left >= 0):
             continue
         try:
-            assignments = list(_assignments(str(cell.source)))
-        except (SyntaxError, ValueError, RecursionError, MemoryError) as problem:
-            where = marks.get("grade_id", "a cell")
-            notes.append(f"The answer cell {where} cannot be read as Python ({problem}).")
+            names = reading.cell(source)
+        except NoPythonError as problem:
+            if is_answer:
+                notes.append(f"The answer cell {marks.get('grade_id', '')} {problem}")
             continue
-        for name, value, text in assignments:
-            try:
-                answers[name] = literal(value, answers)
-                unread.pop(name, None)
-            except (ValueError, ArithmeticError, RecursionError, MemoryError) as problem:
-                reason = " (a number out of range)" if isinstance(problem, OutOfRangeError) else ""
-                unread[name] = _short(text) + reason
+        if is_answer:
+            for name in names:
                 answers.pop(name, None)
-    return answers, unread, notes
-
-
-def _assignments(source: str) -> Iterable[tuple[str, ast.expr, str]]:
-    """The names that a cell assigns at its top level, with expression and source, in order."""
-    if len(source) > LONGEST_CELL:
-        raise ValueError(f"it has more than {LONGEST_CELL:,} characters")
-    if source.count("\n") > MOST_LINES:
-        raise ValueError(f"it has more than {MOST_LINES:,} lines")
-    # Lines for a shell or for IPython are no Python.
-    plain = re.sub(r"(?m)^[ \t]*[!%].*$", "", source)
-    lines = plain.encode().splitlines(keepends=True)
-    for statement in ast.parse(plain).body:
-        if not isinstance(statement, ast.Assign | ast.AnnAssign) or statement.value is None:
-            continue
-        text = _segment(lines, statement.value)
-        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-        for target in targets:
-            if isinstance(target, ast.Name):
-                yield target.id, statement.value, text
-
-
-def _segment(lines: list[bytes], expression: ast.expr) -> str:
-    """The source of an expression: ast.get_source_segment would split the whole cell for each."""
-    last = (expression.end_lineno or expression.lineno) - 1
-    part = lines[expression.lineno - 1 : last + 1]
-    part[-1] = part[-1][: expression.end_col_offset]
-    part[0] = part[0][expression.col_offset :]
-    return b"".join(part).decode(errors="replace")
-
-
-def literal(expression: ast.expr, names: Mapping[str, Any] | None = None) -> Any:
-    """The value of plain values, with + - * / ** between numbers; ValueError for anything else.
-
-    A name is looked up among the plain answers in `names`; nothing is called, and
-    no attribute of a value is read.
-    """
-    if isinstance(expression, ast.Name) and names is not None and expression.id in names:
-        return names[expression.id]
-    if isinstance(expression, ast.BinOp) and type(expression.op) in _ARITHMETIC:
-        left, right = literal(expression.left, names), literal(expression.right, names)
-        if is_number(left) and is_number(right):
-            return _ARITHMETIC[type(expression.op)](left, right)
-    if isinstance(expression, ast.UnaryOp) and isinstance(expression.op, ast.USub):
-        value = literal(expression.operand, names)
-        if is_number(value):
-            return -value
-    try:
-        value = ast.literal_eval(expression)
-    except (TypeError, SyntaxError) as problem:
-        raise ValueError(str(problem)) from None
-    if _is_out_of_range(value):
-        raise OutOfRangeError("a number out of range")
-    return value
-
-
-class OutOfRangeError(ValueError):
-    """A number that nothing can be computed with, such as 1e400."""
-
-
-def _is_out_of_range(value: object) -> bool:
-    """Whether a plain value is such a number, or holds one."""
-    if isinstance(value, int | float | complex):
-        return not abs(value) < 1e300
-    if isinstance(value, Mapping):
-        return any(map(_is_out_of_range, (*value.keys(), *value.values())))
-    return isinstance(value, list | tuple | set) and any(map(_is_out_of_range, value))
-
-
-def _short(text: str, longest: int = 80) -> str:
-    return text if len(text) <= longest else text[: longest - 1] + "…"
+                if reading.values.get(name) not in (None, ...):
+                    answers[name] = reading.values[name]
+    unread = {name: why for name, why in reading.unread.items() if name not in answers}
+    return reading.values | answers, unread, notes

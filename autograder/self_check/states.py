@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
 
 from autograder import rubrics
 from autograder.rubrics import needed_records, questions
@@ -15,9 +13,9 @@ from autograder.rubrics.score import INCONCLUSIVE, Score
 from autograder.rubrics.submission import RECORDS
 from autograder.self_check.work import Work
 from beowulf import predictions
+from beowulf.course import answers
 from beowulf.course.checklist import DONE, FIT, FORM, LEVEL_SAYS, RIGHT, Checklist, Line
 from beowulf.course.lab_file import QuestionTable
-from beowulf.desk.notebook import NotAnAnswerError, form
 from beowulf.exercises import own_plot
 from beowulf.predictions import Prediction
 from beowulf.studies import STUDIES
@@ -171,11 +169,9 @@ class _Check:
             return f"Run the cell that measures in section {section!r}."
         return f"Run the cell that measures {study}, or `beowulf study {study}`."
 
-    def _names(self, name: str) -> list[tuple[str, str]]:
+    def _names(self, name: str) -> dict[str, str]:
         """The answers that a question's own test looks at, each with its kind."""
-        tree = ast.parse(self.work.released[name].source)
-        calls = [each for each in ast.walk(tree) if isinstance(each, ast.Call)]
-        return list(filter(None, map(_form, calls)))
+        return answers.asked(self.work.released[name].source)
 
     def _unwritten(self, name: str) -> State | None:
         """Of a question that asks for code and no values: whether its cell is empty, or no Python."""
@@ -193,13 +189,13 @@ class _Check:
     def _unanswered(self, name: str) -> State | None:
         """What of the answers is empty, or has not the form that is asked for."""
         handed_in, empty = self.work.submission, []
-        for answer, kind in self._names(name):
-            if answer in handed_in.unread_answers:
-                return "malformed", f"{answer} = {handed_in.given(answer)}."
+        for answer, kind in self._names(name).items():
+            if why := handed_in.unread_answers.get(answer):
+                return "malformed", f"{why}."
             value = handed_in.answers.get(answer)
             if value is None or value is Ellipsis:
                 empty.append(answer)
-            elif why := _fault(value, kind):
+            elif why := answers.fault(value, kind):
                 return "malformed", f"{answer}: {why}"
         if empty and (note := self._syntax(name)):
             return "malformed", note
@@ -224,21 +220,3 @@ class _Check:
             yield f"`beowulf check {number} --hint QUESTION` opens a hint, one after the other."
         if limits.solutions and self.has_rubric:
             yield f"`beowulf check {number} --solution QUESTION` shows the author's answer."
-
-
-def _form(call: ast.Call) -> tuple[str, str] | None:
-    """The answer and the kind in `lab.form(answer, "number")`; in notebooks of 1.0.0 without `lab.`."""
-    called = getattr(call.func, "attr", getattr(call.func, "id", ""))
-    match call.args if called == form.__name__ else ():
-        case [ast.Name(id=name), ast.Constant(value=str(kind))]:
-            return name, kind
-    return None
-
-
-def _fault(value: Any, kind: str) -> str:
-    """What is wrong with the form of an answer; "" when nothing is."""
-    try:
-        form(value, kind)
-    except NotAnAnswerError as problem:
-        return str(problem)
-    return ""

@@ -18,7 +18,7 @@ from autograder.intake import inspection
 from autograder.intake.inspection import HandInError
 from autograder.rubrics.submission import Submission
 from beowulf import paths
-from beowulf.course import checklist, lab_file, personal_code
+from beowulf.course import lab_file, personal_code
 from beowulf.course.lab_file import LabFile, QuestionTable, nearest
 from beowulf.errors import LabError
 from beowulf.this_machine.user import learner
@@ -72,15 +72,13 @@ class Work:
         return None
 
     def written(self) -> dict[str, str]:
-        """What the answer cells assign, by name, as text."""
-        found: dict[str, str] = {}
-        for cell in self.notebook.cells:
-            if cell.cell_type == "code" and cell.metadata.get("nbgrader", {}).get("solution"):
-                try:
-                    found |= checklist.assigned(str(cell.source))
-                except (SyntaxError, ValueError, RecursionError, MemoryError):
-                    continue
-        return found
+        """What the notebook's file assigns to the answers, by name, each in one spelling."""
+        found = self.submission
+        return {
+            name: repr(found.answers[name]) for name in found.kinds if name in found.answers
+        } | {
+            name: found.unread_answers[name] for name in found.kinds if name in found.unread_answers
+        }
 
 
 def find(name: str, folder: Path | None = None) -> Work:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import subprocess
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 from beowulf import paths
+from beowulf.course import answers
 from beowulf.errors import LabError, plain
 
 if TYPE_CHECKING:
@@ -179,12 +179,12 @@ def of_notebook(lab: str, *, hint: str = "", solution: str = "") -> Checklist | 
         wanted = {"--hint": hint, "--solution": solution}
         print(command("check", lab, *(w for each in wanted.items() if each[1] for w in each)))
         return None
-    ran = dict(_ran())
+    ran = answers.ran()
     deadline = time.monotonic() + SAVES_WITHIN_S
     while True:
         plain = json.loads(command("check", lab, "--json"))
         written: dict[str, str] = plain.pop("written")
-        unsaved = [name for name, text in ran.items() if written.get(name, text) != text]
+        unsaved = [name for name, text in written.items() if ran.written(name) not in ("", text)]
         if not unsaved or time.monotonic() > deadline:
             break
     if unsaved:
@@ -209,24 +209,3 @@ def command(*words: str) -> str:
         said = done.stderr.strip().removeprefix("beowulf: ")
         raise LabError(said or f"`beowulf {' '.join(words)}` failed.")
     return done.stdout
-
-
-def assigned(source: str) -> Iterator[tuple[str, str]]:
-    """The names that a cell assigns at its top level, each with the expression in its one spelling."""
-    for statement in ast.parse(source).body:
-        if isinstance(statement, ast.Assign):
-            for target in statement.targets:
-                if isinstance(target, ast.Name):
-                    yield target.id, ast.unparse(statement.value)
-
-
-def _ran() -> Iterator[tuple[str, str]]:
-    """What the cells of this notebook assigned since its kernel started, in order."""
-    from IPython.core.getipython import get_ipython
-
-    shell: Any = get_ipython()
-    for source in shell.user_ns.get("In", []) if shell else []:
-        try:
-            yield from assigned(str(source))
-        except SyntaxError:  # of a cell that failed, or is none of Python
-            continue

@@ -1,8 +1,7 @@
-"""What happens behind a notebook's cells: a study saves its Record, an answer is checked for its form."""
+"""What happens behind a notebook's cells: a study saves its Record, tables fit into a cell."""
 
 from __future__ import annotations
 
-import math
 import re
 import shutil
 import sys
@@ -233,35 +232,3 @@ def _refuse_a_false_name(broken: str, variant: str) -> None:
             f"The cluster is {state}, but this Record is to be of cluster {named}.",
             f"`beowulf break {named}` breaks it so; `beowulf up` heals it.",
         )
-
-
-class NotAnAnswerError(Sentence, AssertionError):
-    """An answer has not the required form."""
-
-
-def form(value: object, kind: str) -> None:
-    """Say in a NotAnAnswerError what is wrong with the form of an answer; whether it is right is not checked here.
-
-    `kind` is text, number, node (such as "node02"), or choice:a,b,c.
-    """
-    if value is None or value is Ellipsis:
-        raise NotAnAnswerError("This answer is still empty.")
-    if kind == "number":
-        if (
-            isinstance(value, bool)
-            or not isinstance(value, int | float)
-            or not math.isfinite(value)
-        ):
-            raise NotAnAnswerError(f"The answer is a number, such as 3 or 0.25, not {value!r}.")
-        return
-    if not isinstance(value, str) or not value.strip():
-        raise NotAnAnswerError(f"The answer is a text in quotes, not {value!r}.")
-    word = " ".join(value.lower().split())  # as the rubrics read it
-    if kind == "node" and not re.fullmatch(r"node\d\d", word):
-        raise NotAnAnswerError(
-            f'The answer is the name of a node, such as "node02", not {value!r}.'
-        )
-    if kind.startswith("choice:"):
-        choices = kind.removeprefix("choice:").split(",")
-        if word not in [choice.lower() for choice in choices]:
-            raise NotAnAnswerError(f"The answer is one of {', '.join(choices)}, not {value!r}.")

@@ -14,7 +14,7 @@ from typing import Any
 USUAL = (
     "beowulf.figures:course_style",
     "beowulf.figures:prediction_band",
-    "beowulf.desk.notebook:form",
+    "beowulf.course.answers:form",
     "beowulf.predictions:outcome",
 )
 

@@ -119,8 +119,14 @@ def test_all_of_a_lab_is_right_and_says_so(tiny: Path) -> None:
     [
         ("None", "empty", "No value yet: seen_bytes."),
         ("", "malformed", "The answer cell seen-bytes-answer cannot be read as Python"),
-        ("int(rate)", "malformed", "seen_bytes = int(rate), which is no plain value"),
+        ("int(rate)", "malformed", "seen_bytes = int(rate), in which `rate` has no value"),
         ("'much'", "malformed", "seen_bytes: The answer is a number"),
+        (
+            "16,384",
+            "malformed",
+            "seen_bytes: The answer is a number, such as 3 or 0.25, not (16, 384).",
+        ),
+        ("int(16384.0)", "there", ""),
         ("8 * 2048", "there", ""),
     ],
 )

@@ -23,7 +23,7 @@ _read: Callable[..., Any] = nbformat.read
 # Code that a notebook's kernel would run; a rubric never does.
 ATTACKS = {
     "ends its process": "import os\nos._exit(0)",
-    "patches form": "import beowulf.desk.notebook as n\nn.form = lambda *a: 100\nform = n.form\n100",
+    "patches form": "import beowulf.course.answers as n\nn.form = lambda *a: 100\nform = n.form\n100",
     "writes Records": "import pathlib\n[p.unlink() for p in pathlib.Path('records').glob('*')]",
 }
 
@@ -154,13 +154,8 @@ CHANGES: dict[str, Callable[[Any], object]] = {
 def _notebooks() -> list[Case]:
     return [
         *(_changed(name, change, FULL) for name, change in CHANGES.items()),
-        # Nothing says any more which cell is an answer.
-        _changed(
-            "lost metadata",
-            lambda n: _each(n.cells, metadata={}),
-            MEASURED,
-            idle_mbit="no answer",
-        ),
+        # Nothing says any more which cell is an answer; what the cells assign is read all the same.
+        _changed("lost metadata", lambda n: _each(n.cells, metadata={}), FULL),
         _changed("only a text", lambda n: n.update(cells=[ONLY_TEXT]), MEASURED),
     ]
 
@@ -181,30 +176,30 @@ def _written(
 def _answers() -> list[Case]:
     no_pairs = {name: worth for name, worth in FULL.items() if name != "ordered-pairs"}
     no_rate = {name: worth for name, worth in FULL.items() if name != "idle-mbit"}
-    plain = "no plain value"
+    run, too_large = "cannot be read without running it", "a number out of range"
 
-    def pairs(name: str, typed: str, said: str = plain) -> Case:
+    def pairs(name: str, typed: str, said: str = run) -> Case:
         return _written(name, no_pairs, {"ordered-pairs": said}, ordered_pairs=typed)
 
     def rate(name: str, typed: str, said: str = "") -> Case:
         return _written(name, no_rate, {"idle-mbit": said}, idle_mbit_per_s=typed)
 
     return [
-        pairs("a call", "int('12')"),
-        pairs("a power", "9 ** 9 ** 9"),
+        pairs("a call", "len(cluster.nodes) * 3"),
+        pairs("a power", "9 ** 9 ** 9", too_large),
         pairs("a text for a number", "'12'", "'12'"),
         pairs("a list of answers", "[12, 6]", "[12, 6]"),
         pairs("no Python", "twelve of them", "cannot be read as Python"),
         pairs("a null byte", "12\0", "cannot be read as Python"),
         pairs("very long", "'" + "x" * 200_000 + "'", "more than"),
         pairs("a deep bracket", "(" * 300 + "12" + ")" * 300, "cannot be read as Python"),
-        rate("not a number", "float('nan')", plain),
-        rate("infinity", "1e999", "a number out of range"),
+        rate("not a number", "float('nan')", too_large),
+        rate("infinity", "1e999", too_large),
         rate("a huge integer", "9" * 5000, "cannot be read as Python"),
         rate("a script", "'<script>alert(1)</script>'", "<script>"),
         _written("a sum", FULL, {}, ordered_pairs="4 * (4 - 1)"),
         _written("an earlier answer", FULL, {}, ring_messages="ordered_pairs / 3"),
-        pairs("a later answer", "ring_messages * 3"),
+        pairs("a later answer", "ring_messages * 3", "`ring_messages` has no value"),
     ]
 
 

@@ -20,8 +20,8 @@
 # - **Measure** on a quiet machine: close what else runs, and start nothing in the terminal while a cell measures.
 #   Cells that measure save a **Record** in the folder `records/` beside this notebook.
 # - **Answer** where you see `None`, with a number (a point, no comma) or a word in quotes. `17.9 / 2` is a number too,
-#   and so is `full_round_trip_us / 2` where `full_round_trip_us` is an answer further up. `round(8.95)` gets no
-#   points, because grading runs nothing of yours. Your function or plot goes where you see `# YOUR ANSWER HERE`.
+#   and so is `round(full_round_trip_us / 2, 1)` where `full_round_trip_us` is an answer further up. `rows.max()` gets
+#   no points, because grading runs nothing of yours. Your function or plot goes where you see `# YOUR ANSWER HERE`.
 # - **Check** `check("02")`, in any cell, reports what is still empty or not right yet.
 
 # %%

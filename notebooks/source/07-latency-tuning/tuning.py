@@ -267,8 +267,10 @@ if "moderation" in [each.knob for each in lab.knob_gains.gains(e6)]:  # every ma
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "each-knob", "grade": true, "points": 2, "locked": true}
-for percent in (moderation_percent, firewall_percent, together_percent, firewall_later_percent):
-    lab.form(percent, "text" if isinstance(percent, str) else "number")
+lab.form(moderation_percent, "number or not observable")
+lab.form(firewall_percent, "number or not observable")
+lab.form(together_percent, "number or not observable")
+lab.form(firewall_later_percent, "number or not observable")
 
 # %% [markdown]
 # Your prediction, and paper E's table 3 with your numbers. `low` and `high` are from our function, which also draws
