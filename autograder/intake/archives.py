@@ -24,6 +24,8 @@ from beowulf.errors import LabError, UsageError
 LEFT_OUT = (".ipynb_checkpoints", "__pycache__", "__MACOSX", "Thumbs.db", "*.pyc", ".*")
 LONGEST_PATH = 200
 ENCRYPTED = 0x1
+# What a learner may take for a zip, and is not unpacked here.
+NO_ZIP = (".tar", ".tgz", ".tbz", ".txz", ".gz", ".bz2", ".xz", ".zst", ".7z", ".rar")
 PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2)
 # Drive letters, streams and what else is no plain name somewhere.
 _STRANGE = re.compile(r"[\x00-\x1f\x7f\\:]")
@@ -176,6 +178,11 @@ def is_left_out(name: str) -> bool:
     return any(fnmatch.fnmatch(name, pattern) for pattern in LEFT_OUT)
 
 
+def is_no_zip(name: str) -> bool:
+    """Whether a file of that name is an archive that is not unpacked, such as a .tar.gz."""
+    return PurePosixPath(name).suffix.lower() in NO_ZIP
+
+
 def _below_one_folder(entries: list[Entry], slug: str) -> list[Entry]:
     """Without the one folder round everything that a zip of a folder has."""
     tops = {path.parts[0] for path, _ in entries if path.parts}
@@ -224,8 +231,12 @@ def _sender(path: PurePosixPath, what: Piece | str) -> tuple[Archive | None, Pur
         whose = Archive(match["name"], match["number"], late=bool(match["late"]))
         return whose, PurePosixPath(match["rest"])
     # One file a learner, named as the learner.
-    stem, suffix = PurePosixPath(top).stem, PurePosixPath(top).suffix.lower()
-    return (Archive(stem) if suffix in (".zip", ".ipynb") else None), PurePosixPath(top)
+    named = PurePosixPath(top)
+    if is_no_zip(top):
+        while is_no_zip(named.name):
+            named = named.with_suffix("")
+        return Archive(named.name), PurePosixPath(top)
+    return (Archive(named.stem) if named.suffix.lower() in (".zip", ".ipynb") else None), named
 
 
 def _keep_only_lab(slug: str, hand_in: Archive) -> None:

@@ -171,6 +171,23 @@ def test_a_time_that_is_still_to_come_is_reported_and_loses_against_one_of_now(
     assert any(note.startswith(f"{said}, and is left out") for note in found.notes)
 
 
+def test_a_newer_hand_in_that_cannot_be_graded_keeps_no_older_one_out(inbound: Inbound) -> None:
+    inbound.put(ME, minutes=-60, text="oldest")
+    readable = inbound.put(ME, minutes=-30, text="readable")
+    broken = inbound.put(ME, minutes=-10, text="broken")
+    (broken / "validation.ipynb").write_text("{")
+    found = inbound.collect()[ME]
+    assert (found.outcome, found.by, inbound.kept(ME)) == ("new", EXCHANGE, "readable")
+    assert submissions.as_time(found.handed_in) == submissions.timestamp(readable)
+    assert any(note.startswith(f"“{broken.name}” is newer, and left out: ") for note in found.notes)
+    found = inbound.collect()[ME]
+    assert (found.outcome, inbound.kept(ME)) == ("refused", "readable")
+    assert any("The hand-in that was there before stays." in note for note in found.notes)
+    # One that can be graded again takes its place.
+    inbound.put(ME, minutes=-1, text="mended")
+    assert (inbound.collect()[ME].outcome, inbound.kept(ME)) == ("updated", "mended")
+
+
 def test_what_is_no_hand_in_costs_nobody_else_theirs(inbound: Inbound) -> None:
     now, place = submissions.as_stamp(datetime.now(UTC)), inbound.folder
     honest = inbound.put(ME)
