@@ -5,6 +5,7 @@ Nothing is unpacked or copied here. A name in a zip is used as a path only after
 
 from __future__ import annotations
 
+import errno
 import fnmatch
 import os
 import re
@@ -84,10 +85,10 @@ def opened(place: Path, slug: str) -> Iterator[list[Archive]]:
             yield _sorted(_below_one_folder(in_zip(archive), slug), slug)
 
 
-def of_folder(folder: Path, sender: str) -> Archive:
-    """What is in the folder of one sender."""
+def of_folder(folder: Path, sender: str, owner: int | None = None) -> Archive:
+    """What is in the folder of one sender; of an `owner`, only that user's files can be read."""
     hand_in = Archive(sender)
-    for path, what in _in_folder(folder):
+    for path, what in _in_folder(folder, owner):
         if isinstance(what, Piece):
             hand_in.pieces.append(what)
         elif what:
@@ -98,7 +99,7 @@ def of_folder(folder: Path, sender: str) -> Archive:
 Entry = tuple[PurePosixPath, Piece | str]  # a place, and what is there or why it is left out
 
 
-def _in_folder(folder: Path) -> list[Entry]:
+def _in_folder(folder: Path, owner: int | None = None) -> list[Entry]:
     entries: list[Entry] = []
     for here, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not is_left_out(name))
@@ -115,16 +116,20 @@ def _in_folder(folder: Path) -> list[Entry]:
             else:
                 about = path.stat()
                 when = datetime.fromtimestamp(about.st_mtime, UTC)
-                piece = Piece(place / name, about.st_size, when, partial(_opened, path))
+                piece = Piece(place / name, about.st_size, when, partial(_opened, path, owner))
                 entries.append((place / name, piece))
         if not names and not folders and place.parts:
             entries.append((place, ""))  # an empty folder is a hand-in without a file
     return entries
 
 
-def _opened(path: Path) -> IO[bytes]:
-    # What has become a link since it was looked at is not followed.
-    return os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW), "rb")
+def _opened(path: Path, owner: int | None) -> IO[bytes]:
+    # What has become a link since it was looked at is not followed, or leads to nobody else's.
+    file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW), "rb")
+    if owner is not None and os.fstat(file.fileno()).st_uid != owner:
+        file.close()
+        raise PermissionError(errno.EPERM, f"{path.name} belongs to another user")
+    return file
 
 
 def in_zip(archive: zipfile.ZipFile) -> list[Entry]:

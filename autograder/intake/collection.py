@@ -135,7 +135,8 @@ def _newest(
         if chosen.when < before:
             notes.append(submissions.older_note(chosen.when, before))
         return Collected(student, was.outcome, [*notes, *was.notes])
-    candidates = [(_archive(each), each.when) for each in believed]
+    owner = exchange.owner(course, student)
+    candidates = [(_archive(each, owner), each.when) for each in believed]
     submitted = course.folder / "submitted"
     collected = submissions.take_newest(
         student, candidates, wanted, submitted, older=older, by=EXCHANGE
@@ -143,9 +144,9 @@ def _newest(
     return replace(collected, sender="", notes=[*notes, *collected.notes])
 
 
-def _archive(each: HandIn) -> Archive:
+def _archive(each: HandIn, owner: int | None) -> Archive:
     """What is in a folder of the exchange, under the folder's name."""
-    hand_in = archives.of_folder(each.folder, each.folder.name)
+    hand_in = archives.of_folder(each.folder, each.folder.name, owner)
     hand_in.pieces = [piece for piece in hand_in.pieces if piece.path.name != submissions.TIMESTAMP]
     return hand_in
 

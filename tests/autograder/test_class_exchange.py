@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from autograder.course.course import Course
-from autograder.intake import collection, exchange, submissions
+from autograder.intake import archives, collection, exchange, submissions
 from autograder.intake.submissions import EXCHANGE, Collected
 from beowulf.errors import LabError
 from tests.gold import hand_in as hands
@@ -215,6 +215,20 @@ def test_a_link_to_the_instructors_files_is_left_out(inbound: Inbound) -> None:
     assert {f"{name} is a link and is left out." for name in ("key.txt", "all")} <= set(found.notes)
     place = inbound.course.folder / "submitted" / ME / SLUG
     assert not {"key.txt", "all"} & {path.name for path in place.iterdir()}
+
+
+def test_a_folder_that_becomes_a_link_while_it_is_collected_leads_to_nobody_elses(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "records").mkdir()
+    (tmp_path / "records" / "x.json").write_text("{}")
+    for owner, may in ((os.getuid(), True), (os.getuid() + 1, False), (None, True)):
+        (piece,) = archives.of_folder(tmp_path, "ab12", owner).pieces
+        if may:
+            piece.open().close()
+        else:
+            with pytest.raises(PermissionError, match="belongs to another user"):
+                piece.open()
 
 
 def test_a_file_that_is_changed_after_its_time_is_reported(
