@@ -126,7 +126,9 @@ def _newest(
     if chosen.changed:
         at = f"{chosen.changed:%Y-%m-%d %H:%M} UTC, after the time it was handed in"
         notes.append(f"Its folder in the exchange was changed at {at}.")
-    believed = [each for each in reversed(several) if (each.fault, each.ahead) == ("", chosen.ahead)]
+    believed = [
+        each for each in reversed(several) if (each.fault, each.ahead) == ("", chosen.ahead)
+    ]
     before = submissions.timestamp(folder)
     if before and not older and not submissions.faults_of(folder, wanted):
         believed = [each for each in believed if each.when > before]

@@ -184,7 +184,9 @@ def details(folder: Path) -> dict[str, Any]:
         return {}
     try:
         known = json.loads(file.read_bytes())
-        wrong = [name for name, kind in KINDS.items() if not isinstance(known.get(name, kind()), kind)]
+        wrong = [
+            name for name, kind in KINDS.items() if not isinstance(known.get(name, kind()), kind)
+        ]
     except (ValueError, AttributeError, RecursionError):
         wrong = ["no JSON object"]
     if wrong:

@@ -167,7 +167,10 @@ def read(folder: Path, *, stopped_ns: int = 0) -> Trace:
             "`beowulf run --trace PROGRAM` records one. Is it an MPI program?",
         )
     ranks = tuple(read_rank(path) for _, path in files)
-    if any((each.rank, each.ranks) != (n, ranks[0].ranks) for (n, _), each in zip(files, ranks, strict=True)):
+    if any(
+        (each.rank, each.ranks) != (n, ranks[0].ranks)
+        for (n, _), each in zip(files, ranks, strict=True)
+    ):
         raise LabError(f"The files in {folder} are not of the ranks of one run.", "Record again.")
     last_ns = max(stopped_ns, *(each.ended_ns for each in ranks))
     ranks = tuple(_with_unended(each, last_ns) for each in ranks)
@@ -220,7 +223,9 @@ def read_rank(path: Path) -> RankTrace:
     names = [_text(name) for name in head["calls"][: int(head["call_count"])]]
     unended = _unended(head["now"]) if head["now"]["call"] and not head["finished"] else None
     if not _can_be(head, events, len(names)) or not _can_be(head, unended, len(names)):
-        raise LabError(f"{path} holds what no run leaves: it is damaged, or was edited.", "Record again.")
+        raise LabError(
+            f"{path} holds what no run leaves: it is damaged, or was edited.", "Record again."
+        )
     left_out = int(head["left_out"])
     if left_out:
         since = (int(head["left_out_since_ns"]) - began) / 1e9

@@ -30,7 +30,8 @@ static const double START_S = 0.01;
 static unsigned long seed;
 
 static unsigned long data_word(long i, int rank, int which) {
-    unsigned long state = seed + (unsigned long)((i * 8 + which) * 4096 + rank) * 0x9E3779B97F4A7C15ul;
+    unsigned long state =
+        seed + (unsigned long)((i * 8 + which) * 4096 + rank) * 0x9E3779B97F4A7C15ul;
     state = (state ^ (state >> 30)) * 0xBF58476D1CE4E5B9ul;
     state = (state ^ (state >> 27)) * 0x94D049BB133111EBul;
     return state ^ (state >> 31);
@@ -128,7 +129,8 @@ static unsigned char *guarded(void) {
 
 static void verify_guard(const unsigned char *data) {
     for (int i = 0; i < GUARD; i++)
-        demand(data[step.bytes + i] == GUARDED, "something was written behind the end of the data.");
+        demand(data[step.bytes + i] == GUARDED,
+               "something was written behind the end of the data.");
 }
 
 static void verify_rank(int which) {

@@ -68,8 +68,8 @@ static void wrong(const char *what) {
 }
 
 /* A place that is nobody's memory ends the process here as it does elsewhere. */
-static void tell(const void *data, long bytes) {
-    if (!is_sent(SOCKET, data, bytes))
+static void tell(const void *head, long head_bytes, const void *data, long bytes) {
+    if (!is_sent(SOCKET, head, head_bytes, data, bytes))
         raise(SIGSEGV);
 }
 
@@ -80,25 +80,23 @@ static void hear(void *data, long bytes) {
 
 static void tell_areas(void) {
     for (int i = 0; i < areas_of(given.which); i++)
-        tell(areas[i], given.bytes + GUARD);
+        tell(areas[i], given.bytes + GUARD, NULL, 0);
 }
 
 static struct reply ask(struct question question, const void *data) {
     struct reply reply;
-    tell(&question, sizeof question);
-    tell(data, question.bytes);
+    tell(&question, sizeof question, data, question.bytes);
     hear(&reply, sizeof reply);
     return reply;
 }
 
-static struct arrival arrived(MPI_Status *status) {
-    struct arrival arrival;
-    hear(&arrival, sizeof arrival);
+/* What has arrived goes into `data`, how into `status`. */
+static int arrive(struct arrival arrival, void *data, MPI_Status *status) {
+    hear(data, arrival.here);
     if (status)
-        *status = (MPI_Status){.MPI_SOURCE = arrival.source,
-                               .MPI_TAG = arrival.tag,
-                               .count = (int)arrival.bytes};
-    return arrival;
+        *status = (MPI_Status){
+            .MPI_SOURCE = arrival.source, .MPI_TAG = arrival.tag, .count = (int)arrival.bytes};
+    return MPI_SUCCESS;
 }
 
 static long bytes_of(int count, MPI_Datatype type, MPI_Comm comm) {
@@ -144,13 +142,9 @@ int MPI_Issend(const void *data, int count, MPI_Datatype type, int to, int tag, 
 
 int MPI_Recv(void *data, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
              MPI_Status *status) {
-    ask((struct question){.call = RECV,
-                          .from = from,
-                          .from_tag = tag,
-                          .most_bytes = bytes_of(count, type, comm)},
-        NULL);
-    hear(data, arrived(status).here);
-    return MPI_SUCCESS;
+    struct question question = {
+        .call = RECV, .from = from, .from_tag = tag, .most_bytes = bytes_of(count, type, comm)};
+    return arrive(ask(question, NULL).first, data, status);
 }
 
 int MPI_Irecv(void *data, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
@@ -163,35 +157,36 @@ int MPI_Irecv(void *data, int count, MPI_Datatype type, int from, int tag, MPI_C
 int MPI_Sendrecv(const void *data, int count, MPI_Datatype type, int to, int tag, void *into,
                  int most, MPI_Datatype as, int from, int from_tag, MPI_Comm comm,
                  MPI_Status *status) {
-    ask((struct question){SENDRECV, to, tag, from, from_tag, 0, bytes_of(count, type, comm),
-                          bytes_of(most, as, comm)},
-        data);
-    hear(into, arrived(status).here);
-    return MPI_SUCCESS;
+    struct question question = {SENDRECV,
+                                to,
+                                tag,
+                                from,
+                                from_tag,
+                                0,
+                                bytes_of(count, type, comm),
+                                bytes_of(most, as, comm)};
+    return arrive(ask(question, data).first, into, status);
 }
 
 int MPI_Sendrecv_replace(void *data, int count, MPI_Datatype type, int to, int tag, int from,
                          int from_tag, MPI_Comm comm, MPI_Status *status) {
-    ask((struct question){SENDRECV_REPLACE, to, tag, from, from_tag, 0,
-                          bytes_of(count, type, comm), 0},
-        data);
-    hear(data, arrived(status).here);
-    return MPI_SUCCESS;
+    struct question question = {
+        SENDRECV_REPLACE, to, tag, from, from_tag, 0, bytes_of(count, type, comm), 0};
+    return arrive(ask(question, data).first, data, status);
 }
 
 int MPI_Probe(int from, int tag, MPI_Comm comm, MPI_Status *status) {
     bytes_of(0, MPI_BYTE, comm);
-    ask((struct question){.call = PROBE, .from = from, .from_tag = tag}, NULL);
-    arrived(status);
-    return MPI_SUCCESS;
+    struct question question = {.call = PROBE, .from = from, .from_tag = tag};
+    return arrive(ask(question, NULL).first, NULL, status);
 }
 
 int MPI_Iprobe(int from, int tag, MPI_Comm comm, int *flag, MPI_Status *status) {
     bytes_of(0, MPI_BYTE, comm);
-    *flag = ask((struct question){.call = IPROBE, .from = from, .from_tag = tag}, NULL).flag;
-    if (*flag)
-        arrived(status);
-    return MPI_SUCCESS;
+    struct reply reply =
+        ask((struct question){.call = IPROBE, .from = from, .from_tag = tag}, NULL);
+    *flag = reply.flag;
+    return *flag ? arrive(reply.first, NULL, status) : MPI_SUCCESS;
 }
 
 int MPI_Get_count(const MPI_Status *status, MPI_Datatype type, int *count) {
@@ -204,8 +199,7 @@ int MPI_Get_count(const MPI_Status *status, MPI_Datatype type, int *count) {
  * `statuses`, or, with `in_order`, those that are done have the first ones. */
 static struct reply finish(enum call call, int count, MPI_Request *requests, int *places,
                            MPI_Status *statuses, int in_order) {
-    struct question question = {
-        .call = call, .count = count, .bytes = count * (long)sizeof(int)};
+    struct question question = {.call = call, .count = count, .bytes = count * (long)sizeof(int)};
     int *numbers = malloc(count > 0 ? (size_t)question.bytes : 1);
     if (!numbers)
         wrong("there is no memory left.");
@@ -213,11 +207,13 @@ static struct reply finish(enum call call, int count, MPI_Request *requests, int
         numbers[i] = requests[i] ? requests[i]->number : -1;
     struct reply reply = ask(question, numbers);
     free(numbers);
+    struct arrival one = reply.first;
     for (int i = 0; i < reply.arrivals; i++) {
         MPI_Status status;
-        struct arrival one = arrived(&status);
+        if (i > 0)
+            hear(&one, sizeof one);
         MPI_Request request = requests[one.place];
-        hear(request ? request->data : NULL, one.here);
+        arrive(one, request ? request->data : NULL, &status);
         free(request);
         requests[one.place] = MPI_REQUEST_NULL;
         if (places)
@@ -287,7 +283,7 @@ void compute_inner_rows(void) { ask((struct question){.call = INNER_ROWS}, NULL)
 void compute_border_rows(void) {
     struct question question = {.call = BORDER_ROWS};
     struct reply reply;
-    tell(&question, sizeof question);
+    tell(&question, sizeof question, NULL, 0);
     tell_areas();
     hear(&reply, sizeof reply);
 }
@@ -318,7 +314,7 @@ int main(void) {
     }
     call_step(given.which, areas, given.bytes, given.rank, given.ranks);
     struct question question = {.call = RETURNED};
-    tell(&question, sizeof question);
+    tell(&question, sizeof question, NULL, 0);
     tell_areas();
     _exit(0);
 }

@@ -6,6 +6,7 @@
 #include "steps.h"
 #include <errno.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 
 enum { SOCKET = 3 }; /* of the own process */
 
@@ -42,26 +43,33 @@ struct question {
     long bytes, most_bytes;
 };
 
-struct reply {
-    int flag, number, arrivals;
-};
-
 /* A request that is done, or a message: `bytes` is its length, `here` how many of them follow. */
 struct arrival {
     int place, source, tag;
     long bytes, here;
 };
 
-static inline int is_sent(int end, const void *data, long bytes) {
-    const char *next = data;
-    while (bytes > 0) {
-        ssize_t sent = send(end, next, (size_t)bytes, MSG_NOSIGNAL);
+/* The first arrival is in the reply, others follow it. */
+struct reply {
+    int flag, number, arrivals;
+    struct arrival first;
+};
+
+/* Both parts at once: what is sent by itself wakes the other side by itself. */
+static inline int is_sent(int end, const void *head, long head_bytes, const void *data,
+                          long bytes) {
+    long done = 0, all = head_bytes + (bytes > 0 ? bytes : 0);
+    while (done < all) {
+        long of_head = done < head_bytes ? done : head_bytes, of_data = done - of_head;
+        struct iovec parts[] = {{(char *)head + of_head, (size_t)(head_bytes - of_head)},
+                                {(char *)data + of_data, (size_t)(all - head_bytes - of_data)}};
+        ssize_t sent =
+            sendmsg(end, &(struct msghdr){.msg_iov = parts, .msg_iovlen = 2}, MSG_NOSIGNAL);
         if (sent < 0 && errno == EINTR)
             continue;
         if (sent <= 0)
             return 0;
-        next += sent;
-        bytes -= sent;
+        done += sent;
     }
     return 1;
 }

@@ -57,8 +57,8 @@ static void give_up_process(void) {
     give_up(3);
 }
 
-static void tell(const void *data, long bytes) {
-    if (!is_sent(own_end, data, bytes))
+static void tell(const void *head, long head_bytes, const void *data, long bytes) {
+    if (!is_sent(own_end, head, head_bytes, data, bytes))
         give_up_process();
 }
 
@@ -72,19 +72,22 @@ static void hear_areas(int which, unsigned char **areas, int bytes) {
         hear(areas[i], bytes + GUARD);
 }
 
-static void answer(int flag, int number, int arrivals) {
-    struct reply reply = {flag, number, arrivals};
-    tell(&reply, sizeof reply);
+static void answer(int flag, int number) {
+    struct reply reply = {.flag = flag, .number = number};
+    tell(&reply, sizeof reply, NULL, 0);
 }
 
 /* `data` is where a message has been received, NULL for anything else. */
-static void tell_arrival(int place, const MPI_Status *status, const unsigned char *data) {
+static struct arrival arrival_of(int place, const MPI_Status *status, const unsigned char *data) {
     int bytes = 0;
     MPI_Get_count(status, MPI_BYTE, &bytes);
-    struct arrival arrival = {place, status->MPI_SOURCE, status->MPI_TAG, bytes,
-                              data && bytes > 0 ? bytes : 0};
-    tell(&arrival, sizeof arrival);
-    tell(data, arrival.here);
+    return (struct arrival){place, status->MPI_SOURCE, status->MPI_TAG, bytes,
+                            data && bytes > 0 ? bytes : 0};
+}
+
+static void answer_arrival(const MPI_Status *status, const unsigned char *data) {
+    struct reply reply = {1, 0, 1, arrival_of(0, status, data)};
+    tell(&reply, sizeof reply, data, reply.first.here);
 }
 
 static void *room_for(long bytes) {
@@ -125,7 +128,7 @@ static void send_message(const struct question *asked) {
             asked->call == SEND ? MPI_Send : MPI_Ssend;
         check(by(data, bytes, MPI_BYTE, asked->to, asked->tag, MPI_COMM_WORLD));
         free(data);
-        answer(1, 0, 0);
+        answer(1, 0);
         return;
     }
     int number = new_number();
@@ -134,7 +137,7 @@ static void send_message(const struct question *asked) {
     int (*by)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *) =
         asked->call == ISEND ? MPI_Isend : MPI_Issend;
     check(by(data, bytes, MPI_BYTE, asked->to, asked->tag, MPI_COMM_WORLD, &new->request));
-    answer(1, number, 0);
+    answer(1, number);
 }
 
 static void receive_message(const struct question *asked) {
@@ -142,10 +145,9 @@ static void receive_message(const struct question *asked) {
     unsigned char *data = room_for(asked->most_bytes);
     if (asked->call == RECV) {
         MPI_Status status;
-        check(MPI_Recv(data, most, MPI_BYTE, asked->from, asked->from_tag, MPI_COMM_WORLD,
-                       &status));
-        answer(1, 0, 1);
-        tell_arrival(0, &status, data);
+        check(
+            MPI_Recv(data, most, MPI_BYTE, asked->from, asked->from_tag, MPI_COMM_WORLD, &status));
+        answer_arrival(&status, data);
         free(data);
         return;
     }
@@ -154,7 +156,7 @@ static void receive_message(const struct question *asked) {
     *new = (struct pending){MPI_REQUEST_NULL, data, 1, 1};
     check(MPI_Irecv(data, most, MPI_BYTE, asked->from, asked->from_tag, MPI_COMM_WORLD,
                     &new->request));
-    answer(1, number, 0);
+    answer(1, number);
 }
 
 static void exchange(const struct question *asked) {
@@ -170,8 +172,7 @@ static void exchange(const struct question *asked) {
         check(MPI_Sendrecv_replace(data, bytes, MPI_BYTE, asked->to, asked->tag, asked->from,
                                    asked->from_tag, MPI_COMM_WORLD, &status));
     }
-    answer(1, 0, 1);
-    tell_arrival(0, &status, into);
+    answer_arrival(&status, into);
     if (into != data)
         free(into);
     free(data);
@@ -184,9 +185,10 @@ static void probe(const struct question *asked) {
         check(MPI_Probe(asked->from, asked->from_tag, MPI_COMM_WORLD, &status));
     else
         check(MPI_Iprobe(asked->from, asked->from_tag, MPI_COMM_WORLD, &flag, &status));
-    answer(flag, 0, flag ? 1 : 0);
     if (flag)
-        tell_arrival(0, &status, NULL);
+        answer_arrival(&status, NULL);
+    else
+        answer(0, 0);
 }
 
 /* Wait for requests, or test them: which of them are done goes into `places`, in order, and how each of these ended
@@ -220,7 +222,8 @@ static int done_of(enum call call, int count, MPI_Request *requests, int *places
 
 static void finish(const struct question *asked) {
     int count = asked->count, flag;
-    if (count < 0 || count > MOST_REQUESTS || ((asked->call == WAIT || asked->call == TEST) && count != 1)) {
+    if (count < 0 || count > MOST_REQUESTS ||
+        ((asked->call == WAIT || asked->call == TEST) && count != 1)) {
         fprintf(stderr, "rank %d waits for %d requests.\n", my_rank(), count);
         give_up(3);
     }
@@ -240,14 +243,21 @@ static void finish(const struct question *asked) {
         pending[numbers[i]].request = MPI_REQUEST_NULL; /* the same one twice is none */
     }
     int done = done_of((enum call)asked->call, count, requests, places, ended, &flag);
-    answer(flag, done ? places[0] : MPI_UNDEFINED, done);
+    struct reply reply = {flag, done ? places[0] : MPI_UNDEFINED, done, {0, 0, 0, 0, 0}};
+    if (!done)
+        tell(&reply, sizeof reply, NULL, 0);
     for (int i = 0; i < count; i++)
         if (numbers[i] >= 0 && requests[i] != MPI_REQUEST_NULL)
             pending[numbers[i]].request = requests[i];
     for (int i = 0; i < done; i++) {
         int number = numbers[places[i]];
         struct pending *one = number < 0 || !pending[number].is_used ? NULL : &pending[number];
-        tell_arrival(places[i], &ended[i], one && one->is_receive ? one->data : NULL);
+        const unsigned char *data = one && one->is_receive ? one->data : NULL;
+        struct arrival arrival = reply.first = arrival_of(places[i], &ended[i], data);
+        if (i == 0)
+            tell(&reply, sizeof reply, data, arrival.here);
+        else
+            tell(&arrival, sizeof arrival, data, arrival.here);
         if (one) {
             free(one->data);
             *one = (struct pending){MPI_REQUEST_NULL, NULL, 0, 0};
@@ -262,9 +272,9 @@ static void finish(const struct question *asked) {
 /* The step as call_step() of steps.h does it, in the rank's own process. */
 static void run_step(int which, unsigned char **areas, int bytes, int rank, int ranks) {
     struct start start = {which, bytes, rank, ranks};
-    tell(&start, sizeof start);
+    tell(&start, sizeof start, NULL, 0);
     for (int i = 0; i < areas_of(which); i++)
-        tell(areas[i], bytes + GUARD);
+        tell(areas[i], bytes + GUARD, NULL, 0);
     for (;;) {
         struct question asked;
         hear(&asked, sizeof asked);
@@ -289,12 +299,12 @@ static void run_step(int which, unsigned char **areas, int bytes, int rank, int 
             break;
         case INNER_ROWS:
             compute_inner_rows();
-            answer(1, 0, 0);
+            answer(1, 0);
             break;
         case BORDER_ROWS:
             hear_areas(which, areas, bytes);
             compute_border_rows();
-            answer(1, 0, 0);
+            answer(1, 0);
             break;
         case RETURNED:
             hear_areas(which, areas, bytes);
