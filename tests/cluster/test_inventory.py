@@ -90,7 +90,7 @@ def test_the_example_is_an_inventory_of_four_machines() -> None:
         ),
         (TWO.replace("192.168.1.11", "-oProxyCommand=id"), "cannot be one for ssh"),
         (TWO.replace("ansible_port: 2222", 'ansible_ssh_common_args: "\'"'), "arguments for ssh"),
-        (TWO.replace("vars", "vars: &a").replace("node00:", "node00: *a #"), "an alias (line 5)"),
+        (TWO.replace("vars:", "vars: &a").replace("node00:", "node00: *a #"), "an alias (line 5)"),
         (TWO.replace("ada", "2026-13-45"), "is not YAML: month must be"),
         (TWO + "    [node02]: {}\n", "a name that is no text (line 7)"),
         ("a: " + "[" * 5_000 + "]" * 5_000, "is nested too deeply"),
