@@ -105,39 +105,43 @@ static long bytes_of(int count, MPI_Datatype type, MPI_Comm comm) {
     return (long)count * type->bytes;
 }
 
-static int is_sent_by(enum call call, const void *data, int count, MPI_Datatype type, int to,
-                      int tag, MPI_Comm comm) {
+static void send_by(enum call call, int number, const void *data, int count, MPI_Datatype type,
+                    int to, int tag, MPI_Comm comm) {
+    long bytes = bytes_of(count, type, comm);
     struct question question = {
-        .call = call, .to = to, .tag = tag, .bytes = bytes_of(count, type, comm)};
-    return ask(question, data).number;
+        .call = call, .to = to, .tag = tag, .number = number, .bytes = bytes};
+    tell(&question, sizeof question, data, bytes);
 }
 
 int MPI_Send(const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
-    is_sent_by(SEND, data, count, type, to, tag, comm);
+    send_by(SEND, 0, data, count, type, to, tag, comm);
     return MPI_SUCCESS;
 }
 
 int MPI_Ssend(const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
-    is_sent_by(SSEND, data, count, type, to, tag, comm);
+    send_by(SSEND, 0, data, count, type, to, tag, comm);
     return MPI_SUCCESS;
 }
 
-static int begin(MPI_Request *request, int number, void *data) {
+static int begin(MPI_Request *request, void *data) {
+    static int number;
     *request = malloc(sizeof **request);
     if (!*request)
         wrong("there is no memory left.");
     **request = (struct SMPI_Request){number, data};
-    return MPI_SUCCESS;
+    return number++;
 }
 
 int MPI_Isend(const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
               MPI_Request *request) {
-    return begin(request, is_sent_by(ISEND, data, count, type, to, tag, comm), NULL);
+    send_by(ISEND, begin(request, NULL), data, count, type, to, tag, comm);
+    return MPI_SUCCESS;
 }
 
 int MPI_Issend(const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
                MPI_Request *request) {
-    return begin(request, is_sent_by(ISSEND, data, count, type, to, tag, comm), NULL);
+    send_by(ISSEND, begin(request, NULL), data, count, type, to, tag, comm);
+    return MPI_SUCCESS;
 }
 
 int MPI_Recv(void *data, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
@@ -149,29 +153,30 @@ int MPI_Recv(void *data, int count, MPI_Datatype type, int from, int tag, MPI_Co
 
 int MPI_Irecv(void *data, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
               MPI_Request *request) {
-    struct question question = {
-        .call = IRECV, .from = from, .from_tag = tag, .most_bytes = bytes_of(count, type, comm)};
-    return begin(request, ask(question, NULL).number, data);
+    struct question question = {.call = IRECV,
+                                .from = from,
+                                .from_tag = tag,
+                                .number = begin(request, data),
+                                .most_bytes = bytes_of(count, type, comm)};
+    tell(&question, sizeof question, NULL, 0);
+    return MPI_SUCCESS;
 }
 
 int MPI_Sendrecv(const void *data, int count, MPI_Datatype type, int to, int tag, void *into,
                  int most, MPI_Datatype as, int from, int from_tag, MPI_Comm comm,
                  MPI_Status *status) {
-    struct question question = {SENDRECV,
-                                to,
-                                tag,
-                                from,
-                                from_tag,
-                                0,
-                                bytes_of(count, type, comm),
-                                bytes_of(most, as, comm)};
+    struct question question = {
+        .call = SENDRECV, .to = to, .tag = tag, .from = from, .from_tag = from_tag};
+    question.bytes = bytes_of(count, type, comm);
+    question.most_bytes = bytes_of(most, as, comm);
     return arrive(ask(question, data).first, into, status);
 }
 
 int MPI_Sendrecv_replace(void *data, int count, MPI_Datatype type, int to, int tag, int from,
                          int from_tag, MPI_Comm comm, MPI_Status *status) {
     struct question question = {
-        SENDRECV_REPLACE, to, tag, from, from_tag, 0, bytes_of(count, type, comm), 0};
+        .call = SENDRECV_REPLACE, .to = to, .tag = tag, .from = from, .from_tag = from_tag};
+    question.bytes = bytes_of(count, type, comm);
     return arrive(ask(question, data).first, data, status);
 }
 
@@ -277,15 +282,16 @@ int MPI_Comm_size(MPI_Comm comm, int *ranks) {
     return MPI_SUCCESS;
 }
 
-void compute_inner_rows(void) { ask((struct question){.call = INNER_ROWS}, NULL); }
+void compute_inner_rows(void) {
+    struct question question = {.call = INNER_ROWS};
+    tell(&question, sizeof question, NULL, 0);
+}
 
-/* What is there of both neighbours' rows is looked at before. */
+/* What is there of both neighbours' rows goes with it. */
 void compute_border_rows(void) {
     struct question question = {.call = BORDER_ROWS};
-    struct reply reply;
     tell(&question, sizeof question, NULL, 0);
     tell_areas();
-    hear(&reply, sizeof reply);
 }
 
 /* What smpicc puts in the place of malloc, calloc and free. */

@@ -37,9 +37,11 @@ struct start {
     int which, bytes, rank, ranks;
 };
 
-/* `bytes` of data follow a question that has some; `count` is how many requests it names. */
+/* `bytes` of data follow a question that has some. Only those that wait for something have a reply: the own process runs
+ * ahead of its simulated rank until it needs one, because computing takes no simulated time. */
 struct question {
-    int call, to, tag, from, from_tag, count;
+    int call, to, tag, from, from_tag;
+    int number, count; /* of the request that it begins, of those that it names */
     long bytes, most_bytes;
 };
 

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 
 static const long LONGEST_MESSAGE = 1L << 26;
-static const int MOST_REQUESTS = 1 << 16;
+static const int MOST_REQUESTS = 1 << 20;
 
 static int own_end;
 static pid_t own_process;
@@ -72,11 +72,6 @@ static void hear_areas(int which, unsigned char **areas, int bytes) {
         hear(areas[i], bytes + GUARD);
 }
 
-static void answer(int flag, int number) {
-    struct reply reply = {.flag = flag, .number = number};
-    tell(&reply, sizeof reply, NULL, 0);
-}
-
 /* `data` is where a message has been received, NULL for anything else. */
 static struct arrival arrival_of(int place, const MPI_Status *status, const unsigned char *data) {
     int bytes = 0;
@@ -99,64 +94,55 @@ static void *room_for(long bytes) {
     return room;
 }
 
-static int new_number(void) {
-    int number = 0;
-    while (number < pending_room && pending[number].is_used)
-        number++;
-    if (number == MOST_REQUESTS) {
+/* The place of a new request, under the number that the own process has given it. */
+static struct pending *begin(int number, unsigned char *data, int is_receive) {
+    if (number < 0 || number >= MOST_REQUESTS) {
         fprintf(stderr, "rank %d has more than %d requests.\n", my_rank(), MOST_REQUESTS);
         give_up(3);
     }
-    if (number == pending_room) {
-        pending_room = pending_room ? 2 * pending_room : 16;
-        struct pending *larger = room_for(pending_room * (long)sizeof *larger);
-        memset(larger, 0, (size_t)pending_room * sizeof *larger);
-        if (number)
-            memcpy(larger, pending, (size_t)number * sizeof *larger);
+    if (number >= pending_room) {
+        int room = number < 16 ? 32 : 2 * number;
+        struct pending *larger = room_for(room * (long)sizeof *larger);
+        memset(larger, 0, (size_t)room * sizeof *larger);
+        if (pending_room)
+            memcpy(larger, pending, (size_t)pending_room * sizeof *larger);
         free(pending);
         pending = larger;
+        pending_room = room;
     }
-    return number;
+    pending[number] = (struct pending){MPI_REQUEST_NULL, data, 1, is_receive};
+    return &pending[number];
 }
 
 static void send_message(const struct question *asked) {
-    int bytes = (int)asked->bytes;
+    int bytes = (int)asked->bytes, to = asked->to, tag = asked->tag;
     unsigned char *data = room_for(asked->bytes);
     hear(data, asked->bytes);
-    if (asked->call == SEND || asked->call == SSEND) {
-        int (*by)(const void *, int, MPI_Datatype, int, int, MPI_Comm) =
-            asked->call == SEND ? MPI_Send : MPI_Ssend;
-        check(by(data, bytes, MPI_BYTE, asked->to, asked->tag, MPI_COMM_WORLD));
+    if (asked->call == ISEND)
+        check(MPI_Isend(data, bytes, MPI_BYTE, to, tag, MPI_COMM_WORLD,
+                        &begin(asked->number, data, 0)->request));
+    else if (asked->call == ISSEND)
+        check(MPI_Issend(data, bytes, MPI_BYTE, to, tag, MPI_COMM_WORLD,
+                         &begin(asked->number, data, 0)->request));
+    else {
+        check((asked->call == SEND ? MPI_Send : MPI_Ssend)(data, bytes, MPI_BYTE, to, tag,
+                                                           MPI_COMM_WORLD));
         free(data);
-        answer(1, 0);
-        return;
     }
-    int number = new_number();
-    struct pending *new = &pending[number];
-    *new = (struct pending){MPI_REQUEST_NULL, data, 1, 0};
-    int (*by)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *) =
-        asked->call == ISEND ? MPI_Isend : MPI_Issend;
-    check(by(data, bytes, MPI_BYTE, asked->to, asked->tag, MPI_COMM_WORLD, &new->request));
-    answer(1, number);
 }
 
 static void receive_message(const struct question *asked) {
     int most = (int)asked->most_bytes;
     unsigned char *data = room_for(asked->most_bytes);
-    if (asked->call == RECV) {
-        MPI_Status status;
-        check(
-            MPI_Recv(data, most, MPI_BYTE, asked->from, asked->from_tag, MPI_COMM_WORLD, &status));
-        answer_arrival(&status, data);
-        free(data);
+    if (asked->call == IRECV) {
+        check(MPI_Irecv(data, most, MPI_BYTE, asked->from, asked->from_tag, MPI_COMM_WORLD,
+                        &begin(asked->number, data, 1)->request));
         return;
     }
-    int number = new_number();
-    struct pending *new = &pending[number];
-    *new = (struct pending){MPI_REQUEST_NULL, data, 1, 1};
-    check(MPI_Irecv(data, most, MPI_BYTE, asked->from, asked->from_tag, MPI_COMM_WORLD,
-                    &new->request));
-    answer(1, number);
+    MPI_Status status;
+    check(MPI_Recv(data, most, MPI_BYTE, asked->from, asked->from_tag, MPI_COMM_WORLD, &status));
+    answer_arrival(&status, data);
+    free(data);
 }
 
 static void exchange(const struct question *asked) {
@@ -188,7 +174,7 @@ static void probe(const struct question *asked) {
     if (flag)
         answer_arrival(&status, NULL);
     else
-        answer(0, 0);
+        tell(&(struct reply){0}, sizeof(struct reply), NULL, 0);
 }
 
 /* Wait for requests, or test them: which of them are done goes into `places`, in order, and how each of these ended
@@ -222,7 +208,7 @@ static int done_of(enum call call, int count, MPI_Request *requests, int *places
 
 static void finish(const struct question *asked) {
     int count = asked->count, flag;
-    if (count < 0 || count > MOST_REQUESTS ||
+    if (count < 0 || count > MOST_REQUESTS / 16 ||
         ((asked->call == WAIT || asked->call == TEST) && count != 1)) {
         fprintf(stderr, "rank %d waits for %d requests.\n", my_rank(), count);
         give_up(3);
@@ -299,12 +285,10 @@ static void run_step(int which, unsigned char **areas, int bytes, int rank, int 
             break;
         case INNER_ROWS:
             compute_inner_rows();
-            answer(1, 0);
             break;
         case BORDER_ROWS:
             hear_areas(which, areas, bytes);
             compute_border_rows();
-            answer(1, 0);
             break;
         case RETURNED:
             hear_areas(which, areas, bytes);

@@ -43,7 +43,7 @@ HEADERS = ("stairs.h", "steps.h")
 # With these each simulated rank calls its function in a process of its own.
 RANK = ("rank.c", "rank.h", "relay.h")
 LONGEST_SOURCE = 60_000  # characters
-LONGEST_RUN_S = 10.0
+LONGEST_RUN_S = 15.0
 # SimGrid's own clock at the end of a run, and how far it is from what climb.c says: ranks agree on a start, and end.
 CLOCK = re.compile(r"Simulated time: ([0-9.e+-]+) seconds")
 CLOCK_OPTIONS = ("--cfg=smpi/display-timing:yes", "--log=smpi_utils.thresh:info")
