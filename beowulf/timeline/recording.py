@@ -178,7 +178,7 @@ def launch(
 
 
 def details(folder: Path) -> dict[str, Any]:
-    """What is known of the run beside what its ranks wrote; empty where that is missing. LabError where it is damaged."""
+    """What is known of the run beside what its ranks wrote; empty where that is missing, LabError where damaged."""
     file = folder / DETAILS
     if not file.is_file():
         return {}

@@ -184,8 +184,8 @@ def test_a_newer_hand_in_that_cannot_be_graded_keeps_no_older_one_out(inbound: I
     assert (found.outcome, inbound.kept(ME)) == ("refused", "readable")
     assert any("The hand-in that was there before stays." in note for note in found.notes)
     # One that can be graded again takes its place.
-    inbound.put(ME, minutes=-1, text="mended")
-    assert (inbound.collect()[ME].outcome, inbound.kept(ME)) == ("updated", "mended")
+    inbound.put(ME, minutes=-1, text="fixed")
+    assert (inbound.collect()[ME].outcome, inbound.kept(ME)) == ("updated", "fixed")
 
 
 def test_what_is_no_hand_in_costs_nobody_else_theirs(inbound: Inbound) -> None:

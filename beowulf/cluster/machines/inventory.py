@@ -7,7 +7,8 @@
         node01: {ansible_host: 192.168.1.11}
 
 The first machine is the master. Groups below `children` may hold machines and variables too. What Ansible knows beyond
-that (patterns, templates, aliases, passwords) is refused with a sentence, so that Ansible and we never understand two things.
+that (patterns, templates, aliases, passwords) is refused with a sentence, so that Ansible and we never understand two
+things.
 """
 
 from __future__ import annotations
@@ -214,15 +215,14 @@ def _refuse_same(machines: list[Machine], where: str) -> None:
 
 
 class _Strict(yaml.SafeLoader):
-    """Reads plain data. Refuses a mapping that has a name twice, of which YAML would silently keep the last, and aliases,
-    with which a short text stands for gigabytes.
+    """Reads plain data. Refuses a mapping that has a name twice, of which YAML would silently keep the last, and
+    aliases, with which a short text stands for gigabytes.
     """
 
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
         if self.check_event(yaml.AliasEvent):
-            line = self.peek_event().start_mark.line + 1
             raise UsageError(
-                f"The inventory has an alias (line {line}).", "Write what it stands for."
+                f"The inventory has an alias (line {self.line + 1}).", "Write what it stands for."
             )
         return super().compose_node(parent, index)
 
