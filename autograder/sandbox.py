@@ -21,12 +21,13 @@ from beowulf import paths
 from beowulf.cluster.simulated.cluster import SMPIRUN
 from beowulf.desk import doctor
 from beowulf.errors import LabError
-from beowulf.labs.lab_09.stairs import BY_NAME, LONGEST_SOURCE, Outcome
+from beowulf.labs.lab_09.stairs import BY_NAME, LONGEST_SOURCE, STEPS, Outcome
 
 BWRAP = "bwrap"
 LONGEST_S = 65.0
-# SimGrid keeps the memory of all ranks in one process, and reserves a stack for each.
-MEMORY_BYTES, DISK_BYTES, ANSWER_BYTES, PROCESSES = 3 << 30, 256 << 20, 1_000_000, 40
+# SimGrid keeps what it sends in one process, and reserves a stack for each rank; rank.c limits each rank's own.
+MEMORY_BYTES, DISK_BYTES, ANSWER_BYTES = 3 << 30, 256 << 20, 1_000_000
+PROCESSES = 40 + max(step.ranks for step in STEPS)
 NOBODY = 65534
 # Root gives each box an account of its own, so that one learner's processes are not counted among another's. Accounts
 # of people are below.

@@ -5,6 +5,7 @@ Nothing is unpacked or copied here. A name in a zip is used as a path only after
 
 from __future__ import annotations
 
+import errno
 import fnmatch
 import os
 import re
@@ -24,6 +25,8 @@ from beowulf.errors import LabError, UsageError
 LEFT_OUT = (".ipynb_checkpoints", "__pycache__", "__MACOSX", "Thumbs.db", "*.pyc", ".*")
 LONGEST_PATH = 200
 ENCRYPTED = 0x1
+# What a learner may take for a zip, and is not unpacked here.
+NO_ZIP = (".tar", ".tgz", ".tbz", ".txz", ".gz", ".bz2", ".xz", ".zst", ".7z", ".rar")
 PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2)
 # Drive letters, streams and what else is no plain name somewhere.
 _STRANGE = re.compile(r"[\x00-\x1f\x7f\\:]")
@@ -82,10 +85,10 @@ def opened(place: Path, slug: str) -> Iterator[list[Archive]]:
             yield _sorted(_below_one_folder(in_zip(archive), slug), slug)
 
 
-def of_folder(folder: Path, sender: str) -> Archive:
-    """What is in the folder of one sender."""
+def of_folder(folder: Path, sender: str, owner: int | None = None) -> Archive:
+    """What is in the folder of one sender; of an `owner`, only that user's files can be read."""
     hand_in = Archive(sender)
-    for path, what in _in_folder(folder):
+    for path, what in _in_folder(folder, owner):
         if isinstance(what, Piece):
             hand_in.pieces.append(what)
         elif what:
@@ -96,7 +99,7 @@ def of_folder(folder: Path, sender: str) -> Archive:
 Entry = tuple[PurePosixPath, Piece | str]  # a place, and what is there or why it is left out
 
 
-def _in_folder(folder: Path) -> list[Entry]:
+def _in_folder(folder: Path, owner: int | None = None) -> list[Entry]:
     entries: list[Entry] = []
     for here, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not is_left_out(name))
@@ -113,16 +116,20 @@ def _in_folder(folder: Path) -> list[Entry]:
             else:
                 about = path.stat()
                 when = datetime.fromtimestamp(about.st_mtime, UTC)
-                piece = Piece(place / name, about.st_size, when, partial(_opened, path))
+                piece = Piece(place / name, about.st_size, when, partial(_opened, path, owner))
                 entries.append((place / name, piece))
         if not names and not folders and place.parts:
             entries.append((place, ""))  # an empty folder is a hand-in without a file
     return entries
 
 
-def _opened(path: Path) -> IO[bytes]:
-    # What has become a link since it was looked at is not followed.
-    return os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW), "rb")
+def _opened(path: Path, owner: int | None) -> IO[bytes]:
+    # What has become a link since it was looked at is not followed, or leads to nobody else's.
+    file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW), "rb")
+    if owner is not None and os.fstat(file.fileno()).st_uid != owner:
+        file.close()
+        raise PermissionError(errno.EPERM, f"{path.name} belongs to another user")
+    return file
 
 
 def in_zip(archive: zipfile.ZipFile) -> list[Entry]:
@@ -176,6 +183,11 @@ def is_left_out(name: str) -> bool:
     return any(fnmatch.fnmatch(name, pattern) for pattern in LEFT_OUT)
 
 
+def is_no_zip(name: str) -> bool:
+    """Whether a file of that name is an archive that is not unpacked, such as a .tar.gz."""
+    return PurePosixPath(name).suffix.lower() in NO_ZIP
+
+
 def _below_one_folder(entries: list[Entry], slug: str) -> list[Entry]:
     """Without the one folder round everything that a zip of a folder has."""
     tops = {path.parts[0] for path, _ in entries if path.parts}
@@ -224,8 +236,12 @@ def _sender(path: PurePosixPath, what: Piece | str) -> tuple[Archive | None, Pur
         whose = Archive(match["name"], match["number"], late=bool(match["late"]))
         return whose, PurePosixPath(match["rest"])
     # One file a learner, named as the learner.
-    stem, suffix = PurePosixPath(top).stem, PurePosixPath(top).suffix.lower()
-    return (Archive(stem) if suffix in (".zip", ".ipynb") else None), PurePosixPath(top)
+    named = PurePosixPath(top)
+    if is_no_zip(top):
+        while is_no_zip(named.name):
+            named = named.with_suffix("")
+        return Archive(named.name), PurePosixPath(top)
+    return (Archive(named.stem) if named.suffix.lower() in (".zip", ".ipynb") else None), named
 
 
 def _keep_only_lab(slug: str, hand_in: Archive) -> None:

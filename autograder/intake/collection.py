@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from nbgrader.exchange.default import ExchangeCollect
@@ -12,6 +13,7 @@ from autograder.course.course import Course
 from autograder.course.roster import Directory, fault_of_id
 from autograder.files import locked
 from autograder.intake import archives, exchange, inspection, log, submissions, times
+from autograder.intake.archives import Archive
 from autograder.intake.exchange import HandIn
 from autograder.intake.submissions import EXCHANGE, Collected, Wanted
 from beowulf.errors import LabError
@@ -105,7 +107,7 @@ def _must_have_owners(there: Mapping[str, list[HandIn]]) -> None:
 def _newest(
     course: Course, wanted: Wanted, learners: Directory, several: list[HandIn], older: bool
 ) -> Collected:
-    """Collect the newest of a learner's hand-ins that is believed, and say of each other one why it is not."""
+    """Collect the newest of a learner's hand-ins that is believed and can be graded; say of others why they are not."""
     chosen = several[-1]
     student, folder = chosen.student, course.folder / "submitted" / chosen.student / wanted.slug
     notes = [
@@ -124,23 +126,31 @@ def _newest(
     if chosen.changed:
         at = f"{chosen.changed:%Y-%m-%d %H:%M} UTC, after the time it was handed in"
         notes.append(f"Its folder in the exchange was changed at {at}.")
+    believed = [
+        each for each in reversed(several) if (each.fault, each.ahead) == ("", chosen.ahead)
+    ]
     before = submissions.timestamp(folder)
-    if before and chosen.when <= before and not older:
+    if before and not older and not submissions.faults_of(folder, wanted):
+        believed = [each for each in believed if each.when > before]
+    if before and not believed:
         was = _as_it_was(course, wanted, student)
         if chosen.when < before:
             notes.append(submissions.older_note(chosen.when, before))
         return Collected(student, was.outcome, [*notes, *was.notes])
-    hand_in = archives.of_folder(chosen.folder, student)
-    hand_in.pieces = [each for each in hand_in.pieces if each.path.name != submissions.TIMESTAMP]
-    return submissions.take(
-        hand_in,
-        Collected(student, "refused", notes),
-        wanted,
-        course.folder / "submitted",
-        older=older,
-        known=chosen.when,
-        by=EXCHANGE,
+    owner = exchange.owner(course, student)
+    candidates = [(_archive(each, owner), each.when) for each in believed]
+    submitted = course.folder / "submitted"
+    collected = submissions.take_newest(
+        student, candidates, wanted, submitted, older=older, by=EXCHANGE
     )
+    return replace(collected, sender="", notes=[*notes, *collected.notes])
+
+
+def _archive(each: HandIn, owner: int | None) -> Archive:
+    """What is in a folder of the exchange, under the folder's name."""
+    hand_in = archives.of_folder(each.folder, each.folder.name, owner)
+    hand_in.pieces = [piece for piece in hand_in.pieces if piece.path.name != submissions.TIMESTAMP]
+    return hand_in
 
 
 def _as_it_was(course: Course, wanted: Wanted, student: str) -> Collected:

@@ -15,6 +15,7 @@ from nbformat import NotebookNode
 from autograder import evidence
 from autograder.evidence import invented, record_files, shared_records, variants
 from autograder.evidence.record_files import ANSWERS, RECORDS
+from autograder.intake import archives
 from autograder.text import shortened
 from beowulf import paths
 from beowulf.course import lab_file
@@ -66,9 +67,12 @@ def read(path: Path) -> NotebookNode:
 
 def _cells(path: Path) -> list[dict[str, Any]]:
     if not path.is_file() or path.is_symlink():
-        others = sorted(each.name for each in path.parent.glob("*.ipynb"))
-        there = f"; there is {', '.join(others)}" if others else ""
-        raise HandInError(f"There is no notebook {path.name} in the submission{there}.")
+        names = sorted(each.name for each in path.parent.glob("*"))
+        packed = [name for name in names if archives.is_no_zip(name)]
+        others = [name for name in names if name.endswith(".ipynb")] + packed
+        there = f"; there is {', '.join(others[:5])}" if others else ""
+        hint = " Only a zip is unpacked: hand in the folder, or a zip of it." if packed else ""
+        raise HandInError(f"There is no notebook {path.name} in the submission{there}.{hint}")
     if path.stat().st_size > LARGEST_NOTEBOOK_BYTES:
         raise HandInError(f"{path.name} has more than {LARGEST_NOTEBOOK_BYTES // 10**6} MB.")
     text = path.read_bytes()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import zipfile
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from filecmp import cmp
@@ -37,7 +37,7 @@ class Collected:
     """What became of one hand-in: new, updated, unchanged, refused or unknown; `notes` explain it.
 
     An unknown one has no `student`: its `sender` is not on the roster. A refused one that cannot be read is in its
-    place all the same, unless one that can be read was there before. Times are as in a timestamp.txt.
+    place all the same, unless there is one that can be read. Times are as in a timestamp.txt.
     """
 
     student: str
@@ -71,8 +71,8 @@ def collect(
 ) -> Iterator[Collected]:
     """Put what is in a folder or a zip to SUBMITTED/STUDENT/SLUG/, one hand-in at a time.
 
-    `times` are those of an LMS' own table, by student. A newer hand-in replaces an older one. With `older`, an older
-    hand-in replaces a newer one, too. One that is refused does not stop the others.
+    `times` are those of an LMS' own table, by student. A newer hand-in replaces an older one, if it can be graded. With
+    `older`, an older hand-in replaces a newer one, too. One that is refused does not stop the others.
     """
     with archives.opened(place, wanted.slug) as hand_ins:
         of_students: dict[str, list[Archive]] = {}
@@ -84,43 +84,47 @@ def collect(
                 notes = [f"Not taken in: {why}.", *hand_in.notes]
                 yield Collected("", "unknown", notes, hand_in.sender)
         for student, several in sorted(of_students.items()):
-            hand_in, notes = _newest(several)
-            sender = hand_in.sender if hand_in.sender != student else ""
-            collected = Collected(student, "refused", notes, sender, late=hand_in.late)
-            when = (times or {}).get(student)
-            yield take(hand_in, collected, wanted, submitted, older=older, known=when)
+            several.sort(key=lambda each: each.changed, reverse=True)
+            # A table has the time of the newest.
+            known = [(times or {}).get(student), *(None for _ in several[1:])]
+            candidates = list(zip(several, known, strict=True))
+            yield take_newest(student, candidates, wanted, submitted, older=older)
 
 
-def take(
-    hand_in: Archive,
-    collected: Collected,
+def take_newest(
+    student: str,
+    candidates: Sequence[tuple[Archive, datetime | None]],
     wanted: Wanted,
     submitted: Path,
     *,
     older: bool = False,
-    known: datetime | None = None,
     by: str = TABLE,
 ) -> Collected:
-    """Put one hand-in into its place; what became of it, with notes added to those of `collected`.
+    """Put the newest of a learner's hand-ins that can be graded into its place, or the newest where none can.
 
-    `known` is when it was handed in, `by` the exchange or a table; without it, its files say when.
+    The newest is first. With each is when it was handed in, `by` the exchange or a table; without, its files say when.
     """
-    collected.notes.extend(hand_in.notes)
-    try:
-        return _take(hand_in, collected, wanted, submitted, older, known, by)
-    except HandInError as problem:
-        collected.notes.append(problem.message)
-    except OSError as problem:
-        collected.notes.append(f"It cannot be copied: {problem.strerror or problem}.")
-    return collected
-
-
-def _newest(several: list[Archive]) -> tuple[Archive, list[str]]:
-    if len(several) == 1:
-        return several[0], []
-    chosen = max(several, key=lambda each: each.changed)
-    others = ", ".join(f"“{each.sender}”" for each in several if each is not chosen)
-    return chosen, [f"“{chosen.sender}” is the newest of {len(several)}; left out: {others}."]
+    newest, *others = [hand_in for hand_in, _ in candidates]
+    passed: list[str] = []
+    # Where none can be graded, the newest once more.
+    tried = [(each, False) for each in candidates] if len(candidates) > 1 else []
+    for (hand_in, known), last in [*tried, (candidates[0], True)]:
+        sender = hand_in.sender if hand_in.sender != student else ""
+        collected = Collected(student, "refused", [*hand_in.notes], sender, late=hand_in.late)
+        try:
+            collected = _take(hand_in, collected, wanted, submitted, older, known, by, last)
+        except HandInError as problem:
+            collected.notes.append(problem.message)
+        except OSError as problem:
+            collected.notes.append(f"It cannot be copied: {problem.strerror or problem}.")
+        if collected.outcome != "refused" or last:
+            break
+        passed.append(f"“{hand_in.sender}” is newer, and left out: {' '.join(collected.notes)}")
+    if others and by != EXCHANGE and (last or not passed):
+        left_out = ", ".join(f"“{each.sender}”" for each in others)
+        about = f"“{newest.sender}” is the newest of {len(candidates)}; left out: {left_out}."
+        passed = [about]
+    return replace(collected, notes=[*passed, *collected.notes])
 
 
 def _take(
@@ -131,8 +135,12 @@ def _take(
     older: bool,
     known: datetime | None,
     by: str,
+    last: bool,
 ) -> Collected:
-    """Put a hand-in into its place, and add notes on it; returns what became of it."""
+    """Put a hand-in into its place, and add notes on it; returns what became of it.
+
+    One that cannot be graded gets there only where it is the `last` that there is.
+    """
     student, notes = collected.student, collected.notes
     place = submitted / student / wanted.slug
     fresh, old = (place.with_name(f".{place.name}.{what}") for what in ("new", "old"))
@@ -147,8 +155,11 @@ def _take(
             raise HandInError("There is no file in it.")
         notes += tidy(fresh, wanted)
         outcome, about = looked_at(fresh, student, wanted)
-        if outcome == "refused" and place.is_dir() and not faults_of(place, wanted):
+        is_good = place.is_dir() and not faults_of(place, wanted)
+        if outcome == "refused" and is_good:
             raise HandInError(f"{about[0]} The hand-in that was there before stays.")
+        if outcome == "refused" and not last:
+            raise HandInError(about[0])
         now, before = datetime.now(UTC), timestamp(place)
         when = min(known or hand_in.changed, now)
         if by != EXCHANGE:
@@ -160,7 +171,7 @@ def _take(
         if place.is_dir() and _same(fresh, place):
             notes += about
             return replace(collected, outcome=outcome)
-        if before and when < before and not older:
+        if before and when < before and not older and (is_good or outcome == "refused"):
             notes[:] = [older_note(when, before), *looked_at(place, student, wanted)[1]]
             return Collected(student, "unchanged", notes, collected.sender)
         notes += about

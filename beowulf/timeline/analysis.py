@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from beowulf.errors import plain
 from beowulf.timeline import clock, matching, recording, run_packets, trace
 from beowulf.timeline import critical_path as paths
 from beowulf.timeline import waits as reasons
@@ -81,7 +82,7 @@ class Analysis:
         return [
             *self.trace.warnings,
             *filter(None, doubts),
-            *captured.get("warnings", ()),
+            *(plain(str(each)) for each in captured.get("warnings", ())),
             *(self.wire.warnings if self.wire else ()),
         ]
 

@@ -19,12 +19,14 @@ from typing import Any
 from beowulf import mpi, paths
 from beowulf.cluster import Cluster
 from beowulf.cluster.common.hydra import EAGER_LIMIT
-from beowulf.errors import LabError
+from beowulf.errors import LabError, plain
 from beowulf.timeline.trace import FILE
 
 SOURCE = Path(__file__).with_name("recorder.c")
 DETAILS, CAPTURE = "trace.json", "wire.pcapng"
 SHIPPED_EAGER_BYTES = 131072
+# Of what is in DETAILS.
+KINDS = {"program": str, "cluster": dict, "capture": dict, "eager_bytes": int, "stopped_ns": int}
 LONGEST_FETCH_S = 300.0
 # Behind what the cluster's mpiexec preloads already, and for the program alone, not for this shell.
 PRELOAD = 'library=$1; shift; LD_PRELOAD="${LD_PRELOAD:+$LD_PRELOAD:}$library" exec "$@"'
@@ -176,7 +178,17 @@ def launch(
 
 
 def details(folder: Path) -> dict[str, Any]:
-    """What is known of the run beside what its ranks wrote; empty where that is missing."""
+    """What is known of the run beside what its ranks wrote; empty where that is missing, LabError where damaged."""
     file = folder / DETAILS
-    known: dict[str, Any] = json.loads(file.read_text()) if file.is_file() else {}
-    return known
+    if not file.is_file():
+        return {}
+    try:
+        known = json.loads(file.read_bytes())
+        wrong = [
+            name for name, kind in KINDS.items() if not isinstance(known.get(name, kind()), kind)
+        ]
+    except (ValueError, AttributeError, RecursionError):
+        wrong = ["no JSON object"]
+    if wrong:
+        raise LabError(f"{file} is damaged, or was edited ({wrong[0]}).", "Record again.")
+    return {**known, "program": plain(known.get("program", ""))}

@@ -15,7 +15,9 @@ from beowulf.errors import LabError
 MAGIC = b"BEOTRACE"
 VERSION = 1
 FILE = re.compile(r"rank-(\d+)\.trace")
+MOST_NAMED = 20  # ranks in a warning
 NOBODY, UNKNOWN = -1, -3  # in place of a partner
+MOST_RANKS, LATEST_NS = 1 << 16, 1 << 61  # of a run; a trace may come from elsewhere
 SENDS, RECEIVES, COMPLETES, COLLECTIVE, PART, MARK, FAILED, WAITS, MATCHES = (
     1 << bit for bit in range(9)
 )
@@ -165,12 +167,18 @@ def read(folder: Path, *, stopped_ns: int = 0) -> Trace:
             "`beowulf run --trace PROGRAM` records one. Is it an MPI program?",
         )
     ranks = tuple(read_rank(path) for _, path in files)
+    if any(
+        (each.rank, each.ranks) != (n, ranks[0].ranks)
+        for (n, _), each in zip(files, ranks, strict=True)
+    ):
+        raise LabError(f"The files in {folder} are not of the ranks of one run.", "Record again.")
     last_ns = max(stopped_ns, *(each.ended_ns for each in ranks))
     ranks = tuple(_with_unended(each, last_ns) for each in ranks)
     warnings = [warning for each in ranks for warning in each.warnings]
     missing = sorted(set(range(ranks[0].ranks)) - {each.rank for each in ranks})
     if missing:
-        names = ", ".join(map(str, missing))
+        more = f" and {len(missing) - MOST_NAMED:,} more" if len(missing) > MOST_NAMED else ""
+        names = ", ".join(map(str, missing[:MOST_NAMED])) + more
         warnings.insert(0, f"Nothing was recorded of rank {names}: it ended before MPI_Init did.")
     return Trace(ranks, folder, tuple(warnings))
 
@@ -213,6 +221,11 @@ def read_rank(path: Path) -> RankTrace:
             )
         ended = latest
     names = [_text(name) for name in head["calls"][: int(head["call_count"])]]
+    unended = _unended(head["now"]) if head["now"]["call"] and not head["finished"] else None
+    if not _can_be(head, events, len(names)) or not _can_be(head, unended, len(names)):
+        raise LabError(
+            f"{path} holds what no run leaves: it is damaged, or was edited.", "Record again."
+        )
     left_out = int(head["left_out"])
     if left_out:
         since = (int(head["left_out_since_ns"]) - began) / 1e9
@@ -240,8 +253,23 @@ def read_rank(path: Path) -> RankTrace:
         left_out,
         int(head["left_out_since_ns"]),
         tuple(warnings),
-        _unended(head["now"]) if head["now"]["call"] and not head["finished"] else None,
+        unended,
     )
+
+
+def _can_be(head: Any, events: Events | None, calls: int) -> bool:
+    """Whether a rank can have done this: ranks, calls and times that there are."""
+    ranks = int(head["ranks"])
+    moments = [int(head[name]) for name in ("began_ns", "ended_ns", "left_out_since_ns")]
+    if not 0 <= head["rank"] < ranks <= MOST_RANKS or not all(0 <= t < LATEST_NS for t in moments):
+        return False
+    if events is None:
+        return True
+    began, ended = events["began_ns"], events["ended_ns"]
+    unended = (events["flags"] & UNENDED) != 0
+    fits = (events["call"] < calls) & (events["partner"] >= UNKNOWN) & (events["partner"] < ranks)
+    in_time = (began >= 0) & (unended | (began <= ended)) & (ended < LATEST_NS)
+    return bool((fits & in_time).all())
 
 
 def _unended(now: Any) -> Events:

@@ -354,6 +354,34 @@ def test_of_two_hand_ins_of_one_learner_the_newest_counts(tmp_path: Path) -> Non
     assert "“One Tree” is the newest of 2; left out: “ab12”." in found.notes
 
 
+def test_a_newer_hand_in_that_cannot_be_graded_keeps_no_older_one_out(tmp_path: Path) -> None:
+    handed_in(tmp_path, "readable", 1_700_000_000, "One Tree")
+    put(tmp_path, {f"ab12/{NAME}": b"{"})
+    (found,) = collected(tmp_path, {}).values()
+    assert (found.outcome, found.sender) == ("new", "One Tree")
+    assert found.handed_in.startswith("2023-11-14")
+    assert found.notes[0].startswith("“ab12” is newer, and left out: validation.ipynb is not")
+    assert taken(tmp_path / "to", "ab12") == {NAME: notebook(source="readable")}
+    (found,) = collected(tmp_path, {}).values()
+    assert found.outcome == "unchanged"
+    # Nor does one that was collected before, when there was none that can be read.
+    later = tmp_path / "later"
+    assert outcomes(collect(put(tmp_path / "first", {f"ab12/{NAME}": b"{"}), later)) == {
+        "ab12": "refused"
+    }
+    assert taken(later, "ab12") == {NAME: b"{"}
+    assert outcomes(collect(tmp_path / "in", later)) == {"ab12": "updated"}
+    assert taken(later, "ab12") == {NAME: notebook(source="readable")}
+
+
+@pytest.mark.parametrize("name", ["ab12.tar.gz", "ab12/my work.7z", "ab12.TGZ"])
+def test_an_archive_that_is_no_zip_is_refused_with_a_sentence(tmp_path: Path, name: str) -> None:
+    found = collected(tmp_path, {name: b"packed", f"cd34/{NAME}": notebook()})
+    assert outcomes(found) == {"ab12": "refused", "cd34": "new"}
+    (said,) = (note for note in found["ab12"].notes if "There is no notebook" in note)
+    assert f"; there is {Path(name).name}. Only a zip is unpacked" in said
+
+
 def test_a_collection_that_was_stopped_between_two_steps_loses_nothing(tmp_path: Path) -> None:
     collected(tmp_path, {f"ab12/{NAME}": notebook()})
     kept = tmp_path / "to" / "ab12" / SLUG

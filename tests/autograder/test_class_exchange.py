@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from autograder.course.course import Course
-from autograder.intake import collection, exchange, submissions
+from autograder.intake import archives, collection, exchange, submissions
 from autograder.intake.submissions import EXCHANGE, Collected
 from beowulf.errors import LabError
 from tests.gold import hand_in as hands
@@ -171,6 +171,23 @@ def test_a_time_that_is_still_to_come_is_reported_and_loses_against_one_of_now(
     assert any(note.startswith(f"{said}, and is left out") for note in found.notes)
 
 
+def test_a_newer_hand_in_that_cannot_be_graded_keeps_no_older_one_out(inbound: Inbound) -> None:
+    inbound.put(ME, minutes=-60, text="oldest")
+    readable = inbound.put(ME, minutes=-30, text="readable")
+    broken = inbound.put(ME, minutes=-10, text="broken")
+    (broken / "validation.ipynb").write_text("{")
+    found = inbound.collect()[ME]
+    assert (found.outcome, found.by, inbound.kept(ME)) == ("new", EXCHANGE, "readable")
+    assert submissions.as_time(found.handed_in) == submissions.timestamp(readable)
+    assert any(note.startswith(f"“{broken.name}” is newer, and left out: ") for note in found.notes)
+    found = inbound.collect()[ME]
+    assert (found.outcome, inbound.kept(ME)) == ("refused", "readable")
+    assert any("The hand-in that was there before stays." in note for note in found.notes)
+    # One that can be graded again takes its place.
+    inbound.put(ME, minutes=-1, text="fixed")
+    assert (inbound.collect()[ME].outcome, inbound.kept(ME)) == ("updated", "fixed")
+
+
 def test_what_is_no_hand_in_costs_nobody_else_theirs(inbound: Inbound) -> None:
     now, place = submissions.as_stamp(datetime.now(UTC)), inbound.folder
     honest = inbound.put(ME)
@@ -198,6 +215,20 @@ def test_a_link_to_the_instructors_files_is_left_out(inbound: Inbound) -> None:
     assert {f"{name} is a link and is left out." for name in ("key.txt", "all")} <= set(found.notes)
     place = inbound.course.folder / "submitted" / ME / SLUG
     assert not {"key.txt", "all"} & {path.name for path in place.iterdir()}
+
+
+def test_a_folder_that_becomes_a_link_while_it_is_collected_leads_to_nobody_elses(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "records").mkdir()
+    (tmp_path / "records" / "x.json").write_text("{}")
+    for owner, may in ((os.getuid(), True), (os.getuid() + 1, False), (None, True)):
+        (piece,) = archives.of_folder(tmp_path, "ab12", owner).pieces
+        if may:
+            piece.open().close()
+        else:
+            with pytest.raises(PermissionError, match="belongs to another user"):
+                piece.open()
 
 
 def test_a_file_that_is_changed_after_its_time_is_reported(

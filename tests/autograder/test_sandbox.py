@@ -121,6 +121,7 @@ def test_sources_share_the_time_and_what_takes_longer_is_ended(
     simulator = sandbox.Simulator(0.2)
     assert simulator("int a;")["naive"].why == "compiling and simulating took too long"
     assert simulator.left_s == 0
+    assert simulator("int b;") == simulator("int a;")
 
 
 @pytest.mark.parametrize(

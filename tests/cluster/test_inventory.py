@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from beowulf import paths
@@ -53,6 +55,12 @@ def test_the_addresses_in_the_cluster_may_be_others_than_that_for_logins(
     assert (first.second, other.second) == (second, "")
 
 
+def test_a_file_that_is_far_too_long_for_an_inventory_is_not_read(tmp_path: Path) -> None:
+    (tmp_path / "pcs.yml").write_text("#" * (inventory.LARGEST_BYTES + 1))
+    with pytest.raises(UsageError, match="more than 1 MB"):
+        inventory.read(tmp_path / "pcs.yml")
+
+
 def test_the_example_is_an_inventory_of_four_machines() -> None:
     machines = inventory.read(paths.root() / "cluster_setup" / "inventory.example.yml")
     assert [machine.name for machine in machines] == ["node00", "node01", "node02", "node03"]
@@ -76,6 +84,18 @@ def test_the_example_is_an_inventory_of_four_machines() -> None:
         ("all: [node00, node01]", "where hosts, vars and children are expected"),
         ("all: {hosts: {node00", "is not YAML"),
         ("node00 ansible_host=192.168.1.10\n", "where groups are expected"),
+        (
+            TWO.replace("ada", '"ada\\n  ProxyCommand id"'),
+            r"ansible_user is 'ada\n  ProxyCommand id'",
+        ),
+        (TWO.replace("192.168.1.11", "-oProxyCommand=id"), "cannot be one for ssh"),
+        (TWO.replace("ansible_port: 2222", 'ansible_ssh_common_args: "\'"'), "arguments for ssh"),
+        (TWO.replace("vars:", "vars: &a").replace("node00:", "node00: *a #"), "an alias (line 5)"),
+        (TWO.replace("ada", "2026-13-45"), "is not YAML: month must be"),
+        (TWO + "    [node02]: {}\n", "a name that is no text (line 7)"),
+        ("a: " + "[" * 5_000 + "]" * 5_000, "is nested too deeply"),
+        ("a: " * 5_000, "is not YAML"),
+        (TWO.replace("2222", "x" * 5_000), f"'{'x' * 59}…, which is no port"),
     ],
 )
 def test_what_cannot_be_an_inventory_is_refused_with_a_sentence(text: str, said: str) -> None:

@@ -13,11 +13,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from beowulf import mpi
 from beowulf.errors import LabError
-from beowulf.timeline import analysis, matching, trace
+from beowulf.timeline import analysis, matching, recording, trace
 from beowulf.timeline.trace import MARK, PART
 
 if TYPE_CHECKING:
@@ -198,6 +199,62 @@ def test_a_file_cut_short_is_read_as_far_as_it_goes(
         found = trace.read(folder)
         assert "The trace of rank 1 is cut short" in " ".join(found.warnings)
         assert found.ranks[1].events.size == whole - lost
+
+
+def written(folder: Path, rank: int = 0, events: int = 1, **odd: int) -> Path:
+    """A file as the recorder writes it, with one call; `odd` are values of its head or of its events."""
+    head, event = np.zeros(1, trace.HEAD), np.zeros(events, trace.EVENT)
+    head["magic"], head["version"], head["finished"] = trace.MAGIC, trace.VERSION, 1
+    head["head_bytes"], head["event_bytes"] = trace.HEAD.itemsize, trace.EVENT.itemsize
+    head["rank"], head["ranks"], head["events"], head["call_count"] = rank, 2, events, 1
+    head["ended_ns"] = event["ended_ns"] = 10
+    head["calls"][0][0] = b"MPI_Barrier"
+    for name, value in odd.items():
+        (event if name in trace.EVENT.names else head)[name] = value
+    folder.mkdir(exist_ok=True)
+    (folder / f"rank-{rank}.trace").write_bytes(head.tobytes() + event.tobytes())
+    return folder
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        *({"ranks": each} for each in (2**31 - 1, 0, -1, trace.MOST_RANKS + 1)),
+        {"rank": 2},
+        *({"call": 1}, {"partner": 2}, {"partner": -4}, {"began_ns": -1}, {"ended_ns": 2**62}),
+    ],
+    ids=str,
+)
+def test_a_file_from_elsewhere_with_what_no_run_leaves_is_refused(
+    odd: dict[str, int], tmp_path: Path
+) -> None:
+    folder = written(tmp_path / "trace")
+    assert trace.read(folder).ranks[0].events.size == 1
+    written(folder, **odd)
+    with pytest.raises(LabError, match="holds what no run leaves"):
+        trace.read(folder)
+
+
+def test_files_of_two_runs_are_not_read_as_one_and_many_missing_ranks_are_counted(
+    tmp_path: Path,
+) -> None:
+    folder = written(tmp_path / "trace", ranks=60_000)
+    (warning,) = trace.read(folder).warnings
+    assert "of rank 1, 2, " in warning
+    assert "and 59,979 more" in warning
+    written(folder, rank=1)
+    with pytest.raises(LabError, match="not of the ranks of one run"):
+        trace.read(folder)
+
+
+@pytest.mark.parametrize("text", ["[" * 5_000, "[]", '{"cluster": 3}', '{"stopped_ns": "now"}'])
+def test_details_from_elsewhere_that_are_none_are_refused(text: str, tmp_path: Path) -> None:
+    folder = written(tmp_path / "trace")
+    (folder / recording.DETAILS).write_text(text)
+    with pytest.raises(LabError, match="is damaged, or was edited"):
+        analysis.read(folder)
+    (folder / recording.DETAILS).write_text('{"program": "a\\u001b[2Jb"}')
+    assert analysis.read(folder).program == "a [2Jb"
 
 
 def test_the_calls_are_those_that_lab_03s_profile_counts(record: Recorded) -> None:

@@ -7,7 +7,8 @@
         node01: {ansible_host: 192.168.1.11}
 
 The first machine is the master. Groups below `children` may hold machines and variables too. What Ansible knows beyond
-that (patterns, templates, passwords) is refused with a sentence, so that Ansible and we never understand two things.
+that (patterns, templates, aliases, passwords) is refused with a sentence, so that Ansible and we never understand two
+things.
 """
 
 from __future__ import annotations
@@ -27,7 +28,10 @@ from beowulf.cluster.common.config import RATES
 from beowulf.errors import UsageError
 
 FEWEST, MOST = 2, 64
+LARGEST_BYTES, LONGEST_SHOWN = 1_000_000, 60
 NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
+# What ssh's settings, in which each has a line, can hold: a user or a host, and the file of a key.
+WORD, LINE = re.compile(r"[^\s\x00-\x1f\"-][^\s\x00-\x1f\"]*"), re.compile(r"[^\x00-\x1f\"]+")
 SECRETS = ("ansible_password", "ansible_ssh_pass", "ansible_become_password", "ansible_become_pass")
 OWN, SECOND = "beowulf_address", "beowulf_second"  # addresses in the cluster
 # The other settings; docs/clusters.md explains each. Ansible itself would not mind a misspelt one.
@@ -59,17 +63,22 @@ class Machine:
 
 def read(path: Path) -> list[Machine]:
     """The machines of an inventory, the master first; UsageError for what cannot be one."""
-    return parse(path.read_text(errors="replace"), str(path))
+    with path.open("rb") as file:
+        content = file.read(LARGEST_BYTES + 1)
+    if len(content) > LARGEST_BYTES:
+        raise UsageError(f"{path} has more than {LARGEST_BYTES // 10**6} MB.", EXAMPLE)
+    return parse(content.decode(errors="replace"), str(path))
 
 
 def parse(text: str, where: str = "the inventory") -> list[Machine]:
     """The machines of an inventory's text; `where` names it in sentences."""
     try:
         groups = yaml.load(text, Loader=_Strict)
-    except yaml.YAMLError as error:
-        raise UsageError(
-            f"{where} is not YAML: {' '.join(str(error).split())}.", EXAMPLE
-        ) from error
+    except RecursionError:
+        raise UsageError(f"{where} is nested too deeply.", EXAMPLE) from None
+    except (yaml.YAMLError, ValueError) as error:  # the latter of a day or a number that is none
+        why = shortened(" ".join(str(error).split()), 300)
+        raise UsageError(f"{where} is not YAML: {why}.", EXAMPLE) from None
     settings_by_name: dict[str, dict[str, Any]] = {}
     for name, settings in _hosts(groups, {}, where):
         settings_by_name[name] = {**settings_by_name.get(name, {}), **settings}
@@ -88,15 +97,16 @@ def _hosts(
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Every machine with its variables: those of its groups, the innermost first, and its own."""
     for group, inside in _mapping(groups, f"{where}", "groups").items():
-        inside = _mapping(inside, f"{where}, group {group},", "hosts, vars and children")
-        if unknown := sorted(set(map(str, inside)) - {"hosts", "vars", "children"}):
+        at = f"{where}, group {quoted(group)}"
+        inside = _mapping(inside, f"{at},", "hosts, vars and children")
+        if unknown := sorted(set(inside) - {"hosts", "vars", "children"}):
             raise UsageError(
-                f"{where}, group {group}, has {unknown[0]!r}, which no inventory knows.",
+                f"{at}, has {quoted(unknown[0])}, which no inventory knows.",
                 "A group holds hosts, vars and children.",
             )
-        settings = {**inherited, **_mapping(inside.get("vars"), f"{where}, {group}: vars", "names")}
-        for name, own in _mapping(inside.get("hosts"), f"{where}, {group}: hosts", "names").items():
-            yield str(name), {**settings, **_mapping(own, f"{where}, {name}", "variables")}
+        settings = {**inherited, **_mapping(inside.get("vars"), f"{at}: vars", "names")}
+        for name, own in _mapping(inside.get("hosts"), f"{at}: hosts", "names").items():
+            yield name, {**settings, **_mapping(own, f"{where}, {quoted(name)}", "variables")}
         yield from _hosts(inside.get("children"), settings, where)
 
 
@@ -104,14 +114,24 @@ def _mapping(value: object, where: str, of: str) -> dict[str, Any]:
     if value is None:
         return {}
     if not isinstance(value, dict):
-        raise UsageError(f"{where} holds {value!r} where {of} are expected.", EXAMPLE)
-    return value
+        raise UsageError(f"{where} holds {quoted(value)} where {of} are expected.", EXAMPLE)
+    return {str(name): each for name, each in value.items()}
+
+
+def quoted(value: object) -> str:
+    """A value of the inventory in a sentence, on one line and not long."""
+    return shortened(repr(value))
+
+
+def shortened(text: str, longest: int = LONGEST_SHOWN) -> str:
+    """At most so many letters of a text."""
+    return text if len(text) <= longest else f"{text[:longest]}…"
 
 
 def _machine(name: str, settings: Mapping[str, Any], where: str) -> Machine:
     if not NAME.fullmatch(name):
         raise UsageError(
-            f"{where} has the machine {name!r}, which is no name for one.",
+            f"{where} has the machine {quoted(name)}, which is no name for one.",
             "A name has small letters, digits and hyphens, such as node00.",
         )
     for setting in SECRETS:
@@ -123,18 +143,18 @@ def _machine(name: str, settings: Mapping[str, Any], where: str) -> Machine:
     for setting, value in settings.items():
         if setting.startswith(("ansible_", "beowulf_")) and "{{" in str(value):
             raise UsageError(
-                f"{where}, {name}: {setting} is a template.", "Write what it stands for."
+                f"{where}, {name}: {quoted(setting)} is a template.", "Write what it stands for."
             )
         if setting.startswith("beowulf_") and setting not in WISHES:
             near = difflib.get_close_matches(setting, WISHES, 1)
             raise UsageError(
-                f"{where}, {name}: {setting} is not a setting.",
+                f"{where}, {name}: {quoted(setting)} is not a setting.",
                 f"Perhaps you mean {near[0]}." if near else "docs/clusters.md has what can be.",
             )
     rate = settings.get("beowulf_rate", False)
     if rate and rate not in RATES:  # YAML takes a bare `off` for no
         raise UsageError(
-            f"{where}, {name}: beowulf_rate is {rate!r}; it is one of {', '.join(RATES)}."
+            f"{where}, {name}: beowulf_rate is {quoted(rate)}; it is one of {', '.join(RATES)}."
         )
     host = str(settings.get("ansible_host", name))
     own, second = (_address(settings, each, f"{where}, {name}") for each in (OWN, SECOND))
@@ -142,14 +162,28 @@ def _machine(name: str, settings: Mapping[str, Any], where: str) -> Machine:
     key = str(settings.get("ansible_ssh_private_key_file", ""))
     port = settings.get("ansible_port", 22)
     if not isinstance(port, int) or not 1 <= port <= 65535:
-        raise UsageError(f"{where}, {name}: ansible_port is {port!r}, which is no port.")
+        raise UsageError(f"{where}, {name}: ansible_port is {quoted(port)}, which is no port.")
+    user = str(settings.get("ansible_user", ""))
+    for setting, text, form in (
+        ("ansible_host", host, WORD),
+        ("ansible_user", user, WORD),
+        ("ansible_ssh_private_key_file", key, LINE),
+    ):
+        if text and not form.fullmatch(text):
+            raise UsageError(
+                f"{where}, {name}: {setting} is {quoted(text)}, which cannot be one for ssh."
+            )
+    try:
+        options = shlex.split(more)
+    except ValueError as error:
+        raise UsageError(f"{where}, {name}: {error} in the arguments for ssh.") from None
     return Machine(
         name=name,
         host=host,
         port=port,
-        user=str(settings.get("ansible_user", "")),
+        user=user,
         key=str(Path(key).expanduser()) if key else "",
-        options=tuple(shlex.split(more)),
+        options=tuple(options),
         address=own or (host if _is_address(host) and not host.startswith("127.") else ""),
         second=second,
     )
@@ -158,7 +192,7 @@ def _machine(name: str, settings: Mapping[str, Any], where: str) -> Machine:
 def _address(settings: Mapping[str, Any], name: str, where: str) -> str:
     text = str(settings.get(name, ""))
     if text and not _is_address(text):
-        raise UsageError(f"{where}: {name} is {text!r}, which is no IPv4 address.")
+        raise UsageError(f"{where}: {name} is {quoted(text)}, which is no IPv4 address.")
     return text
 
 
@@ -181,13 +215,24 @@ def _refuse_same(machines: list[Machine], where: str) -> None:
 
 
 class _Strict(yaml.SafeLoader):
-    """Reads plain data, and refuses a mapping that has a name twice: YAML would silently keep the last."""
+    """Reads plain data. Refuses a mapping that has a name twice, of which YAML would silently keep the last, and
+    aliases, with which a short text stands for gigabytes.
+    """
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            raise UsageError(
+                f"The inventory has an alias (line {self.line + 1}).", "Write what it stands for."
+            )
+        return super().compose_node(parent, index)
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         names: set[str] = set()
         for key, _ in node.value:
+            line = key.start_mark.line + 1
+            if not isinstance(key, yaml.ScalarNode):
+                raise UsageError(f"The inventory has a name that is no text (line {line}).")
             if key.value in names:
-                line = key.start_mark.line + 1
-                raise UsageError(f"The inventory names {key.value} twice (line {line}).")
+                raise UsageError(f"The inventory names {shortened(key.value)} twice (line {line}).")
             names.add(key.value)
         return super().construct_mapping(node, deep)

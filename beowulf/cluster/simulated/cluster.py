@@ -99,6 +99,13 @@ def refuse_without_simgrid() -> None:
         )
 
 
+def headers() -> list[Path]:
+    """The folders with SimGrid's mpi.h and what it includes."""
+    refuse_without_simgrid()
+    include = Path(str(shutil.which(SMPIRUN))).resolve().parent.parent / "include"
+    return [include, include / "smpi"]
+
+
 def _lay_out(platform: Platform, folder: Path) -> None:
     """The files that a program is started with."""
     bin_folder = folder / "bin"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from beowulf.errors import LabError
@@ -37,7 +37,7 @@ CALLS = ("R_X86_64_PLT32", "R_AARCH64_CALL26", "R_AARCH64_JUMP26")
 RELOCATION = re.compile(r"^[0-9a-f]+\s+[0-9a-f]+\s+(R_\w+)\s+[0-9a-f]+\s+(\w+)", re.M)
 
 
-def assembled(text: Path, part: Path, functions: Iterable[str]) -> Path:
+def assembled(text: Path, part: Path, functions: Collection[str]) -> Path:
     """The functions as an object that has no other name than theirs; LabError where they are no plain C.
 
     `text` is the compiler's, with FLAGS.
@@ -68,7 +68,19 @@ def assembled(text: Path, part: Path, functions: Iterable[str]) -> Path:
     }
     if taken:
         raise LabError(f"{text.stem}.c takes the address of {', '.join(sorted(taken))}: call it.")
+    there = _tool(["nm", "-g", "--defined-only", str(part)]).split()
+    if missing := [name for name in functions if name not in there]:
+        raise LabError(f"{text.stem}.c has no function {missing[0]}.")
     return part
+
+
+def linked(rank: Path, part: Path, headers: Iterable[Path]) -> Path:
+    """The program of one simulated rank: `rank`, a source in C, with the functions."""
+    program = rank.with_suffix("")
+    include = [f"-I{folder}" for folder in headers]
+    words = ["cc", "-std=c11", "-O2", "-Wall", "-Wextra", *include, str(rank), str(part)]
+    _tool([*words, "-static", "-lm", "-o", str(program)])
+    return program
 
 
 def _tool(words: list[str]) -> str:
