@@ -129,6 +129,24 @@ def give(
     return None if earlier is None else float(earlier)
 
 
+def keep_within(course: Course, slug: str) -> list[str]:
+    """Let points that a person gave wait again where the question is worth less by now; a sentence on each."""
+    said = []
+    with locked(course.folder), course.gradebook() as book, saving("The points"):
+        for submission in book.assignment_submissions(slug):
+            for grade in (each for notebook in submission.notebooks for each in notebook.grades):
+                given, of, student = grade.manual_score, float(grade.max_score), submission.student.id
+                if given is not None and given > of:
+                    said.append(
+                        f"{grade.name}: {student} had {given:g} by hand, has {of:g} of {of:g} now, and waits for you."
+                    )
+                    grade.manual_score, grade.needs_manual_grade = of, True
+                    reason = "the question is worth less"
+                    _log(course.folder, student, slug, grade.name, given, of, reason)
+        book.db.commit()
+    return said
+
+
 def reasons(course: Path, slug: str, student: str) -> dict[str, str]:
     """Why a learner's points were changed last, by question, in a sentence."""
     if not (course / FILE).is_file():

@@ -196,10 +196,6 @@ def late(lab_class: ClassOfLab) -> Section:
             " it into `dates.csv`, or collect with `--times`."
         )
     urgent = f"{counted(unsure, 'hand-in')} that may have come late" if unsure else ""
-    if lab_class.strangers:
-        nobody = f"`dates.csv` has a line for nobody of this class: {listed(lab_class.strangers)}"
-        text += f" {nobody}."
-        urgent = "; ".join(filter(None, [urgent, nobody.replace("`", "")]))
     return Section("late", "Late", text, pd.DataFrame(rows, columns=columns), urgent=urgent)
 
 
