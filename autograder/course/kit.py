@@ -29,8 +29,7 @@ PARTS = (
 )
 # A rubric, and what it reads from a lab's Records; `labs/NN-slug/needs.json` takes its place.
 RUBRIC = re.compile(r"autograder/rubrics/([0-9]{2}_|facts_[0-9]{2}).*")
-GUIDE = "docs/instructor.md"
-GUIDES = (GUIDE, "docs/syllabus.md")
+GUIDES = ("docs/afternoon.md", "docs/instructor.md", "docs/syllabus.md")
 IN_PLACE_OF_A_GUIDE = """
 
 This copy of the labs is what a course gives out (`beowulf class kit`). It has no solutions, and no guide for those
