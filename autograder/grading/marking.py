@@ -75,7 +75,7 @@ class Asked:
         `2.5` is a number, `ac` two items by their letters, `ac0.5` the first one whole and half a point of the third.
         """
         if not typed[:1].isalpha():
-            return float(typed.replace(",", ".")), ""
+            return _number(typed), ""
         letters = "abcdefghijklmno"[: len(self.items)] or "-"
         if not re.fullmatch(rf"(?:[{letters}][0-9.,]*)+", typed):
             raise ValueError(f"{typed!r} is neither points nor items.")
@@ -83,11 +83,18 @@ class Asked:
         for letter, number in re.findall(r"([a-z])([0-9.,]*)", typed):
             item = letters.index(letter)
             most = self.items[item].points
-            given[item] = float(number.replace(",", ".")) if number else most
+            given[item] = _number(number) if number else most
             if given[item] > most:
                 raise ValueError(f"Item {letter} has {most:g} points, not {given[item]:g}.")
         each = (f"{item.name}: {given[n]:g} of {item.points:g}." for n, item in enumerate(self.items))
         return sum(given.values()), " ".join(each)
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text.replace(",", "."))
+    except ValueError:
+        raise ValueError(f"{text!r} is no number.") from None
 
 
 def questions(course: Course, slug: str) -> dict[str, Asked]:

@@ -97,11 +97,11 @@ def test_every_answer_is_shown_beside_the_authors_and_takes_points_and_a_comment
         [
             ("5\n3\nq\n", "explain has 0 to 4 points, not 5."),
             ("-1\n3\nq\n", "explain has 0 to 4 points, not -1."),
-            ("nan\n3\nq\n", "explain has 0 to 4 points, not nan."),
+            ("nan\n3\nq\n", "'nan' is neither points nor items."),
             ("good\n3\nq\n", "'good' is neither points nor items."),
             ("ad\n3\nq\n", "'ad' is neither points nor items."),
             ("c2.5\n3\nq\n", "Item c has 2 points, not 2.5."),
-            ("1.2.3\n3\nq\n", "could not convert"),
+            ("1.2.3\n3\nq\n", "'1.2.3' is no number."),
             ("\n-\n3\nq\n", "explain, 2 of 3"),
             ("3", "explain, 2 of 3"),
         ],
