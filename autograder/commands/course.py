@@ -82,13 +82,13 @@ def codes() -> None:
 
     course = found_course()
     with course.gradebook() as book:
-        students = sorted(str(student.id) for student in book.students)
+        students = {str(student.id): student.email for student in book.students}
     if not students:
         raise LabError(
             "The roster is empty.", "`beowulf class init . --roster FILE.csv` reads one."
         )
     try:
-        made = variants.issue(course.folder, students)
+        made = variants.issue(course.folder, students, students)
     except OSError as problem:
         raise cannot_write(course.folder / variants.WORDS, problem) from None
     say(f"{made}: a personal code for each of {counted(len(students), 'learner')}.")

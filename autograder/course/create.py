@@ -83,8 +83,10 @@ def make_course(
                 write_text(course.folder / name, text)
         with course.gradebook() as book:  # opening it makes it
             roster.enrol(book, students)
+            enrolled = roster.enrolled(book)
         if students and (has_codes(course) or (begins and codes)):
-            variants.issue(course.folder, [each.id for each in students])
+            emails = {each.id: each.email for each in enrolled}
+            variants.issue(course.folder, [each.id for each in students], emails)
         if learners:
             # With it, a sender who is not on the roster is unknown.
             write_text(course.folder / roster.FILE, learners.read_text(encoding="utf-8-sig"))

@@ -48,7 +48,7 @@ def test_the_guides_commands_lead_from_a_new_course_to_grades(
     assert [line.partition(",")[0] for line in codes] == ["student", "ab12", "cd34", "ef56"]
     # Of a class with codes, a Record counts that was made with its learner's own.
     record = lab_01.validation()
-    record.cluster = {**record.cluster, "mark": personal_code.mark(codes[1].partition(",")[2])}
+    record.cluster = {**record.cluster, "mark": personal_code.mark(codes[1].split(",")[1])}
     answered = hands.answered(released, {"ring_messages": 4, "ordered_pairs": 11})
     hands.hand_in(tmp_path / "hand-ins" / "ab12", answered, [record])
     result += [_shell(here + block, tmp_path / "spring") for block in BLOCKS[1:]]
