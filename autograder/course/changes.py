@@ -48,8 +48,9 @@ def write(course: Path, slug: str, *, begun: bool = False) -> list[str]:
     for path, notebook in notebooks.items():
         for cell in notebook.cells:
             if cell.cell_type == "markdown":
-                printed = PRINTED.sub(lambda match: _printed(match, asked), cell.source)
-                cell.source = points_in_texts.with_sums(printed, by_kind, asked)
+                cell.source = PRINTED.sub(lambda match: _printed(match, asked), cell.source)
+                if "**Points** " in cell.source:
+                    cell.source = points_in_texts.with_sums(cell.source, by_kind, asked)
         if (after := release.as_text(notebook)) != before[path]:
             write_text(path, after)
     handout = folder / "README.md"

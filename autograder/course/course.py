@@ -21,7 +21,7 @@ from traitlets.config import Config
 from traitlets.config.loader import PyFileConfigLoader
 
 from autograder.cells import known
-from autograder.course import changes, limits
+from autograder.course import limits
 from autograder.evidence import invented
 from autograder.files import cannot_write, locked, write_text
 from autograder.rubrics import questions
@@ -116,6 +116,8 @@ class Course:
         Points, sums and questions of the course's own are written into its source before; `tell` gets a sentence on each.
         LabError when its lab.toml or course.toml contradicts it.
         """
+        from autograder.course import changes  # which takes as long to load as most commands
+
         slug = self.lab(name)
         with locked(self.folder):
             for each in changes.write(self.folder, slug, begun=bool(self.graded_students(slug))):

@@ -105,8 +105,9 @@ def questions(course: Course, slug: str) -> dict[str, Asked]:
         for cell in nbformat.read(path, as_version=4).cells:
             if is_grade(cell) and is_solution(cell):
                 name, model = cell.metadata.nbgrader.grade_id, text_of(cell)
-                text = next((each for each in reversed(texts) if f"`{name}`" in each), "")
-                asked[name] = Asked(text[text.find("**Question") :], _joined(model), _items(model))
+                begins = f"**Question `{name}`**"
+                text = next((each for each in reversed(texts) if begins in each), begins)
+                asked[name] = Asked(text[text.index(begins) :], _joined(model), _items(model))
             elif cell.cell_type == "markdown":
                 texts.append(cell.source)
     return asked

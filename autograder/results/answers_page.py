@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import nbformat
+from nbformat import NotebookNode
 from nbgrader.utils import is_solution
 
 from autograder.files import write_text
@@ -49,21 +50,27 @@ def write(
 
 
 def _answer(course: Course, slug: str, answer: Answer, who: str) -> str:
+    cells = [
+        cell
+        for path in sorted((course.folder / "autograded" / answer.student / slug).glob("*.ipynb"))
+        for cell in filter(is_solution, nbformat.read(path, as_version=4).cells)
+    ]
+    # Grading has made HTML of Markdown, with the pictures that were pasted into it.
+    texts = {c.metadata.nbgrader.grade_id: c.source for c in cells if c.cell_type == "markdown"}
+    text = texts.get(answer.question, markdown(answer.text))
     figures = "".join(f"<li>{as_html(each)}</li>" for each in answer.figures)
     plots = "".join(
         f'<p><img src="data:{kind};base64,{data}" alt="A plot of this learner"></p>'
-        for kind, data in _plots(course, slug, answer.student)
+        for kind, data in _plots(cells)
     )
     return (
-        f'<h2>{as_html(who)}</h2><div class="two"><div>{markdown(answer.text)}</div>'
+        f'<h2>{as_html(who)}</h2><div class="two"><div>{text}</div>'
         f"<div>{plots}<ul>{figures}</ul></div></div>"
     )
 
 
-def _plots(course: Course, slug: str, student: str) -> Iterator[tuple[str, Any]]:
+def _plots(cells: Sequence[NotebookNode]) -> Iterator[tuple[str, Any]]:
     """The pictures that a learner's answer cells drew, as grading left them."""
-    for path in sorted((course.folder / "autograded" / student / slug).glob("*.ipynb")):
-        for cell in filter(is_solution, nbformat.read(path, as_version=4).cells):
-            for output in cell.get("outputs", ()):
-                for kind in FIRST_BYTES.keys() & output.get("data", {}).keys():
-                    yield kind, output.data[kind]
+    for output in (each for cell in cells for each in cell.get("outputs", ())):
+        for kind in FIRST_BYTES.keys() & output.get("data", {}).keys():
+            yield kind, output.data[kind]
