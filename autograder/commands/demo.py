@@ -99,6 +99,7 @@ def _make(folder: Path) -> None:
     _write_results(course, slug)
     say(NEXT.format(folder=folder, slug=slug))
 
+
 def _hand_ins(place: Path) -> None:
     """Let the tests' learners write what they hand in; LabError where they cannot."""
     from beowulf import paths

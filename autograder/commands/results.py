@@ -42,7 +42,9 @@ def feedback(
         written = sum(len(page.files) for page in pages)
         say(f"{slug}: {counted(written, 'page')} in {course.folder / 'feedback'}/LEARNER/{slug}/.")
         if (last := dates.of_lab(course.folder, slug).last) and last > datetime.now(UTC):
-            say(f"Without what was expected: somebody has until {minute(last)}. Write them again then.")
+            say(
+                f"Without what was expected: somebody has until {minute(last)}. Write them again then."
+            )
         if to_exchange:
             there = [course.release_feedback(slug, page.student) for page in pages if page.files]
             say(f"In the exchange, each for its learner: {sum(there)}.")

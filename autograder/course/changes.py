@@ -1,7 +1,7 @@
 """What a course changes of a lab's questions, written wherever points are printed: nobody types a sum.
 
-`course.toml` has other points, and questions of the course's own. Releasing a lab brings the course's notebook and handout
-up to them; an own question that the notebook lacks gets its cells, for the instructor to go on from.
+`course.toml` has other points, and questions of the course's own. Releasing a lab brings the course's notebook and
+handout up to them; an own question that the notebook lacks gets its cells, for the instructor to go on from.
 """
 
 from __future__ import annotations
@@ -90,7 +90,9 @@ def _add_own(
     """Add cells for the course's own questions that no notebook has."""
     usual = lab_file.read(slug).questions
     there = {
-        cell.metadata.nbgrader.grade_id for each in notebooks for cell in filter(is_grade, each.cells)
+        cell.metadata.nbgrader.grade_id
+        for each in notebooks
+        for cell in filter(is_grade, each.cells)
     }
     scored = questions.scorers(slug, course)
     cells = notebooks[0].cells
@@ -113,7 +115,9 @@ def _add_own(
 
 def _person_reads(table: QuestionTable) -> list[NotebookNode]:
     text = f"**Question `{table.name}`** ({points(table.points)}, read by a person). {table.asks}"
-    answer = f"### BEGIN SOLUTION\n**What to look for ({points(table.points)}).** …\n### END SOLUTION"
+    answer = (
+        f"### BEGIN SOLUTION\n**What to look for ({points(table.points)}).** …\n### END SOLUTION"
+    )
     marks = _MARKS | {"grade_id": table.name, "grade": True, "solution": True}
     return [
         new_cell("markdown", text, id=f"{table.name}-asks"),

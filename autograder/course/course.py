@@ -105,7 +105,9 @@ class Course:
             if wanted in (slug, slug.partition("-")[0]):
                 if self._leaves_out(slug):
                     what = f"{self.folder / limits.FILE} leaves {slug} out."
-                    raise UsageError(what, "Without `leave_out` there, all that it has counts again.")
+                    raise UsageError(
+                        what, "Without `leave_out` there, all that it has counts again."
+                    )
                 return slug
         labs = ", ".join(self.labs) or "none"
         raise UsageError(f"This course has no lab {name!r}.", f"Its labs are: {labs}.")
@@ -113,7 +115,7 @@ class Course:
     def release(self, name: str, tell: Callable[[str], object] = lambda _: None) -> Path:
         """Generate a lab's released version and put it into the exchange, with the course's limits; the folder there.
 
-        Points, sums and questions of the course's own are written into its source before; `tell` gets a sentence on each.
+        Points, sums and questions of the course's own are written into its source before; `tell` gets sentences on it.
         LabError when its lab.toml or course.toml contradicts it.
         """
         from autograder.course import changes  # which takes as long to load as most commands

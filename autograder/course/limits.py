@@ -55,8 +55,8 @@ grace_hours = 0
 # [labs.08]
 # leave_out = true
 
-# Other points or another tolerance than in the lab, and a question of your own; `beowulf class release` writes them, with
-# all sums, into the notebook and the handout.
+# Other points or another tolerance than in the lab, and a question of your own; `beowulf class release` writes them,
+# with all sums, into the notebook and the handout.
 # [labs.01.questions.idle-mbit]
 # points = 3
 # tolerance_percent = 5

@@ -58,7 +58,9 @@ def issue(
 ) -> Path:
     """Make words.csv in the course's folder: each student and their word on a line, for that student only.
 
-    With the address of each that is known, for a mail merge. Students who are in it stay. LabError when the course has no key.
+    With the address of each that is known, for a mail merge.
+
+    Students who are in it stay. LabError when the course has no key.
     """
     key = _key(course)
     if not key and (course / WORDS).exists():

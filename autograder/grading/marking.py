@@ -86,7 +86,9 @@ class Asked:
             given[item] = _number(number) if number else most
             if given[item] > most:
                 raise ValueError(f"Item {letter} has {most:g} points, not {given[item]:g}.")
-        each = (f"{item.name}: {given[n]:g} of {item.points:g}." for n, item in enumerate(self.items))
+        each = (
+            f"{item.name}: {given[n]:g} of {item.points:g}." for n, item in enumerate(self.items)
+        )
         return sum(given.values()), " ".join(each)
 
 
@@ -170,7 +172,9 @@ def _figures(course: Course, slug: str, student: str) -> list[str]:
     figures = []
     for reason in class_points.reasons(course, slug, student):
         score = reason.score
-        wanted = f" Expected: {score.expected}" if score.expected and score.points < score.of else ""
+        wanted = (
+            f" Expected: {score.expected}" if score.expected and score.points < score.of else ""
+        )
         text = f"{score.found}{wanted}"
         text = text if len(text) <= LONGEST_FIGURE else text[: LONGEST_FIGURE - 1] + "…"
         figures.append(f"{reason.question} ({score.points:.3g} of {score.of:g}): {text}")
@@ -220,7 +224,11 @@ def keep_within(course: Course, slug: str) -> list[str]:
     with locked(course.folder), course.gradebook() as book, saving("The points"):
         for submission in book.assignment_submissions(slug):
             for grade in (each for notebook in submission.notebooks for each in notebook.grades):
-                given, of, student = grade.manual_score, float(grade.max_score), submission.student.id
+                given, of, student = (
+                    grade.manual_score,
+                    float(grade.max_score),
+                    submission.student.id,
+                )
                 if given is not None and given > of:
                     said.append(
                         f"{grade.name}: {student} had {given:g} by hand, has {of:g} of {of:g} now, and waits for you."

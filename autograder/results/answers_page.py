@@ -36,7 +36,9 @@ def write(
         _answer(course, slug, each, each.student if names else f"answer {number}")
         for number, each in enumerate(answers, 1)
     ]
-    items = [f"<li>{as_html(f'{each.name} ({each.points:g}): {each.text}')}</li>" for each in asked.items]
+    items = [
+        f"<li>{as_html(f'{each.name} ({each.points:g}): {each.text}')}</li>" for each in asked.items
+    ]
     model = f"<ol>{''.join(items)}</ol>" if items else f"<p>{as_html(asked.model)}</p>"
     page = log.folder(course.folder, slug) / f"{question}.html"
     title = escape(f"{slug}: {question}")

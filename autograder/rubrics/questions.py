@@ -58,19 +58,22 @@ def _of_course(slug: str, course: Path | None) -> dict[str, Scorer]:
     if file is None or not file.is_file():
         return {}
     spec = spec_from_file_location(f"rubric_of_the_course_{slug[:2]}", file)
-    assert spec and spec.loader, file
+    assert spec
+    assert spec.loader
     module = module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
         return dict(module.SCORERS)
     except Exception as problem:  # whatever a lecturer's own code raises, with its line
-        lines = [each.lineno for each in extract_tb(problem.__traceback__) if each.filename == str(file)]
+        lines = [
+            each.lineno for each in extract_tb(problem.__traceback__) if each.filename == str(file)
+        ]
         at = f"{file}, line {lines[-1]}" if lines else str(file)
         raise LabError(f"{at}: {type(problem).__name__}: {problem}.", OWN_HINT) from None
 
 
 def of_lab(slug: str, course: Path | None = None) -> dict[str, Question]:
-    """The questions that a rubric scores, in the order of lab.toml; LabError when that or what a course changes is wrong."""
+    """The questions that a rubric scores, in the order of lab.toml; LabError when that, or the course's, is wrong."""
     return _scored(lab_file.read(slug, course), course)
 
 

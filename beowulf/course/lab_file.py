@@ -154,10 +154,10 @@ def _of_course(file: Path, slug: str, asked: dict[str, Any]) -> dict[str, Questi
             raise LabError(f"{file}: `{key}` is no table.")
     changed = {}
     for name, table in tables.items():
-        where = reader.where(f"questions.{name}")
         if not _is(table, TABLE):
-            raise LabError(f"{where}: the question {name} is no table.")
+            raise LabError(f"{reader.where('questions', name)}: the question {name} is no table.")
         if not QUESTION.fullmatch(name):
+            where = reader.where(f"questions.{name}")
             raise LabError(f"{where}: a question's name has small letters, digits and hyphens.")
         before = asked.get(name, {"read": USUAL_SECTION})
         merged = deepcopy(before | table)

@@ -37,9 +37,16 @@ def test_eight_learners_are_graded_and_nothing_of_them_stays(
     assert float(rows["learner-06"]["for being late"]) == -1
     assert float(rows["learner-02"]["for being late"]) == 0, "it has another due date"
     report = Path("class", "reports", SLUG, "index.html").read_text()
-    for words in ("suspicion", "learner-08", "answers to grade by hand", "1 hand-in that could not"):
+    for words in (
+        "suspicion",
+        "learner-08",
+        "answers to grade by hand",
+        "1 hand-in that could not",
+    ):
         assert words in report, words
-    assert "Measure it again" in Path("class/feedback/learner-07", SLUG, "validation.html").read_text()
+    assert (
+        "Measure it again" in Path("class/feedback/learner-07", SLUG, "validation.html").read_text()
+    )
     with pytest.raises(LabError, match="class exists"):
         raise run("class").exception or AssertionError
     assert run("class", "--remove").exit_code == 0

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from autograder.course import release
 from autograder.course.course import Course
 from autograder.grading import driver

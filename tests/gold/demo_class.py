@@ -7,6 +7,8 @@ import csv
 import io
 import sys
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +37,8 @@ those in a receive only wait for a token that never left."""
 NO_FIGURE = """The own name comes first because MPI asks for it and the others connect to what it finds. 127.0.1.1 is
 always the machine itself. A capture of an idle wire is good to compare with. In cluster d the ring waits because
 one node takes no connections, and the rank that sends to it is the one to look at."""
-NO_CAUSE = """The first line is for speed, because the file is read from the top. The idle wire should be empty. In cluster
-d rank 0 waits in a receive, so rank 0 is broken."""
+NO_CAUSE = """The first line is for speed, because the file is read from the top. The idle wire should be empty. In
+cluster d rank 0 waits in a receive, so rank 0 is broken."""
 SHORT = """Because of MPI. The wire is quiet. The ring hangs."""
 OWN_WORDS = """Other ranks use the address that a rank finds under its own name, so it must be the one on the LAN: with
 127.0.1.1 everyone would knock at their own door. What I measured on the idle wire, 20 packets in a minute, is there in
@@ -65,7 +67,8 @@ def write(folder: Path) -> None:
         _draw(notebook)
         # The fifth handed in what the first measured.
         by = names[0] if name == names[4] else name
-        hand_in(folder / "hand-ins" / name, notebook, records, Path(file_name(SLUG)).stem, by)
+        measured = [_later(record, 11 * names.index(by)) for record in records]
+        hand_in(folder / "hand-ins" / name, notebook, measured, Path(file_name(SLUG)).stem, by)
     # The last one's was cut off on its way.
     cut = folder / "hand-ins" / names[-1] / file_name(SLUG)
     cut.write_text(cut.read_text(encoding="utf-8")[:2000], encoding="utf-8")
@@ -74,6 +77,18 @@ def write(folder: Path) -> None:
     _table(folder / "times.csv", [("id", "handed_in"), *when])
     extended = (names[1], "01", "2024-01-15 18:00", "ill")
     _table(folder / "dates.csv", [("id", "lab", "due", "reason"), extended])
+
+
+def _later(record: Record, minutes: int) -> Record:
+    """The Record as if it was measured so many minutes later: no two learners begin in the same millisecond."""
+    times = [datetime.fromisoformat(each) for each in (record.started, record.ended)]
+    started, ended = (
+        (each + timedelta(minutes=minutes, milliseconds=37 * minutes))
+        .isoformat(timespec="milliseconds")
+        .replace("+00:00", "Z")
+        for each in times
+    )
+    return replace(record, started=started, ended=ended)
 
 
 def _draw(notebook: Any) -> None:
