@@ -23,6 +23,7 @@ from autograder.grading import one_submission
 from autograder.grading import points as class_points
 from autograder.grading.one_submission import Assignment
 from autograder.intake.inspection import HandInError
+from autograder.text import without_moments
 from beowulf.errors import LabError, UsageError
 from beowulf.this_machine import user
 
@@ -175,7 +176,7 @@ def _figures(course: Course, slug: str, student: str) -> list[str]:
         wanted = (
             f" Expected: {score.expected}" if score.expected and score.points < score.of else ""
         )
-        text = f"{score.found}{wanted}"
+        text = without_moments(f"{score.found}{wanted}")
         text = text if len(text) <= LONGEST_FIGURE else text[: LONGEST_FIGURE - 1] + "…"
         figures.append(f"{reason.question} ({score.points:.3g} of {score.of:g}): {text}")
     return figures

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from autograder.course.course import Course
 
 BESIDE = (
-    ".two { display: grid; grid-template-columns: 3fr 2fr; gap: 2rem; } ol { list-style: lower-alpha; }"
+    ".two { display: grid; grid-template-columns: 3fr 2fr; gap: 2rem; } .items { list-style: lower-alpha; }"
     " @media (max-width: 50rem) { .two { display: block; } }"
 )
 
@@ -39,7 +39,9 @@ def write(
     items = [
         f"<li>{as_html(f'{each.name} ({each.points:g}): {each.text}')}</li>" for each in asked.items
     ]
-    model = f"<ol>{''.join(items)}</ol>" if items else f"<p>{as_html(asked.model)}</p>"
+    model = (
+        f'<ol class="items">{"".join(items)}</ol>' if items else f"<p>{as_html(asked.model)}</p>"
+    )
     page = log.folder(course.folder, slug) / f"{question}.html"
     title = escape(f"{slug}: {question}")
     write_text(

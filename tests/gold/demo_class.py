@@ -93,7 +93,7 @@ def _later(record: Record, minutes: int) -> Record:
 
 def _draw(notebook: Any) -> None:
     """Put the plot of lab 01 below its cell, as a notebook that was run has it."""
-    figure, axes = plt.subplots(figsize=(5, 3))
+    figure, axes = plt.subplots(figsize=(5, 3), layout="constrained")
     for rank, node in enumerate(NODES):
         others = [other for other in range(len(NODES)) if other != rank]
         times = [lab_01.trip_us(rank, other) for other in others]
