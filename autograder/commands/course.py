@@ -159,9 +159,7 @@ def release(lab: Lab) -> None:
     dated = dates.of_lab(course.folder, slug)
     last, day = dated.last, dated.limits.solutions_from
     if last and day and day <= last.date():
-        say(
-            f"`beowulf check` shows solutions from {day} on, and somebody has until {minute(last)}."
-        )
+        say(f"`beowulf check` shows solutions from {day} on, and someone has until {minute(last)}.")
     if graded := course.graded_students(slug):
         say(
             f"By the version before, {counted(len(graded), 'hand-in')} of it were graded:"

@@ -43,7 +43,7 @@ def feedback(
         say(f"{slug}: {counted(written, 'page')} in {course.folder / 'feedback'}/LEARNER/{slug}/.")
         if (last := dates.of_lab(course.folder, slug).last) and last > datetime.now(UTC):
             say(
-                f"Without what was expected: somebody has until {minute(last)}. Write them again then."
+                f"Without what was expected: someone has until {minute(last)}. Write them again then."
             )
         if to_exchange:
             there = [course.release_feedback(slug, page.student) for page in pages if page.files]

@@ -42,7 +42,7 @@ class Dates:
 
     @property
     def last(self) -> datetime | None:
-        """Until when somebody may still work on the lab; None where no date is set."""
+        """Until when someone may still work on the lab; None where no date is set."""
         dues = [self.limits.due, *(each.due for each in self.exemptions.values())]
         return max(filter(None, dues), default=None)
 
@@ -53,7 +53,7 @@ def of_lab(course: Path, slug: str) -> Dates:
 
 
 def unknown_learners(course: Path, known: Collection[str]) -> list[str]:
-    """A sentence for each line of the table that is about somebody who is not in the class."""
+    """A sentence for each line of the table that is about someone who is not in the class."""
     file = course / FILE
     lines = table_file.read(file)[1] if file.is_file() else []
     said = []

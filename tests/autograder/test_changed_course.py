@@ -132,9 +132,9 @@ def test_a_mistake_in_what_a_course_changes_is_named(
 @pytest.mark.nightly
 def test_an_own_question_is_asked_scored_and_read(changed: Any, tmp_path: Path) -> None:
     course = changed(OWN, RUBRIC)
-    told: list[str] = []
-    released = course.release("01", told.append)
-    assert [each.split()[0] for each in told] == ["own-text", "own-number"]
+    said: list[str] = []
+    released = course.release("01", said.append)
+    assert [each.split()[0] for each in said] == ["own-text", "own-number"]
     text, cells = notebook_of(course)
     assert "(2 points, read by a person). What would your own network do?" in text
     assert "**Points** 33.5" in text
@@ -163,7 +163,7 @@ def test_an_own_question_is_asked_scored_and_read(changed: Any, tmp_path: Path) 
     needs = json.loads((tmp_path / "kit" / "labs" / SLUG / "needs.json").read_text())
     assert needs["own-number"] == []
     assert "own-number" in (tmp_path / "kit" / limits.FILE).read_text()
-    # Once somebody is graded, nothing more is asked.
+    # Once someone is graded, nothing more is asked.
     changed(OWN + '[labs.01.questions.late]\npoints = 1\nasks = "?"\n')
     with pytest.raises(LabError, match="late is new, and hand-ins"):
         course.release("01")
@@ -233,7 +233,7 @@ def test_a_course_of_another_version_says_what_to_do(changed: Any) -> None:
         assert "source/01-validation is from another version" in refused.value.hint
 
 
-def test_while_somebody_has_time_no_expected_value_is_printed(changed: Any) -> None:
+def test_while_someone_has_time_no_expected_value_is_printed(changed: Any) -> None:
     course = changed("")
     hand_in(course, {"ada": gold.hand_ins(SLUG)["average"]})
     grade(course)
