@@ -10,9 +10,10 @@ from typing import TextIO
 from beowulf.course.answers import as_written
 from beowulf.errors import plain
 
-__all__ = ["as_html", "as_written", "counted", "plain", "say", "shortened"]
+__all__ = ["as_html", "as_written", "counted", "plain", "say", "shortened", "without_moments"]
 
 _COMMAND = re.compile(r"`([^`\n]+)`")
+_RECORD_NAME = re.compile(r"\b([A-Z]\d{1,3})-[\w.-]{0,65}?\d{8}T[\w.-]{0,40}?\.json(?:\.\w+)?")
 
 
 def counted(number: int, what: str, many: str = "") -> str:
@@ -24,6 +25,11 @@ def shortened(sentences: Sequence[str], most: int) -> list[str]:
     """The first of some sentences, and how many more there are."""
     more = len(sentences) - most
     return [*sentences[:most], *([f"And {more} more like these."] if more > 0 else [])]
+
+
+def without_moments(text: str) -> str:
+    """A text in which a Record's name is its study alone: its moment would make every hand-in's text different."""
+    return _RECORD_NAME.sub(r"a Record \1", text)
 
 
 def as_html(text: str) -> str:

@@ -19,6 +19,12 @@ def labs() -> dict[str, Path]:
     return {folder.parent.name: folder.parent for folder in sorted(root().glob("labs/*/lab.toml"))}
 
 
+def offered() -> dict[str, Path]:
+    """The labs that this copy has a notebook of: what a class is given may leave some out."""
+    notebooks = {path.parent.name for path in root().glob("notebooks/release/*/*.ipynb")}
+    return {slug: folder for slug, folder in labs().items() if slug in notebooks}
+
+
 def lab(name: str) -> Path:
     """The folder of a lab, by number (`1`, `01`) or by its whole NN-slug."""
     wanted = f"{int(name):02}" if name.isdigit() else name

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import typer
 
-from autograder.commands import course, grading, live, marking, printing, results
+from autograder.commands import course, demo, grading, live, marking, printing, results
 
 app = typer.Typer(
     no_args_is_help=True,
     help="Give the labs to a class, collect, grade, and return results.\n\n"
-    "All but [bold]init[/bold], [bold]kit[/bold] and [bold]key[/bold] run in the course's folder, "
+    "All but [bold]init[/bold], [bold]kit[/bold], [bold]key[/bold] and [bold]demo[/bold] run in the course's folder, "
     "beside nbgrader's own commands.",
 )
 for command in (
@@ -27,5 +27,6 @@ for command in (
     results.feedback,
     results.report,
     results.export,
+    demo.demo,
 ):
     app.command()(command)

@@ -82,13 +82,13 @@ def codes() -> None:
 
     course = found_course()
     with course.gradebook() as book:
-        students = sorted(str(student.id) for student in book.students)
+        students = {str(student.id): student.email for student in book.students}
     if not students:
         raise LabError(
             "The roster is empty.", "`beowulf class init . --roster FILE.csv` reads one."
         )
     try:
-        made = variants.issue(course.folder, students)
+        made = variants.issue(course.folder, students, students)
     except OSError as problem:
         raise cannot_write(course.folder / variants.WORDS, problem) from None
     say(f"{made}: a personal code for each of {counted(len(students), 'learner')}.")
@@ -142,14 +142,24 @@ def kit(
 
 
 def release(lab: Lab) -> None:
-    """Make the learners' version of a lab and put it into the exchange.
+    """Make the learners' version of a lab and put it into the exchange, with what course.toml changes of its questions.
 
     Example: beowulf class release 01
     """
+    from autograder.course import dates
+    from autograder.grading import marking
+    from autograder.grading.lateness import minute
+
     course = found_course()
     slug = course.lab(lab)
     doing(f"Making the learners' version of {slug}")
-    say(f"It is in the exchange, {course.release(lab)}; hand-ins are graded by it.")
+    say(f"It is in the exchange, {course.release(lab, say)}; hand-ins are graded by it.")
+    for each in marking.keep_within(course, slug):
+        say(each)
+    dated = dates.of_lab(course.folder, slug)
+    last, day = dated.last, dated.limits.solutions_from
+    if last and day and day <= last.date():
+        say(f"`beowulf check` shows solutions from {day} on, and someone has until {minute(last)}.")
     if graded := course.graded_students(slug):
         say(
             f"By the version before, {counted(len(graded), 'hand-in')} of it were graded:"

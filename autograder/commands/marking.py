@@ -12,7 +12,7 @@ from beowulf.errors import LabError, UsageError
 
 if TYPE_CHECKING:
     from autograder.course.course import Course
-    from autograder.grading.marking import Answer
+    from autograder.grading.marking import Answer, Asked
 
 MOST_SHOWN = 20_000  # characters of an answer
 
@@ -26,6 +26,9 @@ def mark(
     again: Annotated[
         bool, typer.Option("--again", help="Also show answers that have points already.")
     ] = False,
+    names: Annotated[
+        bool, typer.Option("--names", help="With the learners' names, in their order.")
+    ] = False,
     points: Annotated[
         float | None,
         typer.Option(help="Give one learner these points for one question, of any kind, at once."),
@@ -34,11 +37,12 @@ def mark(
         str, typer.Option(help="Why, for --points: the learner reads it, and it is kept.")
     ] = "",
 ) -> None:
-    """Grade the written answers, one learner after the other, beside the author's answer.
+    """Grade the written answers: one question through all learners, without names, beside the author's answer.
 
     Example: beowulf class mark 01
     """
     from autograder.grading import marking
+    from autograder.results import answers_page
 
     course = found_course()
     slug = course.lab(lab)
@@ -51,20 +55,27 @@ def mark(
         marking.give(course, slug, student[0], question, points, reason=reason)
         say(f"{student[0]}, {question}: {points:g}. `beowulf class feedback {lab}` says why.")
         return
-    models = marking.questions(course, slug)
-    if question and question not in models:
-        raise UsageError(f"No person grades {question!r}.", f"There are: {', '.join(models)}.")
-    for name in [question] if question else models:
-        answers, notes = marking.answers(course, slug, name, student or (), again=again)
+    asked = marking.questions(course, slug)
+    if question and question not in asked:
+        raise UsageError(f"No person grades {question!r}.", f"There are: {', '.join(asked)}.")
+    for name in [question] if question else asked:
+        answers, notes = marking.answers(
+            course, slug, name, student or (), again=again, by_lot=not names
+        )
         for note in notes:
             say(note)
         if not answers:
             say(f"{name}: nothing waits.")
-        elif not _mark_all(course, slug, models[name], answers):
+            continue
+        page = answers_page.write(course, slug, asked[name], answers, names=names)
+        say(f"\n{asked[name].text}\n\nWith the learners' plots, for a browser beside this: {page}")
+        if not _mark_all(course, slug, asked[name], answers, names=names):
             break
 
 
-def _mark_all(course: Course, slug: str, model: str, answers: list[Answer]) -> bool:
+def _mark_all(
+    course: Course, slug: str, asked: Asked, answers: list[Answer], *, names: bool
+) -> bool:
     """Show each answer and ask for its points; False when the instructor has enough."""
     from autograder.grading import marking
 
@@ -72,11 +83,14 @@ def _mark_all(course: Course, slug: str, model: str, answers: list[Answer]) -> b
     place = 0
     while place < len(answers):
         answer = answers[place]
-        _show_answer(answer, model, f"{place + 1} of {len(answers)}")
+        who = answer.student if names else f"answer {place + 1}"
+        _show_answer(answer, asked, f"{answer.question}, {place + 1} of {len(answers)}", who)
         now = given[answer.student]
         has = "" if now is None else f", has {now:g}"
+        items = " or items (ab)" if asked.items else ""
         say(
-            f"Points of {answer.of:g}{has}, and a comment if you like. Enter: later, b: back, q: end"
+            f"Points of {answer.of:g}{has}: a number{items}, and a comment if you like."
+            " Enter: later, -: back, q: end"
         )
         try:
             typed = input("> ").strip()
@@ -85,16 +99,17 @@ def _mark_all(course: Course, slug: str, model: str, answers: list[Answer]) -> b
         first, _, comment = typed.partition(" ")
         if first == "q":
             return False
-        if first == "b":
+        if first == "-":
             place = max(place - 1, 0)
             continue
         if first:
-            about, said = (course, slug, answer.student, answer.question), comment.strip()
+            about = (course, slug, answer.student, answer.question)
             try:
-                number = float(first.replace(",", "."))
+                number, by_item = asked.points(first)
+                said = f"{by_item} {comment.strip()}".strip()
                 marking.give(*about, number, comment=said, before=now)
-            except ValueError:
-                say(f"{first!r} is no number.")
+            except ValueError as problem:
+                say(str(problem))
                 continue
             except LabError as problem:
                 say(f"{problem.message} {problem.hint}")
@@ -104,17 +119,22 @@ def _mark_all(course: Course, slug: str, model: str, answers: list[Answer]) -> b
     return True
 
 
-def _show_answer(answer: Answer, model: str, place: str) -> None:
+def _show_answer(answer: Answer, asked: Asked, title: str, who: str) -> None:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     # Text has no markup, so that a learner's brackets stay brackets.
-    table = Table(title=Text(f"{answer.question}, {place}"), expand=True, show_lines=True)
-    table.add_column(Text(plain(answer.student)), ratio=1)
+    table = Table(title=Text(title), expand=True, show_lines=True)
+    table.add_column(Text(plain(who)), ratio=1)
     table.add_column("the author's answer", ratio=1)
     shown = plain(answer.text[:MOST_SHOWN]) or "(nothing)"
-    table.add_row(Text(shown), Text(plain(model)))
-    if answer.comment:
-        table.add_row(Text(f"Your comment: {plain(answer.comment)}"), "")
+    items = [
+        f"{chr(97 + n)}  {item.name} ({item.points:g}): {item.text}"
+        for n, item in enumerate(asked.items)
+    ]
+    table.add_row(Text(shown), Text(plain("\n\n".join(items) or asked.model)))
+    figures = plain("\n".join(answer.figures)) or "(nothing was scored)"
+    comment = f"Your comment: {plain(answer.comment)}" if answer.comment else ""
+    table.add_row(Text(f"Their own figures\n{figures}"), Text(comment))
     Console().print(table)

@@ -19,14 +19,17 @@ def key(
         "key.html"
     ),
 ) -> None:
-    """Write a page to print: each question with its points and the author's answer.
+    """Write a page to print: each question with its points and the author's answer; in a course's folder, as it asks.
 
     Example: beowulf class key 01 -o key-01.html
     """
+    from autograder.course.course import folder_of
     from autograder.results import answer_key
+    from beowulf import paths
 
-    labs = answer_key.chosen(lab)
-    page = answer_key.key(labs)
+    course = folder_of(paths.here())
+    labs = answer_key.chosen(lab, course)
+    page = answer_key.key(labs, course)
     try:
         output.write_text(page, encoding="utf-8")
     except OSError as problem:

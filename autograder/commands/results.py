@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -24,6 +25,8 @@ def feedback(
 
     Example: beowulf class feedback 01
     """
+    from autograder.course import dates
+    from autograder.grading.lateness import minute
     from autograder.results import feedback as feedback_pages
 
     course = found_course()
@@ -38,6 +41,10 @@ def feedback(
         bad += sum(bool(page.problem) for page in pages)
         written = sum(len(page.files) for page in pages)
         say(f"{slug}: {counted(written, 'page')} in {course.folder / 'feedback'}/LEARNER/{slug}/.")
+        if (last := dates.of_lab(course.folder, slug).last) and last > datetime.now(UTC):
+            say(
+                f"Without what was expected: someone has until {minute(last)}. Write them again then."
+            )
         if to_exchange:
             there = [course.release_feedback(slug, page.student) for page in pages if page.files]
             say(f"In the exchange, each for its learner: {sum(there)}.")

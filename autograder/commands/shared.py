@@ -33,11 +33,19 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print plain data for a scr
 
 
 def found_course() -> Course:
-    """The course in whose folder the command was typed."""
+    """The course in whose folder the command was typed; a mistyped ID in its table of dates is named at once."""
+    from autograder.course import dates
     from autograder.course.course import Course
     from beowulf import paths
 
-    return Course.find(paths.here())
+    course = Course.find(paths.here())
+    if (course.folder / dates.FILE).is_file():
+        with course.gradebook() as book:
+            known = {str(student.id) for student in book.students}
+        known |= {path.name for path in course.folder.glob("submitted/[!.]*")}
+        for each in dates.unknown_learners(course.folder, known) if known else []:
+            say(each, to=sys.stderr)
+    return course
 
 
 def chosen_labs(course: Course, lab: str) -> list[str]:

@@ -6,7 +6,7 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -23,7 +23,7 @@ from traitlets.config.loader import PyFileConfigLoader
 from autograder.cells import known
 from autograder.course import limits
 from autograder.evidence import invented
-from autograder.files import cannot_write, write_text
+from autograder.files import cannot_write, locked, write_text
 from autograder.rubrics import questions
 from beowulf.errors import LabError, UsageError
 
@@ -89,30 +89,49 @@ class Course:
 
     @property
     def labs(self) -> list[str]:
-        """The labs of this course."""
+        """The labs of this course, without those that it leaves out; LabError when its course.toml is wrong."""
+        return [slug for slug in self._sources() if not self._leaves_out(slug)]
+
+    def _sources(self) -> list[str]:
         return sorted(path.name for path in (self.folder / "source").glob("[!.]*") if path.is_dir())
+
+    def _leaves_out(self, slug: str) -> bool:
+        return limits.of_course(slug, self.folder).left_out
 
     def lab(self, name: str) -> str:
         """The NN-slug of a lab of this course, from its number (`1`, `01`) or its slug."""
         wanted = f"{int(name):02}" if name.isdecimal() else name
-        for slug in self.labs:
+        for slug in self._sources():
             if wanted in (slug, slug.partition("-")[0]):
+                if self._leaves_out(slug):
+                    what = f"{self.folder / limits.FILE} leaves {slug} out."
+                    raise UsageError(
+                        what, "Without `leave_out` there, all that it has counts again."
+                    )
                 return slug
         labs = ", ".join(self.labs) or "none"
         raise UsageError(f"This course has no lab {name!r}.", f"Its labs are: {labs}.")
 
-    def release(self, name: str) -> Path:
+    def release(self, name: str, tell: Callable[[str], object] = lambda _: None) -> Path:
         """Generate a lab's released version and put it into the exchange, with the course's limits; the folder there.
 
-        LabError when its lab.toml contradicts it, or the file of the limits is wrong.
+        Points, sums and questions of the course's own are written into its source before; `tell` gets sentences on it.
+        LabError when its lab.toml or course.toml contradicts it.
         """
+        from autograder.course import changes  # which takes as long to load as most commands
+
         slug = self.lab(name)
+        with locked(self.folder):
+            for each in changes.write(self.folder, slug, begun=bool(self.graded_students(slug))):
+                tell(each)
+            return self._release(slug)
+
+    def _release(self, slug: str) -> Path:
         self._must(self.api.generate_assignment(slug), f"{slug} could not be generated")
         with self.gradebook() as book:
             notebooks = [known(each) for each in self.released(slug, book)]
-        questions.check(slug, [cell.marks() for n in notebooks for cell in n.cells.values()])
-        for file in (self.folder / "release" / slug).glob("*.ipynb"):
-            questions.check_text(slug, file.read_text(encoding="utf-8"))
+        marks = [cell.marks() for each in notebooks for cell in each.cells.values()]
+        questions.check(slug, marks, self.folder)
         if (self.folder / limits.FILE).is_file():
             text = limits.text_of(self.folder)
             write_text(self.folder / "release" / slug / limits.FILE, text)

@@ -15,7 +15,7 @@ from autograder.course import limits, release, roster
 from autograder.course.course import CONFIGURATION, Course
 from autograder.evidence import variants
 from autograder.evidence.variants import KEY, WORDS
-from autograder.files import write_text
+from autograder.files import locked, write_text
 from beowulf.errors import LabError, UsageError
 
 _TEMPLATE = '''"""nbgrader's configuration of this course. Its own commands work in this folder."""
@@ -47,6 +47,7 @@ _NOT_FOR_GIT = """# The secret, names, points, and what learners hand in. source
 /autograded/
 /feedback/
 /reports/
+__pycache__/
 """
 
 
@@ -72,20 +73,23 @@ def make_course(
     students = roster.read(learners) if learners else []
     course = Course(folder)
     begins = _configure(course, course_id, exchange)
-    _make_exchange(Path(course.api.exchange_root))
-    _add_labs(course)
-    _add_header(course)
-    _add_key(course)
-    for name, text in ((limits.FILE, limits.TEXT), (".gitignore", _NOT_FOR_GIT)):
-        if not (course.folder / name).exists():
-            write_text(course.folder / name, text)
-    with course.gradebook() as book:  # opening it makes it
-        roster.enrol(book, students)
-    if students and (has_codes(course) or (begins and codes)):
-        variants.issue(course.folder, [each.id for each in students])
-    if learners:
-        # With it, a sender who is not on the roster is unknown.
-        write_text(course.folder / roster.FILE, learners.read_text(encoding="utf-8-sig"))
+    with locked(course.folder):
+        _make_exchange(Path(course.api.exchange_root))
+        _add_labs(course)
+        _add_header(course)
+        _add_key(course)
+        for name, text in ((limits.FILE, limits.TEXT), (".gitignore", _NOT_FOR_GIT)):
+            if not (course.folder / name).exists():
+                write_text(course.folder / name, text)
+        with course.gradebook() as book:  # opening it makes it
+            roster.enrol(book, students)
+            enrolled = roster.enrolled(book)
+        if students and (has_codes(course) or (begins and codes)):
+            emails = {each.id: each.email for each in enrolled}
+            variants.issue(course.folder, [each.id for each in students], emails)
+        if learners:
+            # With it, a sender who is not on the roster is unknown.
+            write_text(course.folder / roster.FILE, learners.read_text(encoding="utf-8-sig"))
     return course
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import difflib
+from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from pathlib import Path
@@ -38,10 +40,29 @@ class Dates:
         exemption = self.exemptions.get(student)
         return (exemption.due if exemption else None) or self.limits.due
 
+    @property
+    def last(self) -> datetime | None:
+        """Until when someone may still work on the lab; None where no date is set."""
+        dues = [self.limits.due, *(each.due for each in self.exemptions.values())]
+        return max(filter(None, dues), default=None)
+
 
 def of_lab(course: Path, slug: str) -> Dates:
     """A lab's dates, from the files of a course; LabError when one of them is wrong."""
     return Dates(limits.of_course(slug, course), _exemptions(course / FILE, slug))
+
+
+def unknown_learners(course: Path, known: Collection[str]) -> list[str]:
+    """A sentence for each line of the table that is about someone who is not in the class."""
+    file = course / FILE
+    lines = table_file.read(file)[1] if file.is_file() else []
+    said = []
+    for line, row in lines:
+        if (student := row.get("id", "")) and student not in known:
+            near = difflib.get_close_matches(student, known, 1)
+            perhaps = f" Perhaps you mean {near[0]!r}." if near else ""
+            said.append(f"{FILE}, line {line}: nobody in this class is {student!r}.{perhaps}")
+    return said
 
 
 def _exemptions(file: Path, slug: str) -> dict[str, Exemption]:
@@ -81,10 +102,12 @@ def _exemptions(file: Path, slug: str) -> dict[str, Exemption]:
 def _time(text: str, name: str, at: str) -> datetime | None:
     if not text:
         return None
-    try:
+    with suppress(ValueError, OverflowError):
         return end_of(date.fromisoformat(text) if len(text) == 10 else datetime.fromisoformat(text))
-    except (ValueError, OverflowError):
-        raise LabError(
-            f"{at}: `{name}` is {text!r}, which is no time.",
-            "Write 2030-01-31 or 2030-01-31 18:00.",
-        ) from None
+    with suppress(ValueError, OverflowError):  # as spreadsheets of some countries write it
+        return end_of(datetime.strptime(text, "%d.%m.%Y").date())
+    with suppress(ValueError, OverflowError):
+        return end_of(datetime.strptime(text, "%d.%m.%Y %H:%M"))
+    raise LabError(
+        f"{at}: `{name}` is {text!r}, which is no time.", "Write 2030-01-31 or 2030-01-31 18:00."
+    )

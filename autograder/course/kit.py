@@ -2,7 +2,7 @@
 
 It is this checkout without the notebooks' sources, rubrics, tests and slides. In the place of a rubric is a list of the
 Records that each question needs, so that `beowulf check` finds there what is missing. A lab whose hints the
-course keeps closed has none in the kit.
+course keeps closed has none in the kit, and one that it leaves out has no notebook.
 """
 
 from __future__ import annotations
@@ -29,8 +29,7 @@ PARTS = (
 )
 # A rubric, and what it reads from a lab's Records; `labs/NN-slug/needs.json` takes its place.
 RUBRIC = re.compile(r"autograder/rubrics/([0-9]{2}_|facts_[0-9]{2}|pooled).*")
-GUIDE = "docs/instructor.md"
-GUIDES = (GUIDE, "docs/syllabus.md")
+GUIDES = ("docs/afternoon.md", "docs/instructor.md", "docs/syllabus.md")
 IN_PLACE_OF_A_GUIDE = """
 
 This copy of the labs is what a course gives out (`beowulf class kit`). It has no solutions, and no guide for those
@@ -51,13 +50,15 @@ def write(place: Path, course: Path | None = None) -> int:
         title = (paths.root() / guide).read_text(encoding="utf-8").partition("\n")[0]
         (place / guide).write_text(title + IN_PLACE_OF_A_GUIDE, encoding="utf-8")
     for slug in paths.labs():
-        text = needed_records.as_text(needed_records.of_lab(slug))
+        text = needed_records.as_text(needed_records.of_lab(slug, course))
         (place / "labs" / slug / needed_records.FILE).write_text(text, encoding="utf-8")
     (place / limits.FILE).write_text(limits.text_of(course), encoding="utf-8")
     if course:
         for path, name in _of_course(course, place):
             _copy(path, place / name)
     for slug in paths.labs():
+        if limits.of_course(slug, place).left_out:
+            shutil.rmtree(place / "notebooks" / "release" / slug)
         if not limits.of_course(slug, place).hints:
             table = place / "labs" / slug / "lab.toml"
             text = without_hints(table.read_text(encoding="utf-8"))

@@ -1,4 +1,7 @@
-"""`course.toml`, which a course gives out: how much its class sees of answers, and when labs are due."""
+"""`course.toml`, which a course gives out: what its class sees of answers, when labs are due, what it asks otherwise.
+
+Its tables [labs.NN.questions.NAME] are read where those of lab.toml are (`beowulf.course.lab_file`).
+"""
 
 from __future__ import annotations
 
@@ -13,10 +16,10 @@ from typing import Any
 from beowulf import paths
 from beowulf.course import personal_code
 from beowulf.course.checklist import FORM, LEVELS, RIGHT
-from beowulf.course.lab_file import line_of, nearest
+from beowulf.course.lab_file import COURSE_FILE, line_of, nearest
 from beowulf.errors import LabError
 
-FILE = "course.toml"
+FILE = COURSE_FILE
 WANTED = {
     "check": f"one of {', '.join(LEVELS)}",
     "hints": "true or false",
@@ -24,6 +27,7 @@ WANTED = {
     "due": "a day or a time without quotes, such as 2030-01-31T18:00:00",
     "late_points": "a number of points that is not negative",
     "grace_hours": "a number of hours that is not negative",
+    "leave_out": "true or false",
 }
 KEYS = tuple(WANTED)
 TEXT = """\
@@ -48,6 +52,17 @@ grace_hours = 0
 # [labs.01]
 # due = 2030-01-10T18:00:00
 # solutions_from = 2030-01-17
+# [labs.08]
+# leave_out = true
+
+# Other points or another tolerance than in the lab, and a question of your own; `beowulf class release` writes them,
+# with all sums, into the notebook and the handout.
+# [labs.01.questions.idle-mbit]
+# points = 3
+# tolerance_percent = 5
+# [labs.01.questions.own-network]
+# points = 2
+# asks = "what your own network at home would do with the ring"
 """
 
 
@@ -63,6 +78,7 @@ class Limits:
     due: datetime | None = None  # with its time zone
     late_points: float = 0.0  # for each day or part of a day
     grace_hours: float = 0.0
+    left_out: bool = False  # the course does not have this lab
 
 
 def of_course(slug: str, course: Path) -> Limits:
@@ -78,13 +94,17 @@ def of_lab(slug: str, folder: Path) -> Limits:
     The file beside the notebook counts, else that in work/, else that of the checkout. Who has a course's word but
     no file is in a class and gets what a class gets; who has neither learns alone, and nothing is limited.
     """
-    for place in (folder, paths.work(""), paths.root()):
-        file = place / FILE
-        if file.is_file():
-            return _read(file, slug)
+    if place := place_of(folder):
+        return _read(place / FILE, slug)
     if personal_code.word():
         return Limits(FORM, False, False, None, "You have a personal code, so ")
     return Limits()
+
+
+def place_of(folder: Path) -> Path | None:
+    """The folder with the course's file that counts for a learner who works in `folder`; None without any."""
+    places = (folder, paths.work(""), paths.root())
+    return next((place for place in places if (place / FILE).is_file()), None)
 
 
 def text_of(course: Path | None) -> str:
@@ -117,7 +137,8 @@ def _read(file: Path, slug: str) -> Limits:
             )
     number = slug.partition("-")[0]
     limits = Limits(FORM, False, False, None, "Your course's file course.toml says that ")
-    for name, table in {"": content, **labs}.items():
+    for name, whole in {"": content, **labs}.items():
+        table = {key: value for key, value in whole.items() if not (name and key == "questions")}
         lines = {key: line_of(text, name and f"labs.{name}", key) for key in table}
         changed = _changed(limits, table, file, lines)
         limits = changed if name in ("", number) else limits
@@ -133,6 +154,8 @@ def _changed(
         at = f"{file}, line {lines[key]}"
         if key == "check" and value in LEVELS:
             limits = replace(limits, level=value)
+        elif key == "leave_out" and isinstance(value, bool):
+            limits = replace(limits, left_out=value)
         elif key == "hints" and isinstance(value, bool):
             limits = replace(limits, hints=value)
         elif key == "solutions_from" and isinstance(value, date):

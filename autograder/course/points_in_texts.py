@@ -1,6 +1,7 @@
 """What texts say of a lab's points, written from its lab.toml: nobody types a total, or a row of a table.
 
-`make release` writes it into the handouts, the notebooks' sources and the syllabus, and a test compares.
+`make release` writes it into the handouts, the notebooks' sources and the syllabus, and a test compares; `beowulf class
+release` writes it into a course's own.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from beowulf.course.lab_file import QuestionTable
 TABLE = re.compile(
     r"(?<=^\| question \| points \| what is asked \|\n\| --- \| --- \| --- \|\n)(\|.*\n)+", re.M
 )
-SECTION = re.compile(r"^# ## [0-9]+ .+\n#\n# \*(Core|More), [0-9]+ minutes\*$", re.M)
+# In a notebook, and in its source, where Markdown is behind `# `.
+SECTION = re.compile(r"^(?:# )?## [0-9]+ .+\n#?\n(?:# )?\*(Core|More), [0-9]+ minutes\*$", re.M)
 ROW = r"(?<=\]\(\.\./labs/{}/README\.md\) \| )(\S+) \| (\S+) \| \S+ \| \S+(?= \|$)"
 
 
@@ -33,17 +35,20 @@ def texts(sources: Mapping[str, Path]) -> dict[Path, str]:
         notebook = source.read_text(encoding="utf-8")
         by_kind = points_by_kind(notebook, asked)
         for file in (source, paths.labs()[slug] / "README.md"):
-            text = file.read_text(encoding="utf-8")
-            text = re.sub(r"(?<=which have )[0-9.]+(?= points)", by_kind["Core"], text, count=1)
-            text = re.sub(r"(?<=and have )[0-9.]+(?= · \*\*Points)", by_kind["More"], text, count=1)
-            text = re.sub(r"(?<=\*\*Points\*\* )[0-9.]+", total, text, count=1)
-            found[file] = TABLE.sub(
-                "".join(rows(asked.values())).replace("\\", r"\\"), text, count=1
-            )
+            found[file] = with_sums(file.read_text(encoding="utf-8"), by_kind, asked)
         person = f"{sum(each.points for name, each in asked.items() if name not in questions.scorers(slug)):g}"
         row = re.compile(ROW.format(re.escape(slug)), re.M)
         found[syllabus] = row.sub(rf"\1 | \2 | {total} | {person}", found[syllabus])
     return found
+
+
+def with_sums(text: str, by_kind: Mapping[str, str], asked: Mapping[str, QuestionTable]) -> str:
+    """A text with the points of these questions in all, those of core and more, and the table of the questions."""
+    total = f"{sum(each.points for each in asked.values()):g}"
+    text = re.sub(r"(?<=which have )[0-9.]+(?= points)", by_kind["Core"], text, count=1)
+    text = re.sub(r"(?<=and have )[0-9.]+(?= · \*\*Points)", by_kind["More"], text, count=1)
+    text = re.sub(r"(?<=\*\*Points\*\* )[0-9.]+", total, text, count=1)
+    return TABLE.sub("".join(rows(asked.values())).replace("\\", r"\\"), text, count=1)
 
 
 def points_by_kind(notebook: str, asked: Mapping[str, QuestionTable]) -> dict[str, str]:
@@ -52,7 +57,9 @@ def points_by_kind(notebook: str, asked: Mapping[str, QuestionTable]) -> dict[st
     sums = {"Core": 0.0, "More": 0.0}
     for kind, text in zip(parts[1::2], parts[2::2], strict=True):
         sums[kind] += sum(
-            asked[name].points for name in re.findall(r"\*\*Question `(.+?)`\*\*", text)
+            asked[name].points
+            for name in re.findall(r"\*\*Question `(.+?)`\*\*", text)
+            if name in asked
         )
     return {kind: f"{points:g}" for kind, points in sums.items()}
 

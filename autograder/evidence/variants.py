@@ -53,8 +53,12 @@ class Own:
         return who if who != self.student else ""
 
 
-def issue(course: Path, students: Iterable[str]) -> Path:
+def issue(
+    course: Path, students: Iterable[str], emails: Mapping[str, str | None] | None = None
+) -> Path:
     """Make words.csv in the course's folder: each student and their word on a line, for that student only.
+
+    With the address of each that is known, for a mail merge.
 
     Students who are in it stay. LabError when the course has no key.
     """
@@ -73,8 +77,11 @@ def issue(course: Path, students: Iterable[str]) -> Path:
         os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", newline=""
     ) as file:
         rows = csv.writer(file)
-        rows.writerow(["student", "word"])
-        rows.writerows([student, personal_code.of(key, student)] for student in all_students)
+        rows.writerow(["student", "word", "email"])
+        rows.writerows(
+            [student, personal_code.of(key, student), (emails or {}).get(student) or ""]
+            for student in all_students
+        )
     return fresh.replace(course / WORDS)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import math
 import re
 from collections.abc import Collection
@@ -19,8 +20,10 @@ from autograder.cells import text_of
 from autograder.course.course import saving
 from autograder.files import cannot_write, locked
 from autograder.grading import one_submission
+from autograder.grading import points as class_points
 from autograder.grading.one_submission import Assignment
 from autograder.intake.inspection import HandInError
+from autograder.text import without_moments
 from beowulf.errors import LabError, UsageError
 from beowulf.this_machine import user
 
@@ -29,6 +32,9 @@ if TYPE_CHECKING:
 
 FILE = "changes.csv"  # in the course's folder: who changed which points, and why
 COLUMNS = ("time", "by", "id", "lab", "question", "before", "after", "reason")
+# How a part of an author's answer begins: what it is, and its points.
+_ITEM = re.compile(r"^\*\*(.+?) \(([0-9.]+) points?\)[.:]?\*\*", re.MULTILINE)
+LONGEST_FIGURE = 200  # characters
 # Within a paragraph: where the author's line ended, a terminal's need not.
 _LINE_END = re.compile(r"(?<=[^\n])\n(?![\n*+|0-9-])")
 
@@ -44,17 +50,80 @@ class Answer:
     points: float | None
     given: float | None
     comment: str
+    figures: list[str]  # what the learner measured and answered, and what a rubric gave for it
 
 
-def questions(course: Course, slug: str) -> dict[str, str]:
-    """The questions of a lab that a person grades, each with the author's answer, from the course's own source/."""
-    models: dict[str, str] = {}
+@dataclass(frozen=True)
+class Item:
+    """A part of the author's answer that earns points."""
+
+    name: str
+    points: float
+    text: str
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question that a person grades: as learners read it, and the author's answer, whole and by items."""
+
+    text: str
+    model: str
+    items: list[Item]
+
+    def points(self, typed: str) -> tuple[float, str]:
+        """The points that were typed, and what each item got; ValueError where it is neither a number nor items.
+
+        `2.5` is a number, `ac` two items by their letters, `ac0.5` the first one whole and half a point of the third.
+        """
+        if not typed[:1].isalpha():
+            return _number(typed), ""
+        letters = "abcdefghijklmno"[: len(self.items)] or "-"
+        if not re.fullmatch(rf"(?:[{letters}][0-9.,]*)+", typed):
+            raise ValueError(f"{typed!r} is neither points nor items.")
+        given = dict.fromkeys(range(len(self.items)), 0.0)
+        for letter, number in re.findall(r"([a-z])([0-9.,]*)", typed):
+            item = letters.index(letter)
+            most = self.items[item].points
+            given[item] = _number(number) if number else most
+            if given[item] > most:
+                raise ValueError(f"Item {letter} has {most:g} points, not {given[item]:g}.")
+        each = (
+            f"{item.name}: {given[n]:g} of {item.points:g}." for n, item in enumerate(self.items)
+        )
+        return sum(given.values()), " ".join(each)
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text.replace(",", "."))
+    except ValueError:
+        raise ValueError(f"{text!r} is no number.") from None
+
+
+def questions(course: Course, slug: str) -> dict[str, Asked]:
+    """The questions of a lab that a person grades, from the course's own source/."""
+    asked: dict[str, Asked] = {}
     for path in sorted((course.folder / "source" / slug).glob("*.ipynb")):
+        texts: list[str] = []
         for cell in nbformat.read(path, as_version=4).cells:
             if is_grade(cell) and is_solution(cell):
-                text = text_of(cell)
-                models[cell.metadata.nbgrader.grade_id] = _LINE_END.sub(" ", text)
-    return models
+                name, model = cell.metadata.nbgrader.grade_id, text_of(cell)
+                begins = f"**Question `{name}`**"
+                text = next((each for each in reversed(texts) if begins in each), begins)
+                asked[name] = Asked(text[text.index(begins) :], _joined(model), _items(model))
+            elif cell.cell_type == "markdown":
+                texts.append(cell.source)
+    return asked
+
+
+def _items(model: str) -> list[Item]:
+    _, *parts = _ITEM.split(model)
+    every = zip(parts[::3], parts[1::3], parts[2::3], strict=True)
+    return [Item(name, float(points), _joined(text.strip())) for name, points, text in every]
+
+
+def _joined(text: str) -> str:
+    return _LINE_END.sub(" ", text)
 
 
 def answers(
@@ -64,8 +133,12 @@ def answers(
     students: Collection[str] = (),
     *,
     again: bool = False,
+    by_lot: bool = False,
 ) -> tuple[list[Answer], list[str]]:
-    """The answers of a class to a question that wait, or all of them `again`; and why others are not shown."""
+    """The answers of a class to a question that wait, or all of them `again`; and why others are not shown.
+
+    They are in the order of the learners' IDs, or `by_lot`, in one that says nothing of them.
+    """
     found: list[Answer] = []
     notes: list[str] = []
     with course.gradebook() as book:
@@ -88,8 +161,25 @@ def answers(
                 points = None if waits else float(grade.score)
                 said = (comment and comment.manual_comment) or ""
                 text, of = texts.get(question, ""), float(grade.max_score)
-                found.append(Answer(student, question, text, of, points, grade.manual_score, said))
+                given, figures = grade.manual_score, _figures(course, slug, student)
+                found.append(Answer(student, question, text, of, points, given, said, figures))
+    if by_lot:
+        found.sort(key=lambda each: hashlib.sha256(f"{question} {each.student}".encode()).digest())
     return found, notes
+
+
+def _figures(course: Course, slug: str, student: str) -> list[str]:
+    """What each question that a rubric scores found in a hand-in, and what it expected where something is wrong."""
+    figures = []
+    for reason in class_points.reasons(course, slug, student):
+        score = reason.score
+        wanted = (
+            f" Expected: {score.expected}" if score.expected and score.points < score.of else ""
+        )
+        text = without_moments(f"{score.found}{wanted}")
+        text = text if len(text) <= LONGEST_FIGURE else text[: LONGEST_FIGURE - 1] + "…"
+        figures.append(f"{reason.question} ({score.points:.3g} of {score.of:g}): {text}")
+    return figures
 
 
 def give(
@@ -127,6 +217,28 @@ def give(
             _log(course.folder, student, slug, question, score, points, reason)
         book.db.commit()
     return None if earlier is None else float(earlier)
+
+
+def keep_within(course: Course, slug: str) -> list[str]:
+    """Let points that a person gave wait again where the question is worth less by now; a sentence on each."""
+    said = []
+    with locked(course.folder), course.gradebook() as book, saving("The points"):
+        for submission in book.assignment_submissions(slug):
+            for grade in (each for notebook in submission.notebooks for each in notebook.grades):
+                given, of, student = (
+                    grade.manual_score,
+                    float(grade.max_score),
+                    submission.student.id,
+                )
+                if given is not None and given > of:
+                    said.append(
+                        f"{grade.name}: {student} had {given:g} by hand, has {of:g} of {of:g} now, and waits for you."
+                    )
+                    grade.manual_score, grade.needs_manual_grade = of, True
+                    reason = "the question is worth less"
+                    _log(course.folder, student, slug, grade.name, given, of, reason)
+        book.db.commit()
+    return said
 
 
 def reasons(course: Path, slug: str, student: str) -> dict[str, str]:

@@ -53,7 +53,7 @@ class Assignment:
         """
         notebooks = [known(each) for each in course.released(slug, book)]
         marks = [cell.marks() for each in notebooks for cell in each.cells.values()]
-        scored = questions.check(slug, marks)
+        scored = questions.check(slug, marks, course.folder)
         api = course.api
         configured = Autograde(api.coursedir, parent=api)
         return cls(

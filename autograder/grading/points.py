@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from nbgrader.api import BaseCell, Grade, SubmittedAssignment, SubmittedNotebook
 
 from autograder.cells import known
-from autograder.course import dates, roster
+from autograder.course import roster
 from autograder.grading import driver, lateness
 from autograder.grading.lateness import Lateness
 from autograder.intake import log
@@ -57,7 +57,6 @@ class ClassOfLab:
     questions: dict[str, float] = field(default_factory=dict)
     late: dict[str, Lateness] = field(default_factory=dict)
     taken_off: dict[str, float] = field(default_factory=dict)  # for that
-    strangers: list[str] = field(default_factory=list)  # of whom dates.csv has a line
 
     @property
     def graded(self) -> list[str]:
@@ -107,9 +106,6 @@ def gather(course: Course, slug: str, *, with_reasons: bool = False) -> ClassOfL
         collected=log.remembered(course.folder, slug),
         questions=questions,
         late=lateness.of_class(course.folder, slug, submitted),
-        strangers=sorted(
-            dates.of_lab(course.folder, slug).exemptions.keys() - {*enrolled, *submitted}
-        ),
         taken_off={student: points for student, points in taken_off.items() if points},
     )
 

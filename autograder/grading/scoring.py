@@ -116,9 +116,10 @@ class AssessSubmission(Execute):  # type: ignore[misc]
     ) -> tuple[NotebookNode, dict[str, Any]]:
         """The notebook with points and reasons in its test cells."""
         folder, about = Path(resources["metadata"]["path"]), resources["nbgrader"]
-        rubric, student = rubrics.find(about["assignment"]), str(about.get("student", ""))
+        course, student = folder_of(folder), str(about.get("student", ""))
+        rubric = rubrics.find(about["assignment"], course)
         if rubric is None:
             return super().preprocess(nb, resources, km)  # type: ignore[no-any-return]
-        assessed = assess(rubric, folder, nb, student, folder_of(folder))
+        assessed = assess(rubric, folder, nb, student, course)
         write_scores(nb, assessed.scores)
         return nb, resources

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from html import escape
+from pathlib import Path
 from typing import Any
 
 from markdown_it import MarkdownIt
@@ -24,7 +25,7 @@ Where each learner measures another number or has another broken cluster, the an
 it from the learner's own Records, or that finds the fault as `beowulf study A2` does. Each learner's feedback page says
 what was expected of that learner. A sealed prediction earns its half point by its time, whatever it says. `target_ms`
 is the time within which a program earns all points, `half_ms` the one within which it earns half of them. Change a
-limit or points in `lab.toml`.
+limit or points in the course's `course.toml`.
 
 """
 SIGNS = {"tolerance_percent": " %", "tolerance": " in its unit"}
@@ -32,12 +33,12 @@ NO_ANSWER = "The notebook has no answer to it: the points are for what the Recor
 PRINT_STYLE = "@media print { h1 { break-before: page; } h3 { break-after: avoid; } } pre { white-space: pre-wrap; }"
 
 
-def chosen(name: str) -> list[LabFile]:
-    """The lab of that number or name, or all of them without one."""
+def chosen(name: str, course: Path | None = None) -> list[LabFile]:
+    """The lab of that number or name, or all of them without one, as a course asks them."""
     slugs = [slug for slug in paths.labs() if name in ("", slug, slug[:2])]
     if not slugs:
         raise UsageError(f"There is no lab {name!r}.", f"There are: {', '.join(paths.labs())}.")
-    return [lab_file.read(slug) for slug in slugs]
+    return [lab_file.read(slug, course) for slug in slugs]
 
 
 def _heading(lab: LabFile) -> str:
@@ -46,10 +47,10 @@ def _heading(lab: LabFile) -> str:
     return f"# Lab {lab.slug[:2]}: {lab.title}\n\n{lab.question} {minutes}.\n\n"
 
 
-def _table(lab: LabFile) -> str:
+def _table(lab: LabFile, course: Path | None) -> str:
     lines = ["| question | points | by | section | what is asked |", f"|{' --- |' * 5}"]
     # A kit has no rubrics.
-    ours = questions.scorers(lab.slug) if questions.has_rubric(lab.slug) else None
+    ours = questions.scorers(lab.slug, course) if questions.has_rubric(lab.slug) else None
     for each in lab.questions.values():
         by = "" if ours is None else "program" if each.name in ours else "person"
         cells = (f"`{each.name}`", f"{each.points:g}", by, each.read, each.asks)
@@ -57,9 +58,10 @@ def _table(lab: LabFile) -> str:
     return "\n".join(lines) + "\n"
 
 
-def key(labs: Sequence[LabFile]) -> str:
+def key(labs: Sequence[LabFile], course: Path | None = None) -> str:
     """A page with each question, its points, what is asked, its tolerances and the author's answer."""
-    text = READING + "\n".join(_heading(lab) + _table(lab) + _answers(lab) for lab in labs)
+    parts = [_heading(lab) + _table(lab, course) + _answers(lab) for lab in labs]
+    text = READING + "\n".join(parts)
     body = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
     title = f"Key of lab {', '.join(lab.slug[:2] for lab in labs)}"
     return (
@@ -87,7 +89,7 @@ def _limits(question: QuestionTable) -> list[str]:
     near = [f"{numbers[name]}{sign}" for name, sign in SIGNS.items() if name in numbers]
     others = [f"`{name}` = {number}" for name, number in numbers.items() if name not in SIGNS]
     found = [f"A number is right within {', or '.join(near)}."] if near else []
-    return found + ([f"Limits in lab.toml: {', '.join(others)}."] if others else [])
+    return found + ([f"Limits: {', '.join(others)}."] if others else [])
 
 
 def _answer(cell: Any) -> str:

@@ -14,6 +14,7 @@ from nbgrader.api import MissingEntry
 from nbgrader.plugins import ExportPlugin
 from traitlets import Dict, Unicode
 
+from autograder.course import limits
 from autograder.files import as_csv, write_text
 from autograder.grading import lateness
 from autograder.grading import points as class_points
@@ -38,8 +39,12 @@ class Table(ExportPlugin):  # type: ignore[misc]
         raise NotImplementedError
 
     def assignments(self, gradebook: Any) -> list[Any]:
-        """The labs to export, by their names."""
-        return _chosen(gradebook.assignments, "name", self.assignment)
+        """The labs to export, by their names, without those that the course leaves out."""
+        every = _chosen(gradebook.assignments, "name", self.assignment)
+        if self.parent is None:
+            return every
+        course = Path(self.parent.coursedir.root)
+        return [each for each in every if not limits.of_course(str(each.name), course).left_out]
 
     def students(self, gradebook: Any) -> list[Any]:
         """The learners to export, by their IDs."""

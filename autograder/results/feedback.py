@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -18,12 +19,13 @@ from nbgrader.api import Gradebook
 from nbgrader.preprocessors import NbGraderPreprocessor
 from nbgrader.utils import is_grade, is_solution, is_task
 
-from autograder.cells import new_cell
+from autograder.cells import new_cell, node
+from autograder.course import dates
 from autograder.course.course import folder_of
 from autograder.grading import lateness, marking, workers
 from autograder.grading.one_submission import Outcome
 from autograder.grading.safe_page import POLICY_TAG, markdown
-from autograder.rubrics.score import Score, score_of
+from autograder.rubrics.score import Score, score_in, score_of
 from autograder.text import as_html
 from beowulf import paths
 from beowulf.course import lab_file
@@ -58,6 +60,7 @@ _CONTENTS = re.compile(
 )
 _UNDESCRIBED = re.compile(r"<img\b(?![^>]*\balt=)")
 WAITS = "Your instructor has not graded this yet."
+NOT_YET = "What was expected is in the page that you get after {}, when nobody works on this lab any more."
 AS_SAVED = (
     "The points come from your Records, answers and sources. The outputs are as you saved them:"
     " nothing was run again."
@@ -158,6 +161,12 @@ class AddSummary(NbGraderPreprocessor):  # type: ignore[misc]
         if not rows or slug not in paths.labs():
             return nb, resources
         late = lateness.of_class(course, slug, [student])[student].says if course else ""
+        last = dates.of_lab(course, slug).last if course else None
+        later_on = ""
+        if last and last > datetime.now(UTC):
+            later_on = NOT_YET.format(lateness.minute(last))
+            rows = [replace(row, expected="") for row in rows]
+            _hide_expected(graded)
         sections = _sections(each.read for each in rows)
         written = [(row, cell) for row, cell in zip(rows, graded, strict=True) if is_solution(cell)]
         title = f"Lab {slug[:2]}: {lab_file.read(slug).title}"
@@ -167,7 +176,7 @@ class AddSummary(NbGraderPreprocessor):  # type: ignore[misc]
         later = f", of which {waits:g} are still to be given by your instructor" if waits else ""
         top = (
             f"{LOOK}<h1>{as_html(title)}</h1><p>{reached}{later}.</p>"
-            f"{_paragraph(late)}{_table(rows, sections)}{_paragraph(AS_SAVED)}{_written(written)}"
+            f"{_paragraph(late)}{_paragraph(later_on)}{_table(rows, sections)}{_paragraph(AS_SAVED)}{_written(written)}"
         )
         nb.cells.insert(0, new_cell("markdown", top, id="beowulf-summary"))
         if sections:
@@ -221,6 +230,14 @@ def _sections(wanted: Iterable[str]) -> dict[str, _Section]:
                 found[read] = _Section(f"read-{len(found) + 1}", read, text)
                 break
     return found
+
+
+def _hide_expected(cells: Iterable[NotebookNode]) -> None:
+    """Leave out of the outputs of test cells what was expected."""
+    for cell in cells:
+        for output in cell.get("outputs", ()):
+            if score := score_in(output.get("data", {})):
+                output.data = node(replace(score, expected="").as_output())
 
 
 def _paragraph(text: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from autograder.grading.lateness import minute
 from autograder.grading.points import ClassOfLab, Reason
 from autograder.intake.submissions import Collected
 from autograder.results import charts
-from autograder.text import counted
+from autograder.text import counted, without_moments
 from beowulf.figures import Figure
 
 FULL, PART, NONE = "full points", "part of them", "none"
@@ -23,8 +22,6 @@ AGAIN, WAITS = "measure again", "waits for you"
 # Where each has its place among the colours: what is well in blue, what is not in red.
 KINDS = {FULL: 0, PART: 5, NONE: 1, AGAIN: 3, WAITS: 4}
 MOST_WRONG = 5  # answers of one question
-# A Record's name has its moment, and would make every answer different.
-_RECORD_NAME = re.compile(r"\b([A-Z]\d{1,3})-[\w.-]{0,65}?\d{8}T[\w.-]{0,40}?\.json(?:\.\w+)?")
 
 
 @dataclass(frozen=True)
@@ -115,7 +112,7 @@ def wrong_answers(lab_class: ClassOfLab) -> Section:
     equal: dict[str, dict[str, list[Reason]]] = defaultdict(lambda: defaultdict(list))
     for each in lab_class.reasons:
         if each.score.points < each.score.of:
-            answer = _RECORD_NAME.sub(r"a Record \1", each.score.found)
+            answer = without_moments(each.score.found)
             equal[each.question][answer].append(each)
     rows: list[tuple[Any, ...]] = []
     for question in lab_class.questions:
@@ -196,10 +193,6 @@ def late(lab_class: ClassOfLab) -> Section:
             " it into `dates.csv`, or collect with `--times`."
         )
     urgent = f"{counted(unsure, 'hand-in')} that may have come late" if unsure else ""
-    if lab_class.strangers:
-        nobody = f"`dates.csv` has a line for nobody of this class: {listed(lab_class.strangers)}"
-        text += f" {nobody}."
-        urgent = "; ".join(filter(None, [urgent, nobody.replace("`", "")]))
     return Section("late", "Late", text, pd.DataFrame(rows, columns=columns), urgent=urgent)
 
 

@@ -10,6 +10,7 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 from autograder import evidence
 from autograder.rubrics import questions
@@ -24,12 +25,12 @@ PARTIAL = 0.5  # of the points that rest on an inconclusive Record
 _log = logging.getLogger(__name__)
 
 
-def find(slug: str) -> Rubric | None:
-    """A lab's rubric, by its present lab.toml; None for an assignment without one, as an instructor's own.
+def find(slug: str, course: Path | None = None) -> Rubric | None:
+    """A lab's rubric, by its present lab.toml and what a course changes; None for an assignment without one.
 
-    LabError when the lab.toml is wrong.
+    LabError when one of these is wrong.
     """
-    return partial(ask, questions.of_lab(slug)) if questions.has_rubric(slug) else None
+    return partial(ask, questions.of_lab(slug, course)) if questions.has_rubric(slug) else None
 
 
 def ask(lab_questions: Mapping[str, Question], submission: Submission) -> dict[str, Score]:

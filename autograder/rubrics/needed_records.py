@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from nbformat import NotebookNode
 
@@ -34,13 +35,13 @@ class _Asked(Submission):
         return []
 
 
-def of_lab(slug: str) -> Needs:
+def of_lab(slug: str, course: Path | None = None) -> Needs:
     """For each question of a lab the Records that its rubric asks for; nothing for a lab without either."""
     if not questions.has_rubric(slug):
         plain: dict[str, list[list[str]]] = read_json(paths.root() / "labs" / slug / FILE, {})
         return {name: tuple((s, v) for s, v in needs) for name, needs in plain.items()}
     needs: dict[str, tuple[Need, ...]] = {}
-    for name, question in questions.of_lab(slug).items():
+    for name, question in questions.of_lab(slug, course).items():
         empty = _Asked([], [], {}, {}, NotebookNode(cells=[]))
         question.score(empty)
         needs[name] = tuple(dict.fromkeys(empty.asked))

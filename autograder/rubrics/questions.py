@@ -1,4 +1,7 @@
-"""The questions of a lab: each table of `lab.toml`, and the function of the rubric that scores it."""
+"""The questions of a lab: each table of `lab.toml`, and the function of the rubric that scores it.
+
+A course changes the tables in its `course.toml`, and adds functions of its own in `rubrics/lab_NN.py` of its folder.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
-from importlib.util import find_spec
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from pathlib import Path
+from traceback import extract_tb
 from typing import Any
 
 from autograder.rubrics.score import Score
@@ -21,7 +26,12 @@ from beowulf.errors import LabError
 # Scores a Submission in points of its own, which count in proportion to those of lab.toml. It takes its tolerances
 # as keyword-only arguments, by the names that lab.toml gives them; one with a default may be absent there.
 Scorer = Callable[..., Score]
-PRINTED_POINTS = re.compile(r"\*\*Question `([a-z0-9-]+)`\*\* \(([0-9]+(?:\.[0-9]+)?) points?\b")
+OWN = "rubrics"  # in a course's folder
+OWN_HINT = 'It has functions, and at its end SCORERS = {"QUESTION": function}.'
+OTHER_VERSION = (
+    "If source/{0} is from another version of the labs: move it away, `beowulf class init .` puts today's there. Where"
+    " something is handed in already, grade it with the version of the labs that released it."
+)
 
 
 @dataclass(frozen=True)
@@ -38,53 +48,88 @@ def has_rubric(slug: str) -> bool:
     return bool(re.fullmatch(r"[0-9]{2}-[a-z0-9-]+", slug)) and bool(find_spec(_module(slug)))
 
 
-def scorers(slug: str) -> Mapping[str, Scorer]:
-    """The functions of a lab's rubric, by question."""
-    by_name: Mapping[str, Scorer] = import_module(_module(slug)).SCORERS
-    return by_name
+def scorers(slug: str, course: Path | None = None) -> dict[str, Scorer]:
+    """The functions of a lab's rubric by question, with those of the course; LabError when its file is wrong."""
+    return {**import_module(_module(slug)).SCORERS, **_of_course(slug, course)}
 
 
-def of_lab(slug: str, lab: LabFile | None = None) -> dict[str, Question]:
-    """The questions that a rubric scores, in the order of lab.toml; LabError when that is wrong."""
-    ours, lab = scorers(slug), lab or lab_file.read(slug)
+def _of_course(slug: str, course: Path | None) -> dict[str, Scorer]:
+    file = course / OWN / f"lab_{slug[:2]}.py" if course else None
+    if file is None or not file.is_file():
+        return {}
+    spec = spec_from_file_location(f"rubric_of_the_course_{slug[:2]}", file)
+    assert spec
+    assert spec.loader
+    module = module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+        return dict(module.SCORERS)
+    except Exception as problem:  # whatever a lecturer's own code raises, with its line
+        lines = [
+            each.lineno for each in extract_tb(problem.__traceback__) if each.filename == str(file)
+        ]
+        at = f"{file}, line {lines[-1]}" if lines else str(file)
+        raise LabError(f"{at}: {type(problem).__name__}: {problem}.", OWN_HINT) from None
+
+
+def of_lab(slug: str, course: Path | None = None) -> dict[str, Question]:
+    """The questions that a rubric scores, in the order of lab.toml; LabError when that, or the course's, is wrong."""
+    return _scored(lab_file.read(slug, course), course)
+
+
+def _scored(lab: LabFile, course: Path | None) -> dict[str, Question]:
+    functions = scorers(lab.slug, course)
+    for name in functions:
+        if name not in lab.questions:
+            raise LabError(
+                f"A rubric has a function for {name}, and lab {lab.slug[:2]} no such question.",
+                f"Write [labs.{lab.slug[:2]}.questions.{name}] into {lab_file.COURSE_FILE}.",
+            )
     for name, table in lab.questions.items():
-        _refuse_wrong_limits(table, ours.get(name))
+        _refuse_wrong_limits(table, functions.get(name))
     return {
         name: Question(
-            table.points, f"{lab.handout}, {table.read}", partial(ours[name], **table.limits)
+            table.points, f"{lab.handout}, {table.read}", partial(functions[name], **table.limits)
         )
         for name, table in lab.questions.items()
-        if name in ours
+        if name in functions
     }
 
 
-def check(slug: str, cells: Iterable[Mapping[str, Any]]) -> dict[str, Question]:
+def check(
+    slug: str, cells: Iterable[Mapping[str, Any]], course: Path | None = None
+) -> dict[str, Question]:
     """The questions that a lab's rubric scores; LabError when lab.toml contradicts notebook, rubric or handout.
 
     `cells` are nbgrader's marks of the notebook's cells. An instructor's own assignment has no lab.toml.
     """
     if slug not in paths.labs():
         return {}
-    lab = lab_file.read(slug)
+    lab = lab_file.read(slug, course)
+    other_version = OTHER_VERSION.format(slug) if course else ""
     graded = {str(marks["grade_id"]): marks for marks in cells if marks.get("grade")}
     for name, table in lab.questions.items():
         if name not in graded:
             left = [each for each in graded if each not in lab.questions]
             what = f"{table.where}: no cell of the notebook has the question {name}."
-            raise LabError(what, nearest(name, left))
+            raise LabError(what, f"{nearest(name, left)} {other_version}".strip())
         worth = float(graded[name]["points"])
         if table.points != worth:
             raise LabError(
                 f"{table.where}: {name} has {table.points:g} points here, and {worth:g} in its cell of the notebook.",
-                f"Write the same number in both, there as the points of the locked cell {name} (*Create Assignment* in"
-                " JupyterLab), and release the notebook again.",
+                f"`beowulf class release {slug[:2]}` writes them into the notebook."
+                if course
+                else "Write the same number in both.",
             )
     for name in graded:
         if name not in lab.questions:
             raise LabError(
-                f"{lab.name} has no table [questions.{name}], and the notebook has such a cell."
+                f"{lab.name} has no table [questions.{name}], and the notebook has such a cell.",
+                f"One of your own is [labs.{slug[:2]}.questions.{name}] in {lab_file.COURSE_FILE}. {other_version}"
+                if course
+                else "",
             )
-    scored = of_lab(slug, lab) if has_rubric(slug) else {}
+    scored = _scored(lab, course) if has_rubric(slug) else {}
     for name, table in lab.questions.items() if has_rubric(slug) else ():
         if name not in scored and not graded[name].get("solution"):
             raise LabError(
@@ -92,17 +137,6 @@ def check(slug: str, cells: Iterable[Mapping[str, Any]]) -> dict[str, Question]:
             )
     lab.refuse_unknown_sections()
     return scored
-
-
-def check_text(slug: str, notebook: str) -> None:
-    """LabError where learners read other points in a notebook's text than a lab's lab.toml has."""
-    asked = lab_file.read(slug).questions if slug in paths.labs() else {}
-    for name, number in PRINTED_POINTS.findall(notebook):
-        if (table := asked.get(name)) and table.points != float(number):
-            raise LabError(
-                f"{table.where}: {name} has {table.points:g} points here, and the notebook's text says {number}.",
-                "Change the text, too, and the sum in the notebook's first cell; then release it again.",
-            )
 
 
 def _module(slug: str) -> str:

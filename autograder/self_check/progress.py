@@ -55,7 +55,7 @@ class Progress:
 def progress() -> Progress:
     """What the folder for work has of every lab."""
     folders = [paths.work(slug) / RECORDS for slug in paths.labs()]
-    return Progress([_row(slug) for slug in paths.labs()], *predictions.calibration(folders))
+    return Progress([_row(slug) for slug in paths.offered()], *predictions.calibration(folders))
 
 
 def _row(slug: str) -> Row:

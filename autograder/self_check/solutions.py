@@ -21,7 +21,7 @@ def solution(work: Work, question: str) -> str:
         )
     parts = [text_of(cell) for cell in cells(work.slug).get(question, [])]
     # What would earn all points, by the learner's own Records where they decide.
-    rubric = rubrics.find(work.slug)
+    rubric = rubrics.find(work.slug, work.course)
     score = rubric(work.submission).get(question) if rubric else None
     if score and (expected := score.expected.rstrip(".")):
         parts.append(f"For all points: {expected}.")

@@ -39,7 +39,7 @@ class _Check:
         self.work = work
         self.has_rubric = questions.has_rubric(work.slug)
         self.level = work.limits.level if self.has_rubric else FORM
-        self.needs = needed_records.of_lab(work.slug)
+        self.needs = needed_records.of_lab(work.slug, work.course)
 
     def checklist(self) -> Checklist:
         lines = [self._line(table) for table in self.work.lab.questions.values()]
@@ -114,7 +114,7 @@ class _Check:
         """The Scores of all questions; where only the form is looked at, of those that nobody types an answer to."""
         if not self.has_rubric:
             return {}
-        asked = questions.of_lab(self.work.slug)
+        asked = questions.of_lab(self.work.slug, self.work.course)
         if self.level == FORM:
             # Where a program, a plot or a measurement decides, by what its Record holds.
             alone = [name for name in asked if self.needs.get(name) and not self._names(name)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -41,8 +41,15 @@ class Work:
 
     @cached_property
     def lab(self) -> LabFile:
-        """The lab's questions."""
-        return lab_file.read(self.slug)
+        """The lab's questions, as the course asks them; those that this notebook has."""
+        lab = lab_file.read(self.slug, self.course)
+        asked = {name: each for name, each in lab.questions.items() if name in self.released}
+        return replace(lab, questions=asked)
+
+    @property
+    def course(self) -> Path | None:
+        """The folder with the course's file that counts here."""
+        return limits.place_of(self.folder)
 
     @cached_property
     def limits(self) -> Limits:

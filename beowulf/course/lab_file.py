@@ -1,6 +1,7 @@
 """A lab's `lab.toml`: its title and studies, its questions with points and tolerances, and what is to be predicted.
 
-A teacher changes it by hand, so that every mistake in it is a LabError which names the file and the line.
+A course changes points and tolerances, and asks questions of its own, in tables [labs.NN.questions.NAME] of its
+`course.toml`. Both are written by hand, so that every mistake is a LabError which names the file and the line.
 """
 
 from __future__ import annotations
@@ -10,12 +11,15 @@ import math
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from beowulf import paths
 from beowulf.errors import LabError
 
+COURSE_FILE = "course.toml"  # in a course's folder
 # What a key holds.
 TEXT, TEXTS, TABLE = "text", "list of texts", "table"
 NUMBER, AMOUNT = "number", "number that is 0 or more"
@@ -40,6 +44,10 @@ MAY_LACK = (
     "tolerance",
     "tolerance_percent",
 )
+# A question's name is that of its cell.
+QUESTION = re.compile("[a-z0-9][a-z0-9-]{0,39}")
+# Where a learner reads about a question of the course's own that names no section.
+USUAL_SECTION = "The questions"
 # Both become part of a file's name: a prediction's own, and that of a study or of one of its variants.
 PREDICTION = re.compile("[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 STUDY = re.compile(r"[A-Z][0-9]{1,3}(-\w[\w-]*)?")
@@ -124,17 +132,48 @@ class LabFile:
                 )
 
 
-def read(slug: str) -> LabFile:
-    """The lab.toml of a lab; LabError when it is wrong."""
+def read(slug: str, course: Path | None = None) -> LabFile:
+    """The lab.toml of a lab, with what the course in a folder changes of its questions; LabError when one is wrong."""
     if slug not in paths.labs():
         raise LabError(f"There is no {_name(slug)}.")
-    path = paths.labs()[slug] / "lab.toml"
+    text, content = _toml(paths.labs()[slug] / "lab.toml", _name(slug))
+    asked = deepcopy(content.get("questions", {}))
+    lab = _Reader(_name(slug), text).lab(slug, content)
+    if course is None or not (course / COURSE_FILE).is_file():
+        return lab
+    return replace(lab, questions=lab.questions | _of_course(course / COURSE_FILE, slug, asked))
+
+
+def _of_course(file: Path, slug: str, asked: dict[str, Any]) -> dict[str, QuestionTable]:
+    """The questions that a course changes or adds: each with what it does not change as the lab asks it."""
+    number = slug.partition("-")[0]
+    text, tables = _toml(file, str(file))
+    reader = _Reader(str(file), text, f"labs.{number}.")
+    for key in ("labs", number, "questions"):
+        tables = tables.get(key, {})
+        if not _is(tables, TABLE):
+            raise LabError(f"{file}: `{key}` is no table.")
+    changed = {}
+    for name, table in tables.items():
+        if not _is(table, TABLE):
+            raise LabError(f"{reader.where('questions', name)}: the question {name} is no table.")
+        if not QUESTION.fullmatch(name):
+            where = reader.where(f"questions.{name}")
+            raise LabError(f"{where}: a question's name has small letters, digits and hyphens.")
+        before = asked.get(name, {"read": USUAL_SECTION})
+        merged = deepcopy(before | table)
+        if _is(table.get("limits"), TABLE):
+            merged["limits"] = before.get("limits", {}) | table["limits"]
+        changed[name] = reader.question(name, merged)
+    return changed
+
+
+def _toml(path: Path, name: str) -> tuple[str, dict[str, Any]]:
     text = path.read_text(encoding="utf-8")
     try:
-        content = tomllib.loads(text)
+        return text, tomllib.loads(text)
     except tomllib.TOMLDecodeError as problem:
-        raise LabError(f"{_name(slug)} is no TOML: {problem}.") from None
-    return _Reader(slug, text).lab(content)
+        raise LabError(f"{name} is no TOML: {problem}.") from None
 
 
 def nearest(word: str, right: Iterable[str]) -> str:
@@ -166,10 +205,12 @@ def _name(slug: str) -> str:
 class _Reader:
     """Makes a LabFile of what TOML gives, and knows the line of what is wrong."""
 
-    slug: str
+    file: str
     text: str
+    prefix: str = ""  # of its tables' names
 
-    def lab(self, content: dict[str, Any]) -> LabFile:
+    def lab(self, slug: str, content: dict[str, Any]) -> LabFile:
+        """A whole file."""
         self._check(content, OF_LAB, "", "a lab")
         if "cluster" in content:
             self._check(content["cluster"], OF_CLUSTER, "cluster", "the cluster of a lab")
@@ -177,8 +218,8 @@ class _Reader:
         predictions = content.pop("predictions", {})
         questions = content.pop("questions")
         return LabFile(
-            slug=self.slug,
-            questions={name: self._question(name, table) for name, table in questions.items()},
+            slug=slug,
+            questions={name: self.question(name, table) for name, table in questions.items()},
             predictions={
                 name: self._prediction(name, table) for name, table in predictions.items()
             },
@@ -190,51 +231,53 @@ class _Reader:
         self._check(content, OF_PREDICTION, table, f"the prediction {name}")
         if not PREDICTION.fullmatch(name):
             raise LabError(
-                f"{self._where(table)}: a prediction's name has letters, digits and hyphens, and {name!r} does not."
+                f"{self.where(table)}: a prediction's name has letters, digits and hyphens, and {name!r} does not."
             )
         if not STUDY.fullmatch(content["study"]):
             raise LabError(
-                f"{self._where(table, 'study')}: `study` is {content['study']!r}, which names no study.",
+                f"{self.where(table, 'study')}: `study` is {content['study']!r}, which names no study.",
                 "`A7` does, and `A12-loop` for the variant of an exercise.",
             )
-        return PredictionTable(name=name, where=self._where(table), **content)
+        return PredictionTable(name=name, where=self.where(table), **content)
 
-    def _question(self, name: str, content: Any) -> QuestionTable:
+    def question(self, name: str, content: Any) -> QuestionTable:
+        """A question's table."""
         table = f"questions.{name}"
         self._check(content, OF_QUESTION, table, f"the question {name}")
         limits = {key: content.pop(key) for key in TOLERANCES if key in content}
         for key, value in content.pop("limits", {}).items():
             if not _is(value, NUMBER):
-                raise LabError(f"{self._where(table, 'limits')}: `{key}` is no number: {value!r}.")
+                raise LabError(f"{self.where(table, 'limits')}: `{key}` is no number: {value!r}.")
             limits[key] = value
         hints = tuple(content.pop("hints", ()))
         if hints and len(hints) != HINTS:
             raise LabError(
-                f"{self._where(table, 'hints')}: `hints` is no list of {HINTS} texts.",
+                f"{self.where(table, 'hints')}: `hints` is no list of {HINTS} texts.",
                 "The first says where to look, the last is nearly the solution.",
             )
         return QuestionTable(
-            name=name, limits=limits, where=self._where(table), hints=hints, **content
+            name=name, limits=limits, where=self.where(table), hints=hints, **content
         )
 
     def _check(self, content: Any, kinds: Mapping[str, str], table: str, what: str) -> None:
         """LabError where a table is none, or a key of it is unknown, missing, or of another kind than is asked for."""
         if not _is(content, TABLE):
-            where = self._where(*table.split(".", 1))
+            where = self.where(*table.split(".", 1))
             raise LabError(f"{where}: {what} is no table.", f"Write [{table}] above its keys.")
         for key, value in content.items():
             if key not in kinds:
-                where = self._where(table, key)
+                where = self.where(table, key)
                 raise LabError(f"{where}: `{key}` is no key of {what}.", nearest(key, kinds))
             if not _is(value, kinds[key]):
-                raise LabError(f"{self._where(table, key)}: `{key}` is no {kinds[key]}: {value!r}.")
+                raise LabError(f"{self.where(table, key)}: `{key}` is no {kinds[key]}: {value!r}.")
         for key in kinds:
             if key not in content and key not in MAY_LACK:
-                raise LabError(f"{self._where(table)}: {what} has no `{key}`.")
+                raise LabError(f"{self.where(table)}: {what} has no `{key}`.")
 
-    def _where(self, table: str, key: str = "") -> str:
-        line = line_of(self.text, table, key)
-        return f"{_name(self.slug)}, line {line}" if line else _name(self.slug)
+    def where(self, table: str, key: str = "") -> str:
+        """The file and the line of a table, or of a key in it."""
+        line = line_of(self.text, table and f"{self.prefix}{table}", key)
+        return f"{self.file}, line {line}" if line else self.file
 
 
 def _is(value: object, kind: str) -> bool:

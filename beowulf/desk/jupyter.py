@@ -61,7 +61,9 @@ def lay_out(slug: str) -> Path:
     originals = paths.root() / "notebooks" / "release" / slug
     notebooks = sorted(originals.glob("*.ipynb"))
     if not notebooks:
-        raise LabError(f"Lab {slug} has no notebook in {originals}.", "`git status` may show why.")
+        raise LabError(
+            f"Lab {slug} has no notebook in {originals}.", "Your course may leave it out."
+        )
     try:
         for source in notebooks:
             _copy(source, folder / source.name)

@@ -39,7 +39,7 @@ def serve(kind: str, target: str, wait: bool, server: Sequence[str]) -> int:
     os.environ["PATH"] = f"{paths.python_bin()}:{os.environ.get('PATH', os.defpath)}"
     folder = jupyter.lay_out_headers()
     if kind == "lab":
-        for slug in paths.labs():
+        for slug in paths.offered():
             jupyter.lay_out(slug)
     os.environ[jupyter.FETCHED] = "1" if kind == "learner" else ""
     os.environ[jupyter.SHARED] = "1" if wait else ""

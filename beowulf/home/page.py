@@ -25,7 +25,7 @@ def home(base: str, xsrf: str) -> str:
     return PAGES.get_template("home.html").render(
         base=base,
         xsrf=xsrf,
-        labs=[_lab_or_problem(slug) for slug in paths.labs()],
+        labs=[_lab_or_problem(slug) for slug in paths.offered()],
         rates=[(rate, RATE_NAMES[rate], rate == ClusterConfig().rate) for rate in RATES],
         papers=[(each, papers.cite(each), papers.place(each)) for each in papers.letters()],
     )

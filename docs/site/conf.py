@@ -51,7 +51,7 @@ PAGES
 CAPTIONS = {
     "Learners": ["docs/learner", "docs/faq", "docs/glossary"],
     "Labs": ["labs/*/README"],
-    "Instructors": ["docs/instructor", "docs/syllabus", "docs/scale"],
+    "Instructors": ["docs/afternoon", "docs/instructor", "docs/syllabus", "docs/scale"],
     "Measuring": ["docs/clusters", "docs/measuring", "docs/results", "docs/timeline"],
     "The project": ["docs/architecture", "CONTRIBUTING", "CHANGELOG", "SECURITY"],
 }

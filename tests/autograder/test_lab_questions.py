@@ -8,17 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from small_class import grade, hand_in
 
 from autograder.course import release
 from autograder.course.course import Course
-from autograder.course.create import make_course
-from autograder.grading import driver, regrade
+from autograder.grading import driver
 from autograder.rubrics import questions
 from beowulf import paths
 from beowulf.errors import LabError
 from tests.gold import lab_01
-from tests.gold.case import of_answers
 
 SLUG = lab_01.SLUG
 Edit = Callable[[str, str], None]
@@ -118,62 +115,3 @@ def test_make_release_prints_what_is_wrong(edit: Edit, capsys: pytest.CaptureFix
     edit(IDLE, IDLE.replace("points = 2", "points = -2"))
     assert release.main(["--check"]) == 1
     assert "`points` is no number that is 0 or more: -2" in capsys.readouterr().err
-
-
-def test_points_that_a_learner_reads_are_those_of_the_lab(edit: Edit, released: Any) -> None:
-    text = release.as_text(released)
-    questions.check_text(SLUG, text)
-    edit(IDLE, IDLE.replace("points = 2", "points = 2.5"))
-    with pytest.raises(LabError) as refused:
-        questions.check_text(SLUG, text)
-    message = "idle-mbit has 2.5 points here, and the notebook's text says 2."
-    assert message in str(refused.value)
-    questions.check_text("homework", text)
-
-
-@pytest.fixture
-def graded(tmp_path: Path, edit: Edit) -> Course:
-    """A course with one learner, whose figure of the idle wire is half too large."""
-    made = make_course(tmp_path / "course")
-    made.release("01")
-    answer = 1.5 * lab_01.RIGHT["idle_mbit_per_s"]
-    answers = {**lab_01.RIGHT, "idle_mbit_per_s": answer}
-    hand_in(made, {"ada": of_answers(SLUG, "ada", answers, lab_01.records, {})})
-    assert grade(made)["ada"].questions["idle-mbit"] == 0
-    return made
-
-
-@pytest.mark.nightly
-def test_regrading_follows_a_changed_tolerance_and_changed_points(
-    graded: Course, edit: Edit
-) -> None:
-    assert list(regrade.changes(graded, SLUG)) == []
-
-    edit("tolerance_percent = 1", "tolerance_percent = 60")
-    (change,) = regrade.changes(graded, SLUG)
-    assert (change.student, change.question) == ("ada", "idle-mbit")
-    assert (change.before, change.after) == (0, 2)
-    assert grade(graded, again=True)["ada"].questions["idle-mbit"] == 2
-
-    # Points are written in the notebook, too, which the learners read.
-    edit(IDLE, IDLE.replace("points = 2", "points = 5"))
-    for refuses in (
-        lambda: list(regrade.changes(graded, SLUG)),
-        lambda: grade(graded, again=True),
-        lambda: graded.release("01"),
-    ):
-        with pytest.raises(LabError, match="idle-mbit has 5 points here, and 2 in its cell"):
-            refuses()
-    (source,) = (graded.folder / "source" / SLUG).glob("*.ipynb")
-    cell = '"grade_id": "idle-mbit",\n     "locked": true,\n     "points": 2,'
-    assert source.read_text().count(cell) == 1
-    source.write_text(source.read_text().replace(cell, cell.replace("2", "5")))
-    with pytest.raises(LabError, match="5 points here, and the notebook's text says 2"):
-        graded.release("01")
-    text = "**Question `idle-mbit`** (2 points)"
-    source.write_text(source.read_text().replace(text, text.replace("2", "5")))
-    graded.release("01")
-    (change,) = regrade.changes(graded, SLUG)
-    assert (change.question, change.before, change.after) == ("idle-mbit", 2, 5)
-    ada = grade(graded, again=True)["ada"]
-    assert (ada.questions["idle-mbit"], ada.of) == (5, 33)

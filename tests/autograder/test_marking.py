@@ -41,8 +41,9 @@ def waiting(course: Course, released: Any) -> Iterator[Course]:
 
 @pytest.fixture
 def run(waiting: Course, monkeypatch: pytest.MonkeyPatch) -> Any:
-    def invoke(*arguments: str, typed: str = "") -> Result:
-        return CliRunner().invoke(app, ["mark", "01", *arguments], input=typed)
+    def invoke(*arguments: str, typed: str = "", names: str = "--names") -> Result:
+        words = ["mark", "01", *arguments, *([names] if names else [])]
+        return CliRunner().invoke(app, words, input=typed)
 
     monkeypatch.chdir(waiting.folder)
     monkeypatch.setenv("COLUMNS", "160")
@@ -72,8 +73,13 @@ def test_every_answer_is_shown_beside_the_authors_and_takes_points_and_a_comment
     shown = done.stdout
     for words in ("explain, 1 of 3", "explain, 3 of 3", "ben's answer", "the author's answer"):
         assert words in shown
-    (model,) = marking.questions(waiting, SLUG).values()
-    assert " ".join(model.split()[:3]) in " ".join(shown.split())
+    (asked,) = marking.questions(waiting, SLUG).values()
+    assert [(each.name, each.points) for each in asked.items] == [
+        *(("The own name first", 1), ("The idle wire", 1), ("The ring that waits", 2))
+    ]
+    assert asked.text.startswith("**Question `explain`** (4 points")
+    for words in (asked.text.splitlines()[0], "a  The own name first (1): An MPI", "own figures"):
+        assert words in shown
     assert "SOLUTION" not in shown
     # What a learner wrote is text: no colour, no bell, no markup.
     assert "[red]" in shown
@@ -91,9 +97,12 @@ def test_every_answer_is_shown_beside_the_authors_and_takes_points_and_a_comment
         [
             ("5\n3\nq\n", "explain has 0 to 4 points, not 5."),
             ("-1\n3\nq\n", "explain has 0 to 4 points, not -1."),
-            ("nan\n3\nq\n", "explain has 0 to 4 points, not nan."),
-            ("good\n3\nq\n", "'good' is no number."),
-            ("\nb\n3\nq\n", "explain, 2 of 3"),
+            ("nan\n3\nq\n", "'nan' is neither points nor items."),
+            ("good\n3\nq\n", "'good' is neither points nor items."),
+            ("ad\n3\nq\n", "'ad' is neither points nor items."),
+            ("c2.5\n3\nq\n", "Item c has 2 points, not 2.5."),
+            ("1.2.3\n3\nq\n", "'1.2.3' is no number."),
+            ("\n-\n3\nq\n", "explain, 2 of 3"),
             ("3", "explain, 2 of 3"),
         ],
     ),
@@ -109,6 +118,34 @@ def test_a_slip_of_the_fingers_is_asked_again(
         "ben": None,
         "cleo": None,
     }
+
+
+def test_items_give_their_points_and_the_learner_reads_which(waiting: Course, run: Any) -> None:
+    assert run(typed="ac1 Why?\n0\nq\n").exit_code == 0
+    points, waits, comment = given(waiting)["ann"]
+    assert (points, waits) == (2.0, False)
+    assert comment == (
+        "The own name first: 1 of 1. The idle wire: 0 of 1. The ring that waits: 1 of 2. Why?"
+    )
+    assert given(waiting)["ben"] == (0.0, False, None)
+
+
+def test_nobody_is_named_and_the_order_says_nothing_unless_it_is_asked_for(
+    waiting: Course, run: Any
+) -> None:
+    shown = run(typed="\n\n\n", names="").stdout
+    page = (waiting.folder / "reports" / SLUG / "explain.html").read_text()
+    texts = ["Ann's answer", "ben's answer", "cleo's answer"]
+    for place in (shown, page):
+        assert all(f"answer {number}" in place for number in (1, 2, 3))
+        bare = place.replace(str(waiting.folder), "")
+        for text in texts:
+            assert bare.count(text[1:]) or bare.count(text.replace("'", "&#x27;")[1:]), text
+    for name in STUDENTS:
+        assert f">{name}<" not in page
+        assert f" {name} " not in shown
+    by_lot, _ = marking.answers(waiting, SLUG, "explain", by_lot=True)
+    assert {each.student for each in by_lot} == set(STUDENTS)
 
 
 def test_of_two_instructors_the_second_sees_what_the_first_gave(waiting: Course) -> None:

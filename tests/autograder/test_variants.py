@@ -133,7 +133,7 @@ def test_words_are_kept_from_others_and_stay_when_students_come(course: Path) ->
     after = path.read_text().splitlines()
     assert set(before) < set(after)
     assert len(after) == len(before) + 1
-    assert f"ada,{personal_code.of(KEY, 'ada')}" in after
+    assert f"ada,{personal_code.of(KEY, 'ada')}," in after
     assert own(course, "margaret").word == personal_code.of(KEY, "margaret")
 
 
