@@ -24,7 +24,7 @@ from autograder.rubrics import questions
 from autograder.self_check import states, work
 from beowulf import paths, predictions
 from beowulf.course import lab_file
-from beowulf.course.checklist import DONE, FORM
+from beowulf.course.checklist import DONE
 from beowulf.desk import sharing
 from beowulf.errors import LabError
 from beowulf.predictions import Prediction
@@ -175,7 +175,7 @@ class Room:
 
     def _check(self, notebook: Path) -> dict[str, str]:
         try:
-            lines = states.checklist(work.find(self.slug, notebook.parent), FORM).lines
+            lines = states.checklist(work.find(self.slug, notebook.parent)).lines
         except LabError:
             return {}
         return {line.question: line.symbol for line in lines}
