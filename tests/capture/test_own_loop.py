@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Callable, Iterable
 from importlib import import_module
 from pathlib import Path
@@ -39,6 +40,7 @@ OURS = {
 HALF = {  # of the first five packets
     **{"handshake": 2, "data": 2, "bare_acks": 1, "payload_bytes": sum(SENT[:2])},
     "wire_bytes": 3 * SHORTEST + sum(HEADERS + size for size in SENT[:2]),
+    "ghost_rows": 0,
 }
 
 
@@ -81,7 +83,10 @@ def judged(points: list[Point]) -> dict[str, bool]:
 
 def test_our_counts_are_those_of_the_packets(file: Path) -> None:
     assert own_loop.ours(file, ROW) == OURS
-    assert own_loop.ours(file, first=5) == HALF
+    assert own_loop.ours(file, ROW, (1, 5)) == HALF
+    for part, inside in (((2, 7), 1), ((8, 11), 0)):
+        assert own_loop.ours(file, ROW, part)["ghost_rows"] == inside
+        assert own_loop.ours(file, ROW, part, begun=True)["ghost_rows"] == inside
     flags = read(file)["flags"]
     assert flags.head(3).tolist() == ["SYN", "SYN, ACK", "ACK"]
     assert flags.loc[10] == "FIN, ACK"
@@ -110,10 +115,22 @@ def test_a_loop_that_counts_right_is_right_and_its_record_has_source_and_digest(
 
 
 def test_a_number_that_is_written_into_the_function_is_not_counted(file: Path) -> None:
-    points = own_loop.counts(file, lambda packets: dict(OURS), ROW)
-    # The handshake is in the first half; of rows only the whole is asked, where they may lie on both sides.
-    assert judged(points) == {name: name in ("handshake", "ghost_rows") for name in OURS}
-    assert "not for the first 5: is it written into the function?" in own_loop.lines(points)[1]
+    points = own_loop.counts(file, lambda packets: dict(OURS), ROW, random.Random(2))
+    # The row may lie within the part.
+    assert {**judged(points), "ghost_rows": False} == dict.fromkeys(OURS, False)
+    assert "is it written into the function?" in own_loop.lines(points)[1]
+
+
+def by_ours(packets: Any) -> dict[str, int]:
+    numbers = [int(packet.number) for packet in packets]
+    read_by_them = own_loop.ours  # whatever it is called
+    return read_by_them(Path(packets.input_filepath), ROW, (numbers[0], numbers[-1]))
+
+
+def test_a_function_that_lets_our_reader_count_has_counted_nothing(file: Path) -> None:
+    points = own_loop.counts(file, by_ours, ROW, random.Random(1))
+    assert not any(judged(points).values())
+    assert "it is to be your own" in own_loop.lines(points)[0]
 
 
 def broken(packets: Iterable[Any]) -> dict[str, int]:
@@ -141,7 +158,7 @@ def leaves_early(packets: Iterable[Any]) -> dict[str, int]:
 def test_what_is_wrong_with_a_loop_is_reported(
     function: Callable[..., Any], says: str, file: Path
 ) -> None:
-    points = own_loop.counts(file, function)
+    points = own_loop.counts(file, function, 0, random.Random(1))
     assert says in own_loop.lines(points)[0]
     assert not points[0].facts["right"]
 

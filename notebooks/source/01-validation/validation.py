@@ -291,6 +291,9 @@ assert trips.variant == "own-trips", "Run the cell above: it measures your funct
 # a line for each node that begins. Name the axes, with the unit, and each line in a legend. (`table[table["node"] ==
 # "node00"]` are the rows of one line.) `lab.prediction_band(axes, prediction(cluster, "trip"))` adds what you have
 # sealed; leave it out if a wide range makes your lines flat.
+#
+# *Looked at are* what each axis shows and in which unit, whether every point can be seen, the names of the lines, and
+# the numbers of your Records. Other units (KiB, ms), several panels, and names beside the lines are as good.
 
 # %%
 # Here is room to look at the table.

@@ -229,7 +229,11 @@ print(cluster.ask(node, "lscpu -C=NAME,ONE-SIZE,ALL-SIZE"))
 # **Question `bandwidth-plot`** (3 points). Draw the bandwidth over the size of the array, from `copies`
 # (columns `size_bytes`, `median_us`, `best_us`): in MB/s, which are bytes in a microsecond. A byte that is copied
 # counts once. Both axes have a label with its unit in parentheses, and sizes that span decades need a logarithmic axis.
-# Each cache is a vertical line where it ends, in a colour of its own such as `color="C1"`, and the legend names it.
+# Each cache is a vertical line where it ends, in a colour of its own such as `color="C1"`, and named (L2, L3) in the
+# legend or beside it.
+#
+# *Looked at are* what each axis shows and in which unit, whether every point can be seen, the names of the lines, and
+# the numbers of your Records. Other units (KiB, ms), several panels, and names beside the lines are as good.
 
 # %% nbgrader={"grade_id": "bandwidth-plot-answer", "solution": true}
 bandwidth_figure = None  # bandwidth_figure, axes = plt.subplots()

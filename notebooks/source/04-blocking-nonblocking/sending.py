@@ -122,8 +122,9 @@ print(f"rank {rank} of {ranks} on {node}")
 # - returns on rank 0 half of the time of one round trip in microseconds, by `MPI.Wtime()`
 # - returns nothing (`None`) on all other ranks; ranks 2 and 3 do not take part
 #
-# The points are for the Record of the cell below: right data, times that fit the clock, and at most ten times as long
-# as C.
+# The points are for the Record of the cell below: right data, and times that fit the clock and those of C: at most 50
+# times as long at 8 bytes, and nearly as long at 1 MiB, where the cable decides. A recording of one call shows whether
+# the calls are blocking ones. How you write it is your own affair.
 
 
 # %% nbgrader={"grade_id": "own-blocking-answer", "solution": true}
@@ -249,6 +250,9 @@ lab.form(model_time_us, "number")
 # **Question `times-plot`** (1.5 points). Draw the half round trip over the size of the message: your function, the
 # program in C, and both fitted lines. Choose axes on which every size can be seen. Name them with their units, and
 # each line in a legend.
+#
+# *Looked at are* what each axis shows and in which unit, whether every point can be seen, the names of the lines, and
+# the numbers of your Records. Other units (KiB, ms), several panels, and names beside the lines are as good.
 
 # %% nbgrader={"grade_id": "times-plot-answer", "solution": true}
 times_figure = None  # times_figure, axes = plt.subplots()
@@ -394,6 +398,7 @@ rate.pivot_table(
 # 2, 3 and 4 ranks: blocking or non-blocking, as you like, but say which. `rate` is the table, with the ends of the
 # intervals in `low` and `high`; `rate.query("pattern == 'ring' and ranks == 2")` are some of its rows. Add `pairs` with
 # two ranks. `lab.prediction_band(axes, prediction(cluster, "saturation"), along="x")` draws your prediction beside it.
+# Looked at is the same as in `times-plot`.
 
 # %% nbgrader={"grade_id": "rates-plot-answer", "solution": true}
 rates_figure = None  # rates_figure, axes = plt.subplots()

@@ -163,7 +163,8 @@ PASSED = [HOME, HOME[:2], HOME[:3], HOME]
     ("record", "share", "said"),
     [
         (ring(returned=[HOME[:1], "None", "None", "None"]), 0, "returned None"),
-        (ring(source=RING.replace("world.send", "world.bcast")), 0.5, "does not call send"),
+        (ring(calls=["MPI_Bcast", "MPI_Send"]), 0.5, "MPI_Bcast, with all ranks at once"),
+        (ring(source="no Python (", calls=["MPI_Barrier", "MPI_Sendrecv"]), 1, "came home"),
         (replace(ring(), complete=False), 0.5, "cut short"),
         (replace(ring(), points=ring().points[:3]), 0.5, "2 of 3 calls"),
         (replace(ring(), points=ring().points[1:]), 0.5, "does not call send"),
@@ -193,7 +194,7 @@ def test_a_ring_is_judged_by_what_its_ranks_returned_and_not_by_what_is_said_of_
     [
         (trips(faults=["it returned nothing."], left_out=range(4)), 0, "it returned nothing"),
         (trips(left_out=range(4)), 0, "no times"),
-        (trips(source=PING_PONG.replace(".Recv", ".Bcast")), 0.5, "does not call Send and Recv"),
+        (trips(calls=["MPI_Ibcast"]), 0.5, "MPI_Ibcast, with all ranks at once"),
         (replace(trips(), complete=False), 0.5, "cut short"),
     ],
 )
