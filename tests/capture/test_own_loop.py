@@ -27,9 +27,10 @@ from beowulf.packets.headers import ACK, FIN
 from beowulf.packets.ladder import ladder
 from beowulf.packets.table import read
 from beowulf.record import Point, Record
+from tests.gold import programs
 
 RUBRIC = import_module("autograder.rubrics.06_protocol_analysis")
-ROW = 4096
+ROW = programs.ROW
 HEADERS, SHORTEST = 54, 60  # of Ethernet, IP and TCP without options; a card pads a shorter frame
 SENT = [len(CALL), len(YES), len(eager(5, ROW)), len(eager(6, 0))]
 EMPTY = 7
@@ -183,6 +184,17 @@ def test_a_capture_that_is_still_being_written_is_a_sentence(file: Path, cluster
     with pytest.raises(CaptureError, match="is not a capture"):
         own_loop.measure(cluster, count, file)
     assert not cluster.records.exists(), "nothing of it is kept"
+
+
+@pytest.mark.parametrize("name", programs.LOOPS)
+def test_a_loop_of_any_style_is_judged_by_what_it_counts(
+    name: str, file: Path, cluster: Nodeless
+) -> None:
+    case = programs.LOOPS[name]
+    made = own_loop.measure(cluster, case.function, file, row_bytes=programs.ROW)
+    score = RUBRIC.SCORERS["packet-loop"](Submission([made], [], {}, {}, new_notebook()))
+    assert score.points == pytest.approx(case.share * score.of), score.found
+    assert case.says in score.found
 
 
 def test_a_record_of_a_capture_beside_it_is_counted_and_graded(
