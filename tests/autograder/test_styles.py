@@ -141,7 +141,7 @@ def in_c(case: Text) -> Record:
     name = stairs.BY_NAME[case.question].function
     head, _, rest = text.partition(f"void {name}(")
     text = head + case.text + rest.partition("\n}\n")[2]
-    outcome = stairs.simulated(text, [case.question])[case.question]
+    outcome = stairs.outcomes(text, [case.question])[case.question]
     return lab_09.staircase(text, {case.question: outcome.why or outcome.ms})
 
 

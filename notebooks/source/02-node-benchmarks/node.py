@@ -298,7 +298,8 @@ predict(
 # %% [markdown]
 # **Question `heat-step`** (4 points). Write the step three times: `step_loops` and `step_numpy` in `heat.py`,
 # `heat_step` in `heat_step.c`. One point each for the first two, two for C. Each is checked on a known plate, to the
-# last edge. This cell measures what is there; change the files and run it again as often as you like.
+# last edge, and `step_numpy` has to be three times as fast as the loops. This cell measures what is there; change the
+# files and run it again as often as you like.
 
 # %%
 steps = None  # as long as no function is written, there is nothing to measure
