@@ -98,7 +98,7 @@ class View:
 def views(points: Sequence[Facts], wants: Wants) -> list[View]:
     """The ways to look at a plot: each pair of axes, all of them together, and those with x and y exchanged."""
     used = [panel for panel in points if panel["lines"]] or list(points[:1])
-    groups = [[panel] for panel in used] + ([used] if len(used) > 1 else [])
+    groups = [[panel] for panel in used] + ([_sharing(used)] if len(used) > 1 else [])
     found = [View(group, _lacks(group, wants)) for group in groups]
     turned = [[_turned(panel) for panel in view.panels] for view in found if view.lacks[LABELS]]
     others = [View(group, _lacks(group, wants)) for group in turned]
@@ -137,10 +137,8 @@ def _lacks(panels: Sequence[Facts], wants: Wants) -> dict[str, list[str]]:
     lines = [each for each in _lines(panels) if each["points"] >= wants.points]
     labels, scales = [], []
     for axis, wanted, log in (("x", wants.x, wants.log_x), ("y", wants.y, wants.log_y)):
-        # Panels that share an axis have its label once.
-        shared = next(filter(None, (str(each[f"{axis}_label"]).strip() for each in panels)), "")
         for panel in panels:
-            label = str(panel[f"{axis}_label"]).strip() or shared
+            label = str(panel[f"{axis}_label"]).strip()
             labels += _of_label(axis, label, panel, wanted)
             scales += _of_scale(axis, label, panel, log)
     return {
@@ -215,6 +213,18 @@ def _lines(panels: Sequence[Facts]) -> list[Facts]:
             }
             lines.append({**parts[0], **whole, "points": sum(part["points"] for part in parts)})
     return lines
+
+
+def _sharing(panels: Sequence[Facts]) -> list[Facts]:
+    """Panels that share an axis have its label once: here each has it."""
+    shared = {
+        name: next((panel[name] for panel in panels if str(panel[name]).strip()), "")
+        for name in ("x_label", "y_label")
+    }
+    return [
+        {**panel, **{name: panel[name] or label for name, label in shared.items()}}
+        for panel in panels
+    ]
 
 
 def _turned(panel: Facts) -> Facts:

@@ -130,7 +130,7 @@ def steps_in_gbit(lines: Lines) -> Any:
     axes.set_xscale("log", base=2)
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.set(xlabel="message size (KiB)", ylabel="sum of all rates (Gbit/s)")
-    figure.legend(loc="outside upper right")
+    figure.legend(loc="upper right")
     return figure
 
 

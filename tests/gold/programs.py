@@ -462,7 +462,7 @@ class Counting:
         elif not any(each in names for each in ("SYN", "FIN", "RST")):
             self.found["bare_acks"] += 1
         for layer in packet.get_multiple_layers("mpich"):
-            self.found["ghost_rows"] += int(layer.bytes) == ROW
+            self.found["ghost_rows"] += int(getattr(layer, "bytes", -1)) == ROW
 
 
 def by_a_class(packets: Any) -> Counter[str]:
