@@ -75,6 +75,7 @@ def line_at(submission: Submission, facts: Facts, by: str, *, tolerance_percent:
 
 def own(protocol: str, submission: Submission, *, slowest_times_c: float) -> Score:
     """All points for a round trip of one's own that is right; half where it gets some messages there, or is odd."""
+
     def judge(record: Record, expected: str) -> Score:
         facts = own_roundtrip.own(record)
         samples: dict[int, list[float]] = {SMALL_BYTES: [], LARGE_BYTES: []}

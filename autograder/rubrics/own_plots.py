@@ -101,7 +101,9 @@ class Plot:
     def _read(self, record: Record) -> list[tuple[View, list[Curve]]]:
         """Each way to look at the plot, with its lines in the units that are asked for."""
         seen = views([point.facts for point in record.points], self.wants)
-        return [(each, [_by_x(*line) for line in each.drawn(self.wants) if line[0]]) for each in seen]
+        return [
+            (each, [_by_x(*line) for line in each.drawn(self.wants) if line[0]]) for each in seen
+        ]
 
 
 def _best_share(

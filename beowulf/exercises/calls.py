@@ -1,4 +1,4 @@
-"""What a learner's function calls of MPI, as a recording of the call shows: by whatever helper, class or name it does."""
+"""What a learner's function calls of MPI, as a recording of the call shows: by whatever helper, class or name."""
 
 from __future__ import annotations
 

@@ -182,12 +182,14 @@ def _line(kind: str, label: str, x: Any, y: Any) -> dict[str, Any]:
     import numpy as np
 
     both: Any = np.ma.filled(np.ma.asarray([x, y], dtype=float), np.nan)
+    places = both.shape[1]  # a logarithm by hand has no number at some
     both = both[:, np.isfinite(both).all(axis=0)]
     count = both.shape[1]
     some = np.unique(np.linspace(0, count - 1, min(count, MOST_POINTS)).astype(int))
     name = "" if label.startswith("_") else label
     kept_x, kept_y = both[:, some].tolist()
-    return {"kind": kind, "label": name, "points": count, "x": kept_x, "y": kept_y}
+    facts = {"kind": kind, "label": name, "points": count, "places": places}
+    return {**facts, "x": kept_x, "y": kept_y}
 
 
 def _picture(drawing: Drawing, file: Path) -> str:

@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 from beowulf.figures import number_text
@@ -50,7 +50,9 @@ AMBIGUOUS = {"kb": KI / 1e3, "mb": MI / 1e6, "mb/s": 1 / 8, "kb/s": KI / 1e3}
 LOGARITHM = re.compile(r"log|\bl[nbg]\b", re.IGNORECASE)
 BASES, LARGEST_EXPONENT = (2.0, 10.0, math.e), 60
 # A tick's text: a number, a power, and perhaps a unit.
-TICK = re.compile(r"([-+]?[\d.,]+(?:e[-+]?\d+)?)(?:\^\{?([-+]?\d+)\}?)?\s*([A-Za-zµ%][\w/%]*)?", re.I)
+TICK = re.compile(
+    r"([-+]?[\d.,]+(?:e[-+]?\d+)?)(?:\^\{?([-+]?\d+)\}?)?\s*([A-Za-zµ%][\w/%]*)?", re.I
+)
 # A plot's parts, by which it is remarked on and graded.
 PARTS = LABELS, SCALES, LINES = "labels", "scales", "lines"
 
@@ -134,7 +136,7 @@ def _factors(label: str, unit: str) -> list[float]:
 
 
 def _lacks(panels: Sequence[Facts], wants: Wants) -> dict[str, list[str]]:
-    lines = [each for each in _lines(panels) if each["points"] >= wants.points]
+    lines = [each for each in _lines(panels) if each.get("places", each["points"]) >= wants.points]
     labels, scales = [], []
     for axis, wanted, log in (("x", wants.x, wants.log_x), ("y", wants.y, wants.log_y)):
         for panel in panels:
@@ -208,10 +210,9 @@ def _lines(panels: Sequence[Facts]) -> list[Facts]:
         by_name.setdefault(str(line["label"]), []).append(line)
     for name, parts in by_name.items():
         if name and len(parts) > 1:
-            whole = {
-                axis: [value for part in parts for value in part[axis]] for axis in ("x", "y")
-            }
-            lines.append({**parts[0], **whole, "points": sum(part["points"] for part in parts)})
+            whole = {axis: [value for part in parts for value in part[axis]] for axis in ("x", "y")}
+            count = sum(part["points"] for part in parts)
+            lines.append({**parts[0], **whole, "points": count, "places": count})
     return lines
 
 
@@ -240,8 +241,7 @@ def _understood(
     panel: Facts, line: Facts, wants: Wants
 ) -> Iterator[tuple[list[float], list[float]]]:
     ways = (_values(panel, axis, line[axis], getattr(wants, axis)) for axis in ("x", "y"))
-    for x, y in product(*ways):
-        yield x, y
+    yield from product(*ways)
 
 
 def _values(panel: Facts, axis: str, values: Sequence[float], wanted: str) -> list[list[float]]:
@@ -265,7 +265,7 @@ def _of_ticks(
     ticks = _ticks(panel, axis, unit)
     if len(ticks) < 2 or all(math.isclose(place, number) for place, number, _ in ticks):
         return []
-    room = min(b[0] - a[0] for a, b in zip(ticks, ticks[1:], strict=False)) / 2
+    room = min(b[0] - a[0] for a, b in pairwise(ticks)) / 2
     found = []
     for value in values:
         place, number, own = min(ticks, key=lambda tick: abs(tick[0] - value))

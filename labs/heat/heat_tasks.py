@@ -16,7 +16,12 @@ from mpi4py import MPI
 WORLD = MPI.COMM_WORLD
 RANK, RANKS = WORLD.Get_rank(), WORLD.Get_size()
 FEW_ROWS, FEW_COLUMNS = 3, 8  # of a rank
-OVERLAPPED_ROWS = 1, 2, 3, 32  # of a rank: one is both of its border rows, and many leave work to do meanwhile
+OVERLAPPED_ROWS = (
+    1,
+    2,
+    3,
+    32,
+)  # of a rank: one is both of its border rows, and many leave work to do meanwhile
 ANNOUNCED_COLUMNS = 20_000  # 160 kB, so many that the library asks before it sends a row
 TRIALS, LATE_S = 4, 0.03
 SLOW_BYTES_PER_S = 1e6  # with a slower cable a long exchange would pass for a deadlock

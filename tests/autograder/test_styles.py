@@ -101,7 +101,9 @@ def round_trip(text: str, folder: Path) -> Record:
                     samples[language].setdefault(size, []).append(both[0]["value"])
     made = lab_04.own(source=text, faults=faults[:1], calls=calls.names(folder))
     made.cluster = {name: value for name, value in made.cluster.items() if name != "rate"}
-    made.points = [p for p in made.points if p.quantity != HALF or p.at["size_bytes"] in ROUND_TRIPS]
+    made.points = [
+        p for p in made.points if p.quantity != HALF or p.at["size_bytes"] in ROUND_TRIPS
+    ]
     for point in made.points:
         if point.quantity == HALF:
             point.samples = 5 * samples[point.at["language"]].get(point.at["size_bytes"], [])

@@ -184,7 +184,7 @@ def own(
     times: float = 1.0,
     settings: Sequence[str] = (by_lot.USUAL_SETTING,),
 ) -> Record:
-    """A learner's knob that was found at the second value, on the nodes that measure, and the settings that it turns."""
+    """A learner's knob that was found at the second value, on the nodes that measure, and what it turns."""
     points = []
     for start, value in (("", values[0]), ("", values[1]), values, values[::-1]):
         before = start or values[1]

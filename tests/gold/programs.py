@@ -1,4 +1,4 @@
-"""Programs of learners in many styles: right ones, and plausible mistakes, each with the share of the points it gets."""
+"""Programs of learners in many styles: right ones, and plausible mistakes, each with its share of the points."""
 
 from __future__ import annotations
 
@@ -336,7 +336,11 @@ def by_names(before: list[float], after: list[float]) -> dict[str, float]:
     quotients = np.divide(after, before)
     medians = [np.median(np.random.choice(quotients, len(quotients))) for _ in range(3000)]
     low, high = np.quantile(medians, [0.025, 0.975])
-    return {"low": 100 * low - 100, "high": 100 * high - 100, "median": 100 * np.median(quotients) - 100}
+    return {
+        "low": 100 * low - 100,
+        "high": 100 * high - 100,
+        "median": 100 * np.median(quotients) - 100,
+    }
 
 
 def plain_python(before: list[float], after: list[float]) -> Any:

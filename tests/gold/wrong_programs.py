@@ -60,7 +60,9 @@ def _of_nodes() -> list[Case]:
         case("a node that writes nothing", "own-ring", 0.5, "did not append its node", forgotten),
         case("a token on its way out", "own-ring", 0.5, "not what came home", outward),
         case("a ring that never closes", "own-ring", 0, waits, ring(why=waits)),
-        case("no ring at all", "own-ring", 0.5, "MPI_Allgather, MPI_Allgatherv, with all", collected),
+        case(
+            "no ring at all", "own-ring", 0.5, "MPI_Allgather, MPI_Allgatherv, with all", collected
+        ),
         case("one rank only", "own-trips", 0.5, "it has 0 samples", trips(left_out=[1, 2, 3])),
         case("a time too long", "own-trips", 0.5, "the whole call took 210.0 µs", quick),
         case("trips without a unit", "trips-plot", 5 / 6, "no unit", plot(y_label="round trip")),
@@ -121,7 +123,9 @@ def _exchanges() -> list[Case]:
     irecv = lab_04.exchanges(calls={"in_turns": ["MPI_Irecv", "MPI_Send", "MPI_Wait"]})
     return [
         *(case(mistake) for mistake, wrong in heat_solutions.WRONG.items() if wrong.lab == 4),
-        _case("another call", irecv, {"exchange": 2.5}, {"exchange": "a recording shows MPI_Irecv"}),
+        _case(
+            "another call", irecv, {"exchange": 2.5}, {"exchange": "a recording shows MPI_Irecv"}
+        ),
     ]
 
 

@@ -137,7 +137,7 @@ def overlap(
             heat.compile("overlapped")
         else:
             heat.look_at("overlapped_step", needed=("step_numpy", "exchange_nonblocking"))
-        few = ["--rows", plate, "--columns", max(columns), "--passes", 0]
+        few: list[str | int] = ["--rows", plate, "--columns", max(columns), "--passes", 0]
         if language == "C":
             with heat.recorded("overlapped"):
                 heat.launch_in_c("overlapped", "overlapped", ranks, few, 0)

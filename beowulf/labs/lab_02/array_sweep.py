@@ -205,7 +205,5 @@ def keep_plot(cluster: Cluster, axes: Any) -> None:
 
 def caches_named(plot: Record) -> set[str]:
     """The caches that a plot names, such as L2, in its legend or beside its lines."""
-    texts = [
-        text for p in plot.points for text in (*p.facts["legend"], *p.facts.get("texts", ()))
-    ]
+    texts = [text for p in plot.points for text in (*p.facts["legend"], *p.facts.get("texts", ()))]
     return set(re.findall(r"L[1-4]", " ".join(map(str, texts))))

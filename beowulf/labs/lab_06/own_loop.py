@@ -87,9 +87,7 @@ def counts(file: Path, count: Count, row_bytes: int, chance: random.Random) -> l
         reason = why or _no_count(name, given)
         yours = None if reason else int(given[name])
         right = yours == wanted
-        if right and (
-            _no_count(name, of_part) or not least[name] <= of_part[name] <= most[name]
-        ):
+        if right and (_no_count(name, of_part) or not least[name] <= of_part[name] <= most[name]):
             right = False
             reason = f"right for all packets, and not for {part[0]} to {part[1]}: is it written into the function?"
         facts = {"yours": yours, "ours": wanted, "right": right, "why": reason}
@@ -140,9 +138,7 @@ def lines(points: Sequence[Point]) -> list[str]:
     return said
 
 
-def _called(
-    count: Any, file: Path, part: tuple[int, ...] = ()
-) -> tuple[Mapping[str, Any], str]:
+def _called(count: Any, file: Path, part: tuple[int, ...] = ()) -> tuple[Mapping[str, Any], str]:
     """What the learner's function gives for all packets or a part; nothing and the reason where that is no dict."""
     import pyshark
 

@@ -172,8 +172,8 @@ def overlapped_step(world, old, new):
 
 # %% [markdown]
 # **Question `overlap-python`** (4 points). Three points are for a Record of a step of your own that is right and
-# computes while its rows travel, as a recording of one call shows, the fourth for one that clearly gains with the longest
-# rows. If your first version does not, section 4 leads to a second one.
+# computes while its rows travel, as a recording of one call shows, the fourth for one that clearly gains with the
+# longest rows. If your first version does not, section 4 leads to a second one.
 
 # %%
 plain = lab.heat.overlap(cluster, columns=lab.own_step.COLUMNS)
@@ -400,8 +400,8 @@ c_file.write_text(
 ### END SOLUTION
 
 # %% [markdown]
-# **Question `overlap-c`** (3 points). Two points are for a Record of a step of your own that is right and computes while
-# its rows travel, the third is for one that clearly gains with rows of 160,000 bytes.
+# **Question `overlap-c`** (3 points). Two points are for a Record of a step of your own that is right and computes
+# while its rows travel, the third is for one that clearly gains with rows of 160,000 bytes.
 
 # %%
 in_c = lab.heat.overlap(cluster, "C")

@@ -10,7 +10,7 @@ import pytest
 from beowulf.record import Point, Record
 from tests.autograder.marked import Marked, points
 from tests.gold import lab_01
-from tests.gold.lab_01 import NODES, PING_PONG, PUZZLES, RIGHT, RING, WORTH, ring, stuck, trips
+from tests.gold.lab_01 import NODES, PUZZLES, RIGHT, WORTH, ring, stuck, trips
 
 LAB = Marked(lab_01)
 one, instead, scores = LAB.one, LAB.instead, LAB.scores
