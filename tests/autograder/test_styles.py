@@ -85,6 +85,7 @@ def environment(folder: str = "") -> dict[str, str]:
 def round_trip(text: str, folder: Path) -> Record:
     """What lab 04 would keep of a function, with the usual one in place of the program in C."""
     asked = json.dumps([text, programs.PING_PONG, ROUND_TRIPS, str(folder)])
+    folder.mkdir()
     words = [str(quick_check._mpiexec()), "-n", "2", sys.executable, "-c", RUN, asked]
     done = subprocess.run(words, env=environment(), capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
@@ -106,7 +107,8 @@ def round_trip(text: str, folder: Path) -> Record:
     ]
     for point in made.points:
         if point.quantity == HALF:
-            point.samples = 5 * samples[point.at["language"]].get(point.at["size_bytes"], [])
+            found = samples[point.at["language"]].get(point.at["size_bytes"], [])
+            point.samples[:] = 5 * found
     return made
 
 
@@ -115,6 +117,7 @@ def of_heat(case: Text, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Record
     names = [name for name in heat_solutions.RIGHT if f"def {name}(" in case.text]
     (name,) = names
     file = heat_solutions.write(folder / "heat", 5, **{name: case.text})
+    (folder / "seen").mkdir()
     seen = environment(str(folder / "seen"))
     monkeypatch.setattr(quick_check, "_environment", lambda: seen)
     lab = 5 if name == "overlapped_step" else 4

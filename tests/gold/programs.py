@@ -320,7 +320,7 @@ WRONG = {
         HALO.replace("    compute_inner_rows();\n", "").replace(
             "    compute_border_rows();", "    compute_inner_rows();\n    compute_border_rows();"
         ),
-        0.5,
+        0,
         "ms",
     ),
 }

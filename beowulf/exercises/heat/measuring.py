@@ -90,7 +90,8 @@ class Heat:
                 session.traces = None
             if session.last_trace and name not in self.faults:
                 seen = {"calls": calls.names(session.last_trace)}
-                share = calls.computed_meanwhile(session.last_trace)
+                shortest_ns = calls.C_NS if name in program.IN_C else calls.PYTHON_NS
+                share = calls.computed_meanwhile(session.last_trace, shortest_ns)
                 self.seen[name] = seen if share is None else {**seen, "meanwhile_share": share}
 
     def once(self, task: str, way: str, ranks: int, words: Sequence[str | int]) -> list[Row]:
