@@ -185,7 +185,7 @@ def trips(record: Record, expected: str) -> Score:
 def _faults(record: Record) -> list[str]:
     """What is wrong with a Record of a learner's function in which one rank is to send to another."""
     faults = [] if record.complete else ["It was cut short."]
-    called = next((p.facts.get("calls", ()) for p in record.points if "own" in p.at), ())
+    called = next((p.facts.get("mpi_calls", ()) for p in record.points if "own" in p.at), ())
     if together := [name for name in map(str, called) if COLLECTIVE.fullmatch(name)]:
         faults.append(f"A recording of it shows {', '.join(together)}, with all ranks at once.")
     return faults

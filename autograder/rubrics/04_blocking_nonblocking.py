@@ -88,7 +88,7 @@ def own(protocol: str, submission: Submission, *, slowest_times_c: float) -> Sco
         faults = [*map(str, facts.get("faults", []))]
         if not record.complete:
             faults.append("It was cut short.")
-        if others := calls.not_asked(facts.get("calls", ()), protocol):
+        if others := calls.not_asked(facts.get("mpi_calls", ()), protocol):
             faults.append(f"A recording of it shows {others}, which is not {protocol}.")
         if (fewest := min(map(len, samples.values()))) < FEWEST_SAMPLES:
             faults.append(f"It has {fewest} samples of a size; {FEWEST_SAMPLES} are needed.")

@@ -149,7 +149,7 @@ def test_three_exchanges_are_measured_and_the_deadlock_is_found(
     sound(record, plate)
     assert all(rights(record).values())
     assert not any(reading.not_asked(record, name) for name in reading.SENT_BY)
-    seen = reading.functions(record)["exchange_nonblocking"]["calls"]
+    seen = reading.functions(record)["exchange_nonblocking"]["mpi_calls"]
     assert {"MPI_Irecv", "MPI_Isend", "MPI_Waitall"} <= set(seen)
     found = heat.deadlock(record)
     if cluster.mpi == "classic":  # its limit counts 32 bytes of header
@@ -192,7 +192,7 @@ def test_an_overlapped_step_is_measured_beside_its_parts(
         assert heat.bound_percent(record, columns) < 0
     assert record.variant == language.lower()
     facts = reading.functions(record)["overlapped" if language == "C" else "overlapped_step"]
-    assert calls.TESTS.intersection(facts["calls"])
+    assert calls.TESTS.intersection(facts["mpi_calls"])
     assert facts["meanwhile_share"] > 0.5
     assert heat.picture(record).alt
 

@@ -207,7 +207,7 @@ def ring(
         fault = why or own_ring.wrong(token, NODES, gave)
         facts = {"given": token, "returned": [] if why else gave, "nodes": list(NODES)}
         points.append(Point({"call": call}, facts={**facts, "why": fault, "right": not fault}))
-    return _of_own(own_ring.VARIANT, source, points, calls=list(calls))
+    return _of_own(own_ring.VARIANT, source, points, mpi_calls=list(calls))
 
 
 def _with(token: list[str], returned: Any) -> Any:
@@ -231,7 +231,7 @@ def trips(
         at = {"rank": rank, "other": other, "node": NODES[rank], "peer": NODES[other]}
         times = [] if rank in left_out else [trip_us(rank, other)] * own_trips.PASSES
         points.append(Point({**at, "size_bytes": own_trips.BYTES}, own_trips.TRIP, times))
-    return _of_own(own_trips.VARIANT, source, points, faults=list(faults), calls=list(calls))
+    return _of_own(own_trips.VARIANT, source, points, faults=list(faults), mpi_calls=list(calls))
 
 
 def trips_plot(**other: Any) -> Record:

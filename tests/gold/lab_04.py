@@ -146,7 +146,7 @@ def own(
     """A learner's own round trips beside those of C, and what was seen of them in a recording."""
     text = source or {"blocking": BLOCKING, "nonblocking": NONBLOCKING}[protocol]
     facts = {"calls": 7 * 33, "faults": list(faults), "patient": True, "right": not faults}
-    facts |= {**_source("half_round_trip_us", text), "calls": list(calls or CALLS[protocol])}
+    facts |= {**_source("half_round_trip_us", text), "mpi_calls": list(calls or CALLS[protocol])}
     points = [Point({"own": True}, facts=facts)]
     for language, time in ((own_roundtrip.OWN, own_us), (own_roundtrip.C, time_us)):
         for size in own_roundtrip.SIZES:
@@ -173,7 +173,7 @@ def exchanges(
         facts = {**_source("", text), "given": False, "right": not why, "why": why}
         del facts["name"]
         seen = CALLS["nonblocking" if way == "nonblocking" else "blocking"]
-        facts["calls"] = ["MPI_Barrier", *(calls or {}).get(way, seen)]
+        facts["mpi_calls"] = ["MPI_Barrier", *(calls or {}).get(way, seen)]
         points.append(Point({"function": f"exchange_{way}"}, facts=facts))
         for columns in () if why else (100, 1000, 10_000):
             at = {"way": way, "rows": 402, "columns": columns, "ranks": 4, "launch": 0}

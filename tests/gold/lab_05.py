@@ -139,7 +139,7 @@ def step(
     digest = hashlib.sha256(text.encode()).hexdigest()
     facts = {"source": text, "sha256": digest, "given": False, "right": not why, "why": why}
     calls = ["MPI_Irecv", "MPI_Isend", *(["MPI_Testall"] if tests else []), "MPI_Waitall"]
-    facts |= {"calls": calls, "meanwhile_share": meanwhile}
+    facts |= {"mpi_calls": calls, "meanwhile_share": meanwhile}
     points = [Point({"function": name}, facts=facts)]
     for columns in () if why else C_COLUMNS if in_c else own_step.COLUMNS:
         us = {**US_A_BYTE, **(parts or {})}

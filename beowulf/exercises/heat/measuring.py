@@ -89,7 +89,7 @@ class Heat:
             finally:
                 session.traces = None
             if session.last_trace and name not in self.faults:
-                seen = {"calls": calls.names(session.last_trace)}
+                seen = {"mpi_calls": calls.names(session.last_trace)}
                 shortest_ns = calls.C_NS if name in program.IN_C else calls.PYTHON_NS
                 share = calls.computed_meanwhile(session.last_trace, shortest_ns)
                 self.seen[name] = seen if share is None else {**seen, "meanwhile_share": share}

@@ -33,6 +33,7 @@ SENT_BY = {
     "exchange_in_turns": "blocking",
     "exchange_nonblocking": "nonblocking",
 }
+OVERLAPPED = ("overlapped_step", "overlapped")
 # Of a plate of any size, a point takes numpy a hundredth of the time of two loops.
 LEAST_TIMES_LOOPS = 3
 # Of a rank's own work: 32 rows, of which 30 need no ghost row, beside whatever is done around them.
@@ -47,9 +48,9 @@ def functions(record: Record) -> dict[str, dict[str, Any]]:
 def not_asked(record: Record, name: str) -> str:
     """What a right function does otherwise than asked, as the Record shows it; empty where nothing is seen."""
     facts = functions(record).get(name, {})
-    if name in SENT_BY and (other := calls.not_asked(facts.get("calls", ()), SENT_BY[name])):
+    if name in SENT_BY and (other := calls.not_asked(facts.get("mpi_calls", ()), SENT_BY[name])):
         return f"a recording shows {other}, and this way does without"
-    if facts.get("meanwhile_share", 1.0) < LEAST_MEANWHILE:
+    if name in OVERLAPPED and facts.get("meanwhile_share", 1.0) < LEAST_MEANWHILE:
         return "a recording shows that it computes next to nothing while its rows travel"
     if name == "step_numpy" and record.study == "H2":
         loops, numpy = (_step_s(record, way) for way in ("loops", "numpy"))

@@ -40,7 +40,7 @@ def measure(
                     break
             if engines.alive:
                 facts = made.points[0].facts
-                facts["calls"] = engine_function.called(engines, _call, name, ["token"])
+                facts["mpi_calls"] = engine_function.called(engines, _call, name, ["token"])
     print(*lines(made), sep="\n")
     return made
 

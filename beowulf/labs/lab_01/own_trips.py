@@ -77,7 +77,7 @@ def measure(engines: Engines, name: str = NAME, *, chance: random.Random | None 
             faults["stopped"] = [stopped]
         if not stopped:
             seen = engine_function.called(engines, one_call, name, BYTES)
-            made.points[0].facts["calls"] = seen
+            made.points[0].facts["mpi_calls"] = seen
         made.points[0].facts["faults"] = [
             first if not more else f"{first} ({1 + len(more)} calls)"
             for first, *more in faults.values()

@@ -106,7 +106,7 @@ def measure(
                 )
             if session.complete:
                 seen = engine_function.called(engines, one_call, name, SIZES[0])
-                calls.facts["calls"] = seen
+                calls.facts["mpi_calls"] = seen
         finally:
             calls.end()  # what was wrong stays in the Record, whatever ends the measurement
     record = session.record()

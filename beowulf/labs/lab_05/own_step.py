@@ -36,8 +36,8 @@ TESTED = re.compile(r"\b(MPI_|\.)(Test|test|Iprobe|iprobe)")
 def version(record: Record) -> str:
     """Whether the function that a Record measured calls MPI_Test, or another function that looks for messages."""
     facts = functions(record).get(FUNCTIONS.get(record.variant, ""), {})
-    if "calls" in facts:
-        return WITH if TESTS.intersection(facts["calls"]) else WITHOUT
+    if "mpi_calls" in facts:
+        return WITH if TESTS.intersection(facts["mpi_calls"]) else WITHOUT
     return WITH if TESTED.search(str(facts.get("source", ""))) else WITHOUT
 
 
