@@ -292,8 +292,8 @@ assert trips.variant == "own-trips", "Run the cell above: it measures your funct
 # "node00"]` are the rows of one line.) `lab.prediction_band(axes, prediction(cluster, "trip"))` adds what you have
 # sealed; leave it out if a wide range makes your lines flat.
 #
-# *Looked at are* what each axis shows and in which unit, whether every point can be seen, the names of the lines, and
-# the numbers of your Records. Other units (KiB, ms), several panels, and names beside the lines are as good.
+# *Looked at* are units, scales, names of lines and the numbers of your Records, in any style: KiB, several panels,
+# names beside the lines.
 
 # %%
 # Here is room to look at the table.

@@ -149,8 +149,8 @@ speeds
 # `speeds[speeds["rows"] == 1200]` are the rows of one line.
 # `lab.prediction_band(axes, prediction(cluster, "speed-up"))` draws your prediction beside them.
 #
-# *Looked at are* what each axis shows and in which unit, whether every point can be seen, the names of the lines, and
-# the numbers of your Records. Other units (KiB, ms), several panels, and names beside the lines are as good.
+# *Looked at* are units, scales, names of lines and the numbers of your Records, in any style: KiB, several panels,
+# names beside the lines.
 
 # %% nbgrader={"grade_id": "speed-up-plot-answer", "solution": true}
 speed_up_figure = None  # speed_up_figure, axes = plt.subplots()

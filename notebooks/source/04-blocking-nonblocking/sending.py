@@ -122,9 +122,8 @@ print(f"rank {rank} of {ranks} on {node}")
 # - returns on rank 0 half of the time of one round trip in microseconds, by `MPI.Wtime()`
 # - returns nothing (`None`) on all other ranks; ranks 2 and 3 do not take part
 #
-# The points are for the Record of the cell below: right data, and times that fit the clock and those of C: at most 50
-# times as long at 8 bytes, and nearly as long at 1 MiB, where the cable decides. A recording of one call shows whether
-# the calls are blocking ones. How you write it is your own affair.
+# The points are for the Record of the cell below: right data, times that fit the clock and those of C (50 times as long
+# at most, and nearly as long at 1 MiB), and blocking calls, which a recording shows, however you write them.
 
 
 # %% nbgrader={"grade_id": "own-blocking-answer", "solution": true}
@@ -251,8 +250,8 @@ lab.form(model_time_us, "number")
 # program in C, and both fitted lines. Choose axes on which every size can be seen. Name them with their units, and
 # each line in a legend.
 #
-# *Looked at are* what each axis shows and in which unit, whether every point can be seen, the names of the lines, and
-# the numbers of your Records. Other units (KiB, ms), several panels, and names beside the lines are as good.
+# *Looked at* are units, scales, names of lines and the numbers of your Records, in any style: KiB, several panels,
+# names beside the lines.
 
 # %% nbgrader={"grade_id": "times-plot-answer", "solution": true}
 times_figure = None  # times_figure, axes = plt.subplots()

@@ -323,8 +323,8 @@ if lab.own_step.WITHOUT in kept:
 # - `lab.heat.bound_percent(record, columns)` is the bound.
 # - `lab.prediction_band(axes, prediction(cluster, "gain"))` draws what you sealed.
 #
-# *Looked at are* what each axis shows and in which unit, whether every point can be seen, the names of the lines, and
-# the numbers of your Records. Other units (KiB, ms), several panels, and names beside the lines are as good.
+# *Looked at* are units, scales, names of lines and the numbers of your Records, in any style: KiB, several panels,
+# names beside the lines.
 
 # %% nbgrader={"grade_id": "gain-plot-answer", "solution": true}
 gain_figure = None  # gain_figure, axes = plt.subplots()

@@ -347,8 +347,7 @@ lab.ladder(file, int(sent.index.get_loc(first_row.name)), names=names)
 # length that occurs (x, in bytes). Use a loop over pyshark's packets, or the table of section 4. Most lengths occur a
 # few times, and about three of them occur hundreds of times: choose a scale for the y axis that shows both.
 #
-# *Looked at are* what each axis shows and in which unit, whether every point can be seen, the names of the lines, and
-# the numbers of your Records. Other units (KiB, ms), several panels, and names beside the lines are as good.
+# *Looked at* are units, scales, names of lines and your Record's numbers, in any style.
 
 # %% nbgrader={"grade_id": "length-plot-answer", "solution": true}
 length_figure = None  # length_figure, axes = plt.subplots()
@@ -395,8 +394,7 @@ cards[cards["from_rank"] == 0][columns]
 # %% [markdown]
 # **Question `cost-plot`** (3 points). Draw two lines over the size of a card, in per cent, for the cards of rank 0
 # (rank 1 only thanks). Line 1: the share of `wire_bytes` that is not the card. Line 2: the share of `packets` that
-# carry data, which are all but the `ack_packets`. The sizes span decades: choose the scale of x. Looked at is the same
-# as in `length-plot`.
+# carry data, which are all but the `ack_packets`. The sizes span decades: choose the scale of x.
 #
 # Is `retransmitted_packets` of a card not 0? Then it cost more than the others: run the cell above again.
 

@@ -293,8 +293,8 @@ table_3[[*columns, "change_percent", "low", "high", "decision", "means"]].round(
 # one after, at nine or more whole per cents, the last ones too. `lab.own_interval.samples(e6, "all together")` gives
 # all times before and all after, in microseconds (without root's rights, take `"firewall"`).
 #
-# *Looked at are* what each axis shows and in which unit, whether every point can be seen, the names of the lines, and
-# the numbers of your Records. Other units (KiB, ms), several panels, and names beside the lines are as good.
+# *Looked at* are units, scales, names of lines and the numbers of your Records, in any style: KiB, several panels,
+# names beside the lines.
 
 # %% nbgrader={"grade_id": "quantile-plot-answer", "solution": true}
 quantile_figure = None  # quantile_figure, axes = plt.subplots()
