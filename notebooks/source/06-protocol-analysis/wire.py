@@ -347,7 +347,7 @@ lab.ladder(file, int(sent.index.get_loc(first_row.name)), names=names)
 # length that occurs (x, in bytes). Use a loop over pyshark's packets, or the table of section 4. Most lengths occur a
 # few times, and about three of them occur hundreds of times: choose a scale for the y axis that shows both.
 #
-# *Looked at* are units, scales, names of lines and your Record's numbers, in any style.
+# *Looked at* are units, scales, names and your numbers, in any style.
 
 # %% nbgrader={"grade_id": "length-plot-answer", "solution": true}
 length_figure = None  # length_figure, axes = plt.subplots()
