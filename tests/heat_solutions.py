@@ -283,10 +283,6 @@ WRONG: Mapping[str, Wrong] = {
         "        world.Recv(plate[0], source=up)\n        world.Recv(plate[-1], source=down)\n",
         "Every rank that waits is sending",
     ),
-    "another call": Wrong(
-        4, "exchange_in_turns", "world.Recv(plate[0], source=up)", "world.Irecv(plate[0], source=up).Wait()",
-        "it uses Irecv",
-    ),
     "borders too early": Wrong(
         5, "overlapped_step", "    MPI.Request.Waitall(requests)\n    step_numpy(old[:3], new[:3])\n",
         "    step_numpy(old[:3], new[:3])\n    MPI.Request.Waitall(requests)\n",

@@ -9,7 +9,6 @@ from typing import Any
 
 from autograder.rubrics import own_plots
 from autograder.rubrics.answers import given
-from autograder.rubrics.facts_04 import calls
 from autograder.rubrics.predictions import sealed
 from autograder.rubrics.questions import Scorer
 from autograder.rubrics.record_facts import (
@@ -24,7 +23,7 @@ from autograder.rubrics.record_facts import (
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission, is_number
 from beowulf.errors import LabError
-from beowulf.exercises.own_plot import Wants
+from beowulf.exercises.plot_reading import Wants
 from beowulf.labs.lab_01 import a2_validation, a5_no_load, broken_ring, own_ring, own_trips
 from beowulf.labs.lab_01.a2_validation import CHECKS, Diagnosis
 from beowulf.labs.lab_01.own_ring import STUDY
@@ -36,10 +35,10 @@ PROGRAM_CHECKS = ("mpi-hello", "mpi-ring")
 # These clusters have up to 16 nodes; thousands of names would only take the grader's time.
 MOST_NODES = 64
 MOST_ROUTES = 100  # of a node, of which each leads to one of the others, or to a network
-# Calls that send something to all ranks at once, or collect it from all: a token that goes round needs none of them.
-COLLECTIVE = {"bcast", "gather", "allgather", "scatter", "alltoall", "reduce", "allreduce"}
-SENDS = {"send", "ssend", "isend", "sendrecv"}
-RECEIVES = {"recv", "irecv", "sendrecv"}
+# Calls that send something to all ranks at once, or collect it from all: what goes from one to another needs none.
+COLLECTIVE = re.compile(
+    "MPI_I?(bcast|(all)?gatherv?|scatterv?|alltoall[vw]?|(all)?reduce|(ex)?scan)", re.IGNORECASE
+)
 FEWEST_SAMPLES = 5  # of each ordered pair
 # As the notebook asks for it.
 TRIPS = Wants(x="number of the other node", y="round trip in µs", lines=4, points=3)
@@ -155,11 +154,9 @@ def ring(record: Record, expected: str) -> Score:
         reached = reached or any(
             isinstance(rank, list) and rank[: len(token)] == token for rank in returned[1:]
         )
-    faults = [*[why for why in reasons if why][:1], *_faults(record, "send and recv")]
+    faults = [*[why for why in reasons if why][:1], *_faults(record)]
     if len(facts) < own_ring.CALLS:
         faults.append(f"It has {len(facts)} of {own_ring.CALLS} calls.")
-    if more := _calls(record) & COLLECTIVE:
-        faults.append(f"Its text calls {', '.join(sorted(more))}, which is no ring.")
     points = 0 if not reached else 1 if faults else 2
     said = " ".join(faults) or "the token came home from every node."
     return Score(points, 2, f"{record.file_name}: {said}", expected)
@@ -177,7 +174,7 @@ def trips(record: Record, expected: str) -> Score:
         why = " ".join(faults) or "It has no times."
         return Score(0, 2, f"{record.file_name}: {why}", expected)
     pairs = list(permutations(range(len(_nodes(record))), 2))
-    faults += _faults(record, "Send and Recv")
+    faults += _faults(record)
     for one, other in [pair for pair in pairs if of_pair.get(pair, 0) < FEWEST_SAMPLES][:1]:
         has = f"{of_pair.get((one, other), 0)} samples; {FEWEST_SAMPLES} are needed."
         faults.append(f"From rank {one} to rank {other} it has {has}")
@@ -185,18 +182,13 @@ def trips(record: Record, expected: str) -> Score:
     return Score(1 if faults else 2, 2, f"{record.file_name}: {said}", expected)
 
 
-def _faults(record: Record, needed: str) -> list[str]:
-    """What is wrong with a Record of a learner's function that has to send and to receive."""
-    called = _calls(record)
+def _faults(record: Record) -> list[str]:
+    """What is wrong with a Record of a learner's function in which one rank is to send to another."""
     faults = [] if record.complete else ["It was cut short."]
-    if not (called & SENDS and called & RECEIVES):
-        faults.append(f"Its text does not call {needed}.")
+    called = next((p.facts.get("mpi_calls", ()) for p in record.points if "own" in p.at), ())
+    if together := [name for name in map(str, called) if COLLECTIVE.fullmatch(name)]:
+        faults.append(f"A recording of it shows {', '.join(together)}, with all ranks at once.")
     return faults
-
-
-def _calls(record: Record) -> set[str]:
-    """What the learner's function calls."""
-    return calls(next((str(p.facts["source"]) for p in record.points if "own" in p.at), ""))
 
 
 def _of_cluster_d(*names: str) -> ByRecord:

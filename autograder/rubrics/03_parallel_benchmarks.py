@@ -20,7 +20,7 @@ from autograder.rubrics.record_facts import (
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission, is_number
 from beowulf import papers
-from beowulf.exercises.own_plot import Wants
+from beowulf.exercises.plot_reading import Wants
 from beowulf.labs.lab_03 import by_lot, message_sizes, mg_timeline, speedup_laws
 from beowulf.labs.lab_03.parallel_tables import RANKS
 from beowulf.record import Record

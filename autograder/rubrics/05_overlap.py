@@ -21,7 +21,7 @@ from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission
 from beowulf import papers
 from beowulf.exercises.heat import program, reading, timelines
-from beowulf.exercises.own_plot import Wants
+from beowulf.exercises.plot_reading import Wants
 from beowulf.labs.lab_05 import by_lot, exchange, own_step
 from beowulf.measure.improvement import improvement_percent
 from beowulf.record import Record
@@ -69,7 +69,7 @@ def _fault(record: Record, name: str) -> str:
         return str(facts.get("why") or "it was not tried")
     if not program.is_own(name, str(facts.get("source", ""))):
         return "it is not your own"
-    return ""
+    return reading.not_asked(record, name)
 
 
 def who_progresses(submission: Submission) -> Score:

@@ -23,7 +23,7 @@ from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission, is_number
 from beowulf import papers
 from beowulf.exercises.heat import wire
-from beowulf.exercises.own_plot import Wants
+from beowulf.exercises.plot_reading import Wants
 from beowulf.labs.lab_06 import a10_short_messages as a10
 from beowulf.labs.lab_06 import a12_side_by_side as a12
 from beowulf.labs.lab_06 import by_lot, one_message, own_loop, postcard

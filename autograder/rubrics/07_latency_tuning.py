@@ -20,7 +20,7 @@ from autograder.rubrics.record_facts import (
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission, is_number
 from beowulf import papers
-from beowulf.exercises.own_plot import Wants
+from beowulf.exercises.plot_reading import Wants
 from beowulf.labs.lab_07 import (
     by_lot,
     differing_node,
@@ -52,27 +52,15 @@ def budget(
 
 def interval(record: Record, expected: str) -> Score:
     """A point for a change that is right for every cycle, two more for its ranges."""
-    source = str(record.sweep.get("source", ""))
     cycles = [each for each in record.points if "cycle" in each.at]
-    if why := _no_function(source, cycles):
-        return Score(0, 3, f"{record.file_name}: {why}.", expected)
-    judged = [_judged(each) for each in cycles]
-    why = next((each for _, each in judged if each), "every cycle is right")
-    changes = all(change for change, _ in judged)
-    ranges = not any(each for _, each in judged)
-    return Score(changes + 2 * ranges, 3, f"{record.file_name}: {why}.", expected)
-
-
-def _no_function(source: str, cycles: list[Point]) -> str:
-    """Why a Record shows no function of the learner's own, tried on all cycles; empty where it does."""
-    if not source:
-        return "the text of the function is not in it"
-    if found := own_interval.OURS.search(source):
-        return f"the function calls {found[0]}; it is to be your own"
     lengths = {len(each.facts["before"]) for each in cycles}
     if len(cycles) <= own_interval.CASES or min(lengths) < own_interval.LEAST_PAIRS:
-        return "it was not tried on all cycles"
-    return ""
+        return Score(0, 3, f"{record.file_name}: it was not tried on all cycles.", expected)
+    judged = [_judged(each) for each in cycles]
+    why = next((each for _, each in judged if each), "") or own_interval.width_fault(cycles)
+    changes = all(change for change, _ in judged)
+    found = f"{record.file_name}: {why or 'every cycle is right'}."
+    return Score(changes + 2 * (not why), 3, found, expected)
 
 
 def _judged(point: Point) -> tuple[bool, str]:
@@ -96,7 +84,7 @@ def own(submission: Submission) -> Score:
 
 def _own(own: str, record: Record, expected: str) -> Score:
     takes, exact, decision = facts_07.own(record)
-    setting = own_knob.setting(record)
+    setting = own_knob.setting(record, by_lot.setting(own))
     asked = setting == by_lot.setting(own) if own else bool(setting)
     results = [
         "both values take" if takes else "a value does not take",

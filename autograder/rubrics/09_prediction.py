@@ -11,7 +11,7 @@ from autograder.rubrics.questions import Scorer
 from autograder.rubrics.record_facts import ByRecord, near, numbers_and_words
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission
-from beowulf.exercises.own_plot import Wants
+from beowulf.exercises.plot_reading import Wants
 from beowulf.labs.lab_09 import scaling, stairs
 
 SPEED_UPS = Wants(x="nodes", y="speed-up", log_x=True, log_y=True, lines=2, points=5)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 from statistics import median
 
 import numpy as np
 
-from autograder.evidence import invented
 from autograder.rubrics.own_plots import Curves
 from autograder.rubrics.record_facts import Facts, each_read
 from autograder.rubrics.submission import Submission
@@ -99,19 +97,3 @@ def impatience(record: Record) -> Facts:
             raise LabError("it does not hold exchanges with and without patience")
         both.append(median([sample for point in points for sample in point.samples]))
     return {"impatience_times": float(both[0] / both[1])}
-
-
-def calls(source: str) -> set[str]:
-    """The names of the methods that a function calls, in small letters; none of what is no Python, or too long."""
-    if len(source) > invented.LONGEST_SOURCE:  # a megabyte of it takes a gigabyte of memory
-        return set()
-    try:
-        tree = ast.parse(source)
-    except (
-        SyntaxError,
-        ValueError,
-        RecursionError,
-        MemoryError,
-    ):  # whatever a Record has as source
-        return set()
-    return {node.attr.lower() for node in ast.walk(tree) if isinstance(node, ast.Attribute)}

@@ -118,7 +118,7 @@ def kept(record: Record) -> Facts:
     fate, value = own_knob.stays(record)
     setting = own_knob.setting(record)
     if not setting:
-        raise LabError("it looks at no setting below /proc/sys/net/ipv4")
+        raise LabError("it turns no setting below /proc/sys/net/ipv4")
     return {"fate": fate, "value": value, "setting": setting}
 
 

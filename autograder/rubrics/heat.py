@@ -57,6 +57,8 @@ def _why_not(record: Record, name: str, facts: Facts | None) -> str:
         return str(facts.get("why") or "it is not right")
     if facts.get("given") or not program.is_own(name, str(facts.get("source", ""))):
         return "it is as it was given, and not your own"
+    if why := reading.not_asked(record, name):
+        return why
     if name in UNTIMED:
         return ""
     points = [p for p in record.select(way=WAYS[name]) if p.quantity in reading.QUANTITIES]

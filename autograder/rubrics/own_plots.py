@@ -7,12 +7,12 @@ from bisect import bisect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Any
 
 from autograder.rubrics.record_facts import MOST_RECORDS, attempt, each_read
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission, is_number
-from beowulf.exercises.own_plot import LETTER, PARTS, Wants, best, remarks
+from beowulf.exercises.own_plot import LETTER
+from beowulf.exercises.plot_reading import PARTS, View, Wants, views
 from beowulf.record import Record
 
 # A line that should be in a plot: y by x. By the Record that has them, several for one plot.
@@ -74,7 +74,21 @@ class Plot:
         read, why = attempt(self._read, record)
         if read is None:
             return Score(0, of, f"{record.file_name}: {why}.", expected)
-        parts, drawn = read
+        scores = [self._seen(record, *each, data, of, expected, room) for each in read]
+        return max(scores, key=lambda score: score.points)
+
+    def _seen(
+        self,
+        record: Record,
+        view: View,
+        drawn: Sequence[Curve],
+        data: Sequence[tuple[str, Curves]],
+        of: float,
+        expected: str,
+        room: float,
+    ) -> Score:
+        """The Score of a plot that is looked at in one way."""
+        parts = view.lacks
         said = [str(each) for part in parts.values() for each in part]
         if not drawn:
             return Score(0, of, f"{record.file_name}: nothing is drawn.", expected)
@@ -84,10 +98,12 @@ class Plot:
         points = points + OF_NUMBERS * share if share else points / 2
         return Score(points, of, " ".join([f"{record.file_name}:", *said, why]), expected)
 
-    def _read(self, record: Record) -> tuple[Mapping[str, Sequence[object]], list[Curve]]:
-        """What each of the plot's parts lacks, and its lines."""
-        facts = best([point.facts for point in record.points], self.wants)
-        return remarks(facts, self.wants), [_by_x(line) for line in facts["lines"] if line["x"]]
+    def _read(self, record: Record) -> list[tuple[View, list[Curve]]]:
+        """Each way to look at the plot, with its lines in the units that are asked for."""
+        seen = views([point.facts for point in record.points], self.wants)
+        return [
+            (each, [_by_x(*line) for line in each.drawn(self.wants) if line[0]]) for each in seen
+        ]
 
 
 def _best_share(
@@ -123,10 +139,10 @@ def _shows(line: Curve, curve: Curve, points: int, room: float) -> bool:
     return hits >= points and hits >= MOSTLY * len(both)
 
 
-def _by_x(line: Mapping[str, Any]) -> dict[float, float]:
+def _by_x(across: Sequence[float], up: Sequence[float]) -> dict[float, float]:
     """The middle of what is drawn at each x, in their order."""
     at: dict[float, list[float]] = {}
-    for x, y in zip(line["x"], line["y"], strict=True):
+    for x, y in zip(across, up, strict=True):
         if not (is_number(x) and is_number(y)):
             raise ValueError("a place that is no number")
         at.setdefault(float(x), []).append(float(y))

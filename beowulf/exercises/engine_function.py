@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 from beowulf.cluster import Cluster
 from beowulf.engines import Engines
 from beowulf.errors import LabError
+from beowulf.exercises import calls
 from beowulf.exercises.exercise import Exercise
 from beowulf.measure.watched import Watched
 from beowulf.record import Point, Record
@@ -38,3 +41,13 @@ def about(engines: Engines, name: str) -> dict[str, Any]:
             "Leave out what it does not need.",
         )
     return {"name": name, "source": source, "sha256": hashlib.sha256(text).hexdigest()}
+
+
+def called(engines: Engines, function: Callable[..., Any], *arguments: Any) -> list[str]:
+    """The MPI functions that the ranks call while a function of this project is applied; none where none were seen."""
+    with suppress(LabError), tempfile.TemporaryDirectory(prefix="beowulf-") as scratch:
+        folder = Path(scratch) / "calls.trace"
+        with engines.recorded(folder):
+            engines.apply(function, *arguments)
+        return calls.names(folder)
+    return []

@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import inspect
 import math
+import sys
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
+from types import FrameType, ModuleType
 from typing import Any
 
 from beowulf.errors import LabError
@@ -57,6 +59,25 @@ def result(function: Any, *arguments: Any) -> tuple[Any, str]:
     except Exception as problem:
         return None, raised(function, problem)
     return (None, UNWRITTEN) if given is None or given is ... else (given, "")
+
+
+def unaided(ours: ModuleType, function: Any, *arguments: Any) -> tuple[Any, str]:
+    """As result(); a function that has a module of ours do its work gives nothing, whatever name it calls that by."""
+    called: list[str] = []
+
+    def look(frame: FrameType, event: str, _: object) -> None:
+        if event == "call" and frame.f_code.co_filename == ours.__file__:
+            called.append(frame.f_code.co_name)
+
+    before = sys.getprofile()
+    sys.setprofile(look)
+    try:
+        given, why = result(function, *arguments)
+    finally:
+        sys.setprofile(before)
+    if called:
+        return None, f"it has {ours.__name__} do its work; it is to be your own"
+    return given, why
 
 
 def raised(function: Any, problem: Exception) -> str:

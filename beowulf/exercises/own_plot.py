@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,48 +15,23 @@ from beowulf import paths
 from beowulf.cluster import Cluster
 from beowulf.course import lab_file
 from beowulf.errors import UsageError
-from beowulf.figures import number_text
+from beowulf.exercises.plot_reading import Wants, best, counted
 from beowulf.figures.look import OURS, Figure
 from beowulf.predictions import noted
 from beowulf.record import Point, Record, readable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure as Drawing
+
+__all__ = ["LETTER", "STUDY", "Wants", "held", "keep", "newest"]
 
 # F4 has those of lab 04, one Record each, which has the plot's name as variant; F is any of them.
 LETTER, STUDY = "F", re.compile("F[0-9]{0,3}")
 MOST_POINTS = 500  # of a line; of more, as many from all over it
 LARGEST_PICTURE_BYTES = 200_000
 DOTS_PER_INCH = (110, 80, 60, 40)  # the first with which the picture is small enough
-# How else a unit may be written; without regard to capitals.
-SPELLINGS = {
-    "bytes": {"bytes", "byte", "b"},
-    "ns": {"ns", "nanoseconds"},
-    "µs": {"µs", "us", "microseconds"},
-    "ms": {"ms", "milliseconds"},
-    "s": {"s", "sec", "seconds"},
-    "mbit/s": {"mbit/s", "mbits/s", "mbps", "megabit/s"},
-    "%": {"%", "percent", "cent"},
-}
-# A plot's parts, by which it is remarked on and graded.
-PARTS = LABELS, SCALES, LINES = "labels", "scales", "lines"
-
-
-@dataclass(frozen=True)
-class Wants:
-    """What a plot has to have: what is along its axes (`size in bytes`), where a log scale is due, lines and points.
-
-    `lines` counts those with at least so many `points`; so many of them have `intervals`.
-    """
-
-    x: str
-    y: str
-    log_x: bool = False
-    log_y: bool = False
-    lines: int = 1
-    points: int = 2
-    intervals: int = 0
 
 
 def keep(cluster: Cluster, figure: Any, name: str, wants: Wants, *, lab: str = "") -> None:
@@ -100,106 +74,31 @@ def newest(folder: Path, name: str) -> Record | None:
 
 def held(axes: Axes) -> dict[str, Any]:
     """What a pair of axes holds, as plain data: its scales, its words, and each line with its numbers."""
-    legends = [each for each in (axes.get_legend(), *axes.get_figure(root=True).legends) if each]  # type: ignore[union-attr]
+    root: Any = axes.get_figure(root=True)
+    legends = [each for each in (axes.get_legend(), *root.legends) if each]
     return {
         "x_scale": axes.get_xscale(),
         "y_scale": axes.get_yscale(),
-        "x_label": axes.get_xlabel(),
-        "y_label": axes.get_ylabel(),
+        "x_label": axes.get_xlabel() or root.get_supxlabel(),
+        "y_label": axes.get_ylabel() or root.get_supylabel(),
+        "x_ticks": _named_ticks(axes.xaxis),
+        "y_ticks": _named_ticks(axes.yaxis),
         "title": axes.get_title() or axes.get_title(loc="left") or axes.get_title(loc="right"),
         "legend": [text.get_text() for legend in legends for text in legend.get_texts()],
+        "texts": [text.get_text() for text in axes.texts if text.get_text().strip()],
         "lines": [each for each in _lines(axes) if each["points"]],
         "bands": _bands(axes),
     }
 
 
-def remarks(facts: Mapping[str, Any], wants: Wants) -> dict[str, list[str]]:
-    """What a pair of axes lacks, in sentences by part; each list is empty where nothing is missing."""
-    lines = [each for each in facts["lines"] if each["points"] >= wants.points]
-    return {
-        LABELS: [
-            *_of_label("x", facts["x_label"], wants.x),
-            *_of_label("y", facts["y_label"], wants.y),
-        ],
-        SCALES: [
-            *_of_scale("x", facts["x_scale"], wants.log_x, wants.x, lines),
-            *_of_scale("y", facts["y_scale"], wants.log_y, wants.y, lines),
-        ],
-        LINES: _of_lines(facts, lines, wants),
-    }
-
-
-def best(points: Iterable[Mapping[str, Any]], wants: Wants) -> Mapping[str, Any]:
-    """Of several pairs of axes, the one that lacks least."""
-    return min(points, key=lambda facts: sum(map(len, remarks(facts, wants).values())))
-
-
-def has_unit(label: str, unit: str) -> bool:
-    """Whether an axis' label has this unit, in one of its spellings."""
-    plain = re.sub(r"\$?\\mu\$?", "µ", label).replace("μ", "µ").replace(" / ", "/").lower()
-    words = set(re.split(r"[^\w/%]+", plain))
-    words |= {each.partition("/")[2] for each in words}  # size/bytes, as physicists write it
-    return all(words & SPELLINGS.get(each, {each}) for each in unit.lower().split())
-
-
-def _of_label(axis: str, label: str, wanted: str) -> list[str]:
-    if not label.strip():
-        return [f"The {axis} axis has no label: it shows the {wanted}."]
-    _, _, unit = wanted.rpartition(" in ")
-    if unit != wanted and not has_unit(label, unit):
-        return [f"The label of the {axis} axis, {label!r}, has no unit: {unit}."]
-    return []
-
-
-def _of_scale(
-    axis: str, scale: str, wanted: bool, what: str, lines: Sequence[Mapping[str, Any]]
-) -> list[str]:
-    if not wanted or scale in ("log", "symlog"):
-        return []
-    values = [value for line in lines for value in line[axis] if value > 0]
-    span = ""
-    if values and max(values) > min(values):
-        low, high = number_text(min(values)), number_text(max(values))
-        span = f", from {low} to {high}, so that the small ones lie on top of each other"
-    return [f"The {axis} axis is {scale}{span}: on a log scale each factor has the same length."]
-
-
-def _of_lines(
-    facts: Mapping[str, Any], lines: Sequence[Mapping[str, Any]], wants: Wants
-) -> list[str]:
-    said = []
-    if len(lines) < wants.lines:
-        most = max((each["points"] for each in facts["lines"]), default=0)
-        if len(facts["lines"]) >= wants.lines:
-            said.append(
-                f"A line has {most} points; {wants.points} or more were measured, and all of them belong in it."
-            )
-        else:
-            said.append(
-                f"{_counted(len(facts['lines']), 'line')} drawn; {wants.lines} belong in it."
-            )
-    if len(facts["lines"]) > 1 and len(facts["legend"]) < min(len(facts["lines"]), wants.lines):
-        said.append("There are several lines, and no legend says which is which.")
-    with_interval = sum(each["kind"] == "errorbar" for each in lines) + facts.get("bands", 0)
-    if with_interval < wants.intervals:
-        said.append(
-            f"{_counted(with_interval, 'line')} drawn with intervals; {wants.intervals} have some: axes.errorbar."
-        )
-    return said
-
-
 def _sentences(points: Sequence[Point], wants: Wants) -> list[str]:
     """What the plot holds, and what it lacks."""
-    facts = best([point.facts for point in points], wants)
-    lines = facts["lines"]
+    view = best([point.facts for point in points], wants)
+    lines = [line for panel in view.panels for line in panel["lines"]]
     drawn = (f"{each['label'] or 'unnamed'} with {each['points']} points" for each in lines)
-    said = [f"Your plot has {_counted(len(lines), 'line')}: {', '.join(drawn)}."]
-    lacks = [each for part in remarks(facts, wants).values() for each in part]
+    said = [f"Your plot has {counted(len(lines), 'line')}: {', '.join(drawn)}."]
+    lacks = [each for part in view.lacks.values() for each in part]
     return [*said, *lacks] if lacks else [*said, "It has all that was asked for."]
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}{'s' * (number != 1)}"
 
 
 def _drawing(given: Any) -> Drawing | str:
@@ -251,6 +150,20 @@ def _lines(axes: Axes) -> list[dict[str, Any]]:
     return found
 
 
+def _named_ticks(axis: Axis) -> list[tuple[float, str]]:
+    """Where an axis has texts of the learner's own, or of categories, in place of numbers that it chose itself."""
+    from matplotlib.category import StrCategoryFormatter
+    from matplotlib.ticker import FixedFormatter, FuncFormatter
+
+    if not isinstance(
+        axis.get_major_formatter(), FixedFormatter | FuncFormatter | StrCategoryFormatter
+    ):
+        return []
+    texts = [label.get_text() for label in axis.get_majorticklabels()]
+    places = [float(place) for place in axis.get_majorticklocs()]
+    return list(zip(places, texts, strict=False))[:MOST_POINTS]
+
+
 def _bands(axes: Axes) -> int:
     """How many areas between two lines there are, as fill_between draws them."""
     from matplotlib.collections import PolyCollection
@@ -269,12 +182,14 @@ def _line(kind: str, label: str, x: Any, y: Any) -> dict[str, Any]:
     import numpy as np
 
     both: Any = np.ma.filled(np.ma.asarray([x, y], dtype=float), np.nan)
+    places = both.shape[1]  # a logarithm by hand has no number at some
     both = both[:, np.isfinite(both).all(axis=0)]
     count = both.shape[1]
     some = np.unique(np.linspace(0, count - 1, min(count, MOST_POINTS)).astype(int))
     name = "" if label.startswith("_") else label
     kept_x, kept_y = both[:, some].tolist()
-    return {"kind": kind, "label": name, "points": count, "x": kept_x, "y": kept_y}
+    facts = {"kind": kind, "label": name, "points": count, "places": places}
+    return {**facts, "x": kept_x, "y": kept_y}
 
 
 def _picture(drawing: Drawing, file: Path) -> str:

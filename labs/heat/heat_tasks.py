@@ -16,6 +16,12 @@ from mpi4py import MPI
 WORLD = MPI.COMM_WORLD
 RANK, RANKS = WORLD.Get_rank(), WORLD.Get_size()
 FEW_ROWS, FEW_COLUMNS = 3, 8  # of a rank
+OVERLAPPED_ROWS = (
+    1,
+    2,
+    3,
+    32,
+)  # of a rank: one is both of its border rows, and many leave work to do meanwhile
 ANNOUNCED_COLUMNS = 20_000  # 160 kB, so many that the library asks before it sends a row
 TRIALS, LATE_S = 4, 0.03
 SLOW_BYTES_PER_S = 1e6  # with a slower cable a long exchange would pass for a deadlock
@@ -235,8 +241,8 @@ def late_exchange(harness, name, way, columns, trial):
 
 
 def late_overlap(harness, columns, trial):
-    """The same with overlapped_step, on plates from one row a rank on, which is both of its border rows."""
-    mine = part((1 + trial) * RANKS + 2, columns, trial)
+    """The same with overlapped_step."""
+    mine = part(OVERLAPPED_ROWS[trial] * RANKS + 2, columns, trial)
     operation = overlapped(harness, mine)
     _kept.append(mine)
 

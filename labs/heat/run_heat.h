@@ -377,18 +377,18 @@ static inline int measure_overlap(int argc, char **argv, plate_step before, plat
     return 0;
 }
 
-/* From here on, a call that may wait notes its line. */
+/* From here on, a call that may wait notes its line. In parentheses a name is no macro. */
 static inline int noted(int line, const char *call) {
     doing_call = call;
     doing_line = line;
     return 0;
 }
-#define MPI_Send(...) (noted(__LINE__, "MPI_Send"), PMPI_Send(__VA_ARGS__))
-#define MPI_Recv(...) (noted(__LINE__, "MPI_Recv"), PMPI_Recv(__VA_ARGS__))
-#define MPI_Sendrecv(...) (noted(__LINE__, "MPI_Sendrecv"), PMPI_Sendrecv(__VA_ARGS__))
-#define MPI_Wait(...) (noted(__LINE__, "MPI_Wait"), PMPI_Wait(__VA_ARGS__))
-#define MPI_Waitall(...) (noted(__LINE__, "MPI_Waitall"), PMPI_Waitall(__VA_ARGS__))
-#define MPI_Test(...) (noted(__LINE__, "MPI_Test"), PMPI_Test(__VA_ARGS__))
-#define MPI_Testall(...) (noted(__LINE__, "MPI_Testall"), PMPI_Testall(__VA_ARGS__))
+#define MPI_Send(...) (noted(__LINE__, "MPI_Send"), (MPI_Send)(__VA_ARGS__))
+#define MPI_Recv(...) (noted(__LINE__, "MPI_Recv"), (MPI_Recv)(__VA_ARGS__))
+#define MPI_Sendrecv(...) (noted(__LINE__, "MPI_Sendrecv"), (MPI_Sendrecv)(__VA_ARGS__))
+#define MPI_Wait(...) (noted(__LINE__, "MPI_Wait"), (MPI_Wait)(__VA_ARGS__))
+#define MPI_Waitall(...) (noted(__LINE__, "MPI_Waitall"), (MPI_Waitall)(__VA_ARGS__))
+#define MPI_Test(...) (noted(__LINE__, "MPI_Test"), (MPI_Test)(__VA_ARGS__))
+#define MPI_Testall(...) (noted(__LINE__, "MPI_Testall"), (MPI_Testall)(__VA_ARGS__))
 
 #endif

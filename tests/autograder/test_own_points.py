@@ -13,7 +13,7 @@ from autograder.rubrics.own_plots import Curves, Plot, of_records
 from autograder.rubrics.predictions import sealed
 from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission
-from beowulf.exercises.own_plot import Wants
+from beowulf.exercises.plot_reading import Wants
 from beowulf.record import Point, Record
 
 BEFORE, SEALED, AFTER = (f"2024-01-05T10:0{minute}:00.000Z" for minute in range(3))

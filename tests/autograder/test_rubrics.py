@@ -22,7 +22,7 @@ from autograder.rubrics.score import Score
 from autograder.rubrics.submission import Submission
 from beowulf import paths, predictions
 from beowulf.course import lab_file
-from beowulf.exercises.own_plot import Wants
+from beowulf.exercises.plot_reading import Wants
 from tests.gold import trial
 from tests.gold.hand_in import answered, file_name, hand_in, plain_answers, released
 from tests.gold.labs import LABS, Gold, wrong

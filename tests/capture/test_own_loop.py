@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Callable, Iterable
 from importlib import import_module
 from pathlib import Path
@@ -26,9 +27,10 @@ from beowulf.packets.headers import ACK, FIN
 from beowulf.packets.ladder import ladder
 from beowulf.packets.table import read
 from beowulf.record import Point, Record
+from tests.gold import programs
 
 RUBRIC = import_module("autograder.rubrics.06_protocol_analysis")
-ROW = 4096
+ROW = programs.ROW
 HEADERS, SHORTEST = 54, 60  # of Ethernet, IP and TCP without options; a card pads a shorter frame
 SENT = [len(CALL), len(YES), len(eager(5, ROW)), len(eager(6, 0))]
 EMPTY = 7
@@ -39,6 +41,7 @@ OURS = {
 HALF = {  # of the first five packets
     **{"handshake": 2, "data": 2, "bare_acks": 1, "payload_bytes": sum(SENT[:2])},
     "wire_bytes": 3 * SHORTEST + sum(HEADERS + size for size in SENT[:2]),
+    "ghost_rows": 0,
 }
 
 
@@ -81,7 +84,10 @@ def judged(points: list[Point]) -> dict[str, bool]:
 
 def test_our_counts_are_those_of_the_packets(file: Path) -> None:
     assert own_loop.ours(file, ROW) == OURS
-    assert own_loop.ours(file, first=5) == HALF
+    assert own_loop.ours(file, ROW, (1, 5)) == HALF
+    for part, inside in (((2, 7), 1), ((8, 11), 0)):
+        assert own_loop.ours(file, ROW, part)["ghost_rows"] == inside
+        assert own_loop.ours(file, ROW, part, begun=True)["ghost_rows"] == inside
     flags = read(file)["flags"]
     assert flags.head(3).tolist() == ["SYN", "SYN, ACK", "ACK"]
     assert flags.loc[10] == "FIN, ACK"
@@ -110,10 +116,22 @@ def test_a_loop_that_counts_right_is_right_and_its_record_has_source_and_digest(
 
 
 def test_a_number_that_is_written_into_the_function_is_not_counted(file: Path) -> None:
-    points = own_loop.counts(file, lambda packets: dict(OURS), ROW)
-    # The handshake is in the first half; of rows only the whole is asked, where they may lie on both sides.
-    assert judged(points) == {name: name in ("handshake", "ghost_rows") for name in OURS}
-    assert "not for the first 5: is it written into the function?" in own_loop.lines(points)[1]
+    points = own_loop.counts(file, lambda packets: dict(OURS), ROW, random.Random(2))
+    # The row may lie within the part.
+    assert {**judged(points), "ghost_rows": False} == dict.fromkeys(OURS, False)
+    assert "is it written into the function?" in own_loop.lines(points)[1]
+
+
+def by_ours(packets: Any) -> dict[str, int]:
+    numbers = [int(packet.number) for packet in packets]
+    read_by_them = own_loop.ours  # whatever it is called
+    return read_by_them(Path(packets.input_filepath), ROW, (numbers[0], numbers[-1]))
+
+
+def test_a_function_that_lets_our_reader_count_has_counted_nothing(file: Path) -> None:
+    points = own_loop.counts(file, by_ours, ROW, random.Random(1))
+    assert not any(judged(points).values())
+    assert "it is to be your own" in own_loop.lines(points)[0]
 
 
 def broken(packets: Iterable[Any]) -> dict[str, int]:
@@ -141,7 +159,7 @@ def leaves_early(packets: Iterable[Any]) -> dict[str, int]:
 def test_what_is_wrong_with_a_loop_is_reported(
     function: Callable[..., Any], says: str, file: Path
 ) -> None:
-    points = own_loop.counts(file, function)
+    points = own_loop.counts(file, function, 0, random.Random(1))
     assert says in own_loop.lines(points)[0]
     assert not points[0].facts["right"]
 
@@ -166,6 +184,17 @@ def test_a_capture_that_is_still_being_written_is_a_sentence(file: Path, cluster
     with pytest.raises(CaptureError, match="is not a capture"):
         own_loop.measure(cluster, count, file)
     assert not cluster.records.exists(), "nothing of it is kept"
+
+
+@pytest.mark.parametrize("name", programs.LOOPS)
+def test_a_loop_of_any_style_is_judged_by_what_it_counts(
+    name: str, file: Path, cluster: Nodeless
+) -> None:
+    case = programs.LOOPS[name]
+    made = own_loop.measure(cluster, case.function, file, row_bytes=programs.ROW)
+    score = RUBRIC.SCORERS["packet-loop"](Submission([made], [], {}, {}, new_notebook()))
+    assert score.points == pytest.approx(case.share * score.of), score.found
+    assert case.says in score.found
 
 
 def test_a_record_of_a_capture_beside_it_is_counted_and_graded(

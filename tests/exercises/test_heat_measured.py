@@ -14,7 +14,7 @@ from autograder.evidence.variants import Own
 from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.course import personal_code
 from beowulf.errors import LabError
-from beowulf.exercises import heat, timelines
+from beowulf.exercises import calls, heat, timelines
 from beowulf.exercises.heat import knob_worth, measurements, program, reading
 from beowulf.exercises.heat import timelines as plate_runs
 from beowulf.record import Record, newest
@@ -148,6 +148,9 @@ def test_three_exchanges_are_measured_and_the_deadlock_is_found(
     record = heat.exchanges(cluster, columns=(100, 1000), folder=plate)
     sound(record, plate)
     assert all(rights(record).values())
+    assert not any(reading.not_asked(record, name) for name in reading.SENT_BY)
+    seen = reading.functions(record)["exchange_nonblocking"]["mpi_calls"]
+    assert {"MPI_Irecv", "MPI_Isend", "MPI_Waitall"} <= set(seen)
     found = heat.deadlock(record)
     if cluster.mpi == "classic":  # its limit counts 32 bytes of header
         assert (found["ends_columns"], found["hangs_columns"]) == (16_380, 16_381)
@@ -188,6 +191,9 @@ def test_an_overlapped_step_is_measured_beside_its_parts(
         assert heat.gain(record, columns).n == measurements.OVERLAP_PASSES
         assert heat.bound_percent(record, columns) < 0
     assert record.variant == language.lower()
+    facts = reading.functions(record)["overlapped" if language == "C" else "overlapped_step"]
+    assert calls.TESTS.intersection(facts["mpi_calls"])
+    assert facts["meanwhile_share"] > 0.5
     assert heat.picture(record).alt
 
 

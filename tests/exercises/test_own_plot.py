@@ -15,8 +15,8 @@ from nodeless_cluster import Nodeless
 
 from beowulf import figures, paths
 from beowulf.errors import UsageError
-from beowulf.exercises import own_plot
-from beowulf.exercises.own_plot import Wants
+from beowulf.exercises import own_plot, plot_reading
+from beowulf.exercises.plot_reading import Wants
 
 SIZES = [1, 16, 256, 4096, 65_536, 1_048_576]
 RATES = [0.02, 0.3, 5.0, 40.0, 90.0, 94.0]
@@ -161,10 +161,15 @@ def test_lines_that_are_to_have_intervals_have_bars_or_a_band(
         ("steps", "s", False),
         ("share, per cent", "%", True),
         ("wire (bytes a packet)", "bytes a packet", True),
+        ("size [KiB]", "bytes", True),
+        ("log2(size in bytes)", "bytes", True),
+        ("time (ms)", "µs", True),
+        ("rate (MB/s)", "Mbit/s", True),
+        ("rate (Mbit)", "Mbit/s", False),
     ],
 )
 def test_a_unit_is_known_in_its_usual_spellings(label: str, unit: str, there: bool) -> None:
-    assert own_plot.has_unit(label, unit) is there
+    assert plot_reading.has_unit(label, unit) is there
 
 
 def test_error_bars_marks_and_bars_are_lines_and_guides_are_none() -> None:

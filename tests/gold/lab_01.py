@@ -29,6 +29,8 @@ WIRE_BYTES, WIRE_SECONDS = 1380, 60.25
 CLUSTER = {"kind": "namespaces", "nodes": list(NODES), "rate": "100mbit", "mpi": "classic"}
 sealed = partial(measured.sealed, 1, cluster=CLUSTER)
 
+# What a recording shows of mpi4py's send and recv of objects.
+CALLS = ("MPI_Mprobe", "MPI_Mrecv", "MPI_Send")
 RING = """def pass_token(token):
     before, after = (rank - 1) % ranks, (rank + 1) % ranks
     if rank == 0:
@@ -190,7 +192,12 @@ def _of_own(variant: str, source: str, points: list[Point], **facts: Any) -> Rec
     return record("A2", [about, *points], variant=variant, cluster=CLUSTER, program=program)
 
 
-def ring(source: str = RING, returned: Sequence[Any] | None = None, why: str = "") -> Record:
+def ring(
+    source: str = RING,
+    returned: Sequence[Any] | None = None,
+    why: str = "",
+    calls: Sequence[str] = CALLS,
+) -> Record:
     """A learner's own ring: what each rank returned, in each of three calls; `why` where a call gave nothing."""
     points = []
     for call in range(1, own_ring.CALLS + 1):
@@ -200,7 +207,7 @@ def ring(source: str = RING, returned: Sequence[Any] | None = None, why: str = "
         fault = why or own_ring.wrong(token, NODES, gave)
         facts = {"given": token, "returned": [] if why else gave, "nodes": list(NODES)}
         points.append(Point({"call": call}, facts={**facts, "why": fault, "right": not fault}))
-    return _of_own(own_ring.VARIANT, source, points)
+    return _of_own(own_ring.VARIANT, source, points, mpi_calls=list(calls))
 
 
 def _with(token: list[str], returned: Any) -> Any:
@@ -213,7 +220,10 @@ def trip_us(rank: int, other: int) -> float:
 
 
 def trips(
-    source: str = PING_PONG, faults: Sequence[str] = (), left_out: Sequence[int] = ()
+    source: str = PING_PONG,
+    faults: Sequence[str] = (),
+    left_out: Sequence[int] = (),
+    calls: Sequence[str] = ("MPI_Recv", "MPI_Send"),
 ) -> Record:
     """A learner's own round trips between all ordered pairs of ranks but those that begin at one that is `left_out`."""
     points = []
@@ -221,7 +231,7 @@ def trips(
         at = {"rank": rank, "other": other, "node": NODES[rank], "peer": NODES[other]}
         times = [] if rank in left_out else [trip_us(rank, other)] * own_trips.PASSES
         points.append(Point({**at, "size_bytes": own_trips.BYTES}, own_trips.TRIP, times))
-    return _of_own(own_trips.VARIANT, source, points, faults=list(faults))
+    return _of_own(own_trips.VARIANT, source, points, faults=list(faults), mpi_calls=list(calls))
 
 
 def trips_plot(**other: Any) -> Record:

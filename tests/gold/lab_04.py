@@ -131,11 +131,22 @@ def e1() -> Record:
     return record("E1", points)
 
 
-def own(protocol: str = "blocking", source: str = "", faults: Sequence[str] = ()) -> Record:
-    """A learner's own round trips beside those of C."""
+CALLS = {
+    "blocking": ["MPI_Recv", "MPI_Send"],
+    "nonblocking": ["MPI_Irecv", "MPI_Isend", "MPI_Wait"],
+}
+
+
+def own(
+    protocol: str = "blocking",
+    source: str = "",
+    faults: Sequence[str] = (),
+    calls: Sequence[str] = (),
+) -> Record:
+    """A learner's own round trips beside those of C, and what was seen of them in a recording."""
     text = source or {"blocking": BLOCKING, "nonblocking": NONBLOCKING}[protocol]
     facts = {"calls": 7 * 33, "faults": list(faults), "patient": True, "right": not faults}
-    facts |= _source("half_round_trip_us", text)
+    facts |= {**_source("half_round_trip_us", text), "mpi_calls": list(calls or CALLS[protocol])}
     points = [Point({"own": True}, facts=facts)]
     for language, time in ((own_roundtrip.OWN, own_us), (own_roundtrip.C, time_us)):
         for size in own_roundtrip.SIZES:
@@ -147,15 +158,22 @@ def own(protocol: str = "blocking", source: str = "", faults: Sequence[str] = ()
 
 
 def exchanges(
-    wrong: Mapping[str, str] | None = None, sources: Mapping[str, str] | None = None
+    wrong: Mapping[str, str] | None = None,
+    sources: Mapping[str, str] | None = None,
+    calls: Mapping[str, Sequence[str]] | None = None,
 ) -> Record:
-    """Three exchanges of a learner's own; `wrong` has why a way is not right, `sources` another text of it."""
+    """Three exchanges of a learner's own.
+
+    `wrong` has why a way is not right, `sources` another text of it, `calls` others that a recording shows.
+    """
     points = []
     for way in WAYS:
         text = (sources or {}).get(way) or heat_solutions.source(f"exchange_{way}")
         why = (wrong or {}).get(way, "")
         facts = {**_source("", text), "given": False, "right": not why, "why": why}
         del facts["name"]
+        seen = CALLS["nonblocking" if way == "nonblocking" else "blocking"]
+        facts["mpi_calls"] = ["MPI_Barrier", *(calls or {}).get(way, seen)]
         points.append(Point({"function": f"exchange_{way}"}, facts=facts))
         for columns in () if why else (100, 1000, 10_000):
             at = {"way": way, "rows": 402, "columns": columns, "ranks": 4, "launch": 0}

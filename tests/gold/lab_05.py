@@ -125,17 +125,21 @@ def step(
     why: str = "",
     hidden: float | None = None,
     parts: Mapping[str, float] | None = None,
+    meanwhile: float = 0.8,
     **other: Any,
 ) -> Record:
     """A learner's overlapped step, which hides a part of a long row's time only with `tests`, or is wrong (`why`).
 
-    `hidden` is what it hides at every size, `parts` the microseconds a byte of other parts.
+    `hidden` is what it hides at every size, `parts` the microseconds a byte of other parts, `meanwhile` the share of
+    its own work that a recording shows while its rows travel.
     """
     in_c = language == "c"
     name = own_step.FUNCTIONS[language]
     text = text or (heat_solutions.source(name) if in_c else source(tests))
     digest = hashlib.sha256(text.encode()).hexdigest()
     facts = {"source": text, "sha256": digest, "given": False, "right": not why, "why": why}
+    calls = ["MPI_Irecv", "MPI_Isend", *(["MPI_Testall"] if tests else []), "MPI_Waitall"]
+    facts |= {"mpi_calls": calls, "meanwhile_share": meanwhile}
     points = [Point({"function": name}, facts=facts)]
     for columns in () if why else C_COLUMNS if in_c else own_step.COLUMNS:
         us = {**US_A_BYTE, **(parts or {})}

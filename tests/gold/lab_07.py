@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -182,14 +182,18 @@ def own(
     values: tuple[str, str] = ("0", "1"),
     look: str = LOOK,
     times: float = 1.0,
+    settings: Sequence[str] = (by_lot.USUAL_SETTING,),
 ) -> Record:
-    """A learner's knob that was found at the second value, on the nodes that measure."""
+    """A learner's knob that was found at the second value, on the nodes that measure, and what it turns."""
     points = []
     for start, value in (("", values[0]), ("", values[1]), values, values[::-1]):
         before = start or values[1]
         now, again = value if takes else before, before if exact else value
         read = {"before": before, "now": now, "again": again}
-        facts = {name: dict.fromkeys(NODES[:2], state) for name, state in read.items()}
+        facts: dict[str, Any] = {
+            name: dict.fromkeys(NODES[:2], state) for name, state in read.items()
+        }
+        facts["settings"] = list(settings)
         points.append(Point({"turn": value, "from": start or "as found"}, facts=facts))
     if cycle:
         points += compared(times, 7.0, knob="mine", value=values[0])

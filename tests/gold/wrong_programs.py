@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
+from beowulf.measure.statistics import ratio
 from beowulf.record import Record
 from tests import heat_solutions
 from tests.gold import lab_01, lab_03, lab_04, lab_07
@@ -42,7 +45,7 @@ def _of_nodes() -> list[Case]:
     forgotten = ring(returned=[home[:1] + home[2:], home[:1], *passed[2:]])
     outward = ring(returned=[home[:1], *passed[1:]])
     waits = "node01 (rank 1) waits in line 7 of pass_token: token = world.recv(source=before)"
-    collected = ring(source="def pass_token(token):\n    return world.allgather(node)\n")
+    collected = ring(calls=["MPI_Allgather", "MPI_Allgatherv"])
     quick = trips(faults=["it returned 9,000.0 µs, and the whole call took 210.0 µs."])
     whole = lab_01.stuck()
     whole.points = [p for p in whole.points if "rank" not in p.at]
@@ -57,7 +60,9 @@ def _of_nodes() -> list[Case]:
         case("a node that writes nothing", "own-ring", 0.5, "did not append its node", forgotten),
         case("a token on its way out", "own-ring", 0.5, "not what came home", outward),
         case("a ring that never closes", "own-ring", 0, waits, ring(why=waits)),
-        case("no ring at all", "own-ring", 0.5, "allgather, which is no ring", collected),
+        case(
+            "no ring at all", "own-ring", 0.5, "MPI_Allgather, MPI_Allgatherv, with all", collected
+        ),
         case("one rank only", "own-trips", 0.5, "it has 0 samples", trips(left_out=[1, 2, 3])),
         case("a time too long", "own-trips", 0.5, "the whole call took 210.0 µs", quick),
         case("trips without a unit", "trips-plot", 5 / 6, "no unit", plot(y_label="round trip")),
@@ -101,7 +106,7 @@ def _round_trips() -> list[Case]:
     }
     return [
         *(case(name, 1, says, faults=[says]) for name, says in faults.items()),
-        case("not blocking at all", 1, "does not call recv and send", source=lab_04.NONBLOCKING),
+        case("not blocking at all", 1, "which is not blocking", calls=lab_04.CALLS["nonblocking"]),
     ]
 
 
@@ -115,7 +120,13 @@ def _exchanges() -> list[Case]:
         left = 4.0 - (1.0 if way == "send_first" else 1.5)
         return _case(mistake, made, {"exchange": left}, {"exchange": wrong.said})
 
-    return [case(mistake) for mistake, wrong in heat_solutions.WRONG.items() if wrong.lab == 4]
+    irecv = lab_04.exchanges(calls={"in_turns": ["MPI_Irecv", "MPI_Send", "MPI_Wait"]})
+    return [
+        *(case(mistake) for mistake, wrong in heat_solutions.WRONG.items() if wrong.lab == 4),
+        _case(
+            "another call", irecv, {"exchange": 2.5}, {"exchange": "a recording shows MPI_Irecv"}
+        ),
+    ]
 
 
 def _plots() -> list[Case]:
@@ -154,7 +165,8 @@ def _of_knobs() -> list[Case]:
             "divides before",
             lab_07.interval(turned_round),
         ),
-        case("the package's interval", "own-interval", 0, "calls beowulf", _with_ours()),
+        case("the package's interval", "own-interval", 0, "its work", lab_07.interval(_ours)),
+        case("a range of 90 %", "own-interval", 1, "times the width", lab_07.interval(_of_90)),
         case(
             "axes swapped", "quantile-plot", 0.75, "0 of 2 lines", lab_07.quantiles(lines=swapped)
         ),
@@ -170,7 +182,13 @@ def _of_knobs() -> list[Case]:
     ]
 
 
-def _with_ours() -> Record:
-    text = "    from beowulf.measure.statistics import ratio\n"
-    head, _, body = lab_07.SOURCE.partition("\n")
-    return lab_07.interval(source=f"{head}\n{text}{body}")
+def _ours(before: list[float], after: list[float]) -> list[float]:
+    found = ratio(list(zip(after, before, strict=True)))
+    return [100 * (each - 1) for each in (found.median, found.low, found.high)]
+
+
+def _of_90(before: list[float], after: list[float]) -> Any:
+    ratios = np.array(after) / before
+    draws = np.random.default_rng(1).choice(ratios, (2000, len(ratios)))
+    ends = np.percentile(np.median(draws, axis=1), (5, 95))
+    return 100 * (np.array([np.median(ratios), *ends]) - 1)

@@ -95,6 +95,9 @@ def exchanges(
     def go(heat: Heat) -> None:
         heat.look_at(*EXCHANGES.values(), needed=("step_numpy",))
         most = _deadlock(heat)
+        for way, name in EXCHANGES.items():
+            with heat.recorded(name):
+                heat.launch({way: name}, ranks, "exchange", ["--columns", min(columns)])
         words: list[str | int] = ["--rows", PLATE_ROWS, "--columns", ",".join(map(str, columns))]
         words += ["--passes", EXCHANGE_PASSES, "--most", most]
         for number in range(EXCHANGE_LAUNCHES):
@@ -106,7 +109,7 @@ def exchanges(
         "Your three exchanges",
         go,
         folder=folder,
-        launches=EXCHANGE_LAUNCHES + 3,
+        launches=EXCHANGE_LAUNCHES + len(EXCHANGES) + 3,
         sweep={"columns": list(columns), "rows": PLATE_ROWS},
     )
 
@@ -134,6 +137,13 @@ def overlap(
             heat.compile("overlapped")
         else:
             heat.look_at("overlapped_step", needed=("step_numpy", "exchange_nonblocking"))
+        few: list[str | int] = ["--rows", plate, "--columns", max(columns), "--passes", 0]
+        if language == "C":
+            with heat.recorded("overlapped"):
+                heat.launch_in_c("overlapped", "overlapped", ranks, few, 0)
+        else:
+            with heat.recorded("overlapped_step"):
+                heat.launch({"overlapped": "overlapped_step"}, ranks, "overlap", few)
         for number in range(OVERLAP_LAUNCHES):
             if language == "C":
                 heat.launch_in_c("overlapped", "overlapped", ranks, words, number)
@@ -147,7 +157,7 @@ def overlap(
         f"Your overlapped step in {language}",
         go,
         folder=folder,
-        launches=OVERLAP_LAUNCHES,
+        launches=1 + OVERLAP_LAUNCHES,
         variant=variant,
         sweep={"columns": list(columns), "rows": plate},
     )

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from beowulf.cluster import Cluster
 from beowulf.course import personal_code
 from beowulf.errors import LabError
+from beowulf.exercises import calls
 from beowulf.exercises.heat import program
 from beowulf.exercises.heat.program import Function
 from beowulf.exercises.heat.reading import lines
@@ -32,6 +35,7 @@ class Heat:
         self.functions: dict[str, Function] = {}
         self.ways: dict[str, str] = {}  # that were launched, by their functions
         self.faults: dict[str, str] = {}
+        self.seen: dict[str, dict[str, Any]] = {}  # of a function that was recorded
 
     def look_at(self, *names: str, needed: Sequence[str] = ()) -> None:
         """Note what is to be said of functions before they run; LabError where a `needed` one cannot."""
@@ -73,6 +77,22 @@ class Heat:
 
         self.ways |= {name: way for way, name in ways.items()}
         self.faults |= tried(self.left(ways), start)
+
+    @contextmanager
+    def recorded(self, name: str) -> Iterator[None]:
+        """Within this context a launch is recorded: which calls the function makes, and what it computes meanwhile."""
+        session = self.session
+        with tempfile.TemporaryDirectory(prefix="beowulf-") as scratch:
+            session.traces, session.last_trace = Path(scratch), None
+            try:
+                yield
+            finally:
+                session.traces = None
+            if session.last_trace and name not in self.faults:
+                seen = {"mpi_calls": calls.names(session.last_trace)}
+                shortest_ns = calls.C_NS if name in program.IN_C else calls.PYTHON_NS
+                share = calls.computed_meanwhile(session.last_trace, shortest_ns)
+                self.seen[name] = seen if share is None else {**seen, "meanwhile_share": share}
 
     def once(self, task: str, way: str, ranks: int, words: Sequence[str | int]) -> list[Row]:
         """Run a task of run_heat.py with one way and give its lines, those of a function that is wrong among them."""
@@ -144,7 +164,7 @@ class Heat:
         found = []
         for name, each in self.functions.items():
             why = self.faults.get(name, "")
-            facts = {**each.facts(), "right": not why, "why": why}
+            facts = {**each.facts(), **self.seen.get(name, {}), "right": not why, "why": why}
             found.append(Point({"function": name}, facts=facts))
         return found
 

@@ -37,13 +37,6 @@ COMMENT_IN_C = re.compile(r"/\*.*?(?:\*/|\Z)|//[^\n]*", re.DOTALL)
 NAME_IN_C = re.compile(r"[A-Za-z_]\w*")
 MOST_SOURCE = 20_000  # letters of it that a Record keeps
 UNWRITTEN = "it is not written yet"
-# What a function is not to be made of, by the names that it calls.
-LOOPS = (ast.For, ast.While, ast.comprehension)
-OTHER_CALLS = {
-    "exchange_send_first": {"isend", "irecv", "sendrecv"},
-    "exchange_in_turns": {"isend", "irecv", "sendrecv"},
-    "exchange_nonblocking": {"send", "recv", "sendrecv"},
-}
 
 
 @dataclass(frozen=True)
@@ -142,7 +135,7 @@ def function(text: str, name: str) -> Function:
     code = _code(found)
     if code == _codes(FILE).get(name) or not _does_anything(found):
         return Function(name, source, why=UNWRITTEN)
-    return Function(name, source, code == _codes("given.py").get(name), _not_asked(found))
+    return Function(name, source, code == _codes("given.py").get(name))
 
 
 def function_in_c(file: Path, name: str) -> Function:
@@ -205,20 +198,6 @@ def _does_anything(found: ast.FunctionDef) -> bool:
         )
         for each in found.body
     )
-
-
-def _not_asked(found: ast.FunctionDef) -> str:
-    """What a function is made of that it is not to be made of, in a sentence; empty when it is as asked."""
-    loops = any(isinstance(node, LOOPS) for node in ast.walk(found))
-    if found.name == "step_numpy" and loops:
-        return "there is a loop in it; numpy adds whole parts of the plate"
-    if found.name == "step_loops" and not loops:
-        return "there is no loop in it; step_numpy is the one without"
-    called = [node.attr for node in ast.walk(found) if isinstance(node, ast.Attribute)]
-    others = OTHER_CALLS.get(found.name, set())
-    if wrong := next((name for name in called if name.lower() in others), ""):
-        return f"it uses {wrong}, and this way does without"
-    return ""
 
 
 def _code(found: ast.FunctionDef) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from beowulf.errors import LabError
+from beowulf.exercises import calls
 from beowulf.measure.statistics import Ratio, ratio
 from beowulf.measure.table import summary_of
 from beowulf.record import Point, Record
@@ -25,11 +27,46 @@ PARTS = {
     "before": "one after the other",
     "overlapped": "your overlapped step",
 }
+# How a ghost row is to be sent.
+SENT_BY = {
+    "exchange_send_first": "blocking",
+    "exchange_in_turns": "blocking",
+    "exchange_nonblocking": "nonblocking",
+}
+OVERLAPPED = ("overlapped_step", "overlapped")
+# Of a plate of any size, a point takes numpy a hundredth of the time of two loops.
+LEAST_TIMES_LOOPS = 3
+# Of a rank's own work: 32 rows, of which 30 need no ghost row, beside whatever is done around them.
+LEAST_MEANWHILE = 0.1
 
 
 def functions(record: Record) -> dict[str, dict[str, Any]]:
     """What the Record says of each function of the learner's."""
     return {str(p.at["function"]): p.facts for p in record.points if "function" in p.at}
+
+
+def not_asked(record: Record, name: str) -> str:
+    """What a right function does otherwise than asked, as the Record shows it; empty where nothing is seen."""
+    facts = functions(record).get(name, {})
+    if name in SENT_BY and (other := calls.not_asked(facts.get("mpi_calls", ()), SENT_BY[name])):
+        return f"a recording shows {other}, and this way does without"
+    if name in OVERLAPPED and facts.get("meanwhile_share", 1.0) < LEAST_MEANWHILE:
+        return "a recording shows that it computes next to nothing while its rows travel"
+    if name == "step_numpy" and record.study == "H2":
+        loops, numpy = (_step_s(record, way) for way in ("loops", "numpy"))
+        if both := loops.keys() & numpy.keys():
+            times = loops[min(both)] / numpy[min(both)]
+            if times < LEAST_TIMES_LOOPS:
+                return f"it is {times:.2g} times as fast as step_loops: does numpy add whole parts?"
+    return ""
+
+
+def _step_s(record: Record, way: str) -> dict[int, float]:
+    """The median of a step by the rows of its plate."""
+    samples: dict[int, list[float]] = {}
+    for point in record.select(way=way):
+        samples.setdefault(int(point.at["rows"]), []).extend(point.samples)
+    return {rows: median(each) for rows, each in samples.items() if each}
 
 
 def places(record: Record, *names: str) -> dict[tuple[Any, ...], list[Point]]:
@@ -170,7 +207,7 @@ def lines(record: Record) -> list[str]:
     said = []
     for name, facts in functions(record).items():
         right = "right, as it was given" if facts.get("given") else "right"
-        said.append(f"{name:<20} {facts.get('why') or right}")
+        said.append(f"{name:<20} {facts.get('why') or not_asked(record, name) or right}")
     for point in record.select(search="deadlock"):
         said.append(_deadlock_sentence(point.facts))
     return said

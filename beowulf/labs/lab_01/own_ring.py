@@ -38,6 +38,9 @@ def measure(
                 made.points.append(called(engines, name, number, chance))
                 if not engines.alive:
                     break
+            if engines.alive:
+                facts = made.points[0].facts
+                facts["mpi_calls"] = engine_function.called(engines, _call, name, ["token"])
     print(*lines(made), sep="\n")
     return made
 

@@ -46,7 +46,7 @@ PLOT = "bandwidth"
 WANTS = own_plot.Wants(
     x="size of the array in bytes", y="bandwidth in MB/s", log_x=True, points=FEWEST_SIZES
 )
-FEWEST_CACHES = 2  # that the plot's legend names: the first one hardly shows
+FEWEST_CACHES = 2  # that the plot names: the first one hardly shows
 
 
 def size_fault(sizes: Any) -> str:
@@ -200,10 +200,10 @@ def keep_plot(cluster: Cluster, axes: Any) -> None:
     own_plot.keep(cluster, axes, PLOT, WANTS)
     last = own_plot.newest(cluster.records or Path("records"), PLOT)
     if last and len(named := caches_named(last)) < FEWEST_CACHES:
-        print(f"Its legend names {len(named)} caches: mark where L2 and L3 end, and call them so.")
+        print(f"It names {len(named)} caches: mark where L2 and L3 end, and call them so.")
 
 
 def caches_named(plot: Record) -> set[str]:
-    """The caches that the legend of a plot names, such as L2."""
-    texts = [text for point in plot.points for text in point.facts["legend"]]
+    """The caches that a plot names, such as L2, in its legend or beside its lines."""
+    texts = [text for p in plot.points for text in (*p.facts["legend"], *p.facts.get("texts", ()))]
     return set(re.findall(r"L[1-4]", " ".join(map(str, texts))))

@@ -1,11 +1,10 @@
 """Lab 05's overlapped step of the heat program: the learner's Records of it, with and without MPI_Test.
 
-A Record has the source of the function that it measured; whether that calls MPI_Test tells the two versions apart.
+A Record has what a recording of the function shows; whether it calls MPI_Test tells the two versions apart.
 """
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -14,8 +13,8 @@ from typing import TYPE_CHECKING
 from beowulf import figures
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
+from beowulf.exercises.calls import TESTS
 from beowulf.exercises.exercise import Exercise
-from beowulf.exercises.heat.program import COMMENT_IN_C, MOST_SOURCE
 from beowulf.exercises.heat.reading import BYTES, PARTS, columns_of, functions, part_medians
 from beowulf.figures.segments import Part, timeline
 from beowulf.measure.improvement import improvement_percent
@@ -30,15 +29,16 @@ FUNCTIONS = {"python": "overlapped_step", "c": "overlapped"}
 COLUMNS = (4000, 8000, 14_000, 20_000)
 DRAGGED = {"work_ms": range(1, 41), "row_bytes": [BYTES * columns for columns in COLUMNS]}
 WITHOUT, WITH = "without MPI_Test", "with MPI_Test"
-TESTS = {"test", "testall", "testany", "testsome", "iprobe"}
-TEST_IN_C = re.compile(r"\bMPI_(Test|Testall|Testany|Testsome|Iprobe)\b")
+# Records of 1.0 have no recording, and only the text of the function.
+TESTED = re.compile(r"\b(MPI_|\.)(Test|test|Iprobe|iprobe)")
 
 
 def version(record: Record) -> str:
-    """Whether the function that a Record measured calls MPI_Test, by its source."""
-    name = FUNCTIONS.get(record.variant, "")
-    source = str(functions(record).get(name, {}).get("source", ""))
-    return WITH if _tests(source, in_c=record.variant == "c") else WITHOUT
+    """Whether the function that a Record measured calls MPI_Test, or another function that looks for messages."""
+    facts = functions(record).get(FUNCTIONS.get(record.variant, ""), {})
+    if "mpi_calls" in facts:
+        return WITH if TESTS.intersection(facts["mpi_calls"]) else WITHOUT
+    return WITH if TESTED.search(str(facts.get("source", ""))) else WITHOUT
 
 
 def versions(records: Iterable[Record]) -> dict[str, Record]:
@@ -98,17 +98,3 @@ def hidden_message(record: Record, work_ms: float = 1, row_bytes: int = 160_000)
         title=f"Work hides {hidden:.3g} of {message:.3g} ms of messages: {bound:.0f} % at best",
         value_title="time (ms)",
     )
-
-
-def _tests(source: str, *, in_c: bool) -> bool:
-    if (
-        len(source) > MOST_SOURCE
-    ):  # of an edited Record: a megabyte of Python takes a gigabyte of memory
-        return False
-    if in_c:
-        return bool(TEST_IN_C.search(COMMENT_IN_C.sub(" ", source)))
-    try:
-        nodes = ast.walk(ast.parse(source))
-        return any(isinstance(n, ast.Attribute) and n.attr.lower() in TESTS for n in nodes)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False

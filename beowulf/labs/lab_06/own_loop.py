@@ -1,7 +1,7 @@
 """Lab 06's packet loop: a function of the learner's that goes through a capture by pyshark, held against our reader.
 
 A Record of A12 with the variant `loop`. The function is called for all packets of a capture of the learner's, and for
-its first half: a number that is written into it fits only one of the two.
+some of them from its middle, which are drawn: a number that is written into it fits only one of the two.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import hashlib
+import random
 import signal
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Real
@@ -22,7 +23,7 @@ from beowulf.errors import LabError
 from beowulf.exercises import file_functions
 from beowulf.exercises.exercise import Exercise
 from beowulf.labs.lab_06 import capture_run
-from beowulf.packets import dissector
+from beowulf.packets import dissector, pcapng
 from beowulf.packets.headers import FIN, RST, SYN, TCP
 from beowulf.packets.mpi_messages import messages
 from beowulf.packets.table import Packets
@@ -39,12 +40,19 @@ COUNTS = {
     "wire_bytes": "bytes of the packets themselves, with all headers",
 }
 GHOST_ROWS = "ghost_rows"  # messages of so many bytes as a row has
+# A part of the packets begins and ends within these shares of all.
+BEGINS, ENDS = (0.2, 0.4), (0.6, 0.8)
 # Takes packets as pyshark gives them; gives each count by its name.
 Count = Callable[[Iterable[Any]], Mapping[str, int]]
 
 
 def measure(
-    cluster: Cluster, count: Count, capture: Record | Path | str, *, row_bytes: int = 0
+    cluster: Cluster,
+    count: Count,
+    capture: Record | Path | str,
+    *,
+    row_bytes: int = 0,
+    chance: random.Random | None = None,
 ) -> Record:
     """Call `count` with the packets of a capture, hold what it gives against our own counts, and keep the Record.
 
@@ -57,39 +65,50 @@ def measure(
     sweep = {"source": source, "row_bytes": row_bytes}
     with EXERCISE.record(cluster, sweep=sweep, program=program) as made:
         facts = _finished(file)
-        made.points, made.captures = counts(file, count, row_bytes), [facts]
+        made.points = counts(file, count, row_bytes, chance or random.Random())
+        made.captures = [facts]
         if _digest(file) != facts["sha256"]:
             raise LabError(f"{file} changed while it was counted.", "Wait until it is written.")
     return made
 
 
-def counts(file: Path, count: Count, row_bytes: int = 0) -> list[Point]:
-    """A Point for each count: what the learner's function gives for all packets and for the first half, and ours."""
-    half = _packets(file) // 2
-    all_ours, half_ours = ours(file, row_bytes), ours(file, first=half) if half else {}
-    given, why = _called(count, file, "")
-    of_half = _called(count, file, f"frame.number <= {half}")[0] if half and given else {}
+def counts(file: Path, count: Count, row_bytes: int, chance: random.Random) -> list[Point]:
+    """A Point for each count: what the learner's function gives for all packets and for a part of them, and ours."""
+    packets = _packets(file)
+    part = tuple(1 + int(packets * chance.uniform(*place)) for place in (BEGINS, ENDS))
+    all_ours = ours(file, row_bytes)
+    given, why = _called(count, file)
+    of_part: Mapping[str, Any] = {}
+    if not why:
+        of_part, why = _called(count, file, part)
+    least, most = ours(file, row_bytes, part), ours(file, row_bytes, part, begun=True)
     found = []
     for name, wanted in all_ours.items():
         reason = why or _no_count(name, given)
         yours = None if reason else int(given[name])
         right = yours == wanted
-        if right and name in half_ours and of_half.get(name) != half_ours[name]:
+        of_some = {name: 0, **of_part}  # a Counter has no name that it has not counted
+        if right and (_no_count(name, of_some) or not least[name] <= of_some[name] <= most[name]):
             right = False
-            reason = f"right for all packets, and not for the first {half}: is it written into the function?"
+            reason = f"right for all packets, and not for {part[0]} to {part[1]}: is it written into the function?"
         facts = {"yours": yours, "ours": wanted, "right": right, "why": reason}
         found.append(Point({"count": name}, facts=facts))
     return found
 
 
-def ours(file: Path, row_bytes: int = 0, first: int = 0) -> dict[str, int]:
-    """The counts of a capture, or of its `first` packets; with `row_bytes` also the messages of that length."""
+def ours(
+    file: Path, row_bytes: int = 0, part: tuple[int, ...] = (), *, begun: bool = False
+) -> dict[str, int]:
+    """The counts of a capture, or of a `part` from one packet to another; with `row_bytes` also of messages as long.
+
+    Of a part these are the messages that lie in it, and with `begun` those, too, of which only some packets do.
+    """
     found = dict.fromkeys(COUNTS, 0)
     for batch, piece in Packets(file).frames():
         mine = piece["transport"] & (piece["ip_protocol"] == TCP)
         mine &= (piece["src_port"] | piece["dst_port"]) != 0
-        if first:
-            mine &= batch.numbers <= first
+        if part:
+            mine &= (batch.numbers >= part[0]) & (batch.numbers <= part[1])
         payload, flags = piece["payload_bytes"] > 0, piece["flags"]
         plain = flags & (SYN | FIN | RST) == 0
         masks = {"handshake": flags & SYN != 0, "data": payload, "bare_acks": ~payload & plain}
@@ -100,6 +119,9 @@ def ours(file: Path, row_bytes: int = 0, first: int = 0) -> dict[str, int]:
     if row_bytes:
         sent = messages(file)
         rows = (sent["bytes"] == row_bytes) & ~sent["collective"].astype(bool)
+        if part:
+            ends = ("first_packet", "last_packet") if begun else ("last_packet", "first_packet")
+            rows &= (sent[ends[0]] <= part[1]) & (sent[ends[1]] >= part[0])
         found[GHOST_ROWS] = int(rows.sum())
     return found
 
@@ -117,16 +139,20 @@ def lines(points: Sequence[Point]) -> list[str]:
     return said
 
 
-def _called(count: Any, file: Path, display_filter: str) -> tuple[Mapping[str, Any], str]:
-    """What the learner's function gives; nothing and the reason where that is no dict."""
+def _called(count: Any, file: Path, part: tuple[int, ...] = ()) -> tuple[Mapping[str, Any], str]:
+    """What the learner's function gives for all packets or a part; nothing and the reason where that is no dict."""
     import pyshark
 
+    shown = f"frame.number >= {part[0]} && frame.number <= {part[1]}" if part else None
     with pyshark.FileCapture(
-        str(file),
-        display_filter=display_filter or None,
-        custom_parameters=dissector.options(),
+        str(file), display_filter=shown, custom_parameters=dissector.options()
     ) as packets:
-        given, why = file_functions.result(count, packets)
+        # It takes time to watch what is called; the part is enough.
+        given, why = (
+            file_functions.unaided(pcapng, count, packets)
+            if part
+            else file_functions.result(count, packets)
+        )
     if not why and not isinstance(given, Mapping):
         why = f"it gives no dict, but {type(given).__name__}"
     return ({}, why) if why else (given, "")

@@ -37,7 +37,9 @@ AS_FOUND = "as found"
 LENGTH = Length(blocks=6, most_blocks=6, samples=20)
 HINT = "Fix it, save it, and try again."
 LONGEST_LINES = 2000  # of a learner's shell that a Record keeps
-# A setting of the network below /proc/sys, as a path or in sysctl's own name.
+# All settings of IP, each with its value; and one in the lines of `look`, which is all that Records of 1.0 have.
+SYSCTLS = "/proc/sys/net/ipv4/"
+READ_ALL = f"grep -sH -d skip . {SYSCTLS}* || true"
 SETTING = re.compile(r"\bnet[./]ipv4[./][\w./-]*\w")
 
 States = dict[str, str]  # by node
@@ -125,23 +127,47 @@ def measure(
 
 
 def turned(cluster: Cluster, mine: Mine, found: States) -> list[Point]:
-    """A Point for each turn: from which state, to which value, what was read then, and what after `back`."""
+    """A Point for each turn: from which state, to which value, what was read then, and what after `back`.
+
+    `settings` are those of the kernel that follow the value on every node.
+    """
     first, second = mine.values
     # From what was found to each value; and once from the one to the other, whatever was found.
     turns = [("", first), ("", second), (first, second), (second, first)]
-    return [_turn(cluster, mine, found, start, value) for start, value in turns]
+    both = [_turn(cluster, mine, found, start, value) for start, value in turns]
+    points, read = [point for point, _ in both], [kernel for _, kernel in both]
+    follow = [
+        name
+        for name in sorted(set.intersection(*map(set, read)))
+        if len({kernel[name] for kernel in read}) == 2
+        and len({(point.at["turn"], kernel[name]) for point, kernel in both}) == 2
+    ]
+    for point in points:
+        point.facts["settings"] = follow
+    return points
 
 
-def _turn(cluster: Cluster, mine: Mine, found: States, start: str, value: str) -> Point:
+def _turn(
+    cluster: Cluster, mine: Mine, found: States, start: str, value: str
+) -> tuple[Point, dict[str, str]]:
+    """One turn, and the settings of the kernel that were the same on all nodes after it."""
     nodes, before = list(found), found
     if start:
         _set(cluster, mine, nodes, start)
         before = _look(cluster, mine, nodes)
     _set(cluster, mine, nodes, value)
-    now = _look(cluster, mine, nodes)
+    now, kernel = _look(cluster, mine, nodes), _kernel(cluster, nodes)
     _put_back(cluster, mine, before)
     facts = {"before": before, "now": now, "again": _look(cluster, mine, nodes)}
-    return Point({"turn": value, "from": start or AS_FOUND}, facts=facts)
+    return Point({"turn": value, "from": start or AS_FOUND}, facts=facts), kernel
+
+
+def _kernel(cluster: Cluster, nodes: Sequence[str]) -> dict[str, str]:
+    """The settings of IP that are the same on all these nodes, with their values."""
+    printed = _everywhere(cluster, dict.fromkeys(nodes, READ_ALL), "look")
+    read = [set(lines.splitlines()) for lines in printed.values()]
+    pairs = (line.removeprefix(SYSCTLS).partition(":") for line in set.intersection(*read))
+    return {f"net.ipv4.{name}": value for name, _, value in pairs}
 
 
 def takes(point: Point) -> bool:
@@ -159,8 +185,14 @@ def turns(record: Record) -> list[Point]:
     return [point for point in record.points if "turn" in point.at]
 
 
-def setting(record: Record) -> str:
-    """The setting of the kernel that the knob in a Record looks at, such as net.ipv4.tcp_sack, or nothing."""
+def setting(record: Record, asked: str = "") -> str:
+    """The setting of the kernel that the knob in a Record turned, such as net.ipv4.tcp_sack, or nothing.
+
+    Of several it is the one that was `asked` for.
+    """
+    known = [point.facts["settings"] for point in turns(record) if "settings" in point.facts]
+    if known:
+        return asked if asked in known[0] else next(iter(known[0]), "")
     found = SETTING.search(str(record.sweep.get("look", "")))
     return found[0].replace("/", ".") if found else ""
 

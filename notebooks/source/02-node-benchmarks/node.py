@@ -229,7 +229,11 @@ print(cluster.ask(node, "lscpu -C=NAME,ONE-SIZE,ALL-SIZE"))
 # **Question `bandwidth-plot`** (3 points). Draw the bandwidth over the size of the array, from `copies`
 # (columns `size_bytes`, `median_us`, `best_us`): in MB/s, which are bytes in a microsecond. A byte that is copied
 # counts once. Both axes have a label with its unit in parentheses, and sizes that span decades need a logarithmic axis.
-# Each cache is a vertical line where it ends, in a colour of its own such as `color="C1"`, and the legend names it.
+# Each cache is a vertical line where it ends, in a colour of its own such as `color="C1"`, and named (L2, L3) in the
+# legend or beside it.
+#
+# *Looked at* are units, scales, names of lines and the numbers of your Records, in any style: KiB, several panels,
+# names beside the lines.
 
 # %% nbgrader={"grade_id": "bandwidth-plot-answer", "solution": true}
 bandwidth_figure = None  # bandwidth_figure, axes = plt.subplots()
@@ -294,7 +298,8 @@ predict(
 # %% [markdown]
 # **Question `heat-step`** (4 points). Write the step three times: `step_loops` and `step_numpy` in `heat.py`,
 # `heat_step` in `heat_step.c`. One point each for the first two, two for C. Each is checked on a known plate, to the
-# last edge. This cell measures what is there; change the files and run it again as often as you like.
+# last edge, and `step_numpy` has to be three times as fast as the loops. This cell measures what is there; change the
+# files and run it again as often as you like.
 
 # %%
 steps = None  # as long as no function is written, there is nothing to measure

@@ -148,6 +148,9 @@ speeds
 # with its intervals, and the line of a program that loses nothing. Name both axes, and each line in a legend.
 # `speeds[speeds["rows"] == 1200]` are the rows of one line.
 # `lab.prediction_band(axes, prediction(cluster, "speed-up"))` draws your prediction beside them.
+#
+# *Looked at* are units, scales, names of lines and the numbers of your Records, in any style: KiB, several panels,
+# names beside the lines.
 
 # %% nbgrader={"grade_id": "speed-up-plot-answer", "solution": true}
 speed_up_figure = None  # speed_up_figure, axes = plt.subplots()

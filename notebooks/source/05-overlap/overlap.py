@@ -171,9 +171,9 @@ def overlapped_step(world, old, new):
 # Here is room for lab.heat.check(5).
 
 # %% [markdown]
-# **Question `overlap-python`** (4 points). Three points are for a Record of a step of your own that is right, the
-# fourth for one that clearly gains with the longest rows. If your first version does not, section 4 leads to a
-# second one.
+# **Question `overlap-python`** (4 points). Three points are for a Record of a step of your own that is right and
+# computes while its rows travel, as a recording of one call shows, the fourth for one that clearly gains with the
+# longest rows. If your first version does not, section 4 leads to a second one.
 
 # %%
 plain = lab.heat.overlap(cluster, columns=lab.own_step.COLUMNS)
@@ -322,6 +322,9 @@ if lab.own_step.WITHOUT in kept:
 # - `lab.heat.gain(record, columns)` has equation 1 pass by pass, with `.percent`, `.low` and `.high` (95 %).
 # - `lab.heat.bound_percent(record, columns)` is the bound.
 # - `lab.prediction_band(axes, prediction(cluster, "gain"))` draws what you sealed.
+#
+# *Looked at* are units, scales, names of lines and the numbers of your Records, in any style: KiB, several panels,
+# names beside the lines.
 
 # %% nbgrader={"grade_id": "gain-plot-answer", "solution": true}
 gain_figure = None  # gain_figure, axes = plt.subplots()
@@ -397,8 +400,8 @@ c_file.write_text(
 ### END SOLUTION
 
 # %% [markdown]
-# **Question `overlap-c`** (3 points). Two points are for a Record of a step of your own that is right, the third is for
-# one that clearly gains with rows of 160,000 bytes.
+# **Question `overlap-c`** (3 points). Two points are for a Record of a step of your own that is right and computes
+# while its rows travel, the third is for one that clearly gains with rows of 160,000 bytes.
 
 # %%
 in_c = lab.heat.overlap(cluster, "C")

@@ -346,6 +346,8 @@ lab.ladder(file, int(sent.index.get_loc(first_row.name)), names=names)
 # **Question `length-plot`** (2 points). How long are the packets of your plate? Draw how many packets (y) have each
 # length that occurs (x, in bytes). Use a loop over pyshark's packets, or the table of section 4. Most lengths occur a
 # few times, and about three of them occur hundreds of times: choose a scale for the y axis that shows both.
+#
+# *Looked at* are units, scales, names and your numbers, in any style.
 
 # %% nbgrader={"grade_id": "length-plot-answer", "solution": true}
 length_figure = None  # length_figure, axes = plt.subplots()

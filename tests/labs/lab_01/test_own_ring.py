@@ -63,6 +63,7 @@ def test_a_right_ring_is_kept_with_its_source(engines: Engines, records: Path) -
     assert calls[0]["returned"][0] == [*calls[0]["given"], *engines.nodes]
     (about,) = [point.facts for point in record.points if "own" in point.at]
     assert about["source"].strip() == RING.strip()
+    assert about["mpi_calls"] == ["MPI_Mprobe", "MPI_Mrecv", "MPI_Send"]
     assert about["sha256"] == record.program["sha256"]
     assert newest(records, record.study, record.variant) == record
 

@@ -10,6 +10,7 @@ import pytest
 from autograder import evidence
 from beowulf.engines import Engines
 from beowulf.errors import LabError, UsageError
+from beowulf.exercises import calls
 from beowulf.labs.lab_04 import own_roundtrip
 from beowulf.measure.roundtrips import HALF
 from beowulf.record import Point, Record, newest
@@ -116,6 +117,8 @@ def test_a_right_function_is_measured_beside_the_c_program(
     assert facts["faults"] == []
     assert facts["right"] is True
     assert "half_round_trip_us" in facts["source"]
+    assert "MPI_Recv" in facts["mpi_calls"]
+    assert bool(calls.not_asked(facts["mpi_calls"], "blocking")) == (protocol == "nonblocking")
     assert (record.study, record.variant) == ("E2", own_roundtrip.VARIANTS[protocol])
     assert record.complete
     for size in sizes:

@@ -11,7 +11,6 @@ from beowulf.record import Record
 from tests.autograder.marked import Marked
 from tests.gold import lab_04
 from tests.gold.lab_04 import (
-    BLOCKING,
     CLUSTER,
     RIGHT,
     WORTH,
@@ -90,12 +89,11 @@ def unmeasured(**what: Any) -> Record:
     [
         (unmeasured(faults=["it returned nothing on rank 0."]), 0, "nothing on rank 0"),
         (unmeasured(), 0, "no times of yours"),
-        (own(source=BLOCKING.replace("Recv", "Sendrecv")), 0.5, "sendrecv"),
+        (own(calls=["MPI_Sendrecv"]), 0.5, "MPI_Sendrecv"),
+        (own(source="no Python (", calls=["MPI_Mrecv", "MPI_Ssend"]), 1, "as fast as Python"),
         (times(own(), "own", 0.5), 0.5, "times as long as C"),
-        (times(own(), "own", 8), 0.5, "times as long as C"),
+        (times(own(), "own", 2), 0.5, "times as long as C"),
         (replace(own(), complete=False), 0.5, "cut short"),
-        (own(source="no Python ("), 0.5, "does not call"),
-        (own(source=BLOCKING + "# longer than a Record keeps" * 1_000), 0.5, "does not call"),
     ],
 )
 def test_a_round_trip_that_is_not_right_says_why(record: Record, share: float, said: str) -> None:
@@ -104,10 +102,10 @@ def test_a_round_trip_that_is_not_right_says_why(record: Record, share: float, s
     assert said in found.found
 
 
-def test_a_small_message_may_cost_more_in_python_but_not_ten_times_as_much() -> None:
+def test_a_small_message_may_cost_far_more_in_python() -> None:
     slow = own()
     slow.points = [
-        replace(p, samples=[9.5 * 20.64] * 30)
+        replace(p, samples=[45 * 20.64] * 30)
         if p.at.get("language") == "own" and p.at["size_bytes"] == 8
         else p
         for p in slow.points

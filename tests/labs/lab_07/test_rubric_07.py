@@ -16,7 +16,6 @@ from beowulf.tuning.paper_e_baseline import FIREWALL, MODERATION
 from tests.autograder.marked import Marked
 from tests.gold import lab_07
 from tests.gold.lab_07 import (
-    SOURCE,
     applications,
     asked,
     interval,
@@ -31,6 +30,14 @@ from tests.gold.lab_07 import (
 LAB = Marked(lab_07)
 one, instead, scores = LAB.one, LAB.instead, LAB.scores
 LATER = {"started": "2099-01-01T00:00:00.000Z", "ended": "2099-01-01T00:01:00.000Z"}
+
+
+def _named(change: float, low: float, high: float) -> dict[str, float]:
+    return {"from": low, "to": high, "change": change}
+
+
+def _nested(change: float, low: float, high: float) -> Any:
+    return change, (low, high)
 
 
 def with_word(
@@ -58,8 +65,8 @@ OTHER_FATES = procedure(**{MODERATION: e7.REVERTED, FIREWALL: e7.KEPT})
         ("unlike", [asked("")], {}, 0),
         ("each-knob", [], {"moderation_percent": 60.0}, 1.5),
         ("each-knob", [], {"together_percent": "not observable"}, 1.5),
-        ("own-knob", [own(look="sysctl -n net.ipv4.tcp_sack")], {}, 4),
-        ("own-knob", [own(look="nft list ruleset | wc -l")], {}, 3),
+        ("own-knob", [own(settings=["net.ipv4.tcp_sack"])], {}, 4),
+        ("own-knob", [own(settings=[])], {}, 3),  # whatever its text says
         ("own-knob", [own(cycle=False)], {}, 3),
         ("own-knob", [own(values=("1", "1"))], {}, 0),
         # The one for the other; times for per cent.
@@ -88,8 +95,9 @@ def test_an_answer_is_held_against_the_learners_own_records(
         (interval(lambda b, a: lab_07.change_percent(b, a)[::-1]), 0, ""),
         (interval(lambda b, a: "faster"), 0, "does not return numbers"),
         (interval(lambda b, a: (1.0, math.nan, 2.0)), 0, "is not finite"),
-        (interval(source=""), 0, "the text of the function"),
-        (interval(source=SOURCE.replace("np.", "own_interval.np.")), 0, "calls own_interval"),
+        (interval(source=""), 3, "every cycle is right"),
+        (interval(lambda b, a: _named(*lab_07.change_percent(b, a))), 3, "every cycle is right"),
+        (interval(lambda b, a: _nested(*lab_07.change_percent(b, a))), 3, "every cycle is right"),
         (replace(interval(), points=interval().points[:3]), 0, "not tried on all cycles"),
         (replace(interval(), points=[Point({"cycle": "x"})] * 6), 0, "cannot be read"),
     ],
@@ -117,8 +125,8 @@ def test_a_learner_with_a_word_has_a_setting_rows_and_an_application_of_their_ow
     words = [letter * 16 for letter in "ABCDEFGH"]
     word = next(w for w in words if by_lot.setting(w) != by_lot.setting(""))
     assert with_word("own-knob", word) == 3
-    theirs = "cat /proc/sys/" + by_lot.setting(word).replace(".", "/")
-    assert with_word("own-knob", word, instead(own(look=theirs))) == 4
+    theirs = own(settings=["net.ipv4.conf", by_lot.setting(word)])
+    assert with_word("own-knob", word, instead(theirs)) == 4
     other = next(w for w in words if by_lot.columns(w) != by_lot.columns(""))
     assert with_word("plate", other) == 0
     assert with_word("plate", other, instead(plate(by_lot.columns(other)))) == 2
@@ -139,7 +147,7 @@ def test_a_learner_with_a_word_has_a_setting_rows_and_an_application_of_their_ow
         (own(), "reverted", "echo 1 >/proc/sys/net/ipv4/ip_early_demux", 1),
         (own(times=0.7), "kept", "net.ipv4.ip_early_demux = 0", 2),
         (own(times=0.7), "reverted", "net.ipv4.ip_early_demux = 1", 0),
-        (own(look="nft list ruleset"), "reverted", "net.ipv4.ip_early_demux = 1", 0),
+        (own(settings=[]), "reverted", "net.ipv4.ip_early_demux = 1", 0),
     ],
 )
 def test_what_stays_follows_from_the_cycle_and_its_line_from_the_knob(
