@@ -292,8 +292,7 @@ assert trips.variant == "own-trips", "Run the cell above: it measures your funct
 # "node00"]` are the rows of one line.) `lab.prediction_band(axes, prediction(cluster, "trip"))` adds what you have
 # sealed; leave it out if a wide range makes your lines flat.
 #
-# *Looked at* are units, scales, names of lines and the numbers of your Records, in any style: KiB, several panels,
-# names beside the lines.
+# *Looked at* are units, scales, names and your numbers, in any style.
 
 # %%
 # Here is room to look at the table.

@@ -232,8 +232,7 @@ print(cluster.ask(node, "lscpu -C=NAME,ONE-SIZE,ALL-SIZE"))
 # Each cache is a vertical line where it ends, in a colour of its own such as `color="C1"`, and named (L2, L3) in the
 # legend or beside it.
 #
-# *Looked at* are units, scales, names of lines and the numbers of your Records, in any style: KiB, several panels,
-# names beside the lines.
+# *Looked at* are units, scales, names and your numbers, in any style.
 
 # %% nbgrader={"grade_id": "bandwidth-plot-answer", "solution": true}
 bandwidth_figure = None  # bandwidth_figure, axes = plt.subplots()

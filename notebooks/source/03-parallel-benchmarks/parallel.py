@@ -149,8 +149,7 @@ speeds
 # `speeds[speeds["rows"] == 1200]` are the rows of one line.
 # `lab.prediction_band(axes, prediction(cluster, "speed-up"))` draws your prediction beside them.
 #
-# *Looked at* are units, scales, names of lines and the numbers of your Records, in any style: KiB, several panels,
-# names beside the lines.
+# *Looked at* are units, scales, names and your numbers, in any style.
 
 # %% nbgrader={"grade_id": "speed-up-plot-answer", "solution": true}
 speed_up_figure = None  # speed_up_figure, axes = plt.subplots()

@@ -120,8 +120,8 @@ print(f"rank {rank} of {ranks} on {node}")
 # - returns on rank 0 half of the time of one round trip in microseconds, by `MPI.Wtime()`
 # - returns nothing (`None`) on all other ranks; ranks 2 and 3 do not take part
 #
-# The points are for the Record of the cell below: right data, times that fit the clock and those of C (50 times as long
-# at most, and nearly as long at 1 MiB), and blocking calls, which a recording shows, however you write them.
+# The points are for the Record of the cell below: right data, blocking calls, and times that fit the clock and those of
+# C (at most 50 times as long, and nearly as long at 1 MiB).
 
 
 # %% nbgrader={"grade_id": "own-blocking-answer", "solution": true}
@@ -248,8 +248,7 @@ lab.form(model_time_us, "number")
 # program in C, and both fitted lines. Choose axes on which every size can be seen. Name them with their units, and
 # each line in a legend.
 #
-# *Looked at* are units, scales, names of lines and the numbers of your Records, in any style: KiB, several panels,
-# names beside the lines.
+# *Looked at* are units, scales, names and your numbers, in any style.
 
 # %% nbgrader={"grade_id": "times-plot-answer", "solution": true}
 times_figure = None  # times_figure, axes = plt.subplots()
@@ -395,7 +394,6 @@ rate.pivot_table(
 # 2, 3 and 4 ranks: blocking or non-blocking, as you like, but say which. `rate` is the table, with the ends of the
 # intervals in `low` and `high`; `rate.query("pattern == 'ring' and ranks == 2")` are some of its rows. Add `pairs` with
 # two ranks. `lab.prediction_band(axes, prediction(cluster, "saturation"), along="x")` draws your prediction beside it.
-# Looked at is the same as in `times-plot`.
 
 # %% nbgrader={"grade_id": "rates-plot-answer", "solution": true}
 rates_figure = None  # rates_figure, axes = plt.subplots()

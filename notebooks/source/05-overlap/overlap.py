@@ -323,8 +323,7 @@ if lab.own_step.WITHOUT in kept:
 # - `lab.heat.bound_percent(record, columns)` is the bound.
 # - `lab.prediction_band(axes, prediction(cluster, "gain"))` draws what you sealed.
 #
-# *Looked at* are units, scales, names of lines and the numbers of your Records, in any style: KiB, several panels,
-# names beside the lines.
+# *Looked at* are units, scales, names and your numbers, in any style.
 
 # %% nbgrader={"grade_id": "gain-plot-answer", "solution": true}
 gain_figure = None  # gain_figure, axes = plt.subplots()

@@ -180,7 +180,7 @@ print(
 # 1. the change of the middle pair: the median of all after / before
 # 2. and 3. the low and the high end of the range in which this median lies with 95 % certainty
 #
-# A dict of the three is as good as a tuple, and any library, but for ours.
+# A dict, and any library but ours, will do.
 
 
 # %% nbgrader={"grade_id": "own-interval-answer", "solution": true}
@@ -295,8 +295,7 @@ table_3[[*columns, "change_percent", "low", "high", "decision", "means"]].round(
 # one after, at nine or more whole per cents, the last ones too. `lab.own_interval.samples(e6, "all together")` gives
 # all times before and all after, in microseconds (without root's rights, take `"firewall"`).
 #
-# *Looked at* are units, scales, names of lines and the numbers of your Records, in any style: KiB, several panels,
-# names beside the lines.
+# *Looked at* are units, scales, names and your numbers, in any style.
 
 # %% nbgrader={"grade_id": "quantile-plot-answer", "solution": true}
 quantile_figure = None  # quantile_figure, axes = plt.subplots()

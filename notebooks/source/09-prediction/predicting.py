@@ -343,8 +343,7 @@ print(lab.outcome(cluster, "plate", round(float(on_64[lab.scaling.OWN]), 1), way
 # **Question `scaling-plot`** (2 points). Draw the speed-up over the nodes, a line for each of the two networks, with
 # logarithmic axes.
 #
-# *Looked at* are units, scales, names of lines and the numbers of your Records, in any style: KiB, several panels,
-# names beside the lines.
+# *Looked at* are units, scales, names and your numbers, in any style.
 
 # %% nbgrader={"grade_id": "scaling-plot-answer", "solution": true}
 scaling_figure = None  # scaling_figure, axes = plt.subplots()
