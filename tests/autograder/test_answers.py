@@ -126,7 +126,7 @@ WRONG = [
     ("02", "caches", "main_memory_ns = 100\nl1_ends_at_kib = 32 * 1024", 1, ""),
     ("03", "cores-bound", "most_times = 2\nreached_percent = 0.9", 0.5, "In which unit"),
     ("04", "saturation-bytes", "saturation_bytes = 16", 0, ""),
-    ("05", "gain-bound", "gain_percent = 30\nbound_percent = -100 * 0.075 / 0.155", 0.5, "Look at the sign of gain_percent"),
+    ("05", "gain-bound", "gain_percent = 30\nbound_percent = -100 * 0.075 / 0.155", 0.5, "Look at the sign"),
     (
         *("07", "each-knob"),
         "moderation_percent = -60\nfirewall_percent = -4\ntogether_percent = -63\nfirewall_later_percent = -4",
