@@ -24,6 +24,9 @@ def check(
         Path | None,
         typer.Option(help="Where the notebook is, if not here and not in the folder for work."),
     ] = None,
+    exit_code: Annotated[
+        bool, typer.Option("--exit-code", help="End with exit status 1 while a question is open.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Look at a lab before you hand it in: what is still open?
@@ -49,12 +52,14 @@ def check(
     if as_json:
         page = found._repr_html_()
         print(json.dumps(found.as_plain() | {"written": work.written(), "html": page}, indent=1))
-        return
-    from rich.console import Console
+    else:
+        from rich.console import Console
 
-    Console().print(found)
-    for sentence in (*found.notes, found.summary):
-        print(sentence)
+        Console().print(found)
+        for sentence in (*found.notes, found.summary):
+            print(sentence)
+    if exit_code and not found.is_complete:
+        raise typer.Exit(1)
 
 
 def progress(as_json: AsJson = False) -> None:
