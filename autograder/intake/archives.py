@@ -254,14 +254,10 @@ def _sender(path: PurePosixPath, what: Piece | str) -> tuple[Archive | None, Pur
 
 def _keep_only_lab(slug: str, hand_in: Archive) -> None:
     """Of a sender with a folder for each lab, or of a clone of a kit, only what is in this lab's folder."""
-    steps = {piece.path: set(pairwise(piece.path.parts)) for piece in hand_in.pieces}
-    inner = [
-        piece
-        for piece in hand_in.pieces
-        if piece.path.parts[0] == slug or ("work", slug) in steps[piece.path]
-    ]
+    places = [(piece, piece.path.parts) for piece in hand_in.pieces]
+    inner = [each for each, at in places if at[0] == slug or ("work", slug) in pairwise(at)]
     # A kit's own notebook is nobody's hand-in.
-    if not inner and any(("notebooks", "release") in each for each in steps.values()):
+    if not inner and any(("notebooks", "release") in pairwise(at) for _, at in places):
         hand_in.notes.append(f"This clone of a kit has no folder work/{slug}.")
         hand_in.pieces = []
     hand_in.pieces = inner or hand_in.pieces

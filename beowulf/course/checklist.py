@@ -88,11 +88,6 @@ class Checklist:
     notes: list[str] = field(default_factory=list)
 
     @property
-    def is_complete(self) -> bool:
-        """Whether no question is open."""
-        return all(line.symbol == DONE for line in self.lines)
-
-    @property
     def summary(self) -> str:
         """How far it is, in a sentence or two."""
         done = [line for line in self.lines if line.symbol == DONE]
