@@ -53,7 +53,9 @@ def write(place: Path, course: Path | None = None) -> int:
         (place / guide).write_text(title + IN_PLACE_OF_A_GUIDE, encoding="utf-8")
     for name, where in FORGES.items():
         _copy(Path(__file__).parent / "forges" / name, place / where)
-    _let_git_have_work(place / ".gitignore")
+    ignored = place / ".gitignore"  # in a repository of the kit, work/ is what is handed in
+    text = ignored.read_text(encoding="utf-8")
+    ignored.write_text(re.sub(r"^(work|records)/\n", "", text, flags=re.M), encoding="utf-8")
     for slug in paths.labs():
         text = needed_records.as_text(needed_records.of_lab(slug, course))
         (place / "labs" / slug / needed_records.FILE).write_text(text, encoding="utf-8")
@@ -69,13 +71,6 @@ def write(place: Path, course: Path | None = None) -> int:
             text = without_hints(table.read_text(encoding="utf-8"))
             table.write_text(text, encoding="utf-8")
     return sum(path.is_file() for path in place.rglob("*"))
-
-
-def _let_git_have_work(ignored: Path) -> None:
-    """In a kit's repository, what a learner does is what is handed in."""
-    lines = ignored.read_text(encoding="utf-8").splitlines(keepends=True)
-    kept = [line for line in lines if line not in ("work/\n", "records/\n")]
-    ignored.write_text("".join(kept), encoding="utf-8")
 
 
 def without_hints(text: str) -> str:
