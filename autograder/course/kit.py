@@ -29,6 +29,8 @@ PARTS = (
 )
 # A rubric, and what it reads from a lab's Records; `labs/NN-slug/needs.json` takes its place.
 RUBRIC = re.compile(r"autograder/rubrics/([0-9]{2}_|facts_[0-9]{2}|pooled).*")
+# What checks each push to a learner's repository, and where a forge looks for it.
+FORGES = {"github.yml": ".github/workflows/check.yml", "gitlab.yml": ".gitlab-ci.yml"}
 GUIDES = ("docs/afternoon.md", "docs/instructor.md", "docs/syllabus.md")
 IN_PLACE_OF_A_GUIDE = """
 
@@ -49,6 +51,11 @@ def write(place: Path, course: Path | None = None) -> int:
     for guide in GUIDES:
         title = (paths.root() / guide).read_text(encoding="utf-8").partition("\n")[0]
         (place / guide).write_text(title + IN_PLACE_OF_A_GUIDE, encoding="utf-8")
+    for name, where in FORGES.items():
+        _copy(Path(__file__).parent / "forges" / name, place / where)
+    ignored = place / ".gitignore"  # in a repository of the kit, work/ is what is handed in
+    text = ignored.read_text(encoding="utf-8")
+    ignored.write_text(re.sub(r"^(work|records)/\n", "", text, flags=re.M), encoding="utf-8")
     for slug in paths.labs():
         text = needed_records.as_text(needed_records.of_lab(slug, course))
         (place / "labs" / slug / needed_records.FILE).write_text(text, encoding="utf-8")

@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
+from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import IO
 
@@ -34,6 +35,8 @@ _STRANGE = re.compile(r"[\x00-\x1f\x7f\\:]")
 _MOODLE = re.compile(r"(?P<name>.+?)_(?P<number>\d+)_assignsubmission_[a-z]+_?(?P<rest>.*)")
 # As Canvas names a file: lastfirst_LATE_PERSON_UPLOAD_FILE.
 _CANVAS = re.compile(r"(?P<name>[^_]+)(?P<late>_LATE)?_(?P<number>\d+)_\d+_(?P<rest>.+)")
+# As `gh classroom clone student-repos` names a folder and the clones in it: TASK-submissions/TASK-LEARNER.
+CLASSROOM = "-submissions"
 # What a damaged zip, a password or a rare way of packing makes of reading it.
 DAMAGED = (zipfile.BadZipFile, zlib.error, RuntimeError, EOFError, ValueError)
 
@@ -70,7 +73,12 @@ class Archive:
 def opened(place: Path, slug: str) -> Iterator[list[Archive]]:
     """The hand-ins in a folder or a zip, one a sender; LabError for anything else."""
     if place.is_dir():
-        yield _sorted(_in_folder(place), slug)
+        hand_ins = _sorted(_in_folder(place), slug)
+        name = place.resolve().name
+        if name.endswith(CLASSROOM):
+            for each in hand_ins:
+                each.sender = each.sender.removeprefix(f"{name.removesuffix(CLASSROOM)}-")
+        yield hand_ins
     elif not place.exists():
         raise UsageError(f"There is no folder {place}.", "Name a folder or a zip.")
     else:
@@ -245,6 +253,11 @@ def _sender(path: PurePosixPath, what: Piece | str) -> tuple[Archive | None, Pur
 
 
 def _keep_only_lab(slug: str, hand_in: Archive) -> None:
-    """Of a sender with a folder for each lab, only what is in this lab's folder."""
-    inner = [piece for piece in hand_in.pieces if piece.path.parts[0] == slug]
+    """Of a sender with a folder for each lab, or of a clone of a kit, only what is in this lab's folder."""
+    places = [(piece, piece.path.parts) for piece in hand_in.pieces]
+    inner = [each for each, at in places if at[0] == slug or ("work", slug) in pairwise(at)]
+    # A kit's own notebook is nobody's hand-in.
+    if not inner and any(("notebooks", "release") in pairwise(at) for _, at in places):
+        hand_in.notes.append(f"This clone of a kit has no folder work/{slug}.")
+        hand_in.pieces = []
     hand_in.pieces = inner or hand_in.pieces

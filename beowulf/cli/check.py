@@ -24,6 +24,9 @@ def check(
         Path | None,
         typer.Option(help="Where the notebook is, if not here and not in the folder for work."),
     ] = None,
+    exit_code: Annotated[
+        bool, typer.Option("--exit-code", help="End with exit status 1 while a question is open.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Look at a lab before you hand it in: what is still open?
@@ -35,6 +38,7 @@ def check(
     """
     from autograder.self_check import hints, solutions, states
     from autograder.self_check.work import find
+    from beowulf.course.checklist import DONE
     from beowulf.desk import sharing
 
     if hint and solution:
@@ -49,12 +53,14 @@ def check(
     if as_json:
         page = found._repr_html_()
         print(json.dumps(found.as_plain() | {"written": work.written(), "html": page}, indent=1))
-        return
-    from rich.console import Console
+    else:
+        from rich.console import Console
 
-    Console().print(found)
-    for sentence in (*found.notes, found.summary):
-        print(sentence)
+        Console().print(found)
+        for sentence in (*found.notes, found.summary):
+            print(sentence)
+    if exit_code and any(line.symbol != DONE for line in found.lines):
+        raise typer.Exit(1)
 
 
 def progress(as_json: AsJson = False) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
 import time
 import zipfile
 from collections.abc import Iterable, Mapping
@@ -77,6 +78,21 @@ def nothing_half_written(to: Path) -> bool:
 
 
 # ---------------------------------------------------------------- whose is it?
+
+
+def test_clones_of_a_kit_come_to_the_learners_as_a_classroom_names_them(tmp_path: Path) -> None:
+    learners = ("ab12", "CD34", "ef56", "nobody")
+    files = {f"labs-{each}/notebooks/release/{SLUG}/{NAME}": notebook() for each in learners}
+    own = {NAME: notebook(source="own"), "records/A2-x.json": b"{}"}
+    for work in (f"labs-ab12/work/{SLUG}", f"labs-CD34/kit/work/{SLUG}"):
+        files |= {f"{work}/{name}": content for name, content in own.items()}
+    place = put(tmp_path, files).rename(tmp_path / "labs-submissions")
+    subprocess.run(["git", "init", "-q", place / "labs-ab12"], check=True)
+    found = collect(place, tmp_path / "to")
+    assert outcomes(found) == {"ab12": "new", "cd34": "new", "ef56": "refused", "nobody": "unknown"}
+    assert f"This clone of a kit has no folder work/{SLUG}." in found["ef56"].notes
+    assert taken(tmp_path / "to", "ab12") == taken(tmp_path / "to", "cd34") == own
+    assert not (tmp_path / "to" / "ef56").exists()
 
 
 def test_a_zip_from_moodle_comes_to_the_learners_by_their_names(tmp_path: Path) -> None:

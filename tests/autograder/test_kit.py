@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -11,6 +12,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+import yaml
 from typer.testing import CliRunner
 
 from autograder.commands import app
@@ -19,6 +21,8 @@ from autograder.course.create import make_course
 from autograder.rubrics import needed_records
 from beowulf import paths
 from beowulf.errors import LabError
+from tests.gold import lab_01
+from tests.gold.hand_in import answered, hand_in, released
 
 
 def names(folder: Path) -> set[str]:
@@ -99,6 +103,47 @@ def test_in_a_kit_a_check_finds_what_is_missing_and_knows_no_answer(
     wanted = {name for name, need in needed_records.of_lab(slug).items() if need}
     open_states = {"Record missing", "plot missing", "prediction not sealed", "empty"}
     assert {states[name] for name in wanted} <= open_states
+
+
+def steps(made: Path, forge: str) -> list[str]:
+    """The commands that a forge runs after each push."""
+    found = yaml.safe_load((made / kit.FORGES[forge]).read_text())
+    job = found.get("jobs", found)["check"]
+    return job.get("script") or [each["run"] for each in job["steps"] if "run" in each]
+
+
+def test_both_forges_run_the_same_commands_and_git_has_what_a_learner_does(made: Path) -> None:
+    github, gitlab = (steps(made, forge) for forge in kit.FORGES)
+    assert github == gitlab[-2:]
+    assert github[0] == "bash cluster_setup/bootstrap.sh lab"
+    assert not {"work/", "records/"} & set((made / ".gitignore").read_text().splitlines())
+
+
+@pytest.mark.nightly
+def test_a_forge_is_content_with_a_full_hand_in_alone(made: Path, tmp_path: Path) -> None:
+    clone = shutil.copytree(made, tmp_path / "clone")
+    program = clone / ".venv" / "bin" / "beowulf"
+    program.parent.mkdir(parents=True)
+    program.write_text(f"#!{sys.executable}\nfrom beowulf.cli import main\nmain()\n")
+    program.chmod(0o755)
+    environment = {**os.environ, "PYTHONPATH": str(clone), "BEOWULF_WORK": "", "COLUMNS": "160"}
+
+    def pushed() -> tuple[int, str]:
+        command = ["bash", "-ec", steps(made, "github.yml")[-1]]
+        done = subprocess.run(command, cwd=clone, env=environment, capture_output=True, text=True)
+        return done.returncode, done.stdout + done.stderr
+
+    assert pushed() == (1, "There is no lab in work/ yet.\n")
+    slug, right, misspelt = lab_01.SLUG, lab_01.RIGHT, {"ring_messages": "four"}
+    for answers, records, code, said in (
+        ({}, [], 1, "Record missing"),
+        (right | misspelt, lab_01.records(), 1, "malformed"),
+        (right, lab_01.records(), 0, "Whether an answer is right was not checked."),
+    ):
+        shutil.rmtree(clone / "work", ignore_errors=True)
+        hand_in(clone / "work" / slug, answered(released(slug), answers), records)
+        assert (found := pushed())[0] == code, found
+        assert said in found[1]
 
 
 def hints_of(kit_folder: Path) -> set[str]:
