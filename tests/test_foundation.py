@@ -329,7 +329,10 @@ def test_python_s_packages_are_installed_beside_debian_s(machine: Machine) -> No
     )
     (machine.bin / "sleep").symlink_to(shutil.which("sleep") or "sleep")
     said = machine.bootstrap()
-    debian, python = said.index("installing no-such-tool-package"), said.index("requirements/lab.lock")
+    debian, python = (
+        said.index("installing no-such-tool-package"),
+        said.index("requirements/lab.lock"),
+    )
     assert debian < python
     assert "make -s programs" in machine.calls
 
@@ -337,7 +340,8 @@ def test_python_s_packages_are_installed_beside_debian_s(machine: Machine) -> No
 def test_what_python_s_side_cannot_do_ends_it(machine: Machine) -> None:
     machine.needs("lab", "no-such-tool")
     machine.command(
-        "apt-get", '#!/bin/bash\nprintf "#!/bin/sh" >"${0%/*}/no-such-tool"; chmod 755 "${0%/*}/no-such-tool"\n'
+        "apt-get",
+        '#!/bin/bash\nprintf "#!/bin/sh" >"${0%/*}/no-such-tool"; chmod 755 "${0%/*}/no-such-tool"\n',
     )
     said = machine.bootstrap(code=1, PIP_SAYS="No space left on device")
     assert "The disk is full" in said

@@ -79,7 +79,9 @@ def make_course(
         _add_header(course)
         _add_key(course)
         gives_codes = bool(students) and (has_codes(course) or (begins and codes))
-        limited = limits.TEXT.replace("codes = false", "codes = true") if gives_codes else limits.TEXT
+        limited = (
+            limits.TEXT.replace("codes = false", "codes = true") if gives_codes else limits.TEXT
+        )
         for name, text in ((limits.FILE, limited), (".gitignore", _NOT_FOR_GIT)):
             if not (course.folder / name).exists():
                 write_text(course.folder / name, text)

@@ -51,8 +51,8 @@ def hand_in(course: Course, student: str, notebook: Any, *, records: bool = True
     return folder
 
 
-def handed_in_again(folder: Path) -> None:
-    (folder / "timestamp.txt").write_text("2026-02-04 10:00:00.000000 UTC")
+def handed_in_again(folder: Path, day: int = 4) -> None:
+    (folder / "timestamp.txt").write_text(f"2026-02-{day:02} 10:00:00.000000 UTC")
 
 
 def rows(course: Course, student: str) -> dict[str, Any]:
@@ -196,7 +196,7 @@ def test_points_by_hand_survive_and_wait_where_the_answer_or_the_rubric_s_points
             if cell.metadata.get("nbgrader", {}).get("grade_id") == "explain":
                 cell.source += "\n# Once more."
         nbformat.write(notebook, path)
-    handed_in_again(folder)
+    handed_in_again(folder, 5)
     again = grade(course)["ada"]
     assert again.points == WORTH - 1 + 3.5 + 0.25
     assert again.awaiting == ["explain"]
