@@ -33,8 +33,8 @@ RUBRIC = re.compile(r"autograder/rubrics/([0-9]{2}_|facts_[0-9]{2}|pooled).*")
 FORGES = {"github.yml": ".github/workflows/check.yml", "gitlab.yml": ".gitlab-ci.yml"}
 GUIDES = ("docs/afternoon.md", "docs/instructor.md", "docs/syllabus.md")
 IN_PLACE_OF_A_GUIDE = (
-    "This copy of the labs is what a course gives out (`beowulf class kit`). It has no solutions, and no guide for those\n"
-    "who teach; both are in the project itself."
+    "This copy of the labs is what a course gives out (`beowulf class kit`). It has no solutions, and no guide\n"
+    "for those who teach; both are in the project itself."
 )
 LEFT_OUT = "This course leaves this lab out."
 

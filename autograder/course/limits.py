@@ -48,7 +48,7 @@ late_points = 0
 # A hand-in that comes at most so many hours after `due` is not late.
 grace_hours = 0
 
-# Whether each learner has a personal code (words.csv): then `beowulf study` and `beowulf check` ask for one that is missing.
+# Whether each learner has a personal code (words.csv): then `beowulf study` and `beowulf check` ask for a missing one.
 codes = false
 
 # A lab of its own: the same keys, in a table with its number. `due` is in the time of the instructor's machine; a day

@@ -63,7 +63,7 @@ def test_who_learns_alone_has_no_word_and_gets_what_is_usual(no_word: Path) -> N
 
 
 @pytest.mark.parametrize(
-    "text, asks", [("codes = true", True), ("codes = false", False), ("", False)]
+    ("text", "asks"), [("codes = true", True), ("codes = false", False), ("", False)]
 )
 def test_a_learner_of_a_course_with_codes_is_asked_for_one_that_is_missing(
     text: str, asks: bool, no_word: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
