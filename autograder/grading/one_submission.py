@@ -218,15 +218,20 @@ def publish(assignment: Assignment, student: str) -> None:
 def unchanged(assignment: Assignment, student: str) -> set[str]:
     """The named cells in which what was graded now is what was graded before."""
     before, now = (
-        {
-            (cell["metadata"]["nbgrader"]["grade_id"], "".join(cell["source"]))
-            for released in assignment.notebooks
-            for cell in read_json(folder / f"{released.name}.ipynb", {"cells": []})["cells"]
-            if "nbgrader" in cell["metadata"]
-        }
+        _texts(assignment, folder)
         for folder in (assignment.autograded(student), assignment.new(student))
     )
     return {name for name, _ in before & now}
+
+
+def _texts(assignment: Assignment, folder: Path) -> set[tuple[str, str]]:
+    nothing: dict[str, Any] = {"cells": []}
+    return {
+        (cell["metadata"]["nbgrader"]["grade_id"], "".join(cell["source"]))
+        for released in assignment.notebooks
+        for cell in read_json(folder / f"{released.name}.ipynb", nothing)["cells"]
+        if "nbgrader" in cell["metadata"]
+    }
 
 
 def discard(assignment: Assignment, student: str) -> None:
