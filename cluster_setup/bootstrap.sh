@@ -341,6 +341,7 @@ list_is_new=no # of what apt knows: once in a run is enough
 guard=/usr/sbin/policy-rc.d
 guard_mark="# put here by the bootstrap.sh of beowulf-labs while it installs openssh-server"
 
+as_root=(env)
 remove_guard() {
     if grep -qs "^$guard_mark" $guard; then "${as_root[@]}" rm -f $guard; fi
 }
@@ -351,8 +352,6 @@ apt_install() {
     local new_server=no new_queue=no
     [[ " ${missing_packages[*]} " == *" openssh-server "* ]] && new_server=yes
     [[ " ${missing_packages[*]} " == *" munge "* ]] && new_queue=yes
-    trap remove_guard EXIT
-    trap 'exit 130' INT TERM
     remove_guard
     if [[ $new_server$new_queue == *yes* && ! -e $guard ]]; then
         printf '#!/bin/sh\n%s\nexit 101\n' "$guard_mark" | "${as_root[@]}" tee $guard >/dev/null
@@ -470,8 +469,47 @@ flock -n 9 || {
     flock 9
 }
 
+python_side() {
+    packages_are_complete || install_packages
+    project_is_complete || install_project
+    modern_is_complete || install_modern
+}
+
+# Where Debian's packages are missing, too, both are installed side by side: what this side prints is shown afterwards.
+side="" side_says=build/bootstrap-python.txt
+finish() {
+    [[ -z $side ]] || kill -- "-$side" 2>/dev/null || true # a process group of its own
+    remove_guard
+}
+trap finish EXIT
+trap 'exit 130' INT TERM
+
+begin_python_side() {
+    look_for_tools lab
+    ((${#missing_packages[@]})) || return 0
+    say "Python's packages are installed beside this"
+    set -m
+    { log=build/bootstrap-python.log; python_side; } >$side_says 2>&1 </dev/null &
+    side=$!
+    set +m
+}
+
+finish_python_side() {
+    if [[ -z $side ]]; then
+        python_side
+        return
+    fi
+    tail -n +1 -s 0.2 --pid="$side" -f $side_says
+    wait "$side" || exit 1
+    side=""
+}
+
 [[ $group == lab || $group == test ]] && look_for_namespaces
-[[ $group == suites ]] || install_tools lab
+if [[ $group != suites ]]; then
+    choose_cache
+    begin_python_side
+    install_tools lab
+fi
 if [[ $vm == yes ]]; then install_tools vm; fi
 if [[ $first$list_is_new == yesyes ]]; then
     touch $later
@@ -484,9 +522,6 @@ if [[ $group == test ]]; then
     install_optional_tools test
     install_optional_tools slurm
 fi
-choose_cache
-packages_are_complete || install_packages
-project_is_complete || install_project
-modern_is_complete || install_modern
+finish_python_side
 make -s programs 9>&- || fail "this project's own C parts could not be compiled; the compiler's messages are above." \
     "Check that 'gcc --version' works, then run the same command again."

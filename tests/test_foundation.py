@@ -315,7 +315,37 @@ def test_why_apt_get_could_not_install_is_a_sentence(
     said = machine.bootstrap(code=1, APT_SAYS=says)
     assert sentence in said
     assert "then run the same command again" in said
-    assert "venv" not in machine.calls
+    assert "make -s programs" not in machine.calls
+
+
+def test_python_s_packages_are_installed_beside_debian_s(machine: Machine) -> None:
+    machine.needs("lab", "no-such-tool")
+    # Debian's side ends only when Python's has begun.
+    machine.command(
+        "apt-get",
+        "#!/bin/bash\n[[ $* == *install* ]] || exit 0\n"
+        'until grep -q "uv pip" "$CALLS"; do sleep 0.1; done\n'
+        'printf "#!/bin/sh" >"${0%/*}/no-such-tool"; chmod 755 "${0%/*}/no-such-tool"\n',
+    )
+    (machine.bin / "sleep").symlink_to(shutil.which("sleep") or "sleep")
+    said = machine.bootstrap()
+    debian, python = (
+        said.index("installing no-such-tool-package"),
+        said.index("requirements/lab.lock"),
+    )
+    assert debian < python
+    assert "make -s programs" in machine.calls
+
+
+def test_what_python_s_side_cannot_do_ends_it(machine: Machine) -> None:
+    machine.needs("lab", "no-such-tool")
+    machine.command(
+        "apt-get",
+        '#!/bin/bash\nprintf "#!/bin/sh" >"${0%/*}/no-such-tool"; chmod 755 "${0%/*}/no-such-tool"\n',
+    )
+    said = machine.bootstrap(code=1, PIP_SAYS="No space left on device")
+    assert "The disk is full" in said
+    assert "make -s programs" not in machine.calls
 
 
 def test_where_uv_cannot_install_pip_does(machine: Machine) -> None:

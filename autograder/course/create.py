@@ -78,13 +78,17 @@ def make_course(
         _add_labs(course)
         _add_header(course)
         _add_key(course)
-        for name, text in ((limits.FILE, limits.TEXT), (".gitignore", _NOT_FOR_GIT)):
+        gives_codes = bool(students) and (has_codes(course) or (begins and codes))
+        limited = (
+            limits.TEXT.replace("codes = false", "codes = true") if gives_codes else limits.TEXT
+        )
+        for name, text in ((limits.FILE, limited), (".gitignore", _NOT_FOR_GIT)):
             if not (course.folder / name).exists():
                 write_text(course.folder / name, text)
         with course.gradebook() as book:  # opening it makes it
             roster.enrol(book, students)
             enrolled = roster.enrolled(book)
-        if students and (has_codes(course) or (begins and codes)):
+        if gives_codes:
             emails = {each.id: each.email for each in enrolled}
             variants.issue(course.folder, [each.id for each in students], emails)
         if learners:

@@ -2,7 +2,7 @@
 
 It is this checkout without the notebooks' sources, rubrics, tests and slides. In the place of a rubric is a list of the
 Records that each question needs, so that `beowulf check` finds there what is missing. A lab whose hints the
-course keeps closed has none in the kit, and one that it leaves out has no notebook.
+course keeps closed has none in the kit, and one that it leaves out has neither notebook nor handout.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ RUBRIC = re.compile(r"autograder/rubrics/([0-9]{2}_|facts_[0-9]{2}|pooled).*")
 # What checks each push to a learner's repository, and where a forge looks for it.
 FORGES = {"github.yml": ".github/workflows/check.yml", "gitlab.yml": ".gitlab-ci.yml"}
 GUIDES = ("docs/afternoon.md", "docs/instructor.md", "docs/syllabus.md")
-IN_PLACE_OF_A_GUIDE = """
-
-This copy of the labs is what a course gives out (`beowulf class kit`). It has no solutions, and no guide for those
-who teach; both are in the project itself.
-"""
+IN_PLACE_OF_A_GUIDE = (
+    "This copy of the labs is what a course gives out (`beowulf class kit`). It has no solutions, and no guide\n"
+    "for those who teach; both are in the project itself."
+)
+LEFT_OUT = "This course leaves this lab out."
 
 
 def write(place: Path, course: Path | None = None) -> int:
@@ -49,8 +49,8 @@ def write(place: Path, course: Path | None = None) -> int:
         if not RUBRIC.fullmatch(name) and name not in GUIDES:
             _copy(path, place / name)
     for guide in GUIDES:
-        title = (paths.root() / guide).read_text(encoding="utf-8").partition("\n")[0]
-        (place / guide).write_text(title + IN_PLACE_OF_A_GUIDE, encoding="utf-8")
+        _copy(paths.root() / guide, place / guide)
+        _keep_title(place / guide, IN_PLACE_OF_A_GUIDE)
     for name, where in FORGES.items():
         _copy(Path(__file__).parent / "forges" / name, place / where)
     ignored = place / ".gitignore"  # in a repository of the kit, work/ is what is handed in
@@ -66,11 +66,17 @@ def write(place: Path, course: Path | None = None) -> int:
     for slug in paths.labs():
         if limits.of_course(slug, place).left_out:
             shutil.rmtree(place / "notebooks" / "release" / slug)
+            _keep_title(place / "labs" / slug / "README.md", LEFT_OUT)
         if not limits.of_course(slug, place).hints:
             table = place / "labs" / slug / "lab.toml"
             text = without_hints(table.read_text(encoding="utf-8"))
             table.write_text(text, encoding="utf-8")
     return sum(path.is_file() for path in place.rglob("*"))
+
+
+def _keep_title(page: Path, text: str) -> None:
+    title = page.read_text(encoding="utf-8").partition("\n")[0]
+    page.write_text(f"{title}\n\n{text}\n", encoding="utf-8")
 
 
 def without_hints(text: str) -> str:

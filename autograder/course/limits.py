@@ -28,6 +28,7 @@ WANTED = {
     "late_points": "a number of points that is not negative",
     "grace_hours": "a number of hours that is not negative",
     "leave_out": "true or false",
+    "codes": "true or false",
 }
 KEYS = tuple(WANTED)
 TEXT = """\
@@ -46,6 +47,9 @@ hints = false
 late_points = 0
 # A hand-in that comes at most so many hours after `due` is not late.
 grace_hours = 0
+
+# Whether each learner has a personal code (words.csv): then `beowulf study` and `beowulf check` ask for a missing one.
+codes = false
 
 # A lab of its own: the same keys, in a table with its number. `due` is in the time of the instructor's machine; a day
 # ends at midnight. Another date for one learner is in dates.csv, which is not given out.
@@ -163,6 +167,8 @@ def _changed(
             limits = replace(limits, solutions_from=day)
         elif key == "due" and isinstance(value, date):
             limits = replace(limits, due=end_of(value))
+        elif key == "codes" and isinstance(value, bool):
+            continue  # read where Records are made
         elif key == "signed" and value is False:
             continue  # version 1.0.0 wrote it into each course
         elif key in ("late_points", "grace_hours") and _is_amount(value):

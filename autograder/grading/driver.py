@@ -120,7 +120,7 @@ def _save(entries: Entries, assignment: Assignment, outcome: Outcome) -> Graded:
     if not problem:
         try:
             with saving("The points"):
-                entries.enter(outcome)
+                entries.enter(outcome, one_submission.unchanged(assignment, student))
             one_submission.publish(assignment, student)
             errors = _save_errors(assignment, student, assessed.errors)
             return replace(entries.graded(student), doubted=assessed.doubted, errors=errors)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from nbgrader.api import MissingEntry
@@ -43,8 +44,11 @@ class Entries:
             return False
         return True
 
-    def enter(self, outcome: Outcome) -> None:
-        """Write the points of a submission; points given by a person stay, and are marked to be checked again."""
+    def enter(self, outcome: Outcome, unchanged: Collection[str] = ()) -> None:
+        """Write the points of a submission; points that a person gave stay, and wait for another look.
+
+        They do not wait where the learner's text is `unchanged` since, and a rubric gives what it gave.
+        """
         student = outcome.student
         try:
             self.book.update_or_create_student(student)
@@ -52,9 +56,12 @@ class Entries:
             for notebook in submission.notebooks:
                 for grade in notebook.grades:
                     if grade.name in outcome.points:
-                        grade.auto_score = outcome.points[grade.name]
-                        by_hand = grade.manual_score is not None or grade.auto_score is None
-                        grade.needs_manual_grade = by_hand
+                        before, now = grade.auto_score, outcome.points[grade.name]
+                        grade.auto_score = now
+                        if grade.manual_score is None:
+                            grade.needs_manual_grade = now is None
+                        elif grade.name not in unchanged or now != before:
+                            grade.needs_manual_grade = True
                 for comment in notebook.comments:
                     if comment.name in outcome.comments:
                         comment.auto_comment = outcome.comments[comment.name]

@@ -21,6 +21,7 @@ from nbgrader.utils import compute_checksum, determine_grade, is_grade, is_solut
 from autograder import rubrics
 from autograder.cells import KnownNotebook, known, restore
 from autograder.course.course import Course
+from autograder.files import read_json
 from autograder.grading import safe_page, scoring
 from autograder.grading.scoring import Assessed
 from autograder.intake import inspection, submissions
@@ -212,6 +213,25 @@ def publish(assignment: Assignment, student: str) -> None:
         os.replace(place, old)
     os.replace(new, place)
     discard(assignment, student)
+
+
+def unchanged(assignment: Assignment, student: str) -> set[str]:
+    """The named cells in which what was graded now is what was graded before."""
+    before, now = (
+        _texts(assignment, folder)
+        for folder in (assignment.autograded(student), assignment.new(student))
+    )
+    return {name for name, _ in before & now}
+
+
+def _texts(assignment: Assignment, folder: Path) -> set[tuple[str, str]]:
+    nothing: dict[str, Any] = {"cells": []}
+    return {
+        (cell["metadata"]["nbgrader"]["grade_id"], "".join(cell["source"]))
+        for released in assignment.notebooks
+        for cell in read_json(folder / f"{released.name}.ipynb", nothing)["cells"]
+        if "nbgrader" in cell["metadata"]
+    }
 
 
 def discard(assignment: Assignment, student: str) -> None:

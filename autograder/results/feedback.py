@@ -60,7 +60,7 @@ _CONTENTS = re.compile(
 )
 _UNDESCRIBED = re.compile(r"<img\b(?![^>]*\balt=)")
 WAITS = "Your instructor has not graded this yet."
-NOT_YET = "What was expected is in the page that you get after {}, when nobody works on this lab any more."
+NOT_YET = "What was expected comes with a later page, when nobody works on this lab any more."
 AS_SAVED = (
     "The points come from your Records, answers and sources. The outputs are as you saved them:"
     " nothing was run again."
@@ -164,7 +164,7 @@ class AddSummary(NbGraderPreprocessor):  # type: ignore[misc]
         last = dates.of_lab(course, slug).last if course else None
         later_on = ""
         if last and last > datetime.now(UTC):
-            later_on = NOT_YET.format(lateness.minute(last))
+            later_on = NOT_YET
             rows = [replace(row, expected="") for row in rows]
             _hide_expected(graded)
         sections = _sections(each.read for each in rows)

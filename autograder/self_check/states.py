@@ -13,7 +13,7 @@ from autograder.rubrics.score import INCONCLUSIVE, Score
 from autograder.rubrics.submission import RECORDS
 from autograder.self_check.work import Work
 from beowulf import predictions
-from beowulf.course import answers
+from beowulf.course import answers, personal_code
 from beowulf.course.checklist import DONE, FIT, FORM, LEVEL_SAYS, RIGHT, Checklist, Line
 from beowulf.course.lab_file import QuestionTable
 from beowulf.exercises import own_plot
@@ -209,6 +209,8 @@ class _Check:
 
     def _notes(self) -> Iterator[str]:
         limits, number = self.work.limits, self.work.number
+        if code := personal_code.missing():
+            yield code
         yield from (bad.why for bad in self.work.submission.unreadable)
         if not self.has_rubric:
             yield "This copy of the labs has no answers, so it looks at the form of yours only."

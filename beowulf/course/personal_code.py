@@ -12,11 +12,13 @@ import hashlib
 import hmac
 import os
 import random
+import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeVar
 
 from beowulf import paths
+from beowulf.course.lab_file import COURSE_FILE
 from beowulf.errors import UsageError
 
 T = TypeVar("T")
@@ -39,6 +41,21 @@ def word() -> str:
         return checked(text)
     files = [folder / FILE for folder in (Path(), paths.work(""))]
     return next((checked(file.read_text(encoding="utf-8")) for file in files if file.is_file()), "")
+
+
+def missing() -> str:
+    """What to do where the course says that its learners have codes and there is none here; "" otherwise."""
+    files = [folder / COURSE_FILE for folder in (Path(), paths.work(""), paths.root())]
+    file = next((file for file in files if file.is_file()), None)
+    if word() or file is None:
+        return ""
+    try:
+        has_codes = tomllib.loads(file.read_text(encoding="utf-8")).get("codes", False)
+    except ValueError:  # `beowulf check` says what is wrong with it
+        return ""
+    if has_codes is not True:
+        return ""
+    return f"Put your personal code into work/{FILE} before you measure: what is measured without it earns no points."
 
 
 def checked(text: str) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from beowulf.cluster import Cluster
 from beowulf.cluster.holding.lock import Report
 from beowulf.cluster.namespaces.faults import PUZZLES
+from beowulf.course import personal_code
 from beowulf.errors import LabError, Sentence, UsageError
 from beowulf.measure.watched import Watched
 from beowulf.record import GIVEN, Record
@@ -207,6 +208,8 @@ def measure_and_save(
             "Name another one, or work in a folder that you may write to.",
         ) from error
     by_kind.refuse_unseen(find(name).id, cluster)
+    if code := personal_code.missing():
+        (report or print)(code)
     options = {"adaptive": True} if adaptive else {}
     with Watched(cluster, find(name).id, wait=wait, report=report) as watched:
         _refuse_a_false_name(cluster.broken, variant)

@@ -69,4 +69,7 @@ async function change(button, body, look) {
   button.parentElement.setAttribute('aria-busy', 'false');
   tell('message', done.problem || done.done);
   await look();
+  if (!done.problem) { // the line about the cluster says it from now on
+    setTimeout(() => at('message').textContent === done.done && tell('message', ''), 10000);
+  }
 }

@@ -210,7 +210,7 @@ def test_a_lab_that_is_left_out_after_hand_ins_is_nowhere_and_nothing_is_lost(
     assert float(row["score"]) == 1
 
 
-def test_a_kit_has_no_notebook_of_a_lab_that_is_left_out(tmp_path: Path) -> None:
+def test_a_kit_has_no_notebook_and_no_handout_of_a_lab_that_is_left_out(tmp_path: Path) -> None:
     course = tmp_path / "course"
     course.mkdir()
     (course / limits.FILE).write_text("[labs.08]\nleave_out = true\n")
@@ -218,6 +218,8 @@ def test_a_kit_has_no_notebook_of_a_lab_that_is_left_out(tmp_path: Path) -> None
     released = tmp_path / "kit" / "notebooks" / "release"
     assert not list(released.glob("08-*"))
     assert list(released.glob("09-*/*.ipynb"))
+    (handout,) = (tmp_path / "kit" / "labs").glob("08-*/README.md")
+    assert handout.read_text().endswith("\n\nThis course leaves this lab out.\n")
 
 
 def test_a_course_of_another_version_says_what_to_do(changed: Any) -> None:
@@ -240,7 +242,8 @@ def test_while_someone_has_time_no_expected_value_is_printed(changed: Any) -> No
     (course.folder / dates.FILE).write_text("id,lab,due\nbob,01,2096-01-01\n")
     (page,) = feedback.generate(course, SLUG, ["ada"])
     text = page.files[0].read_text()
-    assert "What was expected is in the page that you get after 2096-01-01" in text
+    assert "What was expected comes with a later page" in text
+    assert "2096" not in text  # another learner's date
     assert '<th scope="row" style="text-align:left; vertical-align:top; padding:0.2em' in text
     assert ">Expected</th><td" not in text
     (course.folder / dates.FILE).write_text("id,lab,due\nbob,01,2026-01-01\n")

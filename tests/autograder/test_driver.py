@@ -51,8 +51,8 @@ def hand_in(course: Course, student: str, notebook: Any, *, records: bool = True
     return folder
 
 
-def handed_in_again(folder: Path) -> None:
-    (folder / "timestamp.txt").write_text("2026-02-04 10:00:00.000000 UTC")
+def handed_in_again(folder: Path, day: int = 4) -> None:
+    (folder / "timestamp.txt").write_text(f"2026-02-{day:02} 10:00:00.000000 UTC")
 
 
 def rows(course: Course, student: str) -> dict[str, Any]:
@@ -175,7 +175,9 @@ def test_a_second_run_grades_only_what_is_new_and_was_broken_off(
     assert third["bob"].points == 0
 
 
-def test_points_by_hand_survive_and_are_to_be_looked_at_again(course: Course, perfect: Any) -> None:
+def test_points_by_hand_survive_and_wait_where_the_answer_or_the_rubric_s_points_changed(
+    course: Course, perfect: Any
+) -> None:
     folder = hand_in(course, "ada", perfect)
     grade(course)
     with course.gradebook() as book:
@@ -187,10 +189,20 @@ def test_points_by_hand_survive_and_are_to_be_looked_at_again(course: Course, pe
     again = grade(course)["ada"]
     assert not again.skipped
     assert again.points == WORTH - 1 + 3.5 + 0.25
-    assert again.awaiting == ["explain", "ring-messages"]
+    assert again.awaiting == []
+    for path in folder.glob("*.ipynb"):
+        notebook = nbformat.read(path, as_version=4)
+        for cell in notebook.cells:
+            if cell.metadata.get("nbgrader", {}).get("grade_id") == "explain":
+                cell.source += "\n# Once more."
+        nbformat.write(notebook, path)
+    handed_in_again(folder, 5)
+    again = grade(course)["ada"]
+    assert again.points == WORTH - 1 + 3.5 + 0.25
+    assert again.awaiting == ["explain"]
     assert again == gradebook_of(course, "ada")
     assert rows(course, "ada")["explain"] == (None, 3.5, True)
-    assert rows(course, "ada")["ring-messages"] == (1, 0.25, True)
+    assert rows(course, "ada")["ring-messages"] == (1, 0.25, False)
 
 
 # ---------------------------------------------------------------- a full disk

@@ -62,6 +62,19 @@ def test_who_learns_alone_has_no_word_and_gets_what_is_usual(no_word: Path) -> N
     assert personal_code.asked_bytes() == personal_code.USUAL_ASKED_BYTES
 
 
+@pytest.mark.parametrize(
+    ("text", "asks"), [("codes = true", True), ("codes = false", False), ("", False)]
+)
+def test_a_learner_of_a_course_with_codes_is_asked_for_one_that_is_missing(
+    text: str, asks: bool, no_word: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "work").mkdir(exist_ok=True)
+    (tmp_path / "work" / "course.toml").write_text(text)
+    assert personal_code.missing().startswith("Put your personal code") == asks
+    monkeypatch.setenv(personal_code.VARIABLE, personal_code.of(KEY, "ada"))
+    assert not personal_code.missing()
+
+
 @pytest.mark.parametrize("place", ["environment", "here", "work"])
 def test_a_word_is_found_where_a_learner_put_it(
     place: str, no_word: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
