@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from benchmarks.brief_evidence import ASKED, cells
+from benchmarks.brief_evidence import cells
 from benchmarks.full_studies import NAMES, ON_1995
 from benchmarks.result import kept, table
 from beowulf import paths
@@ -15,7 +15,7 @@ from beowulf.cluster.common.config import SIMULATED
 from beowulf.cluster.state import USUAL
 from beowulf.studies import find
 from beowulf.studies.study import Study
-from beowulf.verdict import DEMONSTRATIONS, HEADINGS, SYMBOLS, heading, with_place
+from beowulf.verdict import DEMONSTRATIONS, HEADINGS, OWN_CHECKS, SYMBOLS, heading, with_place
 
 PAGE = paths.root() / "docs" / "results.md"
 TITLE = "# Results, claim by claim"
@@ -25,11 +25,13 @@ and may give other Verdicts. `python -m benchmarks.results_page` writes this pag
 what a figure promises. E3 to E5 are measured before and after tuning (`beowulf tune compare`).
 
 **Measured** has the deciding figures of the last run: median [95 % interval], number of samples, and the limit that was
-asked; of a demonstration that holds they are left out. *Half of X* is half of the change that the paper prints. `beowulf claims ID` prints the evidence of your own
-Record in full. Where several runs are kept, the Verdict says in how many it came out so.
+asked. *Half of X* is half of the change that the paper prints. `beowulf claims ID` prints the evidence of your own
+Record in full, and [the runs](../benchmarks/results/full_studies.json) have that of every claim here. Where several
+runs are kept, the Verdict says in how many it came out so.
 
-Only the papers' claims count in the summary. Demonstrations (what was put in comes out), own checks of these labs and
-arithmetic are listed below them. What is simulated as well has a section of its own, and no count in the last line."""
+Only the papers' claims count in the summary. Below them are demonstrations, in which what was put in comes out and
+figures prove nothing; the paper's arithmetic; and own checks of these labs, of which those that hold are counted alone.
+What is simulated as well has a section of its own, and no count in the last line."""
 NOT_YET = "not measured yet"
 NOT_RECORDED = "not recorded"
 ON = ("processor", "kernel")  # of a run
@@ -162,19 +164,24 @@ def section(name: str, run: Run | None, failed: str | None, on: Collection[str])
     )
     measured, notes = cells([each["evidence"] for each in verdicts])
     listed: dict[str, list[list[str]]] = {above: [] for above in HEADINGS}
+    held = 0  # own checks, which are counted alone
     for each, cell in zip(verdicts, measured, strict=True):
-        listed[heading(each)].append(row(each, cell))
+        if heading(each) == OWN_CHECKS and each["outcome"] == "holds":
+            held += 1
+        else:
+            listed[heading(each)].append(row(each, cell))
     claims = listed.pop("")
-    # Of what the paper does not claim there is no reason why it should agree.
-    papers = [each["outcome"] for each in verdicts if not heading(each)]
+    # What holds beyond the paper's claims needs no reason.
+    outcomes = [v["outcome"] for v in verdicts if not heading(v) or v["outcome"] != "holds"]
     return [
         f"Measured {'; '.join(one_run(each, on) for each in run['each'])}{where}.",
         table(COLUMNS, claims),
         *(f"{above}:\n\n{points(rows)}" for above, rows in listed.items() if rows),
+        f"Own checks that hold: {held}." if held else "",
         "\n".join(escaped(note) for note in notes),
         "\n".join(
             f"- **{outcome}**: {why}"
-            for outcome, why in study_of(name).reasons(papers, cluster).items()
+            for outcome, why in study_of(name).reasons(outcomes, cluster).items()
         ),
     ]
 
@@ -202,8 +209,8 @@ def row(verdict: Run, measured: str) -> list[str]:
     came = f"{SYMBOLS[outcome]} {outcome}"
     if len(outcomes) > 1:
         came += f" ({outcomes.count(outcome)} of {len(outcomes)})"
-    if outcome == "holds" and heading(verdict):  # no figure decides against it
-        measured = "" if heading(verdict) == DEMONSTRATIONS else ASKED.sub("", measured)
+    if outcome == "holds" and heading(verdict) == DEMONSTRATIONS:
+        measured = ""  # which prove nothing
     return [escaped(with_place(verdict)), escaped(measured), came]
 
 
