@@ -63,6 +63,8 @@ def cells(evidence: Sequence[str]) -> tuple[list[str], list[str]]:
 def _cell(parts: Sequence[str], notes: dict[str, str]) -> str:
     lines = _without_parts(part for part in parts if part not in notes)
     figures = {place: match for place, line in enumerate(lines) if (match := FIGURE.fullmatch(line))}
+    if len(figures) == 1 and 0 not in figures:  # the claim names the first one alone
+        figures = {}
     names = _names([figure["label"] for figure in figures.values()])
     for (place, figure), name in zip(figures.items(), names, strict=True):
         lines[place] = f"{name}: {figure['value']}" if name else figure["value"]

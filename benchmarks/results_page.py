@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import statistics
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -29,13 +30,15 @@ asked. *Half of X* is half of the change that the paper prints. `beowulf claims 
 Record in full, and [the runs](../benchmarks/results/full_studies.json) have that of every claim here. Where several
 runs are kept, the Verdict says in how many it came out so.
 
-Only the papers' claims count in the summary. Below them are demonstrations, in which what was put in comes out and
-figures prove nothing; the paper's arithmetic; and own checks of these labs, of which those that hold are counted alone.
-What is simulated as well has a section of its own, and no count in the last line."""
+Only the papers' claims count in the summary. Below them are the paper's arithmetic and, where they do not hold,
+demonstrations (what was put in comes out, which proves nothing) and own checks of these labs; those that hold are
+counted. What is simulated as well has a section of its own, and no count in the last line."""
 NOT_YET = "not measured yet"
 NOT_RECORDED = "not recorded"
 ON = ("processor", "kernel")  # of a run
 COLUMNS = ("claim", "measured", "Verdict")
+# Of which those that hold are counted alone, by what they are called.
+COUNTED = {DEMONSTRATIONS: "Demonstrations", OWN_CHECKS: "Own checks"}
 SUMMARY = ("study", *SYMBOLS, "equal in all runs", "minutes")
 
 Run = Mapping[str, Any]
@@ -164,20 +167,24 @@ def section(name: str, run: Run | None, failed: str | None, on: Collection[str])
     )
     measured, notes = cells([each["evidence"] for each in verdicts])
     listed: dict[str, list[list[str]]] = {above: [] for above in HEADINGS}
-    held = 0  # own checks, which are counted alone
+    held: Counter[str] = Counter()
     for each, cell in zip(verdicts, measured, strict=True):
-        if heading(each) == OWN_CHECKS and each["outcome"] == "holds":
-            held += 1
+        if each["outcome"] == "holds" and heading(each) in COUNTED:
+            held[heading(each)] += 1
         else:
             listed[heading(each)].append(row(each, cell))
     claims = listed.pop("")
-    # What holds beyond the paper's claims needs no reason.
-    outcomes = [v["outcome"] for v in verdicts if not heading(v) or v["outcome"] != "holds"]
+    # An own check that holds needs no reason.
+    outcomes = [
+        each["outcome"]
+        for each in verdicts
+        if each["outcome"] != "holds" or heading(each) != OWN_CHECKS
+    ]
     return [
         f"Measured {'; '.join(one_run(each, on) for each in run['each'])}{where}.",
         table(COLUMNS, claims),
         *(f"{above}:\n\n{points(rows)}" for above, rows in listed.items() if rows),
-        f"Own checks that hold: {held}." if held else "",
+        " ".join(f"{COUNTED[above]} that hold: {number}." for above, number in held.items()),
         "\n".join(escaped(note) for note in notes),
         "\n".join(
             f"- **{outcome}**: {why}"
@@ -209,8 +216,6 @@ def row(verdict: Run, measured: str) -> list[str]:
     came = f"{SYMBOLS[outcome]} {outcome}"
     if len(outcomes) > 1:
         came += f" ({outcomes.count(outcome)} of {len(outcomes)})"
-    if outcome == "holds" and heading(verdict) == DEMONSTRATIONS:
-        measured = ""  # which prove nothing
     return [escaped(with_place(verdict)), escaped(measured), came]
 
 
