@@ -107,7 +107,7 @@ def _names(labels: Sequence[str]) -> list[str]:
     after = len(commonprefix([each[before:][::-1] for each in words]))
     if any(re.fullmatch(NUMBER, each[before]) for each in words if each[before:]):
         # A number keeps its unit, or else the word before it.
-        unit = after and words[0][-after] in UNITS
+        unit = after and words[0][-after].rstrip(",") in UNITS
         before, after = (before, after - 1) if unit else (max(before - 1, 0), after)
     names = [" ".join(each[before : len(each) - after]) for each in words]
     return [re.sub(r",?( at| on)?$", "", name) for name in names]
