@@ -202,7 +202,8 @@ def one_run(run: Run, differing: Collection[str]) -> str:
     """When a run began, how long it took, beside what else, and on what, where that differs between runs."""
     load, on = run["before"]["load_1min"], run.get("on", {})
     where = "".join(f", {name} {on[name]}" for name in differing if name in on)
-    return f"{moment(run['started'])}, {run['took_s']:.0f} s, load {load:.2f}{where}"
+    started = moment(run["started"]).removesuffix(" UTC")
+    return f"{started}, {run['took_s']:.0f} s, load {load:.2f}{where}"
 
 
 def several(values: Iterable[object]) -> str:
