@@ -48,7 +48,9 @@ def cells(evidence: Sequence[str]) -> tuple[list[str], list[str]]:
         [part for part in re.split(BETWEEN_LINES, each) if not part.startswith(ELSEWHERE)]
         for each in evidence
     ]
-    rows = Counter(part for each in parts for part in set(each) if not FIGURE.fullmatch(part))
+    rows = Counter(
+        part for each in parts for part in dict.fromkeys(each) if not FIGURE.fullmatch(part)
+    )
     often = [
         part
         for part, count in rows.items()
@@ -62,7 +64,9 @@ def cells(evidence: Sequence[str]) -> tuple[list[str], list[str]]:
 
 def _cell(parts: Sequence[str], notes: dict[str, str]) -> str:
     lines = _without_parts(part for part in parts if part not in notes)
-    figures = {place: match for place, line in enumerate(lines) if (match := FIGURE.fullmatch(line))}
+    figures = {
+        place: match for place, line in enumerate(lines) if (match := FIGURE.fullmatch(line))
+    }
     if len(figures) == 1 and 0 not in figures:  # the claim names the first one alone
         figures = {}
     names = _names([figure["label"] for figure in figures.values()])

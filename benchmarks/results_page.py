@@ -195,7 +195,9 @@ def section(name: str, run: Run | None, failed: str | None, on: Collection[str])
 
 def points(rows: Iterable[Sequence[str]]) -> str:
     """Claims that do not count, in a line each."""
-    return "\n".join(f"- {came}: {': '.join(filter(None, [says, cell]))}" for says, cell, came in rows)
+    return "\n".join(
+        f"- {came}: {': '.join(filter(None, [says, cell]))}" for says, cell, came in rows
+    )
 
 
 def one_run(run: Run, differing: Collection[str]) -> str:
