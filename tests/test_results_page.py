@@ -140,7 +140,7 @@ def test_the_last_runs_of_a_study_are_kept_while_its_claims_are_the_same(
 def test_a_cell_has_figures_without_what_the_claim_says() -> None:
     quotient = "a ring of {}: {} MB/s (1 to 3); n = 9; a ring of 2: 1 MB/s (1 to 2); n = 9; their quotient: {}"
     asked = ", and more than 1.1 is asked"
-    caveat = "the state before is made up, so the size of a gain follows from what was put in, and from nothing else here"
+    caveat = "the state before is made up, so the size of a gain follows from what was put in, and from nothing else"
     evidence = [
         f"the time of 1 KB over the loop's: 1.02 times (0.83 to 1.2); n = 48, and less than 1.05 is asked; {caveat}",
         f"{quotient.format(3, 2, '1.4 to 1.5 times')}{asked}; {quotient.format(4, 3, '1.3 to 1.4 times')}{asked}",
