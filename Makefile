@@ -5,6 +5,7 @@ PYTHON := .venv/bin/python
 BEOWULF := .venv/bin/beowulf
 LOCKS := installer lab setup hub site test modern
 
+VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 NATIVE := $(patsubst beowulf/native/%.c,beowulf/native/build/%.so,$(wildcard beowulf/native/*.c))
 C_FILES := $(shell find labs beowulf benchmarks tests -name '*.[ch]' 2>/dev/null)
 SHELL_FILES := .ci/run $(shell find cluster_setup tests -name '*.sh' 2>/dev/null)
@@ -13,12 +14,12 @@ TYPED := $(wildcard beowulf autograder benchmarks)
 
 # A course's kit and a master's copy have no tests, slides, benchmarks and sources of notebooks.
 ifeq ($(wildcard tests),)
-$(foreach target,$(filter check test bench nightly vm-test machines lint format release slides,$(MAKECMDGOALS)),\
+$(foreach target,$(filter check test bench nightly vm-test machines lint format release release-check archive slides,$(MAKECMDGOALS)),\
     $(error `make $(target)` needs a clone of the project; this copy has only what the labs need. Try `make lab`))
 endif
 
 # Tests start some thousand Python processes. Where a setting keeps Python from writing down what it has compiled, each
-# process compiles our modules anew; so that setting does not count here.
+# process compiles our modules again; so that setting does not count here.
 WRITING := env -u PYTHONDONTWRITEBYTECODE
 PYTEST := $(WRITING) $(PYTHON) -m pytest
 # One more than there are cores, since tests wait, too: with two more, ranks that poll slow each other down.
@@ -35,14 +36,15 @@ CHECKED := tests/measure tests/studies tests/labs tests/figures tests/test_recor
     tests/test_lab_offers.py tests/test_lab_texts.py tests/test_syllabus.py tests/test_papers.py \
     tests/autograder/test_release.py tests/autograder/test_lab_questions.py
 
-.PHONY: help check lab test up bench nightly vm-test machines lint format release slides site lock programs clean distclean uninstall ready
+.PHONY: help check lab test up bench nightly vm-test machines lint format release release-check archive slides site lock programs \
+    clean distclean uninstall ready
 
 help: ## list these commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
 
 # Recipes end in `exec`, so that Ctrl-C reaches the program itself and it can take its cluster down.
 
-lab: ## prepare this machine, boot the cluster and open the home page in JupyterLab; LAB=04 opens a lab
+lab: ## prepare this machine, boot the cluster and open the home page; LAB=04 opens a lab
 	@$(BOOTSTRAP) first
 	@exec $(BEOWULF) lab $(LAB)
 
@@ -51,7 +53,7 @@ test: ## prepare this machine, then run all checks and the fast tests
 	@$(MAKE) --no-print-directory lint
 	@exec $(PYTEST) $(WORKERS)
 
-check: ## check format, style and types, and run the tests of studies and texts: for the minutes of work
+check: ## check format, style and types, and run the tests of studies and texts; takes a minute
 	@$(WRITING) $(BOOTSTRAP) test
 	@$(MAKE) --no-print-directory lint
 	@exec $(PYTEST) -q $(WORKERS) -m 'not ($(OTHERS))' $(CHECKED)
@@ -62,20 +64,20 @@ ready:
 up: ready ## boot the cluster, or repair it
 	@exec $(BEOWULF) up
 
-bench: ## measure this project itself; NAME=capture measures one thing
+bench: ## measure this project's own speed; NAME=capture measures one thing
 	@$(BOOTSTRAP) test
 	@exec $(PYTHON) -m benchmarks $(NAME)
 
-nightly: ## run the tests that take minutes or compare measured times, and only these
+nightly: ## run only the tests that take minutes or compare measured times; takes hours
 	@$(BOOTSTRAP) test
 	@exec $(PYTEST) -m nightly
 
-vm-test: ## boot four VMs and run the tests on them, as root, up to 20 minutes once the box is made; LABS=all runs the labs, for hours
+vm-test: ## boot four VMs and test them, as root, for 20 minutes once the box is made; LABS=all runs the labs, for hours
 	@$(BOOTSTRAP) vm
 	@BEOWULF_VM_LABS='$(LABS)' exec $(PYTHON) -m pytest -m vm -s -x --no-header \
 	    tests/vm/$(if $(LABS),test_labs_on_vms.py --maxfail=7,test_four_vms.py)
 
-machines: ## walk through a lab in fresh userlands of Debian 12 and 13, Ubuntu 24.04 and 26.04, as root; QUICK=1 takes minutes
+machines: ## walk through a lab in fresh userlands of four systems, as root; QUICK=1 takes minutes
 	@$(BOOTSTRAP) test
 	@QUICK='$(QUICK)' $(PYTEST) -n 0 -m machines tests/machines
 	@$(if $(QUICK),,$(PYTHON) -m tests.machines.table)
@@ -91,13 +93,29 @@ lint: ## check format, style and types
 	.venv/bin/shellcheck $(SHELL_FILES)
 	$(if $(C_FILES),.venv/bin/clang-format --dry-run -Werror $(C_FILES))
 
-format: ## write the format that lint asks for
+format: ## write the format that lint checks
 	$(PYTHON) -m ruff format .
 	$(PYTHON) -m ruff check --fix .
 	$(if $(C_FILES),.venv/bin/clang-format -i $(C_FILES))
 
 release: ## build the learners' notebooks from their sources
 	@exec $(PYTHON) -m autograder.course.release
+
+# Documents that it writes are to be committed before the archive is made.
+release-check: ## run all that a release asks for, as root on a quiet machine, for hours; then make the archive
+	@$(MAKE) --no-print-directory machines
+	@$(MAKE) --no-print-directory nightly
+	@$(MAKE) --no-print-directory bench
+	@$(PYTHON) -m benchmarks.results_page
+	@$(MAKE) --no-print-directory site
+	@$(MAKE) --no-print-directory archive
+
+# The same commit gives the same archive, on any machine.
+archive: ## pack what is committed into build/ and print its SHA-256
+	@git diff --quiet HEAD || { echo 'Commit what has changed, then type `make archive`: it packs what is committed.' >&2; exit 1; }
+	@mkdir -p build
+	@git archive --prefix=beowulf-labs-$(VERSION)/ HEAD | gzip -9n >build/beowulf-labs-$(VERSION).tar.gz
+	@sha256sum build/beowulf-labs-$(VERSION).tar.gz
 
 slides: ## build the slides into build/slides
 	@exec $(PYTHON) -m slides.build
@@ -132,5 +150,5 @@ clean: ## remove what was built; .venv stays
 distclean: clean ## remove .venv and .mpi as well
 	rm -rf .venv .mpi
 
-uninstall: ## list what the labs have put outside of this folder, and remove it; YES=1 asks nothing
+uninstall: ## list what the labs have installed outside of this folder, and remove it; YES=1 asks nothing
 	@YES='$(YES)' exec cluster_setup/uninstall.sh

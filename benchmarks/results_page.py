@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
+from benchmarks.brief_evidence import cells
 from benchmarks.full_studies import NAMES, ON_1995
 from benchmarks.result import kept, table
 from beowulf import paths
@@ -14,25 +16,30 @@ from beowulf.cluster.common.config import SIMULATED
 from beowulf.cluster.state import USUAL
 from beowulf.studies import find
 from beowulf.studies.study import Study
-from beowulf.verdict import HEADINGS, SYMBOLS, heading, with_place
+from beowulf.verdict import DEMONSTRATIONS, HEADINGS, OWN_CHECKS, SYMBOLS, heading, with_place
 
 PAGE = paths.root() / "docs" / "results.md"
 TITLE = "# Results, claim by claim"
 ABOUT = """\
-What the papers' claims came to when each study was measured in full, with `beowulf study ID` and without `--quick`, on
-one machine. Other machines give other figures, and may give other Verdicts. [How we measure](measuring.md) says what a
-figure promises; `python -m benchmarks full_studies` measures once more, and `python -m benchmarks.results_page` writes
-this page. It is published with each release. E3 to E5 are measured before and after, with `beowulf tune compare`.
+What each claim of the papers came to on one machine, each study measured in full. Other machines give other figures,
+and may give other Verdicts. `python -m benchmarks.results_page` writes this page; [how we measure](measuring.md) says
+what a figure promises. E3 to E5 are measured before and after tuning (`beowulf tune compare`).
 
-A claim names its place in the paper. Below the papers' claims are demonstrations, which show what was put in, and what
-these labs ask beyond the paper, as own checks: neither counts in the summary. What is simulated as well has a section
-of its own, and no count in the summary's last line. Beside a claim is what was measured in the study's last run, the
-Verdict, and in how many of its last runs it came out so. Below the tables is, for each outcome in them, why a modern
-result agrees with the paper's, differs from it, or cannot decide."""
+**Measured** has the deciding figures of the last run: median [95 % interval], number of samples, and the limit that was
+asked. *Half of X* is half of the change that the paper prints. `beowulf claims ID` prints the evidence of your own
+Record in full, and [the runs](../benchmarks/results/full_studies.json) have that of every claim here. Where several
+runs are kept, the Verdict says in how many it came out so.
+
+Only the papers' claims count in the summary. Below them are the paper's arithmetic and, where they do not hold,
+demonstrations (what was put in comes out, which proves nothing) and own checks of these labs; those that hold are
+counted. What is simulated as well has a section of its own, and no count in the last line."""
 NOT_YET = "not measured yet"
 NOT_RECORDED = "not recorded"
 ON = ("processor", "kernel")  # of a run
 COLUMNS = ("claim", "measured", "Verdict")
+# Of which those that hold are counted alone, by what they are called.
+COUNTED = {DEMONSTRATIONS: "Demonstrations", OWN_CHECKS: "Own checks"}
+SUMMARY = ("study", *SYMBOLS, "equal in all runs", "minutes")
 
 Run = Mapping[str, Any]
 
@@ -46,6 +53,8 @@ def main() -> None:
 def markdown(result: Mapping[str, Any]) -> str:
     """The whole page: a summary, the circumstances, and a section a study."""
     runs, failed = result["facts"]["runs"], result["facts"]["failed"]
+    each = [one.get("on", {}) for run in runs.values() for one in run["each"]]
+    differing = [name for name in ON if len({one.get(name) for one in each}) > 1]
     # By paper, and not by lab as STUDIES are; a study that came later is on the page once it is measured.
     measured = {*runs, *failed}.intersection(NAMES)
     names = sorted(measured, key=lambda name: (name[0], int(name[1:].partition("-")[0]), name))
@@ -59,7 +68,10 @@ def markdown(result: Mapping[str, Any]) -> str:
         *(
             part
             for name in names
-            for part in (f"## {title(name)}", *section(name, runs.get(name), failed.get(name)))
+            for part in (
+                f"## {title(name)}",
+                *section(name, runs.get(name), failed.get(name), differing),
+            )
         ),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -77,13 +89,14 @@ def study_of(name: str) -> Study:
 
 
 def summary(names: Iterable[str], runs: Mapping[str, Run]) -> str:
-    """How many of the papers' claims came out how in each study, in all runs alike, and the minutes that it took."""
+    """How many of the papers' claims came out how in each study, and the minutes that it took."""
     rows = []
     total = dict.fromkeys(SYMBOLS, 0)
     again: list[Run] = []  # the claims of studies of which several runs are kept
     for name in names:
         link = re.sub(r"[^\w\- ]", "", title(name).lower()).replace(" ", "-")
-        shown = f"[{title(name)}](#{link})"
+        shown = f"[{study_of(name).id}](#{link}) {title(name).partition(' ')[2].partition(':')[0]}"
+        shown += " (simulated)" if name.endswith(ON_1995) else ""
         if name not in runs:
             rows.append([shown, NOT_YET, *[""] * 4])
             continue
@@ -97,13 +110,13 @@ def summary(names: Iterable[str], runs: Mapping[str, Run]) -> str:
         rows.append([shown, *map(str, counts.values()), agreement(several), minutes])
     minutes = f"{sum(run['took_s'] for run in runs.values()) / 60:.1f}"
     rows.append(["all", *map(str, total.values()), agreement(again), minutes])
-    return table(["study", *SYMBOLS, "alike in all runs", "minutes"], rows)
+    return table(SUMMARY, rows)
 
 
 def agreement(verdicts: Sequence[Run]) -> str:
-    """How many claims came out alike in all runs; nothing where there is a single run."""
-    alike = sum(len(set(each["outcomes"])) == 1 for each in verdicts)
-    return f"{alike} of {len(verdicts)}" if verdicts else ""
+    """How many claims came out the same in all runs; nothing where there is a single run."""
+    equal = sum(len(set(each["outcomes"])) == 1 for each in verdicts)
+    return f"{equal} of {len(verdicts)}" if verdicts else ""
 
 
 def count(verdicts: Sequence[Run]) -> dict[str, int]:
@@ -140,8 +153,8 @@ def circumstances(result: Run, runs: Mapping[str, Run]) -> str:
     return table(["", ""], rows)
 
 
-def section(name: str, run: Run | None, failed: str | None) -> list[str]:
-    """A study's claims with their Verdicts, and why each outcome that occurs may be so."""
+def section(name: str, run: Run | None, failed: str | None, on: Collection[str]) -> list[str]:
+    """A study's claims with their Verdicts, and why each outcome that occurs may be so; `on` differs between runs."""
     if run is None:
         return [f"{NOT_YET.capitalize()}{f': {failed}' if failed else '.'}"]
     verdicts = run["verdicts"]
@@ -152,30 +165,47 @@ def section(name: str, run: Run | None, failed: str | None) -> list[str]:
         if cluster.get("networks", 1) > 1
         else where
     )
+    measured, notes = cells([each["evidence"] for each in verdicts])
+    listed: dict[str, list[list[str]]] = {above: [] for above in HEADINGS}
+    held: Counter[str] = Counter()
+    for each, cell in zip(verdicts, measured, strict=True):
+        if each["outcome"] == "holds" and heading(each) in COUNTED:
+            held[heading(each)] += 1
+        else:
+            listed[heading(each)].append(row(each, cell))
+    claims = listed.pop("")
+    # An own check that holds needs no reason.
+    outcomes = [
+        each["outcome"]
+        for each in verdicts
+        if each["outcome"] != "holds" or heading(each) != OWN_CHECKS
+    ]
     return [
-        "\n".join(f"- {one_run(each)}{where}." for each in run["each"]),
-        *(
-            part
-            for above in HEADINGS
-            if (listed := [row(each) for each in verdicts if heading(each) == above])
-            for part in (f"{above}:" if above else "", table(COLUMNS, listed))
-        ),
+        f"Measured {'; '.join(one_run(each, on) for each in run['each'])}{where}.",
+        table(COLUMNS, claims),
+        *(f"{above}:\n\n{points(rows)}" for above, rows in listed.items() if rows),
+        " ".join(f"{COUNTED[above]} that hold: {number}." for above, number in held.items()),
+        "\n".join(escaped(note) for note in notes),
         "\n".join(
             f"- **{outcome}**: {why}"
-            for outcome, why in study_of(name)
-            .reasons((each["outcome"] for each in verdicts), cluster)
-            .items()
+            for outcome, why in study_of(name).reasons(outcomes, cluster).items()
         ),
     ]
 
 
-def one_run(run: Run) -> str:
-    """When a run began, how long it took, beside what else, and on what."""
-    before, on = run["before"], run.get("on", {})
-    return (
-        f"{moment(run['started'])}, {run['took_s']:.0f} s; load before: {before['load_1min']:.2f} on"
-        f" {before['cores']} cores" + "".join(f"; {name} {on[name]}" for name in ON if name in on)
+def points(rows: Iterable[Sequence[str]]) -> str:
+    """Claims that do not count, in a line each."""
+    return "\n".join(
+        f"- {came}: {': '.join(filter(None, [says, cell]))}" for says, cell, came in rows
     )
+
+
+def one_run(run: Run, differing: Collection[str]) -> str:
+    """When a run began, how long it took, beside what else, and on what, where that differs between runs."""
+    load, on = run["before"]["load_1min"], run.get("on", {})
+    where = "".join(f", {name} {on[name]}" for name in differing if name in on)
+    started = moment(run["started"]).removesuffix(" UTC")
+    return f"{started}, {run['took_s']:.0f} s, load {load:.2f}{where}"
 
 
 def several(values: Iterable[object]) -> str:
@@ -183,13 +213,13 @@ def several(values: Iterable[object]) -> str:
     return ", ".join(sorted({str(value) for value in values}))
 
 
-def row(verdict: Run) -> list[str]:
+def row(verdict: Run, measured: str) -> list[str]:
     """A claim, what was measured for it, and what it came to in how many runs."""
     outcome, outcomes = verdict["outcome"], verdict["outcomes"]
     came = f"{SYMBOLS[outcome]} {outcome}"
     if len(outcomes) > 1:
-        came += f" ({outcomes.count(outcome)} of {len(outcomes)} runs)"
-    return [escaped(with_place(verdict)), escaped(verdict["evidence"]), came]
+        came += f" ({outcomes.count(outcome)} of {len(outcomes)})"
+    return [escaped(with_place(verdict)), escaped(measured), came]
 
 
 def escaped(text: str) -> str:

@@ -360,7 +360,7 @@ apt_install() {
     if [[ $list_is_new == no ]]; then
         list_is_new=yes
         phase "reading the list of Debian packages" "${as_root[@]}" apt-get update -qq ||
-            say "the list could not be renewed; trying with the one that is here"
+            say "the list could not be updated; using the existing one"
     fi
     phase "installing ${missing_packages[*]}" "${as_root[@]}" DEBIAN_FRONTEND=noninteractive \
         LC_ALL=C.UTF-8 apt-get install -y -q --no-install-recommends -o DPkg::Lock::Timeout=120 "${missing_packages[@]}" || return 1
@@ -410,7 +410,7 @@ install_tools() { # group
         "  apt-get install --no-install-recommends ${missing_packages[*]}"
     apt_install || explain_apt_failure
     look_for_tools "$1"
-    ((${#missing_tools[@]} == 0)) || fail "apt-get is content, but these tools are still missing:" \
+    ((${#missing_tools[@]} == 0)) || fail "apt-get succeeded, but these tools are still missing:" \
         "${missing_tools[@]}" "Please report this with the name of your distribution."
 }
 
@@ -427,7 +427,7 @@ install_optional_tools() { # group
         why="it could not be installed here"
     fi
     [[ -z $why ]] && return 0
-    say "going on without ${missing_packages[*]}: $why; what needs it says so, and its tests are skipped"
+    say "going on without ${missing_packages[*]}: $why. What needs it reports that, and its tests are skipped"
     # In the background nobody can be asked for a password; the next run asks.
     [[ $group == suites ]] || touch "build/went-without-$1"
 }
@@ -438,7 +438,7 @@ install_optional_tools() { # group
 look_for_namespaces() {
     local refused
     refused=$(bash cluster_setup/namespaces.sh 2>&1) || [[ $? == 2 ]] && return 0
-    say "this machine, or the container that it is, forbids the namespaces that nodes are made of ($refused)."
+    say "this machine or container forbids the namespaces that nodes are made of ($refused)."
     say "The labs open on the kind 'local' instead: four ranks on this machine, for labs 02 and 03, parts of 04, 05, 08" \
         "and 09, and the programming of all; 'beowulf up --target simulated' computes what a cable would do, and Records" \
         "of a full run are given for what only a cluster can show. 'beowulf doctor' says how namespaces can be allowed."
@@ -465,7 +465,7 @@ mkdir -p build || fail "the folder $root/build cannot be made; is the disk full?
 # Two of us at once would spoil each other's work. The lock goes when this process does, however it ends.
 exec 9>build/bootstrap.lock
 flock -n 9 || {
-    say "another bootstrap is at work here; waiting for it"
+    say "another bootstrap runs here; waiting until it ends"
     flock 9
 }
 

@@ -8,7 +8,7 @@ cache=${XDG_CACHE_HOME:-$home/.cache} state=${XDG_STATE_HOME:-$home/.local/state
 unset BEOWULF_STATE # another folder for the cluster is its owner's
 
 if [[ -s $state/beowulf-tuned.jsonl ]]; then
-    echo "Knobs of this machine are turned, and $state/beowulf-tuned.jsonl says what they were." >&2
+    echo "Knobs of this machine are changed; $state/beowulf-tuned.jsonl has their earlier values." >&2
     echo "Type '.venv/bin/beowulf tune revert' first." >&2
     exit 1
 fi
@@ -25,7 +25,7 @@ for each in .ipython .jupyter .local/share/jupyter .cache/matplotlib .cache/uv; 
 done
 
 if ((${#found[@]})); then
-    echo "The labs have put this outside of $PWD:"
+    echo "The labs have installed this outside of $PWD:"
     du -sh -- "${found[@]}"
     answer=y
     if [[ -z ${YES:-} ]]; then read -r -p "Remove it? [y/N] " answer || answer=n; fi

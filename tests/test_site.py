@@ -16,7 +16,7 @@ from beowulf import paths
 
 ROOT = paths.root()
 DOCUMENTS = [
-    *("README", "CONTRIBUTING", "CHANGELOG", "SECURITY"),
+    *("README", "CONTRIBUTING", "CHANGELOG", "CODE_OF_CONDUCT", "SECURITY"),
     *(f"docs/{path.stem}" for path in sorted(ROOT.glob("docs/*.md"))),
     *(f"labs/{path.parent.name}/README" for path in sorted(ROOT.glob("labs/*/README.md"))),
 ]

@@ -52,22 +52,23 @@ def _unmet(study: str, can: Abilities) -> Need | None:
 
 
 def markdown() -> str:
-    """The table of all studies by kind of cluster, and the reasons below it."""
+    """The table of all studies by kind of cluster, a row for those with the same answers, and the reasons below it."""
     columns = kinds()
     reasons: list[str] = []
 
     def cell(study: str, can: Abilities) -> str:
         needed = _unmet(study, can)
         if needed is None:
-            return "works in simulated time" if can.simulated else "works"
+            return "simulated" if can.simulated else "yes"
         if needed.because not in reasons:
             reasons.append(needed.because)
         number = reasons.index(needed.because) + 1
-        return f"works in part ({number})" if needed.part else f"cannot be seen here ({number})"
+        return f"in part ({number})" if needed.part else f"no ({number})"
 
-    lines = ["| study | " + " | ".join(columns) + " |", "| --- " * (len(columns) + 1) + "|"]
+    rows: dict[tuple[str, ...], list[str]] = {}
     for study in sorted(STUDIES, key=lambda each: (each[0], int(each[1:]))):
-        cells = [cell(study, can) for can in columns.values()]
-        lines.append(f"| {study} | " + " | ".join(cells) + " |")
+        rows.setdefault(tuple(cell(study, can) for can in columns.values()), []).append(study)
+    lines = ["| study | " + " | ".join(columns) + " |", "| --- " * (len(columns) + 1) + "|"]
+    lines += [f"| {', '.join(names)} | {' | '.join(cells)} |" for cells, names in rows.items()]
     lines += ["", *(f"({number}) because {why}" for number, why in enumerate(reasons, 1))]
     return "\n".join(lines) + "\n"

@@ -49,11 +49,14 @@ PAGES
 ```
 """
 CAPTIONS = {
-    "Learners": ["docs/learner", "docs/faq", "docs/glossary"],
     "Labs": ["labs/*/README"],
-    "Instructors": ["docs/afternoon", "docs/instructor", "docs/syllabus", "docs/scale"],
-    "Measuring": ["docs/clusters", "docs/measuring", "docs/results", "docs/timeline"],
-    "The project": ["docs/architecture", "CONTRIBUTING", "CHANGELOG", "SECURITY"],
+    "Learn": ["docs/learner", "docs/faq", "docs/glossary"],
+    "Teach": ["docs/afternoon", "docs/instructor", "docs/syllabus", "docs/scale"],
+    "Reference": [
+        *("docs/README", "docs/clusters", "docs/machines", "docs/measuring", "docs/results", "docs/timeline"),
+        *("CHANGELOG", "SECURITY"),
+    ],
+    "Develop": ["CONTRIBUTING", "docs/architecture", "CODE_OF_CONDUCT"],
 }
 LINK_TO_FOLDER = re.compile(r"\[([^\]]+)\]\([^)#:]+/\)")
 

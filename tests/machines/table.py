@@ -1,4 +1,4 @@
-"""What came out on each machine, kept in build/machines, and written into README as a table.
+"""What came out on each machine, kept in build/machines, and written into docs/machines.md as a table.
 
 python -m tests.machines.table writes the table.
 """
@@ -14,7 +14,7 @@ from typing import Any
 from tests.machines.userland import FOLDER, ROOT, SUITES, Suite
 
 KEPT = FOLDER / "results.json"
-README = ROOT / "README.md"
+PAGE = ROOT / "docs" / "machines.md"
 BEGIN, END = "<!-- written by `make machines` -->\n", "<!-- end -->"
 HEAD = {
     "root": "as root",
@@ -51,11 +51,11 @@ def _cell(result: Mapping[str, Any] | None) -> str:
 
 
 def write() -> None:
-    """Put the table into README."""
-    text = README.read_text(encoding="utf-8")
+    """Put the table into docs/machines.md."""
+    text = PAGE.read_text(encoding="utf-8")
     lines = "\n".join(rows(json.loads(KEPT.read_text())))
     pattern = re.escape(BEGIN) + ".*?" + re.escape(END)
-    README.write_text(
+    PAGE.write_text(
         re.sub(pattern, f"{BEGIN}\n{lines}\n\n{END}", text, flags=re.DOTALL), encoding="utf-8"
     )
 
