@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
-from os.path import commonprefix
+from itertools import pairwise, takewhile
 
 from beowulf.cluster.common.config import SIMULATED
 from beowulf.studies.quantity import BETWEEN_LINES, COMBINED
 
 NUMBER = r"[-+]?\d[\d.,]*(?:e[-+]?\d+)?%?"
 FIGURE = re.compile(rf"(?P<label>.+?): (?P<value>{NUMBER}(?![\d.,%]).*)", re.DOTALL)
-LIMIT = rf"(?:(?:more|less) than |at (?:least|most) )?{NUMBER}(?: to {NUMBER})?(?: \(half of [^)]*\))?"
+LIMIT = (
+    rf"(?:(?:more|less) than |at (?:least|most) )?{NUMBER}(?: to {NUMBER})?(?: \(half of [^)]*\))?"
+)
 ASKED = re.compile(r" \(asked: .*\)$")
 # What evidence writes out, and how a cell writes it.
 SHORT = (
@@ -105,13 +106,19 @@ def _names(labels: Sequence[str]) -> list[str]:
     words = [label.split() for label in labels]
     if len(words) < 2:
         return [""] * len(words)
-    before = len(commonprefix(words))
+    before = _alike(words)
     while before and re.fullmatch(NUMBER, words[0][before - 1]):
         before -= 1
-    after = len(commonprefix([each[before:][::-1] for each in words]))
+    after = _alike([each[before:][::-1] for each in words])
     if any(re.fullmatch(NUMBER, each[before]) for each in words if each[before:]):
         # A number keeps its unit, or else the word before it.
         unit = after and words[0][-after].rstrip(",") in UNITS
         before, after = (before, after - 1) if unit else (max(before - 1, 0), after)
     names = [" ".join(each[before : len(each) - after]) for each in words]
     return [re.sub(r",?( at| on)?$", "", name) for name in names]
+
+
+def _alike(words: Sequence[str]) -> int:
+    """With how many letters all of them begin alike."""
+    columns = zip(*words, strict=False)
+    return sum(1 for _ in takewhile(lambda letters: len(set(letters)) == 1, columns))

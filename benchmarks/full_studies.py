@@ -2,7 +2,8 @@
 
 All of them together take hours. Those that were measured longest ago come first, and Ctrl-C keeps what was measured
 until then: so they may be measured in several parts. Kept are the last runs of each study, at whatever times they were
-made, each with its date, load, machine and kernel: up to KEPT of them, as long as cluster, processor and claims are the same.
+made, each with its date, load, machine and kernel: up to KEPT of them, as long as cluster, processor and claims are the
+same.
 """
 
 from __future__ import annotations

@@ -53,7 +53,14 @@ CAPTIONS = {
     "Learn": ["docs/learner", "docs/faq", "docs/glossary"],
     "Teach": ["docs/afternoon", "docs/instructor", "docs/syllabus", "docs/scale"],
     "Reference": [
-        *("docs/README", "docs/clusters", "docs/machines", "docs/measuring", "docs/results", "docs/timeline"),
+        *(
+            "docs/README",
+            "docs/clusters",
+            "docs/machines",
+            "docs/measuring",
+            "docs/results",
+            "docs/timeline",
+        ),
         *("CHANGELOG", "SECURITY"),
     ],
     "Develop": ["CONTRIBUTING", "docs/architecture", "CODE_OF_CONDUCT"],
