@@ -118,7 +118,7 @@ def _names(labels: Sequence[str]) -> list[str]:
     return [re.sub(r",?( at| on)?$", "", name) for name in names]
 
 
-def _alike(words: Sequence[str]) -> int:
-    """With how many letters all of them begin alike."""
+def _alike(words: Sequence[Sequence[str]]) -> int:
+    """With how many words, or letters, all of them begin alike."""
     columns = zip(*words, strict=False)
-    return sum(1 for _ in takewhile(lambda letters: len(set(letters)) == 1, columns))
+    return sum(1 for _ in takewhile(lambda each: len(set(each)) == 1, columns))
