@@ -355,7 +355,8 @@ assert mine.variant == "own-knob", "Run the cell above: it turns and measures yo
 # %% [markdown]
 # **Question `kept-line`** (2 points). `lab.own_interval.pairs(mine)` returns the pairs of your knob's cycle. Compute
 # their `change_percent`, and decide by the table in section 5 of the handout: is the knob `"kept"` or `"reverted"`?
-# Write the line of a file in `/etc/sysctl.d/` that sets the final value at boot, even after a revert.
+# Write the line of a file in `/etc/sysctl.d/` that sets the final value at boot (after a revert, the value that was
+# found).
 
 # %%
 # Here is room for your call.
@@ -468,10 +469,10 @@ lab.heat.picture(plate)
 # **What a knob is worth (2 points).** Only the time of messages changes; the rows are computed as before. So a step
 # changes by less than its exchange, by the exchange's share of it. An exchange differs from a ping-pong: its messages
 # travel at the same time, and ranks that share cores take the time of the rules from each other. 56 % above 54 %
-# contradicts that, unless something else was changed too (a firewall and a service that no longer take time from the
-# ranks), or the figures scatter: the paper does not say how often it ran HPL. To believe it takes several alternating
-# runs before and after, with an interval, and the ping-pong beside them in the same state. One point for the share, one
-# for how to measure it.
+# contradicts that, unless something else was changed, too, such as a service that no longer takes time from the
+# ranks. Or the figures scatter: the paper does not say how often it ran HPL. To believe it, one needs several
+# alternating runs before and after, with an interval, and the ping-pong beside them in the same state. One point for
+# the share, one for how to measure it.
 # ### END SOLUTION
 
 # %% [markdown]
