@@ -480,7 +480,7 @@ claims(d2)
 # ### BEGIN SOLUTION
 # **Who moves the bytes (2 points).** 160,000 bytes are above the eager limit. So posting only
 # announces the message; the data leave when the sender's library has read the other rank's answer.
-# The library runs only inside MPI calls, and the computing calls none: the answer stays unread in the
+# The library runs only inside MPI calls, and the computation calls none: the answer stays unread in the
 # socket, and the kernel cannot understand it. Both messages travel in the wait, after the work. With
 # 64,000 bytes, which are eager, the data are in the socket when Isend returns, and the kernel sends them
 # while the rank computes. One point for the rendezvous, one for progress only inside MPI calls.
