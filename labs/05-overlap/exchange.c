@@ -10,12 +10,12 @@
  * Two ranks exchange messages of 200,000 bytes, and have work that takes each of them 1.2 times as
  * long: 20 ms beside 17 ms at 100 Mbit/s. The work needs neither message.
  *
- * one_after_the_other() in exchange.h does all the work and then exchanges the messages. The task:
- * the same in at least 15 % less time, by whatever you know now, without setting a variable.
+ * one_after_the_other() in exchange.h does all the work and then exchanges the messages. Your task:
+ * the same in at least 15 % less time, without setting an environment variable.
  *
- * What is checked after each exchange, on both ranks: every byte in `in` is what the other rank has
- * in its `out`; both requests are done; all the work was done by work_share(), whose result is
- * computed a second time. What you are given is struct exchange in exchange.h. */
+ * After each exchange, both ranks check that every byte in `in` is what the other rank has in its
+ * `out`, that both requests are done, and that work_share() did all the work, whose result is
+ * computed a second time. struct exchange in exchange.h describes what you are given. */
 #include "exchange.h"
 
 /* TODO: yours. For now it is the slow one. */

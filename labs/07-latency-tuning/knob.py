@@ -2,19 +2,19 @@
 
     python knob.py
 
-turns your knob on two nodes of the running cluster, from each value to the other one and back, and says
-what is right. Each method gives lines of shell, as a text; they are run on a node as its administrator.
-`beowulf tune show firewall` shows the lines of a knob that is there already.
+turns your knob on two nodes of the running cluster, from each value to the other one and back, and prints
+what is right. Each method returns lines of shell, as a text; they run on a node with root's rights.
+`beowulf tune show firewall` shows the lines of an existing knob.
 
 Yours is a setting of the network: a file below /proc/sys/net/ipv4, which belongs to the node alone. Section 7 of the
-handout says which. Other files may belong to the whole machine: leave them alone.
+handout says which. Other files may belong to the whole machine: do not change them.
 """
 
 
 class Mine:
-    """What it is, in a sentence of yours."""
+    """Describe your knob in a sentence."""
 
-    name = "my-knob"  # a word for it, with hyphens
+    name = "my-knob"  # its name, with hyphens
     values = (..., ...)  # two values to try, as texts
     anew = False  # True if only new connections notice it
 
@@ -27,7 +27,7 @@ class Mine:
         return ...
 
     def back(self, state):
-        """Lines that make the state again that `look` has printed, whatever it was."""
+        """Lines that restore the state that `look` has printed, whatever it was."""
         return ...
 
 

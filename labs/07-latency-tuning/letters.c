@@ -9,11 +9,11 @@
  *
  * A letter is a head of 16 bytes and a body. Rank 0 sends it over TCP; rank 1 reads all of it and
  * answers with one byte. The cable needs some ten microseconds for that. The letter takes a
- * thousand times as long: look for whom the body waits, and for whom that one waits.
- * What measures, and checks each byte, is in letters.h. */
+ * thousand times as long: find out what the body waits for, and what the other side waits for.
+ * letters.h measures, and checks each byte. */
 #include "letters.h"
 
-/* Head and body separately. It is right, and nothing of it needs to be changed. */
+/* Send head and body separately. It is right; do not change it. */
 static void apart(int line, const struct letter *letter) {
     send_all(line, letter->head, HEAD_BYTES);
     send_all(line, letter->body, letter->size);

@@ -5,7 +5,7 @@ round-trip time and rate, and the rate rises with the size until it saturates. I
 ways. Ours sweeps the message, and a rank works on as many bytes as the largest message has, 1024. The
 paper's, probably: mpptest with -overlap, a ping-pong in which both ranks work, sweeps the work beside a
 message of 0 bytes, and its rate is that of the work. Its times are half round trips, as ours: mpptest halves
-what it prints. (The paper writes 'round-trip time' and no factor, so that its figures show halves is an inference.)
+what it prints. (That the paper's figures show halves, too, is an inference: it writes 'round-trip time'.)
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ FLAT = 0.1  # a saturated rate grows by less than this from one size to its doub
 
 
 def plan(cluster: Cluster, *, quick: bool, sizes: Sequence[int] = PAPER_A_SMALL) -> Plan:
-    """Ping-pong of two nodes with work beside each message, blocking and non-blocking in turns; and mpptest's way."""
+    """Ping-pong of two nodes with work beside each message, blocking and non-blocking alternate; and mpptest's way."""
     config = SweepConfig([("pingpong", 2)], PROTOCOLS, sizes, [OVERLAP_BYTES])
     as_mpptest = mpptest.Mpptest((2,), overlap_bytes=sizes)
     return sweep(cluster, config, quick=quick, mpptest=[as_mpptest], often=True)
@@ -61,7 +61,7 @@ def half_round_trips(record: Record) -> pd.DataFrame:
 
 
 def same_time(record: Record) -> Judgement:
-    """Figures 16 and 17: at most sizes both kinds of calls take the same time; an undecided size is no similar one."""
+    """Figures 16 and 17: at most sizes both kinds of calls take the same time; an undecided size does not count."""
     times = ratios(pairs(record, HALF, "protocol", "overlap", "blocking"))
     return alike({f"{size:,} bytes": ratio for size, ratio in times.items()}, record)
 
@@ -186,26 +186,23 @@ STUDY = Study(
     needs=(CABLE,),
     differs={
         "holds": (
-            "More bytes share what a message costs before its first byte, so the rate rises with them, and"
-            " messages as short as these leave at once by both calls."
+            "More bytes share the fixed cost of a message, so the rate rises with the size, and both calls send"
+            " messages as short as these at once."
         ),
         "contradicted": {
             "": (
-                "A kilobyte takes longer than what a message costs before its first byte, and work on one takes"
-                " next to no time, so the rate of messages comes near the link's and that of the work still"
-                " doubles with its length."
+                "A kilobyte takes longer than a message's fixed cost, so the rate comes near the link's, and work on"
+                " a kilobyte takes next to no time, so its rate still doubles with its length."
             ),
             "namespaces": (
-                "A token bucket lets messages of up to a kilobyte pass at twice its rate, so theirs still rises"
-                " there, and on a simulated link, which has none, it does, too; and work on 1024 bytes takes so"
-                " little time that its rate doubles with its length."
+                "A token bucket lets messages of up to a kilobyte pass at twice its rate, so their rate still rises;"
+                " work on 1024 bytes takes so little time that its rate doubles with its length."
             ),
         },
         "inconclusive": {
             "": (
-                "Half a round trip takes some microseconds, which scatter by more than a tenth where other"
-                " programs share the cores, so at many sizes the two calls can be equal or not; two cores that"
-                " are left alone decide it."
+                "Half a round trip takes some microseconds and scatters by more than a tenth where other programs"
+                " share the cores; two free cores decide it."
             ),
             "simulated": "A sweep of the work takes no time on simulated nodes; nodes that compute decide it.",
         },

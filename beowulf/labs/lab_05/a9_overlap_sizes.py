@@ -71,7 +71,7 @@ def beside_the_longest(record: Record) -> pd.DataFrame:
 
 
 def gaps(rows: pd.DataFrame, length: str) -> dict[int, Span]:
-    """By length: between what the highest and the lowest line may differ, as a share of the highest rate."""
+    """By length: how far the highest and the lowest line are apart, as a share of the highest rate."""
     top = float(rows["rate_mbit_per_s"].max())
     return {
         int(str(size)): Span(
@@ -83,7 +83,7 @@ def gaps(rows: pd.DataFrame, length: str) -> dict[int, Span]:
 
 
 def differ_from(gaps_of: Callable[[Record], dict[int, Span]], record: Record) -> Judgement:
-    """Figure 18: the lines lie on each other below messages of 100,000 bytes, and on none from there on."""
+    """Figure 18: the lines coincide below messages of 100,000 bytes, and differ from there on."""
     gap = gaps_of(record)
     outcomes = [
         below(each, VISIBLE) if size < FROM_BYTES else below(VISIBLE, each)
@@ -133,14 +133,14 @@ def work_is_faster(record: Record) -> Judgement:
 
 
 def more_nodes(record: Record) -> Judgement:
-    """Figure 18: the rate of the longest message, non-blocking. So much more that one sees it, or it is no more."""
+    """Figure 18: whether the rate of the longest message, non-blocking, grows visibly with the nodes."""
     rows = beside_the_longest(record)
     rings = [in_a_ring(lambda _: rows, ranks, "overlap") for ranks in RANKS]
     return all_hold(*(more / few > 1 + VISIBLE for few, more in pairwise(rings)))(record)
 
 
 def hides(record: Record) -> Judgement:
-    """What overlap is for: the even launches find the size where it saves most, and the odd ones judge it there."""
+    """Whether overlap saves time: even launches find the size where it saves most, odd ones judge that size."""
     works = {
         int(point.at["overlap_bytes"])
         for point in record.points
@@ -166,9 +166,9 @@ def hides(record: Record) -> Judgement:
 
 
 def saved(record: Record, short: int, long: int) -> dict[int, Summary]:
-    """By size, the share of the blocking time by which long work adds less where calls do not block, in a ring of 2.
+    """By size, how much less long work adds where calls do not block, as a share of the blocking time, in a ring of 2.
 
-    Blocking ranks take turns, so they are slower without any work, too: only what the work adds is compared.
+    Blocking ranks take turns, so they are slower even without work: only the time that work adds is compared.
     """
     beside_short, beside_long = (
         pairs(record, EXCHANGE, "protocol", "overlap", "blocking", overlap_bytes=work, ranks=2)
@@ -267,24 +267,22 @@ STUDY = Study(
     needs=(CABLE,),
     differs={
         "holds": (
-            "Long messages fill the cables, so what np changes is seen there; with -bisect the printed rate is"
-            " that of one pair, times np / 2, and a sweep of the work has one line far above the paper's rates."
+            "Long messages fill the cables, so np matters there; with -bisect the rate is one pair's times np / 2,"
+            " and a sweep of work has one line far above the paper's rates."
         ),
         "contradicted": {
             "": (
-                "With the factor np / 2 the lines of mpptest part as soon as a rate can be seen, and messages"
-                " of 10,000 bytes fill a link of 100 Mbit/s, above 10 MB a second; the paper prints neither its"
-                " sizes nor its link's rate."
+                "With the factor np / 2 the lines separate as soon as a rate is visible, and at 100 Mbit/s messages"
+                " of 10,000 bytes exceed 10 MB a second; the paper prints neither sizes nor link."
             ),
             "namespaces": (
-                "A token bucket lets a kilobyte pass at twice its rate, and times np / 2 that is above 10 MB a"
-                " second, so mpptest's lines part long before 100,000 bytes; nodes with slow cards, or a sweep"
-                " whose short end is shorter, would show the paper's."
+                "A token bucket lets a kilobyte pass at twice its rate, so mpptest's lines, times np / 2, separate"
+                " long before 100,000 bytes; nodes with slow cards would show the paper's."
             ),
         },
         "inconclusive": (
-            "Where four ranks share two cores, their work takes turns on them, so the rate beside long work shows the"
-            " cores and not the network; four cores or four PCs decide it."
+            "Four ranks that share two cores take turns, so the rate beside long work shows the cores and not the"
+            " network; four cores or four PCs decide it."
         ),
     },
 )

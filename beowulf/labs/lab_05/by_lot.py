@@ -1,4 +1,4 @@
-"""What lab 05 asks each learner of their own, drawn from the word that a course gave them."""
+"""What lab 05 asks each learner individually, derived from their personal code."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ TABLES, USUAL_TABLE = (9, 10, 11, 12), 9
 
 
 def limit_kb(own: str | None = None) -> int:
-    """Of which eager limit the sizes on both sides of the jump are asked."""
+    """The eager limit of the question `eager-limit`."""
     return personal_code.choice("05 eager-limit", USUAL_LIMIT_KB, LIMITS_KB, own)
 
 
 def table_number(own: str | None = None) -> int:
-    """Of which of paper D's tables the minima are asked."""
+    """The table of paper D of the question `table-minima`."""
     return personal_code.choice("05 table-minima", USUAL_TABLE, TABLES, own)

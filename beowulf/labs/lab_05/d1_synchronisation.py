@@ -51,7 +51,7 @@ LARGE, SMALL = 40_000, 10 * KB
 MIDDLE = 0.5
 Support = Literal["supported", "not supported", "unclear"]
 
-# In which way and at which size is what overlap supported, where the paper prints that? It prints delays alone.
+# Way, size, name, whether overlap is supported, and where the paper prints that. It prints delays alone.
 EXPECTED: tuple[tuple[Way, int, str, bool, str], ...] = (
     (ONE_USER, LARGE, "MPICH2 at 39.06 KB", False, "tables 2, 3"),
     (ONE_USER, SMALL, "MPICH2 at 10 KB", True, "table 6"),
@@ -120,7 +120,7 @@ def support(place: Summary) -> Support:
 
 
 def overlaps(work: str, way: Way, size: int, case: str, expected: bool, table: str) -> Claim:
-    """Tables 2-4 and 6, and what brings progress: whether overlap is supported in this case."""
+    """Tables 2-4 and 6, and two ways to make progress: whether overlap is supported in this case."""
     says = "rank 1's end, from its own share (0) to rank 0's work (1)"
     place = Quantity(says, lambda record: places(record, way, size, work), "of the way")
     judge = place < MIDDLE if expected else place > MIDDLE
@@ -180,7 +180,7 @@ def picture(record: Record) -> Figure:
     figure = segments.timeline(
         bars, title="When are both ranks done?", value_title="time since the barrier (ms)"
     )
-    return overlap.with_printed(figure, marks, "paper D's averages, its 4 s as long as ours")
+    return overlap.with_printed(figure, marks, "paper D's averages, its 4 s scaled to ours")
 
 
 def _times(record: Record, way: Way, size: int, work: str) -> pd.DataFrame:
@@ -203,16 +203,16 @@ STUDY = Study(
     needs=(CABLE,),
     differs={
         "holds": (
-            "MPI moves bytes only inside of its calls, as then: what exceeds a send buffer or an eager limit waits"
-            " until the sender's work is over, and what fits leaves at once."
+            "MPI moves bytes only inside its calls, as in the paper's time: what exceeds a send buffer or an eager"
+            " limit waits until the sender's work is over, and the rest leaves at once."
         ),
         "contradicted": (
-            "What leaves at once depends on the library and the kernel, so a limit that is set may hold back more, or"
-            " less, than the same limit did on the paper's clusters."
+            "What leaves at once depends on the library and the kernel, so a limit may hold back more, or less, than"
+            " the same limit did on the paper's clusters."
         ),
         "inconclusive": (
-            "Rank 1 ended between its own share and rank 0's work, or the nodes could not be given the paper's limits:"
-            " a longer work, or a cluster of this machine with MPICH's CH3, decides."
+            "Rank 1 ended between its own share and rank 0's work, or the nodes could not be given the paper's"
+            " limits: longer work, or a cluster of this machine with MPICH's CH3, decides."
         ),
     },
 )

@@ -2,8 +2,8 @@
 
 Paper D, figure 5 and table 5: rank 0 posts, works and waits; rank 1 only receives; 10 to 80 KB by 10 (the text says 85
 KB, the table ends at 80). T_P1 jumps from the time of a message to that of rank 0's work. The paper says that such a
-message is larger than the socket buffer; above the library's eager limit it waits alike. A capture tells the two apart:
-with a socket buffer the first bytes leave at once, with a rendezvous nothing but the request does.
+message is larger than the socket buffer; a message above the library's eager limit waits, too. A capture distinguishes
+the two: with a socket buffer the first bytes leave at once, with a rendezvous only the request does.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def plan(cluster: Cluster, *, quick: bool, seconds: float | None = None) -> Plan
 def captured(
     measurement: Measurement, way: Way, number: int, about: Mapping[str, Any]
 ) -> Iterator[None]:
-    """A capture of the first launch of each cause around this block, of which the Record keeps what left at once."""
+    """Capture the first launch of each cause around this block; the Record keeps what left at once."""
     if number or way not in CAUSES:
         yield
         return
@@ -178,7 +178,7 @@ def larger_than_the_buffer(record: Record) -> Judgement:
 
 
 def no_step(way: Way, how: str) -> Claim:
-    """A higher limit, and whatever makes progress, takes the step away."""
+    """With a higher limit, or with something that makes progress, there is no step."""
 
     def judge(record: Record) -> Judgement:
         ratios = shares(record, way)
@@ -205,7 +205,7 @@ def _is(seen: tuple[int, int] | None, as_claimed: bool) -> Outcome:
 
 
 def first_share(record: Record, way: Way, size: int) -> tuple[Span, bool]:
-    """Which share of a message of this size leaves at once, from the least to the most; and whether all ask first.
+    """The share of a message of this size that leaves at once, from least to most; and whether all ask first.
 
     MPICH's header does not count. LabError when no such message was captured.
     """
@@ -350,17 +350,16 @@ STUDY = Study(
     needs=(CABLE,),
     differs={
         "holds": (
-            "MPICH's MPI_Isend puts a message into the socket as far as its buffer takes it and leaves the rest to the"
-            " next call of MPI, as the paper's libraries did; above an eager limit rank 1 waits alike, and only a"
-            " capture tells the two causes from each other."
+            "MPICH's MPI_Isend fills the socket's buffer and leaves the rest to the next MPI call, as the paper's"
+            " libraries did; above an eager limit rank 1 waits, too, and only a capture distinguishes the causes."
         ),
         "contradicted": (
-            "What a send buffer takes depends on the pieces in which the kernel keeps the data, a few frames then and"
-            " up to 64 KB today, so the same buffer can hold back messages of other sizes than on the paper's systems."
+            "What a send buffer takes depends on the pieces in which the kernel keeps data, then a few frames and"
+            " today up to 64 KB, so the same buffer can hold back other sizes."
         ),
         "inconclusive": (
-            "Near the limit some messages leave and some wait, a capture lost packets, or the nodes' buffers could not"
-            " be fixed: a longer work, and a cluster of this machine with MPICH's CH3, decide."
+            "Near the limit some messages leave and some wait, a capture lost packets, or the nodes' buffers could"
+            " not be fixed: longer work, or a cluster of this machine with MPICH's CH3, decides."
         ),
     },
 )

@@ -1,8 +1,8 @@
-"""D3, message and workload: are a message and work together shorter than the one after the other?
+"""D3, message and workload: do a message and work take less time together than one after the other?
 
 Paper D, figure 6 and tables 7 and 8: T_message and T_workload of rank 0 are measured separately, added, and compared
 with T_overlap (MPI_Isend, work, MPI_Wait). Rank 1 works a quarter of the work before it receives in T_overlap, and only
-receives in T_message. What rank 0 waits for is that its buffer is free, not that the message has arrived.
+receives in T_message. Rank 0 waits until its buffer is free, not until the message has arrived.
 
 The paper's 65 KB take rank 0 0.39 ms, and its cable needs 5.3 ms for them: its kernel took the whole message, which a
 limit of 10 to 20 KB (table 5) rules out. So tables 7 and 8 are held against the library as it comes, whose buffers take
@@ -67,7 +67,7 @@ MOST_LIMIT = 20 * KB  # of the one-user cluster, by table 5
 
 
 def plan(cluster: Cluster, *, quick: bool, seconds: float = PAPER_WORK_S) -> Plan:
-    """Message, work and both in turns, at 10 KB and 65 KB; `seconds` is the work."""
+    """Message, work and both, alternating, at 10 KB and 65 KB; `seconds` is the work."""
     runs = [Run(way, "message_workload.c", C) for way in WAYS]
     runs.append(Run(DEFAULT, "overlap.py", PYTHON))
     return sweep(runs, QUICK if quick else FULL, seconds, SIZES)
@@ -106,7 +106,7 @@ def no_gain(size: int) -> Claim:
 
 
 def added_by_python(size: int) -> Quantity:
-    """How much longer T_overlap of the Python program is than that of the C program, launch by launch in turns."""
+    """How much longer the Python program's T_overlap is than the C program's, launch by launch."""
 
     def of(record: Record) -> Summary:
         ours, theirs = (
@@ -209,16 +209,16 @@ STUDY = Study(
     needs=(CABLE,),
     differs={
         "holds": (
-            "Rank 0 waits only until its buffer is free, which it is as soon as the kernel has the message, so there is"
-            " hardly anything to hide, as in the paper, whose 65 KB took rank 0 0.39 ms where the cable needs 5.3."
+            "Rank 0 waits only until the kernel has taken the message, so there is hardly anything to hide; the"
+            " paper's rank 0 needed 0.39 ms for 65 KB, where the cable needs 5.3."
         ),
         "contradicted": (
-            "Where rank 0 gains, the kernel did not take the whole message; the paper's kernel did, in less time than"
-            " its cable needs, so its limit of 10 to 20 KB was not in force in tables 7 and 8."
+            "Where rank 0 gains, the kernel did not take the whole message; the paper's kernel took it in less time"
+            " than the cable needs, so no limit of 10 to 20 KB was in force."
         ),
         "inconclusive": (
-            "A gain of two per cent of some hundred microseconds is less than what another program takes from a shared"
-            " core: a core for each rank and nothing else beside them decide."
+            "A gain of two per cent of some hundred microseconds is less than what another program takes from a"
+            " shared core: a free core for each rank decides."
         ),
     },
 )

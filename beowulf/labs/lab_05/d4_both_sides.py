@@ -68,7 +68,7 @@ PAPER_PERCENT = {
 
 
 def plan(cluster: Cluster, *, quick: bool, seconds: float = PAPER_WORK_S) -> Plan:
-    """Both versions in turns at 7 KB and 70 KB, with their parts; `seconds` is the work."""
+    """Both versions, alternating, at 7 KB and 70 KB, with their parts; `seconds` is the work."""
     runs = [Run(way, "both_sides.c") for way in WAYS]
     return sweep(runs, QUICK if quick else FULL, seconds, SIZES)
 
@@ -105,13 +105,13 @@ def gains_less(rank: int) -> Claim:
 
 
 def none_at_70_kb(name: str, says: str, way: Way, compared: Iterable[Quantity]) -> Claim:
-    """Whether each of these is as good as none."""
+    """Whether each of these is practically zero."""
     judge = all_hold(*(each.within(GAIN, -GAIN) for each in compared))
     return Claim(name, f"{says} (within {-GAIN:.4g} points)", in_way(way, judge))
 
 
 def hidden_time(_record: Record) -> Judgement:
-    """Whether what the averages of tables 9 to 12 save can have been hidden: three quarters of the work at most.
+    """Whether the averages of tables 9 to 12 save no more than can be hidden: three quarters of the work.
 
     The work is shorter than the shortest of all totals, that of table 9.
     """
@@ -197,16 +197,16 @@ STUDY = Study(
     needs=(CABLE,),
     differs={
         "holds": (
-            "Where both ranks post before they work, the kernel sends what its buffer took meanwhile: a large part of 7"
-            " KB and of their time, and of the 6 ms of 70 KB no more than the work lasts."
+            "Both ranks post before they work, so the kernel sends what its buffer took meanwhile: a large part of 7"
+            " KB, but of the 6 ms of 70 KB no more than the work lasts."
         ),
         "contradicted": (
-            "The paper's averages hold single operations of up to 221 ms, and rank 1's save more than can be hidden;"
-            " of 70 KB at 100 Mbit/s that is three quarters of 377 µs, some 4.5 % of the time."
+            "The paper's averages include operations of up to 221 ms, and rank 1's save more than can be hidden: at"
+            " 70 KB three quarters of 377 µs, some 4.5 % of the time."
         ),
         "inconclusive": (
-            "The gain in question is a few per cent of the time, and ranks whose kernel sends on the same cores"
-            " scatter by more: a core for each rank and nothing else beside them decide."
+            "The gain is a few per cent of the time, and ranks scatter by more where the kernel sends on the same"
+            " cores: a free core for each rank decides."
         ),
     },
 )

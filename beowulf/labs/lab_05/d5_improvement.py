@@ -1,8 +1,7 @@
 """D5, equation 1: what did overlap gain, as a percentage, at each size?
 
 Paper D, equation 1: improvement % = (T_overlap - T_nonoverlap) / T_nonoverlap x 100. It is the change
-of the time, so **a negative percentage is the better one**: -20 % means that a fifth of the time is
-gone.
+of the time, so **a negative percentage is good**: -20 % means that a fifth of the time is gone.
 
 Its conclusions say that the support for overlap is directly related to the size of the message, and is
 impaired where that is larger than the socket buffer. So this study runs the exchange of D4 over sizes on
@@ -105,7 +104,7 @@ def equation_1(passes: pd.DataFrame, *, busy: bool = False) -> Improvement:
 
 
 def change(what: str, of: Callable[[Record], Improvement]) -> Quantity:
-    """Equation 1 as a quantity of which claims are made."""
+    """Equation 1 as a quantity for claims."""
     return Quantity(what, of, f"{PERCENT} by equation 1")
 
 
@@ -121,7 +120,7 @@ def at_each(way: Way, name: str, says: str, judges: Iterable[Judge], **more: Any
 
 
 def restored(way: Way, how: str) -> Claim:
-    """What makes progress gives the long messages their gain back."""
+    """Whether something that makes progress restores the gain of long messages."""
     judges = (at(way, size) - at(ONE_USER, size) < GAIN for size in ABOVE)
     says = f"With {how}, messages above the eager limit gain more than without, at each size"
     return at_each(way, f"{way.progress}-gains-above", says, judges)
@@ -185,8 +184,8 @@ def intervals(
 def in_the_papers_form(passes: pd.DataFrame, during: str, without: Sequence[str]) -> pd.DataFrame:
     """A row a statistic, as tables 7 to 12 have them, with medians beside the paper's averages.
 
-    As in the paper, what is added for the time without overlap are two minima, maxima or standard deviations, too. Only
-    for the mean is that what a sum has, and only means and medians have a percentage.
+    As in the paper, the time without overlap is a sum of two minima, maxima or standard deviations, too. That is right
+    for means only; only means and medians get a percentage.
     """
     rows = passes.agg(["min", "max", "mean", "median", "std"]).rename(index={"std": "stdev"})
     added = rows[[*without]].sum(axis=1)
@@ -253,17 +252,16 @@ STUDY = Study(
     needs=(CABLE,),
     differs={
         "holds": (
-            "What the send buffer has taken, the kernel sends while the ranks work, and the rest waits for the next"
-            " call of MPI: of a larger message the same bytes are hidden, which are a smaller share, as the paper"
-            " concludes."
+            "The kernel sends what the send buffer took while the ranks work, and the rest waits for the next MPI"
+            " call: a smaller share of a larger message is hidden, as the paper concludes."
         ),
         "contradicted": (
             "Where larger messages gain as much as with buffers that grow, the kernel took more than the buffer's"
-            " size, and where smaller ones gain nothing, ranks and kernel took the cores from each other."
+            " size; where smaller ones gain nothing, ranks and kernel competed for the cores."
         ),
         "inconclusive": (
-            "Two gains have to be two percentage points apart, and ranks that share cores with the kernel and a"
-            " progress thread scatter by more: more cores than ranks and threads decide."
+            "Gains count as different from two percentage points on, and ranks that share cores with the kernel and"
+            " a progress thread scatter by more: more cores decide."
         ),
     },
 )

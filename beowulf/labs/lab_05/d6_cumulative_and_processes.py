@@ -80,15 +80,15 @@ def of_ranks(record: Record, ranks: int) -> Improvement:
 
 
 def of_most_ranks(record: Record) -> Improvement:
-    """The same of as many ranks as were measured; LabError where those are two."""
+    """The same of the most ranks that were measured; LabError where only two were."""
     most = max((point.at["ranks"] for point in record.points if "ranks" in point.at), default=0)
     if most <= min(RANKS):
-        raise LabError("There is nothing of more than two ranks.", "Boot more nodes.")
+        raise LabError("No more than two ranks were measured.", "Boot more nodes.")
     return of_ranks(record, most)
 
 
 def less_gained(way: Way, messages: int) -> Quantity:
-    """By how much so many messages gain less in this way than with the library as it comes; it is negative."""
+    """How much less these messages gain in this way than with the library as it comes; negative if less."""
     usual, here = (
         change(
             f"{messages} of {kb(PIECE)} with {each.says}",
@@ -100,7 +100,7 @@ def less_gained(way: Way, messages: int) -> Quantity:
 
 
 def of_way(way: Way, messages: int, says: str, *, equally: bool) -> Claim:
-    """Whether so many messages gain as much in this way as with the library as it comes, or less."""
+    """Whether these messages gain as much in this way as with the library as it comes, or less."""
     less = less_gained(way, messages)
     judge = in_way(way, less.within(GAIN, -GAIN) if equally else less < GAIN)
     return Claim(f"{way.mpich}-{messages}-messages", says, judge)
@@ -160,17 +160,16 @@ STUDY = Study(
     needs=(CABLE,),
     differs={
         "holds": (
-            "A send buffer fills with all messages of a connection together, and what it does not take waits for the"
-            " next call of MPI; an eager limit looks at each message alone."
+            "A send buffer fills with all messages of a connection together, and the rest waits for the next MPI"
+            " call; an eager limit looks at each message alone."
         ),
         "contradicted": (
-            "The paper concludes it from two processes, as possible: a switch passes on what each rank sends while the"
-            " others send, and each rank here has a cable of its own and as much to send in all, so more ranks have"
-            " nothing more to wait for."
+            "The paper concludes it as possible from two processes; here a switch forwards all ranks' messages at"
+            " once, and each rank has its own cable, so more ranks do not wait longer."
         ),
         "inconclusive": (
-            "Gains count as equal within two points, and more ranks than cores scatter by more, although their work is"
-            " a delay that needs no core: as many cores as ranks decide."
+            "Gains count as equal within two points, and more ranks than cores scatter by more, although their work"
+            " is a sleep that needs no core: as many cores as ranks decide."
         ),
     },
 )

@@ -1,8 +1,8 @@
 """Lab 05's exercise: a learner's own overlapped exchange, measured and kept beside the notebook.
 
-It is a Record of D4 with the variant `exchange`, because it answers D4's question with a program of
-the learner's: its parts (comm, comp, before, during) are those of `both_sides.c`. The harness checks every byte and
-the result of the work; it is compiled from the package's own headers, whatever the learner's copies hold.
+It is a Record of D4 with the variant `exchange`, because it answers D4's question with the learner's program. Its
+parts (comm, comp, before, during) are those of `both_sides.c`. The harness checks every byte and the result of the
+work; it is compiled with the package's own headers, not the learner's copies.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LAUNCHES = 2
 
 
 def measure(cluster: Cluster, source: Path | str = "exchange.c") -> Record:
-    """Compile and run `source`, save its Record beside the notebook.
+    """Compile and run `source`, and save its Record beside the notebook.
 
     LabError when it does not compile, does not end, or exchanges wrong data.
     """
@@ -49,5 +49,5 @@ def passes(record: Record) -> pd.DataFrame:
 
 
 def gain(record: Record) -> Improvement:
-    """Equation 1 of the learner's exchange against the one after the other, pass by pass."""
+    """Equation 1 of the learner's exchange against working first and then exchanging, pass by pass."""
     return d5.equation_1(passes(record))

@@ -1,10 +1,10 @@
 """What the studies of lab 05 share: the clusters of paper D, ways to make progress, and how they judge.
 
-MPI_Isend hands a message to the kernel only as far as the connection's send buffer takes it, and what is left waits
-until the rank is inside of some MPI call again. A message above the library's eager limit is not even begun: the
-sender announces it, the receiver answers, and that answer, too, is read only inside of a call (a rendezvous). Either
-way a sender that works does not send. Paper D saw this on two clusters with two limits, and calls them their socket
-buffers; the eager limits of its libraries were far above them. Both causes are measured here.
+MPI_Isend hands the kernel as much of a message as the connection's send buffer takes; the rest waits until the rank
+makes an MPI call again. A message above the library's eager limit is only announced: the receiver answers, and that
+answer, too, is read only inside a call (a rendezvous). Either way, a sender that works does not send. Paper D saw this
+on two clusters with two limits, which it calls their socket buffers; the eager limits of its libraries were far above
+them. Both causes are measured here.
 """
 
 from __future__ import annotations
@@ -47,16 +47,16 @@ PROGRESS_THREAD = "MPIR_CVAR_ASYNC_PROGRESS"
 # A rank is done at once or when the other's work is: so small a share of that work tells nothing.
 SHARE_OF_WORK = 0.1
 NOT_FIXED = "Measure on a cluster of this machine: `beowulf up --mpi classic`."
-LONGER = "Let the work last longer against the message, and leave the machine alone."
+LONGER = "Make the work longer, and leave the machine alone."
 TAG = 7  # of the programs' messages (overlap.h)
 TESTS = 50  # MPI_Test calls during the work, where a way has them
 
 
 @dataclass(frozen=True)
 class Way:
-    """An MPICH on nodes that are set so, and who moves messages on while a rank works.
+    """How MPICH and the nodes are set, and what makes progress while a rank works.
 
-    progress: "calls" (nobody: only MPI calls do), "tests" (the rank calls MPI_Test now and then) or
+    progress: "calls" (only the program's own MPI calls), "tests" (the rank calls MPI_Test now and then) or
     "thread" (MPICH's own progress thread, which needs MPI_THREAD_MULTIPLE inside and spins).
     """
 
@@ -68,7 +68,7 @@ class Way:
 
     @property
     def environment(self) -> dict[str, str]:
-        """The variables that make MPICH so."""
+        """The environment variables that set MPICH in this way."""
         limit = {} if self.limit_bytes == SHIPPED_LIMIT else {EAGER_LIMIT: str(self.limit_bytes)}
         return {**limit, PROGRESS_THREAD: "1"} if self.progress == "thread" else limit
 
@@ -126,7 +126,7 @@ def launch(
 ) -> None:
     """Launch one of the programs in this way; its Points get the way's coordinates.
 
-    Nodes that cannot be set so are left as they are, and the Record says why this way was left out.
+    Nodes that cannot be set in this way are left as they are, and the Record says why it was left out.
     """
     tests = ["--tests", str(TESTS)] if way.progress == "tests" else []
     with ExitStack() as state:
@@ -155,7 +155,7 @@ def set_nodes(cluster: Cluster, way: Way) -> AbstractContextManager[object]:
 
 @dataclass(frozen=True)
 class Amount:
-    """How often a study launches its program, and how many passes over all sizes each launch makes."""
+    """How often a study launches its program, and how many passes over all sizes a launch makes."""
 
     launches: int
     passes: int
@@ -166,7 +166,7 @@ FULL, QUICK = Amount(4, 250), Amount(2, 50)  # in full, together the paper's 100
 
 
 def swept(amount: Amount, seconds: float, sizes: Sequence[int], **more: Any) -> dict[str, Any]:
-    """What a Record says of a sweep over sizes, beside a work of so many seconds."""
+    """What a Record says of a sweep over sizes, beside work of so many seconds."""
     about = {"sizes": list(sizes), "seconds": seconds, **more}
     return {**about, "launches": amount.launches, "passes": amount.passes}
 
@@ -182,7 +182,7 @@ def sweep_arguments(
 
 @dataclass(frozen=True)
 class Run:
-    """What each launch of a sweep runs once: a program in a way, and what its Points have as coordinates, too."""
+    """What each launch of a sweep runs once: a program in a way, with more coordinates of its Points."""
 
     way: Way
     program: str
@@ -190,7 +190,7 @@ class Run:
 
 
 def sweep(runs: Sequence[Run], amount: Amount, seconds: float, sizes: Sequence[int]) -> Plan:
-    """Every run over all sizes, in turns."""
+    """Every run over all sizes, alternating."""
 
     def steps(measurement: Measurement) -> None:
         for number in range(amount.launches):
@@ -202,7 +202,7 @@ def sweep(runs: Sequence[Run], amount: Amount, seconds: float, sizes: Sequence[i
 
 
 def late_by(quantity: str) -> Callable[[Record], list[str]]:
-    """A study's troubles, where launches count as equal that differ by a small share of the work."""
+    """A study's troubles; launches that differ by a small share of the work count as equal."""
 
     def troubles(record: Record) -> list[str]:
         return trouble(record, quantity, SHARE_OF_WORK * record.sweep.get("seconds", 0.0))
@@ -216,7 +216,7 @@ def chosen(record: Record, quantity: str, **at: object) -> pd.DataFrame:
 
 
 def first_measured(record: Record, ways: Sequence[Way]) -> Way:
-    """The first of these ways that has times: nodes may not be set so, and Records of before have others."""
+    """The first of these ways that was measured: not all nodes can be set so, and older Records have other ways."""
     for way in ways:
         if any(p.quantity == "duration_s" and p.samples for p in record.select(**way.at)):
             return way
@@ -224,18 +224,18 @@ def first_measured(record: Record, ways: Sequence[Way]) -> Way:
 
 
 def send_buffers(record: Record, way: Way) -> set[int]:
-    """The bytes of the sender's buffer by getsockopt, once its connection stood; none where nobody asked."""
+    """The bytes of the sender's buffer by getsockopt, once connected; empty where the program did not ask."""
     first = [p for p in record.select(**way.at) if p.quantity == "first_message_s"]
     return {int(p.at["send_buffer_bytes"]) for p in first if "send_buffer_bytes" in p.at}
 
 
 def absent(record: Record, way: Way) -> str:
-    """Why this way could not be measured; empty where nothing is noted."""
+    """Why this way could not be measured; empty where it was."""
     return next((p.facts["absent"] for p in record.select(**way.at) if "absent" in p.facts), "")
 
 
 def in_way(way: Way, judge: Judge, advice: str = "") -> Judge:
-    """`judge`, which decides nothing where the nodes or the library were not as this way has them."""
+    """`judge`, which decides nothing where nodes or library were not set in this way."""
 
     def judged(record: Record) -> Judgement:
         if why := absent(record, way):
@@ -248,7 +248,7 @@ def in_way(way: Way, judge: Judge, advice: str = "") -> Judge:
 
 
 def _not_so(record: Record, way: Way) -> dict[str, str]:
-    """Why the samples of this way are not what it is named for, as a Judgement says it; empty when they are."""
+    """Why the samples were not taken in this way, for a Judgement; empty when they were."""
     other, buffers = other_library(record), send_buffers(record, way)
     if other or not way.buffer_bytes or buffers == {way.buffer_bytes}:
         return other
@@ -264,7 +264,7 @@ def _not_so(record: Record, way: Way) -> dict[str, str]:
 
 
 def of_cases(study: str, cases: Mapping[K, Callable[[], V]]) -> dict[K, V]:
-    """What each case gives that the Record has; LabError where that is none."""
+    """The result of each case that the Record has; LabError where it has none."""
     found = {}
     for case, of in cases.items():
         with suppress(LabError):
@@ -275,7 +275,7 @@ def of_cases(study: str, cases: Mapping[K, Callable[[], V]]) -> dict[K, V]:
 
 
 def with_printed(figure: Figure, points: Sequence[tuple[float, float]], says: str) -> Figure:
-    """The picture with what the paper printed, if anything: marks at (x, y) that no line joins."""
+    """The figure with the paper's printed values, if any: marks at (x, y) that no line joins."""
     from beowulf.figures import style
 
     if not points:

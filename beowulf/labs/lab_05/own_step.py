@@ -1,6 +1,6 @@
 """Lab 05's overlapped step of the heat program: the learner's Records of it, with and without MPI_Test.
 
-A Record has what a recording of the function shows; whether it calls MPI_Test tells the two versions apart.
+A Record has what a recording of the function shows; whether it calls MPI_Test distinguishes the two versions.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def versions(records: Iterable[Record]) -> dict[str, Record]:
 
 
 def kept(cluster: Cluster) -> dict[str, Record]:
-    """The versions of which there are Records beside the notebook; a sentence where there is none."""
+    """The newest Record of each version beside the notebook; prints which version is missing."""
     found = versions(readable(cluster.records or Path("records"), f"{STUDY}-*.json")[0])
     for name in (WITHOUT, WITH):
         if name not in found:
@@ -78,7 +78,7 @@ def medians(*records: Record) -> pd.DataFrame:
 
 @figures.draggable(Exercise(STUDY, "python").own, "lab.heat.overlap", **DRAGGED)
 def hidden_message(record: Record, work_ms: float = 1, row_bytes: int = 160_000) -> figures.Figure:
-    """How much of your exchange so many ms of work hide at best, with the bound by equation 1: drag the work."""
+    """How much of your exchange the work hides at best, with the bound by equation 1: drag the work."""
     times = medians(record).set_index("row_bytes")
     if row_bytes not in times.index:
         raise LabError(f"The Record has no rows of {row_bytes:,} bytes.", "Run `lab.heat.overlap`.")

@@ -1,4 +1,4 @@
-"""Lab 07's puzzle: one node, drawn by chance, is set up otherwise; the checklist, asked of all nodes, finds it.
+"""Lab 07's puzzle: one node, drawn by chance, is changed; the checklist, asked of all nodes, finds it.
 
 It is a Record of E7 with the variant `unlike`: paper E's procedure begins with that question.
 """
@@ -28,7 +28,7 @@ ASKED = "asked"
 def measure(cluster: Cluster) -> Record:
     """Ask all nodes while one, drawn by chance, differs from the others, and keep the Record.
 
-    A learner who has a word of their course always draws the same. LabError where no node can be made to differ.
+    A learner with a personal code always draws the same. LabError where no node can be made to differ.
     """
     with Watched(cluster, STUDY) as watched:
         chance = personal_code.chance(f"{STUDY} {VARIANT}")
@@ -40,7 +40,7 @@ def measure(cluster: Cluster) -> Record:
             )
         name, node = chance.choice(sorted(here)), chance.choice(cluster.nodes)
         sweep = {"nodes": list(cluster.nodes), "unlike": "one node, drawn by chance"}
-        # All that may be drawn is given: what is shown beforehand on separate machines reveals nothing.
+        # All that may be drawn is listed, so that the preview on separate machines reveals nothing.
         turns = [(ALL[each], value) for each, value in sorted(here.items())]
         with (
             EXERCISE.record(cluster, sweep=sweep, watched=watched) as made,
@@ -55,7 +55,7 @@ def measure(cluster: Cluster) -> Record:
 
 
 def table(record: Record) -> pd.DataFrame:
-    """A line a question: its name, what paper E wants to hear, and what each node answered, as far as a comma."""
+    """A line a question: its name, the answer that paper E wants, and each node's answer up to a comma."""
     import pandas as pd
 
     return pd.DataFrame(
@@ -67,7 +67,7 @@ def table(record: Record) -> pd.DataFrame:
 
 
 def odd(record: Record) -> tuple[str, str]:
-    """The node that answers otherwise than all others, and the question; LabError when that is not one."""
+    """The one node whose answer differs from all others, and the question; LabError when it is not one."""
     found = []
     for point in record.points:
         if point.at.get("question") not in paper_e_baseline.TESTBED:

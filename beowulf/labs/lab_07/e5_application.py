@@ -1,4 +1,4 @@
-"""E5, a real application: a search in a database of DNA, divided among the nodes, as mpiBLAST did it.
+"""E5, a real application: a search in a database of DNA, divided among the nodes, as in mpiBLAST.
 
 Paper E, section 4.4: with its changes to the latency, a fixed workload of mpiBLAST took 11 % less time, where the
 ping-pong had gained 42 %. The synthetic gain is the limit of what an application can get. Here lab 03's search.py
@@ -60,9 +60,9 @@ def plan(
     collection: Collection | None = None,
     most_alone: bool = False,
 ) -> Plan:
-    """Search in 1, 2 and 4 parts, a node for each, and our ping-pong, in each of the states in turns.
+    """Search in 1, 2 and 4 parts, a node for each, and run our ping-pong, with the states alternating.
 
-    `most_alone`: in the most parts only, which leaves open whether they find what the whole has.
+    `most_alone`: in the most parts only, without a test that they find the same hits.
     """
     need_nodes(cluster, 2)
     launches = QUICK_LAUNCHES if quick and len(states) == 1 else LAUNCHES
@@ -194,18 +194,16 @@ STUDY = Study(
     troubles=lambda record: trouble(record, TOTAL, enough=QUICK_LAUNCHES),
     differs={
         "holds": (
-            "Each part is searched with the size of the whole database, so the hits are the same, "
-            "and a search computes far longer than it sends, so it gains less than a ping-pong, "
-            "as in the paper."
+            "Each part is searched with the size of the whole database, so the hits are the same, and a search"
+            " computes far longer than it sends, so it gains less than a ping-pong."
         ),
         "contradicted": (
-            "A search of this size sends little and computes nearly all of the time, so a shorter "
-            "way for a message leaves its time almost as it was; the paper's 11 % are those of "
-            "mpiBLAST on 32 nodes with network cards."
+            "A search of this size computes nearly all of the time, so a lower latency hardly changes it; the"
+            " paper's 11 % are those of mpiBLAST on 32 nodes with network cards."
         ),
         "inconclusive": (
-            "A gain needs at least six pairs of two states that alternate, which `beowulf tune "
-            "compare search` measures, while `beowulf study E5` finds the cluster in one."
+            "A gain needs at least six pairs of two alternating states, which `beowulf tune compare search`"
+            " measures; `beowulf study E5` has only one state."
         ),
     },
 )

@@ -1,8 +1,8 @@
 """E6, paper E's table 3 and figure 4: each knob alone, and all together, mean and deviation.
 
-The state before is made first, on the two nodes that measure (beowulf/tuning/paper_e_baseline.py). On a machine with a
-network card that is the card's own moderation. On nodes that share one machine it is a stand-in, whose cost follows
-from how much of it is put in: what is seen there is a demonstration.
+The state before is made first, on the two nodes that measure (beowulf/tuning/paper_e_baseline.py). With a network card
+that is the card's own moderation. On nodes that share one machine it is a stand-in, whose cost follows from its size:
+such a result is a demonstration.
 """
 
 from __future__ import annotations
@@ -64,9 +64,9 @@ ON_PCS = "Measure on virtual machines or on real PCs."
 
 
 def plan(cluster: Cluster, *, quick: bool) -> Plan:
-    """Take away one part of the testbed's state, then all of it, each alternating with the whole of it.
+    """Remove one part of the testbed's state, then all of it, each alternating with the whole state.
 
-    The paper's knobs of whole machines are turned too, each alone, where the nodes are machines of their own.
+    The paper's knobs of whole machines are turned too, each alone, where each node is a machine of its own.
     """
     need_nodes(cluster, 2)
     launches = QUICK_LAUNCHES if quick else LAUNCHES
@@ -123,7 +123,7 @@ def one_launch(
 
 
 def not_here(record: Record, knob: str) -> Judgement:
-    """That a knob was not measured, and why."""
+    """The Judgement of a knob that was not measured, with the reason."""
     return undecided(absent(record, knob) or f"{knob} was not measured", ON_PCS)
 
 
@@ -203,7 +203,7 @@ def halved(record: Record) -> Judgement:
 
 def not_additive(record: Record) -> Judgement:
     """The sum of what the parts gain alone, beside what they gain together, in per cent of the same state before."""
-    # A knob that was not taken away together with the others is no part of that whole.
+    # A knob that was not removed together with the others is no part of that whole.
     alone = [each for knob in record.sweep.get("testbed", {}) if (each := gain(record, knob))]
     whole = gain(record, TOGETHER)
     if not whole or len(alone) < 2:
@@ -290,37 +290,32 @@ STUDY = Study(
     differs={
         "holds": {
             "": (
-                "On a card as in the paper's nodes each packet waits for moderation and then for "
-                "the firewall's rules, so moderation is the larger part, and what hides behind it "
-                "is gained only once it is gone."
+                "On a card as in the paper's nodes each packet waits for moderation and then for the firewall's"
+                " rules, so moderation is the larger part, and hides some of the other."
             ),
             "namespaces": (
-                "The stand-in for moderation holds a packet back for 50 µs because we set it so, "
-                "many times as long as a processor of today needs for 100 rules: what was put in "
-                "as the larger part comes out as it."
+                "The stand-in for moderation holds a packet back for 50 µs because we set it so, and a processor of"
+                " today needs far less for 100 rules: the larger part was put in as such."
             ),
         },
         "contradicted": {
             "": (
-                "Cards of today moderate less or adapt to the traffic, and a processor of today "
-                "passes a hundred rules in a microsecond or two, so less is left to be gained "
-                "than from the paper's nodes; how many rules those had, it does not say."
+                "Cards of today moderate less or adapt to the traffic, and a processor of today passes a hundred"
+                " rules in a microsecond or two, so there is less to gain than on the paper's nodes."
             ),
             "namespaces": (
-                "50 µs and 100 rules are what we put in, so how much each is worth follows from "
-                "that: a processor of today passes 100 rules in a microsecond, which is a small "
-                "share of 50 and a large one of what is left without them."
+                "We put in 50 µs and 100 rules, and their gains follow from that: a processor of today passes 100"
+                " rules in a microsecond, a small share of 50 and a large share without them."
             ),
         },
         "inconclusive": {
             "": (
-                "A knob that is already as the paper turned it is not touched, and a change of "
-                "about five per cent needs a quieter machine."
+                "A knob that is already as the paper turned it is not changed, and a change of about five per cent"
+                " needs a quieter machine."
             ),
             "namespaces": (
-                "No packet between namespaces meets a card or an interrupt, so nothing is there "
-                "for irqbalance to move and no share of the paper's 50 µs to take away; PCs, or "
-                "VMs whose card holds back interrupts (e1000e), measure both."
+                "No packet between namespaces meets a card or an interrupt, so irqbalance has nothing to move and"
+                " the paper's 50 µs are not there; PCs, or VMs with an e1000e card, measure both."
             ),
         },
     },

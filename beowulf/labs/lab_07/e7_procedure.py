@@ -1,7 +1,7 @@
 """E7, paper E's procedure (figure 6, section 5): ask every node, change one thing, measure, keep or revert.
 
-The nodes of a local cluster have nothing to be taken away, so E6's testbed is made first, on all of them. The
-procedure does not know of it: it asks, and works on what the answers show. At the end everything is as it was.
+The nodes of a local cluster have nothing to remove, so E6's testbed is made first, on all of them. The procedure does
+not know of it: it asks, and acts on the answers. At the end everything is as it was.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def ask(measurement: Measurement, when: str) -> None:
 
 
 def one_by_one(measurement: Measurement, testbed: Changes) -> list[Change]:
-    """One knob after the other, in the order of the procedure; those of which the change was kept."""
+    """Turn one knob after the other, in the procedure's order; return the changes that were kept."""
     kept: list[Change] = []
     for part in testbed.each:
         faster = compare_step(measurement, [part], part.knob.name).decision == "faster"
@@ -87,7 +87,7 @@ def answered(record: Record, when: str) -> dict[str, dict[str, Any]]:
 
 
 def fates(record: Record) -> dict[str, str]:
-    """What became of each change: kept or reverted."""
+    """Whether each change was kept or reverted."""
     return {str(p.at["knob"]): str(p.facts["fate"]) for p in record.points if "fate" in p.facts}
 
 
@@ -121,14 +121,14 @@ def checklist_finds(record: Record) -> Judgement:
         f"of {', '.join(testbed)} it found {', '.join(before) or 'nothing'} before,"
         f" and {', '.join(after) or 'nothing'} after"
     )
-    hint = f"{', '.join(after)} was put back, because no gain was seen." if after else ""
+    hint = f"{', '.join(after)} was put back, because it gained nothing." if after else ""
     if before != list(testbed) or any(fates(record).get(knob) != REVERTED for knob in after):
         return Judgement("contradicted", evidence, hint=hint)
     return Judgement("inconclusive" if after else "holds", evidence, advice=hint)
 
 
 def procedure_gains(record: Record) -> Judgement:
-    """What all changes that were kept make together."""
+    """The effect of all kept changes together."""
     if not answered(record, FIRST):
         return NOT_ASKED
     became = ", ".join(f"{knob} {fate}" for knob, fate in fates(record).items())
@@ -143,7 +143,7 @@ def procedure_gains(record: Record) -> Judgement:
 
 
 def picture(record: Record) -> Figure:
-    """Each step's change with its interval and what became of it."""
+    """Each step's change with its interval, and whether it was kept."""
     became = fates(record)
     return knob_gains.picture(
         record,
@@ -187,22 +187,21 @@ STUDY = Study(
     differs={
         "holds": {
             "": (
-                "Asking, changing one thing, measuring, and keeping what gains works on any nodes, "
-                "and most is gained where a card's moderation is taken away, as in the paper."
+                "Asking, changing one thing, measuring, and keeping what gains works on any nodes, and most is"
+                " gained where a card's moderation is removed, as in the paper."
             ),
             "namespaces": (
-                "The state before was put into four nodes of one machine with one kernel, so they "
-                "answer alike and what is taken away again is found and gained: this shows that "
-                "the procedure works, and nothing of the paper's cluster."
+                "The state before was put into four nodes of one machine with one kernel, so their answers are"
+                " equal: this shows that the procedure works, and nothing about the paper's cluster."
             ),
         },
         "contradicted": (
-            "A node answered otherwise than the others or than the state that was put into it, or "
-            "no change gained the five per cent for which it would be kept."
+            "A node's answer differed from the others' or from the state that was put in, or no change gained the"
+            " five per cent for which it is kept."
         ),
         "inconclusive": (
-            "The procedure itself puts back a change that gains nothing, such as 100 rules on a "
-            "fast processor, so the checklist still finds it at the end."
+            "The procedure puts back a change that gains nothing, such as 100 rules on a fast processor, so the"
+            " checklist still finds it at the end."
         ),
     },
 )

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from beowulf.figures import Figure
 
 TOGETHER = "all together"
-# Which way it was taken away; the last is a firewall that follows connections, in place of one that compares addresses.
+# In which way it was removed; the last is a firewall that tracks connections instead of comparing addresses.
 ALONE, LATER, CONNTRACK = "alone", "after the others", "as conntrack"
 PAPERS_PERCENT = papers.figure("E-knobs", "value", what=TOGETHER, finding="mean latency")
 
@@ -56,7 +56,7 @@ class Gain:
 
     @property
     def means_say_otherwise(self) -> bool:
-        """Whether the two means, which paper E prints, say otherwise than the pairs, which decide."""
+        """Whether the two means, which paper E prints, contradict the pairs, which decide."""
         return otherwise(self.before.mean, self.after.mean, self.ratio)
 
 
@@ -75,13 +75,13 @@ def cycles(record: Record) -> dict[tuple[str, str], dict[int, tuple[Point, Point
 
 
 def gains(record: Record) -> list[Gain]:
-    """All that the Record compares, in its order; LabError when that is nothing."""
+    """All comparisons of the Record, in its order; LabError when there is none."""
     compared = [
         _gain(*place, launches, busy=record.busy) for place, launches in cycles(record).items()
     ]
     if not any(compared):
         raise LabError(
-            "The Record compares no knob: none of them can be turned here, or it was cut short.",
+            "The Record compares no knob: none can be turned here, or the measurement was cut short.",
             "`beowulf tune` says which knobs this cluster has.",
         )
     return [each for each in compared if each]
@@ -97,7 +97,7 @@ def gain(record: Record, knob: str, way: str = ALONE) -> Gain | None:
 
 
 def absent(record: Record, knob: str) -> str:
-    """Why a knob was not measured; empty when it is not said."""
+    """Why a knob was not measured; empty when no reason is noted."""
     return next((p.facts["absent"] for p in record.select(knob=knob) if "absent" in p.facts), "")
 
 

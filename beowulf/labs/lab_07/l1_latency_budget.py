@@ -1,7 +1,7 @@
 """L1, the latency budget: where the microseconds go, as a bar for each kind of receiver.
 
-Paper E asks which part of the system the latency comes from, and finds out by turning knobs. Here the way of a
-message is measured step by step.
+Paper E turns knobs to find the part of the system that causes latency. Here the way of a message is measured step by
+step.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def takes_time(size: int, name: str) -> Claim:
 
 
 def table(record: Record) -> pd.DataFrame:
-    """Every step of every bar: microseconds with their interval, what is computed, and whether it is there at all."""
+    """Every step of every bar: microseconds with their interval, the computed time, and the finding."""
     import pandas as pd
 
     return pd.DataFrame(
@@ -161,18 +161,16 @@ STUDY = Study(
     needs=(SEPARATE,),
     differs={
         "holds": (
-            "The way of a message still has the layers in which paper E looked for its latency, "
-            "from the system call to MPI, and each takes time, though nodes without network cards "
-            "lack the one that it found largest."
+            "The way of a message still has the layers from system call to MPI, and each takes time, but nodes"
+            " without network cards lack the one that paper E found largest."
         ),
         "contradicted": (
-            "A step is the difference of two ways, so it comes out wrong where these differ in "
-            "more than the step: a shaped link, for one, lets a short burst pass at once and "
-            "charges no time for its bits."
+            "A step is the difference of two ways, so it is wrong where they differ in more than the step: a shaped"
+            " link, for example, lets a short burst pass without a charge."
         ),
         "inconclusive": (
-            "A step of a fraction of a microsecond is the difference of two times that are many "
-            "times as long, and their scatter hides it."
+            "A step of a fraction of a microsecond is the difference of two much longer times, and their scatter"
+            " hides it."
         ),
     },
 )

@@ -1,8 +1,8 @@
-"""L2, the synthetic gain beside the application's: what a shorter way for one byte gives to programs that compute too.
+"""L2, the synthetic gain and the application's: what a lower latency gives to programs that also compute.
 
 Paper E, sections 4.1 to 4.4, measured its ping-pong, HPL, HPCC and a search before and after, and concludes that
-the ping-pong's gain is the limit of what an application can get. E3, E4 and E5 measure the same programs; here are
-four kernels of NPB that talk much, beside the ping-pong, before and after in turns on all four nodes.
+the ping-pong's gain is the limit of what an application can get. E3, E4 and E5 measure the same programs. L2 runs the
+ping-pong and four kernels of NPB that talk much, with before and after alternating on all four nodes.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ PING_BYTES, PING_PASSES = 8, 10
 
 
 def plan(cluster: Cluster, *, quick: bool) -> Plan:
-    """The ping-pong and each kernel once a launch, in both states in turns."""
+    """The ping-pong and each kernel once a launch, in alternating states."""
     need_nodes(cluster, RANKS)
     launches = QUICK_LAUNCHES if quick else LAUNCHES
     both = [BEFORE, AFTER]
@@ -147,16 +147,16 @@ STUDY = Study(
     troubles=lambda record: trouble(record, TIME, enough=LEAST_PAIRS),
     differs={
         "holds": (
-            "A kernel that talks gains when each message costs less, but it also computes, so the "
-            "ping-pong's gain is the limit, as paper E concludes from other programs."
+            "A kernel that talks gains when each message costs less, but it also computes, so the ping-pong's gain"
+            " is the limit, as paper E concludes from other programs."
         ),
         "contradicted": (
-            "Four ranks that share two cores wait for a core as well as for messages, and without "
-            "moderation each packet interrupts a rank that computes, so a kernel can gain nothing."
+            "Four ranks that share two cores wait for a core as well as for messages, and without moderation each"
+            " packet interrupts a rank that computes, so a kernel may gain nothing."
         ),
         "inconclusive": (
-            "A kernel of class S runs for a fraction of a second, in which one interruption "
-            "weighs as much as the gain in question: a core for each rank would decide it."
+            "A kernel of class S runs for a fraction of a second, in which one interruption costs as much as the"
+            " gain in question: a core for each rank decides it."
         ),
     },
 )

@@ -1,4 +1,4 @@
-"""Lab 07's honesty check: a whole measuring cycle round a change that changes nothing.
+"""Lab 07's check of the method: a whole measuring cycle for a change that changes nothing.
 
 It is a Record of E7 with the variant `null`. A cycle that finds an effect of nothing would find one of anything.
 """
@@ -27,7 +27,7 @@ WIDE = 20
 
 
 def measure(cluster: Cluster, *, length: Length | None = None) -> Record:
-    """One cycle of which both states are the same, and keep the Record."""
+    """Measure one cycle in which both states are the same, and keep the Record."""
 
     def steps(session: Measurement) -> None:
         # Neither state is any different.
@@ -39,7 +39,7 @@ def measure(cluster: Cluster, *, length: Length | None = None) -> Record:
 
 
 def comparison(record: Record) -> Comparison:
-    """What the cycle in a Record comes to; LabError when there is none."""
+    """The result of the cycle in a Record; LabError when there is none."""
     for launches in knob_gains.cycles(record).values():
         for before, after in launches.values():
             if before.samples:
@@ -48,7 +48,7 @@ def comparison(record: Record) -> Comparison:
 
 
 def picture(record: Record) -> Figure:
-    """The value of each visit, in the order in which they were made, and the decision."""
+    """The value of each visit, in order of time, and the decision."""
     import pandas as pd
 
     from beowulf import figures
@@ -68,8 +68,8 @@ def picture(record: Record) -> Figure:
         HALF,
         "state",
         title=f"{found.decision}: {change:+.1f} % ({low:+.1f} to {high:+.1f}), the median of {found.ratio.n} pairs",
-        # A few visits on a busy machine take a thousand times as long, and would press the others flat.
+        # On a busy machine a few visits take a thousand times as long, and would flatten the others.
         y_log=visits[HALF].max() > WIDE * visits[HALF].min(),
-        x_title="visit, in the order in which they were made",
+        x_title="visit, in order of time",
         y_title="half round trip, undisturbed (µs)",
     )

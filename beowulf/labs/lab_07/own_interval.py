@@ -1,7 +1,7 @@
-"""Lab 07's decision: a function of the learner's that says by how much a change changes, held against ours.
+"""Lab 07's decision: the learner's function for the effect of a change and its interval, compared with ours.
 
-A Record of E7 with the variant `interval`. The function is called with the pairs of a cycle of the learner's, and with
-those of cycles that are made up, whose machine gets slower meanwhile and is disturbed now and then.
+A Record of E7 with the variant `interval`. The function is called with the pairs of the learner's own cycle, and with
+those of made-up cycles, whose machine gets slower meanwhile and is disturbed now and then.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ CASES, PAIRS = 4, 160  # that are made up, and the pairs of each
 LEAST_PAIRS = 20  # of a cycle whose interval can be compared with ours
 # In percentage points, for rounding; and of the width of our interval, because another draw gives other ends.
 NEAR, OF_WIDTH, LEAST_WIDTH = 0.02, 0.35, 0.1
-# All ranges together, by the widths of ours: one of 90 % has 0.84 times the width, one of 99 % 1.31 times.
+# All ranges together, as shares of ours: one of 90 % has 0.84 times the width, one of 99 % 1.31 times.
 WIDTHS = 0.91, 1.18
 OF_HEAT = {"step": "step_s", "exchange": "exchange_s"}
 
@@ -88,7 +88,7 @@ def _one_of(known: Collection[str], what: str) -> str:
 def measure(
     cluster: Cluster, function: Change, cycle: Record, chance: random.Random | None = None
 ) -> Record:
-    """Call `function` with the pairs of a cycle and with made up ones, print what is right, and keep the Record.
+    """Call `function` with the pairs of a cycle and with made-up ones, print the result, and keep the Record.
 
     LabError while the function is not written.
     """
@@ -102,7 +102,7 @@ def measure(
 
 
 def tried(function: Change, own: Both, chance: random.Random) -> list[Point]:
-    """A Point for each cycle: its pairs, what the function gave, and why that is not right."""
+    """A Point for each cycle: its pairs, what the function returned, and why that is wrong."""
     cases = {YOURS: own} | {
         f"{MADE_UP} {number}": made_up(chance.uniform(-40.0, 20.0), chance)
         for number in range(1, CASES + 1)
@@ -120,7 +120,7 @@ def tried(function: Change, own: Both, chance: random.Random) -> list[Point]:
 
 
 def width_fault(cycles: Sequence[Point]) -> str:
-    """Why the ranges that a function gave for all cycles are together none of 95 %; empty where they are."""
+    """Why the function's ranges for all cycles are not ranges of 95 %; empty where they are."""
     pairs, widths = 0, 0.0
     for point in cycles:
         before, after, (_, low, high) = (point.facts[each] for each in ("before", "after", "given"))
@@ -129,7 +129,7 @@ def width_fault(cycles: Sequence[Point]) -> str:
         widths += len(before) * (high - low) / max(most - least, LEAST_WIDTH)
     if WIDTHS[0] <= widths / pairs <= WIDTHS[1]:
         return ""
-    return f"its ranges have {widths / pairs:.2f} times the width of those that hold the median in 95 of 100 cases"
+    return f"its ranges are {widths / pairs:.2f} times as wide as those that hold the median in 95 of 100 cases"
 
 
 def _ours(before: Sequence[float], after: Sequence[float]) -> tuple[float, float]:
@@ -139,7 +139,7 @@ def _ours(before: Sequence[float], after: Sequence[float]) -> tuple[float, float
 
 
 def made_up(percent: float, chance: random.Random) -> Both:
-    """A cycle with that change, on a machine that becomes half as slow again, and is disturbed in one pair of eight."""
+    """A cycle with that change, on a machine whose times grow by half, disturbed in one pair of eight."""
     before, after = [], []
     for number in range(PAIRS):
         us = 6.0 * (1 + number / PAIRS / 2)
@@ -152,21 +152,21 @@ def made_up(percent: float, chance: random.Random) -> Both:
 
 
 def judged(before: Sequence[float], after: Sequence[float], given: Sequence[float]) -> str:
-    """Why a change with its interval is not that of these pairs, in words; empty where it is."""
+    """Why a change or its interval is wrong for these pairs, in words; empty where both are right."""
     percent, low, high = given
     if why := wrong_change(before, after, percent):
         return why
     if not low <= percent <= high:
-        return "the change is not between the two ends; the low end comes before the high one"
+        return "the change is not between the two ends; return the low end before the high one"
     least, most = _ours(before, after)
     room = OF_WIDTH * max(most - least, LEAST_WIDTH)
     if low < least - room or high > most + room:
         return (
-            "its range is too wide: it may be that of single pairs, or before and after are drawn separately;"
-            " asked is how far the median may be off"
+            "its range is too wide: it may be that of single pairs, or before and after were drawn separately; give"
+            " the range of the median"
         )
     if low > least + room or high < most - room:
-        return "its range is too narrow to hold the median in 95 of 100 cases"
+        return "its range is too narrow: it does not hold the median in 95 of 100 cases"
     return ""
 
 
@@ -183,10 +183,10 @@ def wrong_change(before: Sequence[float], after: Sequence[float], percent: float
             100 * (median([1 / each for each in ratios]) - 1),
             -middle,
         ),
-        "it compares the medians of both states; asked is the median of the pairs' own ratios": (
+        "it compares the medians of both states, not the ratios of the pairs: take the median of after / before": (
             100 * (median(after) / median(before) - 1),
         ),
-        "it is a mean, which a few disturbed pairs carry away": (
+        "it is a mean, which a few disturbed pairs distort: take the median": (
             100 * (mean(ratios) - 1),
             100 * (mean(after) / mean(before) - 1),
         ),
@@ -198,7 +198,7 @@ def wrong_change(before: Sequence[float], after: Sequence[float], percent: float
 
 
 def lines(record: Record) -> list[str]:
-    """What the function gives for each cycle, and what is wrong with it."""
+    """What the function returns for each cycle, and what is wrong with it."""
     said = []
     for point in record.points:
         given = point.facts["given"]
@@ -208,7 +208,7 @@ def lines(record: Record) -> list[str]:
 
 
 def _called(function: Any, before: list[float], after: list[float]) -> tuple[list[float], str]:
-    """The three numbers that a function gives; none and the reason when it gives something else."""
+    """The three numbers that a function returns; none, and the reason, when it returns something else."""
     given, why = file_functions.unaided(statistics, function, list(before), list(after))
     if why:
         return [], why
@@ -219,7 +219,7 @@ def _called(function: Any, before: list[float], after: list[float]) -> tuple[lis
     except (TypeError, ValueError):
         return [], f"it does not return numbers, but {type(given).__name__}"
     if three.shape != (3,):
-        return [], "it returns three numbers: the change, and both ends of its range"
+        return [], "it has to return three numbers: the change, and both ends of its range"
     if not np.isfinite(three).all():
         return [], "one of its numbers is not finite"
     if named:  # in any order

@@ -1,8 +1,8 @@
 """Lab 07's exercise in Python: a learner's own knob, turned both ways and measured, and kept beside the notebook.
 
-A Record of E7 with the variant `own-knob`. Whether the knob reads, sets and puts back is found out by turning it on the
-two nodes that measure; whether it matters, by a measuring cycle. What was there, and how to make it again, is written
-into the log of `beowulf tune` first: `beowulf tune revert` puts it back where this was killed.
+A Record of E7 with the variant `own-knob`. The knob is turned on the two nodes that measure, to test whether it reads,
+sets and restores; a measuring cycle shows whether it matters. The old state, and how to restore it, is first written
+into the log of `beowulf tune`, so `beowulf tune revert` restores it after a killed measurement.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ States = dict[str, str]  # by node
 
 @dataclass(frozen=True)
 class Mine:
-    """A learner's knob, looked at with care: every answer is a text, or a sentence says what is wrong."""
+    """A learner's knob, checked: every answer is a text, or an error says what is wrong."""
 
     file: str
     object: Any
@@ -63,7 +63,7 @@ class Mine:
             self.lines("back", value)
 
     def lines(self, method: str, *words: str) -> str:
-        """Lines of shell: that `look` at the state, `set` it to a value, or make a state `back`."""
+        """Lines of shell that `look` at the state, `set` a value, or bring a state `back`."""
         given, why = file_functions.result(getattr(self.object, method, None), *words)
         if not why and not isinstance(given, str):
             why = f"it gives no lines of shell, but {type(given).__name__}"
@@ -94,7 +94,7 @@ def measure(
 ) -> Record:
     """Turn the knob in `source` both ways, measure it, and keep the Record.
 
-    LabError when it is not written yet, when its lines fail, or when it is not as before at the end.
+    LabError when it is not written yet, when its lines fail, or when the old state is not restored at the end.
     """
     from beowulf.this_machine.progress import bar
 
@@ -127,9 +127,9 @@ def measure(
 
 
 def turned(cluster: Cluster, mine: Mine, found: States) -> list[Point]:
-    """A Point for each turn: from which state, to which value, what was read then, and what after `back`.
+    """A Point for each turn: the state before, the value, what was read then, and what after `back`.
 
-    `settings` are those of the kernel that follow the value on every node.
+    `settings` are the kernel's settings that follow the value on every node.
     """
     first, second = mine.values
     # From what was found to each value; and once from the one to the other, whatever was found.
@@ -176,7 +176,7 @@ def takes(point: Point) -> bool:
 
 
 def exact(point: Point) -> bool:
-    """Whether the very state of before was there again."""
+    """Whether exactly the state of before was restored."""
     return bool(point.facts["before"]) and point.facts["before"] == point.facts["again"]
 
 
@@ -198,9 +198,9 @@ def setting(record: Record, asked: str = "") -> str:
 
 
 def stays(record: Record) -> tuple[str, str]:
-    """What becomes of the knob by its cycle, KEPT or REVERTED, and the value that it has then; LabError without one.
+    """Whether the knob is KEPT or REVERTED by its cycle, and its final value; LabError without a cycle.
 
-    As in paper E's procedure, what is not faster is put back.
+    As in paper E's procedure, a change that is not faster is put back.
     """
     cycle = null_knob.comparison(record)
     found = [point for point in turns(record) if point.at["from"] == AS_FOUND]
@@ -213,7 +213,7 @@ def stays(record: Record) -> tuple[str, str]:
 
 
 def lines(points: Sequence[Point]) -> list[str]:
-    """What came of each turn."""
+    """The result of each turn."""
     said = []
     for point in points:
         before, now, again = (_alike(point.facts[name]) for name in ("before", "now", "again"))
@@ -227,7 +227,7 @@ def lines(points: Sequence[Point]) -> list[str]:
 
 
 def main(words: Sequence[str], names: Mapping[str, Any]) -> None:
-    """Turn the knob of the file that was started on the running cluster, and say what is right."""
+    """Turn the knob of the started file on the running cluster, and print what is right."""
     from beowulf.cluster import running
 
     try:
@@ -240,7 +240,7 @@ def main(words: Sequence[str], names: Mapping[str, Any]) -> None:
 
 @contextmanager
 def _as_it_was(cluster: Cluster, mine: Mine, nodes: Sequence[str]) -> Iterator[States]:
-    """What `look` prints on each node; at the end it is to print that again, or a LabError says where it does not."""
+    """What `look` prints on each node; LabError where it prints something else at the end."""
     mine.rehearse()
     its_log = log.of_cluster(cluster)
     with cluster.holding(f"`{mine.file}`"), ExitStack() as logs:
@@ -263,14 +263,14 @@ def _as_it_was(cluster: Cluster, mine: Mine, nodes: Sequence[str]) -> Iterator[S
 
 
 def _listed(mine: Mine, found: States) -> str:
-    """What will be changed where, for the owner of the machines."""
+    """What will be changed and where, for the owner of the machines."""
     lines = (line for value in mine.values for line in mine.lines("set", value).splitlines())
-    what = f"{mine.name} alternating between {' and '.join(mine.values)}, and back, as {mine.file} says"
+    what = f"{mine.name} alternating between {' and '.join(mine.values)}, then restored, by {mine.file}"
     return "\n".join([f"{', '.join(found)}: {what}", *(f"    {line}" for line in lines)])
 
 
 def _again(mine: Mine, state: str) -> str:
-    """Lines that make a state again without the learner's file: as `back` does, and where that is wrong, as `set`."""
+    """Lines that restore a state without the learner's file: those of `back`, and where that fails, those of `set`."""
     set_ = "false"
     with suppress(LabError):
         set_ = mine.lines("set", state)
@@ -296,7 +296,7 @@ def _put_back(cluster: Cluster, mine: Mine, states: States) -> None:
 
 
 def _everywhere(cluster: Cluster, scripts: Mapping[str, str], method: str) -> States:
-    """Run lines of shell on each node, all at once; what they print. LabError with what a failing one said."""
+    """Run lines of shell on all nodes at once; what they print. LabError with the message of one that fails."""
 
     def work(node: str) -> str:
         done = knob_places.work(cluster, node, scripts[node])

@@ -29,7 +29,7 @@ BEFORE, AFTER = "before_us", "after_us"
 
 
 def traced(cluster: Cluster) -> Record:
-    """Send short messages to and fro, without and with rules on the second node; or give what a Record has."""
+    """Send short messages to and fro, without and with rules on the second node; or return what a Record has."""
 
     def go(session: Measurement) -> None:
         for run, value in ((NONE, "none"), (WITH, str(RULES))):

@@ -1,7 +1,7 @@
-"""Lab 07's exercise in C: letters in two writes, which wait forty milliseconds, and a learner's, which need not.
+"""Lab 07's exercise in C: letters in two writes, which wait forty milliseconds, and the learner's, which need not.
 
-It is a Record of L1 with the variant `letters`: where the microseconds of a message go when most of them are a wait.
-The program runs twice, the second time with the receiver's acknowledgements sent at once (the knob delayed-ack).
+It is a Record of L1 with the variant `letters`: most of a message's microseconds are a wait. The program runs twice,
+the second time with a receiver that acknowledges at once (the knob delayed-ack).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ DRAGGED = {"ack_delay_ms": (0, 1, 2, 5, 10, 20, 30, 40, 50, 75, 100, 200), "nagl
 
 
 def measure(cluster: Cluster, source: Path | str = "letters.c") -> Record:
-    """Compile and run `source` in both states, save its Record.
+    """Compile and run `source` in both states, and save its Record.
 
     LabError when it does not compile, does not end, or a letter is wrong; then nothing is kept.
     """
@@ -106,7 +106,7 @@ def picture(record: Record) -> Figure:
 
 @figures.draggable(EXERCISE.own, "lab.small_writes.measure", **DRAGGED)
 def two_clocks(record: Record, ack_delay_ms: float = 200, nagle: str = "on") -> Figure:
-    """Nagle's clock and the delayed acknowledgement's, beside your letters: drag the delay, and turn Nagle off.
+    """Nagle's wait and the delayed acknowledgement's, beside your letters: drag the delay, and turn Nagle off.
 
     One way takes a quarter of a given letter with quick ACKs: head, ACK, body and answer.
     """

@@ -43,8 +43,8 @@ print(cluster.kind, *cluster.nodes)
 #
 # **Question `predict-arrival`** (0.5 points). Both ranks start together. Rank 0 begins a message of 40,000 bytes
 # with `MPI_Isend`, works for 50 ms and calls `MPI_Wait`. Rank 1 works for 25 ms, then receives. The message
-# travels 3 to 4 ms, and the eager limit is 16,384 bytes. How many milliseconds after the start does rank 1 have
-# the message?
+# travels for 3 to 4 ms, and the eager limit is 16,384 bytes. How many milliseconds after the start does rank 1
+# have the message?
 
 # %% nbgrader={"grade_id": "predict-arrival-answer", "solution": true}
 arrival_guess = None
@@ -59,10 +59,10 @@ predict(cluster, "arrival", value=arrival_guess, low=arrival_low, high=arrival_h
 
 # %% [markdown]
 # **Question `predict-gain`** (0.5 points). A step of the heat program begins to exchange its ghost rows of 160,000
-# bytes, computes all rows that do not need them, and only then waits. The exchange alone takes about 15 ms; the
-# computing alone takes between half as long and as long, depending on the processor. The library has its own eager
-# limit, 131,072 bytes. By how many per cent does the time of a step change, compared with one that first exchanges
-# and then computes? Shorter is negative: -25 means that a quarter of the time is gone.
+# bytes, computes all rows that do not need them, and only then waits. The exchange alone takes about 15 ms. The
+# computing alone takes between 7 and 15 ms, depending on the processor. The library has its own eager limit, 131,072
+# bytes. By how many per cent does the time of a step change, compared with one that first exchanges and then
+# computes? Shorter is negative: -25 means that a quarter of the time is gone.
 
 # %% nbgrader={"grade_id": "predict-gain-answer", "solution": true}
 gain_guess = None
@@ -80,9 +80,9 @@ predict(cluster, "gain", value=gain_guess, low=gain_low, high=gain_high)
 #
 # *Core, 14 minutes*
 #
-# Study D1 is the experiment of your first prediction (paper D, figure 1), with all the settings of the handout's
-# table. Rank 0 works 50 ms (100 ms without `quick=True`). Rank 1 works half as long where the work is a sleep, and a
-# quarter where it is a computation.
+# Study D1 is the experiment of your first prediction (paper D, figure 1), with all settings in the handout's table.
+# Rank 0 works for 50 ms (100 ms without `quick=True`). Rank 1 works half as long where the work is a sleep, and a
+# quarter as long where it is a computation.
 #
 # **Question `d1-record`** (0.5 points). Nothing to write: the point is for the Record.
 
@@ -91,17 +91,17 @@ d1 = study("D1", cluster, quick=True)
 picture(d1)
 
 # %% [markdown]
-# *What to look at:* a bar is one rank's time from the start to its end; the work is a sleep (`delay`). Compare the
-# two bars of a pair: does rank 1 end with its own work, or with rank 0? In which call does it wait?
+# *What to look at:* a bar is one rank's time from start to end; the work is a sleep (`delay`). Compare the two bars of
+# a pair: does rank 1 end with its own work, or with rank 0? In which call does it wait?
 
 # %% nbgrader={"grade_id": "d1-record", "grade": true, "points": 0.5, "locked": true}
 assert d1.study == "D1", "Run the cell above: it measures D1 on your cluster."
 assert d1.complete, "The measurement was cut short; run the cell above again."
 
 # %% [markdown]
-# **Question `d1-support`** (1 point). In your Record, with sleep as work: is the overlap of synchronisation
-# supported? `"supported"`: rank 1 ends soon after its own work. `"not supported"`: it ends with rank 0. (Where
-# your machine was too busy to tell, the case earns nothing: measure again.)
+# **Question `d1-support`** (1 point). In your Record, with a sleep as the work: does synchronisation overlap with
+# work? `"supported"`: rank 1 ends soon after its own work. `"not supported"`: it ends with rank 0. (A case that
+# your machine was too busy to decide earns nothing: measure again.)
 
 # %% nbgrader={"grade_id": "d1-support-answer", "solution": true}
 limit_16_kb = None  # the message has 39.06 KB in each of the three cases
@@ -120,7 +120,7 @@ lab.form(limit_16_kb_test, "choice:supported,not supported")
 
 # %% [markdown]
 # Your prediction and the paper's claims, compared with your Record. `holds`: your Record shows what is claimed.
-# `inconclusive` with a load that was too high: close what else runs, and measure again.
+# `inconclusive`, and the load was too high: close other programs, and measure again.
 
 # %%
 bars = picture(d1).table
@@ -136,7 +136,8 @@ claims(d1)
 #
 # *Core, 18 minutes*
 #
-# Write `overlapped_step(world, old, new)` in `work/heat/heat.py`, which this cell lays out:
+# Write `overlapped_step(world, old, new)` in `work/heat/heat.py`, which this cell creates, with your own functions of
+# earlier labs or with ours:
 
 # %%
 lab.heat.start(5)
@@ -171,17 +172,17 @@ def overlapped_step(world, old, new):
 # Here is room for lab.heat.check(5).
 
 # %% [markdown]
-# **Question `overlap-python`** (4 points). Three points are for a Record of a step of your own that is right and
-# computes while its rows travel, as a recording of one call shows, the fourth for one that clearly gains with the
-# longest rows. If your first version does not, section 4 leads to a second one.
+# **Question `overlap-python`** (4 points). You get three points when your own step is right and computes while its
+# rows travel; a recording of one call shows that. You get the fourth when it clearly gains with the longest rows.
+# If your first version does not, section 4 leads to a second one.
 
 # %%
 plain = lab.heat.overlap(cluster, columns=lab.own_step.COLUMNS)
 lab.own_step.medians(plain).round(2)
 
 # %% [markdown]
-# *What to look at:* medians of the slower rank. `exchange_ms` is the exchange alone, `compute_ms` the rows alone,
-# `before_ms` one after the other, `overlapped_ms` your step.
+# *What to look at:* the table has medians of the slower rank: `exchange_ms` for the exchange alone, `compute_ms` for
+# the rows alone, `before_ms` for one after the other, and `overlapped_ms` for your step.
 
 # %% nbgrader={"grade_id": "overlap-python", "grade": true, "points": 4, "locked": true}
 assert plain.study == "H5", "Run the cell above: it measures your overlapped_step."
@@ -209,7 +210,7 @@ lab.timelines.timeline(cluster, shown, "160,000 bytes")
 # %% [markdown]
 # **Question `timeline`** (1 point). On the timelines of your own run: how many milliseconds does the longest
 # wait take with rows of 64,000 bytes, and with rows of 160,000? What is the reason with 160,000: `"late sender"`,
-# `"late receiver"`, `"rendezvous"` or `"none"`? The table *The longest waits* has all waits: where it is empty, the
+# `"late receiver"`, `"rendezvous"` or `"none"`? The table *The longest waits* lists all waits: if it is empty, the
 # answer is 0.
 
 # %% nbgrader={"grade_id": "timeline-answer", "solution": true}
@@ -228,8 +229,8 @@ lab.form(long_wait_ms, "number")
 lab.form(long_reason, "choice:late sender,late receiver,rendezvous,none")
 
 # %% [markdown]
-# Now let your `overlapped_step` call `MPI.Request.Testall(requests)` after each slice of rows. Save `heat.py`,
-# check it, and measure again. Into how many slices do you cut the rows (not graded)?
+# Now call `MPI.Request.Testall(requests)` after each slice of rows. Save `heat.py`, check it, and measure again. Into
+# how many slices do you cut the rows (not graded)?
 
 # %% nbgrader={"grade_id": "who-progresses-slices", "solution": true}
 slices = None
@@ -266,8 +267,8 @@ lab.own_step.medians(*kept.values()).round(2)
 
 # %% [markdown]
 # **Question `who-progresses`** (0.5 points). While your step computes, who moves the bytes of a ghost row?
-# Answer `"kernel"` (it alone), `"library"` (it has to run as well) or `"nobody"`. The eager limit is the
-# library's own, 131,072 bytes.
+# Answer `"kernel"` (the kernel alone), `"library"` (the library has to run as well) or `"nobody"`. The eager limit is
+# the library's own, 131,072 bytes.
 
 # %% nbgrader={"grade_id": "who-progresses-answer", "solution": true}
 row_of_64000 = None  # bytes, without MPI_Test
@@ -290,7 +291,7 @@ lab.form(row_of_160000_test, "choice:kernel,library,nobody")
 # *Core, 12 minutes*
 #
 # **Question `gain-bound`** (1 point). For your version with MPI_Test and rows of 160,000 bytes, what are the
-# improvement by equation 1 and the bound, in per cent? Take the medians of the table above, and mind the sign.
+# improvement by equation 1 and the bound, in per cent? Use the medians of the table above, and watch the sign.
 # You may write the formula itself, such as `(21.4 - 27.2) / 27.2 * 100`.
 
 # %% nbgrader={"grade_id": "gain-bound-answer", "solution": true}
@@ -318,12 +319,12 @@ if lab.own_step.WITHOUT in kept:
 # **Question `gain-plot`** (2 points). Draw the improvement over the bytes of a ghost row: both versions with
 # their intervals, and the bound. `kept` has the Records of both versions, and a row has 8 bytes a column.
 #
-# - `lab.own_step.COLUMNS` are the lengths of the rows, in columns.
-# - `lab.heat.gain(record, columns)` has equation 1 pass by pass, with `.percent`, `.low` and `.high` (95 %).
-# - `lab.heat.bound_percent(record, columns)` is the bound.
+# - `lab.own_step.COLUMNS` has the lengths of the rows, in columns.
+# - `lab.heat.gain(record, columns)` computes equation 1 over all passes: `.percent`, `.low` and `.high` (95 %).
+# - `lab.heat.bound_percent(record, columns)` computes the bound.
 # - `lab.prediction_band(axes, prediction(cluster, "gain"))` draws what you sealed.
 #
-# *Looked at* are units, scales, names and your numbers, in any style.
+# The check looks at units, scales, names and your numbers, in any style.
 
 # %% nbgrader={"grade_id": "gain-plot-answer", "solution": true}
 gain_figure = None  # gain_figure, axes = plt.subplots()
@@ -355,7 +356,7 @@ lab.own_plot.keep(
 # %% [markdown]
 # *What to look at:* between which two sizes do your two lines separate? Which number of section 2 lies there?
 #
-# *Drag:* with how much work is the bound lowest, and why does more work make it worse again?
+# *Drag:* with how much work can most be gained, and why is it less with more work?
 
 # %%
 lab.hidden_message(cluster)
@@ -399,8 +400,8 @@ c_file.write_text(
 ### END SOLUTION
 
 # %% [markdown]
-# **Question `overlap-c`** (3 points). Two points are for a Record of a step of your own that is right and computes
-# while its rows travel, the third is for one that clearly gains with rows of 160,000 bytes.
+# **Question `overlap-c`** (3 points). You get two points when your own step is right and computes while its rows
+# travel, and the third when it clearly gains with rows of 160,000 bytes.
 
 # %%
 in_c = lab.heat.overlap(cluster, "C")
@@ -411,8 +412,8 @@ assert in_c.variant == "c", "Run the cell above: it measures your heat_overlap.c
 print(*lab.heat.lines(in_c), sep="\n")
 
 # %% [markdown]
-# `lab.heat.picture(in_c)` draws the four parts and what could be gained at best. `lab.heat.picture(tested)` does
-# the same for your step in Python.
+# `lab.heat.picture(in_c)` draws the four times and the bound. `lab.heat.picture(tested)` does the same for your step
+# in Python.
 
 # %%
 # Here is room for it.
@@ -430,16 +431,16 @@ d2 = study("D2", cluster, quick=True)
 picture(d2)
 
 # %% [markdown]
-# *What to look at:* all lines but four stay near zero. At a value of 1, rank 1 waits as long as rank 0 works. Where
-# does each of the four jump, and what was set for it? The stars are the paper's table 5.
+# *What to look at:* all lines but four stay near zero. At 1, rank 1 waits as long as rank 0 works. Where does each of
+# the four jump, and what was set for it? The stars are the paper's table 5.
 
 # %% nbgrader={"grade_id": "d2-record", "grade": true, "points": 0.5, "locked": true}
 assert d2.study == "D2", "Run the cell above: it sweeps the sizes on your cluster."
 assert d2.complete, "The measurement was cut short; run the cell above again."
 
 # %% [markdown]
-# **Question `eager-limit`** (1.5 points). For the limit that the next cell prints (16 KB, unless your course
-# gave you a personal code): what is the largest size in KB at which the message still leaves by itself, and the
+# **Question `eager-limit`** (1.5 points). The next cell prints a limit (16 KB, unless your course gave you a personal
+# code). With that limit, what is the largest size in KB at which the message still leaves by itself, and the
 # smallest at which it waits? (If your line does not jump exactly once, the machine was too busy: measure
 # again.)
 
@@ -473,13 +474,13 @@ claims(d2)
 #    gained nothing. Who should have moved the bytes meanwhile, and why did they not? Why was that different
 #    with 64,000 bytes? What did MPI_Test change? What keeps your gain below the bound, or takes it beyond?
 # 2. Paper D explains its jumps by the size of the socket buffer. Which of your measurements show that
-#    another cause gives the same picture on rank 1? Which one tells the two causes from each other?
+#    another cause looks the same to rank 1? Which one distinguishes the two causes?
 
 # %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 4, "solution": true}
 # ### BEGIN SOLUTION
 # **Who moves the bytes (2 points).** 160,000 bytes are above the eager limit. So posting only
 # announces the message; the data leave when the sender's library has read the other rank's answer.
-# The library runs only inside MPI calls, and the computing calls none: the answer stays unread in the
+# The library runs only inside MPI calls, and the computation calls none: the answer stays unread in the
 # socket, and the kernel cannot understand it. Both messages travel in the wait, after the work. With
 # 64,000 bytes, which are eager, the data are in the socket when Isend returns, and the kernel sends them
 # while the rank computes. One point for the rendezvous, one for progress only inside MPI calls.
@@ -491,8 +492,8 @@ claims(d2)
 # these, with the learner's own figures.
 #
 # **Two causes (1 point).** On rank 1, D1 and D2 show the same jump with an eager limit and with a send buffer
-# of a similar size. The capture of D2 tells them from each other: with the eager limit only an announcement
-# leaves before rank 0's next call, with the send buffer the first part of the data.
+# of a similar size. The capture of D2 distinguishes them: with the eager limit only an announcement leaves before
+# rank 0's next call, with the send buffer the first part of the data.
 # ### END SOLUTION
 
 # %% [markdown]
@@ -501,8 +502,7 @@ claims(d2)
 # *More, 12 minutes*
 #
 # Study D3 measures a message alone, the work alone, and both at once, as tables 7 and 8 do, at 10 KB
-# and 65 KB. `overlap.py`, beside this notebook, is the same program in Python; D3 alternates it with the C
-# program.
+# and 65 KB. It alternates the C program with the same program in Python, `overlap.py` in the notebook's folder.
 
 # %%
 d3 = study("D3", cluster, quick=True)
@@ -511,13 +511,13 @@ picture(d3)
 # %% [markdown]
 # *What to look at:* each pair of bars is one message, separate from the work and together with it. Overlap gains
 # where the lower bar is shorter. The stars are the paper's averages. Which of your bars for 65 KB do they match:
-# those of buffers that grow, or those of a small send buffer?
+# those with buffers that grow, or those with a small send buffer?
 
 # %%
 claims(d3)
 
 # %% [markdown]
-# In study D4 both ranks send and receive, with 7 KB and 70 KB (tables 9 to 12). All the work comes before the
+# In study D4 both ranks send and receive 7 KB and 70 KB (tables 9 to 12). Either all of the work comes before the
 # exchange, or three quarters of it come during the exchange.
 
 # %%
@@ -525,7 +525,7 @@ d4 = study("D4", cluster, quick=True)
 picture(d4)
 
 # %% [markdown]
-# *What to look at:* a mark left of the line at zero is a gain, unless its interval touches the line. The stars are
+# *What to look at:* a mark left of the zero line is a gain, unless its interval touches the line. The stars are
 # the paper's −26 % and −32 % at 7 KB, −4 % and −8 % at 70 KB.
 
 # %%
@@ -536,7 +536,7 @@ claims(d4)
 #
 # *More, 10 minutes*
 #
-# Study D5 is the exchange of D4 with longer work, 6 ms, at six sizes on both sides of the limits: a send buffer of
+# Study D5 is the exchange of D4 with longer work, 6 ms, at six sizes on both sides of two limits: a send buffer of
 # 24 KB, and an eager limit of 16 KB.
 
 # %%
@@ -549,8 +549,8 @@ times_d5[times_d5["size_kb"] == 70][columns]
 # The table shows the medians of the slower rank at 70 KB, in seconds: the messages alone, the work
 # alone, one after the other, and both at once.
 #
-# **Question `lost-gain`** (1 point). What does equation 1 give at 70 KB for `limit 16 KB`, where the message is
-# above the limit, and for `limit 16 KB, MPI_Test`? T_overlap is `t_both_s`.
+# **Question `lost-gain`** (1 point). What is the improvement by equation 1 at 70 KB for `limit 16 KB`, and for
+# `limit 16 KB, MPI_Test`? T_overlap is `t_both_s`.
 
 # %% nbgrader={"grade_id": "lost-gain-answer", "solution": true}
 plain_percent = None
@@ -571,7 +571,7 @@ picture(d5)
 
 # %% [markdown]
 # *What to look at:* two lines change where a message no longer fits. Which of them loses all of its gain at
-# once, and why does the other keep some? Which lines are not affected?
+# once, and why does the other keep some? Which lines do not change?
 
 # %%
 claims(d5)
@@ -582,34 +582,37 @@ claims(d5)
 # *More, 8 minutes*
 #
 # A8 measures paper A's figures 16 and 17, and A9 its figure 18, each in the ways that the handout explains. There are
-# no points here. Does what you know by now explain what the paper saw?
+# no points here. Can you explain what the paper saw?
 
 # %%
 a8 = study("A8", cluster, quick=True)
 picture(a8)
 
 # %% [markdown]
-# *What to look at:* above, you can hardly distinguish the two lines. Which of them is eager? Below, the work grows
-# from none to 128 numbers. How many nanoseconds is that, compared with a message?
+# *What to look at:* in the upper plot you can hardly distinguish the two lines. Which of them is eager? In the lower
+# plot the work grows from none to 128 numbers. How many nanoseconds is that, compared with a message?
 
 # %%
 a9 = study("A9", cluster, quick=True)
 picture(a9)
 
 # %% [markdown]
-# *What to look at:* above, from which size of message do the lines separate? In the middle the work grows. How many
-# lines can you distinguish there, and how far above the paper's 10 MB a second (80 Mbit/s, the mark below) do they end?
-# Below, from which size do the lines separate? mpptest multiplies the rate of one pair by np / 2, half of the number of
-# ranks. Which lines would lie on each other without that factor?
+# *What to look at:*
+#
+# - In the upper plot, from which size of message do the lines separate?
+# - In the middle plot the work grows. How many lines can you distinguish, and how far above the paper's 10 MB a second
+#   (80 Mbit/s, the mark in the lower plot) do they end?
+# - In the lower plot, from which size do the lines separate? mpptest multiplies the rate of one pair by np / 2, half of
+#   the number of ranks. Which lines would coincide without that factor?
 
 # %% [markdown]
 # ## 12 An exchange of your own
 #
 # *More, 20 minutes*
 #
-# Write `overlapped` in `exchange.c`, which lies beside this notebook. It does the same as `one_after_the_other`,
-# in at least 15 % less time. Run it in a terminal, `beowulf run -n 2 exchange.c`, until it is right and fast. This
-# cell compiles it and measures it in two launches:
+# Write `overlapped` in `exchange.c`, in the notebook's folder. It does the same as `one_after_the_other`, in at least
+# 15 % less time. Run it in a terminal, `beowulf run -n 2 exchange.c`, until it is right and fast. This cell compiles
+# it and measures it in two launches:
 
 # %%
 mine = lab.exchange.measure(cluster, "exchange.c")
@@ -617,8 +620,8 @@ mine = lab.exchange.measure(cluster, "exchange.c")
 
 # %% [markdown]
 # **Question `exchange`** (3 points). You get all of them when the whole interval of the improvement is at -15 % or
-# less, and half when your exchange is certainly shorter. (At 100 Mbit/s, 17 ms of messages can be hidden behind 20 ms
-# of work: 17 of 37 ms are 46 %. On other links the ratio of work to messages is the same.)
+# less, and half when your exchange is certainly shorter. (At 100 Mbit/s, 20 ms of work can hide 17 ms of messages:
+# 17 of 37 ms are 46 %. On other links the ratio is the same.)
 
 # %% nbgrader={"grade_id": "exchange", "grade": true, "points": 3, "locked": true}
 assert mine.variant == "exchange", "Run the cell above: it measures your exchange.c."
@@ -631,9 +634,9 @@ print(lab.exchange.gain(mine).says)
 #
 # The handout lists what the paper found, and where its own figures contradict each other.
 #
-# **Question `table-minima`** (1 point). Tables 9 to 12 give equation 1 for the averages. What does it give, in per
-# cent, for the **minima** of the table whose number the next cell prints (9, unless your course gave you a
-# personal code)? Section 13 of the handout has all four minima, without and with overlap.
+# **Question `table-minima`** (1 point). Tables 9 to 12 give equation 1 for the averages. The next cell prints the
+# number of a table (9, unless your course gave you a personal code). What does equation 1 give, in per cent, for the
+# **minima** of that table? They are in section 13 of the handout.
 
 # %%
 print(f"table {lab.by_lot.table_number()}")

@@ -18,7 +18,7 @@
 #
 # - Cells that *measure* save a **Record** in the folder `records/` beside this notebook. `quick=True` takes
 #   fewer samples; leave it out when you have the time.
-# - Your answer goes where you see `None`, your function or your plot where you see `# YOUR ANSWER HERE`.
+# - Your answer goes where you see `None`; your function or your plot goes where you see `# YOUR ANSWER HERE`.
 # - Each cell puts back the knobs that it turns. `check("07")` says what is still open.
 
 # %%
@@ -59,8 +59,7 @@ predict(cluster, "byte", value=byte_guess, low=byte_low, high=byte_high)
 #
 # *Core, 6 minutes*
 #
-# In the handout you follow a byte from one program to the other. In a terminal, `beowulf tune` lists the knobs of
-# your nodes.
+# Follow a byte from one program to the other in the handout. In a terminal, `beowulf tune` lists your nodes' knobs.
 
 # %% [markdown]
 # ## 3 A latency budget
@@ -85,15 +84,15 @@ ways
 # `call` is one system call. All others are half a round trip of one byte, with the ends of their 95 % intervals.
 #
 # **Question `budget`** (2 points). A message needs two system calls, one that sends and one that receives.
-# How many microseconds of the way of one byte are
+# How many microseconds does one byte need for
 #
-# 1. TCP/IP within a node, beyond its system calls,
-# 2. cable and cards, beyond one node alone,
+# 1. TCP/IP within a node, in addition to its system calls,
+# 2. cable and cards, in addition to what one node alone takes,
 # 3. waking a receiver that sleeps, on the other node,
-# 4. MPI, beyond plain TCP?
+# 4. MPI, in addition to plain TCP?
 #
-# Each is the difference of two lines of the table. For (3) one of them is the way that waits; for the others, take
-# ways that poll. You may write the formula itself, such as `8.1 - 2 * 0.25`.
+# Each is the difference of two lines of the table. Use polling ways, except for (3). You may write the formula
+# itself, such as `8.1 - 2 * 0.25`.
 
 # %% nbgrader={"grade_id": "budget-answer", "solution": true}
 stack_us = None
@@ -115,7 +114,7 @@ lab.form(wake_up_us, "number")
 lab.form(mpi_us, "number")
 
 # %% [markdown]
-# Your prediction, and the budget as a picture. A step whose 95 % interval includes zero is *not distinguishable
+# Your prediction, and the budget as a figure. A step whose 95 % interval includes zero is *not distinguishable
 # from zero*, and is not drawn.
 
 # %%
@@ -136,14 +135,14 @@ claims(l1)
 #
 # *Core, 7 minutes*
 #
-# This cell changes one node, drawn by chance, asks all of them at once, and puts it back.
+# This cell changes one node, drawn by chance, asks all nodes at once, and restores the one that it changed.
 
 # %%
 asked = lab.differing_node.measure(cluster)
 lab.differing_node.table(asked)
 
 # %% [markdown]
-# **Question `unlike`** (1 point). Which node gives a different answer, and to which question (by its name in the
+# **Question `unlike`** (1 point). Which node gives a different answer, and to which question (its name in the
 # first column)?
 
 # %% nbgrader={"grade_id": "unlike-answer", "solution": true}
@@ -174,13 +173,13 @@ print(
 
 # %% [markdown]
 # **Question `own-interval`** (3 points: one for changes that are right, two for the ranges). Write
-# `change_percent(before, after)`, in which `before[i]` and `after[i]` are a pair. It gives back three numbers, in per
+# `change_percent(before, after)`, in which `before[i]` and `after[i]` are a pair. It returns three numbers, in per
 # cent; shorter is negative:
 #
-# 1. the change of the middle pair: the median of all after / before
-# 2. and 3. the low and the high end of the range in which this median lies with 95 % certainty
+# 1. the change: the median of after / before of all pairs, less 1
+# 2. and 3. the low and the high end of the range in which it lies with 95 % certainty
 #
-# A dict, and any library but ours, will do.
+# It may return a dict, and use any library but ours.
 
 
 # %% nbgrader={"grade_id": "own-interval-answer", "solution": true}
@@ -201,13 +200,13 @@ interval = lab.own_interval.measure(cluster, change_percent, nothing)
 assert interval.variant == "interval", "Run the cell above: it tries your function."
 
 # %% [markdown]
-# The cycle of nothing as a picture, with the decision of the package in its title:
+# The cycle of nothing as a figure, with the package's decision in its title:
 
 # %%
 lab.null_knob.picture(nothing)
 
 # %% [markdown]
-# *What to look at:* do the two lines separate, or do they wander together? If the title says `faster` or `slower`, find
+# *What to look at:* do the two lines separate, or do they drift together? If the title says `faster` or `slower`, find
 # out what else runs, and measure again.
 
 # %% [markdown]
@@ -215,12 +214,12 @@ lab.null_knob.picture(nothing)
 #
 # *Core, 16 minutes*
 #
-# Study E6 puts in moderation of 50 µs and a firewall of 100 rules. Then it takes away the one, the other, both, and
-# the firewall once more when the moderation is gone. The first three alternate with the full state, the last one with
-# the firewall alone.
+# Study E6 adds moderation of 50 µs and a firewall of 100 rules. Then it removes moderation, the firewall, both, and
+# the firewall once more without moderation. The first three each alternate with the full state, the last one with the
+# firewall alone.
 #
-# **Question `predict-together`** (0.5 points). By how many per cent does half a round trip change when all
-# is taken away? Shorter is negative. (Paper E has −54 %. Without root's rights only the firewall is taken away.)
+# **Question `predict-together`** (0.5 points). By how many per cent does half a round trip change when both
+# are removed? Shorter is negative. (Paper E has −54 %. Without root's rights only the firewall is removed.)
 
 # %% nbgrader={"grade_id": "predict-together-answer", "solution": true}
 together_guess = None
@@ -245,9 +244,9 @@ assert e6.complete, "The measurement was cut short; run the cell above again."
 
 # %% [markdown]
 # **Question `each-knob`** (2 points). By how many per cent does half a round trip change when each of these
-# is taken away? Call your own function, such as `change_percent(*lab.own_interval.pairs(e6, "firewall"))`. The
-# other names are `"moderation"`, `"all together"` and `"firewall after the others"`. Type your numbers. (Where you
-# cannot turn the moderation, three of the four are `"not observable"`.)
+# is removed? Call your own function, such as `change_percent(*lab.own_interval.pairs(e6, "firewall"))`. The
+# other names are `"moderation"`, `"all together"` and `"firewall after the others"`. Type your numbers. (If you
+# cannot turn moderation, three of the four are `"not observable"`.)
 
 # %%
 # Here is room for your calls.
@@ -276,8 +275,8 @@ lab.form(firewall_later_percent, "number or not observable")
 
 # %% [markdown]
 # Your prediction, and paper E's table 3 with your numbers. `low` and `high` are from our function, which also draws
-# whole launches, and widens the range on a busy machine: yours may differ. Mean and deviation (how far single times
-# typically lie from their mean) are of all samples. They need not fit the change of the pairs, which decides.
+# whole launches and widens the range on a busy machine: yours may differ. Mean and deviation (how far single times
+# typically are from their mean) are of all samples. They may contradict the change of the pairs, which decides.
 
 # %%
 table_3 = lab.knob_gains.table(lab.knob_gains.gains(e6)).set_index("knob")
@@ -291,11 +290,12 @@ table_3[[*columns, "change_percent", "low", "high", "decision", "means"]].round(
 # is larger?
 #
 # **Question `quantile-plot`** (3 points). Draw how the half round trips of one comparison are distributed: along x a
-# share in per cent, along y the time within which this share of the messages has arrived. Draw one line before and
-# one after, at nine or more whole per cents, the last ones too. `lab.own_interval.samples(e6, "all together")` gives
-# all times before and all after, in microseconds (without root's rights, take `"firewall"`).
+# share in per cent, along y the time within which this share of the messages has arrived. Draw one line for before
+# and one for after, each at nine or more whole percentages, and include the last ones.
+# `lab.own_interval.samples(e6, "all together")` returns all times before and all after, in microseconds (without
+# root's rights, take `"firewall"`).
 #
-# *Looked at* are units, scales, names and your numbers, in any style.
+# The check looks at units, scales, names and your numbers, in any style.
 
 # %% nbgrader={"grade_id": "quantile-plot-answer", "solution": true}
 quantile_figure = None  # quantile_figure, axes = plt.subplots()
@@ -318,7 +318,8 @@ lab.own_plot.keep(
 )
 
 # %% [markdown]
-# *What to look at:* which of your two lines ends steeper? Where are they closer to each other than at their medians?
+# *What to look at:* which of your two lines is steeper at its end? Where are they closer to each other than at their
+# medians?
 #
 # What the paper says, and what your Record says about it:
 
@@ -333,7 +334,7 @@ lab.papers.table("E-knobs")
 #
 # *Core, 12 minutes*
 #
-# Write the class in `knob.py`, which lies beside this notebook, for this setting of the kernel:
+# Write the class in `knob.py`, in the notebook's folder, for this setting of the kernel:
 
 # %%
 print(lab.by_lot.setting())
@@ -344,18 +345,18 @@ turns = lab.own_knob.turns(mine)
 print(*lab.own_knob.lines(turns), f"found: {turns[0].facts['before']}", sep="\n")
 
 # %% [markdown]
-# **Question `own-knob`** (4 points). One when both values take effect; one when the exact state of before comes back,
-# whichever it was. One for a whole cycle, whatever it decides; one for the setting that is yours. In the cycle,
-# *before* is the value that was there, *after* your other one.
+# **Question `own-knob`** (4 points). You get one point when both values take effect, and one when the exact state
+# comes back, whatever it was. You get one for a whole cycle, whatever it decides, and one for the setting that is
+# yours. In the cycle, *before* is the value that was there, *after* your other one.
 
 # %% nbgrader={"grade_id": "own-knob", "grade": true, "points": 4, "locked": true}
 assert mine.variant == "own-knob", "Run the cell above: it turns and measures your knob."
 
 # %% [markdown]
-# **Question `kept-line`** (2 points). `lab.own_interval.pairs(mine)` are the pairs of your knob's cycle. By your
-# `change_percent` of them and the table of decisions in section 5 of the handout, is the knob `"kept"` or
-# `"reverted"`? Which line of a file in `/etc/sysctl.d/` sets at boot the value that it has in the end (if reverted,
-# the one found before)?
+# **Question `kept-line`** (2 points). `lab.own_interval.pairs(mine)` returns the pairs of your knob's cycle. Compute
+# their `change_percent`, and decide by the table in section 5 of the handout: is the knob `"kept"` or `"reverted"`?
+# Write the line of a file in `/etc/sysctl.d/` that sets the final value at boot (after a revert, the value that was
+# found).
 
 # %%
 # Here is room for your call.
@@ -388,7 +389,7 @@ lab.heat.start(7)
 
 # %% [markdown]
 # **Question `predict-plate`** (0.5 points). By how many per cent does the time of a step change? Longer is
-# positive. Work it out from the handout's three parts before you seal it. The first number is here:
+# positive. Compute it from the handout's three parts before you seal it. The first number is here:
 
 # %%
 alone = "firewall after the others" if whole == "all together" else "firewall"
@@ -412,7 +413,7 @@ predict(cluster, "plate", value=plate_guess, low=plate_low, high=plate_high)
 plate = lab.heat.tuned(cluster, "firewall", "1000", columns=lab.by_lot.columns())
 
 # %% [markdown]
-# **Question `plate`** (2 points). By how many per cent do the times of a step, and of an exchange of its border rows
+# **Question `plate`** (2 points). By how many per cent do the times of a step, and of the exchange of border rows
 # alone, change with 1000 rules? Use your `change_percent` with `lab.own_interval.pairs(plate, "step")`, and with
 # `lab.own_interval.pairs(plate, "exchange")`.
 
@@ -449,13 +450,12 @@ lab.heat.picture(plate)
 # **Question `explain`** (4 points, read by a person). In five to eight sentences of your own, with your own
 # figures:
 #
-# 1. Why do the gains of the knobs not add up, although each of them takes its own microseconds away? Use your
+# 1. Why do the gains of the knobs not add up, although each of them removes its own microseconds? Use your
 #    figures of section 6, once in per cent and once in microseconds. (Without root's rights: what would you
-#    expect if a moderation of 50 µs were there, and why?)
+#    expect with moderation of 50 µs, and why?)
 # 2. What did 1000 rules do to a message, to an exchange and to a step of your plate? Why do the three
 #    percentages differ? Paper E concludes that the ping-pong's gain is the limit of what an application can
-#    get, and has HPL gain 56 % where the ping-pong gained 54 %. What would you have to measure, and how, to
-#    believe that?
+#    get. But its HPL gains 56 %, and its ping-pong 54 %. What would you have to measure, and how, to believe that?
 
 # %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 4, "solution": true}
 # ### BEGIN SOLUTION
@@ -469,10 +469,10 @@ lab.heat.picture(plate)
 # **What a knob is worth (2 points).** Only the time of messages changes; the rows are computed as before. So a step
 # changes by less than its exchange, by the exchange's share of it. An exchange differs from a ping-pong: its messages
 # travel at the same time, and ranks that share cores take the time of the rules from each other. 56 % above 54 %
-# contradicts that, unless something else was changed too (a firewall and a service that no longer take time from the
-# ranks), or the figures scatter: the paper does not say how often it ran HPL. To believe it takes several alternating
-# runs before and after, with an interval, and the ping-pong beside them in the same state. One point for the share, one
-# for how to measure it.
+# contradicts that, unless something else was changed, too, such as a service that no longer takes time from the
+# ranks. Or the figures scatter: the paper does not say how often it ran HPL. To believe it, one needs several
+# alternating runs before and after, with an interval, and the ping-pong beside them in the same state. One point for
+# the share, one for how to measure it.
 # ### END SOLUTION
 
 # %% [markdown]
@@ -480,10 +480,10 @@ lab.heat.picture(plate)
 #
 # *More, 15 minutes*
 #
-# `letters.c`, beside this notebook, sends a letter of some hundred bytes in two pieces, head and body, and waits for
-# the answer. Find out why that takes 40 *milli*seconds, and write `mine` so that a letter takes at most a tenth of
+# `letters.c`, in the notebook's folder, sends a letter of some hundred bytes in two pieces, head and body, and waits
+# for the answer. Find out why that takes 40 *milli*seconds, and write `mine` so that a letter takes at most a tenth of
 # that. Run it in a terminal, `beowulf run -n 2 letters.c`, until it is right. This cell compiles it and runs it twice,
-# the second time with the knob `delayed-ack` turned to `quick`:
+# the second time with the knob `delayed-ack` set to `quick`:
 
 # %%
 posted = lab.small_writes.measure(cluster, "letters.c")
@@ -493,16 +493,17 @@ lab.small_writes.picture(posted)
 # *What to look at:* `apart` is the given program. Below it is the same program, with a receiver that acknowledges
 # every segment at once. What does that say about the wait of the first one?
 #
-# **Question `letters`** (3 points). You get them when your letters arrive whole, and take at most a tenth of the time
-# of the given ones.
+# **Question `letters`** (3 points). You get the points when your letters arrive whole, and take at most a tenth of the
+# time of the given ones.
 
 # %% nbgrader={"grade_id": "letters", "grade": true, "points": 3, "locked": true}
-print(f"{lab.small_writes.times(posted).median:.3g} times as long as the given ones")
+print(f"{1 / lab.small_writes.times(posted).median:,.1f} times as fast as the given ones")
 
 # %% [markdown]
-# MPICH sets `TCP_NODELAY` on all of its connections. That is why you never met the forty milliseconds before.
+# MPICH sets `TCP_NODELAY` on all of its connections. That is why you have never seen the forty milliseconds before.
 #
-# *Drag:* with which delay does the computed letter take as long as your `apart`, and which clock is gone in yours?
+# *Drag:* with which delay does the computed letter take as long as your `apart`? Which of the two waits is gone in
+# yours?
 
 # %%
 lab.two_clocks(cluster)
@@ -512,8 +513,8 @@ lab.two_clocks(cluster)
 #
 # *More, 13 minutes*
 #
-# Study E7 follows the paper's figure 6 on all four nodes, and at the end measures all that it kept. It does not know
-# what was put in; it only asks.
+# Study E7 follows the paper's figure 6 on all four nodes, and at the end measures all changes that it kept, together.
+# It does not know what was changed before; it only asks.
 #
 # **Question `e7-record`** (0.5 points). Nothing to write: the point is for the Record.
 
@@ -526,8 +527,8 @@ assert e7.variant == "", "This is the Record of an exercise; run the cell above 
 assert e7.complete, "The measurement was cut short; run the cell above again."
 
 # %% [markdown]
-# **Question `fates`** (0.5 points). What became of each change, `"kept"` or `"reverted"`?
-# `lab.own_interval.pairs(e7, "moderation")` and `lab.own_interval.pairs(e7, "firewall")` are the pairs of both.
+# **Question `fates`** (0.5 points). Was each change `"kept"` or `"reverted"`?
+# `lab.own_interval.pairs(e7, "moderation")` and `lab.own_interval.pairs(e7, "firewall")` return the pairs.
 
 # %%
 # Here is room for your calls.
@@ -560,15 +561,15 @@ lab.timelines.timeline(cluster, rules, "1000 rules")
 
 # %% [markdown]
 # Zoom in until you see one message there and one back: the call that sends it, its packet on the wire (captured at
-# the switch), and the end of its receive. In the table, `before_us` is the time from the call to the wire, `after_us`
-# that from the wire to the end of the receive. Both are medians of all messages.
+# the switch), and the end of its receive. In the table, `before_us` is the time from the call to the wire, and
+# `after_us` the time from the wire to the end of the receive. Both are medians of all messages.
 
 # %%
 lab.rules_way.ways(rules).round(2)
 
 # %% [markdown]
-# **Question `timeline`** (1 point). Do the rules add time `"before"` or `"after"` the wire? To messages to which rank?
-# How many microseconds do they add?
+# **Question `timeline`** (1 point). Do the rules add time `"before"` or `"after"` the wire? To the messages to which
+# rank? How many microseconds do they add?
 
 # %% nbgrader={"grade_id": "timeline-answer", "solution": true}
 rules_part = None
@@ -591,8 +592,8 @@ lab.form(rules_us, "number")
 #
 # *More, 10 minutes*
 #
-# Study L2 runs the ping-pong and four kernels of NPB, alternating with and without the state of section 6 on all
-# four nodes.
+# Study L2 runs the ping-pong and four kernels of NPB on all four nodes, alternating with and without the state of
+# section 6.
 #
 # **Question `l2-record`** (0.5 points). Nothing to write: the point is for the Record.
 
@@ -637,9 +638,9 @@ claims(l2)
 #
 # *More, 5 minutes*
 #
-# Two of the paper's four knobs got no number. The claims of section 6 say why, and where they can be seen. Here is what
-# is known about them. Which one needs interrupts, which a cable between namespaces does not raise? And since which
-# version of Linux does the other one do nothing at all?
+# Two of the paper's four knobs got no number. The claims of section 6 say why, and where they can be measured. Which of
+# them needs interrupts, which a cable between namespaces does not raise? And since which version of Linux does the
+# other one do nothing at all?
 
 # %%
 for name in ("irqbalance", "tcp-low-latency"):
@@ -651,17 +652,17 @@ for name in ("irqbalance", "tcp-low-latency"):
 #
 # *More, 7 minutes*
 #
-# The paper's applications, before and after its tuning. HPL, HPCC and the search (mpiBLAST) are lab 03's; in
-# a terminal, `beowulf tune compare search` measures the search on your cluster.
+# The paper's applications, before and after its tuning. HPL, HPCC and the search (mpiBLAST) are in lab 03. In a
+# terminal, `beowulf tune compare search` measures the search on your cluster.
 
 # %%
 lab.papers.table("E-applications")
 
 # %% [markdown]
 # **Question `waiting-share`** (0.5 points). The ping-pong beside the applications took 42 % less time. Suppose that
-# only the time of messages became shorter, all of it by 42 %. Which share of the time of the application that the next
-# cell names, in per cent, was the wait for messages before the tuning? (`mpiBLAST` is the search; it is yours unless
-# your course gave you a personal code.)
+# only the time of messages became shorter, all of it by 42 %. The next cell names an application (`mpiBLAST`, the
+# search, unless your course gave you a personal code). In which share of its time, in per cent, did it wait for
+# messages before the tuning?
 
 # %%
 print(lab.by_lot.workload())
