@@ -270,7 +270,7 @@ STILLS: dict[str, tuple[float, float, float]] = {
     "message": (1067.2, 1112.0, 2.85),
     "rules": (2.3, 2.45, 3.0),
     "barrier": (8.2, 9.0, 3.2),
-    "plate": (0.0, 58.0, 3.2),
+    "plate": (0.0, 58.0, 3.3),
 }
 
 
