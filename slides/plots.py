@@ -225,7 +225,7 @@ def _calibration() -> Drawing:
 def _tokens() -> Drawing:
     """What eight pairs carry on one network and on two, of study C1, but what the learners predict."""
     found = _samples("C1", SLOW_FULL, "token_s", demand=8, networks=...)
-    drawing, axes = _paper(2.6, "size of a token", "MB/s, all pairs")
+    drawing, axes = _paper(3.0, "size of a token", "MB/s, all pairs")
     del found[PREDICTED[:1]][PREDICTED[1]]
     _rates(axes, {"one network": found[(1,)], "two networks": found[(2,)]})
     axes.axvline(FRAME_BYTES, color="#404040", linestyle=":", marker="")
@@ -243,7 +243,7 @@ def _tokens() -> Drawing:
 def _tokens_of_1995() -> Drawing:
     """What eight pairs and one carry on the one cable of the simulated machine, beside what paper C says of eight."""
     found = _samples("S8", SIMULATED, "token_s", cables=1, demand=...)
-    drawing, axes = _paper(2.6, "size of a token", "MB/s, all pairs")
+    drawing, axes = _paper(3.0, "size of a token", "MB/s, all pairs")
     _rates(axes, {"8 pairs": found[(8,)], "1 pair": found[(1,)]})
     axes.axhline(CABLE_MB_PER_S, color="#404040", linestyle=":", marker="")
     axes.text(PAPERS_SIZES[1], CABLE_MB_PER_S, "the cable: 1.25", ha="right", va="bottom")
@@ -269,8 +269,8 @@ STILLS: dict[str, tuple[float, float, float]] = {
     "overlap": (0.0, 87.0, 2.6),
     "message": (1067.2, 1112.0, 2.85),
     "rules": (2.3, 2.45, 3.0),
-    "barrier": (8.2, 9.0, 2.8),
-    "plate": (0.0, 58.0, 2.8),
+    "barrier": (8.2, 9.0, 3.2),
+    "plate": (0.0, 58.0, 3.3),
 }
 
 

@@ -1,11 +1,11 @@
 """C1, tokens on two Ethernets: what do size, demand and a second network do to the bytes a second?
 
-Paper C, figure 1: pairs of nodes send a token to and fro, of 4 bytes to 8 KB, one to eight pairs at a time, on one
-network of 10 Mbit/s and on two, whose frames leave by the two in turn. In the paper all pairs share one cable, which
-carries one frame at a time; here all pairs are between the same two nodes, whose cables carry a frame each way at a
-time, so that the highest rate is twice the cable's. The program takes the networks in turn itself, piece by piece,
-and begins each token with the first one; the paper's kernel went on with the next frame of whatever token, which C2
-tries. On the simulated machine of 1995 each pair has two nodes of its own, all on one cable.
+Paper C, figure 1: one to eight pairs of nodes send tokens of 4 bytes to 8 KB to and fro, on one network of 10 Mbit/s
+and on two, between which frames alternate. In the paper all pairs share one cable, which carries one frame at a time.
+Here all pairs are between the same two nodes. Their cables carry a frame each way at a time, so the highest rate is
+twice the cable's. Our program alternates by itself, piece by piece, and begins each token with the first network. The
+paper's kernel alternated all frames, as C2 does. On the simulated machine of 1995 each pair has two nodes of its own,
+all on one cable.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ PLACES_PUT_IN = {(1, 1, LARGEST), (2, MOST_DEMAND, LARGEST)}
 
 
 def saturates(networks: int, at: int) -> Claim:
-    """Level from a token on, and not before: a rate that grows evenly, however slowly, fails one of both."""
+    """The rate is level from a token on, and not before: a rate that grows evenly fails one of the two conditions."""
     here, before = rate(networks, MOST_DEMAND, at), rate(networks, MOST_DEMAND, at // FOURTH)
     level = [rate(networks, MOST_DEMAND, size) / here < GROWN for size in SIZES if size > at]
     says = (
@@ -76,7 +76,7 @@ def one_of(which: Callable[[Iterable[float]], float], says: str, each: list[Quan
 
 
 def spread(networks: int, sizes: Iterable[int]) -> Quantity:
-    """How far apart the rates of demands of two and more are, with the token with which they are furthest."""
+    """How far apart the rates of two and more pairs are, with the token for which they are furthest apart."""
     of = [Quantity("", partial(Tokens.spread, networks=networks, size=s), TIMES) for s in sizes]
     says = "most over least of 2 pairs and more, with the token with which they are furthest apart"
     return one_of(max, f"{networks} network{'s' * (networks > 1)}, {says}", of)

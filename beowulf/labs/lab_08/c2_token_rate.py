@@ -1,9 +1,9 @@
 """C2, tokens a second: flat for small tokens, then falling, and an oddity at a demand of two.
 
-Paper C, figure 2, from the same program as figure 1: below some size a token's time is that of sending anything at
-all. What the paper calls odd, that two pairs gain little from a second network below 256 bytes, needs a kernel that
-takes the networks in turn, frame by frame. So tokens of one frame are also measured while the kernels of both nodes do
-so (the knob `striping`): the program by itself would send each of them by the first network.
+Paper C, figure 2, from the same program as figure 1: below some size every token takes as long as an empty one. The
+paper calls it odd that two pairs gain little from a second network below 256 bytes. That is odd with a kernel that
+alternates between the networks, frame by frame. So tokens of one frame are also measured with such kernels (the knob
+`striping`); the program by itself would send each of them over the first network.
 """
 
 from __future__ import annotations
@@ -52,14 +52,14 @@ def falls(to: int, size: int, demand: int) -> Quantity:
 
 
 def gain(demand: int, size: int) -> Quantity:
-    """What the kernel's turns carry over one network."""
+    """How many times as much an alternating kernel carries as one network."""
     pairs = f"{demand} pair{'s' * (demand > 1)}"
     says = f"two networks over one, {pairs}, {size:,} bytes"
     return Quantity(says, lambda facts: facts.striped_gain(demand, size), TIMES)
 
 
 def in_turn(*judges: Judge) -> Judge:
-    """The judge of what the kernel sends by two networks in turn; open where it cannot."""
+    """The judge for a kernel that alternates between two networks; undecided where it cannot."""
 
     def judge(facts: Tokens) -> Judgement:
         return undecided(facts.absent) if facts.absent else all_hold(*judges)(facts)
@@ -119,7 +119,7 @@ OF_STRIPING = [
 
 
 def judged(record: Record) -> list[Claim]:
-    """The claims; simulated nodes have no kernel that takes networks in turn."""
+    """The claims; simulated nodes have no kernel that alternates between networks."""
     return CLAIMS if record.cluster.get("kind") == SIMULATED else CLAIMS + OF_STRIPING
 
 

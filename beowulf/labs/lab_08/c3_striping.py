@@ -1,9 +1,9 @@
 """C3, channel striping: what do the ways to use two networks do to one stream of bytes?
 
-Paper C's kernel sends the packets of a node by its two networks in turn, blindly, and carries 1.7 times as much as by
-one. Here a stream from node00 to node01 goes over one network; over two connections whose pieces the program sends in
-turn; over one connection whose packets the kernel sends in turn (the knob `striping`, or the bonding driver where there
-is one); and over one connection of multipath TCP. Each way is measured alone and beside another node's stream, which
+Paper C's kernel sends the packets of a node over its two networks in turn, blindly, and carries 1.7 times as much as
+over one. Here a stream from node00 to node01 goes over one network, or over two in several ways. The program sends
+pieces in turn on two connections; the kernel sends packets in turn on one (the knob `striping`, or the bonding driver
+where there is one); or multipath TCP has two paths. Each way is measured alone and beside another node's stream, which
 keeps the second network busy. A capture at the receiver's cards shows the order in which packets arrive.
 """
 
@@ -99,7 +99,7 @@ def plan(cluster: Cluster, *, quick: bool) -> Plan:
 
 
 def missing(cluster: Cluster) -> dict[str, str]:
-    """The ways that these nodes cannot go, and why."""
+    """The ways that these nodes do not support, and why."""
     two = cluster.nodes[:2]
     knobs = {name: ALL[name] for way in WAYS.values() for name in way.sender}
     readings = knob_places.read(cluster, knobs.values(), two)
@@ -114,7 +114,7 @@ def missing(cluster: Cluster) -> dict[str, str]:
 def one_launch(
     measurement: Measurement, way: str, amount: Amount, *, beside: bool, launch: int
 ) -> None:
-    """Some streams under a capture at the receiver; what it shows of each becomes a Point, and the file goes."""
+    """Launch some streams under a capture at the receiver; keep what it shows as a Point, and delete the file."""
     cluster, (_, passes, kb) = measurement.cluster, amount
     sender, receiver, *others = cluster.nodes
     hosts = [sender, receiver, others[0], receiver] if beside else [sender, receiver]
@@ -185,14 +185,14 @@ def pulled(cluster: Cluster, nodes: Iterable[str]) -> str:
 def arrivals(
     file: Path, senders: Sequence[str], receivers: Sequence[str], size_bytes: int
 ) -> list[dict[str, Any]]:
-    """What a capture at the receiver shows of each stream: they follow each other, each to a port of its own."""
+    """What a capture at the receiver shows of each stream. Streams follow one another, each to a port of its own."""
     talks = conversations(file)
     mine = talks[talks["a"].isin(senders) & talks["b"].isin(receivers)]
     packets = read(file)
     found = []
     for port, paths_of in mine.groupby("b_port"):
         if paths_of["a_payload_bytes"].sum() < size_bytes:
-            continue  # MPI's own connections, and ssh's
+            continue  # connections of MPI and of ssh
         there = packets[packets["dst"].isin(receivers) & (packets["dst_port"] == port)]
         back = packets[packets["src"].isin(receivers) & (packets["src_port"] == port)]
         there = there[there["payload_bytes"] > 0]
@@ -319,7 +319,7 @@ def arriving(how: str, share: str, way: str) -> Quantity:
 
 
 def where_it_went(way: str, judge: Judge) -> Judge:
-    """The judge of a way; open where the nodes cannot go it."""
+    """The judge for a way; undecided where the nodes do not support it."""
 
     def judged(facts: Streams) -> Judgement:
         why = facts.absent(way)
@@ -329,7 +329,7 @@ def where_it_went(way: str, judge: Judge) -> Judge:
 
 
 def gains(name: str, way: str, says: str) -> Claim:
-    """That a way with two networks carries as many times as much as one as in the paper."""
+    """Whether a way gains as much from a second network as the paper's."""
     gain = Quantity(f"{way} over one network", lambda facts: facts.gain(way), TIMES)
     judge = where_it_went(way, gain.within(*GAINS))
     return Claim(name, says, judge, troubles=partial(trouble, quantity=STREAM))

@@ -47,7 +47,7 @@ STEPS, SIDE, NARROW = 20, 30, 10  # of a run for speed; zones of a tile, and of 
 ZONES = (ACROSS * SIDE) ** 2
 CONSERVED = ("mass", "momentum_x", "momentum_y", "energy")
 ROUNDING = 1e-13
-# The error of Sod's tube falls with order 1, because a jump stays as many zones wide; that of smooth gas with more.
+# The error of Sod's tube falls with order 1, because a jump stays equally many zones wide; in smooth gas with more.
 SHOCK, RAMP, WAVE = "sod-x", "ramp", "smooth"
 SHOCK_ORDER, SMOOTH_ORDER = (0.6, 1.3), 2.5
 TUBES, QUICK_TUBES = (100, 200, 400), (100, 200)
@@ -57,7 +57,7 @@ FULL, QUICK = (3, 12), (2, 6)  # launches and passes of a run for speed
 
 
 def plan(cluster: Cluster, *, quick: bool) -> Plan:
-    """Runs that are verified, on one node; then runs for speed, on as many as have a core each."""
+    """Verify the gas on one node; then measure its speed on as many nodes as have a core each."""
     (launches, passes), tubes = (QUICK, QUICK_TUBES) if quick else (FULL, TUBES)
     nodes, several = counts(cluster), most_ranks(cluster)
     verified = [(SHOCK, each) for each in tubes] + [(RAMP, each) for each in RAMPS]
@@ -90,7 +90,7 @@ def plan(cluster: Cluster, *, quick: bool) -> Plan:
 
 
 def orders(record: Record, problem: str) -> list[tuple[int, int, float]]:
-    """From so many zones to so many, and with which order the error falls."""
+    """For each step to a finer grid, both numbers of zones and the order with which the error falls."""
     found = list(results(record, what="verified", problem=problem))
     steps = []
     for few, many in pairwise(found):

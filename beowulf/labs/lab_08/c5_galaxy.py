@@ -1,7 +1,7 @@
-"""C5, the galaxy: how near do its forces come, how does its work grow, and what do more processors gain?
+"""C5, the galaxy: how exact are its forces, how does its work grow, and what do more processors gain?
 
 Paper C, figure 3: a tree code of a fixed number of particles makes 3.5 MFLOPS on one processor and 19 on 16. Ours is
-the galaxy of lab 08, held against sums over all particles. The paper does not print how many particles it has. A
+the galaxy of lab 08, compared with sums over all particles. The paper does not print its number of particles. A
 speed-up is measured where each rank has a core to itself.
 """
 
@@ -54,7 +54,7 @@ OFF_THE_LINE = (
 
 
 def plan(cluster: Cluster, *, quick: bool) -> Plan:
-    """Runs that are verified, on one node; then runs for speed, on as many as have a core each."""
+    """Verify the galaxy on one node; then measure its speed on as many nodes as have a core each."""
     sizes, moved = (QUICK_SIZES, QUICK_MOVED) if quick else (SIZES, MOVED)
     launches = 2 if quick else 6
     nodes, several = counts(cluster), most_ranks(cluster)
@@ -95,7 +95,7 @@ def errors(record: Record) -> pd.DataFrame:
 
 
 def growth(record: Record) -> pd.DataFrame:
-    """By particles: the interactions that one takes part in, and the ms of a step."""
+    """For each number of particles, the interactions of one particle and the ms of a step."""
     import pandas as pd
 
     rows = []

@@ -1,10 +1,10 @@
 """C6, speed-up and overhead of gas and galaxy on 1 to 16 processors of 1995, on one network and on two: simulated.
 
-Paper C, figures 3 and 4. Our programs run on the simulated machine of 1995 (machine_1995.py), whatever cluster is up:
-the rates of one processor are put in, and so are the cable and what software takes for a message. What more processors
-gain comes out. Two numbers are not printed, and swept. Of the galaxy's particles, three numbers are simulated, and
-those with which it makes the paper's 19 MFLOPS decide the other claims. A zone of the paper's gas takes 'a few
-thousand' operations: 2,000 and 4,000 decide. Where another number comes out otherwise, the evidence says so.
+Paper C, figures 3 and 4. Our programs run on the simulated machine of 1995 (machine_1995.py), whatever cluster is up.
+Put in are the rate of one processor, the cable, and the software's time for a message. What more processors gain comes
+out. The paper leaves two numbers open, which are swept. The galaxy has three numbers of particles; those with which it
+makes the paper's 19 MFLOPS decide the other claims. A zone of the paper's gas takes 'a few thousand' operations: 2,000
+and 4,000 decide. Where another number decides differently, the evidence says so.
 """
 
 from __future__ import annotations
@@ -104,8 +104,8 @@ def plan(cluster: Cluster, *, quick: bool) -> Plan:
 def table(record: Record) -> pd.DataFrame:
     """A row for each code, size, number of networks and of nodes: a step, its parts, MFLOPS, speed-up, overhead.
 
-    Of the galaxy, to build the tree counts as computing, and to balance the load as communicating; `balancing_ms` is
-    that part by itself. The overhead is what is missing of the ideal, in per cent.
+    Of the galaxy's phases, building the tree counts as computing and balancing the load as communicating;
+    `balancing_ms` is balancing alone. The overhead is what is missing of the ideal, in per cent.
     """
     import pandas as pd
 
@@ -142,12 +142,12 @@ def table(record: Record) -> pd.DataFrame:
 
 
 def _means(record: Record) -> Known:
-    """The ms of a step and of each part of it, by what tells runs apart; means of the steps and of the ranks."""
+    """The ms of a step and of each part of it for each run: means over steps and ranks."""
     sums: dict[tuple[Any, ...], dict[str, list[float]]] = {}
     for point in record.points:
         if point.samples and "cables" in point.at:
             at = point.at
-            # A Record of before the sweep has our own operations alone.
+            # A Record from before the sweep has only our own operations.
             zone_flops = 0 if "particles" in at else at.get("zone_flops", ZONE_FLOPS)
             run_of = (at.get("particles", 0), zone_flops, at.get("scaled", False))
             key = (*run_of, at["cables"], at["ranks"])
@@ -162,7 +162,7 @@ def _means(record: Record) -> Known:
 def column(
     facts: pd.DataFrame, name: str, code: str, nodes: int = MOST_NODES, cables: int = 1
 ) -> Any:
-    """A column by what is not printed of a code; LabError without."""
+    """A column by the number that the paper does not print of a code; LabError without."""
     asked = (facts["code"] == code) & (facts["nodes"] == nodes) & (facts["networks"] == cables)
     if not asked.any():
         raise LabError(f"The Record has no {code} on {nodes} nodes.", "Measure again.")
@@ -170,7 +170,7 @@ def column(
 
 
 def deciding(facts: pd.DataFrame, code: str) -> list[int]:
-    """Of the numbers that are simulated in place of one that is not printed, those that the paper may have had."""
+    """Of the simulated numbers for one that the paper does not print, those that it may have had."""
     if code != BODIES:
         return [each for each in OPERATIONS if each != ZONE_FLOPS]
     low, high = around(printed(BODIES))
@@ -182,7 +182,7 @@ LOST = {code: printed(code, column=f"{OVERHEAD}_percent") for code in (FIXED, SC
 
 
 def seen(says: str, of: Callable[[pd.DataFrame], Any], unit: str) -> Quantity:
-    """One number of a code, as a range over what is not printed."""
+    """One number of a code, as a range over the numbers that the paper does not print."""
 
     def span(facts: pd.DataFrame) -> Span:
         values = of(facts)
@@ -198,7 +198,7 @@ def part(code: str, name: str) -> Quantity:
 
 
 def of_the_lost(says: str, of: Callable[[pd.DataFrame], Any]) -> Quantity:
-    """A share of what the paper's gas of fixed size loses: its 31 MFLOPS are a longer step than 16 times 4.5."""
+    """A share of what the paper's gas of fixed size loses: with 31 MFLOPS a step is longer than with 16 times 4.5."""
 
     def share(facts: pd.DataFrame) -> Any:
         alone = column(facts, "step_ms", FIXED, 1)
@@ -235,14 +235,14 @@ def second(code: str, of: str = "step_ms") -> Quantity:
 
 
 def claim(name: str, says: str, judge: Judge, code: str) -> Claim:
-    """A claim that is open where numbers that the paper may have had say different things; its evidence says which."""
+    """A claim, undecided where the numbers that the paper may have had disagree; its evidence names them."""
     unknown, called, why = NOT_PRINTED[code]
 
     def judged(facts: pd.DataFrame) -> Judgement:
         every = PARTICLES if code == BODIES else OPERATIONS
         if not set(every) <= set(facts[unknown]):
             raise LabError(f"The Record has not all numbers of {called}.", "Measure again.")
-        # What tells which numbers it may have had cannot be decided by them.
+        # The claim that selects these numbers cannot be decided by them.
         some = list(every) if name == GALAXY_MAKES else deciding(facts, code)
         made = judge(facts[facts[unknown].isin(some)])
         alone = {each: judge(facts[facts[unknown] == each]).outcome for each in every}
@@ -276,7 +276,7 @@ def little_faster(name: str, code: str) -> Claim:
 
 
 def sum_of(name: str, code: str, says: str) -> Claim:
-    """A sum of the paper, done again with its own figures."""
+    """A calculation of the paper, done again with its own figures."""
     percent = 100 * (1 - printed(code) / printed(code, 1) / MOST_NODES)
     stated = LOST[code]
 
@@ -293,7 +293,7 @@ def sum_of(name: str, code: str, says: str) -> Claim:
 def picture(facts: pd.DataFrame) -> Figure:
     """Figures 3 and 4: MFLOPS and overhead by processors on one network, with the paper's points as marks.
 
-    Of the numbers that are not printed: our own operations of a zone and the most, and a middle number of particles.
+    It has the fewest and the most operations a zone, and the middle number of particles.
     """
     import pandas as pd
 

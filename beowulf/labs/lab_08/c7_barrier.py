@@ -1,8 +1,8 @@
 """C7, synchronisation: what does a barrier cost as nodes are added?
 
-Paper C calls the overhead of global synchronisation high, and its effect on the scaling of its codes modest (abstract);
-it prints no time of a barrier. Of its gas code's overhead on 16 processors most appears to be synchronisation at the
-end of a step, not communication; its other code's load balancing is limited by the bandwidth of the network.
+Paper C calls the overhead of global synchronisation high, and its effect on the scaling of its codes modest (abstract).
+It prints no time of a barrier. On 16 processors most of its gas code's overhead appears to be synchronisation at the
+end of a step, not communication. The bandwidth of the network limits the load balancing of its other code.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ times, table = BARRIER.times, BARRIER.table  # for the notebook
 
 
 def growth(times: Times) -> Seen:
-    """With which power of the nodes a barrier grows: the line through all of them on long scales, with its interval."""
+    """The power of the nodes with which a barrier grows: a slope on logarithmic scales, with its interval."""
     nodes = np.log([float(each) for each in times])
     weights = (nodes - nodes.mean()) / np.sum((nodes - nodes.mean()) ** 2)
     power = float(np.sum(weights * np.log([each.median for each in times.values()])))
-    # Numbers of nodes are measured apart, so what each of them may be off adds up as squares.
+    # Each number of nodes is measured separately, so their errors add up as squares.
     off = []
     for weight, each in zip(weights, times.values(), strict=True):
         ends = (max(each.low, each.min / WIDER), each.high)

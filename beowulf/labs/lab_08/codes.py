@@ -42,7 +42,7 @@ def counts(cluster: Cluster) -> list[int]:
 
 
 def most_ranks(cluster: Cluster) -> int:
-    """The most nodes of the paper's numbers that there are, whatever their cores."""
+    """The largest of the paper's numbers of nodes that the cluster has, whatever its cores."""
     return max(n for n in NODES if n <= len(cluster.nodes))
 
 
@@ -67,7 +67,7 @@ def run(
 
 
 class Known(dict[Any, Any]):
-    """What a Record has; LabError for what it has not, as after Ctrl-C."""
+    """What a Record has; LabError for what is missing, as after Ctrl-C."""
 
     def __missing__(self, key: object) -> Any:
         raise LabError("The Record has no such run.", "Measure again.")
@@ -95,7 +95,7 @@ def seconds(record: Record, quantity: str, **at: Any) -> Summary:
 
 
 def computed(right: bool, evidence: str, numbers: Mapping[str, float] | None = None) -> Judgement:
-    """A Judgement on what is computed alike each time."""
+    """A Judgement on a number that is the same each time."""
     return Judgement("holds" if right else "contradicted", evidence, numbers or {})
 
 
@@ -131,7 +131,7 @@ def step(ranks: int, work: int = 1, **at: Any) -> Quantity:
 
 
 def on_sixteen(name: str, says: str, code: str, **at: Any) -> Claim:
-    """How many times as fast 16 nodes are as one, against the paper."""
+    """How many times as fast 16 nodes are as one, compared with the paper."""
     grown = MOST_NODES if code == SCALED else 1
     times = step(1) / step(MOST_NODES, grown, **at)
     judge = times.within(*around(printed(code) / printed(code, 1)))
@@ -141,7 +141,7 @@ def on_sixteen(name: str, says: str, code: str, **at: Any) -> Claim:
 def with_a_core_each(
     claims: Sequence[Claim], on_16: Sequence[Claim], record: Record
 ) -> list[Claim]:
-    """The claims, with those of 16 nodes where each has a core; what takes turns on one shows no speed-up (C6 does)."""
+    """The claims, with those of 16 nodes where each has a core; ranks that share one show no speed-up (C6 does)."""
     return [*claims, *(on_16 if cores_for_ranks(record.cluster) >= MOST_NODES else ())]
 
 

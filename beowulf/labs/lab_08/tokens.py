@@ -153,7 +153,7 @@ class Tokens:
 
     @property
     def absent(self) -> str:
-        """Why the kernel did not take the networks in turn; empty where it did."""
+        """Why the kernel did not alternate between the networks; empty where it did."""
         said = [p.facts["absent"] for p in self.record.points if "absent" in p.facts]
         return str(said[0]) if said else ""
 
@@ -177,7 +177,7 @@ class Tokens:
         return self._over_one(self.points, (2, demand, size))
 
     def striped_gain(self, demand: int, size: int) -> Ratio:
-        """The same where the kernel took them in turn, packet by packet."""
+        """The same where the kernel alternated, packet by packet."""
         return self._over_one(self.striped, (1, demand, size))
 
     def _over_one(self, others: Mapping[Key, list[Point]], place: Key) -> Ratio:
@@ -220,7 +220,7 @@ class Tokens:
         )
 
     def peak_mb_per_s(self) -> float:
-        """What one network can carry: a shared cable its rate, cables to a switch twice that, each way at a time."""
+        """What one network can carry: the rate of a shared cable; twice that with cables to a switch, one each way."""
         cluster = self.record.cluster
         if cluster.get("rate") not in RATE_BITS_PER_S:
             raise LabError("The rate of the network is not known.", "`beowulf up` sets one.")
@@ -258,7 +258,7 @@ def table(facts: Tokens) -> pd.DataFrame:
 def drawn(facts: Tokens, column: str, **how: Any) -> Figure:
     """A column over the size of a token, and the paper's points.
 
-    Lines of the least and the most demand alone can still be distinguished.
+    Only the least and the most demand have lines, so that these can be distinguished.
     """
     import pandas as pd
 
@@ -276,7 +276,7 @@ def drawn(facts: Tokens, column: str, **how: Any) -> Figure:
 
 
 def points(facts: Tokens) -> pd.DataFrame:
-    """What the paper's text says of points of its figure 1, beside the same of a Record."""
+    """The points of figure 1 that the paper's text names, beside the same of a Record."""
     published = papers.table(PUBLISHED)
     seen = [facts.rate(*map(int, place)).median for place in published[PLACE].to_numpy(dtype=int)]
     return published.assign(here_mb_per_s=seen, times=seen / published["rate_mb_per_s"])

@@ -1,4 +1,4 @@
-"""Lab 09, another network, before it is there: its studies, its exercises, and what its notebook calls."""
+"""Lab 09, predictions for another network: its studies, its exercises, and what its notebook calls."""
 
 from beowulf.labs import offer
 

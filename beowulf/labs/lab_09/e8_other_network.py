@@ -1,12 +1,12 @@
 """E8, what paper E leaves open (section 6.1): a run on a network that was not there, and the rings of a card.
 
-A trace analysis is to say what a run would cost on another network. So each program is recorded in two states of the
-nodes, before paper E's changes and after them, alternating; a ping-pong measures both networks. What was recorded
-before is replayed on each. Its replay on the network after is a prediction, and the run after is there to hold it
-against. There are two ranks, so that each has a core, and no rate where cables are ours: their token bucket lets
-a message of a ping-pong pass at up to twice the rate, and one of many at the rate.
+What would a run cost on another network? Each program is recorded in two states of the nodes, before paper E's changes
+and after them, alternating. A ping-pong measures both networks. The runs from before are replayed on each. The replay
+on the network after is a prediction, and is compared with the run after. There are two ranks, so that each has a core.
+Cables of ours have no rate here: a token bucket passes a message of a ping-pong at up to twice the rate, and one of
+many at the rate.
 
-Rings are a card's queues of packet descriptors: fewer of them are tried where a card has them.
+Rings are a card's queues of packet descriptors: another length is tried where a card has them.
 """
 
 from __future__ import annotations
@@ -165,7 +165,7 @@ def near_the_run(name: str, state: str, says: str) -> Claim:
 
 
 def rings(record: Record) -> Judgement:
-    """What a cycle with other rings decides."""
+    """The judgement on the cycle with other rings."""
     points = record.select(knob=RINGS)
     if absent := next((p.facts["absent"] for p in points if "absent" in p.facts), ""):
         return undecided(absent, "Measure on PCs, or on VMs whose card has rings (e1000e).")

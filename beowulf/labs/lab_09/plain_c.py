@@ -1,4 +1,4 @@
-"""A learner's functions as an object file that holds plain C, calls what is allowed, and has no other name."""
+"""A learner's functions as an object file of plain C that calls only what is allowed, and has only their names."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ RELOCATION = re.compile(r"^[0-9a-f]+\s+[0-9a-f]+\s+(R_\w+)\s+[0-9a-f]+\s+(\w+)",
 
 
 def assembled(text: Path, part: Path, functions: Collection[str]) -> Path:
-    """The functions as an object that has no other name than theirs; LabError where they are no plain C.
+    """The functions as an object that has only their names; LabError where they are not plain C.
 
-    `text` is the compiler's, with FLAGS.
+    `text` is the compiler's assembler, made with FLAGS.
     """
     lines = text.read_text(encoding="utf-8", errors="replace")
     odd = [name for name in SECTION.findall(lines) if not PLAIN_SECTION.fullmatch(name)]
     if ASSEMBLER.search(lines) or odd:
         what = f"a part {odd[0]}" if odd else "assembler"
-        raise LabError(f"{text.stem}.c has {what} in it: it is to be plain C.")
+        raise LabError(f"{text.stem}.c has {what} in it: it must be plain C.")
     if BY_POINTER.search(lines):
         raise LabError(f"{text.stem}.c calls a function by a pointer: call it by its name.")
     kept = [word for name in functions for word in ("-G", name)]
@@ -58,8 +58,8 @@ def assembled(text: Path, part: Path, functions: Collection[str]) -> Path:
     if foreign:
         raise LabError(
             f"{text.stem}.c calls {', '.join(foreign)}, which is not allowed here.",
-            "Write it with MPI_Send, MPI_Recv, MPI_Isend, MPI_Irecv, MPI_Sendrecv and MPI_Wait… alone; what prints"
-            " is for `beowulf run`.",
+            "Write it with MPI_Send, MPI_Recv, MPI_Isend, MPI_Irecv, MPI_Sendrecv and MPI_Wait… only; print"
+            " only under `beowulf run`.",
         )
     taken = {
         name

@@ -1,6 +1,5 @@
 /* One rank's own process in a simulation: it calls one function of stairs.c, and asks its simulated rank (relay.h) for
- * each call of MPI. It is compiled with SimGrid's mpi.h and linked without SimGrid: what is of MPI here is all that there
- * is. */
+ * each call of MPI. It is compiled with SimGrid's mpi.h and linked without SimGrid: this file has all of its MPI. */
 #define _GNU_SOURCE
 #include "rank.h"
 #include <signal.h>
@@ -67,7 +66,7 @@ static void wrong(const char *what) {
     _exit(3);
 }
 
-/* A place that is nobody's memory ends the process here as it does elsewhere. */
+/* An invalid address ends the process here, as anywhere else. */
 static void tell(const void *head, long head_bytes, const void *data, long bytes) {
     if (!is_sent(SOCKET, head, head_bytes, data, bytes))
         raise(SIGSEGV);
@@ -287,7 +286,7 @@ void compute_inner_rows(void) {
     tell(&question, sizeof question, NULL, 0);
 }
 
-/* What is there of both neighbours' rows goes with it. */
+/* The neighbours' rows are sent along as far as they have arrived. */
 void compute_border_rows(void) {
     struct question question = {.call = BORDER_ROWS};
     tell(&question, sizeof question, NULL, 0);

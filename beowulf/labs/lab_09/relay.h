@@ -226,7 +226,7 @@ static void finish(const struct question *asked) {
         if (numbers[i] < 0)
             continue;
         requests[i] = pending[numbers[i]].request;
-        pending[numbers[i]].request = MPI_REQUEST_NULL; /* the same one twice is none */
+        pending[numbers[i]].request = MPI_REQUEST_NULL; /* a request named twice counts once */
     }
     int done = done_of((enum call)asked->call, count, requests, places, ended, &flag);
     struct reply reply = {flag, done ? places[0] : MPI_UNDEFINED, done, {0, 0, 0, 0, 0}};

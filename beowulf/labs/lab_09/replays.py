@@ -1,9 +1,9 @@
 """Lab 09: what programs would cost on another network, by a replay of what their ranks did.
 
-Paper E leaves it open what a trace could say of a run on another network (study E8). Two Records S9 answer that, both
-by a replay on the learner's own calibration, which is held against what was recorded, and on paper E's networks before
-and after its tuning. For the variant `replay` each program is recorded on the learner's own nodes; for `replay-64` it
-is simulated on 64 nodes of the learner's network, where computing takes as long as on a core of this machine.
+Paper E leaves open what a trace could say of a run on another network (study E8). Two Records S9 answer that by replays
+on the learner's own calibration, which are compared with the recorded run, and on paper E's networks before and after
+its tuning. For the variant `replay` each program is recorded on the learner's own nodes. For `replay-64` it is
+simulated on 64 nodes of the learner's network, where computing takes as long as on a core of this machine.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ LONGEST_RUN_S, MANY = (
     8.0,
     64,
 )  # twice as long with more ranks; all six steps fit into the sandbox's time
-# SimGrid's own clock at the end of a run, and how far it is from what climb.c says: ranks agree on a start, and end.
+# SimGrid's own clock at the end of a run, and how far it is from climb.c's time: ranks agree on a start, and end.
 CLOCK = re.compile(r"Simulated time: ([0-9.e+-]+) seconds")
 CLOCK_OPTIONS = ("--cfg=smpi/display-timing:yes", "--log=smpi_utils.thresh:info")
 START_MS, AROUND_MS = 10.0, 3.0
@@ -65,7 +65,7 @@ class Step:
     says: str
 
     def bound_ms(self, platform: Platform) -> float:
-        """Nothing is faster where a message of n bytes takes alpha + beta n, and a rank sends one at a time."""
+        """The least time where a message of n bytes takes alpha + beta n, and a rank sends one at a time."""
         (_, alpha), *_, (most, last) = platform.times_us
         whole = (last - alpha) / most * self.size_bytes
         rounds = math.ceil(math.log2(self.ranks))
@@ -171,12 +171,12 @@ def _simulated(cluster: Cluster, program: Path, step: Step) -> Outcome:
         return Outcome(why=f"{ms:.3f} ms are less than the data need to arrive")
     clock = CLOCK.search(done.stderr)
     if not clock or abs(1e3 * float(clock[1]) - ms - START_MS) > AROUND_MS:
-        return Outcome(why="the time that it says is not that of the simulator's clock")
+        return Outcome(why="its reported time differs from the simulator's clock")
     return Outcome(ms)
 
 
 def _complaint(stderr: str) -> str:
-    """Of what a run prints on stderr, the line that says most."""
+    """The most informative line of what a run prints on stderr."""
     said = [line for line in stderr.splitlines() if line.strip() and "smpi_utils" not in line]
     wrong = [line for line in said if line.startswith("wrong")]
     returned = [match[0] for line in said if (match := re.search(r"MPI_\w+ - returned \w+", line))]

@@ -1,7 +1,7 @@
 """The tokens of a learner's C: none that makes assembler, sections or other names, and no file but the usual headers.
 
-What the compiler puts into its assembler without a look, such as the name of a section, may hold lines of assembler. So
-these tokens are refused before it runs: in the text, and in what the preprocessor makes of it.
+The compiler copies some text unchecked into its assembler, such as the name of a section, and that may hold lines of
+assembler. So these tokens are refused before it runs: in the text, and in what the preprocessor makes of it.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def _check_directive(line: list[Token], name: str) -> None:
     elif what and what not in DIRECTIVES:
         _refuse(f"#{what}", line[0], name)
     for token in line:
-        # With it, words come about that are nowhere in the text.
+        # It makes words that are nowhere in the text.
         if token.text in PASTE:
             _refuse(token.text, token, name)
 
@@ -116,7 +116,7 @@ def _check_words(tokens: Iterable[Token], name: str) -> None:
 
 def _refuse(what: str, token: Token, name: str) -> NoReturn:
     raise LabError(
-        f"{name} has {what} in line {token.line}: it is to be plain C.",
+        f"{name} has {what} in line {token.line}: it must be plain C.",
         "Names with two underscores in front, or with one and a capital letter, are the compiler's own.",
     )
 

@@ -171,7 +171,7 @@ lab.form(round_us, "number")
 lab.form(other_barrier_us, "number")
 
 # %% [markdown]
-# *What to look at:* is a round on two nodes as long? What else than messages takes time here?
+# *What to look at:* is a round on two nodes as long? What besides messages takes time here?
 
 # %%
 claims(c7)
@@ -181,16 +181,15 @@ claims(c7)
 #
 # *Core, 30 minutes*
 #
-# Write `exchange_ghosts` in `gas.c`, beside this notebook. Look first at what it does as given:
+# Write `exchange_ghosts` in `gas.c`, beside this notebook. First look at what it does as given:
 
 # %%
 lab.gas.picture(cluster, "gas.c")
 
 # %% [markdown]
-# *What to look at:* the third picture is where four ranks differ from one. Along the borders of the ranks you see
-# the seam.
+# *What to look at:* the third picture is where four ranks differ from one. Do you see the seam along their borders?
 #
-# How many messages does a rank send in a step, if it has one tile, with a neighbour on each side and at each corner
+# A rank has one tile, with a neighbour on each side and at each corner. How many messages does it send in a step
 # (nobody grades this)?
 
 # %% nbgrader={"grade_id": "ghosts-answer", "solution": true}
@@ -222,7 +221,7 @@ file.write_text(
 
 # %% [markdown]
 # **Question `ghosts`** (6 points). Write the function, save the file, and run the cell below. It fills each zone
-# with a number of its own, calls your function, and looks at every ghost zone. If all are right, it runs the gas on
+# with a number of its own, calls your function, and compares every ghost zone. If all are right, it runs the gas on
 # one rank and on four.
 
 # %%
@@ -235,7 +234,7 @@ print(lab.gas.says(mine))
 lab.gas.picture(cluster, "gas.c")
 
 # %% [markdown]
-# And as it moves:
+# The gas as it moves:
 
 # %%
 lab.gas.film(cluster, "gas.c")
@@ -245,7 +244,7 @@ lab.gas.parts(mine).round(2) if lab.gas.function(mine)["right"] else print("Firs
 
 # %% [markdown]
 # **Question `parts`** (1.5 points). On four ranks: how many times faster would a step be if communicating took no
-# time, and all else as long as now? And how many times if computing took none?
+# time, and all else as long as now? And if computing took none?
 
 # %% nbgrader={"grade_id": "parts-answer", "solution": true}
 no_communicating_times = None
@@ -265,7 +264,7 @@ lab.form(no_computing_times, "number")
 #
 # *Core, 12 minutes*
 #
-# This simulates the network and the processors of 1995, which compute *your* gas:
+# This simulates *your* gas on the network and the processors of 1995:
 
 # %%
 machine = lab.first_beowulf.measure(cluster, "gas.c")
@@ -279,8 +278,8 @@ lab.first_beowulf.gas(machine).round(2)
 # one, what does the second network gain for the gas?
 #
 # **Question `speed-up`** (2 points). On 16 nodes and one network: what is the overhead of the gas in per cent, as the
-# handout has it? The second network only makes the cable 1.7 times as fast. From that and the two times of a step:
-# what percentage of the step on one network do the messages spend on the cable?
+# handout defines it? The second network only makes the cable 1.7 times as fast. From that and the two times of a
+# step, compute which percentage of the step on one network the messages spend on the cable.
 
 # %% nbgrader={"grade_id": "speed-up-answer", "solution": true}
 overhead_one_percent = None
@@ -321,21 +320,21 @@ lab.speed_up_1995(cluster)
 # 1. Above which size does a second network pay, and why not below?
 # 2. On 16 processors the paper's gas loses more than 60 % to overhead, 'not due to communication time' (1 % of the
 #    whole). Most of it appears to be synchronisation, the wait for others at the end of each step. Does your
-#    simulated machine of 1995 say the same of this gas? And your own cluster, whose processors are several hundred
-#    times faster beside the same network?
+#    simulated machine of 1995 say the same of this gas? And your own cluster, which has the same network, but
+#    processors that are several hundred times faster?
 
 # %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 4, "solution": true}
 # ### BEGIN SOLUTION
 # **The second network (2 points).** It pays for tokens of more than one frame, about 1.4 KB: only then is there a
-# second piece that can take the other network at the same time. Below, a token waits for software and for one frame,
-# whatever the number of networks. One point for the frame, one for figures of the own Record.
+# second piece that can take the other network at the same time. A shorter token waits for software and for one frame
+# on any number of networks. One point for the frame, one for figures of the own Record.
 #
 # **The conclusion (2 points).** Not of this gas: of a step on 16 processors of 1995 less than half is computing, and
 # the second network makes a step a quarter faster, so communication does hold it back, and no rank has more to compute
 # than another (one point, with the own speed-ups). The paper's code computes several times as much for a zone and
-# sends the same: messages explain less of its overhead then, and what is left would be ranks that wait for slower
-# ones, as it says. On the own cluster the same step is mostly communicating and waiting, with processors several
-# hundred times faster beside the same network (one point, with the own shares of a step).
+# sends the same. So messages explain less of its overhead, and the rest would be ranks that wait for slower ones, as
+# it says. On the own cluster the same step is mostly communicating and waiting, because the processors are several
+# hundred times faster and the network is the same (one point, with the own shares of a step).
 # ### END SOLUTION
 
 # %% [markdown]
@@ -343,8 +342,8 @@ lab.speed_up_1995(cluster)
 #
 # *More, 20 minutes*
 #
-# `galaxy.c` computes particles that attract each other with a tree. Some particles have more work than others.
-# Write `partition`: which particles belong to which rank, so that all ranks have the same work.
+# `galaxy.c` computes particles that attract each other, with a tree. Some particles need more work than others.
+# Write `partition`, which gives each rank its particles so that all ranks have the same work.
 #
 # Do all ranks then have the same number of particles, `True` or `False` (nobody grades this)?
 
@@ -388,7 +387,7 @@ balanced = lab.galaxy.measure(cluster, "galaxy.c")
 print(lab.galaxy.says(balanced))
 
 # %% [markdown]
-# Two galaxies that meet, by your own program:
+# Your own program computes two galaxies that meet:
 
 # %%
 lab.galaxy.film(cluster, "galaxy.c")
@@ -406,8 +405,8 @@ picture(c2)
 
 # %% [markdown]
 # *What to look at:* where are the lines level, and at which size do they begin to fall? In the paper, a second
-# network gives hardly more tokens below 256 bytes at a demand of two. C2 also measures short tokens while the
-# kernels of both nodes alternate their packets between the two networks: is a demand of two odd there?
+# network gives hardly more tokens below 256 bytes at a demand of two. C2 also measures short tokens while both
+# kernels alternate their packets between the two networks: is a demand of two odd there?
 
 # %%
 claims(c2)
@@ -422,8 +421,8 @@ claims(c2)
 # *More, 12 minutes*
 #
 # **Question `slips`** (2 points). One processor made 4.5 MFLOPS. Sixteen made 62 with a grid that grew with them,
-# which the paper calls 16 % below the ideal; and 31 with a grid of the same size, an overhead of more than 60 %. Do
-# both sums again: by what percentage is 62 below 16 times 4.5, and by what percentage is 31?
+# which the paper calls 16 % below the ideal; and 31 with a grid of the same size, an overhead of more than 60 %.
+# Compute both again: by what percentage is 62 below 16 times 4.5, and by what percentage is 31?
 
 # %% nbgrader={"grade_id": "slips-answer", "solution": true}
 below_percent = None  # 62
@@ -438,8 +437,8 @@ lab.form(below_percent, "number")
 lab.form(overhead_percent, "number")
 
 # %% [markdown]
-# **Studies C4 to C6** are for anyone who wants to see more: section 9 of the handout says what each does, and how
-# to run it. C6 draws figures 3 and 4 of the paper, on 1 to 16 simulated processors of 1995.
+# **Studies C4 to C6** are for anyone who wants to see more: see section 9 of the handout. C6 draws figures 3 and 4 of
+# the paper, on 1 to 16 simulated processors of 1995.
 
 # %% [markdown]
 # ## 10 The questions
@@ -451,5 +450,5 @@ lab.form(overhead_percent, "number")
 check("08")
 
 # %% [markdown]
-# What you hand in is this folder: the notebook, `records/`, `gas.c` and `galaxy.c`. `beowulf up --networks 1 --rate
-# 100mbit` gives you your usual cluster back.
+# Hand in this folder: the notebook, `records/`, `gas.c` and `galaxy.c`. `beowulf up --networks 1 --rate 100mbit`
+# restores your usual cluster.

@@ -43,7 +43,7 @@ print(cluster.kind, *cluster.nodes)
 # *Core, 4 minutes*
 #
 # **Question `predict-broadcast`** (0.5 points). Rank 0 has 1 KiB that 63 other ranks need. It can send to one after
-# the other; or every rank that has the data helps to pass them on. How many times faster is the second way?
+# the other, or every rank that has the data can help to pass them on. How many times faster is the second way?
 
 # %% nbgrader={"grade_id": "predict-broadcast-answer", "solution": true}
 broadcast_guess = None
@@ -77,7 +77,7 @@ predict(cluster, "plate", value=plate_guess, low=plate_low, high=plate_high)
 #
 # *Core, 11 minutes*
 #
-# Study E1 measures half round trips of messages from 0 bytes to 1 MiB.
+# Study E1 measures half round trips, half of the time of a message there and back, from 0 bytes to 1 MiB.
 
 # %%
 lab.calibration.need_quiet()
@@ -88,7 +88,7 @@ lab.calibration.table(made).round(1)
 # %% [markdown]
 # *What to look at:* at which sizes is `error_percent` largest, and what happens there?
 #
-# A short message keeps its sender and its receiver busy for so many µs:
+# How many µs does a short message keep its sender and its receiver busy?
 
 # %%
 print(f"send {made.send_us:.1f} µs, receive {made.receive_us:.1f} µs")
@@ -120,8 +120,8 @@ lab.form(worst_percent, "number")
 # *Core, 8 minutes*
 #
 # **Question `lower-bound`** (1 point). On the network of `network.toml` a message of n bytes takes 50 + 0.085 n µs,
-# and a rank sends one message at a time. What is the least time in ms in which a broadcast of 4 KiB (4096 bytes) to
-# 100 ranks can be over? And with how many bytes do these take as long as the latencies?
+# and a rank sends one message at a time. What is the least time in ms of a broadcast of 4 KiB (4096 bytes) to 100
+# ranks? And how many bytes take as long as the latencies?
 
 # %% nbgrader={"grade_id": "lower-bound-answer", "solution": true}
 least_ms = None
@@ -142,8 +142,8 @@ lab.form(equal_bytes, "number")
 # *Core, 66 minutes*
 #
 # Five functions in `stairs.c`, beside this notebook, are right and slow. Change one, save the file, and run the
-# cell below. It compiles your file, simulates each function on the network of section 3, and looks whether every
-# byte is right. Nothing of it runs on your cluster.
+# cell below. It compiles your file, simulates each function on the network of section 3, and compares every byte.
+# It does not use your cluster.
 #
 # - **Question `tree`** (2 points): 1 KiB to 64 ranks in at most 1 ms
 # - **Question `ring`** (2 points): 256 KiB to 64 ranks in at most 100 ms
@@ -224,23 +224,22 @@ void halo_step(struct halo *halo, int rank, int ranks) {
 ### END SOLUTION
 
 # %%
-mine = None  # so that what is below is not of an older file, if this one does not compile
+mine = None  # so that the cells below show no older file, if this one does not compile
 mine = lab.stairs.measure(cluster, "stairs.c")
 lab.stairs.table(mine)
 
 # %% [markdown]
-# *What to look at:* `simulated_ms` beside `target_ms`. Of the tree and the ring, how many times the lower bound is
-# that? `fault` says what is wrong; the whole sentence is in the cells below. This is the timeline of a simulated run
-# on 16 ranks:
+# *What to look at:* compare `simulated_ms` with `target_ms`. How many times the lower bound do the tree and the ring
+# take? `fault` says what is wrong; the cells below have the whole sentence. This is the timeline of a simulated run on
+# 16 ranks:
 
 # %%
 lab.stairs.timeline("ring", "stairs.c")
 
 # %% [markdown]
-# Try it with another step, and look who waits. (Pink at the end of a timeline is `climb.c`, which collects the
-# times.)
+# Try another step: who waits? (Pink at the end of a timeline is `climb.c`, which collects the times.)
 #
-# *Drag:* which piece brings a ring nearest to the bound, and why are smaller ones and larger ones worse?
+# *Drag:* which size of a piece brings a ring nearest to the bound, and why are smaller and larger pieces worse?
 
 # %%
 lab.piece_size(cluster)
@@ -286,7 +285,7 @@ print(f"a row takes {lab.scaling.row_us(plate):.2f} µs")
 lab.scaling.errors_percent(plate)  # by nodes: how far the simulation is from what you measured
 
 # %% [markdown]
-# *What to look at:* first the measured times beside the simulated ones: how far would you trust 64 nodes? Then
+# *What to look at:* first compare the measured times with the simulated ones: how far do you trust 64 nodes? Then
 # `speed_up`: from how many nodes on is nothing gained? A step cannot be shorter than its two messages.
 #
 # **Question `scaling`** (2 points). The simulated speed-up of a step on 64 nodes: on your network, and with 1
@@ -331,7 +330,7 @@ print(lab.outcome(cluster, "plate", round(float(on_64[lab.scaling.OWN]), 1), way
 # logarithm. One point for each size with its reason in alpha and beta.
 #
 # **What is left out (1 point).** The own error of `lab.scaling.errors_percent` and two of: cores that ranks share,
-# noise, packets that are lost and sent again, a switch whose buffers fill, the time that a call itself takes of a
+# noise, lost packets and their retransmission, a switch whose buffers fill, the time that a call itself takes of a
 # core, progress only inside MPI calls, memory. Half a point with one.
 # ### END SOLUTION
 
@@ -343,7 +342,7 @@ print(lab.outcome(cluster, "plate", round(float(on_64[lab.scaling.OWN]), 1), way
 # **Question `scaling-plot`** (2 points). Draw the speed-up over the nodes, a line for each of the two networks, with
 # logarithmic axes.
 #
-# *Looked at* are units, scales, names and your numbers, in any style.
+# Units, scales, names and your numbers count; the style is yours.
 
 # %% nbgrader={"grade_id": "scaling-plot-answer", "solution": true}
 scaling_figure = None  # scaling_figure, axes = plt.subplots()
@@ -406,20 +405,19 @@ for network in ("paper-e-before", "paper-e-after", "ten-gigabit"):
 # %% [markdown]
 # *What to look at:* 30 µs of latency are 60 % of a message without bytes. Which share of a step are they?
 #
-# The same question for programs that also compute. Each runs once on your own nodes while its calls are recorded.
+# The same question for programs that also compute. Each runs once on your own nodes, and its calls are recorded.
 # They are replayed on your calibration and on paper E's networks, with the times between them unchanged.
 
 # %%
 lab.replays.table(lab.replays.measure(cluster, made)).round(2)
 
 # %% [markdown]
-# *What to look at:* `off_percent` is how far a replay on your own network is from what was recorded, and so how far
-# you may trust the rest. Which program gains most by the tuning, and why that one? (Your gas of lab 08 is in the
-# table if its folder is beside this one and the exchange is right.)
+# *What to look at:* `off_percent` is how far a replay on your own network is from the recorded run. How far may you
+# trust the rest? Which program gains most from the tuning, and why? (Your gas of lab 08 is in the table if its folder
+# is beside this one and the exchange is right.)
 #
-# You do not have 64 nodes. So the programs are simulated on 64 nodes of your network, where computing takes as long
-# as on a core of this machine, one rank after the other. That run is replayed on each network. Remove the `#`: it
-# needs some minutes.
+# You do not have 64 nodes. So the programs are simulated on 64 nodes of your network, and one rank after the other
+# computes on a core of this machine. That run is replayed on each network. Remove the `#`: it needs some minutes.
 
 # %%
 # lab.replays.table(lab.replays.on_64_nodes(cluster, made)).round(2)
@@ -427,7 +425,7 @@ lab.replays.table(lab.replays.measure(cluster, made)).round(2)
 # %% [markdown]
 # *What to look at:* which program would gain most on 64 nodes? Compare it with its row on four.
 #
-# The sliders give the same by a formula, at once, for any rate, latency and length of a row. How far is the formula
+# The sliders compute the plate's step by a formula, for any rate, latency and length of a row. How far is the formula
 # from the simulation of section 5?
 
 # %%
@@ -480,8 +478,8 @@ lab.form(memo_gigabit_ms, "number")
 # %% [markdown] nbgrader={"grade_id": "memo", "grade": true, "points": 2, "solution": true}
 # ### BEGIN SOLUTION
 # **Argument (1 point).** Time of a step on each offer as computing plus messages; the offer that gives most steps
-# per second, and what limits it. With rows of 32 KiB, 100 Mbit/s is limited by its messages from four nodes on, so
-# that more nodes on the slow network are money for nothing; the fewer nodes with the faster network win.
+# per second, and what limits it. With rows of 32 KiB, 100 Mbit/s is limited by its messages from four nodes on. So
+# more nodes on the slow network gain nothing, and fewer nodes with the faster network win.
 # **Doubt (1 point).** How wrong each number may be (error between sizes, error of section 5), and whether the
 # decision would change within that.
 # ### END SOLUTION
@@ -496,4 +494,4 @@ lab.form(memo_gigabit_ms, "number")
 check("09")
 
 # %% [markdown]
-# What you hand in is this folder: the notebook, `records/` and `stairs.c`.
+# Hand in this folder: the notebook, `records/` and `stairs.c`.
