@@ -170,7 +170,7 @@ def exchanges(
     for way in WAYS:
         text = (sources or {}).get(way) or heat_solutions.source(f"exchange_{way}")
         why = (wrong or {}).get(way, "")
-        facts = {**_source("", text), "given": False, "right": not why, "why": why}
+        facts = {**_source("", text), "given": way == "in_turns", "right": not why, "why": why}
         del facts["name"]
         seen = CALLS["nonblocking" if way == "nonblocking" else "blocking"]
         facts["mpi_calls"] = ["MPI_Barrier", *(calls or {}).get(way, seen)]
