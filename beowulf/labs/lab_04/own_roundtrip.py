@@ -38,7 +38,7 @@ VARIANTS = {"blocking": "own", "nonblocking": "own-nonblocking"}
 OWN, C = "own", "C"
 STOPPED = "stopped"  # a fault after which nothing is called any more
 NAME = "half_round_trip_us"
-SIZES = (8, 128, 1024, 8192, 65_536, 262_144, 1_048_576)
+SIZES = (8, 128, 1024, 8192, 32_768, 65_536, 262_144, 1_048_576)
 # Launches of the C program, each after as many passes of the learner's function over all sizes.
 LAUNCHES, PASSES = 4, 15
 QUICK_LAUNCHES, QUICK_PASSES = 3, 10
@@ -280,7 +280,7 @@ def own(record: Record) -> dict[str, Any]:
 
 
 def table(record: Record) -> pd.DataFrame:
-    """A row a size: the median half round trip of the function and of C in µs, and their ratio with its interval.
+    """A row a size: the median half round trip of the function in µs, its rate, that of C, their ratio and its interval.
 
     LabError without samples of both.
     """
@@ -295,6 +295,7 @@ def table(record: Record) -> pd.DataFrame:
         {
             "size_bytes": size,
             "own_us": medians[OWN][size],
+            "own_mbit_per_s": 8 * size / medians[OWN][size],
             "c_us": medians[C][size],
             "ratio": ratio.median,
             "low": ratio.low,
