@@ -62,7 +62,7 @@ def measure(
     sizes: Sequence[int] = SIZES,
     quick: bool = True,
 ) -> Record:
-    """Call the function on all ranks with messages of these sizes, in turns with roundtrip.c, and keep the Record.
+    """Call the function on all ranks with messages of these sizes, alternating with roundtrip.c, and keep the Record.
 
     What is wrong with a call is reported and kept as a fact; the call is no sample. LabError when there is no such
     function.
@@ -259,7 +259,7 @@ def fault(size: int, zero: Mapping[str, Any], one: Mapping[str, Any]) -> tuple[s
         )
     if zero["wrong"] >= 0:
         return "back", (
-            f"rank 0 does not hold any more what it sent: byte {zero['wrong']} differs. Rank 1 sends back what it got."
+            f"rank 0 no longer holds what it sent: byte {zero['wrong']} differs. Rank 1 sends back what it got."
         )
     if min(zero["sent"], zero["received"]) < size:
         return "card", (
