@@ -280,7 +280,7 @@ def own(record: Record) -> dict[str, Any]:
 
 
 def table(record: Record) -> pd.DataFrame:
-    """A row a size: the median half round trip of the function in µs, its rate, that of C, their ratio and its interval.
+    """A row a size: the median half round trip of the function and of C in µs, the function's rate, and their ratio.
 
     LabError without samples of both.
     """

@@ -249,7 +249,7 @@ lab.own_plot.keep(
 )
 
 # %% [markdown]
-# *Drag* the line onto your points: at which sizes does only alpha move it?
+# *Drag* the line onto your points: at which sizes does alpha alone move it?
 
 # %%
 lab.message_time(cluster)
@@ -286,7 +286,7 @@ predict(cluster, "deadlock", value=deadlock_guess, low=deadlock_low, high=deadlo
 # %%
 ways = lab.heat.exchanges(cluster)
 
-# %% nbgrader={"grade_id": "exchange", "grade": true, "points": 4, "locked": true}
+# %% nbgrader={"grade_id": "exchange", "grade": true, "points": 3, "locked": true}
 assert ways.study == "H4", "Run the cell above: it measures your exchanges."
 
 # %% [markdown]
@@ -361,8 +361,7 @@ lab.form(turns_wait_ms, "number")
 # 2. Why can the latency of a fit without weights be far from the time of the shortest message, even below zero? (Is
 #    yours near it? Use the fit without the largest size.) Use the token bucket of section 5, and what a fit without
 #    weights cares about. Which of your two fits do you believe, for which messages?
-# 3. Which of the two exchanges that never hang is faster, and by how much with the longest rows? What does your timeline
-#    show of the reason?
+# 3. Which of the two exchanges that never hang is faster with the longest rows, and how many times? Why, by your timelines?
 
 # %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 3, "solution": true}
 # ### BEGIN SOLUTION
@@ -374,10 +373,10 @@ lab.form(turns_wait_ms, "number")
 #
 # **A latency that cannot be (1 point).** While a direction of the cable is idle, its bucket saves up to 3,200 bytes of
 # credit, so that each long message begins that much sooner: its time is less than beta n, by up to some 250 µs, and the
-# line through the long messages meets the axis below zero. A fit without weights cares for squared microseconds, so the
+# line through the long messages meets the axis below zero. A fit without weights minimises squared microseconds, so the
 # longest messages, with the largest distances, decide both parameters; 8 bytes count for nothing. With weights 1 / y
-# each size counts by its share, and the latency is that of short messages. The first is to be believed for long
-# messages, the second for short ones; between them neither is right.
+# each size counts by its share, and the latency is that of short messages. Believe the first for long messages, and the
+# second for short ones; between them neither is right.
 #
 # **What turns cost (1 point).** The learner's own figures: with long rows turns take up to twice as long as the
 # non-blocking exchange. A rank that has sent waits for a neighbour that is still receiving (late sender), and a cable
