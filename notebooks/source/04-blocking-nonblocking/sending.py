@@ -304,8 +304,8 @@ for point in ways.select(search="deadlock"):
 lab.heat.table(ways)
 
 # %% [markdown]
-# The next cell records `exchange_send_first` with rows of 160,000 bytes until it is stopped, then five steps of the other
-# two with rows of 80,000 bytes.
+# The next cell records `exchange_send_first` with rows of 160,000 bytes until it is stopped, then five steps of the
+# other two with rows of 80,000 bytes.
 
 # %%
 shown = lab.heat.traced_exchanges(cluster)
@@ -361,7 +361,8 @@ lab.form(turns_wait_ms, "number")
 # 2. Why can the latency of a fit without weights be far from the time of the shortest message, even below zero? (Is
 #    yours near it? Use the fit without the largest size.) Use the token bucket of section 5, and what a fit without
 #    weights cares about. Which of your two fits do you believe, for which messages?
-# 3. Which of the two exchanges that never hang is faster with the longest rows, and how many times? Why, by your timelines?
+# 3. Which of the two exchanges that never hang is faster with the longest rows, and by what factor? Why, as your
+#    timelines show it?
 
 # %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 3, "solution": true}
 # ### BEGIN SOLUTION
@@ -559,8 +560,8 @@ print(lab.outcome(cluster, "impatience", impatience_times))
 #
 # *More, 17 minutes*
 #
-# **Question `own-nonblocking`** (1.5 points). Write `half_round_trip_nonblocking_us(buffer)`: your ping-pong of section 4
-# with `Isend`, `Irecv` and `Wait`.
+# **Question `own-nonblocking`** (1.5 points). Write `half_round_trip_nonblocking_us(buffer)`: your ping-pong of section
+# 4 with `Isend`, `Irecv` and `Wait`.
 
 
 # %% nbgrader={"grade_id": "own-nonblocking-answer", "solution": true}
@@ -645,7 +646,8 @@ claims(b4)
 #
 # The handout has the table. Compare its last column with your own figures.
 #
-# **Question `explain-papers`** (2 points, read by a person). In four to six sentences of your own, with your own figures:
+# **Question `explain-papers`** (2 points, read by a person). In four to six sentences of your own, with your own
+# figures:
 #
 # 1. Paper A concludes that either call may be used, because the rates are nearly equal. What do your Records show, of
 #    the ping-pong and of the exchange of ghost rows? What did the paper's measurement *not* let the program do between
