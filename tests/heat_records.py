@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from beowulf.exercises.heat import program
+from beowulf.exercises.heat.measurements import EXCHANGES
 from beowulf.record import Point, Record
 from tests import heat_solutions
 from tests.gold.measured import LABEL, WHEN
@@ -72,9 +72,8 @@ def exchanges(
 ) -> Record:
     """H4: an exchange takes half a millisecond and 1.3 µs a column, in turns twice that."""
     wrong, points = faults or {}, []
-    for name in program.FUNCTIONS[4]:
-        way = name.removeprefix("exchange_")
-        points.append(function(name, wrong.get(name, "")))
+    for way, name in EXCHANGES.items():
+        points.append(function(name, wrong.get(name, ""), given=way == "in_turns"))
         for columns in () if name in wrong else (100, 1000, 10_000):
             seconds = (5e-4 + 1.3e-6 * columns) * (2 if way == "in_turns" else 1)
             points += samples("exchange_s", seconds, way=way, columns=columns)
@@ -124,7 +123,7 @@ def run_on_a_timeline(
 def exchanges_timeline(waits_for: Sequence[int] = (1, 0, 1, 2)) -> Record:
     """T4: each rank of the deadlock waits for one of `waits_for`; in turns rank 2 waits for 6.5 ms."""
     stuck = [(rank, "MPI_Send", "never ended", of, 9.0) for rank, of in enumerate(waits_for)]
-    points = [function(name) for name in program.FUNCTIONS[4]]
+    points = [function(name) for name in EXCHANGES.values()]
     points += run_on_a_timeline("deadlock", stuck)
     points += run_on_a_timeline(
         "in turns", [(2, "MPI_Recv", "late sender", 1, 6.5), (0, "MPI_Recv", "late sender", 1, 6.4)]

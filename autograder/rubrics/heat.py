@@ -1,6 +1,6 @@
 """Points for the heat program, from the Records H2 to H7: right data, own source, measured; never for a time.
 
-A lab's rubric has `heat.right("H4", {"exchange_in_turns": 1})` among its SCORERS.
+A lab's rubric has `heat.right("H4", {"exchange_nonblocking": 1})` among its SCORERS.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ WAYS = {
     "heat_step": "C",
     "run": "run",
     "exchange_send_first": "send_first",
-    "exchange_in_turns": "in_turns",
     "exchange_nonblocking": "nonblocking",
 }
 SECOND = 1  # of the ranks: the first that may have a neighbour on both sides

@@ -87,13 +87,16 @@ def exchange_send_first(world, plate):
 
 
 def exchange_in_turns(world, plate):
-    """With Send and Recv: while one of two neighbours sends, the other one receives."""
+    """Given, with Send and Recv: even ranks send while odd ones receive, and then the other way round."""
+    above = world.rank - 1 if world.rank > 0 else MPI.PROC_NULL
+    below = world.rank + 1 if world.rank < world.size - 1 else MPI.PROC_NULL
     for turn in (0, 1):
-        for other, border, ghost in neighbours(world, plate):
-            if world.rank % 2 == turn:
-                world.Send(border, dest=other)
-            else:
-                world.Recv(ghost, source=other)
+        if world.rank % 2 == turn:
+            world.Send(plate[1], dest=above)
+            world.Send(plate[-2], dest=below)
+        else:
+            world.Recv(plate[0], source=above)
+            world.Recv(plate[-1], source=below)
 
 
 def exchange_nonblocking(world, plate):

@@ -14,7 +14,7 @@ from beowulf.exercises.heat import program
 from beowulf.record import Record
 from tests import heat_records
 
-IN_TURNS = heat.right("H4", {"exchange_in_turns": 1})
+NONBLOCKING = heat.right("H4", {"exchange_nonblocking": 1})
 NUMPY = heat.right("H2", {"step_numpy": 1})
 
 
@@ -23,33 +23,33 @@ def submission(*records: Record, **answers: object) -> Submission:
 
 
 def test_a_wrong_function_has_none_and_says_why() -> None:
-    record = heat_records.exchanges(faults={"exchange_in_turns": "it waits in line 7"})
-    score = heat.right("H4", {"exchange_send_first": 1, "exchange_in_turns": 3})(submission(record))
+    record = heat_records.exchanges(faults={"exchange_nonblocking": "it waits in line 7"})
+    score = heat.right("H4", {"exchange_send_first": 1, "exchange_nonblocking": 3})(submission(record))
     assert (score.points, score.of) == (1, 4)
     assert "it waits in line 7" in score.found
 
 
 def test_what_the_course_gave_has_none_whatever_the_record_says_of_it() -> None:
-    given = program.function(program.composed(9), "exchange_in_turns").source
+    given = program.function(program.composed(9), "exchange_nonblocking").source
     record = heat_records.exchanges()
     for renamed in (given, f"# mine\n{given}"):
         points = [
-            heat_records.function("exchange_in_turns", source=renamed)
-            if point.at.get("function") == "exchange_in_turns"
+            heat_records.function("exchange_nonblocking", source=renamed)
+            if point.at.get("function") == "exchange_nonblocking"
             else point
             for point in record.points
         ]
-        score = IN_TURNS(submission(replace(record, points=points)))
+        score = NONBLOCKING(submission(replace(record, points=points)))
         assert score.points == 0
         assert "not your own" in score.found
 
 
-@pytest.mark.parametrize("source", ["def other(): pass", "def exchange_in_turns("])
+@pytest.mark.parametrize("source", ["def other(): pass", "def exchange_nonblocking("])
 def test_a_source_that_is_no_such_function_has_none(source: str) -> None:
     record = heat_records.exchanges()
-    points = [p for p in record.points if p.at.get("function") != "exchange_in_turns"]
-    points.append(heat_records.function("exchange_in_turns", source=source))
-    score = IN_TURNS(submission(replace(record, points=points)))
+    points = [p for p in record.points if p.at.get("function") != "exchange_nonblocking"]
+    points.append(heat_records.function("exchange_nonblocking", source=source))
+    score = NONBLOCKING(submission(replace(record, points=points)))
     assert score.points == 0
 
 
@@ -63,10 +63,10 @@ def test_too_few_samples_at_one_place_have_none_and_a_time_has_none_either() -> 
 
 def test_the_best_of_several_records_counts_and_none_is_a_sentence() -> None:
     right = heat_records.exchanges()
-    wrong = heat_records.exchanges(faults={"exchange_in_turns": "wrong"})
+    wrong = heat_records.exchanges(faults={"exchange_nonblocking": "wrong"})
     wrong.started = wrong.ended = "2024-02-05T10:00:00.000Z"
-    assert IN_TURNS(submission(right, wrong)).points == 1
-    missing = IN_TURNS(submission())
+    assert NONBLOCKING(submission(right, wrong)).points == 1
+    missing = NONBLOCKING(submission())
     assert "There is no Record H4" in missing.found
 
 

@@ -17,6 +17,7 @@ from beowulf import paths
 from beowulf.errors import LabError
 from beowulf.exercises import heat, timelines
 from beowulf.exercises.heat import program, quick_check
+from beowulf.exercises.heat.measurements import EXCHANGES
 from beowulf.exercises.heat.trial import sentence
 from beowulf.record import Record
 from beowulf.studies import of_exercise
@@ -314,7 +315,7 @@ def test_what_is_wrong_is_said_and_what_was_found_of_the_deadlock() -> None:
 
 
 def test_a_record_without_samples_is_a_sentence_and_one_of_a_capture_has_no_picture() -> None:
-    record = heat_records.exchanges(faults=dict.fromkeys(program.FUNCTIONS[4], "wrong"))
+    record = heat_records.exchanges(faults=dict.fromkeys(EXCHANGES.values(), "wrong"))
     for look in (heat.table, heat.picture):
         with pytest.raises(LabError, match="no samples"):
             look(record)

@@ -168,14 +168,14 @@ def test_an_exchange_that_hangs_is_named_by_rank_and_line_and_the_others_are_mea
     plate: Path, cluster: NamespaceCluster
 ) -> None:
     wrong = WRONG["all send"]
-    file = heat_solutions.write(plate, 9, exchange_in_turns=wrong.function)
+    file = heat_solutions.write(plate, 9, exchange_nonblocking=wrong.function)
     file.write_text(file.read_text().replace(RIGHT["exchange_send_first"].strip(), ""))
     record = heat.exchanges(cluster, columns=(100,), folder=plate)
     facts = reading.functions(record)
     assert facts["exchange_send_first"]["why"] == "there is no function exchange_send_first"
     for rank in range(4):
-        assert f"node0{rank} (rank {rank}) is in line" in facts["exchange_in_turns"]["why"]
-    assert set(heat.table(record)["way"]) == {"nonblocking"}
+        assert f"node0{rank} (rank {rank}) is in line" in facts["exchange_nonblocking"]["why"]
+    assert set(heat.table(record)["way"]) == {"in_turns"}
 
 
 @pytest.mark.nightly
@@ -278,8 +278,8 @@ def test_three_exchanges_are_on_a_timeline_and_the_deadlock_is_a_circle(
         assert sum(messages["comm"] == WORLD) == 6 * plate_runs.STEPS
     turns = timelines.longest(record, plate_runs.TURNS)
     assert turns["reason"] in ("late sender", "late receiver", "rendezvous")
-    wrong = heat_solutions.RIGHT["exchange_in_turns"]
-    heat_solutions.write(plate, 9, exchange_send_first=wrong.replace("in_turns", "send_first"))
+    other = heat_solutions.given("exchange_in_turns").replace("in_turns", "send_first")
+    heat_solutions.write(plate, 9, exchange_send_first=other)
     ends = heat.traced_exchanges(cluster, folder=plate)
     assert not heat.stuck(ends)
 

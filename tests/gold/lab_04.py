@@ -145,7 +145,7 @@ def own(
 ) -> Record:
     """A learner's own round trips beside those of C, and what was seen of them in a recording."""
     text = source or {"blocking": BLOCKING, "nonblocking": NONBLOCKING}[protocol]
-    facts = {"calls": 7 * 33, "faults": list(faults), "patient": True, "right": not faults}
+    facts = {"calls": len(own_roundtrip.SIZES) * 33, "faults": list(faults), "patient": True, "right": not faults}
     facts |= {**_source("half_round_trip_us", text), "mpi_calls": list(calls or CALLS[protocol])}
     points = [Point({"own": True}, facts=facts)]
     for language, time in ((own_roundtrip.OWN, own_us), (own_roundtrip.C, time_us)):
@@ -170,7 +170,7 @@ def exchanges(
     for way in WAYS:
         text = (sources or {}).get(way) or heat_solutions.source(f"exchange_{way}")
         why = (wrong or {}).get(way, "")
-        facts = {**_source("", text), "given": False, "right": not why, "why": why}
+        facts = {**_source("", text), "given": way == "in_turns", "right": not why, "why": why}
         del facts["name"]
         seen = CALLS["nonblocking" if way == "nonblocking" else "blocking"]
         facts["mpi_calls"] = ["MPI_Barrier", *(calls or {}).get(way, seen)]

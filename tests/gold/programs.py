@@ -134,22 +134,18 @@ def around(world, plate):
     sides = ((world.rank - 1, 1, 0), (world.rank + 1, -2, -1))
     return [(r, plate[i], plate[j]) for r, i, j in sides if 0 <= r < world.size]
 """
-TURNS_BY_HELPER = f"""{AROUND}
-def swap(world, other, mine, ghost):
-    if world.rank < other:
-        world.Send(mine, dest=other)
-        world.Recv(ghost, source=other)
+FIRST_BY_HELPER = f"""{AROUND}
+def moved(world, other, row, sends):
+    if sends:
+        world.Send(row, dest=other)
     else:
-        world.Recv(ghost, source=other)
-        world.Send(mine, dest=other)
+        world.Recv(row, source=other)
 
-def exchange_in_turns(world, plate):
+def exchange_send_first(world, plate):
     '''No Sendrecv, no Isend.'''
-    pairs = around(world, plate)
-    for parity in (0, 1):
-        for other, mine, ghost in pairs:
-            if min(world.rank, other) % 2 == parity:
-                swap(world, other, mine, ghost)
+    for sends in (True, False):
+        for other, mine, ghost in around(world, plate):
+            moved(world, other, mine if sends else ghost, sends)
 """
 FIRST_BY_LAMBDAS = f"""{AROUND}
 def exchange_send_first(world, plate):
@@ -184,7 +180,7 @@ def exchange_nonblocking(world, plate):
     Exchange(world, plate).wait()
 """
 BOTH_WAYS = """
-def exchange_in_turns(world, plate):
+def exchange_send_first(world, plate):
     up = world.rank - 1 if world.rank > 0 else MPI.PROC_NULL
     down = world.rank + 1 if world.rank + 1 < world.size else MPI.PROC_NULL
     move = world.Sendrecv
@@ -294,7 +290,7 @@ RIGHT = {
     "a class, single trips": Text("own-blocking", CLASS),
     "partial and lambda": Text("own-blocking", LAMBDAS),
     "objects": Text("own-blocking", OBJECTS),
-    "turns by a helper": Text("exchange", TURNS_BY_HELPER),
+    "first by a helper": Text("exchange", FIRST_BY_HELPER),
     "first by lambdas": Text("exchange", FIRST_BY_LAMBDAS),
     "persistent requests": Text("exchange", PERSISTENT),
     "a class that waits for one by one": Text("exchange", ONE_BY_ONE),
@@ -310,8 +306,8 @@ WRONG = {
     "a whole round trip": Text("own-blocking", changed(" / 2 * 1e6", " * 1e6"), 0, "at most"),
     "another buffer": Text("own-blocking", NOT_THERE, 0, "rank 1 does not hold"),
     "not blocking": Text("own-blocking", NOT_BLOCKING, 0.5, "MPI_Irecv and MPI_Isend"),
-    "turns by Sendrecv": Text("exchange", BOTH_WAYS, 2.5 / 4, "MPI_Sendrecv"),
-    "only one side non-blocking": Text("exchange", HALF_NONBLOCKING, 2.5 / 4, "MPI_Send,"),
+    "first by Sendrecv": Text("exchange", BOTH_WAYS, 2 / 3, "MPI_Sendrecv"),
+    "only one side non-blocking": Text("exchange", HALF_NONBLOCKING, 1 / 3, "MPI_Send,"),
     "no overlap": Text("overlap-python", NO_OVERLAP, 0, "next to nothing"),
     "a loop of tests, then the step": Text("overlap-python", SPINS, 0, "next to nothing"),
     "a tree that is none": Text("tree", TREE.replace("+ (last - first + 1) / 2", "+ 1"), 0, "ms"),

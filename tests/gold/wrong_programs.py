@@ -117,15 +117,12 @@ def _exchanges() -> list[Case]:
         wrong = heat_solutions.WRONG[mistake]
         way = wrong.name.removeprefix("exchange_")
         made = lab_04.exchanges(wrong={way: wrong.said}, sources={way: wrong.function})
-        left = 4.0 - (1.0 if way == "send_first" else 1.5)
-        return _case(mistake, made, {"exchange": left}, {"exchange": wrong.said})
+        return _case(mistake, made, {"exchange": 1}, {"exchange": wrong.said})
 
-    irecv = lab_04.exchanges(calls={"in_turns": ["MPI_Irecv", "MPI_Send", "MPI_Wait"]})
+    irecv = lab_04.exchanges(calls={"send_first": ["MPI_Irecv", "MPI_Send", "MPI_Wait"]})
     return [
         *(case(mistake) for mistake, wrong in heat_solutions.WRONG.items() if wrong.lab == 4),
-        _case(
-            "another call", irecv, {"exchange": 2.5}, {"exchange": "a recording shows MPI_Irecv"}
-        ),
+        _case("another call", irecv, {"exchange": 2}, {"exchange": "a recording shows MPI_Irecv"}),
     ]
 
 

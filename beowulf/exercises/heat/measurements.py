@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError, UsageError
+from beowulf.exercises.heat import program
 from beowulf.exercises.heat.measuring import Heat, measured
 from beowulf.exercises.heat.trial import Row, sentence
 from beowulf.record import Point, Record
@@ -94,6 +95,8 @@ def exchanges(
 
     def go(heat: Heat) -> None:
         heat.look_at(*EXCHANGES.values(), needed=("step_numpy",))
+        if heat.faults.keys() >= set(program.FUNCTIONS[4]):
+            return  # of what is given alone nothing is kept, so that the prediction can still be sealed
         most = _deadlock(heat)
         for way, name in EXCHANGES.items():
             with heat.recorded(name):

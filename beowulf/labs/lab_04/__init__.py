@@ -7,6 +7,7 @@ __getattr__, __dir__ = offer(
     "beowulf.exercises.heat",
     "beowulf.exercises.own_plot",
     "beowulf.exercises.timelines",
+    "a7_rate_by_nodes:saturation_bytes",
     "own_roundtrip",
     "own_roundtrip:message_time",
     "beowulf.measure.mpptest",

@@ -36,7 +36,7 @@ AGREE = 0.10
 
 
 def plan(cluster: Cluster, *, quick: bool, sizes: Sequence[int] | None = None) -> Plan:
-    """The three protocols in turns, then the same sizes in the ways of IMB and OSU, launch by launch."""
+    """The three protocols, alternating, then the same sizes in the ways of IMB and OSU, launch by launch."""
     need_nodes(cluster, 2)
     modes = QUICK_MODES if quick else MODES
     launches, passes = LEAST_PAIRS, QUICK_PASSES if quick else PASSES

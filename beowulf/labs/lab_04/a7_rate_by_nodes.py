@@ -1,7 +1,7 @@
 """A7, rate by nodes: how many bits a second, over the size of the message, for 2, 3 and 4 nodes.
 
 Paper A, figures 13 to 15: the rate rises with the size and saturates, more nodes give a higher rate,
-blocking and non-blocking calls are nearly alike. It does not print its sizes, nor how three ranks are
+blocking and non-blocking calls are nearly equal. It does not print its sizes, nor how three ranks are
 paired. So it is measured in two ways. Ours: `ring` (each rank sends to the next) means the same for 2, 3
 and 4 ranks, and `pairs` (two halves, for 2 and 4) has one message on a cable at a time; rates are summed
 over all. The paper's, probably: mpptest with -bisect, which multiplies the rate of one pair by np / 2.
@@ -44,9 +44,9 @@ RISEN = 0.5  # of the largest message's rate is more than the smallest message h
 def plan(
     cluster: Cluster, *, quick: bool, sizes: Sequence[int] | None = None, adaptive: bool = False
 ) -> Plan:
-    """Blocking and non-blocking in turns, for each pattern and number of ranks, and in mpptest's way.
+    """Blocking and non-blocking, alternating, for each pattern and number of ranks, and in mpptest's way.
 
-    `adaptive`, sizes come in between where a time leaves the line between its neighbours.
+    `adaptive`: sizes are added where a time leaves the line between its neighbours.
     """
     as_mpptest = mpptest.Mpptest(MPPTEST_RANKS, sizes or MPPTEST_SIZES, bisect=True)
     if sizes is None:

@@ -1,7 +1,7 @@
 """B1, round trip: does the time depend on the size of short messages, or on how they are sent?
 
 Paper B, figures 1 and 2: the average round-trip time of blocking and of non-blocking calls, with
-work beside the message, varies little with the size and is alike. mpptest's sizes then were 0 to 1024
+work beside the message, varies little with the size and is similar. mpptest's sizes then were 0 to 1024
 bytes by default, and its time half of a round trip, as here. It is measured in two ways. Ours sweeps the
 message, and the work reads and writes 1024 bytes. The paper's, probably: mpptest with -overlap sweeps
 the work, beside a message of 0 bytes.
@@ -36,9 +36,9 @@ LITTLE = 0.25  # the time of the slowest size is at most so much above the faste
 def plan(
     cluster: Cluster, *, quick: bool, sizes: Sequence[int] | None = None, adaptive: bool = False
 ) -> Plan:
-    """Ping-pong of two nodes, blocking and non-blocking in turns, without and with work.
+    """Ping-pong of two nodes, blocking and non-blocking alternating, without and with work.
 
-    `adaptive`, sizes come in between where a time leaves the line between its neighbours.
+    `adaptive`: sizes are added where a time leaves the line between its neighbours.
     """
     sizes = PAPER_A_SMALL if sizes is None else sizes
     config = SweepConfig([("pingpong", 2)], PROTOCOLS, sizes, OVERLAP_BYTES)

@@ -36,7 +36,7 @@ SIZES = (*QUICK_SIZES, 2_000_000, 10_000_000)
 
 
 def plan(cluster: Cluster, *, quick: bool, sizes: Sequence[int] | None = None) -> Plan:
-    """Blocking and non-blocking in turns: exchanges in rings of 2, 3 and 4 ranks, and mpptest's pairs."""
+    """Blocking and non-blocking, alternating: exchanges in rings of 2, 3 and 4 ranks, and mpptest's pairs."""
     if sizes is None:
         sizes = QUICK_SIZES if quick else SIZES
     return sweep(cluster, rings(sizes), quick=quick, mpptest=as_mpptest(sizes, quick=quick))

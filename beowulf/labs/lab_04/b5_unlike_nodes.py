@@ -38,7 +38,7 @@ ENDS = ("median", "low", "high")
 
 
 def plan(cluster: Cluster, *, quick: bool) -> Plan:
-    """Exchanges in a ring with work between them, on like and on unlike nodes in turns.
+    """Exchanges in a ring with work between them, on equal and on different nodes, alternating.
 
     LabError where nodes cannot be made to differ.
     """

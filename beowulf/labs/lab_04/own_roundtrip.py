@@ -38,7 +38,7 @@ VARIANTS = {"blocking": "own", "nonblocking": "own-nonblocking"}
 OWN, C = "own", "C"
 STOPPED = "stopped"  # a fault after which nothing is called any more
 NAME = "half_round_trip_us"
-SIZES = (8, 128, 1024, 8192, 65_536, 262_144, 1_048_576)
+SIZES = (8, 128, 1024, 8192, 32_768, 65_536, 262_144, 1_048_576)
 # Launches of the C program, each after as many passes of the learner's function over all sizes.
 LAUNCHES, PASSES = 4, 15
 QUICK_LAUNCHES, QUICK_PASSES = 3, 10
@@ -62,7 +62,7 @@ def measure(
     sizes: Sequence[int] = SIZES,
     quick: bool = True,
 ) -> Record:
-    """Call the function on all ranks with messages of these sizes, in turns with roundtrip.c, and keep the Record.
+    """Call the function on all ranks with messages of these sizes, alternating with roundtrip.c, and keep the Record.
 
     What is wrong with a call is reported and kept as a fact; the call is no sample. LabError when there is no such
     function.
@@ -259,7 +259,7 @@ def fault(size: int, zero: Mapping[str, Any], one: Mapping[str, Any]) -> tuple[s
         )
     if zero["wrong"] >= 0:
         return "back", (
-            f"rank 0 does not hold any more what it sent: byte {zero['wrong']} differs. Rank 1 sends back what it got."
+            f"rank 0 no longer holds what it sent: byte {zero['wrong']} differs. Rank 1 sends back what it got."
         )
     if min(zero["sent"], zero["received"]) < size:
         return "card", (
@@ -280,7 +280,7 @@ def own(record: Record) -> dict[str, Any]:
 
 
 def table(record: Record) -> pd.DataFrame:
-    """A row a size: the median half round trip of the function and of C in µs, and their ratio with its interval.
+    """A row a size: the median half round trip of the function and of C in µs, the function's rate, and their ratio.
 
     LabError without samples of both.
     """
@@ -295,6 +295,7 @@ def table(record: Record) -> pd.DataFrame:
         {
             "size_bytes": size,
             "own_us": medians[OWN][size],
+            "own_mbit_per_s": 8 * size / medians[OWN][size],
             "c_us": medians[C][size],
             "ratio": ratio.median,
             "low": ratio.low,

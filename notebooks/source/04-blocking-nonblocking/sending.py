@@ -51,7 +51,7 @@ saturation_guess = None
 saturation_low = None
 saturation_high = None
 ### BEGIN SOLUTION
-saturation_guess, saturation_low, saturation_high = 16_000, 4_000, 64_000
+saturation_guess, saturation_low, saturation_high = 32_000, 8_000, 70_000
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "predict-saturation", "grade": true, "points": 0.5, "locked": true}
@@ -60,14 +60,14 @@ predict(cluster, "saturation", value=saturation_guess, low=saturation_low, high=
 # %% [markdown]
 # ## 2 Two ranks head on
 #
-# *Core, 4 minutes*
+# *Core, 5 minutes*
 #
 # In a terminal, with the handout.
 
 # %% [markdown]
 # ## 3 What MPI_Send promises
 #
-# *Core, 10 minutes*
+# *Core, 16 minutes*
 #
 # **Question `eager-limit`** (1 point). What is the largest message, in bytes, with which `headon.c` still ends? About
 # ten runs find it; an answer within 500 bytes is near enough. (The first line of `beowulf up` names your MPI library:
@@ -102,7 +102,7 @@ lab.form(most_columns, "number")
 # %% [markdown]
 # ## 4 Your own ping-pong
 #
-# *Core, 17 minutes*
+# *Core, 19 minutes*
 
 # %%
 engines = start_engines(cluster)
@@ -153,50 +153,26 @@ own = lab.own_roundtrip.measure(engines, "half_round_trip_us", quick=QUICK)
 assert own.variant == "own", "Run the cell above: it measures your function."
 
 # %% [markdown]
-# **Question `own-nonblocking`** (1.5 points). The same result with `Isend`, `Irecv` and `Wait`.
-
-
-# %% nbgrader={"grade_id": "own-nonblocking-answer", "solution": true}
-# %%px
-def half_round_trip_nonblocking_us(buffer):
-    """The same as half_round_trip_us(), with Isend, Irecv and Wait."""
-    ### BEGIN SOLUTION
-    trips = max(1, 20_000 // (100 + buffer.size))
-    other = 1 - rank
-    began = MPI.Wtime()
-    for trip in range(2 * trips if rank < 2 else 0):
-        sends = trip % 2 == rank  # rank 0 sends first, then rank 1 sends back
-        request = world.Isend(buffer, dest=other) if sends else world.Irecv(buffer, source=other)
-        request.Wait()
-    return (MPI.Wtime() - began) / trips / 2 * 1e6 if rank == 0 else None
-    ### END SOLUTION
-
+# Your half round trips and rates with the times of C beside them, and your prediction:
 
 # %%
-nonblocking = lab.own_roundtrip.measure(
-    engines, "half_round_trip_nonblocking_us", protocol="nonblocking", quick=QUICK
-)
-
-# %% nbgrader={"grade_id": "own-nonblocking", "grade": true, "points": 1.5, "locked": true}
-assert nonblocking.variant == "own-nonblocking", "Run the cell above: it measures your function."
-
-# %% [markdown]
-# Call `lab.own_roundtrip.table(own)` and `lab.own_roundtrip.picture(own)` here, for both Records. They have all sizes,
-# in microseconds, with the program in C beside yours.
+times = lab.own_roundtrip.table(own)
+rates = times.set_index("size_bytes")["own_mbit_per_s"]
+print(lab.outcome(cluster, "saturation", lab.saturation_bytes(rates)))
+times
 
 # %%
-# Here is room for it.
+lab.own_roundtrip.picture(own)
 
 # %% [markdown]
-# *What to look at:* what does Python add at 8 bytes, in microseconds, and what is left of it at 1 MiB, in per cent? Is
-# there a difference between blocking and non-blocking?
+# *What to look at:* what does Python add at 8 bytes, in microseconds, and what is left of it at 1 MiB, in per cent?
 
 # %% [markdown]
 # ## 5 Latency and rate
 #
-# *Core, 15 minutes*
+# *Core, 21 minutes*
 #
-# **Question `fit`** (2 points). Fit the line to the medians of your blocking function (`own_us` in its table) with
+# **Question `fit`** (2 points). Fit the line to the medians of your function (`times["own_us"]` above) with
 # `np.polyfit(x, y, 1)`, once as it is, and once with `w=1 / y`. Type your numbers, not the names of variables.
 #
 # - the two latencies, in microseconds
@@ -212,7 +188,6 @@ weighted_alpha_us = None
 weighted_bandwidth_bytes_per_us = None
 half_rate_bytes = None
 ### BEGIN SOLUTION
-times = lab.own_roundtrip.table(own)
 size, time_us = times["size_bytes"].to_numpy(), times["own_us"].to_numpy()
 plain_slope, plain_alpha_us = np.polyfit(size, time_us, 1)
 slope, weighted_alpha_us = np.polyfit(size, time_us, 1, w=1 / time_us)
@@ -274,7 +249,7 @@ lab.own_plot.keep(
 )
 
 # %% [markdown]
-# *Drag* the line onto your points: at which sizes does only alpha move it?
+# *Drag* the line onto your points: at which sizes does alpha alone move it?
 
 # %%
 lab.message_time(cluster)
@@ -282,7 +257,7 @@ lab.message_time(cluster)
 # %% [markdown]
 # ## 6 The plate's ghost rows, three ways
 #
-# *Core, 16 minutes*
+# *Core, 20 minutes*
 #
 # This lays out `work/heat/heat.py`:
 
@@ -305,14 +280,14 @@ deadlock_guess, deadlock_low, deadlock_high = 16_381, 16_000, 16_500
 predict(cluster, "deadlock", value=deadlock_guess, low=deadlock_low, high=deadlock_high)
 
 # %% [markdown]
-# **Question `exchange`** (4 points). All three functions have to be your own and right, the first as far as it ends.
-# Save `heat.py`, then:
+# **Question `exchange`** (3 points). Both functions have to be your own and right, `exchange_send_first` as far as it
+# ends. Save `heat.py`, then:
 
 # %%
 ways = lab.heat.exchanges(cluster)
 
-# %% nbgrader={"grade_id": "exchange", "grade": true, "points": 4, "locked": true}
-assert ways.study == "H4", "Run the cell above: it measures your three exchanges."
+# %% nbgrader={"grade_id": "exchange", "grade": true, "points": 3, "locked": true}
+assert ways.study == "H4", "Run the cell above: it measures your exchanges."
 
 # %% [markdown]
 # Was your prediction right?
@@ -323,8 +298,14 @@ for point in ways.select(search="deadlock"):
         print(lab.outcome(cluster, "deadlock", point.facts["hangs_columns"]))
 
 # %% [markdown]
-# `lab.heat.table(ways)` has the times. The next cell records `exchange_send_first` with rows of 160,000 bytes until it
-# is stopped, then five steps of the other two with rows of 80,000 bytes.
+# How long does each way take? You need it in `explain`.
+
+# %%
+lab.heat.table(ways)
+
+# %% [markdown]
+# The next cell records `exchange_send_first` with rows of 160,000 bytes until it is stopped, then five steps of the
+# other two with rows of 80,000 bytes.
 
 # %%
 shown = lab.heat.traced_exchanges(cluster)
@@ -369,9 +350,44 @@ lab.form(turns_wait_ms, "number")
 # *What to look at:* which waits of the turns vanish in the non-blocking exchange? What do turns lose with 64 ranks?
 
 # %% [markdown]
-# ## 7 More nodes, more rate?
+# ## 7 Explain
 #
-# *Core, 14 minutes*
+# *Core, 10 minutes*
+#
+# **Question `explain`** (3 points, read by a person). In five to eight sentences of your own, with your own figures:
+#
+# 1. From some size on your `exchange_send_first` hangs, and the other two never do. What does `Send` promise when it
+#    returns? What does the library do with a small and with a large message?
+# 2. Why can the latency of a fit without weights be far from the time of the shortest message, even below zero? (Is
+#    yours near it? Use the fit without the largest size.) Use the token bucket of section 5, and what a fit without
+#    weights cares about. Which of your two fits do you believe, for which messages?
+# 3. Which of the two exchanges that never hang is faster with the longest rows, and by what factor? Why, as your
+#    timelines show it?
+
+# %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 3, "solution": true}
+# ### BEGIN SOLUTION
+# **What Send promises (1 point).** When it returns, the buffer may be used again; nothing is known about the receiver.
+# A small message is sent eagerly: it leaves at once, and the other side keeps it until it is asked for, so that Send
+# returns before the receive. A large one is announced first and leaves only when the receive has been posted
+# (rendezvous): if all ranks send first, each waits for a neighbour's receive, and none comes to it. In turns, one of two
+# neighbours receives; Isend only begins the send, so the rank goes on to its receive.
+#
+# **A latency that cannot be (1 point).** While a direction of the cable is idle, its bucket saves up to 3,200 bytes of
+# credit, so that each long message begins that much sooner: its time is less than beta n, by up to some 250 µs, and the
+# line through the long messages meets the axis below zero. A fit without weights minimises squared microseconds, so the
+# longest messages, with the largest distances, decide both parameters; 8 bytes count for nothing. With weights 1 / y
+# each size counts by its share, and the latency is that of short messages. Believe the first for long messages, and the
+# second for short ones; between them neither is right.
+#
+# **What turns cost (1 point).** The learner's own figures: with long rows turns take up to twice as long as the
+# non-blocking exchange. A rank that has sent waits for a neighbour that is still receiving (late sender), and a cable
+# carries one direction at a time. Non-blocking, a rank's four messages travel at the same time, in both directions.
+# ### END SOLUTION
+
+# %% [markdown]
+# ## 8 More nodes, more rate?
+#
+# *More, 16 minutes*
 #
 # **Question `a7-record`** (1 point). Nothing to write: the point is for the Record. Leave the machine alone while A7
 # measures.
@@ -454,7 +470,7 @@ four_nodes_times = largest["rate_mbit_per_s"][4] / largest["rate_mbit_per_s"][2]
 lab.form(four_nodes_times, "number")
 
 # %% [markdown]
-# What mpptest prints for the largest message. Which of these columns depends on np? You need it in `explain`.
+# What mpptest prints for the largest message. Which of these columns depends on np? You need it in `explain-papers`.
 
 # %%
 printed = lab.mpptest.printed(a7)
@@ -471,7 +487,7 @@ claims(a7)
 picture(a7)
 
 # %% [markdown]
-# ## 8 Patience
+# ## 9 Patience
 #
 # *More, 6 minutes*
 #
@@ -540,61 +556,42 @@ lab.form(impatience_times, "number")
 print(lab.outcome(cluster, "impatience", impatience_times))
 
 # %% [markdown]
-# ## 9 Explain
-#
-# *Core, 10 minutes*
-#
-# **Question `explain`** (4 points, read by a person). In six to ten sentences of your own, with your
-# own figures:
-#
-# 1. From some size on your `exchange_send_first` hangs, and the other two never do. What does `Send` promise when it
-#    returns? What does the library do with a small and with a large message? Paper A says that a send waits until the
-#    receiver accepts the message. Why does that not fit both?
-# 2. Why can the latency of a fit without weights be far from the time of the shortest message, even below zero? (Is
-#    yours near it? Use the fit without the largest size.) Use the token bucket of section 5, and what a fit without
-#    weights cares about. Which of your two fits do you believe, for which messages?
-# 3. Paper A concludes that either call may be used, because the rates are nearly equal. What do your Records show, of
-#    the ping-pong and of the exchange of ghost rows? What did the paper's measurement *not* let the program do between
-#    sending and waiting?
-# 4. In paper A's figures the rate of three nodes lies between that of two and that of four. Suppose that the paper
-#    measured with mpptest's `-bisect`. What did the third node do, and for how much does it count? What in your A7
-#    shows it, and why does this stay an inference?
-
-# %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 4, "solution": true}
-# ### BEGIN SOLUTION
-# **What Send promises (1 point).** When it returns, the buffer may be used again; nothing is known about
-# the receiver. A small message is sent eagerly: it leaves at once and the other side keeps it until
-# someone asks, so that Send returns before the receive. A large one is announced first and leaves only
-# when the receive has been posted (rendezvous): if all ranks send first, each waits for a neighbour's
-# receive, and none comes to it. Paper A's description fits only the large one (and MPI_Ssend). In turns,
-# someone receives; Isend only begins the send, so the rank goes on to its receive.
-#
-# **A latency that cannot be (1 point).** While a direction of the cable is idle, its bucket saves up to
-# 3,200 bytes of credit, so that each long message begins that much sooner: its time is less than beta n,
-# by up to some 250 µs, and the line through the long messages meets the axis below zero. A fit without
-# weights cares for squared microseconds, so the longest messages, with the largest distances, decide both
-# parameters; 8 bytes count for nothing. With weights 1 / y each size counts by its share, and the latency
-# is that of short messages. The first is to be believed for long messages, the second for short ones;
-# between them neither is right.
-#
-# **What the comparison leaves out (1 point).** The learner's own figures: ratios near 1 in the ping-pong,
-# and where turns cost time in the exchange of ghost rows. A program that sends and waits at once gives
-# non-blocking calls nothing to gain; they pay when there is work between Isend and Wait (lab 05), or when
-# several messages travel at the same time, as between neighbours.
-#
-# **Three nodes (1 point).** `-bisect` multiplies the rate of one pair by np / 2. For 2 and 4 ranks that is the
-# number of pairs. With np = 3 the third rank has no partner and looks on, and still counts for half a pair: 1.5 times
-# the rate of the one pair that talks, half-way between one and two. In A7 the time of half a round trip is the same
-# for 2, 3 and 4, and the printed rates are as 2 : 3 : 4, about 96, 144 and 192 Mbit/s at 256 KiB. It is an
-# inference, because the paper does not print the options that it gave to mpptest. (In a ring three nodes do have
-# more than two: that is another experiment.)
-# ### END SOLUTION
-
-# %% [markdown]
 # ## 10 Blocking against non-blocking
 #
-# *More, 10 minutes*
+# *More, 17 minutes*
 #
+# **Question `own-nonblocking`** (1.5 points). Write `half_round_trip_nonblocking_us(buffer)`: your ping-pong of section
+# 4 with `Isend`, `Irecv` and `Wait`.
+
+
+# %% nbgrader={"grade_id": "own-nonblocking-answer", "solution": true}
+# %%px
+def half_round_trip_nonblocking_us(buffer):
+    """The same as half_round_trip_us(), with Isend, Irecv and Wait."""
+    ### BEGIN SOLUTION
+    trips = max(1, 20_000 // (100 + buffer.size))
+    other = 1 - rank
+    began = MPI.Wtime()
+    for trip in range(2 * trips if rank < 2 else 0):
+        sends = trip % 2 == rank  # rank 0 sends first, then rank 1 sends back
+        request = world.Isend(buffer, dest=other) if sends else world.Irecv(buffer, source=other)
+        request.Wait()
+    return (MPI.Wtime() - began) / trips / 2 * 1e6 if rank == 0 else None
+    ### END SOLUTION
+
+
+# %%
+nonblocking = lab.own_roundtrip.measure(
+    engines, "half_round_trip_nonblocking_us", protocol="nonblocking", quick=QUICK
+)
+
+# %% nbgrader={"grade_id": "own-nonblocking", "grade": true, "points": 1.5, "locked": true}
+assert nonblocking.variant == "own-nonblocking", "Run the cell above: it measures your function."
+
+# %%
+lab.own_roundtrip.table(nonblocking)
+
+# %% [markdown]
 # Study B2 measures both calls alternating, so that a disturbance hits both equally, and takes the difference of each
 # pair.
 
@@ -645,9 +642,34 @@ claims(b4)
 # %% [markdown]
 # ## 13 Compare with the papers
 #
-# *More, 5 minutes*
+# *More, 12 minutes*
 #
 # The handout has the table. Compare its last column with your own figures.
+#
+# **Question `explain-papers`** (2 points, read by a person). In four to six sentences of your own, with your own
+# figures:
+#
+# 1. Paper A concludes that either call may be used, because the rates are nearly equal. What do your Records show, of
+#    the ping-pong and of the exchange of ghost rows? What did the paper's measurement *not* let the program do between
+#    sending and waiting?
+# 2. In paper A's figures the rate of three nodes lies between that of two and that of four. Suppose that the paper
+#    measured with mpptest's `-bisect`. What did the third node do, and for how much does it count? What in your A7
+#    shows it, and why does this stay an inference?
+
+# %% [markdown] nbgrader={"grade_id": "explain-papers", "grade": true, "points": 2, "solution": true}
+# ### BEGIN SOLUTION
+# **What the comparison leaves out (1 point).** The learner's own figures: ratios near 1 in the ping-pong, and where
+# turns cost time in the exchange of ghost rows. A program that sends and waits at once gives non-blocking calls nothing
+# to gain; they pay when there is work between Isend and Wait (lab 05), or when several messages travel at the same time,
+# as between neighbours.
+#
+# **Three nodes (1 point).** `-bisect` multiplies the rate of one pair by np / 2. For 2 and 4 ranks that is the number of
+# pairs. With np = 3 the third rank has no partner and looks on, and still counts for half a pair: 1.5 times the rate of
+# the one pair that talks, half-way between one and two. In A7 the time of half a round trip is the same for 2, 3 and 4,
+# and the printed rates are as 2 : 3 : 4, about 96, 144 and 192 Mbit/s at 256 KiB. It is an inference, because the paper
+# does not print the options that it gave to mpptest. (In a ring three nodes do have more than two: that is another
+# experiment.)
+# ### END SOLUTION
 
 # %% [markdown]
 # ## 14 The questions

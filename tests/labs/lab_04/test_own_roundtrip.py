@@ -46,7 +46,7 @@ def call(**what: Any) -> dict[str, Any]:
         ({"value": float("nan")}, {}, "it returned nan"),
         ({"value": 0.0}, {}, "it returned 0 µs"),
         ({}, {"wrong": 7}, "rank 1 does not hold what rank 0 sent: byte 7"),
-        ({"wrong": 0}, {}, "rank 0 does not hold any more what it sent: byte 0"),
+        ({"wrong": 0}, {}, "rank 0 no longer holds what it sent: byte 0"),
         ({"sent": 999}, {}, "did not travel there and back"),
         ({"received": 0}, {}, "did not travel there and back"),
         ({"value": 61.0}, {}, "at most 60.0 µs"),
