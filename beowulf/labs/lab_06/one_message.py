@@ -24,7 +24,7 @@ ARGUMENTS = (
 
 
 def traced(cluster: Cluster, program: Path | str = PROGRAM) -> Record:
-    """Exchange one long message with work beside it, and record calls and packets."""
+    """Exchange one long message with work beside it, and record calls and packets; or read the Record of it."""
 
     def go(session: Measurement) -> None:
         session.launch(Path(program), 2, ARGUMENTS)

@@ -127,7 +127,7 @@ def _card(cluster: Cluster, cell: str) -> dict[int, tuple[dict[str, Any], bytes]
 def packet_layers(
     packets: dict[int, tuple[dict[str, Any], bytes]], message: int = 0, layer: str = EVERY
 ) -> figures.Figure:
-    """The bytes of the packet of your postcard (message 0) or of the thanks (1), with one layer highlighted: drag both."""
+    """The bytes of your postcard (message 0) or of the thanks (1), with one layer highlighted: drag both."""
     import pandas as pd
 
     number = sorted(packets)[message]
