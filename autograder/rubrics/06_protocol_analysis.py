@@ -1,4 +1,4 @@
-"""Lab 06: points for a learner's own loop over packets and own plots, and for what their own captures show."""
+"""Lab 06: points for a learner's own loop over packets, own plots, and answers read from their own captures."""
 
 from __future__ import annotations
 
@@ -64,13 +64,13 @@ def whole_plate(submission: Submission, facts: Facts, by: str) -> Score:
 
 
 def counted(record: Record, expected: str) -> Score:
-    """The same points for each count of the learner's that is the one of our reader."""
+    """The same points for each count that equals our reader's."""
     by_name = {point.at.get("count"): point.facts for point in record.points}
     results, points = [], 0
     for name in COUNTS:
         facts = by_name.get(name, {})
         yours, ours = facts.get("yours"), facts.get("ours")
-        # Where there is nothing to be found, to find nothing proves nothing.
+        # A count of 0 proves nothing.
         right = is_number(yours) and 0 < yours == ours and facts.get("right") is True
         points += right
         why = "right" if right else facts.get("why") or f"ours is {ours}"
@@ -173,7 +173,6 @@ PLATE = (facts_06.plate, wire.STUDY)
 SCORERS: dict[str, Scorer] = {
     "predict-card": sealed("card"),
     "predict-packets": sealed("packets"),
-    "predict-overhead": sealed("overhead"),
     "postcard": ByRecord(*CARD, longer_cards, "postcard"),
     "headers": ByRecord(*CARD, all_headers, "postcard"),
     "plate-record": ByRecord(*PLATE, whole_plate),
@@ -185,20 +184,21 @@ SCORERS: dict[str, Scorer] = {
         counted,
     ),
     "row-cost": ByRecord(*PLATE, row_cost),
-    "length-plot": own_plots.Plot(
-        "lengths", LENGTHS, own_plots.of_records(wire.STUDY, facts_06.length_line)
-    ),
     "cost-plot": own_plots.Plot(
         "costs", COSTS, own_plots.of_records(postcard.STUDY, facts_06.card_lines, variant="sizes")
     ),
-    "a11-record": partial(record_of, facts_06.long, "A11"),
-    "overlap-gain": ByRecord(facts_06.long, "A11", overlap_gain),
     "eager-limit": eager_limit,
     "timeline": ByRecord(
         facts_06.on_a_timeline,
         one_message.STUDY,
         numbers_and_words("request_ms", "data_ms", "data_in"),
     ),
+    "length-plot": own_plots.Plot(
+        "lengths", LENGTHS, own_plots.of_records(wire.STUDY, facts_06.length_line)
+    ),
+    "predict-overhead": sealed("overhead"),
+    "a11-record": partial(record_of, facts_06.long, "A11"),
+    "overlap-gain": ByRecord(facts_06.long, "A11", overlap_gain),
     "a10-record": partial(record_of, partial(facts_06.conversations, len(a10.TALKS)), "A10"),
     "smpp": smpp,
     "a12-record": partial(record_of, partial(facts_06.conversations, len(a12.TALKS)), "A12"),

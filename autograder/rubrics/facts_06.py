@@ -38,7 +38,7 @@ def card(record: Record) -> Facts:
 
 
 def _mpich_header(facts: Facts) -> int:
-    """MPICH's header: what the first frame's payload has beside the text, where all of that is in it."""
+    """The bytes of MPICH's header: the payload of the first frame without the text."""
     if facts["kind"] == "short eager" or facts["protocol"] == "rendezvous":
         return int(facts["payload_bytes"])  # the text is within the header, or comes later
     beside = int(facts["payload_bytes"] - facts["bytes"])
@@ -46,7 +46,7 @@ def _mpich_header(facts: Facts) -> int:
 
 
 def plate(record: Record) -> Facts:
-    """What the ghost rows of a captured plate cost, and of how many columns it is."""
+    """What the ghost rows of a captured plate cost, and how many columns it has."""
     point = record.select(capture="steps")[0]
     found = point.facts
     a_row = found["ghost_wire_bytes"] / found["ghost_rows"]
@@ -65,7 +65,7 @@ def length_line(record: Record) -> Curves:
 
 
 def card_lines(record: Record) -> Curves:
-    """By the size of a card: the share of its bytes on the wire that are not the card, that of packets with data."""
+    """By the size of a card, in per cent: the bytes on the wire that are not the card, and the packets with data."""
     shares: dict[float, list[tuple[float, float]]] = defaultdict(list)
     for point in record.points:
         facts, size = point.facts, point.facts["bytes"]
@@ -79,14 +79,14 @@ def card_lines(record: Record) -> Curves:
 
 
 def conversations(number: int, record: Record) -> Facts:
-    """Nothing that is asked for, of a Record with all of its conversations; LabError where one is missing."""
+    """No facts of a Record with all of its conversations; LabError where one is missing."""
     if len(wire_picture.table(record)) < number:
         raise LabError("a conversation is missing")
     return {}
 
 
 def long(record: Record) -> Facts:
-    """By messages of 8192 bytes: the wire's bytes with an overlap, and what that changed in rate and overhead."""
+    """Of messages of 8192 bytes: bytes on the wire with overlap, and what overlap changed in rate and overhead."""
     table = wire_picture.table(record).set_index(wire_picture.PLACE)
     rows = table.to_dict("index")
     none, most = (rows[8192, "nonblocking", overlap] for overlap in (0, a11.MOST))

@@ -144,7 +144,7 @@ POOLS: dict[str, tuple[Pool, ...]] = {
         Pool("Your overlapped step, by equation 1", "%", "H5 python", _own_gains, x="bytes of a row"),
     ),
     "06": (
-        Pool("The largest card that leaves at once", "bytes", "A10 sizes", _eager),
+        Pool("The largest card that leaves at once", "bytes", "A10 limit", _eager),
         Pool("A ghost row: overhead on the wire", "%", "H6", partial(_fact, facts_06.plate, "row_overhead_percent")),
         Pool("Of a card's bytes on the wire, those that are not the card", "%", "A10 sizes",
              partial(_of_curves, facts_06.card_lines, 0), x="bytes of a card"),

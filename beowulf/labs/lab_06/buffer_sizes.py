@@ -97,7 +97,7 @@ def planned(quick: bool) -> int:
 
 
 def measure(measurement: Measurement) -> None:
-    """Conversations of two ranks in every setting and size, in turns, under a capture for each setting."""
+    """Conversations of two ranks in every setting and size, alternating, under a capture for each setting."""
     launches, chunks = (QUICK_LAUNCHES, QUICK_CHUNKS) if measurement.quick else (LAUNCHES, CHUNKS)
     measurement.sweep[PART] = {"sizes": list(SIZES), "launches": launches, "chunks": chunks}
     settings = list(SETTINGS)
@@ -111,9 +111,9 @@ def measure(measurement: Measurement) -> None:
 
 
 def buffers(cluster: Cluster, size_bytes: int) -> AbstractContextManager[object]:
-    """Within this context new connections between nodes have buffers of so many bytes, or with 0 their own.
+    """Within this context new connections between nodes have buffers of so many bytes; 0 leaves the nodes' own.
 
-    Where nodes cannot be changed, they keep their own; nobody changes them there, so they remember no other setting.
+    Nodes that cannot be changed keep their own.
     """
     if not size_bytes and NEED.unmet(cluster.can):
         return nullcontext()
@@ -148,7 +148,7 @@ def _tags() -> list[tuple[int, int]]:
 
 
 def points(record: Record, setting: Setting, size: int) -> list[Point]:
-    """The launches of a setting and size, those with samples."""
+    """The launches with samples of a setting and size."""
     return wire_costs.measured(record, HALF, **setting.at, message_bytes=size)
 
 
@@ -182,9 +182,9 @@ def segments(setting: Setting, size: int) -> Quantity:
 
 
 def overhead(setting: Setting, size: int) -> Quantity:
-    """How many points more of a message's frames are not the message itself than in OWN, round by round.
+    """How many points more of a message's bytes on the wire are not the message than in OWN, round by round.
 
-    It is counted: the launches have hardly more than one value.
+    Counted, not timed: nearly all launches have the same value.
     """
 
     def of(record: Record) -> Span:
@@ -230,7 +230,7 @@ def control_messages(record: Record) -> Judgement:
 
 @counting
 def every_message(record: Record) -> Judgement:
-    """Whether each launch has the messages that its program sent; a capture that lost packets may lack some."""
+    """Whether each launch has all messages that its program sent; a capture that lost packets may lack some."""
     launches = [p.facts for p in record.select(part=PART) if "matched" in p.facts]
     if not launches:
         raise LabError("There is no launch with a capture.", "Measure again.")
@@ -245,7 +245,7 @@ def every_message(record: Record) -> Judgement:
 
 
 def asking_first_is_slower(record: Record) -> Judgement:
-    """Half of MPICH's limit is left: a message of 64 KB asks first; another library has no such limit."""
+    """With a limit of 4 KB a message of 64 KB asks first; another library has no such limit."""
     other: dict[str, Any] = other_library(record)
     return replace((time(EARLY, 64 * KB) > 1 + ALIKE)(record), **other)
 

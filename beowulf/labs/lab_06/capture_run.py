@@ -1,4 +1,4 @@
-"""The capture that lies beside a Record."""
+"""The capture of a Record."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from beowulf.record import Record
 
 
 def capture(cluster: Cluster, of: Record) -> Path:
-    """Where the capture of a Record lies; LabError when it does not lie beside the Records."""
+    """The file with the capture of a Record; LabError when it is not beside the Records."""
     folder = records(cluster)
     what = Path(of.captures[0]["file"]).name if of.captures else f"of {of.file_name}"
     if not of.captures or not (folder / what).is_file():
         raise LabError(
-            f"The capture {what} does not lie in {folder}.",
-            "It lies beside its Record where it was taken. Run the cell that takes it once more.",
+            f"The capture {what} is not in {folder}.",
+            "Run the cell that captures again.",
         )
     return folder / what

@@ -1,9 +1,9 @@
 """The second part of A13: collective calls against the same pattern made of single messages.
 
-Paper A leaves them to future work. MPICH does broadcast, scatter and gather along a tree: with four ranks in two steps
-instead of three, where the one in the middle passes on what is another's. It adds long vectors in parts, each rank a
-part, and then gathers them. In an allreduce all ranks exchange what they have with one partner after the other: two
-steps where reduce and broadcast take four, and more bytes.
+Paper A leaves them to future work. MPICH does broadcast, scatter and gather along a tree: four ranks take two steps
+instead of three, and the rank in the middle passes on the data of another. It adds long vectors in parts, one a rank,
+and then gathers the parts. In an allreduce each rank exchanges its data with one partner after the other: two steps,
+where reduce and broadcast take four, and more bytes.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def planned(quick: bool) -> int:
 
 
 def measure(measurement: Measurement) -> None:
-    """All operations by call and by loop, in turns within each launch, under a capture."""
+    """All operations by call and by loop, alternating within each launch, under a capture."""
     sizes = QUICK_SIZES if measurement.quick else SIZES
     passes = QUICK_PASSES if measurement.quick else PASSES
     launches = planned(measurement.quick)
@@ -83,7 +83,7 @@ def measure(measurement: Measurement) -> None:
 def _keep(
     measurement: Measurement, wire: Observed, sizes: Sequence[int], count: int, number: int
 ) -> None:
-    """Put what each operation cost on the wire beside its samples."""
+    """Keep what each operation cost on the wire, beside its samples."""
     for place, mine in by_place(wire.messages).items():
         operation, size = list(OPERATIONS)[place // len(sizes)], sizes[place % len(sizes)]
         for way, rows in mine.items():
@@ -97,9 +97,9 @@ def _keep(
 def by_place(messages: pd.DataFrame) -> dict[int, dict[str, pd.DataFrame]]:
     """The messages of a capture by place of the sweep and way.
 
-    Each place has a communicator of its own. The loop's messages have its context and the place as
-    tag, the call's the next context. What came there before the loop's first message set the
-    communicator up and is left out.
+    Each place has a communicator of its own. The loop's messages have its context, and the place as
+    tag; the call's have the next context. Earlier messages there set up the communicator, and are
+    left out.
     """
     places: dict[int, dict[str, pd.DataFrame]] = {}
     if messages.empty:  # of another library than the classic MPICH
@@ -113,7 +113,7 @@ def by_place(messages: pd.DataFrame) -> dict[int, dict[str, pd.DataFrame]]:
 
 
 def points(record: Record, operation: str, way: str, size: int) -> list[Point]:
-    """The launches of an operation in one of both ways, those with samples."""
+    """The launches with samples of an operation, by call or by loop."""
     at = {"part": PART, "operation": operation, "way": way, "size_bytes": size}
     return wire_costs.measured(record, OPERATION, **at)
 

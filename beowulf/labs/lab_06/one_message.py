@@ -1,4 +1,4 @@
-"""Lab 06: one long message from its call to its packets, as Record T6, with its trace and its capture beside it."""
+"""Lab 06: one long message from its call to its packets, as Record T6 with a trace and a capture."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ARGUMENTS = (
 
 
 def traced(cluster: Cluster, program: Path | str = PROGRAM) -> Record:
-    """Exchange one long message with work beside it, and record calls and packets; or give what a Record has."""
+    """Exchange one long message with work beside it, and record calls and packets; or read the Record of it."""
 
     def go(session: Measurement) -> None:
         session.launch(Path(program), 2, ARGUMENTS)
@@ -34,7 +34,7 @@ def traced(cluster: Cluster, program: Path | str = PROGRAM) -> Record:
 
 
 def moments(record: Record) -> dict[str, Any]:
-    """When, in ms since MPI_Isend began, request and data left, and in which call of the sender the data did."""
+    """When request and data left, in ms since MPI_Isend began, and in which call of the sender the data left."""
     for point in record.select(**{timelines.RUN: RUN}):
         if "tag" in point.at:
             return dict(point.facts)
@@ -61,7 +61,7 @@ def _message(found: Analysis) -> Point:
 
 
 def _call_at(found: Analysis, rank: int, time_ns: int) -> str:
-    """In which call of MPI a rank is at that time; empty where it is in none."""
+    """The MPI call in which a rank is at that time; empty if it is in none."""
     events = found.events[found.events["rank"] == rank]
     inside = events[(events["began_ns"] <= time_ns) & (events["ended_ns"] >= time_ns)]
     return found.name(int(inside.index[-1])) if len(inside) else ""

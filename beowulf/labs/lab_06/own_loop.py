@@ -1,7 +1,7 @@
-"""Lab 06's packet loop: a function of the learner's that goes through a capture by pyshark, held against our reader.
+"""Lab 06's packet loop: a learner's function that goes through a capture by pyshark, compared with our reader.
 
-A Record of A12 with the variant `loop`. The function is called for all packets of a capture of the learner's, and for
-some of them from its middle, which are drawn: a number that is written into it fits only one of the two.
+A Record of A12 with the variant `loop`. The function is called with all packets of the learner's capture, and with a
+random part from its middle: a number that is written into it fits only one of the two.
 """
 
 from __future__ import annotations
@@ -31,18 +31,16 @@ from beowulf.record import Point, Record
 
 STUDY, VARIANT = "A12", "loop"
 EXERCISE = Exercise(STUDY, VARIANT)
-# What is counted of TCP's packets, ssh's and all others' among them; and of MPI's messages.
+# What is counted of all TCP packets, including those of ssh; ghost rows are MPI messages.
 COUNTS = {
     "handshake": "packets with SYN, with which the two ends open a connection",
     "data": "packets with a payload",
     "bare_acks": "packets without a payload, and without SYN, FIN or RST: they only acknowledge",
-    "payload_bytes": "bytes that TCP carries in them",
-    "wire_bytes": "bytes of the packets themselves, with all headers",
 }
-GHOST_ROWS = "ghost_rows"  # messages of so many bytes as a row has
-# A part of the packets begins and ends within these shares of all.
+GHOST_ROWS = "ghost_rows"  # messages with as many bytes as a row
+# Within these shares of all packets a part begins and ends.
 BEGINS, ENDS = (0.2, 0.4), (0.6, 0.8)
-# Takes packets as pyshark gives them; gives each count by its name.
+# Takes packets as pyshark gives them; returns each count by its name.
 Count = Callable[[Iterable[Any]], Mapping[str, int]]
 
 
@@ -54,10 +52,10 @@ def measure(
     row_bytes: int = 0,
     chance: random.Random | None = None,
 ) -> Record:
-    """Call `count` with the packets of a capture, hold what it gives against our own counts, and keep the Record.
+    """Call `count` with the packets of a capture, compare its counts with our own, and keep the Record.
 
-    `capture` is the Record that has one, or its file. `count` gives a dict with COUNTS, and with `row_bytes` also how
-    many `ghost_rows`, messages of that length, there are. What goes wrong in it is kept, too. LabError for what is no
+    `capture` is the Record that has one, or its file. `count` returns a dict with COUNTS, and with `row_bytes` also
+    `ghost_rows`, the messages of that length. An exception of it is kept, too. LabError for a file that is not a
     capture, and for one that is still being written.
     """
     file = capture_run.capture(cluster, capture) if isinstance(capture, Record) else Path(capture)
@@ -73,7 +71,7 @@ def measure(
 
 
 def counts(file: Path, count: Count, row_bytes: int, chance: random.Random) -> list[Point]:
-    """A Point for each count: what the learner's function gives for all packets and for a part of them, and ours."""
+    """A Point for each count: the learner's for all packets, ours, and whether it is right for a part, too."""
     packets = _packets(file)
     part = tuple(1 + int(packets * chance.uniform(*place)) for place in (BEGINS, ENDS))
     all_ours = ours(file, row_bytes)
@@ -99,9 +97,9 @@ def counts(file: Path, count: Count, row_bytes: int, chance: random.Random) -> l
 def ours(
     file: Path, row_bytes: int = 0, part: tuple[int, ...] = (), *, begun: bool = False
 ) -> dict[str, int]:
-    """The counts of a capture, or of a `part` from one packet to another; with `row_bytes` also of messages as long.
+    """The counts of a capture, or of a `part` from one packet to another; with `row_bytes` also of such messages.
 
-    Of a part these are the messages that lie in it, and with `begun` those, too, of which only some packets do.
+    For a part, a message counts if all of its packets are in it, and with `begun` if any packet is.
     """
     found = dict.fromkeys(COUNTS, 0)
     for batch, piece in Packets(file).frames():
@@ -114,8 +112,6 @@ def ours(
         masks = {"handshake": flags & SYN != 0, "data": payload, "bare_acks": ~payload & plain}
         for name, mask in masks.items():
             found[name] += int(np.count_nonzero(mine & mask))
-        for name in ("payload_bytes", "wire_bytes"):
-            found[name] += int(piece[name][mine].sum())
     if row_bytes:
         sent = messages(file)
         rows = (sent["bytes"] == row_bytes) & ~sent["collective"].astype(bool)
@@ -127,7 +123,7 @@ def ours(
 
 
 def lines(points: Sequence[Point]) -> list[str]:
-    """What each count gives, and whether it is right; our own number stays with us."""
+    """Each count of the learner's, and whether it is right; our own number is not shown."""
     said = []
     for point in points:
         facts = point.facts
@@ -140,14 +136,14 @@ def lines(points: Sequence[Point]) -> list[str]:
 
 
 def _called(count: Any, file: Path, part: tuple[int, ...] = ()) -> tuple[Mapping[str, Any], str]:
-    """What the learner's function gives for all packets or a part; nothing and the reason where that is no dict."""
+    """What the learner's function returns for all packets or a part; if that is no dict, nothing and the reason."""
     import pyshark
 
     shown = f"frame.number >= {part[0]} && frame.number <= {part[1]}" if part else None
     with pyshark.FileCapture(
         str(file), display_filter=shown, custom_parameters=dissector.options()
     ) as packets:
-        # It takes time to watch what is called; the part is enough.
+        # Watching the calls takes time; the part is enough.
         given, why = (
             file_functions.unaided(pcapng, count, packets)
             if part
@@ -159,7 +155,7 @@ def _called(count: Any, file: Path, part: tuple[int, ...] = ()) -> tuple[Mapping
 
 
 def _no_count(name: str, given: Mapping[str, Any]) -> str:
-    """Why what was given under a name counts nothing; empty where it does."""
+    """Why the value under a name is not a count; empty where it is one."""
     if name not in given:
         return "it is not in the dict"
     yours = given[name]
@@ -170,7 +166,7 @@ def _no_count(name: str, given: Mapping[str, Any]) -> str:
 
 
 def _finished(file: Path) -> dict[str, Any]:
-    """What a Record says of a capture; LabError while it is being written, and when it is none."""
+    """The facts of a capture for a Record; LabError while it is being written, and for a file that is none."""
     count, wait = _packets(file), "Let its cell or command end, then run this cell again."
     if _is_being_written(file):
         raise LabError(f"{file} is still being written.", wait)
@@ -193,7 +189,7 @@ def _is_being_written(file: Path) -> bool:
     """Whether any process has this file open for writing; False where the file system does not say."""
     with file.open("rb") as opened:
         try:
-            # The kernel promises to tell us of writers, but only if there is none yet. By a signal that ends nobody.
+            # The kernel gives a read lease only if nobody writes. Its signal would end no process.
             fcntl.fcntl(opened, fcntl.F_SETSIG, signal.SIGURG)
             fcntl.fcntl(opened, fcntl.F_SETLEASE, fcntl.F_RDLCK)
             fcntl.fcntl(opened, fcntl.F_SETLEASE, fcntl.F_UNLCK)

@@ -1,7 +1,6 @@
-"""Lab 06's own captures: a learner's postcards, taken whole, and what each message of theirs cost.
+"""Lab 06's own captures: a learner's postcards, in whole packets, and what each message cost.
 
-A Record of A10 with the variant `postcard`, `sizes` or `limit`, because it looks at single messages of
-the wire that A10 counts. Each of its Points is one message.
+A Record of A10 with the variant `postcard`, `sizes` or `limit`; each of its Points is one message.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ def send(
     name: str = "postcard",
     program: Path | str = "postcard.c",
 ) -> Record:
-    """Send postcards with `text` from rank 0 to rank 1 under a capture of whole packets, and keep the Record.
+    """Send postcards with `text` from rank 0 to rank 1, capture whole packets, and keep the Record.
 
     One card, or one of each of the `sizes` in bytes. LabError when the program fails; then nothing is kept.
     """
@@ -64,12 +63,12 @@ def send(
             with cluster.capture(file, snap_bytes=WHOLE_BYTES) as wire:
                 done = mpi.launch(cluster, command, RANKS, words, timeout_s=LONGEST_S)
             if failed := mpi.failure(done, source.name):
-                raise LabError(failed, done.stderr.strip() or "In a terminal it says more.")
+                raise LabError(failed, done.stderr.strip() or "Run it in a terminal to see more.")
             made.points = points(file)
             made.captures, made.warnings = [wire.facts()], list(wire.warnings)
     except BaseException:
         if file:
-            file.unlink(missing_ok=True)  # without its Record it says nothing
+            file.unlink(missing_ok=True)  # useless without its Record
         raise
     return made
 
@@ -109,7 +108,7 @@ def table(record: Record) -> pd.DataFrame:
 
 
 def _card(cluster: Cluster, cell: str) -> dict[int, tuple[dict[str, Any], bytes]]:
-    """By its number, what a postcard's Record says of each packet with which a message began, and its bytes."""
+    """By packet number: the facts and the bytes of each packet that begins a message of the postcard."""
     from beowulf.packets.table import Packets
 
     card = Exercise(STUDY, NAMES[0]).own(cluster, cell)
@@ -128,7 +127,7 @@ def _card(cluster: Cluster, cell: str) -> dict[int, tuple[dict[str, Any], bytes]
 def packet_layers(
     packets: dict[int, tuple[dict[str, Any], bytes]], message: int = 0, layer: str = EVERY
 ) -> figures.Figure:
-    """The bytes of your postcard's packet, message 0, or of the thanks for it, 1; a layer lights up: drag both."""
+    """The bytes of your postcard (message 0) or of the thanks (1), with one layer highlighted: drag both."""
     import pandas as pd
 
     number = sorted(packets)[message]

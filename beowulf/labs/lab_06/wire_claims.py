@@ -1,7 +1,7 @@
 """The claims of the studies of the wire: pairs of captures of one round, compared by differences and ratios.
 
-A launch is one observation of a share or a rate, however many packets it has. So the intervals are over
-launches. A change that the paper prints holds where at least half of it is there, and is contradicted where less is.
+A launch is one observation of a share or a rate, however many packets it has, so the intervals are over launches. A
+change that the paper prints holds if at least half of it is measured, and is contradicted if less is.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
 
 POINTS_MATTER = 1.0  # of 100; the calls, of which the paper sees "very small differences", are 0.43 points apart
 
-# Around a share of the paper's: its short messages have 98 % and its long ones 70, so that 5 points confuse neither.
+# Around a share of the paper's. Its short messages have 98 % and its long ones 70 %: 5 points tell them apart.
 LEVEL_POINTS = 5.0
 
-# What one measurement looks like: {"protocol": …, "message_bytes": …, "overlap_bytes": …}
+# One measurement: {"protocol": …, "message_bytes": …, "overlap_bytes": …}
 Place = Mapping[str, Any]
-# By what evidence calls them: a place, and the one that it is compared with.
+# By name in the evidence: a place, and the place that it is compared with.
 Places = Mapping[str, tuple[Place, Place]]
 
 
 def times(column: str, places: Places) -> list[Quantity]:
-    """How many times a rate is at one place what it is at the other; a busy machine makes the interval wider."""
+    """The quotient of a rate at two places; a busy machine makes the interval wider."""
 
     def quotient(both: tuple[Place, Place], record: Record) -> Ratio:
         return ratio(_pairs(record, column, *both), busy=record.busy)
@@ -46,7 +46,7 @@ def times(column: str, places: Places) -> list[Quantity]:
 
 
 def points(column: str, places: Places) -> list[Quantity]:
-    """How many points a share at one place is above that at the other: counted, not timed."""
+    """The difference of a share at two places, in percentage points: counted, not timed."""
 
     def above(both: tuple[Place, Place], record: Record) -> Summary:
         return summary([a - b for a, b in _pairs(record, column, *both)])
@@ -55,7 +55,7 @@ def points(column: str, places: Places) -> list[Quantity]:
 
 
 def _pairs(record: Record, column: str, one: Place, other: Place) -> list[tuple[float, float]]:
-    """A column at both places, a pair for each round; LabError for too few of them."""
+    """A column at both places, a pair for each round; LabError for too few pairs."""
     here, there = (_chosen(record, at).set_index("launch")[column] for at in (one, other))
     rounds = here.to_frame("one").join(there.rename("other"), how="inner")
     if len(rounds) < LEAST_PAIRS:
@@ -81,9 +81,9 @@ def reaching(changes: Iterable[Quantity], published: Iterable[float]) -> list[Ju
 
 
 def level(says: str, at: Place, percent: float) -> Judge:
-    """Whether data and short messages together are LEVEL_POINTS from the paper's share or less.
+    """Whether data and short messages together are within LEVEL_POINTS of the paper's share.
 
-    The paper's dissector splits them by chance: a short message is a data segment that looked like another protocol.
+    The paper's dissector separates them by chance: a short message is a data segment that looked like another protocol.
     """
 
     def share(record: Record) -> Any:
@@ -98,7 +98,7 @@ def level(says: str, at: Place, percent: float) -> Judge:
 
 
 def printed(quantity: str, where: str, calls: str, message_bytes: object, overlap: int) -> float:
-    """What paper A has for a conversation; an empty size where it only says 'long'."""
+    """What paper A prints for a conversation; the size is empty where it says only 'long'."""
     at = {"where": where, "calls": calls, "message_bytes": message_bytes, "overlap_bytes": overlap}
     return papers.figure("A-wire", quantity, **at)
 

@@ -1,4 +1,4 @@
-"""The picture of the wire's studies: what the packets were, and how fast they went, beside paper A's figures."""
+"""The picture of the studies of the wire: kinds of packets and rates, beside paper A's figures."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ RATES = {"packets_per_s": "packets/s", "mbit_per_s": "Mbit/s"}
 
 
 def table(record: Record, *wheres: str) -> pd.DataFrame:
-    """One row a place of the sweep: medians over its launches, rates with intervals, paper A's figures.
+    """A row for each place of the sweep: medians over its launches, rates with intervals, paper A's figures.
 
-    `wheres` names the parts of the paper in which they are looked up, the first one first.
+    `wheres` names the parts of the paper with these figures; an earlier part has priority.
     LabError when no launch was captured to its end.
     """
     import pandas as pd
@@ -51,7 +51,7 @@ def table(record: Record, *wheres: str) -> pd.DataFrame:
 def _published(wheres: Sequence[str]) -> pd.DataFrame:
     """What paper A has in these parts, by place.
 
-    Its section V.B does not say of how many bytes a long message is: it is beside those of 8192.
+    Its section V.B does not say how many bytes a long message has; it is shown beside those of 8192.
     """
     printed = papers.table("A-wire").rename(columns={"calls": "protocol"})
     printed["message_bytes"] = printed["message_bytes"].fillna(8192).astype(int)
@@ -62,9 +62,9 @@ def _published(wheres: Sequence[str]) -> pd.DataFrame:
 
 
 def drawn(title: str, rate: str, *wheres: str) -> Callable[[Record], Figure]:
-    """What draws two panels with a row for each conversation: shares of all packets, and a rate of RATES.
+    """A function that draws two panels with a row for each conversation: shares of all packets, and a rate of RATES.
 
-    Beside both is what the parts `wheres` of paper A have.
+    Both show the figures of the parts `wheres` of paper A as well.
     """
 
     def draw(record: Record) -> Figure:
@@ -118,7 +118,7 @@ def _shares(axes: Axes, conversations: pd.DataFrame) -> None:
 def _diamonds(
     axes: Axes, values: pd.Series[float], label: str, face: str = "black", edge: str = "white"
 ) -> None:
-    """What the paper has, where it has any."""
+    """The paper's figures, if there are any."""
     if values.notna().any():
         how: dict[str, Any] = {"color": face, "markeredgecolor": edge, "linestyle": "none"}
         axes.plot(values, values.index, "D", markersize=8, label=label, **how)

@@ -16,8 +16,8 @@
 # The handout (`labs/06-protocol-analysis/README.md`) has the same sections and explains each word. Read a section
 # there, then do it here.
 #
-# - **Time** about 90 minutes for the sections that are marked *core*, which have 25.5 points; those marked
-#   *more* take about 55 and have 5.5 · **Points** 31
+# - **Time** about 95 minutes for the sections that are marked *core*, which have 22.5 points; those marked
+#   *more* take about 62 and have 8.5 · **Points** 31
 # - **You need** a running cluster (`make lab LAB=06` booted one)
 # - **How it works** Cells that *measure* save a **Record** in the folder `records/` beside this notebook, with the
 #   captured packets. `quick=True` takes fewer samples. Where you see `None` or `# YOUR ANSWER HERE`, your answer
@@ -44,7 +44,7 @@ print(cluster.kind, *cluster.nodes)
 # *Core, 5 minutes*
 #
 # **Question `predict-card`** (0.5 points). In section 2 rank 0 sends a text to rank 1, such as `Greetings from
-# node00`. Decide on yours now. How many bytes has the packet in which it travels, with all its headers?
+# node00`. Choose yours now. How many bytes has the packet in which it travels, with all its headers?
 
 # %% nbgrader={"grade_id": "predict-card-answer", "solution": true}
 card_guess = None
@@ -78,28 +78,11 @@ packets_guess, packets_low, packets_high = 54, 36, 72
 predict(cluster, "packets", value=packets_guess, low=packets_low, high=packets_high)
 
 # %% [markdown]
-# **Question `predict-overhead`** (0.5 points). *TCP overhead* is the share of all bytes on the wire that is not data of
-# a program: headers, ACKs, what is retransmitted. Two programs send the same messages of 8192 bytes; in one of them
-# each rank also works beside each message. By how many percentage points does its overhead differ? Less overhead is
-# negative: from 7 % to 5 % is -2.
-
-# %% nbgrader={"grade_id": "predict-overhead-answer", "solution": true}
-overhead_guess = None
-overhead_low = None
-overhead_high = None
-### BEGIN SOLUTION
-overhead_guess, overhead_low, overhead_high = 0, -0.5, 0.5
-### END SOLUTION
-
-# %% nbgrader={"grade_id": "predict-overhead", "grade": true, "points": 0.5, "locked": true}
-predict(cluster, "overhead", value=overhead_guess, low=overhead_low, high=overhead_high)
-
-# %% [markdown]
 # ## 2 A postcard
 #
-# *Core, 9 minutes*
+# *Core, 11 minutes*
 #
-# Write a text of your own. Rank 0 on node00 sends it to rank 1 on node01, and a capture takes every packet.
+# Write a text of your own. Rank 0 on node00 sends it to rank 1 on node01, and a capture records every packet.
 
 # %%
 card = lab.postcard.send(cluster, "Greetings from node00")
@@ -107,7 +90,7 @@ card_file = lab.capture_run.capture(cluster, card)
 print(f"{len(lab.read(card_file))} packets are in {card_file}")
 
 # %% [markdown]
-# *What to look at:* so many packets for one postcard? These are the two MPI messages among them:
+# So many packets for one postcard? These are the two MPI messages among them:
 
 # %%
 lab.messages(card_file)[["from_rank", "to_rank", "tag", "kind", "first_packet", "last_packet"]]
@@ -118,7 +101,7 @@ lab.messages(card_file)[["from_rank", "to_rank", "tag", "kind", "first_packet", 
 # **Question `postcard`** (1 point). How long is the packet with your card, and how long is your text? From that: how
 # many bytes has the packet of a card with as many letters as the next cell prints? And how many letters has the
 # longest card that travels in one packet, of at most 1514 bytes? (A text of up to 16 letters lies *within* MPICH's
-# header: it makes the packet no longer.)
+# header, and makes the packet no longer.)
 
 # %%
 print(lab.by_lot.letters(), "letters")
@@ -145,24 +128,7 @@ print(lab.outcome(cluster, "card", card.select(from_rank=0)[0].facts["frame_byte
 #
 # *Core, 8 minutes*
 #
-# This is the packet with your text, as pyshark gives it:
-
-# %%
-packets = pyshark.FileCapture(
-    str(card_file), display_filter="mpich.tag == 1", custom_parameters=lab.dissector.options()
-)
-packet = packets[0]
-packets.close()
-print(packet.layers)
-
-# %% [markdown]
-# Print some of its fields:
-
-# %%
-# Here is room to look into it.
-
-# %% [markdown]
-# **Question `headers`** (1 point). How long is each of the four headers of this packet? (MPICH's is what is left of
+# **Question `headers`** (1 point). How long is each of the four headers in the packet with your card? (MPICH's is
 # TCP's payload without your text.) A card with as many letters as the next cell prints needs several packets of at
 # most 1514 bytes. How many bytes of each kind of header are in all of them together? Which kind comes only once?
 
@@ -175,9 +141,8 @@ ip_bytes = None
 tcp_bytes = None
 mpich_bytes = None
 ### BEGIN SOLUTION
-ip, tcp = int(packet.ip.hdr_len), int(packet.tcp.hdr_len)
-ethernet = int(packet.length) - ip - tcp - int(packet.tcp.len)
-mpich_bytes = int(packet.tcp.len) - sent["bytes"]
+ethernet, ip, tcp = (sent[f"{name}_header_bytes"] for name in ("ethernet", "ip", "tcp"))
+mpich_bytes = sent["payload_bytes"] - sent["bytes"]
 carried = mpich_bytes + lab.by_lot.long_letters()
 needed = -(-carried // (1514 - ethernet - ip - tcp))  # rounded up
 ethernet_bytes, ip_bytes, tcp_bytes = needed * ethernet, needed * ip, needed * tcp
@@ -190,7 +155,7 @@ lab.form(tcp_bytes, "number")
 lab.form(mpich_bytes, "number")
 
 # %% [markdown]
-# *Drag:* in which layer do you find your text, and which layers begin alike in every packet of the same rank?
+# *Drag:* in which layer is your text? Which layers begin with the same bytes in both packets?
 
 # %%
 lab.packet_layers(cluster)
@@ -200,13 +165,13 @@ lab.packet_layers(cluster)
 #
 # *Core, 8 minutes*
 #
-# This writes what your `heat.py` still lacks:
+# This adds what your `heat.py` still lacks:
 
 # %%
 lab.heat.start(6)
 
 # %% [markdown]
-# **Question `plate-record`** (0.5 points). Nothing to write: the point is for the Record.
+# **Question `plate-record`** (0.5 points). Nothing to write: the points are for the Record.
 
 # %%
 plate = lab.heat.capture(cluster, columns=lab.by_lot.columns())
@@ -220,7 +185,7 @@ assert plate.complete, "The measurement was cut short; run the cell above again.
 
 # %% [markdown]
 # This is the beginning of the connection on which the first ghost row travels. SYN opens a connection, ACK
-# acknowledges, FIN closes. (PSH asks the receiver to hand the bytes to its program at once.)
+# acknowledges, FIN closes. (PSH asks the receiver to pass the bytes to its program at once.)
 
 # %%
 table, sent = lab.read(file), lab.messages(file)
@@ -230,9 +195,8 @@ talk = table[table["src_port"].isin(ports) & table["dst_port"].isin(ports)]
 talk[["time_s", "src", "dst", "flags", "seq", "ack", "wire_bytes", "payload_bytes"]].head(16)
 
 # %% [markdown]
-# *What to look at:* which packets come before the first one with a payload, and who sends them? (The numbers on the
-# left are Wireshark's. There, the filter `tcp.port ==` with a number of `ports` shows the same.) This is how many
-# bytes each direction has sent so far:
+# Which packets come before the first one with a payload, and who sends them? (The numbers on the left are
+# Wireshark's.) This is how many bytes each direction has sent so far:
 
 # %%
 lab.pictures.bytes_over_time(file, names=names)
@@ -243,7 +207,7 @@ lab.pictures.bytes_over_time(file, names=names)
 # *Core, 20 minutes*
 #
 # **Question `packet-loop`** (8 points). Write `count(packets)`. It gets the packets of a capture from pyshark, goes
-# through them once, and returns a dict with six counts of *all* TCP packets, ssh's among them:
+# through them once, and returns a dict with four counts of *all* TCP packets, including those of ssh:
 
 # %%
 for name, what in lab.own_loop.COUNTS.items():
@@ -251,13 +215,13 @@ for name, what in lab.own_loop.COUNTS.items():
 print(f"{'ghost_rows':<14} MPI messages of {ROW_BYTES} bytes, each counted once")
 
 # %% [markdown]
-# What does each TCP packet add to which count? One packet may hold the ends of two messages. Return `found` at the
-# end. The handout lists the fields that you need.
+# To which counts does a packet belong? One packet may have the ends of two messages. Return `found` at the end. The
+# handout lists the fields that you need.
 
 
 # %% nbgrader={"grade_id": "packet-loop-answer", "solution": true}
 def count(packets):
-    """How many packets, bytes and ghost rows there are of each kind."""
+    """How many packets of each kind there are, and how many ghost rows."""
     found = dict.fromkeys([*lab.own_loop.COUNTS, "ghost_rows"], 0)
     for packet in packets:
         if "tcp" not in packet:
@@ -268,8 +232,6 @@ def count(packets):
         found["handshake"] += "SYN" in flags
         found["data"] += payload > 0
         found["bare_acks"] += payload == 0 and not opens_or_closes
-        found["payload_bytes"] += payload
-        found["wire_bytes"] += int(packet.length)
         for layer in packet.get_multiple_layers("mpich"):
             found["ghost_rows"] += layer.get_field_value("bytes") == str(ROW_BYTES)
     return found
@@ -277,14 +239,15 @@ def count(packets):
 
 
 # %% [markdown]
-# Try it on your postcard, which has few packets and no ghost row:
+# Try it on your postcard, which has few packets and no ghost row. (`lab.dissector.options()` teaches pyshark the
+# protocol of MPICH.)
 
 # %%
 with pyshark.FileCapture(str(card_file), custom_parameters=lab.dissector.options()) as packets:
     print(count(packets))
 
 # %% [markdown]
-# Then measure it, for about ten seconds.
+# Then measure it, which takes about ten seconds.
 
 # %%
 loop = lab.own_loop.measure(cluster, count, plate, row_bytes=ROW_BYTES)
@@ -294,7 +257,7 @@ print(*lab.own_loop.lines(loop.points), sep="\n")
 assert loop.variant == "loop", "Run the cell above: it calls your function."
 
 # %% [markdown]
-# And this is what `beowulf packets` counts in the same file:
+# This is what `beowulf packets` counts in the same file:
 
 # %%
 print(*lab.report.lines(lab.analyse(file)), sep="\n")
@@ -302,7 +265,7 @@ print(*lab.report.lines(lab.analyse(file)), sep="\n")
 # %% [markdown]
 # ## 6 What a row costs
 #
-# *Core, 11 minutes*
+# *Core, 8 minutes*
 #
 # The messages of your plate, and the packets that each took:
 
@@ -313,7 +276,7 @@ own[["from_rank", "to_rank", "bytes", "kind", "packets", "ack_packets", "wire_by
 # %% [markdown]
 # **Question `row-cost`** (2 points). How many packets do the ghost rows of one step take, all ranks together and on
 # average over the 20 steps? How many bytes are on the wire for one row, on average? What percentage of these bytes
-# is not the row, but headers and bare ACKs?
+# is headers and bare ACKs?
 
 # %%
 # Here is room for your sums.
@@ -335,7 +298,7 @@ lab.form(wire_bytes_a_row, "number")
 lab.form(row_overhead_percent, "number")
 
 # %% [markdown]
-# Your prediction, and one of your rows as a ladder. How many data segments come for one ACK?
+# Your prediction, and one of your rows as a ladder. How many data segments does one ACK acknowledge?
 
 # %%
 step = plate.select(capture="steps")[0].facts
@@ -343,39 +306,9 @@ print(lab.outcome(cluster, "packets", round(step["ghost_packets"] / step["steps"
 lab.ladder(file, int(sent.index.get_loc(first_row.name)), names=names)
 
 # %% [markdown]
-# **Question `length-plot`** (2 points). How long are the packets of your plate? Draw how many packets (y) have each
-# length that occurs (x, in bytes). Use a loop over pyshark's packets, or the table of section 4. Most lengths occur a
-# few times, and about three of them occur hundreds of times: choose a scale for the y axis that shows both.
-#
-# *Looked at* are units, scales, names and your numbers, in any style.
-
-# %% nbgrader={"grade_id": "length-plot-answer", "solution": true}
-length_figure = None  # length_figure, axes = plt.subplots()
-### BEGIN SOLUTION
-counts = Counter(table["wire_bytes"].tolist())
-length_figure, axes = plt.subplots()
-axes.plot(list(counts), list(counts.values()), "o")
-axes.set_yscale("log")
-axes.set(xlabel="length of the packet (bytes)", ylabel="packets")
-axes.set_title("How long the packets of my plate are")
-### END SOLUTION
-
-# %% nbgrader={"grade_id": "length-plot", "grade": true, "points": 2, "locked": true}
-lab.own_plot.keep(
-    cluster,
-    length_figure,
-    "lengths",
-    lab.own_plot.Wants(x="length in bytes", y="packets", log_y=True, points=4),
-)
-
-# %% [markdown]
-# *What to look at:* which length has a bare ACK, a full segment, the last segment of a row? You know each of these
-# numbers by now. Whose are the lengths in between?
-
-# %% [markdown]
 # ## 7 Two measures
 #
-# *Core, 11 minutes*
+# *Core, 12 minutes*
 #
 # Choose six sizes or more, from a few bytes to 200,000. Each becomes one card, in one run.
 
@@ -394,9 +327,9 @@ cards[cards["from_rank"] == 0][columns]
 # %% [markdown]
 # **Question `cost-plot`** (3 points). Draw two lines over the size of a card, in per cent, for the cards of rank 0
 # (rank 1 only thanks). Line 1: the share of `wire_bytes` that is not the card. Line 2: the share of `packets` that
-# carry data, which are all but the `ack_packets`. The sizes span decades: choose the scale of x.
+# carry data, which are all but the `ack_packets`. Sizes range from a few bytes to 200,000: choose the scale of x.
 #
-# Is `retransmitted_packets` of a card not 0? Then it cost more than the others: run the cell above again.
+# If `retransmitted_packets` of a card is not 0, run the cell above again.
 
 # %% nbgrader={"grade_id": "cost-plot-answer", "solution": true}
 cost_figure = None  # cost_figure, axes = plt.subplots()
@@ -421,18 +354,164 @@ lab.own_plot.keep(
 )
 
 # %% [markdown]
-# *What to look at:* beside its figure 27, paper A takes a rising share of data for a rising overhead. Where do your
-# two lines move in the same direction?
+# Beside its figure 27, paper A takes a rising share of data for a rising overhead. Where do your two lines move in
+# the same direction?
 
 # %% [markdown]
-# ## 8 Overlap on the wire
+# ## 8 Ask first
 #
-# *Core, 8 minutes*
+# *Core, 13 minutes*
 #
+# Two cards, one below the **eager limit** of lab 05, one with exactly that many bytes:
+
+# %%
+near = lab.postcard.send(cluster, "x", 100_000, 131_072, name="limit")
+found = lab.postcard.table(near).query("from_rank == 0")
+found[["tag", "bytes", "protocol", "segments", "control_packets"]]
+
+# %%
+longest = found.loc[found["bytes"].idxmax()]
+lab.ladder(lab.capture_run.capture(cluster, near), tag=int(longest["tag"]), names=names)
+
+# %% [markdown]
+# Look at the first two arrows. Who asks, who answers, and how long does it take until the data leave?
+#
+# **Question `eager-limit`** (1 point). Where exactly is the limit? Change the sizes above, and run their cell again,
+# until two cards that differ by *one* byte travel in different ways. Of all cards that you sent: which is the largest
+# that left at once, and which the smallest for which rank 0 asked? (Half a point if they are less than 1000 bytes
+# apart.)
+
+# %% nbgrader={"grade_id": "eager-limit-answer", "solution": true}
+largest_eager_bytes = None
+smallest_rendezvous_bytes = None
+### BEGIN SOLUTION
+lab.postcard.send(cluster, "x", 131_040, 131_041, name="limit")
+largest_eager_bytes = 131_040  # 32 bytes of MPICH's own count against the limit
+smallest_rendezvous_bytes = 131_041
+### END SOLUTION
+
+# %% nbgrader={"grade_id": "eager-limit", "grade": true, "points": 1, "locked": true}
+lab.form(largest_eager_bytes, "number")
+lab.form(smallest_rendezvous_bytes, "number")
+
+# %% [markdown]
+# Which bytes are missing, and whose are they? The handout has the answer.
+#
+# What does the program do meanwhile? This exchanges one message of 200,000 bytes between two ranks. Both work for a
+# while after `MPI_Isend`.
+
+# %%
+shown = lab.one_message.traced(cluster)
+lab.timelines.timeline(cluster, shown, "one message")
+
+# %% [markdown]
+# The message that counts has the tag 6, and is in the last exchange, at the right end.
+#
+# **Question `timeline`** (1 point). How many milliseconds after the beginning of `MPI_Isend` do the request and the
+# first data of rank 0's message leave? In which call, such as `"MPI_Recv"`, is rank 0 when the data leave?
+
+# %% nbgrader={"grade_id": "timeline-answer", "solution": true}
+request_ms = None
+data_ms = None
+data_in = None
+### BEGIN SOLUTION
+moments = lab.one_message.moments(shown)
+request_ms, data_ms = moments["request_at_ms"], moments["data_at_ms"]
+data_in = moments["data_in"]
+### END SOLUTION
+
+# %% nbgrader={"grade_id": "timeline", "grade": true, "points": 1, "locked": true}
+lab.form(request_ms, "number")
+lab.form(data_ms, "number")
+lab.form(data_in, "text")
+
+# %% [markdown]
+# ## 9 Explain
+#
+# *Core, 10 minutes*
+#
+# **Question `explain`** (4 points, read by a person). In four to eight sentences of your own, with your own
+# figures:
+#
+# 1. Paper A concludes that overlap lowers the TCP/IP overhead. What did it measure, and what would it have had to
+#    measure? What would change in the bytes of one of your rows if its rank worked meanwhile?
+# 2. In your plot of two measures, why does the share of packets with data move as it does when messages grow? Why does
+#    that say nothing about the overhead? Use your ladder.
+
+# %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 4, "solution": true}
+# ### BEGIN SOLUTION
+# **The conclusion (2 points).** The paper counted frames: the share that Ethereal calls data. It moves by less than 0.6
+# points, once down and once up; with the "short messages" added by 0.7 down and 0.4 up. Overhead is a matter of bytes:
+# headers, acknowledgements and retransmissions against payload. Work beside a message changes neither the message nor
+# its headers: a row of 8000 bytes takes the same six segments and ACKs, and about 6 % of its bytes are overhead. What
+# overlap can change is when they leave, as the timeline shows. (An own Record of A11, if there is one, shows no
+# difference either.) One point for frames against bytes, one for what stays as it is, with an own figure.
+#
+# **The measure (2 points).** A short message travels in one packet, and its ACK piggybacks on the answer: nearly every
+# packet has data, though most of its bytes are headers. A message of 8192 bytes has six segments, and an ACK of its own
+# for every second one: the share of data falls to three quarters or less, while headers are only a few per cent of the
+# bytes. So the share of data falls, and the overhead falls, too. One point for the ACKs, one for the opposite meaning.
+# ### END SOLUTION
+
+# %% [markdown]
+# ## 10 How long packets are
+#
+# *More, 10 minutes*
+#
+# **Question `length-plot`** (2 points). How long are the packets of your plate? Draw how many packets (y) have each
+# length that occurs (x, in bytes). Use a loop over pyshark's packets, or the table of section 4. Most lengths occur a
+# few times, and about three occur hundreds of times: choose a scale for the y axis that shows both.
+#
+# *Looked at* are units, scales, names and your numbers, in any style.
+
+# %% nbgrader={"grade_id": "length-plot-answer", "solution": true}
+length_figure = None  # length_figure, axes = plt.subplots()
+### BEGIN SOLUTION
+counts = Counter(table["wire_bytes"].tolist())
+length_figure, axes = plt.subplots()
+axes.plot(list(counts), list(counts.values()), "o")
+axes.set_yscale("log")
+axes.set(xlabel="length of the packet (bytes)", ylabel="packets")
+axes.set_title("How long the packets of my plate are")
+### END SOLUTION
+
+# %% nbgrader={"grade_id": "length-plot", "grade": true, "points": 2, "locked": true}
+lab.own_plot.keep(
+    cluster,
+    length_figure,
+    "lengths",
+    lab.own_plot.Wants(x="length in bytes", y="packets", log_y=True, points=4),
+)
+
+# %% [markdown]
+# How long is a bare ACK, a full segment, the last segment of a row? Which packets have the lengths between these?
+
+# %% [markdown]
+# ## 11 Overlap on the wire
+#
+# *More, 12 minutes*
+#
+# **Question `predict-overhead`** (0.5 points). *TCP overhead* is the share of all bytes on the wire that is not data of
+# a program: headers, ACKs, what is retransmitted. Two programs send the same messages of 8192 bytes; in one of them
+# each rank also works beside each message. By how many percentage points does its overhead differ? Less overhead is
+# negative: from 7 % to 5 % is -2.
+
+# %% nbgrader={"grade_id": "predict-overhead-answer", "solution": true}
+overhead_guess = None
+overhead_low = None
+overhead_high = None
+### BEGIN SOLUTION
+overhead_guess, overhead_low, overhead_high = 0, -0.5, 0.5
+### END SOLUTION
+
+# %% nbgrader={"grade_id": "predict-overhead", "grade": true, "points": 0.5, "locked": true}
+predict(cluster, "overhead", value=overhead_guess, low=overhead_low, high=overhead_high)
+
+# %% [markdown]
 # Study A11: messages among four ranks, with work on 0 or 8192 bytes beside each. (Without `quick` it has all four
 # overlaps of the paper.)
 #
-# **Question `a11-record`** (0.5 points). Nothing to write: the point is for the Record.
+# **Question `a11-record`** (0.5 points). Nothing to write: the points are for the Record.
 
 # %%
 a11 = study("A11", cluster, quick=True)
@@ -443,7 +522,7 @@ assert a11.study == "A11", "Run the cell above: it captures the long messages."
 assert a11.complete, "The measurement was cut short; run the cell above again."
 
 # %% [markdown]
-# *What to look at:* black diamonds are what the paper calls data; white ones have its "short messages" added.
+# Black diamonds are what the paper calls data; white ones have its "short messages" added.
 
 # %%
 long = lab.wire_picture.table(a11)
@@ -454,9 +533,9 @@ long[
 
 # %% [markdown]
 # **Question `overlap-gain`** (2 points). Take the non-blocking messages of 8192 bytes in your Record, with an overlap
-# of 8192 bytes and without. With it, how many bytes are on the wire for 100 bytes of payload? The rate with it is how
-# many times the rate without? And if the overhead alone had changed, the same bytes on the wire would carry how many
-# times as much payload? Two decimals are enough.
+# of 8192 bytes and without. With overlap, how many bytes are on the wire for 100 bytes of payload? How many times as
+# high is the rate? How many times as much payload do the same bytes on the wire carry, by the two overheads alone? Two
+# decimals are enough.
 
 # %% nbgrader={"grade_id": "overlap-gain-answer", "solution": true}
 wire_bytes_for_100 = None
@@ -476,7 +555,7 @@ lab.form(rate_times, "number")
 lab.form(payload_times, "number")
 
 # %% [markdown]
-# Your prediction, and the paper's claims held against your Record:
+# Your prediction, and the paper's claims compared with your Record:
 
 # %%
 compared = long[long["message_bytes"] == 8192].set_index("overlap_bytes")["tcp_overhead_percent"]
@@ -486,112 +565,14 @@ print(lab.outcome(cluster, "overhead", round(float(compared[8192] - compared[0])
 claims(a11)
 
 # %% [markdown]
-# ## 9 Explain
+# ## 12 A message for a mobile phone
 #
-# *Core, 10 minutes*
-#
-# **Question `explain`** (4 points, read by a person). In four to eight sentences of your own, with your own
-# figures:
-#
-# 1. Paper A concludes that overlap lowers the TCP/IP overhead. What did it measure, what would it
-#    have had to measure, and what does your Record of A11 say?
-# 2. In your plot of two measures, why does the share of packets with data move as it does when messages
-#    grow, and why does that say nothing about the overhead? Use your ladder, and your counts.
-
-# %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 4, "solution": true}
-# ### BEGIN SOLUTION
-# **The conclusion (2 points).** The paper counted frames: the share that Ethereal calls data. It
-# moves by less than 0.6 points, once down and once up; with the "short messages" added by 0.7 down
-# and 0.4 up. Overhead is a matter of bytes: headers, acknowledgements and repetitions against
-# payload. Work beside a message changes neither the message nor its headers, so the overhead stays
-# as it is, and the Record says so. What overlap can change is the time; rates over a whole capture
-# also hold its quiet begin and end. One point for frames against bytes, one for what the own Record
-# shows.
-#
-# **The measure (2 points).** A short message travels in one packet, and its ACK piggybacks on the answer:
-# nearly every packet is data, though most of its bytes are headers. A message of 8192 bytes has six
-# segments, and an ACK of its own for every second one: the share of data falls to three quarters
-# or less, while headers are only a few per cent of the bytes. So the share of data falls, and the
-# overhead falls, too. One point for the ACKs, one for the opposite meaning.
-# ### END SOLUTION
-
-# %% [markdown]
-# ## 10 Ask first
-#
-# *More, 17 minutes*
-#
-# Two cards, one below the **eager limit** of lab 05, one with exactly that many bytes:
-
-# %%
-near = lab.postcard.send(cluster, "x", 100_000, 131_072, name="limit")
-found = lab.postcard.table(near).query("from_rank == 0")
-found[["tag", "bytes", "protocol", "segments", "control_packets"]]
-
-# %%
-longest = found.loc[found["bytes"].idxmax()]
-lab.ladder(lab.capture_run.capture(cluster, near), tag=int(longest["tag"]), names=names)
-
-# %% [markdown]
-# *What to look at:* the first two arrows. Who asks, who answers, and how long does it take until the data leave?
-#
-# **Question `eager-limit`** (1 point). Where exactly is the limit? Move the two sizes above closer together and run
-# their cell again, until two cards that differ by *one* byte travel in different ways. Of all cards that you sent:
-# the largest that left at once, and the smallest for which rank 0 asked. (Half a point if they are less than 1000
-# bytes apart.)
-
-# %% nbgrader={"grade_id": "eager-limit-answer", "solution": true}
-largest_eager_bytes = None
-smallest_rendezvous_bytes = None
-### BEGIN SOLUTION
-lab.postcard.send(cluster, "x", 131_040, 131_041, name="limit")
-largest_eager_bytes = 131_040  # 32 bytes of MPICH's own count against the limit
-smallest_rendezvous_bytes = 131_041
-### END SOLUTION
-
-# %% nbgrader={"grade_id": "eager-limit", "grade": true, "points": 1, "locked": true}
-lab.form(largest_eager_bytes, "number")
-lab.form(smallest_rendezvous_bytes, "number")
-
-# %% [markdown]
-# Whose are the bytes that are missing? Section 10 of the handout has the answer.
-#
-# What does the program do meanwhile? This exchanges one message of 200,000 bytes between two ranks. Both work for a
-# while after `MPI_Isend`.
-
-# %%
-shown = lab.one_message.traced(cluster)
-lab.timelines.timeline(cluster, shown, "one message")
-
-# %% [markdown]
-# The message that counts has the tag 6, and is in the last exchange, at the right end.
-#
-# **Question `timeline`** (1 point). How many milliseconds after the beginning of `MPI_Isend` do the request and the
-# first data of rank 0's message leave, and in which call (such as `"MPI_Recv"`) is rank 0 when the data do?
-
-# %% nbgrader={"grade_id": "timeline-answer", "solution": true}
-request_ms = None
-data_ms = None
-data_in = None
-### BEGIN SOLUTION
-moments = lab.one_message.moments(shown)
-request_ms, data_ms = moments["request_at_ms"], moments["data_at_ms"]
-data_in = moments["data_in"]
-### END SOLUTION
-
-# %% nbgrader={"grade_id": "timeline", "grade": true, "points": 1, "locked": true}
-lab.form(request_ms, "number")
-lab.form(data_ms, "number")
-lab.form(data_in, "text")
-
-# %% [markdown]
-# ## 11 A message for a mobile phone
-#
-# *More, 8 minutes*
+# *More, 9 minutes*
 #
 # Study A10: messages of 2 bytes among four ranks, with work on 0 or 2 bytes beside each, and with blocking and
 # non-blocking calls.
 #
-# **Question `a10-record`** (0.5 points). Nothing to write: the point is for the Record.
+# **Question `a10-record`** (0.5 points). Nothing to write: the points are for the Record.
 
 # %%
 a10 = study("A10", cluster, quick=True)
@@ -603,13 +584,12 @@ assert a10.variant == "", "This is the Record of your postcards; run the cell ab
 assert a10.complete, "The measurement was cut short; run the cell above again."
 
 # %% [markdown]
-# *What to look at:* your bars of data and short messages end near one of the two diamonds. Which one? In the
-# picture of A11 it is the other one; section 14 of the handout says what follows. And does work on 2 bytes, a few
-# nanoseconds, change anything?
+# Your bars of data and short messages end near one of the two diamonds. Which one? (In the picture of A11 it is the
+# other one.) Does work on 2 bytes, a few nanoseconds, change anything?
 #
-# **Question `smpp`** (1 point). Ethereal called 24.21 % of the paper's packets *peer-to-peer short messages* (SMPP,
-# the protocol between the centres that pass on SMS), and 73.41 % data. What were the former really: `"sms"`,
-# `"mpich"`, `"ssh"` or `"ack"`? And what percentage of the packets is data if you count them as data?
+# **Question `smpp`** (1 point). Ethereal called 24.21 % of the paper's packets *short message peer-to-peer* (SMPP), and
+# 73.41 % data. What were the former really: `"sms"`, `"mpich"`, `"ssh"` or `"ack"`? And what percentage of the packets
+# is data if you count them as data?
 
 # %% nbgrader={"grade_id": "smpp-answer", "solution": true}
 short_messages_are = None
@@ -627,13 +607,13 @@ lab.form(all_data_percent, "number")
 claims(a10)
 
 # %% [markdown]
-# ## 12 Side by side
+# ## 13 Side by side
 #
 # *More, 6 minutes*
 #
-# Study A12: 2, 1024 and 8192 bytes beside each other, no overlap.
+# Study A12: messages of 2, 1024 and 8192 bytes, no overlap.
 #
-# **Question `a12-record`** (0.5 points). Nothing to write: the point is for the Record.
+# **Question `a12-record`** (0.5 points). Nothing to write: the points are for the Record.
 
 # %%
 a12 = study("A12", cluster, quick=True)
@@ -645,21 +625,20 @@ assert a12.variant == "", "This is the Record of your own counts; run the cell a
 assert a12.complete, "The measurement was cut short; run the cell above again."
 
 # %% [markdown]
-# *What to look at:* with blocking calls, which way does the share of data go as the message grows from 2 to
-# 8192 bytes: as in your own plot, or as in the paper's figure 23?
+# With blocking calls, which way does the share of data go as the message grows from 2 to 8192 bytes: as in your own
+# plot, or as in the paper's figure 23?
 
 # %%
 claims(a12)
 
 # %% [markdown]
-# ## 13 What the paper left open
+# ## 14 What the paper left open
 #
 # *More, 14 minutes*
 #
-# Study A13: other sizes of buffers, and collective calls against the same pattern written as a loop of single
-# messages.
+# Study A13: other sizes of buffers, and collective calls beside a loop of single messages.
 #
-# **Question `a13-record`** (0.5 points). Nothing to write: the point is for the Record.
+# **Question `a13-record`** (0.5 points). Nothing to write: the points are for the Record.
 
 # %%
 a13 = study("A13", cluster, quick=True)
@@ -673,7 +652,7 @@ assert a13.complete, "The measurement was cut short; run the cell above again."
 # **Question `collectives`** (0.5 points). At 1 KB (1024 bytes) and four ranks, by MPI's own call: how many messages
 # does one broadcast take, and how many bytes do all messages of one *scatter* have together? Compare the second
 # with the loop's: whose block is carried twice, and by whom? `operations` has a line for each operation, way and
-# size. These are its columns:
+# size. Its columns are:
 
 # %%
 operations = lab.collectives.table(a13)
@@ -698,15 +677,14 @@ lab.form(scatter_call_bytes, "number")
 claims(a13)
 
 # %% [markdown]
-# ## 14 Compare with paper A
+# ## 15 Compare with paper A
 #
-# *More, 10 minutes*
+# *More, 11 minutes*
 #
 # **Question `swapped`** (0.5 points). Paper A says that the bytes per second of 2-byte messages *drop* from
 # 145,017.58 without overlap to 255,664.28 with it. Packets per second are 2,309.16 without and 1,309.29 with
-# overlap, and in section V.A a packet has 110 to 111 bytes on average. Divide: which pairs give that many bytes a
-# packet? Give the bytes a packet *without* overlap that fit, and the rate of bytes per second that belongs to *no*
-# overlap.
+# overlap, and in section V.A a packet has 110 to 111 bytes on average. Divide: which pairs give as many bytes per
+# packet? Give the bytes per packet *without* overlap, and the bytes per second that belong to *no* overlap.
 
 # %% nbgrader={"grade_id": "swapped-answer", "solution": true}
 bytes_a_packet = None
@@ -721,7 +699,7 @@ lab.form(bytes_a_packet, "number")
 lab.form(no_overlap_bytes_per_s, "number")
 
 # %% [markdown]
-# ## 15 The questions
+# ## 16 The questions
 #
 # `check` reads this notebook and your Records, and reports what is still empty or does not fit. It measures
 # nothing. Save the notebook first.
@@ -730,5 +708,5 @@ lab.form(no_overlap_bytes_per_s, "number")
 check("06")
 
 # %% [markdown]
-# What you hand in is this folder: the notebook and `records/`. You need not run everything again: it takes
-# some minutes, and an answer counts when it fits one of your Records.
+# Hand in this folder: the notebook and `records/`. You need not run everything again: an answer counts when it fits
+# one of your Records.
