@@ -668,7 +668,8 @@ claims(b4)
 # rate of the one pair that talks, half-way between one and two. In A7 the time of half a round trip is the same for
 # 2, 3 and 4, and the printed rates are as 2 : 3 : 4, about 96, 144 and 192 Mbit/s at 256 KiB. It is an inference,
 # because the paper does not print the options that it gave to mpptest. (In a ring three nodes do have more than two:
-# that is another experiment.) ### END SOLUTION
+# that is another experiment.)
+# ### END SOLUTION
 
 # %% [markdown]
 # ## 14 The questions
