@@ -53,7 +53,7 @@ CAPTIONS = {
     "Labs": ["labs/*/README"],
     "Instructors": ["docs/afternoon", "docs/instructor", "docs/syllabus", "docs/scale"],
     "Measuring": ["docs/clusters", "docs/measuring", "docs/results", "docs/timeline"],
-    "The project": ["docs/architecture", "CONTRIBUTING", "CHANGELOG", "SECURITY"],
+    "The project": ["docs/architecture", "docs/authors", "CONTRIBUTING", "CHANGELOG", "SECURITY"],
 }
 LINK_TO_FOLDER = re.compile(r"\[([^\]]+)\]\([^)#:]+/\)")
 
