@@ -158,11 +158,13 @@ def _other(name: str, entry: EntryPoint, known: list[Package]) -> Package:
                 f"{folder}: the package {name} is left out, because it needs {needed}, and this is {here}.",
                 f"Update {PROJECT}, or install a version of {name} for it.",
             )
-    package = Package(name, folder, entry.module, folder, f"{entry.module}.rubrics", folder / "papers")
+    rubrics, papers = f"{entry.module}.rubrics", folder / "papers"
+    package = Package(name, folder, entry.module, folder, rubrics, papers)
+    names = package.names()
     for other in known:
-        for what in package.names().keys() & other.names().keys():
+        if both := [each for each in names if each in other.names()]:
             raise LabError(
-                f"{package.names()[what]}: {other.name} has the {what} already, so the package {name} is left out.",
+                f"{names[both[0]]}: {other.name} has the {both[0]} already, so the package {name} is left out.",
                 f"Rename it there, or `pip uninstall {name}`.",
             )
     return package
