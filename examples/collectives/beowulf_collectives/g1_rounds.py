@@ -16,7 +16,7 @@ from beowulf.measure.statistics import Ratio
 from beowulf.measure.table import summarised
 from beowulf.record import Record
 from beowulf.studies.quantity import TIMES, Quantity
-from beowulf.studies.study import CABLE, Plan, Study, quiet_claim
+from beowulf.studies.study import CABLE, Claim, Plan, Study
 from beowulf.studies.wire_costs import measured, paired
 
 if TYPE_CHECKING:
@@ -83,19 +83,19 @@ STUDY = Study(
     title="Broadcast and allgather: fewer rounds or fewer bytes?",
     plan=plan,
     judged=[
-        quiet_claim(
+        Claim(
             "short-broadcast",
             "a short message is broadcast faster by a binomial tree than by a scatter and an allgather",
             times("scatter", "tree", SHORT) > 1,
             place=BROADCAST,
         ),
-        quiet_claim(
+        Claim(
             "long-broadcast",
             "a long one faster by a scatter and an allgather, which send fewer bytes",
             times("scatter", "tree", LONG) < 1,
             place=BROADCAST,
         ),
-        quiet_claim(
+        Claim(
             "short-allgather",
             "short messages are gathered to all faster by recursive doubling than around a ring",
             times("ring", "doubling", SHORT) > 1,
