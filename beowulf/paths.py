@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from traceback import extract_tb
 from typing import TYPE_CHECKING, Any
 
 from beowulf.errors import LabError, UsageError
@@ -68,6 +66,8 @@ class Package:
         except Exception as problem:
             if self.name == PROJECT or isinstance(problem, LabError):
                 raise
+            from traceback import extract_tb
+
             lines = [
                 f"{each.filename}, line {each.lineno}"
                 for each in extract_tb(problem.__traceback__)
@@ -99,6 +99,8 @@ def _studies(code: Path) -> dict[str, Path]:
 
 @cache
 def _catalogue(file: Path) -> dict[str, dict[str, Any]]:
+    import tomllib
+
     try:
         content = tomllib.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
     except tomllib.TOMLDecodeError as problem:
