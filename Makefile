@@ -7,9 +7,9 @@ LOCKS := installer lab setup hub site test modern
 
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 NATIVE := $(patsubst beowulf/native/%.c,beowulf/native/build/%.so,$(wildcard beowulf/native/*.c))
-C_FILES := $(shell find labs beowulf benchmarks tests -name '*.[ch]' 2>/dev/null)
+C_FILES := $(shell find labs beowulf benchmarks examples tests -name '*.[ch]' 2>/dev/null)
 SHELL_FILES := .ci/run $(shell find cluster_setup tests -name '*.sh' 2>/dev/null)
-TEXTS := *.md beowulf autograder benchmarks cluster_setup docs labs notebooks/source slides tests
+TEXTS := *.md beowulf autograder benchmarks cluster_setup docs examples labs notebooks/source slides tests
 TYPED := $(wildcard beowulf autograder benchmarks)
 
 # A course's kit and a master's copy have no tests, slides, benchmarks and sources of notebooks.

@@ -31,7 +31,6 @@ from beowulf.errors import LabError
 from beowulf.measure import machine_queue
 from beowulf.record import moment
 from beowulf.report import before_after
-from beowulf.studies import STUDIES
 from beowulf.this_machine import host_state
 from beowulf.this_machine.progress import Progress
 
@@ -49,7 +48,7 @@ CLUSTER = ClusterConfig()
 FIRST_BEOWULF = ClusterConfig(nodes=16, rate="10mbit", networks=2)
 # What is simulated as well, as a run of its own: the same on the simulated machine of 1995.
 ON_1995 = "-1995"
-NAMES = (*STUDIES, *(f"{study}{ON_1995}" for study in ("C1", "C2", "C7")))
+NAMES = (*paths.ours().studies, *(f"{study}{ON_1995}" for study in ("C1", "C2", "C7")))
 MACHINE_OF_1995 = paths.lab("09") / "networks" / "ethernet-1995.toml"
 # What paper E measured before its changes and after them: the programs of `beowulf tune compare`, by study.
 BEFORE_AND_AFTER = {

@@ -12,15 +12,16 @@ import sys
 from pathlib import Path
 
 from benchmarks.full_studies import RECORDS
+from beowulf import paths
 from beowulf.cluster.local.cluster import LocalCluster
 from beowulf.record import Record, newest
-from beowulf.studies import STUDIES, find, given
+from beowulf.studies import find, given
 
 
 def pack_all(folder: Path) -> list[str]:
     """A line for each study that is wanted: where it was packed, or why it was not."""
     lines = []
-    for study in STUDIES:
+    for study in paths.ours().studies:
         if find(study).unmet(LocalCluster.can) is None:
             continue
         record = newest(folder / study, study, "")

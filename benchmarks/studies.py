@@ -20,7 +20,6 @@ from beowulf import paths
 from beowulf.cluster.common.config import ClusterConfig
 from beowulf.cluster.namespaces import cluster as namespaces
 from beowulf.errors import LabError
-from beowulf.studies import STUDIES
 from beowulf.this_machine.progress import Progress
 
 TITLE = "`beowulf study ID --quick` for every study"
@@ -47,10 +46,11 @@ def measure(rounds: int, seed: int, progress: Progress) -> Findings:
 
             return run
 
-        sides = {study: side(study) for study in STUDIES}
+        sides = {study: side(study) for study in paths.ours().studies}
         findings = interleave(sides, rounds, seed, progress, warm_up=0)
     findings.questions = [
-        Question(f"{study} --quick", study, missing=failed.get(study, "")) for study in STUDIES
+        Question(f"{study} --quick", study, missing=failed.get(study, ""))
+        for study in paths.ours().studies
     ]
     return findings
 

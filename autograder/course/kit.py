@@ -56,14 +56,14 @@ def write(place: Path, course: Path | None = None) -> int:
     ignored = place / ".gitignore"  # in a repository of the kit, work/ is what is handed in
     text = ignored.read_text(encoding="utf-8")
     ignored.write_text(re.sub(r"^(work|records)/\n", "", text, flags=re.M), encoding="utf-8")
-    for slug in paths.labs():
+    for slug in paths.ours().labs:
         text = needed_records.as_text(needed_records.of_lab(slug, course))
         (place / "labs" / slug / needed_records.FILE).write_text(text, encoding="utf-8")
     (place / limits.FILE).write_text(limits.text_of(course), encoding="utf-8")
     if course:
         for path, name in _of_course(course, place):
             _copy(path, place / name)
-    for slug in paths.labs():
+    for slug in paths.ours().labs:
         if limits.of_course(slug, place).left_out:
             shutil.rmtree(place / "notebooks" / "release" / slug)
             _keep_title(place / "labs" / slug / "README.md", LEFT_OUT)
@@ -101,7 +101,7 @@ def _copy(source: Path, copy: Path) -> None:
 
 def _of_course(course: Path, place: Path) -> Iterator[tuple[Path, str]]:
     """What the course released of our labs: its files, each with its name in the kit."""
-    for slug in paths.labs():
+    for slug in paths.ours().labs:
         for path in sorted((course / "release" / slug).glob("*")):
             if path.suffix == ".ipynb":
                 yield path, f"notebooks/release/{slug}/{path.name}"

@@ -45,7 +45,9 @@ def companions(slug: str) -> list[Path]:
 
 def sources() -> dict[str, Path]:
     """The source of every lab's notebook: its NN-slug and the file."""
-    return {path.parent.name: path for path in sorted(_notebooks().glob("source/*/*.py"))}
+    folders = [package.folder for package in paths.packages()]
+    files = [file for each in folders for file in sorted(each.glob("notebooks/source/*/*.py"))]
+    return {file.parent.name: file for file in files}
 
 
 def pages() -> list[Path]:
@@ -55,7 +57,7 @@ def pages() -> list[Path]:
 
 def released(slug: str, source: Path) -> Path:
     """Where a learner finds the notebook that is built from `source`."""
-    return _notebooks() / "release" / slug / source.with_suffix(".ipynb").name
+    return source.parents[2] / "release" / slug / source.with_suffix(".ipynb").name
 
 
 def _notebooks() -> Path:
@@ -127,9 +129,10 @@ def build(check: bool = False) -> list[str]:
         path = _notebooks() / "release" / source.with_suffix(".ipynb").name
         wanted[path] = as_text(instructor_version(source))
     _put(wanted, check, messages)
-    for path in sorted(_notebooks().glob("release/*/*.ipynb")):
+    folders = [package.folder for package in paths.packages()]
+    for path in (file for each in folders for file in each.glob("notebooks/release/*/*.ipynb")):
         if path not in wanted:
-            messages.append(f"{path.relative_to(paths.root())} has no source.")
+            messages.append(f"{_name(path)} has no source.")
     return messages
 
 
@@ -139,7 +142,7 @@ def _put(wanted: Mapping[Path, str], check: bool, messages: list[str]) -> None:
         there = path.read_text(encoding="utf-8") if path.exists() else None
         if there == text:
             continue
-        name = path.relative_to(paths.root())
+        name = _name(path)
         if check:
             messages.append(
                 f"{name} is not {'there' if there is None else 'what its source gives'}."
@@ -148,6 +151,10 @@ def _put(wanted: Mapping[Path, str], check: bool, messages: list[str]) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
         messages.append(f"{name} is written.")
+
+
+def _name(path: Path) -> Path:
+    return path.relative_to(paths.root()) if path.is_relative_to(paths.root()) else path
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -18,7 +18,7 @@ from beowulf.errors import LabError
 from beowulf.exercises.heat import wire
 from beowulf.labs.lab_06 import own_loop, postcard
 from beowulf.record import Point, Record
-from beowulf.studies import STUDIES, find
+from beowulf.studies import find, known
 
 # The captures of postcards and of an idle wire are far below; a larger one would only take the grader's time.
 LARGEST_BYTES = 5_000_000
@@ -102,7 +102,7 @@ def _guarded(file: Path, count: Callable[[], str]) -> list[Finding]:
 
 def _whole(record: Record, file: Path) -> str:
     """Which fact of a Record of one capture that does not give."""
-    study = find(record.study) if record.study in STUDIES else None
+    study = find(record.study) if record.study in known() else None
     if study and (recount := study.recount):
         return _other(record.points[0].facts, recount(record, file))
     if record.study == postcard.STUDY and record.variant in postcard.NAMES:

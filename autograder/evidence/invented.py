@@ -14,11 +14,11 @@ from itertools import islice, product
 from pathlib import Path
 
 from autograder.evidence.finding import IMPOSSIBLE, OF_SIMULATIONS, Finding
-from beowulf import paths, predictions
+from beowulf import paths, predictions, studies
 from beowulf.cluster.common.config import SIMULATED
 from beowulf.exercises import own_plot
 from beowulf.record import Record
-from beowulf.studies import STUDIES, find, given
+from beowulf.studies import find, given
 from beowulf.suites import hpcc
 
 # The digests of programs by name; several where files or versions share a name.
@@ -83,15 +83,16 @@ def remember(course: Path) -> None:
 
 
 def known() -> Digests:
-    """The digests of this checkout's programs."""
-    return _known(paths.root())
+    """The digests of the labs' programs."""
+    ours, *others = (package.folder for package in paths.packages())
+    return _known((ours / "labs", ours / "beowulf" / "native", *others))
 
 
 @lru_cache(maxsize=2)
-def _known(root: Path) -> Digests:
+def _known(folders: tuple[Path, ...]) -> Digests:
     return _by_name(
         (hashlib.sha256(file.read_bytes()).hexdigest(), file.name)
-        for folder in (root / "labs", root / "beowulf" / "native")
+        for folder in folders
         for file in (*folder.rglob("*.c"), *folder.rglob("*.py"))
     )
 
@@ -114,7 +115,7 @@ def _program(record: Record, more: Digests) -> str:
     name, digest = str(record.program.get("name", "")), str(record.program.get("sha256", ""))
     names = [WITHOUT_ENDING.get(each.strip(), each.strip()) for each in name.split(",")]
     names = [each for each in names if each]
-    of_study = record.study in STUDIES and not record.variant
+    of_study = record.study in studies.known() and not record.variant
     if not names:
         asks = of_study and find(record.study).timed
         return "It names no program, and a measurement does." if asks else ""

@@ -11,7 +11,7 @@ from beowulf.cluster.common.config import RATE_BITS_PER_S
 from beowulf.cluster.namespaces.links import BURST_BYTES, MTU_BYTES
 from beowulf.measure.roundtrips import EXCHANGE, HALF
 from beowulf.record import Point, Record
-from beowulf.studies import STUDIES, find
+from beowulf.studies import find, known
 from beowulf.studies.wire_shares import TAG
 
 # tbf holds a rate within less than a per cent; the kernel's timer costs a little.
@@ -37,7 +37,7 @@ def _faster(record: Record) -> Finding | None:
     """Whether a message arrived sooner than its bytes can leave the card."""
     name = record.cluster.get("rate", "")
     rate = RATE_BITS_PER_S.get(name)
-    if rate is None or (record.study in STUDIES and find(record.study).changes_cables):
+    if rate is None or (record.study in known() and find(record.study).changes_cables):
         return None
     cables = record.cluster.get("networks", 1)
     for point in record.points:

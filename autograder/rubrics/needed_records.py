@@ -38,7 +38,7 @@ class _Asked(Submission):
 def of_lab(slug: str, course: Path | None = None) -> Needs:
     """For each question of a lab the Records that its rubric asks for; nothing for a lab without either."""
     if not questions.has_rubric(slug):
-        plain: dict[str, list[list[str]]] = read_json(paths.root() / "labs" / slug / FILE, {})
+        plain: dict[str, list[list[str]]] = read_json(paths.labs()[slug] / FILE, {})
         return {name: tuple((s, v) for s, v in needs) for name, needs in plain.items()}
     needs: dict[str, tuple[Need, ...]] = {}
     for name, question in questions.of_lab(slug, course).items():

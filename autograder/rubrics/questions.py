@@ -6,7 +6,6 @@ A course changes the tables in its `course.toml`, and adds functions of its own 
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -22,6 +21,7 @@ from beowulf import paths
 from beowulf.course import lab_file
 from beowulf.course.lab_file import LabFile, QuestionTable, nearest
 from beowulf.errors import LabError
+from beowulf.paths import Package
 
 # Scores a Submission in points of its own, which count in proportion to those of lab.toml. It takes its tolerances
 # as keyword-only arguments, by the names that lab.toml gives them; one with a default may be absent there.
@@ -44,13 +44,21 @@ class Question:
 
 
 def has_rubric(slug: str) -> bool:
-    """Whether one of our functions scores this lab's questions."""
-    return bool(re.fullmatch(r"[0-9]{2}-[a-z0-9-]+", slug)) and bool(find_spec(_module(slug)))
+    """Whether this lab's package brings functions that score its questions."""
+    package = paths.package_of(slug)
+    if package is None:
+        return False
+    with package.importing():
+        return bool(find_spec(_module(package, slug)))
 
 
 def scorers(slug: str, course: Path | None = None) -> dict[str, Scorer]:
     """The functions of a lab's rubric by question, with those of the course; LabError when its file is wrong."""
-    return {**import_module(_module(slug)).SCORERS, **_of_course(slug, course)}
+    package = paths.package_of(slug)
+    assert package
+    with package.importing():
+        ours = import_module(_module(package, slug)).SCORERS
+    return {**ours, **_of_course(slug, course)}
 
 
 def _of_course(slug: str, course: Path | None) -> dict[str, Scorer]:
@@ -139,8 +147,8 @@ def check(
     return scored
 
 
-def _module(slug: str) -> str:
-    return f"autograder.rubrics.{slug.replace('-', '_')}"
+def _module(package: Package, slug: str) -> str:
+    return f"{package.rubrics}.{slug.replace('-', '_')}"
 
 
 def _refuse_wrong_limits(table: QuestionTable, scorer: Scorer | None) -> None:

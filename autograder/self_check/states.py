@@ -12,13 +12,12 @@ from autograder.rubrics.needed_records import Need
 from autograder.rubrics.score import INCONCLUSIVE, Score
 from autograder.rubrics.submission import RECORDS
 from autograder.self_check.work import Work
-from beowulf import predictions
+from beowulf import predictions, studies
 from beowulf.course import answers, personal_code
 from beowulf.course.checklist import DONE, FIT, FORM, LEVEL_SAYS, RIGHT, Checklist, Line
 from beowulf.course.lab_file import QuestionTable
 from beowulf.exercises import own_plot
 from beowulf.predictions import Prediction
-from beowulf.studies import STUDIES
 
 PREDICTION = predictions.STUDY
 PLOT = own_plot.STUDY
@@ -105,7 +104,7 @@ class _Check:
             return "sealed too late", score.found
         if PLOT.fullmatch(study):
             return "plot not yet right", score.found
-        if study in STUDIES and not variant:
+        if study in studies.known() and not variant:
             return "measure it again", score.found
         return ("partly right" if score.points else "program not yet right"), score.found
 
@@ -137,7 +136,7 @@ class _Check:
         whole = [record for record in records if record.complete]
         if not records:
             return "Record missing", self._not_measured(need, self.work.lab.questions[name].read)
-        if not whole and study in STUDIES:
+        if not whole and study in studies.known():
             return "Record missing", f"{records[0].file_name} was cut short: measure it again."
         places = [place for place, each in enumerate(handed_in.records) if each in whole]
         if places and all(place in handed_in.doubts for place in places):
@@ -165,7 +164,7 @@ class _Check:
         for bad in self.work.submission.unreadable:
             if bad.file.startswith(stem):
                 return f"{bad.why} Measure it again."
-        if variant or study not in STUDIES:
+        if variant or study not in studies.known():
             return f"Run the cell that measures in section {section!r}."
         return f"Run the cell that measures {study}, or `beowulf study {study}`."
 

@@ -94,10 +94,9 @@ def find(name: str, folder: Path | None = None) -> Work:
     LabError when there is none, or no notebook that can be read.
     """
     slug = paths.lab(name).name
-    released = paths.root() / "notebooks" / "release" / slug
-    original = next(iter(sorted(released.glob("*.ipynb"))), None)
+    original = paths.notebooks().get(slug)
     if original is None:
-        raise LabError(f"Lab {slug} has no notebook in {paths.root() / 'notebooks'}.")
+        raise LabError(f"Lab {slug} has no notebook.", "Your course may leave it out.")
     if folder is None:
         here = paths.here()
         folder = here if (here / original.name).is_file() else paths.work(slug)

@@ -16,6 +16,7 @@ from beowulf.cli import (
     cluster,
     doctor,
     lab,
+    new,
     packets,
     programs,
     report,
@@ -65,6 +66,7 @@ for panel, functions in PANELS.items():
         app.command(rich_help_panel=panel, **SETTINGS.get(function, {}))(function)
 app.add_typer(tune.app, name="tune", rich_help_panel=STUDIES)
 app.add_typer(commands.app, name="class", rich_help_panel="Teaching")
+app.add_typer(new.app, name="new", rich_help_panel="Teaching")
 
 
 def command(words: list[str]) -> click.Command:

@@ -58,15 +58,11 @@ NOT_FOR_LEARNERS = (
 def lay_out(slug: str) -> Path:
     """Copy a lab's notebook and programs to where the learner works; what is there already stays. The notebook."""
     folder = paths.work(slug)
-    originals = paths.root() / "notebooks" / "release" / slug
-    notebooks = sorted(originals.glob("*.ipynb"))
-    if not notebooks:
-        raise LabError(
-            f"Lab {slug} has no notebook in {originals}.", "Your course may leave it out."
-        )
+    notebook = paths.notebooks().get(slug)
+    if notebook is None:
+        raise LabError(f"Lab {slug} has no notebook.", "Your course may leave it out.")
     try:
-        for source in notebooks:
-            _copy(source, folder / source.name)
+        _copy(notebook, folder / notebook.name)
         for source in sorted(paths.lab(slug).rglob("*")):
             _copy(source, folder / source.relative_to(paths.lab(slug)))
         lay_out_headers()
@@ -77,7 +73,7 @@ def lay_out(slug: str) -> Path:
             f"The lab cannot be copied to {folder}: {error.strerror}.",
             "Free some space, or set BEOWULF_WORK to a folder elsewhere.",
         ) from error
-    return folder / notebooks[0].name
+    return folder / notebook.name
 
 
 def lay_out_play() -> Path:

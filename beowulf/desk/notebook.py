@@ -15,7 +15,7 @@ from beowulf.course import personal_code
 from beowulf.errors import LabError, Sentence, UsageError
 from beowulf.measure.watched import Watched
 from beowulf.record import GIVEN, Record
-from beowulf.studies import STUDIES, by_kind, draw, find, given
+from beowulf.studies import by_kind, draw, find, given, known
 from beowulf.this_machine.progress import InCell, Progress, no_progress
 from beowulf.this_machine.user import learner
 
@@ -186,7 +186,7 @@ def measure_and_save(
     `report`: as in Watched; `when` and `traces`: as in Study.measure.
     """
     if adaptive and not find(name).adaptive:
-        able = [each for each in STUDIES if find(each).adaptive]
+        able = [each for each in known() if find(each).adaptive]
         raise UsageError(
             f"The sizes of study {find(name).id} cannot be refined.",
             f"`--adaptive` is for {' and '.join(sorted(able))}.",

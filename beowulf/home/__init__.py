@@ -238,8 +238,7 @@ class Text(JupyterHandler):
 
 def lab_of(name: str) -> str:
     """The lab whose notebook is called so; "" when none is."""
-    released = sorted((paths.root() / "notebooks" / "release").glob("*/*.ipynb"))
-    return next((path.parent.name for path in released if path.name == name), "")
+    return next((slug for slug, path in paths.notebooks().items() if path.name == name), "")
 
 
 async def run(*words: str, longest_s: float) -> tuple[int, str, str]:

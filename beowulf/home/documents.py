@@ -25,19 +25,19 @@ CONTENTS_FROM = 4  # sections
 
 def find(name: str) -> Path | None:
     """The file that may be shown under this name: a text, what a text links to, or one of the labs' programs."""
-    root = paths.root()
-    file = (root / name).resolve()
-    near = file.parent == root or any(file.is_relative_to(root / each) for each in ("labs", "docs"))
-    shown = (near and file.suffix in SHOWN) or file in _linked()
-    return file if shown and file.is_file() else None
+    for root in (package.folder for package in paths.packages()):
+        file = (root / name).resolve()
+        folders = (root / each for each in ("labs", "docs"))
+        near = file.parent == root or any(map(file.is_relative_to, folders))
+        if file.is_file() and ((near and file.suffix in SHOWN) or file in _linked(root)):
+            return file
+    return None
 
 
 @cache
-def _linked() -> frozenset[Path]:
+def _linked(root: Path) -> frozenset[Path]:
     """The files to which texts link, wherever they are."""
-    texts = [
-        each for many in ("*.md", "docs/*.md", "labs/*/*.md") for each in paths.root().glob(many)
-    ]
+    texts = [each for many in ("*.md", "docs/*.md", "labs/*/*.md") for each in root.glob(many)]
     links = [(text, link) for text in texts for link in LINK.findall(text.read_text("utf-8"))]
     return frozenset((text.parent / link).resolve() for text, link in links)
 

@@ -25,7 +25,10 @@ def home(base: str, xsrf: str) -> str:
     return PAGES.get_template("home.html").render(
         base=base,
         xsrf=xsrf,
-        labs=[_lab_or_problem(slug) for slug in paths.offered()],
+        labs=[
+            *map(_lab_or_problem, paths.offered()),
+            *({"slug": name, "problem": why} for name, why in paths.others()[1].items()),
+        ],
         rates=[(rate, RATE_NAMES[rate], rate == ClusterConfig().rate) for rate in RATES],
         papers=[(each, papers.cite(each), papers.place(each)) for each in papers.letters()],
     )

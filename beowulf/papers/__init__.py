@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import csv
-import tomllib
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from beowulf import paths
 from beowulf.errors import UsageError
 
 if TYPE_CHECKING:
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def cite(letter: str) -> str:
-    """The citation of a paper, named by its letter A to E."""
+    """The citation of a paper, named by its letter."""
     paper = _paper(letter)
     parts = (paper["authors"], paper["title"], paper["in"])
     return ". ".join(part for part in parts if part) + "."
@@ -23,7 +22,7 @@ def cite(letter: str) -> str:
 
 def letters() -> list[str]:
     """The letters by which the labs call the papers."""
-    return list(_catalogue()["papers"])
+    return [letter for each in paths.packages() for letter in each.catalogue["papers"]]
 
 
 def place(letter: str) -> str:
@@ -38,19 +37,20 @@ def note(letter: str) -> str:
 
 def measured_again_by(study: str) -> list[str]:
     """The names of the tables whose figures a study measures again."""
-    tables = _catalogue()["tables"].items()
-    return [name for name, entry in tables if study in entry["studies"]]
+    return [
+        name
+        for package in paths.packages()
+        for name, entry in package.catalogue["tables"].items()
+        if study in entry["studies"]
+    ]
 
 
 def table(name: str) -> pd.DataFrame:
     """A published table, as printed; its attrs have `title`, `source`, `note` (contradictions)."""
-    entries = _catalogue()["tables"]
-    if name not in entries:
-        raise UsageError(f"There is no table {name!r}.", f"There are: {', '.join(entries)}.")
+    entry, file = _entry("table", name)
     import pandas as pd
 
-    frame = pd.read_csv(Path(__file__).with_name(f"{name}.csv"))
-    entry = entries[name]
+    frame = pd.read_csv(file.with_name(f"{name}.csv"))
     frame.attrs["title"] = entry["title"]
     frame.attrs["source"] = f"{cite(name[0])} Here: {entry['where']}."
     frame.attrs["note"] = entry.get("note", "")
@@ -59,7 +59,8 @@ def table(name: str) -> pd.DataFrame:
 
 def figure(name: str, column: str, **at: object) -> float:
     """One figure of a published table: that of the only row with these cells, as printed."""
-    with Path(__file__).with_name(f"{name}.csv").open(encoding="utf-8", newline="") as file:
+    _, catalogue = _entry("table", name)
+    with catalogue.with_name(f"{name}.csv").open(encoding="utf-8", newline="") as file:
         (row,) = (
             row
             for row in csv.DictReader(file)
@@ -69,12 +70,13 @@ def figure(name: str, column: str, **at: object) -> float:
 
 
 def _paper(letter: str) -> dict[str, Any]:
-    papers: dict[str, dict[str, Any]] = _catalogue()["papers"]
-    if letter not in papers:
-        raise UsageError(f"There is no paper {letter!r}.", f"There are: {', '.join(papers)}.")
-    return papers[letter]
+    return _entry("paper", letter)[0]
 
 
-@cache
-def _catalogue() -> dict[str, Any]:
-    return tomllib.loads(Path(__file__).with_name("papers.toml").read_text(encoding="utf-8"))
+def _entry(kind: str, name: str) -> tuple[dict[str, Any], Path]:
+    """What a package's papers.toml has of a paper or a table, and that file."""
+    for package in paths.packages():
+        if found := package.catalogue[f"{kind}s"].get(name):
+            return found, package.papers / "papers.toml"
+    there = [each for package in paths.packages() for each in package.catalogue[f"{kind}s"]]
+    raise UsageError(f"There is no {kind} {name!r}.", f"There are: {', '.join(there)}.")

@@ -50,7 +50,7 @@ T = TypeVar("T")
 
 def of(found: Found) -> tuple[Plain, dict[str, str]]:
     """The report as plain data, and its pictures as PNG in base64, by the names of its parts, and SHARED."""
-    shown = found.shown()
+    shown = [each for each in found.shown() if _can_be_judged(each, found.passed_over)]
     # On all cores, because to draw takes nearly all of the time.
     fork = multiprocessing.get_context("fork")
     with ProcessPoolExecutor(len(os.sched_getaffinity(0)), mp_context=fork) as pool:
@@ -85,6 +85,16 @@ def of(found: Found) -> tuple[Plain, dict[str, str]]:
     }
     content = _readable(content)
     return content, pictures | {SHARED: _png(picture_to_share.drawn(content, pictures), 256)}
+
+
+def _can_be_judged(kept: Kept, passed_over: list[str]) -> bool:
+    """Whether the study of a Record can be imported: that of another author's package may not."""
+    try:
+        studies.find(kept.record.study)
+    except LabError as problem:
+        passed_over.append(str(problem))
+        return False
+    return True
 
 
 def _section(kept: Kept) -> tuple[Plain, str]:

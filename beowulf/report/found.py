@@ -12,7 +12,7 @@ from beowulf import paths, predictions
 from beowulf.cluster import state
 from beowulf.errors import LabError, UsageError
 from beowulf.record import Record, RecordError
-from beowulf.studies import OF_EXERCISES, STUDIES
+from beowulf.studies import OF_EXERCISES, known
 
 KEPT, PLAY = "records", "play"
 # The folder itself may keep the Records, or a lab's folder for work, or the folder with those of all labs.
@@ -59,7 +59,7 @@ class Found:
         best = {
             (each.record.study, each.kind): each
             for each in sorted(self.records, key=lambda kept: kept.worth)
-            if each.record.study in STUDIES and not each.record.of_exercise
+            if each.record.study in known() and not each.record.of_exercise
         }
         return sorted(best.values(), key=lambda kept: (*of_paper(kept.record.study), kept.kind))
 
@@ -108,7 +108,7 @@ def read(folders: Sequence[Path]) -> Found:
 
 def of_nothing_known(study: str) -> bool:
     """Whether neither a study nor an exercise has Records of this name."""
-    return study not in STUDIES and study[0] not in OF_EXERCISES and study != "ask"
+    return study not in known() and study[0] not in OF_EXERCISES and study != "ask"
 
 
 def of_paper(study: str) -> tuple[str, int]:

@@ -1,14 +1,14 @@
-"""The studies of the papers, found, judged and drawn: each is a file of the lab that brings it in (beowulf/labs)."""
+"""The studies of the papers, found, judged and drawn: each is a file of this project or of another package with labs."""
 
 from __future__ import annotations
 
-import importlib
 import math
 import re
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,20 +26,6 @@ if TYPE_CHECKING:
     from beowulf.verdict import Verdict, Verdicts
 
 
-LABS = Path(__file__).parents[1] / "labs"
-
-
-def _files() -> dict[str, str]:
-    """By ID, where each study's file is: `labs/lab_05/d1_synchronisation.py` is study D1, which lab 05 brings in."""
-    files = LABS.glob("lab_*/[a-z][0-9]*_*.py")
-    names = [file.relative_to(LABS).with_suffix("") for file in files]
-    by_id = {name.name.partition("_")[0].upper(): ".".join(name.parts) for name in names}
-    order = sorted(by_id, key=lambda name: (by_id[name].partition(".")[0], name[0], int(name[1:])))
-    return {name: by_id[name] for name in order}
-
-
-STUDIES = _files()
-
 # Records that no claim of a paper judges, by the letter of their IDs.
 OF_EXERCISES = {
     "H": "the heat program",
@@ -50,18 +36,25 @@ OF_EXERCISES = {
 }
 
 
+def known() -> dict[str, Path]:
+    """By ID, the file of every study."""
+    return {study: file for package in paths.packages() for study, file in package.studies.items()}
+
+
 def find(name: str) -> Study:
-    """The study with this ID (`A2`, `a2`)."""
-    module = STUDIES.get(name.upper())
+    """The study with this ID (`A2`, `a2`); LabError where its package is another author's and cannot be imported."""
     if what := of_exercise(name):
         raise UsageError(
             f"{name.upper()} has Records of {what}; it is no study of a paper, so no claim judges it.",
             f"`beowulf show {name.upper()}` prints what the newest one holds.",
         )
-    if module is None:
-        raise UsageError(f"There is no study {name!r}.", f"There are:\n{listing()}")
-    study: Study = importlib.import_module(f"beowulf.labs.{module}").STUDY
-    return study
+    for package in paths.packages():
+        if file := package.studies.get(name.upper()):
+            parts = file.relative_to(package.code).with_suffix("").parts
+            with package.importing():
+                study: Study = import_module(".".join((package.module, *parts))).STUDY
+            return study
+    raise UsageError(f"There is no study {name!r}.", f"There are:\n{listing()}")
 
 
 def of_exercise(name: str) -> str:
@@ -73,8 +66,7 @@ def of_exercise(name: str) -> str:
 def titles() -> dict[str, str]:
     """The title of every study, read from its file: to import them all takes seconds."""
     found = {}
-    for name, module in STUDIES.items():
-        file = LABS / f"{module.replace('.', '/')}.py"
+    for name, file in known().items():
         text = file.read_text(encoding="utf-8")
         title = re.search(r'^    title="(.*)",$', text, re.MULTILINE)
         found[name] = title[1] if title else ""

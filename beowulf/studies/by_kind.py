@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from beowulf import paths
 from beowulf.cluster import Abilities
 from beowulf.errors import LabError
-from beowulf.studies import STUDIES, find, given
+from beowulf.studies import find, given
 from beowulf.studies.study import Need
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def markdown() -> str:
         return f"in part ({number})" if needed.part else f"no ({number})"
 
     rows: dict[tuple[str, ...], list[str]] = {}
-    for study in sorted(STUDIES, key=lambda each: (each[0], int(each[1:]))):
+    for study in sorted(paths.ours().studies, key=lambda each: (each[0], int(each[1:]))):
         rows.setdefault(tuple(cell(study, can) for can in columns.values()), []).append(study)
     lines = ["| study | " + " | ".join(columns) + " |", "| --- " * (len(columns) + 1) + "|"]
     lines += [f"| {', '.join(names)} | {' | '.join(cells)} |" for cells, names in rows.items()]

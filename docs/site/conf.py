@@ -63,7 +63,7 @@ CAPTIONS = {
         ),
         *("CHANGELOG", "SECURITY"),
     ],
-    "Develop": ["CONTRIBUTING", "docs/architecture", "CODE_OF_CONDUCT"],
+    "Develop": ["CONTRIBUTING", "docs/architecture", "docs/authors", "CODE_OF_CONDUCT"],
 }
 LINK_TO_FOLDER = re.compile(r"\[([^\]]+)\]\([^)#:]+/\)")
 

@@ -22,7 +22,7 @@ from school import opened
 from beowulf import paths
 from beowulf.cluster.local import cluster as local
 from beowulf.record import Record
-from beowulf.studies import STUDIES, by_kind, find, judge
+from beowulf.studies import by_kind, find, judge, known
 from tests.simulated_pcs import hall, learner_at
 
 pytestmark = pytest.mark.cluster
@@ -133,7 +133,7 @@ def here(
 
 
 @pytest.mark.nightly  # a minute or more each
-@pytest.mark.parametrize("study", STUDIES)
+@pytest.mark.parametrize("study", known())
 def test_a_study_works_on_a_kind_as_the_table_says(here: Here, study: str) -> None:
     said, records = here.measure(study)
     unmet = find(study).unmet(by_kind.kinds()[here.kind])

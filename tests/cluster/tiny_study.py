@@ -10,13 +10,13 @@ import types
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from beowulf import paths
 from beowulf.cluster import Cluster, running
 from beowulf.desk.notebook import measure_and_save
 from beowulf.errors import LabError
 from beowulf.measure import measurement as measurements
 from beowulf.measure.measurement import Measurement
 from beowulf.record import Record
-from beowulf.studies import STUDIES
 from beowulf.studies.study import Plan, Study
 
 if TYPE_CHECKING:
@@ -102,7 +102,8 @@ def main(variant: str) -> None:
     module = types.ModuleType("beowulf.labs.tiny")
     module.__dict__.update(STUDY=STUDY)
     sys.modules["beowulf.labs.tiny"] = module
-    STUDIES[ID] = "tiny"
+    ours = paths.ours()
+    ours.studies[ID] = ours.code / "tiny.py"
     measurements.Measurement = Pausing  # type: ignore[misc]
     folder = Path("records")
     folder.mkdir(exist_ok=True)

@@ -29,7 +29,7 @@ def empty(name: str) -> Iterator[Record]:
     yield Record(study=name, points=[Point(at, "half_round_trip_us", [])], complete=False)
 
 
-@pytest.mark.parametrize("name", studies.STUDIES)
+@pytest.mark.parametrize("name", studies.known())
 def test_a_record_without_samples_decides_nothing_says_what_to_do_and_is_not_drawn(
     name: str,
 ) -> None:

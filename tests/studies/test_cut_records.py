@@ -14,7 +14,7 @@ from running import first
 from beowulf.errors import LabError
 from beowulf.measure import statistics
 from beowulf.record import Record
-from beowulf.studies import STUDIES, judge
+from beowulf.studies import judge, known
 from tests.gold.labs import LABS
 from tests.labs.lab_03 import lab_03_records as lab_03
 from tests.labs.lab_04 import lab_04_records as lab_04
@@ -35,7 +35,7 @@ LEAKS = re.compile(
 def records() -> dict[str, Record]:
     """A good Record of each study of which one is made up."""
     kept = [each for lab in LABS for each in lab.records() if not each.variant]
-    found = {each.study: each for each in kept if each.study in STUDIES}
+    found = {each.study: each for each in kept if each.study in known()}
     made = [
         *(lab_04.a6(), lab_04.b5()),
         lab_04.b1(lambda _: 100.0),
@@ -56,7 +56,7 @@ def records() -> dict[str, Record]:
 
 GOOD = records()
 # One study of each lab first.
-ONE_EACH = list({STUDIES[name].partition(".")[0]: name for name in sorted(GOOD)}.values())
+ONE_EACH = list({known()[name].parent: name for name in sorted(GOOD)}.values())
 EVERY = first(len(ONE_EACH), ONE_EACH + [name for name in sorted(GOOD) if name not in ONE_EACH])
 
 

@@ -20,7 +20,7 @@ from beowulf import paths
 from beowulf.labs.lab_06 import a10_short_messages as a10
 from beowulf.labs.lab_06 import wire_picture
 from beowulf.record import Record
-from beowulf.studies import STUDIES
+from beowulf.studies import known
 
 pytestmark = [pytest.mark.vm, pytest.mark.timeout(3600)]
 LAB = paths.root() / "labs" / "01-validation"
@@ -89,7 +89,7 @@ def test_lab_01s_studies_hold(four: Vms) -> None:
     listed = re.search(r"^studies = (.*)$", (LAB / "lab.toml").read_text(), re.MULTILINE)
     assert listed
     for study in json.loads(listed[1]):
-        if study in STUDIES:  # A1 is `vagrant up` itself
+        if study in known():  # A1 is `vagrant up` itself
             say(f"  study {study}")
             verdicts = plain(four.learner("study", study, "--quick", "--json"))
             assert {verdict["outcome"] for verdict in verdicts} == {"holds"}, verdicts

@@ -1,0 +1,1 @@
+"""A rubric for each lab of this package."""
