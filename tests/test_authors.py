@@ -294,7 +294,7 @@ def test_new_refuses_what_it_cannot_write(
 ) -> None:
     with pytest.raises(UsageError, match="'My Ring' cannot be the name"):
         template.write("My Ring", tmp_path, lab=True)
-    with pytest.raises(UsageError, match="There is a lab 04 already. 10 is free"):
+    with pytest.raises(UsageError, match=r"There is a lab 04 already\. 10 is free"):
         template.write("04-other", tmp_path, lab=True)
     with pytest.raises(LabError, match="ring exists already"):
         template.write("30-ring", tmp_path, lab=True)
