@@ -97,7 +97,7 @@ def test_a_new_lab_is_found_everywhere(
     assert "Lab 10: A sum over all nodes\n  G1  A sum over all nodes" in studies.listing()
     assert "The authors of your paper" in papers.cite("G")
     assert 'data-lab="10-ring"' in pages.home("/", "")
-    assert "What does a sum cost" in pages.desk(SLUG, "10-ring/ring.ipynb", "/", "")
+    assert "A sum over all nodes" in pages.desk(SLUG, "10-ring/ring.ipynb", "/", "")
     assert documents.find(f"labs/{SLUG}/README.md")
     assert documents.find(f"labs/{SLUG}/lab.toml") is None
     assert lab_of("ring.ipynb") == SLUG

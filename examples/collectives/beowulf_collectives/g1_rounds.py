@@ -104,7 +104,7 @@ STUDY = Study(
     needs=(CABLE,),
     differs={
         "holds": "Switches carry several messages at a time, and a message costs a latency and the time of its bytes.",
-        "contradicted": "Nodes that share a machine's cores take turns, so a round of all nodes costs more than one latency.",
+        "contradicted": "Nodes that share a machine's cores take turns, so a round costs more than one latency.",
         "inconclusive": "On four nodes the ways differ by one to three latencies, which a busy machine exceeds.",
     },
 )
