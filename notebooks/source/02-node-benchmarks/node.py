@@ -442,8 +442,8 @@ lab.own_rows.table(own)
 
 # %% [markdown]
 # **Question `own-rows`** (2 points). Half a point for each row that measures what its name says, and half a point
-# for this: does a program ask the kernel when it reads the clock with the library, `"yes"` or `"no"`? (Compare
-# both rows of the clock.)
+# for an answer. Does a program ask the kernel when it reads the clock with the library, `"yes"` or `"no"`?
+# (Compare both rows of the clock.)
 
 # %% nbgrader={"grade_id": "own-rows-answer", "solution": true}
 library_clock_asks_the_kernel = None
@@ -504,9 +504,9 @@ lab.odd_node.table(odd)
 # These figures are the **best** of each node, what it *can* do. Another node that takes the processor for a
 # moment spoils a median, but hardly ever every sample.
 #
-# **Question `odd-node`** (2 points). Which node is the odd one out? And what do its slow rows have in common:
-# `"memory"` (they move many bytes), `"processes"` (a second process takes part), `"ip"` (they use the network
-# protocol IP, but no cable) or `"calls"` (they ask the kernel)?
+# **Question `odd-node`** (2 points). Which node is the odd one out? And what do its slow rows have in common?
+# Choose `"memory"` (many bytes), `"processes"` (a second process), `"ip"` (the network protocol IP, but no cable)
+# or `"calls"` (they ask the kernel).
 
 # %% nbgrader={"grade_id": "odd-node-answer", "solution": true}
 odd_one_out = None
