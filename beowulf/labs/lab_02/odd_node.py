@@ -62,7 +62,9 @@ def measure(cluster: Cluster, chance: random.Random | None = None) -> Record:
                 odd(session.record())
                 break
         else:
-            session.warnings.append("The machine was too busy to distinguish one node from the others.")
+            session.warnings.append(
+                "The machine was too busy to distinguish one node from the others."
+            )
 
     with cluster.holding("lab 02's odd node"), made_odd(cluster, node):
         return EXERCISE.measure(

@@ -137,7 +137,9 @@ def real_fault(record: Record) -> str:
         return whys[0]
     rounds = len(record.select(loop=OWN))
     if len(own) < FEWEST_SAMPLES * rounds:
-        return f"{len(own)} samples in {rounds} rounds; at least {FEWEST_SAMPLES} per round are needed"
+        return (
+            f"{len(own)} samples in {rounds} rounds; at least {FEWEST_SAMPLES} per round are needed"
+        )
     times = min(own) / min(ours)
     if not 1 / TIMES_OURS <= times <= TIMES_OURS:
         return f"its best is {times:.3g} times that of timeit, which calls the same function"

@@ -84,9 +84,7 @@ def counted(
                 return {name: float(found[name]) for name in COUNTS}
         except (ValueError, TypeError, LookupError):
             continue
-    raise LabError(
-        f"{source.name} printed no counts.", "Restore its original MPI_Finalize."
-    )
+    raise LabError(f"{source.name} printed no counts.", "Restore its original MPI_Finalize.")
 
 
 def _done(scratch: Path) -> Path:

@@ -121,7 +121,12 @@ SINGLE = {("node00", "stat"): 1.27, ("node03", "stat"): 0.5, ("node03", "mem rea
             *(FOUR, slower("node01", OVER_IP, 5.0), "contradicted"),
             "the odd one out is node01 in 4 rows: UDP (5.00 times the middle)",
         ),
-        (FOUR[:2], slower("node01", MEMORY), "contradicted", "with two nodes, nobody can say which"),
+        (
+            FOUR[:2],
+            slower("node01", MEMORY),
+            "contradicted",
+            "with two nodes, nobody can say which",
+        ),
         (FOUR[:1], {}, "inconclusive", ""),
     ],
     ids=["several rows", "single rows", "rows that wake", "through IP", "of two", "one alone"],
