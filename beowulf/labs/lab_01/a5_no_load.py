@@ -121,7 +121,7 @@ STUDY = Study(
     differs={
         "holds": (
             "A switched network without users carries little more than address requests and "
-            "keep-alives of open connections, as in the paper's lab, for which it prints no figures."
+            "keep-alive packets of open connections, as in the paper's lab, for which it prints no figures."
         ),
         "contradicted": (
             "Something uses this network: a login, a copy or an update carries more than a "
