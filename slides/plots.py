@@ -263,8 +263,8 @@ PLOTS: dict[str, Callable[[], Drawing]] = {
 
 # Of each kept run: from and to which ms it is shown, and how high the picture is, in inches.
 STILLS: dict[str, tuple[float, float, float]] = {
-    "ring": (3.5, 5.66, 2.85),
-    "mg": (2.0, 8.0, 3.0),
+    "ring": (3.5, 5.66, 3.3),
+    "mg": (2.0, 5.6, 3.3),
     "turns": (0.0, 85.0, 3.0),
     "overlap": (0.0, 87.0, 2.6),
     "message": (1067.2, 1112.0, 2.85),

@@ -7,13 +7,13 @@
  *     gcc -std=c11 -O2 -I ../include own_rows.c -o own_rows
  *     ./own_rows
  *
- * A row is a function that does one thing `repetitions` times and gives the seconds that all of
- * them took together. It is called again and again, and its caller divides. The first row is
- * written; the others are yours. What calls them, counts their system calls, and finds out when one
- * goes wrong, is in own_rows.h. */
+ * A row is a function that does one thing `repetitions` times and returns the seconds that all
+ * repetitions took together. It is called many times, and the caller divides. The first row is
+ * written; you write the others. own_rows.h has the code that calls them, counts their system
+ * calls, and finds errors. */
 #include "own_rows.h"
 
-/* Written, as an example: ask the kernel for the number of the process that started this one. */
+/* An example: ask the kernel for the number of the process that started this one. */
 static double null_calls(void *nothing, long repetitions) {
     (void)nothing; /* this row needs no argument */
     double began = seconds_now();
@@ -22,25 +22,25 @@ static double null_calls(void *nothing, long repetitions) {
     return seconds_now() - began;
 }
 
-/* TODO 1: read the clock CLOCK_MONOTONIC as programs do, by the C library (`man clock_gettime`).
- * It is right when the clock is read once in each repetition. */
+/* TODO 1: read the clock CLOCK_MONOTONIC with the C library, as programs do (`man clock_gettime`).
+ * It is right when each repetition reads the clock once. */
 static double clock_by_library(void *nothing, long repetitions) {
     (void)nothing, (void)repetitions;
     return NOT_WRITTEN;
 }
 
-/* TODO 2: read the same clock by a system call, past the library (`man syscall`; the call's number
- * is SYS_clock_gettime). It is right when each repetition makes exactly this one system call.
+/* TODO 2: read the same clock with a system call instead (`man syscall`; the call's number is
+ * SYS_clock_gettime). It is right when each repetition makes exactly this one system call.
  * Before you run it: will it take longer than the row before, and by how much? */
 static double clock_by_system_call(void *nothing, long repetitions) {
     (void)nothing, (void)repetitions;
     return NOT_WRITTEN;
 }
 
-/* TODO 3: put a word (an int) into a pipe, and take it out again, all in this process: its ends are
- * the descriptors `pipe_in` and `pipe_out` of own_rows.h, and `must(…, "read")` ends the program
- * with a sentence when a call fails. It is right when each repetition writes one word and reads it,
- * and nothing is left in the pipe. */
+/* TODO 3: write a word (an int) into a pipe and read it again, in this one process. The pipe's ends
+ * are the descriptors `pipe_in` and `pipe_out` of own_rows.h; `must(…, "read")` ends the program
+ * with a message if a call fails. It is right when each repetition writes one word and reads it,
+ * and leaves nothing in the pipe. */
 static double pipe_to_oneself(void *nothing, long repetitions) {
     (void)nothing, (void)repetitions;
     return NOT_WRITTEN;

@@ -1,4 +1,4 @@
-"""Lab 01, is the cluster whole: its studies, its exercises, and what its notebook calls."""
+"""Lab 01, is this a cluster: its studies, its exercises, and what its notebook calls."""
 
 from beowulf.labs import offer
 

@@ -1,9 +1,9 @@
 """A1, building: what is this cluster made of, and is it what paper A built?
 
 Paper A (section III) builds four PCs: node00, the master, and node01 to node03, each with one cable to one switch, on a
-private LAN, with MPICH, and an /etc/hosts that names all nodes. Here every node is asked what it is, and each claim
-is one property of the paper's cluster. How nodes were put together, no node can tell: that a packet reaches each other
-node without a router in between is what a star, a bus and a chain of switches have in common.
+private LAN, with MPICH, and an /etc/hosts that names all nodes. Here every node reports what it is, and each claim
+is one property of the paper's cluster. A node cannot see how the nodes are wired: a packet reaches every other node
+without a router in a star, in a bus and in a chain of switches.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from beowulf.record import Point, Record
 from beowulf.studies.study import SEPARATE, Claim, Judgement, Plan, Study, undecided
 
 PAPER_NODES = 4
-# What the paper built is no finding: to put a cluster together, or to boot it, puts these properties in.
+# These properties are no finding: building or booting the cluster puts them in.
 built_in = partial(Claim, rests_on="demonstration")
 ASKED = {
     "system": "sed -n 's/^PRETTY_NAME=//p' /etc/os-release | tr -d '\"'",
@@ -42,7 +42,7 @@ Built = Mapping[str, Mapping[str, Any]]  # by node, what it answers
 
 
 def plan(cluster: Cluster, *, quick: bool) -> Plan:
-    """Ask every node what it is, and by which way it reaches each other one."""
+    """Ask every node what it is, and how it reaches each other node."""
 
     def steps(measurement: Measurement) -> None:
         with ThreadPoolExecutor(len(cluster.nodes)) as pool:
@@ -55,7 +55,7 @@ def plan(cluster: Cluster, *, quick: bool) -> Plan:
 
 
 def _ask(cluster: Cluster, node: str) -> dict[str, Any]:
-    """What one node answers in a login, or why it does not."""
+    """What one node answers, or why it does not."""
     peers = [each for each in cluster.nodes if each != node]
     try:
         card = cluster.interface(node)
@@ -91,7 +91,7 @@ def four_nodes(record: Record) -> Judgement:
 
 
 def every_node(fault: Callable[[Built, str], str], well: str) -> Callable[[Record], Judgement]:
-    """The judge of a property of every node; `fault` says what is wrong with one, or nothing."""
+    """The judge of a property of every node; `fault` says what is wrong with a node, "" if nothing is."""
 
     def judge(record: Record) -> Judgement:
         nodes = built(record)
@@ -221,24 +221,23 @@ STUDY = Study(
     differs={
         "holds": {
             "": (
-                "PCs of then and nodes of now are put together from the same parts, a private "
-                "network, an /etc/hosts with all names and one MPI, so what the paper built can be "
-                "built again under newer software."
+                "Today's nodes consist of the same parts as the paper's, a private network, an "
+                "/etc/hosts with all names and one MPI, so its cluster can be rebuilt with newer "
+                "software."
             ),
             "namespaces": (
-                "`beowulf up` made these nodes as the paper made its own, with one switch, private "
-                "addresses, an /etc/hosts with all names, and MPICH: that they have all of it says "
-                "that booting them worked."
+                "`beowulf up` built these nodes like the paper's, with one switch, private "
+                "addresses, an /etc/hosts with all names, and MPICH, so this says only that booting "
+                "them worked."
             ),
         },
         "contradicted": (
-            "The nodes are another cluster than the paper's in this property, such as their "
-            "number, their MPI or their software, which is a choice of those who built them and "
-            "no effect of time."
+            "The nodes differ from the paper's in this property, such as their number, their MPI "
+            "or their software, which the builders chose and time did not change."
         ),
         "inconclusive": (
-            "A node that could not be asked says nothing of what it is made of, so the cluster "
-            "may be the paper's or another one."
+            "A node that does not answer does not show its parts, so the cluster may or may not be "
+            "like the paper's."
         ),
     },
 )

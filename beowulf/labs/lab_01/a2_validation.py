@@ -1,8 +1,8 @@
 """A2, validation: is each node configured, reachable and alive, do data arrive, does MPI span all nodes?
 
 Paper A (section III) verifies on every node: configuration, routing table, data transfer, overall performance and
-slave reachability; then that an MPI hello runs. Here every ordered pair of nodes is asked, not only master and slave.
-The paper prints no figure of the performance: here a node has some left where a tenth of its memory is free.
+slave reachability; then that an MPI hello runs. Here every ordered pair of nodes is checked, not only master and slave.
+The paper prints no figure for the performance: here a tenth of a node's memory has to be free.
 """
 
 from __future__ import annotations
@@ -150,11 +150,11 @@ def diagnose(record: Record) -> Diagnosis:
         message = logins[0]["said"]
         if not any(facts["reached"] for facts in logins) and "Permission denied" in message:
             return Diagnosis("key-refused", node, f"{node} answers ping but says: {message}")
-    # A node whose memory is used up is slow; the cluster is whole all the same.
+    # A node whose memory is used up is slow, but the cluster works.
     verdicts = [each for each in STUDY.claims(record) if each.claim != FREE_MEMORY]
     if all(verdict.outcome == "holds" for verdict in verdicts):
-        return Diagnosis("none", "", "every check is well")
-    return Diagnosis("unknown", "", "the checks that failed do not fit one single fault")
+        return Diagnosis("none", "", "every check passes")
+    return Diagnosis("unknown", "", "the failed checks do not fit a single fault")
 
 
 def _own_name_fault(_record: Record, point: Point) -> str | None:
@@ -176,7 +176,7 @@ def _login_fault(_record: Record, point: Point) -> str:
 
 
 def _route_fault(record: Record, point: Point) -> str | None:
-    """The nodes to which a node's table has no way."""
+    """The nodes to which a node's routing table has no route."""
     node, routes = point.at["node"], point.facts["routes"]
     if not _configuration(record, node).get("reached"):
         return None
@@ -339,16 +339,15 @@ STUDY = Study(
     needs=(SEPARATE,),
     differs={
         "holds": (
-            "Names, routes, logins, data and MPI are verified as the paper did, by commands that "
-            "Linux still has; only remote shell has given way to ssh."
+            "Names, routes, logins, data and MPI are verified as in the paper, with commands that "
+            "Linux still has; only ssh has replaced remote shell."
         ),
         "contradicted": (
-            "A healthy cluster of today passes all that the paper verified, so what fails here is "
-            "a fault of this cluster, and the evidence names it."
+            "A healthy cluster of today passes all of the paper's checks, so this cluster has a "
+            "fault, and the evidence names it."
         ),
         "inconclusive": (
-            "A check that a node gave no answer to cannot tell a healthy node from one with a "
-            "fault."
+            "A check without an answer cannot distinguish a healthy node from a faulty one."
         ),
     },
 )

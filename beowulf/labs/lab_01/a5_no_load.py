@@ -1,6 +1,6 @@
 """A5, no load: what does the wire carry when nothing runs?
 
-Paper A (section III, stage 4) captures the idle network first, to hold later captures against it.
+Paper A (section III, stage 4) captures the idle network first, to compare later captures with it.
 It lists elapsed time, first to last packet, packets, bytes, and averages per second.
 """
 
@@ -39,7 +39,7 @@ def plan(_cluster: Cluster, *, quick: bool) -> Plan:
                     measurement.progress(passed, seconds, "listening to the idle wire")
                     time.sleep(min(0.5, seconds - passed))
         except BaseException:
-            file.unlink(missing_ok=True)  # without its Record it says nothing
+            file.unlink(missing_ok=True)  # useless without its Record
             raise
         measurement.points.append(Point({"where": wire.where}, facts=wire.summary()))
         measurement.captures.append(wire.facts())
@@ -49,7 +49,7 @@ def plan(_cluster: Cluster, *, quick: bool) -> Plan:
 
 
 def seen(record: Record) -> dict[str, Any]:
-    """What was seen of the wire: at the switch, on all cards together, or on one card; empty if it is not there."""
+    """What was seen on the wire: at the switch, on all cards together, or on one card; empty if nothing was."""
     places = [SWITCH, WIRE, *record.cluster.get("nodes", ())]
     facts = [point.facts for point in record.points if point.at.get("where") in places]
     return facts[0] if facts else {}
@@ -77,7 +77,7 @@ def quiet(record: Record) -> Judgement:
 
 
 def recount(record: Record, capture: Path) -> dict[str, Any]:
-    """Packets and bytes of a capture, counted again over the same time; nothing where the Record does not name it."""
+    """Packets and bytes of a capture, counted again over the same time; empty if the Record does not name it."""
     from beowulf.packets.protocols import summary
 
     since, until = (record.captures[0].get(name) for name in ("began", "ended"))
@@ -120,17 +120,16 @@ STUDY = Study(
     needs=(PACKETS,),
     differs={
         "holds": (
-            "A switched network without users carries little more than address requests and the "
-            "signs of life of open connections, today as in the paper's lab, for which it prints "
-            "no figures."
+            "A switched network without users carries little more than address requests and "
+            "keep-alive packets of open connections, as in the paper's lab, for which it prints no figures."
         ),
         "contradicted": (
             "Something uses this network: a login, a copy or an update carries more than a "
-            "hundredth of what the cable can, which a private LAN at rest does not."
+            "hundredth of the cable's rate, unlike an idle private LAN."
         ),
         "inconclusive": (
-            "A capture of less than five seconds, or links without a known rate, leave nothing "
-            "that the traffic could be a share of."
+            "The traffic cannot be compared with the cable's rate if the capture is shorter than "
+            "five seconds or the rate is unknown."
         ),
     },
 )

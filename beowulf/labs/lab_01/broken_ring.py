@@ -1,7 +1,7 @@
-"""Lab 01's exercise: a learner's own ring on a cluster of which one node takes no connection: who waits where.
+"""Lab 01's exercise: a learner's ring on a cluster in which one node accepts no connections: which rank waits where?
 
-It is a Record of A2 with the variant `broken-d`. What the ranks do is reported; which node takes connections from which
-is measured too, and kept for the grader: it is what the learner is to find out.
+It is a Record of A2 with the variant `broken-d`. It reports what the ranks do. It also records which node accepts
+connections from which, for the grader only: the learner has to find that out.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ TIMED_OUT = 124  # the code with which `timeout` ends what it has stopped
 
 
 def measure(cluster: Cluster, *, chance: random.Random | None = None) -> Record:
-    """Let the ring of the learner's newest Record `own-ring` run on the broken cluster, and report where it waits.
+    """Run the ring of the learner's newest Record `own-ring` on the broken cluster, and report where it waits.
 
     LabError without such a Record.
     """
@@ -51,7 +51,7 @@ def measure(cluster: Cluster, *, chance: random.Random | None = None) -> Record:
             made.points.append(
                 own_ring.called(engines, about["name"], 1, chance or random.Random())
             )
-        # Each rank that had not ended, with the line that it was in.
+        # Each rank that had not ended, with its line.
         made.points += [
             Point({"rank": int(rank), "node": node}, facts={"line": int(line), "text": text})
             for node, rank, _, line, text in WAITS.findall(made.points[-1].facts["why"])
@@ -62,7 +62,7 @@ def measure(cluster: Cluster, *, chance: random.Random | None = None) -> Record:
 
 
 def waiting(record: Record) -> dict[str, Any]:
-    """Which rank waits for a node that answers nobody, how many others wait, and which node that is.
+    """Which rank waits for the node that does not answer, how many other ranks wait, and which node that is.
 
     LabError where a Record does not show it.
     """
@@ -92,13 +92,13 @@ def _newest(folder: Path) -> Record:
     if not mine:
         raise LabError(
             "There is no ring of your own yet.",
-            "`lab.own_ring.measure(engines)` keeps it; do the section about it first.",
+            "Do section 8 first: `lab.own_ring.measure(engines)` saves your ring.",
         )
     return max(mine, key=lambda record: (own_ring.right(record), record.started))
 
 
 def _doors(cluster: Cluster) -> list[Point]:
-    """For each ordered pair of nodes: whether a new connection that is not of ssh gets no answer."""
+    """For each ordered pair of nodes: whether a new connection other than ssh gets no answer."""
 
     def ask(node: str) -> list[Point]:
         peers = [peer for peer in cluster.nodes if peer != node]

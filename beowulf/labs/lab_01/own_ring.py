@@ -1,7 +1,7 @@
-"""Lab 01's exercise: a token that a learner's own function passes round all nodes, and who has had it.
+"""Lab 01's exercise: a learner's own function passes a token round all nodes.
 
-It is a Record of A2 with the variant `own-ring`, because A2 asks with a ring of its own whether all nodes can talk.
-broken_ring.py lets the same function run on a cluster that is broken.
+It is a Record of A2 with the variant `own-ring`, because A2 checks with a ring of its own that all nodes communicate.
+broken_ring.py runs the same function on a broken cluster.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ CALLS = 3
 def measure(
     engines: Engines, name: str = "pass_token", *, chance: random.Random | None = None
 ) -> Record:
-    """Let all ranks call the function three times, each time with another token, and keep the Record.
+    """Call the function on all ranks three times, with a new token each time, and save the Record.
 
-    A call that goes wrong is kept with the reason. LabError when there is no such function.
+    A call that fails is kept with the reason. LabError if there is no such function.
     """
     cluster = engines.cluster
     chance = chance or random.Random()
@@ -46,7 +46,7 @@ def measure(
 
 
 def called(engines: Engines, name: str, number: int, chance: random.Random) -> Point:
-    """One call of the function on all ranks: the token, what each rank gave, and what is wrong with that."""
+    """One call of the function on all ranks: the token, what each rank returned, and what is wrong with that."""
     token = [f"token {chance.randrange(16**8):08x}"]
     facts: dict[str, Any] = {"given": token, "returned": [], "nodes": list(engines.nodes)}
     try:
@@ -59,7 +59,7 @@ def called(engines: Engines, name: str, number: int, chance: random.Random) -> P
 
 
 def _call(names: dict[str, Any], function: str, token: list[str]) -> list[str] | str:
-    """On an engine: what the function returned, as texts, or the kind of what is no list."""
+    """On an engine: the returned list as texts, or the type if it is no list."""
     given = names[function](list(token) if names["world"].Get_rank() == 0 else None)
     if not isinstance(given, list | tuple):
         return "None" if given is None else type(given).__name__
@@ -69,10 +69,10 @@ def _call(names: dict[str, Any], function: str, token: list[str]) -> list[str] |
 def wrong(
     token: Sequence[str], nodes: Sequence[str], returned: Sequence[Sequence[str] | str]
 ) -> str:
-    """What is wrong with what the ranks returned, in a sentence about the first rank that it befell; else empty."""
+    """What is wrong with the results, in a sentence about the first rank with a wrong one; "" if all are right."""
     for rank in [*range(1, len(nodes)), 0]:
         who, given = f"{nodes[rank]} (rank {rank})", returned[rank]
-        # Rank 0 has it when all have.
+        # The token comes home to rank 0 after all others.
         right = [*token, *(nodes[: rank + 1] if rank else nodes)]
         if given == right:
             continue
@@ -100,13 +100,13 @@ def _short(listed: Sequence[str]) -> str:
 
 
 def right(record: Record) -> bool:
-    """Whether every call of a Record gave what it should."""
+    """Whether every call of a Record returned the right lists."""
     calls = [point.facts for point in record.points if "call" in point.at]
     return len(calls) == CALLS and all(facts.get("right") is True for facts in calls)
 
 
 def lines(record: Record) -> list[str]:
-    """What each call gave, in a sentence."""
+    """The result of each call, in a sentence."""
     return [
         f"Call {point.at['call']}: {'right' if point.facts['right'] else point.facts['why']}"
         for point in record.points

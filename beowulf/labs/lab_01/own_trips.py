@@ -1,6 +1,6 @@
-"""Lab 01's exercise: a learner's own ping-pong, between each node and each other one.
+"""Lab 01's exercise: a learner's own ping-pong between each ordered pair of nodes.
 
-It is a Record of A2 with the variant `own-trips`, because A2 asks each ordered pair of nodes whether it is connected.
+It is a Record of A2 with the variant `own-trips`, because A2 checks that each ordered pair of nodes is connected.
 """
 
 from __future__ import annotations
@@ -32,10 +32,9 @@ TOO_SHORT = 20  # times shorter than each trip of ours is another unit
 
 
 def measure(engines: Engines, name: str = NAME, *, chance: random.Random | None = None) -> Record:
-    """Call the function on all ranks for each ordered pair of them, ten times in shuffled order, and keep the Record.
+    """Call the function on all ranks ten times for each ordered pair, in shuffled order, and save the Record.
 
-    What is wrong with a call is reported and kept as a fact; the call is no sample. LabError when there is no such
-    function.
+    A wrong call is reported and kept as a fact, and is no sample. LabError if there is no such function.
     """
     cluster = engines.cluster
     chance = chance or random.Random()
@@ -53,7 +52,7 @@ def measure(engines: Engines, name: str = NAME, *, chance: random.Random | None 
         made.warnings += warnings
         calls: list[tuple[int, int, int, dict[int, dict[str, Any]]]] = []
         stopped = ""
-        for number in range(PASSES + 1):  # the first opens the connections, and is not kept
+        for number in range(PASSES + 1):  # the first pass opens the connections, and is discarded
             order = chance.sample(pairs, len(pairs))
             try:
                 given = engines.apply(calls_of, name, order, BYTES, chance.randrange(2**31))
@@ -63,7 +62,7 @@ def measure(engines: Engines, name: str = NAME, *, chance: random.Random | None 
             for place, (one, other) in enumerate(order):
                 call = {rank: by_rank[place] for rank, by_rank in enumerate(given)}
                 calls.append((number, one, other, call))
-        # On a busy machine all trips of one pass may be long, and hardly those of all.
+        # On a busy machine all trips of one pass may be long, but hardly those of all passes.
         shortest_us = min(
             (each["reference_us"] for *_, call in calls for each in call.values()), default=0.0
         )
@@ -92,9 +91,9 @@ def measure(engines: Engines, name: str = NAME, *, chance: random.Random | None 
 def calls_of(
     names: dict[str, Any], function: str, pairs: list[tuple[int, int]], size: int, seed: int
 ) -> list[dict[str, Any]]:
-    """On an engine: call the function once for each pair; what it gave, what arrived, and how long it took beside ours.
+    """On an engine: call the function once for each pair; what it returned, what arrived, its time and our trip's.
 
-    The bytes are drawn from `seed`, the same on all ranks. The rank that begins gets them, all others what differs.
+    The bytes are drawn from `seed`, the same on all ranks. The rank that begins gets them, all others get others.
     """
     import time
 
@@ -102,7 +101,7 @@ def calls_of(
     from mpi4py import MPI
 
     world = MPI.COMM_WORLD
-    ours = world.Dup()  # where a message that the function forgot cannot be taken for one of ours
+    ours = world.Dup()  # so that a message left over by the function is not received as ours
     chance = np.random.default_rng(seed)
     calls = []
     for one, other in pairs:
@@ -152,7 +151,7 @@ def fault(
     nodes: tuple[str, ...],
     shortest_us: float,
 ) -> tuple[str, str] | None:
-    """What is wrong with a call, by what the ranks saw: its kind, and a sentence; None when nothing is."""
+    """What is wrong with a call: its kind, and a sentence; None if nothing is."""
     between = f"From {nodes[one]} (rank {one}) to {nodes[other]} (rank {other})"
     value, elapsed_us = call[one]["value"], call[one]["elapsed_us"]
     if value is None:
@@ -165,12 +164,12 @@ def fault(
         return "back", f"{between}: what came back to rank {one} is not what it sent."
     if value > elapsed_us:
         return "clock", (
-            f"{between} it returned {value:,.1f} µs, and the whole call took {elapsed_us:,.1f} µs."
+            f"{between} it returned {value:,.1f} µs, but the whole call took {elapsed_us:,.1f} µs."
         )
     if value * TOO_SHORT < shortest_us:
         return "unit", (
-            f"{between} it returned {value:,.3g} µs, and the shortest of our own trips took {shortest_us:,.1f} µs."
-            " Is it in microseconds, and a whole round trip?"
+            f"{between} it returned {value:,.3g} µs, but the shortest of our own trips took {shortest_us:,.1f} µs."
+            " Does it return microseconds, and time a whole round trip?"
         )
     for rank, seen in call.items():
         if rank != one and seen["kind"] != "nothing":
@@ -179,18 +178,18 @@ def fault(
 
 
 def own(record: Record) -> dict[str, Any]:
-    """What a Record says of the function: its source, its faults."""
+    """A Record's facts about the function: its source, its faults."""
     return next((dict(point.facts) for point in record.points if point.at.get("own")), {})
 
 
 def table(record: Record) -> pd.DataFrame:
-    """A row an ordered pair: the two nodes, their ranks, and the median round trip in µs with its interval."""
+    """A row per ordered pair: the two nodes, their ranks, and the median round trip in µs with its interval."""
     rows = summarised(record, TRIP, ["node", "peer", "rank", "other"])
     return rows[["node", "peer", "rank", "other", "median", "low", "high"]]
 
 
 def curves(record: Record) -> list[dict[float, float]]:
-    """For each rank the median round trip in µs by the rank at the other end."""
+    """For each rank, the median round trip in µs to each other rank."""
     found: dict[int, dict[float, float]] = {}
     for point in record.points:
         if point.quantity == TRIP and point.samples:
@@ -208,9 +207,9 @@ def middle_us(record: Record) -> float:
 
 
 def lines(record: Record) -> list[str]:
-    """What is wrong with the function, or that nothing is, in sentences."""
+    """What is wrong with the function, in sentences, or that it is right."""
     faults = [str(each) for each in own(record).get("faults", [])]
     if faults:
         return faults
     pairs = sum(1 for point in record.points if point.quantity == TRIP and point.samples)
-    return [f"Right: between {pairs} ordered pairs of nodes every message came back as it left."]
+    return [f"Right: every message came back unchanged, between {pairs} ordered pairs of nodes."]

@@ -1,4 +1,4 @@
-"""What A2 asks: each node for its configuration, each pair whether it is connected, MPI whether it spans all nodes."""
+"""The checks of A2: the configuration of each node, the connection of each pair, MPI on all nodes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PERFORMANCE = "cut -d' ' -f1 /proc/loadavg; sed -n 's/^MemAvailable: *//p' /proc
 
 
 def ask_node(cluster: Cluster, node: str) -> list[Point]:
-    """Points of one node: its configuration, its routes and, when it answers, how busy it is."""
+    """Points of one node: its configuration, its routes and, if it answers, its load."""
     at = {"node": node}
     configuration = _ask(cluster, node, CONFIGURATION)
     routes = _ask(cluster, node, "ip route")
@@ -57,7 +57,7 @@ def ask_node(cluster: Cluster, node: str) -> list[Point]:
 
 
 def ask_peers(cluster: Cluster, node: str) -> list[Point]:
-    """Points of one node with each other one: what its name means, ping, and a login by ssh."""
+    """Points of one node with each other node: the address of its name, ping, and a login by ssh."""
     points = []
     for peer in (each for each in cluster.nodes if each != node):
         at = {"node": node, "peer": peer}
@@ -72,12 +72,12 @@ def ask_peers(cluster: Cluster, node: str) -> list[Point]:
         facts = {"asked": asked, "reached": bool(times), "said": _last(pings)}
         points.append(Point({"check": "ping", **at}, "round_trip_ms", times, facts))
 
-        # What ssh says goes to stdout, so that a refusal by `peer` differs from one by `node`.
+        # ssh's messages go to stdout, so that a refusal by `peer` differs from one by `node`.
         login = _ask(cluster, node, f"ssh {peer} hostname 2>&1 && echo well")
         reached = login.stdout.split()[-1:] == ["well"]
         answer = [line for line in login.stdout.splitlines() if line not in ("", "well")]
         last = answer[-1] if answer else _last(login)
-        # A login may print something before it, even on the same line.
+        # A login may print something before the host name, even on the same line.
         facts = {"asked": asked, "reached": reached, "said": last.split()[-1] if reached else last}
         samples = [login.elapsed_s] if reached else []
         points.append(Point({"check": "ssh", **at}, "login_s", samples, facts))
@@ -85,7 +85,7 @@ def ask_peers(cluster: Cluster, node: str) -> list[Point]:
 
 
 def transfer(cluster: Cluster, node: str, peer: str) -> Point:
-    """Whether a million bytes through ssh arrive whole, and how many arrive a second."""
+    """Whether a million bytes arrive intact through ssh, and how many arrive per second."""
     script = (
         f"head -c {TRANSFER_BYTES} /dev/urandom > /dev/shm/payload; sha256sum < /dev/shm/payload;"
         f" began=$EPOCHREALTIME; ssh {peer} sha256sum < /dev/shm/payload 2>&1;"
@@ -108,7 +108,7 @@ def transfer(cluster: Cluster, node: str, peer: str) -> Point:
 
 
 def run(cluster: Cluster, name: str, read: Callable[[Cluster, list[str]], dict[str, Any]]) -> Point:
-    """Whether one of the lab's programs runs with a rank on every node; `read` says so from its lines."""
+    """Whether one of the lab's programs runs with a rank on every node; `read` judges its output."""
     ranks = len(cluster.nodes)
     at = {"check": f"mpi-{name}", "ranks": ranks}
     source = paths.lab(LAB) / f"{name}.c"
@@ -127,7 +127,7 @@ def run(cluster: Cluster, name: str, read: Callable[[Cluster, list[str]], dict[s
 
 
 def hello(cluster: Cluster, lines: list[str]) -> dict[str, Any]:
-    """On which node each rank says it was, and whether each node had one."""
+    """The node of each rank, and whether each node had one."""
     by_rank = {int(m[1]): m[3] for m in map(HELLO.match, lines) if m}
     hosts = [by_rank.get(rank, "") for rank in range(len(cluster.nodes))]
     ok = sorted(hosts) == sorted(cluster.nodes)
@@ -136,7 +136,7 @@ def hello(cluster: Cluster, lines: list[str]) -> dict[str, Any]:
 
 
 def ring(cluster: Cluster, lines: list[str]) -> dict[str, Any]:
-    """Which way the token went, and whether it came home."""
+    """The path of the token, and whether it came home."""
     ranks = len(cluster.nodes)
     hops = sorted((int(m[3]), int(m[1]), m[2]) for m in map(HOP.match, lines) if m)
     home = f"the token came home after {ranks} hops"

@@ -1,7 +1,7 @@
-"""A3, one node: what do system calls, messages within a node, moving bytes and waiting for memory cost?
+"""A3, one node: how long do system calls, local messages, moving bytes and loads from memory take?
 
 Paper A, tables 1 to 4: LMBench 2.0 on one node, beside the published figures of the Grendel cluster. Here the
-programs of lab 02 measure the same rows, by the same definitions and not with the same code.
+programs of lab 02 measure the same rows, with the same definitions but other code.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ LAB = "02-node-benchmarks"
 
 LAUNCHES = 6
 SHORT = ("--passes", 3, "--chunks", 4, "--chunk-us", 500)
-# To join the lines of an area takes longer than to measure it, and has to be done once in each pass.
+# Linking the lines of an area takes longer than measuring it, and is done once in each pass.
 QUICK_MEMORY = ("--passes", 1, "--chunks", 12, "--times-cache", 4)
 QUICK = dict.fromkeys(PROGRAMS, SHORT) | {"memory": QUICK_MEMORY}
-# The launches on four nodes of one machine take turns: with all passes of these two, three took 1304 s.
+# Launches on four nodes of one machine take turns: with all passes of these two, three launches took 1304 s.
 FULL: dict[str, tuple[str | int, ...]] = {
     "bandwidths": ("--passes", 2, "--chunks", 6),
     "memory": ("--passes", 1, "--chunks", 12),
 }
-# The programs wait in calls of the kernel that are measured: nothing may take their place.
+# The programs wait in system calls, which are measured: no polling may replace them.
 NO_PATIENCE = {"BEOWULF_PATIENT": "never"}
 STEPS = ("null call", "stat", "fork proc", "exec proc", "shell proc")
 
@@ -45,8 +45,8 @@ STEPS = ("null call", "stat", "fork proc", "exec proc", "shell proc")
 def plan(cluster: Cluster, *, quick: bool) -> Plan:
     """All programs of lab 02 on each node, in several rounds.
 
-    Nodes that are one machine share its cores, and would measure how they disturb each other: they take turns. Nodes
-    that are machines of their own run at the same time.
+    Nodes on one machine share its cores and would disturb each other, so they take turns. Nodes on separate machines
+    run at the same time.
     """
     nodes = list(cluster.nodes)
     refuse_what_cannot_run(cluster)
@@ -67,7 +67,7 @@ def plan(cluster: Cluster, *, quick: bool) -> Plan:
 
 
 def refuse_what_cannot_run(cluster: Cluster) -> None:
-    """Before anything is measured, which takes minutes."""
+    """Refuse before a measurement of minutes begins."""
     if dead := cluster.dead_nodes():
         verb, it = ("is", "it") if len(dead) == 1 else ("are", "them")
         hint = f"`beowulf up` starts {it} again."
@@ -83,7 +83,7 @@ def turns(cluster: Cluster, nodes: Sequence[str]) -> list[list[str]]:
     """Which nodes run at the same time, turn by turn: one of each machine."""
     machines: dict[str, list[str]] = {}
     for node in nodes:
-        # A number that the kernel draws when it starts: nodes with the same one share a kernel and its cores.
+        # The kernel draws this number when it boots: nodes with the same one share a kernel and its cores.
         boot_id = cluster.run(node, "cat /proc/sys/kernel/random/boot_id").stdout.strip()
         machines.setdefault(boot_id, []).append(node)
     each = zip_longest(*machines.values())
@@ -130,7 +130,7 @@ def deeper_takes_longer(nodes: Nodes) -> Judgement:
 def better_than_grendel(program: str, says: str, place: str) -> Claim:
     """Whether the first node is better than Grendel in each row of the table that a program measures.
 
-    A demonstration: the paper compares its own cluster, and ours is of another time than both.
+    A demonstration: the paper compares its own cluster, and ours is younger than both.
     """
 
     def judge(nodes: Nodes) -> Judgement:
@@ -237,26 +237,24 @@ STUDY = Study(
     draw=picture,
     differs={
         "holds": (
-            "A call that does more and a memory that is farther away still take longer; and a "
-            "processor of today is faster than Grendel's of 2001 in most rows, which says nothing "
-            "of the paper's cluster."
+            "A call that does more, or a memory farther away, still takes longer; a processor of "
+            "today beats Grendel's of 2001 in most rows, which says nothing about the paper's cluster."
         ),
         "contradicted": {
             "": (
-                "To start a process or to wait for a single load is a chain of steps, which has "
-                "become little shorter since 2001, so single rows fall behind Grendel's; and a "
-                "node that is odd differs from the others in its hardware or settings."
+                "Starting a process, or waiting for a single load, is a chain of steps hardly "
+                "shorter than in 2001, so single rows are slower than Grendel's; an odd node has other "
+                "hardware or settings."
             ),
             "namespaces": (
-                "To start a process or to wait for a single load is a chain of steps, little "
-                "shorter since 2001 and longer in a virtual machine, so single rows fall behind "
-                "Grendel's; nodes of one machine differ where one ran at another time than the others."
+                "Starting a process, or waiting for a single load, is a chain of steps, longer in a "
+                "virtual machine, so single rows are slower than Grendel's; nodes of one machine "
+                "differ if something disturbed one."
             ),
         },
         "inconclusive": (
-            "A row of microseconds moves with whatever else runs on its core, so its interval can "
-            "hold Grendel's figure, and one disturbed run can make a node look odd; more "
-            "launches on a machine that is left alone decide both."
+            "Other programs on a core change a row of microseconds, so its interval can contain "
+            "Grendel's figure, or a node can look odd; more launches on a quiet machine decide both."
         ),
     },
 )

@@ -1,7 +1,7 @@
-"""Lab 02's sweep: how long a copy takes by the size of the array, by a function of the learner's.
+"""Lab 02's sweep: a learner's own function times copies of arrays of many sizes.
 
-A Record of A3 with the variant `sweep`. Passes go over all sizes in shuffled order, and beside each call of the
-learner's function stands a copy that numpy makes for us.
+A Record of A3 with the variant `sweep`. Each pass goes over all sizes in shuffled order, and numpy times a copy of ours
+beside each call of the learner's function.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ SMALL, LARGE, LARGEST = 8 * 1024, 64 * 1024**2, 256 * 1024**2
 FEWEST_SIZES, MOST_SIZES = 12, 60
 WIDEST_STEP = 4
 FEWEST_SAMPLES = 11
-# How far the learner's best may be from ours, and at how many of the sizes it has to be near.
+# How far the learner's best may be from ours, and the share of sizes at which it has to be near.
 TIMES_OURS, NEAR = 2.0, 0.75
 LONGEST_S = 300.0
 PLOT = "bandwidth"
@@ -50,7 +50,7 @@ FEWEST_CACHES = 2  # that the plot names: the first one hardly shows
 
 
 def size_fault(sizes: Any) -> str:
-    """What is wrong with a list of sizes, in a sentence; "" for one that shows every cache."""
+    """What is wrong with a list of sizes, in a sentence; "" if it shows every cache."""
     if sizes is None or sizes is Ellipsis:
         return "the list of sizes is not written yet"
     try:
@@ -58,26 +58,26 @@ def size_fault(sizes: Any) -> str:
     except (TypeError, ValueError):
         return f"sizes is a list of whole numbers of bytes, not {type(sizes).__name__}"
     if min(numbers, default=0) < 1:
-        return "sizes is a list of numbers of bytes from 1 on"
+        return "each size has to be 1 byte or more"
     if len(set(numbers)) < FEWEST_SIZES:
         return f"{len(set(numbers))} sizes are too few for a curve; take {FEWEST_SIZES} or more"
     if len(set(numbers)) > MOST_SIZES:
         return f"{len(set(numbers))} sizes take too long; take {MOST_SIZES} or fewer"
     if min(numbers) > SMALL:
-        return f"the smallest size is {min(numbers):,} bytes; an array of {SMALL:,} fits into every first cache"
+        return f"the smallest size is {min(numbers):,} bytes; take {SMALL:,} or less, which fits into every first cache"
     if max(numbers) < LARGE:
-        return f"the largest size is {max(numbers):,} bytes; take {LARGE:,} or more, for caches are large today"
+        return f"the largest size is {max(numbers):,} bytes; take {LARGE:,} or more, because caches are large today"
     if max(numbers) > LARGEST:
         return f"the largest size is {max(numbers):,} bytes; {LARGEST:,} are enough, and there are two arrays"
     if max(large / small for small, large in pairwise(sorted(set(numbers)))) > WIDEST_STEP:
-        return f"between two sizes is more than a factor of {WIDEST_STEP}, in which a cache may end"
+        return f"neighbouring sizes differ by more than a factor of {WIDEST_STEP}: a cache may end between them"
     return ""
 
 
 def measure(engines: Engines, sizes: Any, name: str = NAME) -> Record:
-    """Have the function `name` of the first node's engine copy arrays of these sizes, and keep the Record.
+    """Call the function `name` on the first node's engine with each of these sizes, and save the Record.
 
-    What is wrong with sizes or function is in the Record, in sentences.
+    The Record says in sentences what is wrong with the sizes or the function.
     """
     cluster = engines.cluster
     folder, node = cluster.records or Path("records"), cluster.nodes[0]
@@ -101,13 +101,13 @@ def measure(engines: Engines, sizes: Any, name: str = NAME) -> Record:
 
 
 def copies(record: Record) -> list[Point]:
-    """The learner's own samples, a Point a size, the smallest first."""
+    """The learner's own samples, one Point per size, the smallest first."""
     own = [p for p in record.select(loop=OWN) if p.quantity == QUANTITY and p.samples]
     return sorted(own, key=lambda point: int(point.at["size_bytes"]))
 
 
 def ratios(record: Record) -> dict[int, float]:
-    """By size, how many times our copy's best the learner's best is."""
+    """By size, the learner's best time divided by our copy's best."""
     ours = {p.at["size_bytes"]: min(p.samples) for p in record.select(loop=OURS) if p.samples}
     own = {point.at["size_bytes"]: min(point.samples) for point in copies(record)}
     return {size: own[size] / ours[size] for size in sorted(own) if ours.get(size)}
@@ -119,17 +119,17 @@ def sample_fault(record: Record) -> str:
         return str(record.sweep["why"])
     counts = [len(point.samples) for point in copies(record)]
     if min(counts, default=0) < FEWEST_SAMPLES:
-        return f"a size has {min(counts, default=0)} samples, and {FEWEST_SAMPLES} are the least"
+        return f"a size has {min(counts, default=0)} samples; at least {FEWEST_SAMPLES} are needed"
     return ""
 
 
 def copy_fault(record: Record) -> str:
-    """What is wrong with the times, in a sentence; "" where they are those of copies of these sizes."""
+    """What is wrong with the times, in a sentence; "" if they fit copies of these sizes."""
     if fault := sample_fault(record):
         return fault
     times = ratios(record)
     if not times:
-        return "there is nothing to hold the copies against"
+        return "there is nothing to compare the copies with"
     near = [size for size, each in times.items() if 1 / TIMES_OURS <= each <= TIMES_OURS]
     if len(near) >= NEAR * len(times):
         return ""
@@ -139,17 +139,17 @@ def copy_fault(record: Record) -> str:
         return f"{largest:,} bytes take hardly longer than {smallest:,}: is anything copied?"
     if at_large > 4:
         return (
-            f"large copies take {at_large:.2g} times as long as ours: has the array as many numbers"
-            " of 8 bytes as it should have bytes?"
+            f"large copies take {at_large:.2g} times as long as ours: does the array have"
+            " numbers of 8 bytes instead of bytes?"
         )
     if at_large > TIMES_OURS:
         return (
-            f"large copies take {at_large:.2g} times as long as ours: is an array made within what"
-            " is timed?"
+            f"large copies take {at_large:.2g} times as long as ours: do you create an array"
+            " in the timed function?"
         )
     if at_large < 1 / TIMES_OURS:
         return f"large copies take {at_large:.2g} times as long as ours: how large are the arrays?"
-    return f"small copies take {times[smallest]:.2g} times as long as ours: what else is timed?"
+    return f"small copies take {times[smallest]:.2g} times as long as ours: what else do you time?"
 
 
 def lines(record: Record) -> list[str]:
@@ -165,7 +165,7 @@ def lines(record: Record) -> list[str]:
 
 
 def table(record: Record) -> pd.DataFrame:
-    """A line a size: its bytes, the learner's samples, their median and best (µs); empty while there are none."""
+    """A row per size: its bytes, the learner's samples, their median and best (µs); empty if there are none."""
     import pandas as pd
 
     rows = [
@@ -178,7 +178,7 @@ def table(record: Record) -> pd.DataFrame:
 
 @figures.draggable(EXERCISE.own, "lab.array_sweep.measure", kib=[2**n for n in range(2, 19)])
 def working_set(record: Record, kib: float = 4) -> figures.Figure:
-    """Your rates over the steps of the caches, and what two arrays of so many KiB keep in use: drag the size."""
+    """Your rates over the size, and the memory that two arrays of `kib` KiB use: drag the size."""
     copied = table(record)
     if copied.empty:
         raise LabError(f"The Record has no copies: {sample_fault(record)}.")
@@ -196,11 +196,11 @@ def working_set(record: Record, kib: float = 4) -> figures.Figure:
 
 
 def keep_plot(cluster: Cluster, axes: Any) -> None:
-    """Keep the learner's plot of the sweep, and say what it lacks, the caches too."""
+    """Save the learner's plot of the sweep, and report what it lacks, caches included."""
     own_plot.keep(cluster, axes, PLOT, WANTS)
     last = own_plot.newest(cluster.records or Path("records"), PLOT)
     if last and len(named := caches_named(last)) < FEWEST_CACHES:
-        print(f"It names {len(named)} caches: mark where L2 and L3 end, and call them so.")
+        print(f"Your plot names {len(named)} caches: mark where L2 and L3 end, and name them.")
 
 
 def caches_named(plot: Record) -> set[str]:

@@ -1,4 +1,4 @@
-"""The rows that lab 02 asks for: drawn by a learner's word of their course, the usual ones without a word."""
+"""The rows that lab 02 asks for: drawn from a learner's personal code, or the usual ones without a code."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ TABLES = (1, 2)
 
 
 def kernel_row(own: str | None = None) -> str:
-    """The row of table 1 that is held against a null call, by this word (the learner's, if none is given)."""
+    """The row of table 1 to compare with a null call, by this code (the learner's, if none is given)."""
     return personal_code.choice("02 kernel-rows", "fork proc", KERNEL_ROWS, own)
 
 
 def round_trip(own: str | None = None) -> str:
-    """The row of table 2 of which half is asked."""
+    """The row of table 2 whose half is asked for."""
     return personal_code.choice("02 round-trips", "TCP", ROUND_TRIPS, own)
 
 

@@ -1,4 +1,4 @@
-"""Lab 02's curve: how long a node waits for a word, by the size of the area that the word is taken from."""
+"""Lab 02's curve: how long a load takes on a node, by the size of the memory area."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ QUANTITY = "load_ns"
 
 
 def table(record: Record, node: str) -> pd.DataFrame:
-    """One line a size of the area: KiB, the best and the median of a load (ns), and the plateau it was put on.
+    """One row per size of the area: KiB, the best and the median of a load (ns), and its plateau.
 
-    LabError when the node was not measured.
+    LabError if the node was not measured.
     """
     from beowulf.measure.table import table as samples
 
@@ -40,7 +40,7 @@ def table(record: Record, node: str) -> pd.DataFrame:
 
 
 def picture(record: Record, node: str) -> Figure:
-    """The curve: flat as long as an area fits into a cache, and climbing to the next plateau behind it."""
+    """The curve: flat as long as an area fits into a cache, then climbing to the next plateau."""
     from beowulf import figures
 
     return figures.lines(

@@ -1,4 +1,4 @@
-"""What a Record of the node benchmarks says when its nodes, paper A's figures and the tools of others are beside it."""
+"""A Record of the node benchmarks, compared from node to node and with paper A's figures."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ if TYPE_CHECKING:
 OFF = 0.1
 # A node that is off in so many rows is odd; in one or two, something disturbed it there.
 SEVERAL = 3
-# In these rows two processes wake each other. The time depends on whether the kernel has them on the same core or on
-# two, which is drawn again in each run: a node that is off there need not be odd.
+# In these rows two processes wake each other. The kernel may put them on one core or on two, differently in each run,
+# and the time depends on it: a node that is off there need not be odd.
 WAKING = (
     *("context switch (2 processes)", "context switch (ring of 4)", "TCP connect"),
     *("pipe", "fifo", "semaphore", "AF UNIX", "UDP", "RPC/UDP", "TCP", "RPC/TCP"),
     *(label("bandwidths", name) for name in STREAMS),
 )
-# Nodes of one machine share its file systems: which of them finds one slow is chance.
+# Nodes of one machine share its file systems: it is chance which node finds one slow.
 OF_FILES = tuple(f"file {what}" for what in ("create", "delete", "create 10K", "delete 10K"))
-# But one whose round trips all take so much longer where they go through IP has a slow way through IP.
+# But a node whose round trips over IP all take so much longer has a slow path through IP.
 OVER_IP = ("UDP", "RPC/UDP", "TCP", "RPC/TCP")
 SLOW_OVER_IP = 1.5  # of a row's best time to the middle of all nodes
 MOST_NAMED = 5
@@ -45,7 +45,7 @@ MOST_NAMED = 5
 
 @dataclass(frozen=True)
 class Off:
-    """A row in which a node leaves the middle of all nodes by more than OFF, at its best and with its interval."""
+    """A row in which a node is more than OFF away from the middle of all nodes, with its best and its interval."""
 
     node: str
     row: str
@@ -62,7 +62,7 @@ ByNode = Mapping[str, Sequence[Off]]
 def compared(record: Record) -> pd.DataFrame:
     """A line for each row: its unit, each node's median, paper A's two columns, and "times as fast".
 
-    That is how often the first node is as fast as paper A's cluster; NaN where paper A has no such row.
+    That is how many times as fast as paper A's cluster the first node is; NaN if paper A has no such row.
     """
     import pandas as pd
 
@@ -84,7 +84,7 @@ def compared(record: Record) -> pd.DataFrame:
 
 
 def shared_rows(nodes: Nodes) -> list[str]:
-    """The rows that all nodes have, but for those that are no sign; one may lack a cache that another shows."""
+    """The rows that all nodes have, without those that do not count; a node may lack a cache that another shows."""
     no_sign = WAKING + (OF_FILES if on_one_machine(nodes.record.cluster) else ())
     return [
         name
@@ -94,10 +94,10 @@ def shared_rows(nodes: Nodes) -> list[str]:
 
 
 def off_rows(nodes: Nodes) -> list[Off]:
-    """Where a node is not like the others, in the order of the rows.
+    """The rows in which a node differs from the others, in the order of the rows.
 
-    A node that had to wait for a core has a bad median, and one that was lucky once has a good best: both have to be
-    off.
+    A node that had to wait for a core has a bad median, and a node that was lucky once has a good best: both have to
+    be off.
     """
     off = []
     for name in shared_rows(nodes):
@@ -131,8 +131,8 @@ def slow_over_ip(nodes: Nodes) -> dict[str, list[Off]]:
 def odd_nodes(nodes: Nodes, off: Iterable[Off]) -> tuple[ByNode, ByNode]:
     """The nodes that are odd, each with the rows that say so: several, or all that go through IP; and doubtful ones.
 
-    A node is doubtful that a single run of one program has off in several rows: what disturbs a second looks like that.
-    Of two nodes that differ nobody can say which is the odd one: then both are.
+    A node is doubtful if it is off in several rows of one single run of a program: a short disturbance looks like that.
+    If two nodes differ, both are odd, because nobody can say which one is.
     """
     of_nodes: dict[str, list[Off]] = {node: [] for node in nodes.names}
     for each in off:
@@ -156,7 +156,7 @@ def _runs(record: Record, node: str, off: Sequence[Off]) -> int:
 
 
 def nodes_alike(nodes: Nodes) -> Judgement:
-    """Whether no node is odd; of single rows it only says so."""
+    """Whether no node is odd; single rows are only reported."""
     if len(nodes.names) < 2:
         advice = "Measure all nodes (`beowulf study A3`), and look for the odd one out."
         return undecided("one node was measured", advice)
@@ -174,7 +174,7 @@ def _odd(odd: ByNode, nodes: int) -> str:
     each = [f"{node} in {len(off)} rows: {some(map(str, off))}" for node, off in odd.items()]
     if len(odd) == 1:
         return f"the odd one out is {each[0]}"
-    nobody = "; of two nobody can say which is the odd one" if nodes == 2 else ""
+    nobody = "; with two nodes, nobody can say which is the odd one" if nodes == 2 else ""
     return f"these differ from the others: {'; '.join(each)}{nobody}"
 
 
@@ -191,13 +191,13 @@ def _single(nodes: Nodes, off: Sequence[Off]) -> str:
         single = some(f"{each.node} in {each}" for each in off)
         return f"no node is off in {SEVERAL} rows, so none is odd; single rows differ: {single}"
     return (
-        f"no node is odd: in none of {len(shared_rows(nodes))} rows is one more than {OFF:.0%} off the middle;"
-        " rows in which one process wakes another are no sign"
+        f"no node is odd: none is more than {OFF:.0%} off the middle in any of {len(shared_rows(nodes))} rows;"
+        " rows in which one process wakes another do not count"
     )
 
 
 def some(names: Iterable[str]) -> str:
-    """The first few of these names, and how many more there are."""
+    """The first few names, and how many more there are."""
     first = list(names)
     more = len(first) - MOST_NAMED
     return ", ".join(first[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -1,4 +1,4 @@
-"""The rows of the node benchmarks in a Record: each node's figure beside those that paper A printed."""
+"""The rows of the node benchmarks in a Record, and paper A's printed figures."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ RESULT = "result"  # the coordinate of a Point that says how a row follows from 
 
 @dataclass(frozen=True)
 class Row:
-    """What one node reaches in one row: the median with its 95 % interval, and the best."""
+    """One node's figure in one row: the median with its 95 % interval, and the best."""
 
     name: str
     program: str
@@ -37,7 +37,7 @@ class Row:
 
 
 class Nodes(dict[str, dict[str, Row]]):
-    """By node, its rows; worked out when they are first asked for, and once."""
+    """By node, its rows; computed once, on first use."""
 
     def __init__(self, record: Record) -> None:
         self.record = record
@@ -57,12 +57,12 @@ class Nodes(dict[str, dict[str, Row]]):
 
 
 def label(program: str, name: str) -> str:
-    """What a row is called beside the rows of the other programs."""
+    """A row's name among the rows of all programs."""
     return f"{name} bandwidth" if program == "bandwidths" and name in STREAMS else name
 
 
 def rows(record: Record, node: str) -> dict[str, Row]:
-    """All rows of a node by their labels, in the order of the tables; LabError when it was not measured."""
+    """All rows of a node by label, in the order of the tables; LabError if it was not measured."""
     results = [p for p in record.points if RESULT in p.at and p.at.get("node") == node]
     if not results:
         raise LabError(f"The Record has no results of {node}.", "`beowulf study A3` measures some.")
@@ -83,7 +83,7 @@ def _row(record: Record, node: str, result: Point) -> Row:
     else:
         values = _samples(record, node, program=program, row=name)
     if less := result.facts.get("less"):
-        # What one repetition has in common with another row; that row's own spread is left out.
+        # Subtract what the repetition shares with another row; that row's own spread is ignored.
         values = values - np.median(_samples(record, node, program=program, row=less))
     if program == "bandwidths":
         size = record.select(node=node, program=program, row=name)[0].at["size_bytes"]
@@ -102,7 +102,7 @@ def _samples(record: Record, node: str, **at: object) -> np.ndarray[Any, np.dtyp
 
 
 def _plateau(record: Record, node: str, name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """The samples of all sizes on a plateau; of main memory, those of the largest size alone."""
+    """The samples of all sizes on a plateau; for main memory, those of the largest size only."""
     values = []
     for point in record.select(node=node, **{RESULT: name}):
         first, last = point.facts["from_bytes"], point.facts["to_bytes"]
@@ -115,7 +115,7 @@ def _plateau(record: Record, node: str, name: str) -> np.ndarray[Any, np.dtype[n
 
 
 def printed_rows() -> dict[str, tuple[float, float]]:
-    """Paper A's figure and Grendel's of each row of tables 1 to 4, by its label."""
+    """Paper A's and Grendel's figures for each row of tables 1 to 4, by label."""
     return {
         label(program, str(line[0])): (float(line[1]), float(line[2]))
         for program, (table, _) in PROGRAMS.items()
@@ -124,5 +124,5 @@ def printed_rows() -> dict[str, tuple[float, float]]:
 
 
 def times_faster(row: Row, other: float) -> float:
-    """How many times as fast this row is as another figure of it: more is better for rates, less for times."""
+    """How many times as fast this row is as another figure: more is better for rates, less for times."""
     return row.median / other if row.program == "bandwidths" else other / row.median

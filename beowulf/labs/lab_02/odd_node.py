@@ -1,7 +1,7 @@
-"""Lab 02's puzzle: four nodes of which one, drawn by chance, is set up differently; which, and in which rows?
+"""Lab 02's puzzle: one of four nodes, drawn by chance, is set up differently; which one, and in which rows?
 
-It is a Record of A3 with the variant `odd`. The odd node's kernel looks every packet that comes in up in a long list
-of addresses, one rule after another, as a packet filter does into which someone put a rule for each unwanted sender.
+It is a Record of A3 with the variant `odd`. The odd node's kernel checks every incoming packet against a long list of
+addresses, one rule after another, like a packet filter with a rule for each unwanted sender.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ STUDY, VARIANT = "A3", "odd"
 EXERCISE = Exercise(STUDY, VARIANT, "Four nodes, one of them odd")
 # Some 14 ns a rule: a round trip over the loopback, of two packets, takes several times as long.
 RULES = 5000
-# The programs, and the rows of each that tell. Little is enough: the difference is large.
+# The programs, and their rows to measure. Few are enough: the difference is large.
 CHOSEN = {
     "processes": "null call,stat,open/close,signal install",
     "latencies": "pipe,AF UNIX,UDP,RPC/UDP,TCP,RPC/TCP",
@@ -40,10 +40,10 @@ ROUNDS = 3  # at most: on a busy machine the best of one round may not be good e
 
 
 def measure(cluster: Cluster, chance: random.Random | None = None) -> Record:
-    """Measure all nodes while one, drawn by `chance`, is odd, and keep the Record.
+    """Measure all nodes while one, drawn by `chance`, is odd, and save the Record.
 
-    Without `chance`, a learner who has a word of their course always draws the same node. LabError where
-    nodes cannot be made to differ.
+    Without `chance`, a learner with a personal code always draws the same node. LabError if the nodes cannot be
+    changed.
     """
     node = (chance or personal_code.chance(f"{STUDY} {VARIANT}")).choice(
         cluster.nodes[1:] or cluster.nodes
@@ -62,7 +62,9 @@ def measure(cluster: Cluster, chance: random.Random | None = None) -> Record:
                 odd(session.record())
                 break
         else:
-            session.warnings.append("The machine was too busy to tell one node from the others.")
+            session.warnings.append(
+                "The machine was too busy to distinguish one node from the others."
+            )
 
     with cluster.holding("lab 02's odd node"), made_odd(cluster, node):
         return EXERCISE.measure(
@@ -78,16 +80,16 @@ def measure(cluster: Cluster, chance: random.Random | None = None) -> Record:
 
 @contextmanager
 def made_odd(cluster: Cluster, node: str) -> Iterator[None]:
-    """Within this context, the node looks every packet that comes in up in a long list; afterwards as before."""
+    """Within this context, the node checks every incoming packet against a long list; afterwards it is restored."""
     turn = (UnwantedSenders(), str(RULES), (node,))
-    # Nothing is said of what will be changed, or the puzzle would be solved.
+    # The change is not announced, or the puzzle would be solved.
     with changing(cluster, [turn], agree=lambda _: None) as change:
         change(True)
         yield
 
 
 def table(record: Record) -> pd.DataFrame:
-    """A line for each row, with its unit and the best of each node: what a neighbour disturbs least."""
+    """A line for each row, with its unit and the best of each node, which other nodes disturb least."""
     import pandas as pd
 
     nodes = Nodes(record)
@@ -99,7 +101,7 @@ def table(record: Record) -> pd.DataFrame:
 
 
 def odd(record: Record) -> str:
-    """The node that is slower than the middle of all in every row that goes through IP; LabError if that is not one."""
+    """The one node that is slower than the middle of all in every row over IP; LabError if there is not exactly one."""
     slow = slow_over_ip(Nodes(record))
     if len(slow) != 1:
         raise LabError("The Record does not show one odd node.", "Measure again.")

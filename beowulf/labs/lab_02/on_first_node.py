@@ -1,4 +1,4 @@
-"""What lab 02 tries of a learner's functions on the first node."""
+"""Runs lab 02's tests of a learner's functions on the first node."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ LONGEST_SOURCE = 20_000
 def tried(
     engines: Engines, task: str, name: str, *arguments: Any, timeout_s: float
 ) -> dict[str, Any]:
-    """What a function of on_node.py finds out about the learner's function `name`, on the first node alone."""
+    """The result of a function of on_node.py for the learner's function `name`, on the first node only."""
     text = inspect.getsource(on_node)
     given = engines.apply(_on_first_node, text, task, name, *arguments, timeout_s=timeout_s)
     return dict(given[0])
 
 
 def about(name: str, found: Mapping[str, Any]) -> dict[str, Any]:
-    """What a Record says of the learner's function."""
+    """A Record's facts about the learner's function."""
     source = str(found["source"])
     digest = hashlib.sha256(source.encode()).hexdigest()
     return {"name": name, "source": source[:LONGEST_SOURCE], "sha256": digest, "arguments": []}

@@ -1,7 +1,7 @@
-"""What tries a learner's functions on a node: calls of known length by clocks of known step, and copies of arrays.
+"""Tests a learner's functions on a node: calls of known length on clocks of known step, and copies of arrays.
 
-The text of this module is run on a node's engine as it is: a node need not have this project. `names` are the names
-that the learner has defined there.
+The text of this module runs on a node's engine, because a node need not have this project. `names` are the names that
+the learner has defined there.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ from typing import Any
 
 import numpy as np
 
-READ_NS = 60  # what a look at the clock takes, as a real one does
+READ_NS = 60  # how long reading the clock takes, as with a real one
 MOST_CALLS, MOST_READS = 2_000_000, 5_000_000
 MOST_SAMPLES = 200
-CLOSE = 1e-6  # a sample is a quotient of two numbers that were seen
+CLOSE = 1e-6  # a sample is the quotient of two observed numbers
 # The node's own clock: the learner's loop and timeit, alternating.
 ROUNDS, REPEATS, CALLS = 3, 11, 5000
 PASSES, COPY_REPEATS = 3, 7
-COPIES_S = 5e-4  # that our copies of one size last together
+COPIES_S = 5e-4  # total time of our copies of one size
 
 
 class TooManyError(Exception):
-    """The loop calls its function, or reads its clock, far more often than it takes to find the time."""
+    """The loop calls its function, or reads its clock, far more often than necessary."""
 
 
 class KnownCall:
-    """A function that takes `length_ns`, and a clock that shows only every `step_ns`.
+    """A function that takes `length_ns`, and a clock with steps of `step_ns`.
 
-    Their time is their own: it passes when one of them is called, and a busy machine changes none of it.
+    Their time is artificial: it passes only when one of them is called, so a busy machine changes nothing.
     """
 
     def __init__(self, length_ns: int, step_ns: int, began_ns: int) -> None:
@@ -46,19 +46,19 @@ class KnownCall:
         self._pending, self._shown = 0, began_ns // step_ns
 
     def __call__(self) -> None:
-        """Take the time."""
+        """Let the time of a call pass."""
         self.now_ns += self.length_ns
         self.calls += 1
         self._pending += 1
         if self.calls > MOST_CALLS:
-            raise TooManyError(f"it had called its function {MOST_CALLS:,} times, and went on")
+            raise TooManyError(f"it called its function more than {MOST_CALLS:,} times")
 
     def clock(self) -> float:
-        """Seconds, as a clock shows them that stands still between two steps."""
+        """Seconds, on a clock that stands still between two steps."""
         self.now_ns += READ_NS
         self.reads += 1
         if self.reads > MOST_READS:
-            raise TooManyError(f"it had read its clock {MOST_READS:,} times, and went on")
+            raise TooManyError(f"it read its clock more than {MOST_READS:,} times")
         shown = self.now_ns // self.step_ns
         if self._pending:
             self.intervals.append((self._pending, shown - self._shown))
@@ -67,7 +67,7 @@ class KnownCall:
         return shown * self.step_ns * 1e-9
 
     def steps_of(self, sample_us: float) -> int | None:
-        """How many steps the longest interval had that gives this sample; None when no interval does."""
+        """The number of steps of the longest interval that gives this sample; None if no interval does."""
         us = self.step_ns / 1000
         fitting = [
             steps
@@ -78,7 +78,7 @@ class KnownCall:
 
 
 def samples_of(function: Any, *arguments: Any) -> tuple[list[float], str]:
-    """The numbers that a learner's function gives, and why it gives none."""
+    """The numbers that a learner's function returns, or why it returns none."""
     if not callable(function):
         return [], "it is not written yet"
     try:
@@ -88,11 +88,11 @@ def samples_of(function: Any, *arguments: Any) -> tuple[list[float], str]:
     except Exception as problem:
         return [], f"{type(problem).__name__}: {problem}"
     if given is None:
-        return [], "it gives nothing back: it is not written yet, or its `return` is missing"
+        return [], "it returns nothing: it is not written yet, or its `return` is missing"
     try:
         numbers = [float(each) for each in given]
     except (TypeError, ValueError):
-        return [], f"it gives no list of numbers, but {type(given).__name__}"
+        return [], f"it returns {type(given).__name__}, not a list of numbers"
     for each in numbers:
         if not math.isfinite(each) or each < 0:
             return [], f"one of its samples is {each:g}"
@@ -100,7 +100,7 @@ def samples_of(function: Any, *arguments: Any) -> tuple[list[float], str]:
 
 
 def asked(function: Any, trials: list[list[int]]) -> list[dict[str, Any]]:
-    """What the function gives for calls of known length (ns) on clocks of known step (ns), a dict a trial."""
+    """What the function returns for calls of known length (ns) on clocks of known step (ns), one dict per trial."""
     answers = []
     for length_ns, step_ns, began_ns in trials:
         call = KnownCall(length_ns, step_ns, began_ns)
@@ -116,7 +116,7 @@ def asked(function: Any, trials: list[list[int]]) -> list[dict[str, Any]]:
 
 
 def beside_timeit(function: Any, call: Callable[[], object]) -> list[dict[str, Any]]:
-    """The same real call by the learner's loop and by timeit, alternating: samples in µs, a dict a round."""
+    """The same real call, timed alternately by the learner's loop and by timeit: samples in µs, one dict per round."""
     rounds = []
     for _ in range(ROUNDS):
         samples, why = samples_of(function, call, time.perf_counter)
@@ -126,7 +126,7 @@ def beside_timeit(function: Any, call: Callable[[], object]) -> list[dict[str, A
 
 
 def source_of(names: Mapping[str, Any], name: str) -> str:
-    """The text of a learner's function; "" where there is none."""
+    """The text of a learner's function; "" if there is none."""
     try:
         return inspect.getsource(names[name])
     except (KeyError, OSError, TypeError):
@@ -134,7 +134,7 @@ def source_of(names: Mapping[str, Any], name: str) -> str:
 
 
 def looked_at(names: Mapping[str, Any], name: str, trials: list[list[int]]) -> dict[str, Any]:
-    """All that a Record keeps of a timing loop."""
+    """Everything that a Record keeps about a timing loop."""
     answers = asked(names.get(name), trials)
     real = []
     if not any(each["why"] for each in answers):
@@ -145,7 +145,7 @@ def looked_at(names: Mapping[str, Any], name: str, trials: list[list[int]]) -> d
 def compared(
     names: Mapping[str, Any], name: str, sizes: Sequence[int], seed: int
 ) -> dict[str, Any]:
-    """The learner's copies and numpy's, by pass and size, in shuffled order: samples (µs); and why there are none."""
+    """The learner's copies and numpy's, by pass and size, in shuffled order: samples (µs), or why there are none."""
     source, passes = source_of(names, name), list[dict[str, Any]]()
     for number in range(PASSES):
         order = list(sizes)
@@ -153,14 +153,14 @@ def compared(
         for size in order:
             samples, why = samples_of(names.get(name), size)
             if why or not samples:
-                why = why or "it gives an empty list"
+                why = why or "it returns an empty list"
                 return {"source": source, "passes": passes, "why": why}
             passes.append({"size_bytes": size, "own": samples, "numpy": copies_us(size)})
     return {"source": source, "passes": passes, "why": ""}
 
 
 def copies_us(size: int) -> list[float]:
-    """How long numpy takes to copy so many bytes between two arrays that are there already: samples in µs."""
+    """How long numpy takes to copy `size` bytes between two existing arrays: samples in µs."""
     source, target = np.ones(size, np.uint8), np.zeros(size, np.uint8)
     timer = timeit.Timer(lambda: np.copyto(target, source))
     once = min(timer.repeat(3, 1))

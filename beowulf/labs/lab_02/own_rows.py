@@ -1,6 +1,6 @@
-"""Lab 02's exercise: rows that a learner wrote, measured on the first node and kept beside the notebook.
+"""Lab 02's exercise: rows that a learner wrote, measured on the first node.
 
-It is a Record of A3 with the variant `own`: A3's way of measuring, with functions of the learner's.
+It is a Record of A3 with the variant `own`: measured as A3 is, with the learner's functions.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ LONGEST_S = 60.0
 
 
 def measure(cluster: Cluster, source: Path | str = "own_rows.c") -> Record:
-    """Compile and run `source` on the first node, save its Record.
+    """Compile and run `source` on the first node, and save the Record.
 
-    LabError when it does not compile, does not end, or a row is wrong.
+    LabError if it does not compile, does not end, or a row is wrong.
     """
     file, node = Path(source), cluster.nodes[0]
 
@@ -44,7 +44,7 @@ def measure(cluster: Cluster, source: Path | str = "own_rows.c") -> Record:
 
 
 def best_us(record: Record) -> dict[str, float]:
-    """The best time of each row that was written, by its name; LabError without samples."""
+    """The best time of each row by name; LabError without samples."""
     found: dict[str, list[float]] = {}
     for point in record.points:
         if point.quantity == QUANTITY and point.samples:
@@ -55,7 +55,7 @@ def best_us(record: Record) -> dict[str, float]:
 
 
 def table(record: Record) -> pd.DataFrame:
-    """A line for each row: its median and its best, in microseconds, and how many null calls that is."""
+    """A line for each row: its median and its best in microseconds, and the best in null calls."""
     import pandas as pd
 
     from beowulf.measure.table import table as samples

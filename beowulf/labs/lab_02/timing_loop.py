@@ -1,6 +1,6 @@
 """Lab 02's first exercise: a learner's own timing loop, on calls of known length and on the node's own clock.
 
-A Record of A3 with the variant `timing`: what A3's programs do to time a call, by a function of the learner's.
+A Record of A3 with the variant `timing`: the learner's function times a call as A3's programs do.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ EXERCISE = Exercise(STUDY, VARIANT)
 NAME = "time_per_call_us"
 QUANTITY = "call_us"
 TRIALS = 3  # calls of known length
-OWN, OURS = "own", "timeit"  # the two loops that time the same real call
+OWN, OURS = "own", "timeit"  # two loops that time the same real call
 FEWEST_SAMPLES, FEWEST_STEPS = 11, 100
-# With a hundred steps or more in an interval, one step more or less is a per cent.
+# In an interval of a hundred steps or more, one step is a per cent or less.
 CLOSE = 0.02
-OTHER_UNITS = (1e3, 1e-3, 1e-6)  # nanoseconds, milliseconds and seconds in place of microseconds
-# A loop of Python's own takes a part of such a short call, and both are disturbed by what else runs.
+OTHER_UNITS = (1e3, 1e-3, 1e-6)  # nanoseconds, milliseconds and seconds instead of microseconds
+# Python's loop takes part of so short a time, and other programs disturb both loops.
 TIMES_OURS = 2.0
 LONGEST_S = 120.0
-IN_THE_LOOP = "it looks at the clock after each call, and that takes time as well"
+IN_THE_LOOP = "it reads the clock after each call, which takes time as well"
 
 
 def drawn(chance: random.Random) -> list[list[int]]:
-    """For each call its length, the step of its clock, and what the clock shows at first (ns).
+    """For each call its length, the step of its clock, and the clock's first value (ns).
 
-    A long call on a fine clock, a short one and a middle one on coarse clocks.
+    A long call on a fine clock, a short and a medium one on coarse clocks.
     """
 
     def between(low: float, high: float) -> int:
@@ -57,10 +57,10 @@ def drawn(chance: random.Random) -> list[list[int]]:
 
 
 def measure(engines: Engines, name: str = NAME, chance: random.Random | None = None) -> Record:
-    """Have the function `name` of the first node's engine time calls, and keep the Record.
+    """Time calls with the function `name` on the first node's engine, and save the Record.
 
-    Without `chance`, a learner who has a word of their course always gets the same calls. What is wrong with the
-    function is in the Record, in sentences.
+    Without `chance`, a learner with a personal code always gets the same calls. The Record says in sentences what is
+    wrong with the function.
     """
     cluster = engines.cluster
     calls = drawn(chance or personal_code.chance(f"{STUDY} {VARIANT}"))
@@ -82,44 +82,44 @@ def measure(engines: Engines, name: str = NAME, chance: random.Random | None = N
 
 
 def trials(record: Record) -> list[dict[str, Any]]:
-    """What the function gave for each call of known length."""
+    """What the function returned for each call of known length."""
     return [point.facts for point in record.points if "trial" in point.at]
 
 
 def length_fault(trial: Mapping[str, Any]) -> str:
-    """What is wrong with the length that was found, in a sentence; "" where it is right."""
+    """What is wrong with the measured length, in a sentence; "" if it is right."""
     if trial["why"]:
         return str(trial["why"])
     samples, length, step = trial["samples"], trial["length_us"], trial["step_us"]
     if not samples:
-        return "it gives an empty list"
+        return "it returns an empty list"
     found = float(np.median(samples))
     if abs(found - length) <= CLOSE * length:
         return ""
-    message = f"it gives {found:.4g} µs for a call of {length:.4g} µs"
+    message = f"it returns {found:.4g} µs for a call of {length:.4g} µs"
     if any(abs(found - factor * length) <= CLOSE * factor * length for factor in OTHER_UNITS):
         return f"{message}: the unit is microseconds"
     if _reads_in_the_loop(trial) and found > length:
         return f"{message}: {IN_THE_LOOP}"
     if all(each is None for each in trial["steps"]):
-        return f"{message}, on a clock that shows only every {step:.4g} µs: does it read `clock`?"
-    return f"{message}, on a clock that shows only every {step:.4g} µs"
+        return f"{message}, on a clock with steps of {step:.4g} µs: does it read `clock`?"
+    return f"{message}, on a clock with steps of {step:.4g} µs"
 
 
 def sample_fault(trial: Mapping[str, Any]) -> str:
-    """What is wrong with the intervals that the samples come from; "" where they last long enough."""
+    """What is wrong with the intervals of the samples; "" if they are long enough."""
     steps = trial["steps"]
     if trial["why"] or not steps:
-        return str(trial["why"]) or "it gives an empty list"
+        return str(trial["why"]) or "it returns an empty list"
     if len(steps) < FEWEST_SAMPLES:
-        return f"it gives {len(steps)} samples, and {FEWEST_SAMPLES} are the least"
+        return f"it returns {len(steps)} samples; at least {FEWEST_SAMPLES} are needed"
     if any(each is None for each in steps):
         if _reads_in_the_loop(trial):
             return IN_THE_LOOP
         return "a sample is not an interval divided by its number of calls: return the samples as they were measured"
     if min(steps) < FEWEST_STEPS:
         return (
-            f"an interval lasts {min(steps)} steps of the clock, and {FEWEST_STEPS} are the least"
+            f"an interval lasts {min(steps)} steps of the clock; at least {FEWEST_STEPS} are needed"
         )
     return ""
 
@@ -129,15 +129,17 @@ def _reads_in_the_loop(trial: Mapping[str, Any]) -> bool:
 
 
 def real_fault(record: Record) -> str:
-    """What is wrong with the samples of a real call on the node's own clock; "" where they are as timeit's."""
+    """What is wrong with the samples of a real call on the node's own clock; "" if they agree with timeit."""
     own, ours = (_of(record, loop) for loop in (OWN, OURS))
     if not ours:
-        return "not tried before the calls of known length are right"
+        return "not tried until the calls of known length are right"
     if whys := [str(p.facts["why"]) for p in record.select(loop=OWN) if p.facts["why"]]:
         return whys[0]
     rounds = len(record.select(loop=OWN))
     if len(own) < FEWEST_SAMPLES * rounds:
-        return f"{len(own)} samples in {rounds} rounds, and {FEWEST_SAMPLES} a round are the least"
+        return (
+            f"{len(own)} samples in {rounds} rounds; at least {FEWEST_SAMPLES} per round are needed"
+        )
     times = min(own) / min(ours)
     if not 1 / TIMES_OURS <= times <= TIMES_OURS:
         return f"its best is {times:.3g} times that of timeit, which calls the same function"
@@ -149,7 +151,7 @@ def _of(record: Record, loop: str) -> list[float]:
 
 
 def lines(record: Record) -> list[str]:
-    """Whether each call was timed rightly, in sentences."""
+    """Whether each call was timed correctly, in sentences."""
     said = []
     for place, trial in enumerate(trials(record), start=1):
         faults = dict.fromkeys(filter(None, (length_fault(trial), sample_fault(trial))))
@@ -159,7 +161,7 @@ def lines(record: Record) -> list[str]:
 
 
 def table(record: Record) -> pd.DataFrame:
-    """The real call by the learner's loop and by timeit: samples, median and best (µs); empty while there are none."""
+    """The real call by the learner's loop and by timeit: samples, median and best (µs); empty if there are none."""
     import pandas as pd
 
     rows = [

@@ -1,13 +1,13 @@
-"""A4: the NAS Parallel Benchmarks on one node and on several, and how much of their time is spent inside of MPI.
+"""A4: the NAS Parallel Benchmarks on one node and on several, and the share of their time inside MPI.
 
 Paper A's table 5 has MG, FT, LU, SP and BT in Mop/s, of its own cluster at class A and of Grendel at class B, so its
-columns cannot be compared. What can be compared is how the five lie to each other: MG and FT do far fewer operations
-a second than the others. The paper does not say why. Here each benchmark also runs with profile.c between it and MPI.
-All have one class, or the order of their Mop/s would be one of classes, too. It is W: of class A, the paper's, one run
-of SP takes more than a minute at 100 Mbit/s. `beowulf suite npb --class A` runs that one.
+columns cannot be compared. The five rows of one column can: MG and FT do far fewer operations per second than the
+others. The paper does not say why. Here each benchmark also runs with profile.c between it and MPI. All have one class,
+or the classes would change the order of their Mop/s. It is W: in class A, the paper's, one run of SP takes more than a
+minute at 100 Mbit/s. `beowulf suite npb --class A` runs that class.
 
-The nodes of a local cluster share the cores of one machine: there, four are at most as many times as fast as there are
-cores, and who waits for a core inside of MPI is counted as communicating.
+The nodes of a local cluster share one machine's cores. There, the speed-up of four nodes is at most the number of
+cores, and a rank that waits for a core inside MPI counts as communicating.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ TITLE = "Parallel benchmarks: how fast are four nodes, and what do they wait for
 LAUNCHES, QUICK_LAUNCHES = LEAST_PAIRS, 2
 PROFILED = 1
 COUNTS = (1, RANKS)
-# The largest in which all five of table 5 fit into ten minutes at 100 Mbit/s, with so many launches.
+# The largest class in which all five of table 5 fit into ten minutes at 100 Mbit/s, with so many launches.
 CLASS, QUICK_CLASS = "W", "S"
 FEWEST, FEWEST_QUICK = 3, 2
 FLOWS = ("LU", "SP", "BT")
@@ -65,7 +65,7 @@ CORRELATED = 0.643
 
 
 def plan(cluster: Cluster, *, quick: bool) -> Plan:
-    """Every benchmark on each number of nodes, in an order of its own for each launch; then under profile.c."""
+    """Every benchmark on each number of nodes, in a new order for each launch; then with profile.c."""
     need_nodes(cluster, RANKS)
     launches = QUICK_LAUNCHES if quick else LAUNCHES
     letter = QUICK_CLASS if quick else CLASS
@@ -102,7 +102,7 @@ def plan(cluster: Cluster, *, quick: bool) -> Plan:
 
 
 def troubles(record: Record) -> list[str]:
-    """What is wrong with the runs without profile.c, of which there are few."""
+    """What is wrong with the few runs without profile.c."""
     plain = replace(record, points=[p for p in record.points if p.at.get("profiled") is not True])
     return trouble(plain, DURATION, enough=FEWEST_QUICK if record.sweep.get("quick") else FEWEST)
 
@@ -144,7 +144,7 @@ def faster(name: str) -> Claim:
 
 
 def shared_cores(record: Record) -> str:
-    """How many cores the nodes share, where those are fewer than the nodes."""
+    """How many cores the nodes share, if these are fewer than the nodes."""
     at_a_time = workers(record)
     return f"the four nodes share {at_a_time} cores" if at_a_time < RANKS else ""
 
@@ -161,17 +161,17 @@ def of_launches(name: str, values: Callable[[Record, str], Sequence[float]], uni
 
 
 def share(name: str) -> Quantity:
-    """The part of its time that a benchmark spends inside of MPI, on four nodes."""
+    """The share of its time that a benchmark spends inside MPI, on four nodes."""
     return of_launches(name, shares, "of its time")
 
 
 def rate(name: str) -> Quantity:
-    """What a benchmark does on four nodes."""
+    """A benchmark's Mop/s on four nodes."""
     return of_launches(name, lambda record, name: mops(record, name, RANKS), "Mop/s")
 
 
 def communicates(name: str, says: str, low: Sequence[str], high: Sequence[str]) -> Claim:
-    """Whether the shares inside of MPI of all of `high` lie above those of all of `low`, in every launch."""
+    """Whether all of `high` have larger shares inside MPI than all of `low`, in every launch."""
     above = in_order([*map(share, low)], [*map(share, high)])
     return Claim(name, f"{says}, on four nodes", above, needs="quiet samples")
 
@@ -183,13 +183,13 @@ def communicates_more(name: str) -> Claim:
 
 
 def classes(record: Record) -> dict[str, str]:
-    """Of which class each benchmark of table 5 is that was measured."""
+    """The class of each measured benchmark of table 5."""
     found = {name: points(record, name, RANKS) for name in PAPERS}
     return {name: str(launches[0].at["class"]) for name, launches in found.items() if launches}
 
 
 def in_table_5(name: str, says: str, judge: Judge) -> Claim:
-    """What table 5 says of the five Mop/s on four nodes; what another class does to a rate is no finding."""
+    """What table 5 says about the five Mop/s on four nodes; a difference between classes is no finding."""
 
     def not_of_one_class(record: Record) -> list[str]:
         letters = classes(record)
@@ -209,7 +209,7 @@ def in_table_5(name: str, says: str, judge: Judge) -> Claim:
 
 
 def share_slows(record: Record) -> Judgement:
-    """The rank correlation of the part inside of MPI and the speed-up."""
+    """The rank correlation of the share inside MPI and the speed-up."""
     both = table(record)[["communication_percent", "speed_up"]].dropna()
     if len(both) < len(BENCHMARKS):
         raise LabError("A benchmark was not measured.", "Measure again.")
@@ -222,7 +222,7 @@ def share_slows(record: Record) -> Judgement:
 
 
 def counted_times(record: Record) -> Ratio:
-    """A run with profile.c over one without, of the same launch."""
+    """The time of a run with profile.c divided by that of one without, in the same launch."""
     pairs = []
     for name in BENCHMARKS:
         counted = points(record, name, RANKS, profiled=True)
@@ -265,7 +265,7 @@ STUDY = Study(
             share_slows,
             needs="quiet samples",
         ),
-        # Of our instrument, not of the paper: the shares mean little if counting takes long itself.
+        # A claim about our instrument, not the paper: the shares mean little if counting itself takes long.
         Claim(
             "profile-is-cheap",
             "Counting its calls makes a run at most 5 % longer",
@@ -276,19 +276,16 @@ STUDY = Study(
     troubles=troubles,
     differs={
         "holds": (
-            "What a benchmark computes and sends is fixed by its specification, so which of them "
-            "wait most for a cable of 100 Mbit/s does not depend on the processor or on the MPI "
-            "library."
+            "A specification fixes what a benchmark computes and sends, so neither processor nor "
+            "MPI library decides which of them waits most for a cable of 100 Mbit/s."
         ),
         "contradicted": (
-            "A core of today computes many times as fast as the paper's nodes, so the cable of 100 "
-            "Mbit/s, and the wait for a core where nodes share them, decide the order; the 7 and 5 "
-            "Mop/s of MG and FT in table 5 had a cause that the paper does not give."
+            "A core of today computes many times as fast as the paper's nodes, so the cable and the "
+            "wait for shared cores decide the order; the paper does not explain MG's and FT's few Mop/s."
         ),
         "inconclusive": (
-            "Ranks that share cores wait for one inside of MPI, so launches of two benchmarks that "
-            "lie near each other overlap, which four PCs would decide; and benchmarks of several "
-            "classes have no order."
+            "Ranks that share cores also wait for one inside MPI, so two similar benchmarks overlap, "
+            "which four PCs would decide; benchmarks of several classes have no order."
         ),
     },
 )

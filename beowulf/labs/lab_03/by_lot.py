@@ -1,4 +1,4 @@
-"""What lab 03 asks each learner of their own, drawn from the word that a course gave them."""
+"""What lab 03 asks each learner, drawn from their personal code."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from beowulf.course import personal_code
 from beowulf.exercises.heat.measurements import RUN_ROWS
 
 PLATES, USUAL_PLATE = RUN_ROWS, max(RUN_ROWS)
-# Each of these benchmarks sends mostly by the one call.
+# Each of these benchmarks sends mostly with this one call.
 CALLS = {
     "LU": "MPI_Send",
     "MG": "MPI_Send",
@@ -18,10 +18,10 @@ USUAL_SENDER = "LU"
 
 
 def plate_rows(own: str | None = None) -> int:
-    """Of which plate, by its rows, the serial share is asked."""
+    """The rows of the plate whose serial share is asked for."""
     return personal_code.choice("03 karp-flatt", USUAL_PLATE, PLATES, own)
 
 
 def sender(own: str | None = None) -> str:
-    """Of which benchmark the length of a message is asked."""
+    """The benchmark whose message length is asked for."""
     return personal_code.choice("03 message-length", USUAL_SENDER, [*CALLS], own)

@@ -1,8 +1,8 @@
-"""E3, HPL: the rate at which the nodes solve one system of equations, and what the network takes of it.
+"""E3, HPL: the rate at which the nodes solve one system of equations, and how much of it the network costs.
 
-Paper E, section 4.2: N 37326, blocks of 168, a grid of 15 x 16 ranks; after its changes to the latency, the time
-was down by 56 % and the performance almost 2.5 times. The problem here has the size of this cluster, solved
-several times in each launch. DGEMM of the same run says what the ranks do when nobody talks.
+Paper E, section 4.2: N 37326, blocks of 168, a grid of 15 x 16 ranks; after tuning the latency, 56 % less time and
+almost 2.5 times the performance. Here the problem fits this cluster, and is solved several times in each launch.
+DGEMM of the same run is the rate of the ranks without messages.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ RATE, SECONDS, ALONE = "hpl_gflops", "hpl_s", "dgemm_gflops"
 LAUNCHES, RUNS = 2, 8
 QUICK_LAUNCHES, QUICK_RUNS = 1, 4
 MOST_NODES = 4
-BELOW = 0.9  # of the rate without talking
+BELOW = 0.9  # of the rate without messages
 PRINTED = partial(papers.figure, "E-applications", workload="HPL")
 TIME_AFTER = 1 + PRINTED("change_percent", quantity="time") / 100
 RATE_AFTER = PRINTED("times", quantity="performance")
 
 
 def plan(cluster: Cluster, *, quick: bool, states: States = AS_FOUND, size: int = 0) -> Plan:
-    """HPL on up to four nodes, in each of the states in turns; `size` equations instead of the usual ones."""
+    """HPL on up to four nodes, alternating between the states; `size` equations instead of the usual number."""
     launches, runs = (QUICK_LAUNCHES, QUICK_RUNS) if quick else (LAUNCHES, RUNS)
     if len(states) > 1:
         launches = max(launches, -(-LEAST_PAIRS // runs))
@@ -92,7 +92,7 @@ def ranks(record: Record) -> int:
 
 
 def rate(record: Record, quantity: str) -> Summary:
-    """The Gflop/s of all launches in the last state, which is the cluster as it was found."""
+    """The Gflop/s of all launches in the last state, the cluster as it was found."""
     last = record.select(state=measured(record)[-1])
     return summary_of((p for p in last if p.quantity == quantity), busy=record.busy)
 
@@ -109,7 +109,7 @@ def compared(record: Record) -> list[Compared]:
 
 
 def table(record: Record) -> pd.DataFrame:
-    """One row a state: n, ranks, solutions, seconds and Gflop/s (median), the best, DGEMM of all ranks, the share."""
+    """One row per state: n, ranks, solutions, seconds and Gflop/s (median), the best, DGEMM of all ranks, the share."""
     import pandas as pd
 
     rows = []
@@ -140,7 +140,7 @@ def table(record: Record) -> pd.DataFrame:
 
 
 def picture(record: Record) -> Figure:
-    """What the nodes reach together beside what they reach alone, in each state, and what paper E's gain comes to."""
+    """The nodes' rate together and alone, in each state, and paper E's gain applied to it."""
     from beowulf import figures
 
     states = table(record)
@@ -196,19 +196,16 @@ STUDY = Study(
     troubles=lambda record: trouble(record, RATE, similar_within=math.inf, enough=QUICK_RUNS),
     differs={
         "holds": (
-            "HPL verifies its own solution, and its panels have to cross the network, so ranks "
-            "wait for it and stay below the rate at which each multiplies alone, with any "
-            "library."
+            "HPL verifies its own solution, and its panels cross the network, so with any library "
+            "the ranks stay below the rate at which each multiplies alone."
         ),
         "contradicted": (
-            "At 100 Mbit/s a small problem waits for bytes more than for the latency that tuning "
-            "removes, and ranks that share cores lose to interrupts what they gain; the paper's "
-            "56 % are of 240 processes with network cards on Gigabit Ethernet."
+            "At 100 Mbit/s a small problem waits for bytes more than for latency, and ranks that share "
+            "cores lose their gain to interrupts; the paper's 56 % are from 240 processes on Gigabit Ethernet."
         ),
         "inconclusive": (
-            "A gain needs two states that alternate, which `beowulf tune compare hpl` measures, "
-            "while `beowulf study E3` finds the cluster in one; or launches differ by as much as "
-            "is to be gained, and PCs with a core for each rank decide it."
+            "A gain needs two alternating states, as in `beowulf tune compare hpl`, or launches differ "
+            "by as much as the gain, which PCs with a core for each rank would decide."
         ),
     },
 )

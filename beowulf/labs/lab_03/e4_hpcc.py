@@ -1,8 +1,8 @@
-"""E4, the HPC Challenge: seven benchmarks in one run, of which some talk and some do not.
+"""E4, the HPC Challenge: seven benchmarks in one run, of which some send messages and some do not.
 
-Paper E, section 4.3: with its changes to the latency the whole suite took 29 % less time; latency, bandwidth and
-PTRANS moved, STREAM, DGEMM and HPL did not, which it calls local. Our own ping-pong is run beside
-b_eff: the same wire, another library (Open MPI there, MPICH here), the same 8 bytes.
+Paper E, section 4.3: after tuning the latency the whole suite took 29 % less time; latency, bandwidth and PTRANS
+changed, STREAM, DGEMM and HPL, which it calls local, did not. Our own ping-pong runs beside b_eff: the same wire and
+the same 8 bytes, with another library (MPICH here, Open MPI there).
 """
 
 from __future__ import annotations
@@ -52,27 +52,27 @@ if TYPE_CHECKING:
 WHOLE, SECTION = "launch_s", "section_s"
 LAUNCHES, QUICK_LAUNCHES = 2, 1
 MOST_NODES = 4
-# Equations, where hpcc runs twelve times: with these RandomAccess takes half of its usual time.
+# Equations if hpcc runs twelve times: with these, RandomAccess takes half of its usual time.
 IN_BOTH_STATES = 1680
 PING_BYTES, PING_PASSES, QUICK_PASSES = 8, 6, 3
-# As long as b_eff's long messages, whose rings last two minutes at 100 Mbit/s: too long for twelve launches.
+# As long as b_eff's long messages, whose rings take two minutes at 100 Mbit/s: too long for twelve launches.
 LONG_BYTES, LONG_PASSES, BANDWIDTH = 2_000_000, 2, "bandwidth_gb_per_s"
 TIME_AFTER = 1 + papers.figure("E-applications", "change_percent", workload="HPCC") / 100
 SIMILAR = 1.25  # the fastest node over the slowest
 SAME_LATENCY = 2.0  # two libraries, one wire
-# The paper's figure 5 is a picture in the copy that was read: 'not greatly affected' is this share of the time, and
-# what is 'impacted' gets better by more.
+# The paper's figure 5 has no readable numbers: 'not greatly affected' is up to this share of the time, 'impacted' is a
+# larger gain.
 UNMOVED = 0.1
-# As the paper names them in section 4.3, though HPL talks, as its section 4.2 says.
+# As the paper names them in section 4.3, although HPL sends messages, as its section 4.2 says.
 LOCAL = ("hpl_gflops", "dgemm_gflops", "stream_gb_per_s")
 ON_THE_WIRE = ("latency_us", BANDWIDTH, "ptrans_gb_per_s")
 
 
 def plan(cluster: Cluster, *, quick: bool, states: States = AS_FOUND, size: int = 0) -> Plan:
-    """All of hpcc on up to four nodes and our ping-pong, in each of the states in turns.
+    """All of hpcc on up to four nodes and our ping-pong, alternating between the states.
 
-    Quick, and in more than one state: a smaller problem, and b_eff's long messages are cut short, so its bandwidth is
-    left out; in its place our ping-pong sends messages as long.
+    If quick, or in more than one state: a smaller problem, and b_eff's long messages are shortened, so its bandwidth is
+    left out; our ping-pong sends long messages instead.
     """
     need_nodes(cluster, 2)
     launches, passes = (QUICK_LAUNCHES, QUICK_PASSES) if quick else (LAUNCHES, PING_PASSES)
@@ -109,7 +109,7 @@ def plan(cluster: Cluster, *, quick: bool, states: States = AS_FOUND, size: int 
 
 
 def checks(record: Record) -> Judgement:
-    """Which checks of the suite failed."""
+    """The failed checks of the suite."""
     failures = [f for p in record.select(suite="hpcc") for f in p.facts.get("failures", [])]
     return Judgement(
         "contradicted" if failures else "holds",
@@ -119,7 +119,7 @@ def checks(record: Record) -> Judgement:
 
 
 def spread(record: Record) -> Ratio:
-    """How many times as fast as the slowest rank the fastest one is, in each launch."""
+    """The fastest rank's rate divided by the slowest one's, in each launch."""
     found = [point.samples for point in record.select(spread="dgemm")]
     return ratio([(max(each), min(each)) for each in found], busy=record.busy)
 
@@ -128,7 +128,7 @@ FASTEST = Quantity("the fastest rank in DGEMM over the slowest", spread, TIMES)
 
 
 def nodes_alike(record: Record) -> Judgement:
-    """The fastest rank in DGEMM beside the slowest; one that waits for a core is no slow node."""
+    """The fastest rank in DGEMM compared with the slowest; a rank that waits for a core is no slow node."""
     seen = (FASTEST < SIMILAR)(record)
     crowded = any(point.facts.get("crowded") for point in record.select(suite="hpcc"))
     if seen.outcome == "holds" or not crowded:
@@ -139,7 +139,7 @@ def nodes_alike(record: Record) -> Judgement:
 
 
 def least(says: str, quantity: str) -> Quantity:
-    """The least of the first state: on a crowded machine, what lies above it is the wait for a core."""
+    """The least value of the first state: on a crowded machine, anything above it is the wait for a core."""
 
     def of(record: Record) -> Span:
         at = {"size_bytes": PING_BYTES} if quantity == HALF else {}
@@ -154,7 +154,7 @@ OURS = least("our ping-pong's with MPICH", HALF)
 
 
 def gain_of(record: Record, key: str) -> Ratio | None:
-    """The time of a result after as a share of that before; of a bandwidth that was cut short, our ping-pong's."""
+    """A result's time after tuning divided by that before; for a shortened bandwidth, our ping-pong's time."""
     rates = {result.key: not result.smaller_is_better for result in RESULTS}
     found = gain(record, key, rate=rates[key])
     if found is None and key == BANDWIDTH:
@@ -197,7 +197,7 @@ def compared(record: Record) -> list[Compared]:
 
 
 def table(record: Record) -> pd.DataFrame:
-    """One row a result and state: state, test, result, value (median of the launches), unit, local."""
+    """One row per result and state: state, test, result, value (median of the launches), unit, local."""
     import pandas as pd
 
     rows = []
@@ -300,19 +300,16 @@ STUDY = Study(
     troubles=lambda record: trouble(record, WHOLE, enough=1),
     differs={
         "holds": (
-            "hpcc verifies its own results, what computes alone does not feel the network, and "
-            "b_eff times the same short message as our ping-pong, though Open MPI carries one and "
-            "MPICH the other."
+            "hpcc verifies its own results, local benchmarks do not depend on the network, and b_eff "
+            "times the same short message with Open MPI as our ping-pong with MPICH."
         ),
         "contradicted": (
-            "At 100 Mbit/s messages of 2,000,000 bytes and PTRANS wait for bytes and not for "
-            "latency, and HPL, which the paper's section 4.3 calls local, talks; on the paper's "
-            "Gigabit Ethernet a latency is a larger part of the time."
+            "At 100 Mbit/s messages of 2,000,000 bytes and PTRANS wait for bytes, not for latency, "
+            "and HPL, called local, sends; latency is a larger part of the time on the paper's Gigabit Ethernet."
         ),
         "inconclusive": (
-            "A gain needs two states that alternate, which `beowulf tune compare hpcc` measures, "
-            "while `beowulf study E4` finds the cluster in one; or ranks that share cores scatter "
-            "by more than 10 %, and PCs with a core for each rank decide it."
+            "A gain needs two alternating states, as in `beowulf tune compare hpcc`, or ranks that "
+            "share cores vary by more than 10 %, which PCs with a core for each rank would decide."
         ),
     },
 )

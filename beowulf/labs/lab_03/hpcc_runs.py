@@ -1,4 +1,4 @@
-"""Runs of hpcc within a measurement: what E3 and E4 have in common."""
+"""Runs of hpcc within a measurement, shared by E3 and E4."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from beowulf.suites.problem import Problem
 
 
 def sweep(problem: Problem, states: States, launches: int) -> dict[str, Any]:
-    """What a Record says of the problem and of the states in which it was solved."""
+    """A Record's facts about the problem and the states in which it was solved."""
     size = {"n": problem.n, "nb": problem.nb, "p": problem.p, "q": problem.q, "runs": problem.runs}
     return {**size, "states": list(states), "launches": launches, "input": problem.text}
 
@@ -20,7 +20,7 @@ def sweep(problem: Problem, states: States, launches: int) -> dict[str, Any]:
 def run(
     measurement: Measurement, problem: Problem, *, brief: bool, launch: int, state: str
 ) -> tuple[Results, dict[str, Any]]:
-    """Run hpcc once; its results, and the coordinates of the Points that they become."""
+    """Run hpcc once; its results, and the coordinates of their Points."""
 
     def progress(done: int, of: int, what: str) -> None:
         measurement.progress(

@@ -1,6 +1,6 @@
-"""Lab 03's exercise in C: a learner's own count of MG's messages by their length, held against ours.
+"""Lab 03's exercise in C: a learner's own count of MG's messages by length, compared with ours.
 
-A Record of A4 with the variant `sizes`. Ours is counted by the handed-out program with its `TODO` done.
+A Record of A4 with the variant `sizes`. The handed-out program with its `TODO` done makes our count.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ STUDY, VARIANT = "A4", "sizes"
 EXERCISE = Exercise(STUDY, VARIANT)
 LAB, PROGRAM = "03-parallel-benchmarks", "sizes.c"
 COUNTS = ("one_packet", "several_packets", "bytes")
-# From these a run is drawn each time, so that no number of an earlier one fits it.
+# Each run draws from these, so that numbers of an earlier run do not fit.
 CLASSES, RANKS = ("S", "W"), (2, 4)
 LONGEST_S = 120.0
 
@@ -44,9 +44,9 @@ DONE = """\
 def measure(
     cluster: Cluster, source: Path | str = PROGRAM, chance: random.Random | None = None
 ) -> Record:
-    """Run `source` and our own count in a class and with ranks drawn by `chance`, and keep the Record.
+    """Run `source` and our own count in a class and on ranks drawn by `chance`, and save the Record.
 
-    LabError when `source` does not compile, fails, or prints no counts; then nothing is kept.
+    LabError if `source` does not compile, fails, or prints no counts; then nothing is saved.
     """
     with Watched(cluster, STUDY) as watched:
         chance = chance or random.Random()
@@ -71,12 +71,12 @@ def measure(
 def counted(
     cluster: Cluster, source: Path, size: str, ranks: int, scratch: Path
 ) -> dict[str, float]:
-    """What a program prints of MG's messages in a class; LabError when it fails or prints nothing of the kind."""
+    """A program's counts of MG's messages in a class; LabError if it fails or prints none."""
     library = str(cluster.describe().get("mpi", "classic"))
     built = mpi.build(source, library=library, output=scratch / "counted")
     done = mpi.launch(cluster, built, ranks, [size], timeout_s=LONGEST_S, folder=scratch)
     if failed := mpi.failure(done, source.name):
-        raise LabError(failed, done.stderr.strip() or "In a terminal it says more.")
+        raise LabError(failed, done.stderr.strip() or "Run it in a terminal to see more.")
     for line in reversed(done.stdout.splitlines()):
         try:
             found = json.loads(line)
@@ -84,9 +84,7 @@ def counted(
                 return {name: float(found[name]) for name in COUNTS}
         except (ValueError, TypeError, LookupError):
             continue
-    raise LabError(
-        f"{source.name} printed no counts.", "Leave its MPI_Finalize as it was handed out."
-    )
+    raise LabError(f"{source.name} printed no counts.", "Restore its original MPI_Finalize.")
 
 
 def _done(scratch: Path) -> Path:
@@ -100,7 +98,7 @@ def _done(scratch: Path) -> Path:
 
 
 def lines(points: Sequence[Point]) -> list[str]:
-    """What each count is, and whether it is right; our own number stays with us."""
+    """Each count, and whether it is right, without our own number."""
     said = []
     for point in points:
         yours, ours = point.facts["yours"], point.facts["ours"]

@@ -1,4 +1,4 @@
-"""Lab 03: MG on four ranks with every MPI call recorded: where its time goes, as Record T3 with its trace beside it."""
+"""Lab 03: MG on four ranks with every MPI call recorded, as Record T3 with its trace: where does the time go?"""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PARTS = ("computing", "network", "waiting")
 
 
 def traced(cluster: Cluster) -> Record:
-    """Run MG once and keep what its ranks did."""
+    """Run MG once and save its ranks' calls."""
 
     def go(session: Measurement) -> None:
         ranks = max(npb.BENCHMARKS[RUN].counts(several(cluster)))
@@ -28,14 +28,14 @@ def traced(cluster: Cluster) -> Record:
 
 
 def parts(record: Record) -> Any:
-    """A row for each rank: how many milliseconds it computes, waits for another rank, and is in MPI besides."""
+    """A row per rank: the milliseconds that it computes, waits for another rank, and spends otherwise in MPI."""
     import pandas as pd
 
     return pd.DataFrame([{"rank": point.at["rank"], **point.facts} for point in _of_ranks(record)])
 
 
 def shares(record: Record) -> dict[str, float]:
-    """What all ranks spend together in each of the parts, in per cent; LabError where nothing is known of them."""
+    """The share of all ranks' time in each part, in per cent; LabError if the times are missing."""
     sums = {part: sum(p.facts[f"{part}_ms"] for p in _of_ranks(record)) for part in PARTS}
     whole = sum(sums.values())
     if whole <= 0:

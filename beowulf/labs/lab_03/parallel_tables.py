@@ -1,4 +1,4 @@
-"""What a Record of A4 holds, as tables and as a picture: times, speed-ups, Mop/s beside table 5, and calls."""
+"""A Record of A4 as tables and as a picture: times, speed-ups, Mop/s beside table 5, and calls."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ ONE, FOUR, PAPER, GRENDEL = "one node", "four nodes", "paper A (class A)", "Gren
 
 
 def workers(record: Record) -> int:
-    """The ranks that can compute at the same time: all where each has a node of its own, else as many as cores."""
+    """The ranks that can compute at the same time: all, if each has its own machine, else as many as cores."""
     if not on_one_machine(record.cluster):
         return RANKS
     return min(RANKS, int(record.circumstances["before"]["cores"]))
 
 
 def points(record: Record, name: str, ranks: int, *, profiled: bool = False) -> list[Point]:
-    """The launches of a benchmark on so many nodes, those with samples."""
+    """The launches of a benchmark on so many nodes that have samples."""
     launches = record.select(benchmark=name, ranks=ranks, profiled=profiled)
     return [point for point in launches if point.quantity == DURATION and point.samples]
 
@@ -58,12 +58,12 @@ def profiles(record: Record, name: str) -> list[profile.Profile]:
 
 
 def shares(record: Record, name: str) -> list[float]:
-    """For each of these launches, the part of all ranks' time that was spent inside of MPI."""
+    """For each of these launches, the share of all ranks' time inside MPI."""
     return [each.share for each in profiles(record, name)]
 
 
 def in_words(letters: Mapping[str, str]) -> str:
-    """The classes of several benchmarks: what most have, and those that have another."""
+    """The classes of several benchmarks: the most frequent one, and the exceptions."""
     most = max(letters.values(), key=list(letters.values()).count)
     others = [f"{name} {letter}" for name, letter in letters.items() if letter != most]
     return f"class {most}" + (f" ({', '.join(others)})" if others else "")
@@ -81,9 +81,9 @@ def published() -> dict[str, tuple[float, float]]:
 
 
 def table(record: Record) -> pd.DataFrame:
-    """One row a benchmark: medians on one node and on four, what follows from them, and table 5 beside.
+    """One row per benchmark: medians on one node and on four, what follows from them, and table 5.
 
-    Efficiency and the serial part of Karp and Flatt take four processors, whatever cores the nodes share.
+    Efficiency and the serial share of Karp and Flatt assume four processors, even if the nodes share cores.
     """
     import pandas as pd
 
@@ -118,7 +118,7 @@ def table(record: Record) -> pd.DataFrame:
 
 
 def calls(record: Record) -> pd.DataFrame:
-    """What profile.c counted in the last launch on four nodes: a row a benchmark and call, all ranks together."""
+    """What profile.c counted in the last launch on four nodes: a row per benchmark and call, all ranks together."""
     import pandas as pd
 
     rows = [
@@ -134,7 +134,7 @@ def calls(record: Record) -> pd.DataFrame:
 
 
 def _rate(record: Record, name: str, ranks: int) -> float:
-    """The Mop/s of the median time, so that both are in the table for the same run."""
+    """The Mop/s that belong to the median time in the table."""
     seconds = durations(record, name, ranks)
     work = [rate * each for rate, each in zip(mops(record, name, ranks), seconds, strict=True)]
     return _median(work) / _median(seconds)
@@ -145,7 +145,7 @@ def _median(values: list[float]) -> float:
 
 
 def picture(record: Record, title: str) -> Figure:
-    """Bars that divide each benchmark's time into computing and communicating; beside them, Mop/s on a long scale."""
+    """Bars that divide each benchmark's time into computing and communicating, and Mop/s on a logarithmic scale."""
     from beowulf.figures import Figure, look
 
     rows = table(record)
@@ -181,7 +181,7 @@ def _divide(axes: Axes, rows: pd.DataFrame) -> None:
         edgecolor="white",
         label="inside of MPI",
     )
-    # Behind the bars, not on them: how little is blue is what one looks for.
+    # Behind the bars, not on them, where the small blue part would be covered.
     for place, (share, times) in enumerate(zip(inside, rows.speed_up, strict=True)):
         words = [] if math.isnan(share) else [f"{share:.0f} % inside of MPI"]
         words += [] if math.isnan(times) else [f"{times:.2g} × one node's speed"]

@@ -1,6 +1,6 @@
-"""Lab 03's exercise in Python: a learner's own laws, called with numbers drawn by chance, and kept beside the notebook.
+"""Lab 03's exercise in Python: a learner's own laws of speed-up, called with random numbers.
 
-A Record of A4 with the variant `laws`: the laws are those that A4's figures are read by.
+A Record of A4 with the variant `laws`, because these laws interpret A4's figures.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from beowulf.record import Point, Record
 
 STUDY, VARIANT = "A4", "laws"
 EXERCISE = Exercise(STUDY, VARIANT)
-TIMES = 5  # each law is asked, with other numbers each time
-CLOSE = 1e-6  # of our own answer: what the order of a sum may change
+TIMES = 5  # that each law is called, with new numbers each time
+CLOSE = 1e-6  # relative to our own answer: rounding may differ
 
 Numbers = list[float]
 LAWS: tuple[Callable[..., float], ...] = (speedup.amdahl, speedup.karp_flatt, speedup.gustafson)
@@ -39,9 +39,9 @@ def drawn(name: str, chance: random.Random) -> Numbers:
 
 
 def asked(functions: Mapping[str, Any], chance: random.Random) -> list[Point]:
-    """A Point for each law: what it was asked, and what the learner's function gave.
+    """A Point for each law: its arguments, and what the learner's function returned.
 
-    What is no number is kept as None, with the reason.
+    A result that is no number is kept as None, with the reason.
     """
     found = []
     for name in OURS:
@@ -54,7 +54,7 @@ def asked(functions: Mapping[str, Any], chance: random.Random) -> list[Point]:
 
 
 def is_right(name: str, question: Numbers, answer: object) -> bool:
-    """Whether an answer of the learner's is what the law says."""
+    """Whether the learner's answer follows the law."""
     if isinstance(answer, bool) or not isinstance(answer, int | float):
         return False
     wanted = OURS[name](*question)
@@ -64,9 +64,9 @@ def is_right(name: str, question: Numbers, answer: object) -> bool:
 def measure(
     cluster: Cluster, source: Path | str = "laws.py", chance: random.Random | None = None
 ) -> Record:
-    """Ask the functions in `source`, and keep the Record.
+    """Call the functions in `source`, and save the Record.
 
-    LabError when `source` is no Python.
+    LabError if `source` is not valid Python.
     """
     program, sweep = file_functions.about(Path(source)), {"exercise": Path(source).name}
     with EXERCISE.record(cluster, sweep=sweep, program=program) as made:
@@ -75,7 +75,7 @@ def measure(
 
 
 def lines(points: Sequence[Point]) -> list[str]:
-    """What each law gives, and whether it is right; our own number stays with us."""
+    """Whether each law is right, with a wrong result but without ours."""
     said = []
     for point in points:
         name, facts = str(point.at["law"]), point.facts
@@ -97,7 +97,7 @@ def _verdict(name: str, why: str, wrong: Sequence[tuple[Numbers, Any]]) -> str:
 
 @figures.draggable(Exercise("H3", "").own, "lab.heat.speed_up", serial_percent=range(0, 101, 5))
 def serial_part(record: Record, serial_percent: float = 0) -> figures.Figure:
-    """Your plates' speed-ups, and Amdahl's law with so many per cent that one rank does alone: drag the law."""
+    """Your plates' speed-ups, and Amdahl's law with a serial share of `serial_percent` per cent: drag the law."""
     speeds = reading.table(record)
     series = {
         f"your plate of {rows:,} rows": dict(zip(of["ranks"], of["speed_up"], strict=True))
@@ -115,7 +115,7 @@ def serial_part(record: Record, serial_percent: float = 0) -> figures.Figure:
 
 
 def main(words: Sequence[str], functions: Mapping[str, Any]) -> None:
-    """Ask the functions of the file that was started, and say what is right."""
+    """Call the functions of the started file, and print what is right."""
     try:
         if len(words) != 1:
             raise UsageError("It takes no arguments.", "`python laws.py`")

@@ -13,14 +13,14 @@
 # %% [markdown]
 # # Lab 01: Is this a cluster?
 #
-# The handout (`labs/01-validation/README.md`) has the same sections and explains each word: read a section there,
+# The handout (`labs/01-validation/README.md`) has the same sections and explains each word. Read a section there,
 # then do it here.
 #
-# - **Time** about 90 minutes for the sections marked *core* · **Points** 30
-# - **Run** cells with Shift+Enter, from top to bottom. Those that *measure* save a **Record** in the folder
+# - **Time** about 90 minutes for sections marked *core* · **Points** 30
+# - **Run** cells with Shift+Enter, from top to bottom. Cells that *measure* save a **Record** in the folder
 #   `records/` beside this notebook: raw values with their circumstances.
-# - **Answer** where you see `None`, with a number or a text in quotes. Your program or your plot goes where you
-#   see `# YOUR ANSWER HERE`. Add cells of your own anywhere.
+# - **Answer** where you see `None`, with a number or a text in quotes. Write programs and plots where you see
+#   `# YOUR ANSWER HERE`. Add your own cells anywhere.
 # - **Check** `check("01")` reports what is still open.
 
 # %%
@@ -32,7 +32,7 @@ from beowulf.labs import lab_01 as lab
 
 lab.course_style()
 cluster = connect("records")
-cluster.heal()  # does nothing to a cluster that is whole
+cluster.heal()  # does nothing to a healthy cluster
 print(cluster.kind, *cluster.nodes)
 
 # %% [markdown]
@@ -41,7 +41,7 @@ print(cluster.kind, *cluster.nodes)
 # *Core, 4 minutes*
 #
 # **Question `predict-trip`** (0.5 points). A message of 8 bytes goes from one node to another and back. How many
-# microseconds does that take? (A second has a million of them.) Seal your value and the two ends of its range.
+# microseconds (millionths of a second) does that take? Seal your value and the two ends of its range.
 
 # %% nbgrader={"grade_id": "predict-trip-guess", "solution": true}
 trip_guess = None
@@ -55,8 +55,8 @@ trip_guess, trip_low, trip_high = 200, 20, 2000
 predict(cluster, "trip", value=trip_guess, low=trip_low, high=trip_high)
 
 # %% [markdown]
-# **Question `predict-idle`** (0.5 points). How many packets cross the switch in a minute in which nobody
-# does anything: none, a few, hundreds?
+# **Question `predict-idle`** (0.5 points). How many packets cross the switch in a minute in which nobody does
+# anything: none, a few, hundreds?
 
 # %% nbgrader={"grade_id": "predict-idle-guess", "solution": true}
 idle_guess = None
@@ -95,8 +95,8 @@ print(cluster.ask("node00", "cat /etc/hosts"))
 print(cluster.ask("node01", "cat /etc/hosts"))
 
 # %% [markdown]
-# **Question `hosts-first-line`** (1 point). Copy the whole first line of **node01**'s file, address and name, as a
-# text in quotes.
+# **Question `hosts-first-line`** (1 point). Copy the first line of **node01**'s file, address and name, as a text
+# in quotes.
 
 # %% nbgrader={"grade_id": "hosts-first-line-answer", "solution": true}
 hosts_first_line = None
@@ -115,10 +115,10 @@ print(cluster.ask("node00", "ip route"))
 #
 # *Core, 4 minutes*
 #
-# From node01 to node02 is one login, from node02 to node01 is another.
+# A login from node01 to node02 and one from node02 to node01 are two logins.
 #
-# **Question `ordered-pairs`** (1 point). How many ssh logins check every node to every *other* node of
-# **your** cluster?
+# **Question `ordered-pairs`** (1 point). How many ssh logins check the way from every node to every *other* node
+# of **your** cluster?
 
 # %% nbgrader={"grade_id": "ordered-pairs-answer", "solution": true}
 ordered_pairs = None
@@ -134,8 +134,8 @@ lab.form(ordered_pairs, "number")
 #
 # *More, 4 minutes*
 #
-# In a terminal, with the handout: ten million bytes go from node00 to node01. How fast, and are they the
-# same bytes?
+# In a terminal, with the handout: send ten million bytes from node00 to node01. How fast do they arrive, and are
+# they the same bytes?
 
 # %% [markdown]
 # ## 6 Do: one program on four nodes
@@ -144,8 +144,8 @@ lab.form(ordered_pairs, "number")
 #
 # In a terminal, with the handout. Both programs are beside this notebook.
 #
-# **Question `ring-messages`** (1 point). How many messages does the token of `ring.c` need to come home, with one rank
-# on each node of your cluster?
+# **Question `ring-messages`** (1 point). How many messages does the token of `ring.c` need to come home, with one
+# rank on each node of your cluster?
 
 # %% nbgrader={"grade_id": "ring-messages-answer", "solution": true}
 ring_messages = None
@@ -161,9 +161,9 @@ lab.form(ring_messages, "number")
 #
 # *Core, 4 minutes*
 #
-# **Question `a2-record`** (1 point). Nothing to write: the point is for the Record of a whole four-node cluster.
-# A2 asks every node about itself and every other (name, ping, ssh, one million random bytes), and runs `hello`
-# and `ring`.
+# **Question `a2-record`** (1 point). Nothing to write: the point is for the Record of a healthy four-node
+# cluster. A2 asks every node about itself and every other node (name, ping, ssh, one million random bytes), and
+# runs `hello` and `ring`.
 
 # %%
 a2 = study("A2", cluster)
@@ -178,7 +178,7 @@ assert a2.complete, "The measurement was cut short; run the cell above again."
 picture(a2)
 
 # %% [markdown]
-# *What to look at:* a row is the node that asks, a column the node that is asked. Is every square off the
+# *What to look at:* a row is the node that asks, a column the node that is asked. Is every square outside the
 # diagonal `ok`?
 
 # %%
@@ -197,21 +197,20 @@ engines = start_engines(cluster)
 print(f"rank {rank} of {ranks} on {node}")
 
 # %% [markdown]
-# **Question `own-ring`** (5 points). Write `pass_token(token)`, which all ranks call at the same time: a token goes
-# from rank 0 to 1, to 2, and so on, and from the last rank home to rank 0. Each rank appends the name of its node
-# before it passes the token on.
+# **Question `own-ring`** (5 points). Write `pass_token(token)`. All ranks call it at the same time. The token
+# goes from rank 0 to 1, to 2, and so on, and from the last rank home to rank 0. Each rank appends the name of its
+# node before it passes the token on.
 #
-# - On rank 0 `token` is a list with one text in it; on all other ranks it is `None`.
-# - Rank 0 returns the list as it came home; each other rank returns the list as it passed it on.
+# - On rank 0, `token` is a list with one text; on all other ranks it is `None`.
+# - Rank 0 returns the list that came home. Every other rank returns the list that it passed on.
 #
-# The points are for the Record below: three tokens, each of which every node has had, in turn, and that came
-# home.
+# The points are for the Record below: three tokens, each of which visited every node in turn and came home.
 
 
 # %% nbgrader={"grade_id": "own-ring-answer", "solution": true}
 # %%px
 def pass_token(token):
-    """Pass the token round all ranks; the list as it came home (rank 0) or was passed on (all others)."""
+    """Pass the token round all ranks; return the list that came home (rank 0) or was passed on (others)."""
     before, after = (rank - 1) % ranks, (rank + 1) % ranks  # the neighbours in the ring
     ### BEGIN SOLUTION
     if rank == 0:
@@ -243,22 +242,22 @@ assert ring.variant == "own-ring", "Run the cell above: it measures your functio
 #
 # *Core, 14 minutes*
 #
-# **Question `own-trips`** (4 points). Write `round_trip_us(buffer, one, other)`. `buffer` is an array of bytes, of the
-# same length on all ranks and filled on rank `one`.
+# **Question `own-trips`** (4 points). Write `round_trip_us(buffer, one, other)`. `buffer` is an array of bytes.
+# It has the same length on all ranks, and rank `one` has filled it.
 #
 # - The function sends `buffer` from rank `one` to rank `other` and back, with `Send` and `Recv`.
-# - On rank `one` it returns the time of one round trip in microseconds. `MPI.Wtime()` gives seconds. One round
-#   trip is short beside a disturbance: let some twenty follow each other, and divide.
-# - On all other ranks it returns nothing. Ranks that are neither `one` nor `other` do not take part.
+# - On rank `one` it returns the time of one round trip in microseconds. `MPI.Wtime()` returns seconds. One round
+#   trip is short compared with a disturbance: time some twenty, and divide.
+# - On all other ranks it returns nothing. Ranks other than `one` and `other` do not take part.
 #
-# The points are for the Record below: 8 bytes between each node and each other one, ten times, and the bytes
-# that come back are those that left.
+# The points are for the Record below: 8 bytes between each ordered pair of nodes, ten times, and the same bytes
+# come back.
 
 
 # %% nbgrader={"grade_id": "own-trips-answer", "solution": true}
 # %%px
 def round_trip_us(buffer, one, other):
-    """One round trip of `buffer` between two ranks, in microseconds, on rank `one`; None on all others."""
+    """The time of one round trip of `buffer` in microseconds, on rank `one`; None on all others."""
     trips = 20
     began = MPI.Wtime()
     ### BEGIN SOLUTION
@@ -284,18 +283,19 @@ trips = lab.own_trips.measure(engines, "round_trip_us")
 assert trips.variant == "own-trips", "Run the cell above: it measures your function."
 
 # %% [markdown]
-# `table = lab.own_trips.table(trips)` has a row for each ordered pair: the nodes, the numbers of their ranks
-# (`rank` begins, `other` answers), and the median round trip in microseconds with its 95 % interval.
+# `table = lab.own_trips.table(trips)` has a row for each ordered pair: the nodes, their ranks (`rank` begins,
+# `other` answers), and the median round trip in microseconds with its 95 % interval.
 #
 # **Question `trips-plot`** (3 points). Draw the median round trip over the number of the other node (0 to 3),
-# a line for each node that begins. Name the axes, with the unit, and each line in a legend. (`table[table["node"] ==
-# "node00"]` are the rows of one line.) `lab.prediction_band(axes, prediction(cluster, "trip"))` adds what you have
-# sealed; leave it out if a wide range makes your lines flat.
+# with a line for each node that begins. Name the axes, with the unit, and each line in a legend.
+# (`table[table["node"] == "node00"]` are the rows of one line.)
+# `lab.prediction_band(axes, prediction(cluster, "trip"))` adds your prediction; leave it out if a wide range
+# makes your lines flat.
 #
-# *Looked at* are units, scales, names and your numbers, in any style.
+# Units, scales, names and your numbers count, not the style.
 
 # %%
-# Here is room to look at the table.
+# Look at the table here.
 
 # %% nbgrader={"grade_id": "trips-plot-answer", "solution": true}
 trips_figure = None  # trips_figure, axes = plt.subplots()
@@ -319,16 +319,16 @@ lab.own_plot.keep(
 )
 
 # %% [markdown]
-# Your round trip beside that of `ping`, and beside your prediction:
+# Compare your round trip with `ping` and with your prediction:
 
 # %%
 pings_us = [1000 * time_ms for point in a2.select(check="ping") for time_ms in point.samples]
-print(f"ping took {np.median(pings_us):.0f} µs there and back (median of {len(pings_us)}).")
+print(f"ping took {np.median(pings_us):.0f} µs for a round trip (median of {len(pings_us)}).")
 if lab.own_trips.curves(trips):
     print(lab.outcome(cluster, "trip", lab.own_trips.middle_us(trips)))
 
 # %% [markdown]
-# The engines have connections open, which would be on the wire of the next section.
+# The engines' open connections would send packets in the next section.
 
 # %%
 engines.stop()
@@ -338,8 +338,8 @@ engines.stop()
 #
 # *Core, 6 minutes*
 #
-# Wait half a minute after `engines.stop()` and after your last command on a node. Then run the next cell, and
-# keep your hands off the cluster for its minute: no ping, no ssh.
+# Wait half a minute after `engines.stop()` and after your last command on a node. Then run the next cell. Leave
+# the cluster alone for its minute: no ping, no ssh.
 #
 # **Question `a5-record`** (1 point). Nothing to write: the point is for the Record.
 
@@ -358,10 +358,10 @@ for quantity in ("elapsed_s", "packets", "packets_per_s", "bytes", "bytes_per_s"
 print(lab.outcome(cluster, "idle", wire["packets"]))
 
 # %% [markdown]
-# **Question `idle-mbit`** (2 points). Work out the megabits per second of your idle wire from the
-# `bytes` and `elapsed_s` above. A byte has 8 bits, a megabit is 1,000,000 bits. You may write the
-# calculation itself, such as `8 * 1250 / 60.0 / 1e6`, with your own figures in it. Names such as `wire` do not count,
-# because grading runs nothing of yours.
+# **Question `idle-mbit`** (2 points). Compute the megabits per second of your idle wire from `bytes` and
+# `elapsed_s` above. A byte has 8 bits, a megabit is 1,000,000 bits. You may write the calculation, such as
+# `8 * 1250 / 60.0 / 1e6`, with your own figures. Names such as `wire` get no point, because grading does not run
+# your code.
 
 # %% nbgrader={"grade_id": "idle-mbit-answer", "solution": true}
 idle_mbit_per_s = None
@@ -376,8 +376,8 @@ lab.form(idle_mbit_per_s, "number")
 picture(a5)
 
 # %% [markdown]
-# *What to look at:* which protocols speak although nobody asked them to? An empty figure is a finding too: a wire
-# that is really quiet.
+# *What to look at:* which protocols send packets although nobody does anything? An empty figure is also a
+# finding: a quiet wire.
 
 # %%
 claims(a5)
@@ -387,26 +387,27 @@ claims(a5)
 #
 # *Core, 11 minutes*
 #
-# **Write your own search** in `probe`: it asks the broken cluster, and prints the answers.
-# `victim.ask(node, command)` returns what a command prints on a node. Ask from node00, about the others: a node
-# that is down cannot be asked, and would end the cell. The first question is there, as a comment.
+# **Write your own search** in `probe`. It asks the broken cluster and prints the answers.
+# `victim.ask(node, command)` returns what a command prints on a node. Ask from node00 about the others: asking a
+# node that is down ends the cell. The first question is there as a comment.
 #
-# Each cell below breaks the cluster, measures A2, and runs your search. Where `with` ends, the cluster is healed.
+# Each cell below breaks the cluster, measures A2, and runs your search. At the end of `with`, the cluster is
+# healed.
 
 
 # %%
 def probe(victim):
-    """Ask the nodes of a broken cluster, from node00, and print what they say."""
+    """Ask the nodes of a broken cluster from node00, and print their answers."""
     # for node in victim.nodes[1:]:
     #     print(node, victim.ask("node00", f"ping -c 1 -W 1 {node}"))
-    # and more questions of yours: does a node let you in, does it know the others?
+    # Add your own questions: does a node let you in, does it know the others?
 
 
 # %% [markdown]
 # ### Cluster a
 #
-# **Question `broken-a`** (1 point). Which fault (`"wrong-hosts"`, `"node-down"` or `"key-refused"`), and on which node?
-# The node at fault is the one that you would have to repair.
+# **Question `broken-a`** (1 point). Which fault (`"wrong-hosts"`, `"node-down"` or `"key-refused"`), and on which
+# node? The node at fault is the one to repair.
 
 # %%
 with lab.breakable(cluster) as victim:
@@ -427,8 +428,8 @@ lab.form(fault_a, "choice:wrong-hosts,node-down,key-refused")
 lab.form(node_a, "node")
 
 # %% [markdown]
-# Now look at what A2 saw. One bad square concerns two nodes; it was the node of its **row** that asked. A whole bad
-# **column** is a node that nobody gets into. `not asked` marks a node that could not be asked about others.
+# Now look at what A2 saw. A bad square concerns two nodes; the node of its **row** asked. In a bad **column**, no
+# other node can log in to that node. `not asked` marks a node that could not be asked about others.
 
 # %%
 picture(broken_a)
@@ -490,8 +491,8 @@ picture(broken_c)
 #
 # *Core, 7 minutes*
 #
-# Every node of cluster `d` answers ping, lets everybody in, and knows the others. Your own ring runs on it now, and is
-# ended after five seconds.
+# Every node of cluster `d` answers ping, accepts logins, and knows the others. Your own ring now runs on it, and
+# is stopped after five seconds.
 
 # %%
 with lab.breakable(cluster) as victim:
@@ -499,8 +500,8 @@ with lab.breakable(cluster) as victim:
     stuck = lab.broken_ring.measure(victim)
 
 # %% [markdown]
-# **Question `ring-waits`** (2 points). Which rank waits for ever in a *send* (its number), and how many ranks
-# wait for ever in a *receive*?
+# **Question `ring-waits`** (2 points). Which rank (its number) waits for ever in a *send*? How many ranks wait
+# for ever in a *receive*?
 
 # %% nbgrader={"grade_id": "ring-waits-answer", "solution": true}
 sender_rank = None
@@ -515,8 +516,8 @@ lab.form(sender_rank, "number")
 lab.form(receiving_ranks, "number")
 
 # %% [markdown]
-# **Question `broken-d`** (1 point). On which node is something wrong? Ask, as in section 12 of the handout. The
-# last line of the next cell, without the `#`, asks node01, and you add the others.
+# **Question `broken-d`** (1 point). Which node is at fault? Ask as in section 12 of the handout. Without its `#`,
+# the last line of the next cell asks node01; add the others.
 
 # %%
 with lab.breakable(cluster) as victim:
@@ -540,34 +541,32 @@ lab.form(node_d, "node")
 #
 # **Question `explain`** (4 points, read by a person). In five to eight sentences of your own:
 #
-# 1. Why does paper A put a node's own name and LAN address on the first line of its `/etc/hosts`?
-#    What would happen to `hello` and to `ring` if every node had 127.0.1.1 there, and MPI were
-#    not configured for one network card?
-# 2. What is a capture of an idle wire good for, when later you capture a program at work? Use your
-#    own figure from `idle-mbit`.
-# 3. In cluster `d`, why do ping, ssh and `hello` find nothing, and why does the ring? One rank waits in a
-#    send and others in a receive: which of these lines points at the node to repair, and which only at the
+# 1. Why does paper A put a node's own name and LAN address on the first line of its `/etc/hosts`? What would
+#    happen to `hello` and to `ring` if every node had 127.0.1.1 there, and MPI were not set to one network card?
+# 2. What is a capture of an idle wire good for if you later capture a program? Use your own figure from
+#    `idle-mbit`.
+# 3. In cluster `d`, why does the ring find the fault, while ping, ssh and `hello` do not? One rank waits in a
+#    send and others in a receive. Which of these lines points at the node to repair, and which only at the
 #    consequences?
 
 # %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 4, "solution": true}
 # ### BEGIN SOLUTION
-# **The own name first (1 point).** An MPI rank looks up its own name and gives the address that
-# it finds to the other ranks, so that they can connect. On the LAN address they reach it. On
-# 127.0.1.1 each of them reaches itself, because every machine takes addresses that begin with 127
-# for its own: the connection is refused. `hello` still prints its lines, since it only has to be
-# started and sends no message; `ring` stops at the first message.
+# **The own name first (1 point).** An MPI rank looks up its own name and sends the address to the other ranks, so
+# that they can connect. At the LAN address they reach it. At 127.0.1.1 each rank reaches itself, because an
+# address that begins with 127 is the machine's own: the connection is refused. `hello` still prints its lines,
+# because it sends no message; `ring` stops at the first message.
 #
-# **The idle wire (1 point).** What the wire carries by itself is also in every later capture.
-# Without the baseline it would be counted as the program's traffic; with it one can subtract it,
-# or show that it is too small to matter. A wire that is not quiet when it should be also tells of
-# a program that was forgotten. The argument uses the learner's own figure.
+# **The idle wire (1 point).** What an idle wire carries is also in every later capture. Without the baseline it
+# would count as the program's traffic. With it, one can subtract it, or show that it is too small to matter. A
+# wire that should be idle and is not also reveals a forgotten program. The argument uses the learner's own
+# figure.
 #
-# **The ring that waits (2 points).** Ping is answered by the kernel, ssh is let in, and hello sends no
-# message, so none of them needs a connection from one rank to another; the ring does. One point for that.
-# The rank that waits in a send cannot connect to the next one: this line names the two nodes between which
-# nothing gets through. The ranks in a receive only wait for a token that never left; so does rank 0, which
-# waits for it to come home. Which of the two nodes is at fault the line does not tell: other nodes have to
-# ask both. One point for telling cause from consequence.
+# **The ring that waits (2 points).** The kernel answers ping, the firewall accepts ssh, and hello sends no
+# message. So none of them needs a connection from one rank to another; the ring does. One point for that. The
+# rank that waits in a send cannot connect to the next one: this line names the two nodes between which nothing
+# gets through. The ranks in a receive only wait for a token that never left; rank 0 waits for it to come home.
+# The line does not say which of the two nodes is at fault: other nodes have to ask both. One point for
+# distinguishing cause and consequence.
 # ### END SOLUTION
 
 # %% [markdown]
@@ -575,24 +574,23 @@ lab.form(node_d, "node")
 #
 # *More, 10 minutes*
 #
-# In a terminal, with the handout: `master.c` and `worker.c` are two programs in one MPI world.
+# In a terminal, with the handout: `master.c` and `worker.c` are two programs of one MPI run.
 
 # %% [markdown]
 # ## 15 Compare with paper A
 #
 # *More, 5 minutes*
 #
-# The handout has the table. Put what your own nodes say into its last column.
+# The handout has the table. Compare its last column with your own nodes.
 
 # %% [markdown]
 # ## 16 The questions
 #
-# `check` reads this notebook and your Records, and reports what is still empty or does not fit. Save the
-# notebook first.
+# Save the notebook first. `check` reads it and your Records, and reports what is empty or wrong.
 
 # %%
 check("01")
 
 # %% [markdown]
-# What you hand in is this folder: the notebook **and** `records/`. You need not run everything again: your answers
-# are compared with your own Records, and a figure without its Record counts for nothing, here and in research.
+# Hand in this folder: the notebook **and** `records/`. You need not run everything again: your answers are
+# compared with your own Records. A figure without its Record counts for nothing, here and in research.

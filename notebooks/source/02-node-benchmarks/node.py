@@ -13,16 +13,17 @@
 # %% [markdown]
 # # Lab 02: How fast is one node?
 #
-# The handout (`labs/02-node-benchmarks/README.md`) has the same sections and explains each word: read a section there,
-# then do it here.
+# The handout (`labs/02-node-benchmarks/README.md`) has the same sections and explains each word. Read a section
+# there, then do it here.
 #
-# - **Time** about 90 minutes for the sections marked *core*; the others are marked *more* · **Points** 32
-# - **Measure** on a quiet machine: close what else runs, and start nothing in the terminal while a cell measures.
-#   Cells that measure save a **Record** in the folder `records/` beside this notebook.
-# - **Answer** where you see `None`, with a number (a point, no comma) or a word in quotes. `17.9 / 2` is a number too,
-#   and so is `round(full_round_trip_us / 2, 1)` where `full_round_trip_us` is an answer further up. `rows.max()` gets
-#   no points, because grading runs nothing of yours. Your function or plot goes where you see `# YOUR ANSWER HERE`.
-# - **Check** `check("02")`, in any cell, reports what is still empty or not right yet.
+# - **Time** about 90 minutes for sections marked *core* · **Points** 32
+# - **Measure** on a quiet machine: close other programs, and start nothing while a cell measures. Cells that
+#   measure save a **Record** in the folder `records/` beside this notebook.
+# - **Answer** where you see `None`, with a number (a point, no comma) or a word in quotes. A calculation such as
+#   `17.9 / 2` is a number too. So is `round(full_round_trip_us / 2, 1)`, if `full_round_trip_us` is an earlier
+#   answer. `rows.max()` gets no points, because grading does not run your code. Write functions and plots where
+#   you see `# YOUR ANSWER HERE`.
+# - **Check** `check("02")`, in any cell, reports what is still empty or wrong.
 
 # %%
 import matplotlib.pyplot as plt
@@ -34,7 +35,7 @@ from beowulf.labs import lab_02 as lab
 
 lab.course_style()
 cluster = connect("records")
-cluster.heal()  # does nothing to a cluster that is whole
+cluster.heal()  # does nothing to a healthy cluster
 engines = start_engines(cluster)
 
 # %% [markdown]
@@ -45,17 +46,17 @@ engines = start_engines(cluster)
 # **Question `timing-loop`** (4 points). A cell that begins with `%%px --targets 0` runs on node00. Write
 # `time_per_call_us(function, clock)` there:
 #
-# - `function` takes no arguments. `clock()` gives seconds, as `time.perf_counter` does.
-# - First measure the clock's **step**: read the clock until it shows something else.
-# - The function returns a list of at least 11 **raw samples**, in microseconds per call. Each is one interval,
-#   divided by the calls in it. No interval is shorter than **100 steps** of the clock: double the calls until it
-#   is long enough.
+# - `function` takes no arguments. `clock()` returns seconds, as `time.perf_counter` does.
+# - First measure the clock's **step**: read the clock until its value changes.
+# - Return a list of at least 11 **raw samples**, in microseconds per call. Each is one interval, divided by its
+#   number of calls. No interval is shorter than **100 steps** of the clock: double the calls until it is long
+#   enough.
 
 
 # %% nbgrader={"grade_id": "timing-loop-answer", "solution": true}
 # %%px --targets 0
 def time_per_call_us(function, clock):
-    """At least 11 raw samples: how long a call takes, in microseconds, each from 100 steps of the clock or more."""
+    """At least 11 raw samples of the time per call in microseconds, each from 100 clock steps or more."""
     ### BEGIN SOLUTION
     began = clock()
     while (first := clock()) == began:
@@ -77,7 +78,7 @@ def time_per_call_us(function, clock):
 
 
 # %% [markdown]
-# Try it on a call that you know. What does `os.getppid()` cost from Python?
+# Try it: how long does `os.getppid()` take from Python?
 
 # %%
 # %%px --targets 0
@@ -87,8 +88,8 @@ from time import perf_counter
 print(time_per_call_us(os.getppid, perf_counter))
 
 # %% [markdown]
-# Two points are for the lengths of three known calls on known clocks, all drawn for you, within 2 per cent. One is for
-# intervals that are long enough, and one for `os.getppid` on the node's own clock, beside Python's `timeit`.
+# Two points are for the lengths of three calls on known clocks, drawn for you, within 2 per cent. One point is
+# for long enough intervals. One is for `os.getppid` on the node's own clock, compared with Python's `timeit`.
 
 # %%
 timing = lab.timing_loop.measure(engines)
@@ -103,8 +104,8 @@ assert timing.variant == lab.timing_loop.VARIANT, "Run the cell above: it tries 
 # *Core, 5 minutes*
 #
 # **Question `a3-record`** (1 point). Nothing to write: the point is for the Record. A3 runs `processes.c`,
-# `latencies.c`, `bandwidths.c` and `memory.c` on every node, one after the other because the nodes share one
-# machine. With `quick=True`, which takes fewer samples, that is about half a minute.
+# `latencies.c`, `bandwidths.c` and `memory.c` on every node, one after the other, because the nodes share one
+# machine. `quick=True` takes fewer samples, and about half a minute.
 
 # %%
 a3 = study("A3", cluster, quick=True)
@@ -120,16 +121,16 @@ rows = lab.compared(a3).drop(columns="times as fast")
 rows
 
 # %% [markdown]
-# *How to read it:* a line is a row of paper A's tables 1 to 4, a column is a node, and the published figures are beside
-# them. Of µs and ns less is better, of MB/s more. The figures are **medians**. A row that paper A does not have shows
-# `NaN`. All questions below ask for the figures of the *first* node.
+# *How to read it:* a line is a row of paper A's tables 1 to 4, and a column is a node. The last columns are the
+# published figures; `NaN` means that paper A has no such row. Fewer µs and ns are better; more MB/s are better.
+# The figures are **medians**. All questions below are about the *first* node.
 #
 # ## 3 Ask the kernel
 #
 # *Core, 7 minutes*
 #
-# **Question `kernel-rows`** (2 points). How many microseconds does the row take that is drawn for you here,
-# and how many null calls could be made in that time?
+# **Question `kernel-rows`** (2 points). The next cell names the row that is drawn for you. How many microseconds
+# does it take, and how many null calls take as long?
 
 # %%
 print("Your row:", lab.by_lot.kernel_row())
@@ -149,14 +150,15 @@ lab.form(kernel_row_us, "number")
 lab.form(null_calls_in_it, "number")
 
 # %% [markdown]
-# Compare `getppid` of section 1 with the row `null call`, which is the same call from C. How much of it is Python?
+# Compare `getppid` of section 1 with the row `null call`, the same call from C. How much of your figure is
+# Python?
 #
 # ## 4 There and back
 #
 # *Core, 5 minutes*
 #
-# **Question `round-trips`** (1 point). What is the full round trip of the row that is drawn for you? And
-# which figure of it may be compared with an MPI latency, which is *half* a round trip?
+# **Question `round-trips`** (1 point). What is the full round trip of the row that is drawn for you? And which
+# figure would you compare with an MPI latency, which is *half* a round trip?
 
 # %%
 print("Your row:", lab.by_lot.round_trip())
@@ -179,14 +181,15 @@ lab.form(beside_mpi_us, "number")
 #
 # *Core, 18 minutes*
 #
-# Write `copy_us(size_bytes)` on node00. It makes two numpy arrays of so many bytes, which is not timed, and returns the
-# raw samples, in microseconds, of copying one into the other, by your `time_per_call_us` with `perf_counter`.
+# Write `copy_us(size_bytes)` on node00. It makes two numpy arrays of `size_bytes` bytes, which is not timed. Then
+# it times the copy of one into the other, with your `time_per_call_us` and `perf_counter`, and returns the raw
+# samples in microseconds.
 
 
 # %% nbgrader={"grade_id": "copy-answer", "solution": true}
 # %%px --targets 0
 def copy_us(size_bytes):
-    """Raw samples: how long it takes to copy an array of so many bytes into another one, in microseconds."""
+    """Raw samples of the time in microseconds to copy an array of `size_bytes` bytes into another one."""
     ### BEGIN SOLUTION
     source, target = np.ones(size_bytes, np.uint8), np.zeros(size_bytes, np.uint8)
 
@@ -198,8 +201,8 @@ def copy_us(size_bytes):
 
 
 # %% [markdown]
-# And `sizes`: a list of 12 to 60 sizes, in bytes. The smallest fits into every cache (8 KiB or less), the largest into
-# none (64 MiB to 256 MiB), and between two of them is a factor of 4 at most.
+# `sizes` is a list of 12 to 60 sizes in bytes. The smallest fits into every cache (8 KiB or less), the largest
+# into none (64 MiB to 256 MiB). Neighbouring sizes differ by a factor of 4 at most.
 
 # %% nbgrader={"grade_id": "sizes-answer", "solution": true}
 sizes = None
@@ -208,8 +211,8 @@ sizes = [int(2 ** (power / 2)) for power in range(24, 54)]
 ### END SOLUTION
 
 # %% [markdown]
-# **Question `sweep`** (2 points). The next cell calls your function at all sizes. One point is for sizes and samples,
-# one for times that a copy of so many bytes takes.
+# **Question `sweep`** (2 points). The next cell calls your function with all sizes. One point is for sizes and
+# samples, one for times that fit a copy of each size.
 
 # %%
 sweep = lab.array_sweep.measure(engines, sizes)
@@ -220,19 +223,19 @@ copies
 assert sweep.variant == lab.array_sweep.VARIANT, "Run the cell above: it calls your function."
 
 # %% [markdown]
-# What does the kernel say of this node's caches? `ONE-SIZE` is what one core sees.
+# How large are this node's caches? `ONE-SIZE` is what one core sees.
 
 # %%
 print(cluster.ask(node, "lscpu -C=NAME,ONE-SIZE,ALL-SIZE"))
 
 # %% [markdown]
-# **Question `bandwidth-plot`** (3 points). Draw the bandwidth over the size of the array, from `copies`
-# (columns `size_bytes`, `median_us`, `best_us`): in MB/s, which are bytes in a microsecond. A byte that is copied
-# counts once. Both axes have a label with its unit in parentheses, and sizes that span decades need a logarithmic axis.
-# Each cache is a vertical line where it ends, in a colour of its own such as `color="C1"`, and named (L2, L3) in the
-# legend or beside it.
+# **Question `bandwidth-plot`** (3 points). Draw the bandwidth over the size of the array, from `copies` (columns
+# `size_bytes`, `median_us`, `best_us`). Use MB/s, which are bytes per microsecond; a copied byte counts once.
+# Label both axes, with the unit in parentheses. Sizes that span decades need a logarithmic axis. Mark the end of
+# each cache with a vertical line in its own colour, such as `color="C1"`, and name it (L2, L3) in the legend or
+# beside it.
 #
-# *Looked at* are units, scales, names and your numbers, in any style.
+# Units, scales, names and your numbers count, not the style.
 
 # %% nbgrader={"grade_id": "bandwidth-plot-answer", "solution": true}
 bandwidth_figure = None  # bandwidth_figure, axes = plt.subplots()
@@ -254,10 +257,11 @@ lab.array_sweep.keep_plot(cluster, bandwidth_figure)
 assert bandwidth_figure is not None, "This answer is still empty."
 
 # %% [markdown]
-# *What to look at:* which of the caches shows in your curve? What takes time at the left end? Is a single size far
-# slower than its neighbours?
+# *What to look at:* which caches show in your curve? What takes time at the left end? Is a single size far slower
+# than its neighbours?
 #
-# *Drag:* up to which size do you copy at more than half of your best rate, and which cache is as large as both arrays?
+# *Drag:* up to which size do you copy at more than half of your best rate? Which cache is as large as both
+# arrays?
 
 # %%
 lab.working_set(cluster)
@@ -267,22 +271,22 @@ lab.working_set(cluster)
 #
 # *Core, 22 minutes*
 #
-# `work/heat/heat.py` has the functions to fill, and `heat_step.c` beside it the one in C.
+# `work/heat/heat.py` has the functions to write in Python, `heat_step.c` beside it the one in C.
 
 # %%
 lab.heat.start(2)
 
 # %% [markdown]
-# **Question `heat-prediction`** (2 points). How many milliseconds does one step of a plate of 2000 x 2000 points take
-# **in C**? Count the bytes that come from memory and go there for a point, and take the bandwidth from your plot. Seal
-# the number, with a range in which you expect it, before you measure. The points are for having sealed it.
+# **Question `heat-prediction`** (2 points). How many milliseconds does one step of a plate of 2000 x 2000 points
+# take **in C**? Count the bytes that a point moves from and to memory, and take the bandwidth from your plot.
+# Seal the number with its range before you measure. The points are for sealing it.
 
 # %% nbgrader={"grade_id": "heat-prediction-answer", "solution": true}
 heat_step_ms = None
 heat_step_low_ms = None
 heat_step_high_ms = None
 ### BEGIN SOLUTION
-# A copy moves 8 bytes here and 8 there for each number. So does a step: the neighbours are in a cache.
+# For each number, a copy moves 8 bytes each way. So does a step: the neighbours are in a cache.
 copied_mb_per_s = float((copies["size_bytes"] / copies["median_us"]).iloc[-1])
 heat_step_ms = 8 * 2000 * 2000 / copied_mb_per_s / 1000
 heat_step_low_ms = heat_step_ms / 2
@@ -296,12 +300,12 @@ predict(
 
 # %% [markdown]
 # **Question `heat-step`** (4 points). Write the step three times: `step_loops` and `step_numpy` in `heat.py`,
-# `heat_step` in `heat_step.c`. One point each for the first two, two for C. Each is checked on a known plate, to the
-# last edge, and `step_numpy` has to be three times as fast as the loops. This cell measures what is there; change the
-# files and run it again as often as you like.
+# `heat_step` in `heat_step.c`. One point each for the first two, two for C. Each is checked on a known plate,
+# edges included, and `step_numpy` has to be three times as fast as the loops. The next cell measures what you
+# have written. Run it as often as you like.
 
 # %%
-steps = None  # as long as no function is written, there is nothing to measure
+steps = None  # stays None until you have written a function
 steps = lab.heat.steps(cluster)
 
 # %%
@@ -313,7 +317,7 @@ if steps:
 assert steps, "Run the cell with lab.heat.steps: it measures your steps."
 
 # %% [markdown]
-# How many times as fast as the loops is numpy, and C? And what did you predict?
+# How many times as fast as the loops are numpy and C? What did you predict?
 
 # %%
 if steps:
@@ -327,10 +331,10 @@ if steps:
 #
 # *Core, 6 minutes*
 #
-# **Question `not-faster`** (1 point). Of the rows that paper A has: which is faster on your first node by
-# the largest factor, and which by the smallest? `rows` has your figures and paper A's side by side, and a
-# factor is a quotient of the two columns. But of a rate more is better, and of a time less. Write the names
-# as the table does. (Rows within a tenth of the largest or the smallest count as well.)
+# **Question `not-faster`** (1 point). Among paper A's rows, which one is faster on your first node by the largest
+# factor, and which by the smallest? `rows` has your figures and paper A's side by side; a factor is the quotient
+# of the two columns. Remember: more is better for a rate, less for a time. Write the names as in the table. (Rows
+# within a tenth of the largest or the smallest factor count as well.)
 
 # %% nbgrader={"grade_id": "not-faster-answer", "solution": true}
 most_faster_row = None
@@ -348,7 +352,7 @@ lab.form(most_faster_row, "text")
 lab.form(least_faster_row, "text")
 
 # %% [markdown]
-# All of them at a glance. The axis is logarithmic, and each bar begins at 1, which is as fast as in paper A.
+# All factors at a glance. The axis is logarithmic, and each bar begins at 1: as fast as in paper A.
 
 # %%
 known = lab.compared(a3).dropna(subset=["times as fast"])
@@ -360,7 +364,7 @@ lab.bars(
 )
 
 # %% [markdown]
-# *What to look at:* which rows lie far to the right, and which near 1 or below it?
+# *What to look at:* which rows are far to the right, and which near 1 or below it?
 
 # %%
 claims(a3)
@@ -372,24 +376,23 @@ claims(a3)
 #
 # **Question `explain`** (4 points, read by a person). In five to ten sentences of your own:
 #
-# 1. Between paper A's PCs and your node, some rows became faster by a large factor and some hardly.
-#    What distinguishes the two kinds, and why is it so?
-# 2. You want to add up an array of 100 KB. Do four nodes do it faster than one? Answer by your own figures, and name
-#    those that decide.
+# 1. Between paper A's PCs and your node, some rows became faster by a large factor and some hardly at all. What
+#    distinguishes the two kinds, and why?
+# 2. You want to add up an array of 100 KB. Are four nodes faster than one? Use your own figures, and name those
+#    that decide.
 
 # %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 4, "solution": true}
 # ### BEGIN SOLUTION
-# **What became faster (2 points).** Rates grew by an order of magnitude: wider paths, more loads under
-# way at once, prefetching. Times for one thing after another hardly moved: a load in main memory, a
-# system call, a round trip, the start of a process. Such a time is a chain in which each step waits for
-# the one before; more transistors do not shorten it. Kernels also do more per call than they did (the
-# protection against reading other programs' memory is part of each entry), and programs load more when
-# they start. One point for the two kinds with figures, one for a reason.
+# **What became faster (2 points).** Rates grew by an order of magnitude: wider paths, more loads at once,
+# prefetching. Times of one step after another hardly changed: a load from main memory, a system call, a round
+# trip, the start of a process. In such a chain each step waits for the one before; more transistors do not
+# shorten it. Kernels also do more per call than in 2012 (each entry protects other programs' memory), and
+# programs load more when they start. One point for the two kinds with figures, one for a reason.
 #
-# **Four nodes or one (2 points).** 100 KB are read in 100,000 / (mem read in MB/s) microseconds, some
-# 5 µs, or less out of a cache. To bring 75 KB to the others takes 75,000 / 12.5 = 6000 µs on the cable,
-# a thousand times as long, and even if the data were there already, one message each way costs more
-# than the sum. One point for both times from own figures, one for the conclusion.
+# **Four nodes or one (2 points).** One node reads 100 KB in 100,000 / (mem read in MB/s) microseconds, some 5 µs,
+# or less from a cache. Sending 75 KB to the others takes 75,000 / 12.5 = 6000 µs on the cable, a thousand times
+# as long. Even if the data were there already, one message each way costs more than the sum. One point for both
+# times from own figures, one for the conclusion.
 # ### END SOLUTION
 
 # %% [markdown]
@@ -397,16 +400,16 @@ claims(a3)
 #
 # *More, 10 minutes*
 #
-# `memory.c`, which A3 has run, takes words from areas of 4 KiB to many MiB, in an order that the processor
-# cannot guess, each word telling where the next one is. As long as an area fits into a cache, the curve is flat.
+# A3 has run `memory.c`. It loads words from areas of 4 KiB to many MiB. Each word says where the next one is, in
+# an order that the processor cannot guess. As long as an area fits into a cache, the curve is flat.
 
 # %%
 lab.load_times.picture(a3, node)
 
 # %% [markdown]
-# **Question `caches`** (2 points). How many nanoseconds does a load take in main memory, in the largest
-# area? And at how many KiB does the first plateau end? (The last size that is still as fast. A figure may
-# be the median or the best.)
+# **Question `caches`** (2 points). How many nanoseconds does a load from main memory take, in the largest area?
+# At how many KiB does the first plateau end, that is, which is the last size that is still as fast? (You may use
+# the median or the best.)
 
 # %%
 lab.load_times.table(a3, node).drop(columns="plateau")
@@ -429,18 +432,18 @@ lab.form(l1_ends_at_kib, "number")
 #
 # *More, 20 minutes*
 #
-# Write the three functions in `own_rows.c`, which is beside this notebook (section 10 of the handout
-# says what is checked). Try them in a terminal, `beowulf run -n 1 own_rows.c | grep result`, until all
-# three are right. This cell measures them:
+# Write the three functions in `own_rows.c`, beside this notebook (section 10 of the handout says what is
+# checked). Try them in a terminal with `beowulf run -n 1 own_rows.c | grep result`, until all three are right.
+# Then this cell measures them:
 
 # %%
 own = lab.own_rows.measure(cluster, "own_rows.c")
 lab.own_rows.table(own)
 
 # %% [markdown]
-# **Question `own-rows`** (2 points). Half a point for each row that measures what its name says, and half for
-# this: when a program reads the clock by the library, does it ask the kernel, `"yes"` or `"no"`? (Compare both
-# rows of the clock.)
+# **Question `own-rows`** (2 points). Half a point for each row that measures what its name says, and half a point
+# for an answer. Does a program ask the kernel when it reads the clock with the library, `"yes"` or `"no"`?
+# (Compare both rows of the clock.)
 
 # %% nbgrader={"grade_id": "own-rows-answer", "solution": true}
 library_clock_asks_the_kernel = None
@@ -459,16 +462,16 @@ lab.form(library_clock_asks_the_kernel, "choice:yes,no")
 #
 # *More, 6 minutes*
 #
-# The paper calls its cluster "significantly better" than Grendel in the tests of table 1. Here is the
-# table that is drawn for you, as printed, in microseconds (`g_cluster` is Grendel):
+# The paper calls its cluster "significantly better" than Grendel in the tests of table 1. Here is the table that
+# is drawn for you, in microseconds (`g_cluster` is Grendel):
 
 # %%
 lab.papers.table(f"A-table-{lab.by_lot.table()}")
 
 # %% [markdown]
-# **Question `paper-tables`** (1 point). In how many rows of it is *Grendel* the faster one? And table 3
-# says that a stream by AF UNIX moves 2033 MB/s, which takes two copies, while memory is copied at 370 MB/s:
-# what explains it best: a `"misprint"`, a `"cache"` or a `"disk"`?
+# **Question `paper-tables`** (1 point). In how many of its rows is *Grendel* faster? In table 3, AF UNIX moves
+# 2033 MB/s with two copies of each byte, although memory is copied at 370 MB/s. What explains that best: a
+# `"misprint"`, a `"cache"` or a `"disk"`?
 
 # %% nbgrader={"grade_id": "paper-tables-answer", "solution": true}
 grendel_faster_in = None
@@ -488,9 +491,8 @@ lab.form(af_unix_is_fast_because_of, "choice:misprint,cache,disk")
 #
 # *More, 8 minutes*
 #
-# A parallel program waits for its slowest node, so the first thing to know of a cluster is whether
-# its nodes are equal. This cell sets one of them up differently, chosen by chance, measures some
-# rows on all four, and puts everything back:
+# A parallel program waits for its slowest node. So first find out whether the nodes of a cluster are equal. This
+# cell sets up one node differently, chosen by chance, measures some rows on all four, and restores the node:
 
 # %%
 odd = lab.odd_node.measure(cluster)
@@ -499,12 +501,12 @@ odd = lab.odd_node.measure(cluster)
 lab.odd_node.table(odd)
 
 # %% [markdown]
-# These figures are the **best** of each node, what it *can* do: a neighbour that takes the processor
-# for a moment spoils a median, and hardly ever every sample.
+# These figures are the **best** of each node, what it *can* do. Another node that takes the processor for a
+# moment spoils a median, but hardly ever every sample.
 #
-# **Question `odd-node`** (2 points). Which node is the odd one out? And what do its slow rows have in
-# common: `"memory"` (they move many bytes), `"processes"` (a second process takes part), `"ip"` (they
-# go through the network protocol IP, though no cable) or `"calls"` (they ask the kernel)?
+# **Question `odd-node`** (2 points). Which node is the odd one out? And what do its slow rows have in common?
+# Choose `"memory"` (many bytes), `"processes"` (a second process), `"ip"` (the network protocol IP, but no cable)
+# or `"calls"` (they ask the kernel).
 
 # %% nbgrader={"grade_id": "odd-node-answer", "solution": true}
 odd_one_out = None
@@ -523,14 +525,12 @@ lab.form(slow_rows_share, "choice:memory,processes,ip,calls")
 #
 # *More, 5 minutes*
 #
-# Keep these two figures: lab 03 measures what four nodes do together.
-#
 # **Question `prediction`** (1 point). From the figures of your *first* node in section 2:
 #
-# - a message of a few bytes to another node cannot be faster than half a TCP round trip within one
-#   node. How many bytes does the node read from memory (`mem read`) in that time? (MB/s times µs are
-#   bytes.) Work on less than this is not worth a message.
-# - how many MB/s can a cable carry at most, at the rate that `beowulf up` names? (8 bits are a byte.)
+# - A short message to another node cannot be faster than half a TCP round trip within one node. How many bytes
+#   does the node read from memory (`mem read`) in that time? (MB/s times µs are bytes.) Work on less than this is
+#   not worth a message.
+# - How many MB/s can a cable carry at most, at the rate that the next cell prints? (8 bits are a byte.)
 
 # %%
 print(cluster.describe()["rate"])
@@ -551,11 +551,11 @@ lab.form(predicted_cable_mb_per_s, "number")
 # %% [markdown]
 # ## 14 The questions
 #
-# Save the notebook, and look at what is missing:
+# Save the notebook, and see what is missing:
 
 # %%
 check("02")
 
 # %% [markdown]
-# What you hand in is this folder: the notebook, `records/` and `own_rows.c`; your plate in `../heat` is
-# kept in the Records. You need not run everything again: an answer counts when it fits one of your Records.
+# Hand in this folder: the notebook, `records/` and `own_rows.c`. Your plate in `../heat` is kept in the Records.
+# You need not run everything again: an answer counts if it fits one of your Records.

@@ -13,14 +13,15 @@
 # %% [markdown]
 # # Lab 03: How fast are four?
 #
-# The handout (`labs/03-parallel-benchmarks/README.md`) has the same sections and explains each word: read a section
-# there, then do it here.
+# The handout (`labs/03-parallel-benchmarks/README.md`) has the same sections and explains each word. Read a
+# section there, then do it here.
 #
-# - **Time** about 90 minutes for the sections marked *core*, which have 24.5 points; those marked *more* take about
-#   60 and have 6.5 · **Points** 31
-# - **Run** cells with Shift+Enter, from top to bottom. Those that *measure* save a **Record** in the folder
+# - **Time** about 90 minutes for the sections marked *core*, which have 24.5 points; those marked *more* take
+#   about 60 and have 6.5 · **Points** 31
+# - **Run** cells with Shift+Enter, from top to bottom. Cells that *measure* save a **Record** in the folder
 #   `records/` beside this notebook.
-# - **Answer** where you see `None`, with a number or a sum such as `1 / 1.8`. Add cells of your own anywhere.
+# - **Answer** where you see `None`, with a number or a calculation such as `1 / 1.8`. Add your own cells
+#   anywhere.
 # - **Check** `check("03")` reports what is still open.
 
 # %%
@@ -33,7 +34,7 @@ from beowulf.labs import lab_03 as lab
 
 lab.course_style()
 cluster = connect("records")
-cluster.heal()  # does nothing to a cluster that is whole
+cluster.heal()  # does nothing to a healthy cluster
 print(cluster.kind, *cluster.nodes)
 
 # %% [markdown]
@@ -41,9 +42,9 @@ print(cluster.kind, *cluster.nodes)
 #
 # *Core, 4 minutes*
 #
-# **Question `predict-speed-up`** (0.5 points). Four nodes share a plate of 1200 x 1200 points. In each step a node
-# computes its 300 rows. It also sends a row of 9600 bytes to each neighbour, over a cable of 100 Mbit/s. The whole
-# plate takes one node some milliseconds. How many times as fast as one node are the four?
+# **Question `predict-speed-up`** (0.5 points). Four nodes share a plate of 1200 x 1200 points. In each step, a
+# node computes its 300 rows and sends a row of 9600 bytes to each neighbour, over a cable of 100 Mbit/s. One node
+# needs some milliseconds for the whole plate. How many times as fast as one node are the four?
 
 # %% nbgrader={"grade_id": "predict-speed-up-guess", "solution": true}
 speed_up_guess = None
@@ -57,7 +58,7 @@ speed_up_guess, speed_up_low, speed_up_high = 1.6, 1.0, 2.0
 predict(cluster, "speed-up", value=speed_up_guess, low=speed_up_low, high=speed_up_high)
 
 # %% [markdown]
-# **Question `predict-small`** (0.5 points). The same for a plate of 400 x 400 points, which has a ninth of the
+# **Question `predict-small`** (0.5 points). The same question for a plate of 400 x 400 points: a ninth of the
 # work, and rows of 3200 bytes.
 
 # %% nbgrader={"grade_id": "predict-small-guess", "solution": true}
@@ -76,15 +77,15 @@ predict(cluster, "speed-up-small", value=small_guess, low=small_low, high=small_
 #
 # *Core, 19 minutes*
 #
-# The next cell lays out `work/heat/heat.py`, beside this lab's folder. It also says whether your `step_numpy` of
-# lab 02 can be used.
+# The next cell creates `work/heat/heat.py`, beside this lab's folder. It also says whether it can use your
+# `step_numpy` of lab 02.
 
 # %%
 lab.heat.start(3)
 
 # %% [markdown]
-# Before you write `my_rows` and `run` (nobody grades this): a plate has 402 rows. How many of them does the first
-# of three ranks own? And how many rows has its part with both ghost rows?
+# Before you write `my_rows` and `run` (without points): a plate has 402 rows. How many of them does the first of
+# three ranks own? How many rows does its part have with both ghost rows?
 
 # %% nbgrader={"grade_id": "heat-run-answer", "solution": true}
 rows_of_the_first = None
@@ -97,7 +98,7 @@ file.write_text(
     + '''
 
 def my_rows(rows, ranks, rank):
-    """The first ranks have one more where it does not divide."""
+    """If the rows do not divide evenly, the first ranks have one more."""
     each, left = divmod(rows - 2, ranks)
     count = each + 1 if rank < left else each
     return 1 + rank * each + min(rank, left), count
@@ -120,10 +121,10 @@ def run(world, rows, columns, steps):
 ### END SOLUTION
 
 # %%
-# Here is room for lab.heat.check(3).
+# Try lab.heat.check(3) here.
 
 # %% [markdown]
-# **Question `heat-run`** (5 points). Two for `my_rows` and three for `run`, if the Record of the next cell says that
+# **Question `heat-run`** (5 points). Two for `my_rows` and three for `run`, if the next cell's Record shows that
 # they are right and your own. Save `heat.py` first.
 
 # %%
@@ -137,19 +138,20 @@ assert plate.study == "H3", "Run the cell above: it measures your plate."
 #
 # *Core, 11 minutes*
 #
-# A row is a plate and a number of ranks: the median time of a step in ms, and the speed-up with its interval.
+# Each row is a plate and a number of ranks, with the median time of a step in ms, and the speed-up with its
+# interval.
 
 # %%
 speeds = lab.heat.table(plate)
 speeds
 
 # %% [markdown]
-# **Question `speed-up-plot`** (2 points). Draw the speed-up over the number of ranks: a line for each plate
-# with its intervals, and the line of a program that loses nothing. Name both axes, and each line in a legend.
+# **Question `speed-up-plot`** (2 points). Draw the speed-up over the number of ranks. Draw a line with intervals
+# for each plate, and the line of a program that loses nothing. Name both axes, and each line in a legend.
 # `speeds[speeds["rows"] == 1200]` are the rows of one line.
-# `lab.prediction_band(axes, prediction(cluster, "speed-up"))` draws your prediction beside them.
+# `lab.prediction_band(axes, prediction(cluster, "speed-up"))` adds your prediction.
 #
-# *Looked at* are units, scales, names and your numbers, in any style.
+# Units, scales, names and your numbers count, not the style.
 
 # %% nbgrader={"grade_id": "speed-up-plot-answer", "solution": true}
 speed_up_figure = None  # speed_up_figure, axes = plt.subplots()
@@ -186,15 +188,15 @@ print(lab.outcome(cluster, "speed-up", round(float(on_four[1200]), 2)))
 print(lab.outcome(cluster, "speed-up-small", round(float(on_four[400]), 2)))
 
 # %% [markdown]
-# *What to look at:* where do your two lines part, and does a third or a fourth rank still help?
+# *What to look at:* where do your two lines separate, and does a third or a fourth rank still help?
 
 # %% [markdown]
 # ## 4 A share that cannot be shared
 #
 # *Core, 14 minutes*
 #
-# Write the three functions in `laws.py`, beside this notebook. Then run this cell. It tries them with other numbers
-# each time:
+# Write the three functions in `laws.py`, beside this notebook. Then run this cell, which tries them with new
+# numbers each time:
 
 # %%
 asked = lab.speedup_laws.measure(cluster, "laws.py")
@@ -204,10 +206,10 @@ print("\n".join(lab.speedup_laws.lines(asked.points)))
 # **Question `laws`** (3 points). One for each law that is right.
 
 # %% nbgrader={"grade_id": "laws", "grade": true, "points": 3, "locked": true}
-assert asked.variant == "laws", "Run the cell above: it asks your functions."
+assert asked.variant == "laws", "Run the cell above: it tries your functions."
 
 # %% [markdown]
-# **Question `karp-flatt`** (2 points). Which serial share would explain, by Amdahl's law, the speed-up of your own
+# **Question `karp-flatt`** (2 points). By Amdahl's law, which serial share would explain the speed-up of your own
 # plate on two ranks, and on four? Take the plate that the next cell names (1200 rows, unless your course gave you
 # a personal code). Compute by hand, or with your own function.
 
@@ -228,9 +230,9 @@ lab.form(serial_share_2, "number")
 lab.form(serial_share_4, "number")
 
 # %% [markdown]
-# *What to look at:* no line of `run` is done by one rank alone. So what does the law call serial?
+# *What to look at:* no line of `run` runs on one rank alone. So what does the law call serial?
 #
-# *Drag:* which of your two plates can no serial part explain?
+# *Drag:* which of your two plates can no serial share explain?
 
 # %%
 lab.serial_part(cluster)
@@ -245,7 +247,7 @@ print(plate.cluster["kind"], "with", plate.circumstances["before"]["cores"], "co
 
 # %% [markdown]
 # **Question `cores-bound`** (1 point). If nothing had to be sent, how many times as fast as one rank could four
-# be on this cluster, at most? And how many per cent of that does your plate of 1200 rows reach on four ranks?
+# ranks be on this cluster, at most? What percentage of that does your plate of 1200 rows reach on four ranks?
 
 # %% nbgrader={"grade_id": "cores-bound-answer", "solution": true}
 most_times = None
@@ -266,8 +268,8 @@ lab.form(reached_percent, "number")
 #
 # *Core, 10 minutes*
 #
-# **Question `predict-ft`** (0.5 points). In class S one node takes some hundredths of a second for FT. How many
-# times as fast are four? (As fast as one is 1, half as fast 0.5.)
+# **Question `predict-ft`** (0.5 points). In class S, one node needs some hundredths of a second for FT. How many
+# times as fast are four? (1 is as fast as one node, 0.5 half as fast.)
 
 # %% nbgrader={"grade_id": "predict-ft-guess", "solution": true}
 ft_guess = None
@@ -281,7 +283,7 @@ ft_guess, ft_low, ft_high = 0.1, 0.02, 0.5
 predict(cluster, "ft", value=ft_guess, low=ft_low, high=ft_high)
 
 # %% [markdown]
-# **Question `a4-record`** (0.5 points). Nothing to write: the points are for a whole Record in which all eight
+# **Question `a4-record`** (0.5 points). Nothing to write: the points are for a complete Record in which all eight
 # are verified. A4 runs them on one node and on four, then once more with a profile of their MPI calls.
 
 # %%
@@ -297,9 +299,9 @@ assert measured.complete, "The measurement was cut short; run the cell above aga
 found[["benchmark", "class", "seconds_1", "verified"]]
 
 # %% [markdown]
-# **Question `ep-count`** (1 point). EP draws 16,777,216 pairs of random numbers in class S (class A has 16 times
-# as many), and each random number counts as one operation. How many Mop/s, millions of operations in a second,
-# does one node do?
+# **Question `ep-count`** (1 point). EP draws 16,777,216 pairs of random numbers in class S (16 times as many in
+# class A). Each random number counts as one operation. How many Mop/s, millions of operations per second, does
+# one node do?
 
 # %% nbgrader={"grade_id": "ep-count-answer", "solution": true}
 ep_mops = None
@@ -317,10 +319,10 @@ lab.form(ep_mops, "number")
 #
 # *Core, 8 minutes*
 #
-# **Question `four-from-one`** (2 points). How many seconds should EP and FT take on four ranks? For EP only the
-# first part of the formula counts, for FT the first two. In class S the cube of FT has 64 · 64 · 64 points of 16
-# bytes, a quarter on each rank. At each of its seven turns a rank keeps a quarter of its quarter, and sends the rest.
-# What counts is your arithmetic, within 5 % of what follows from your `seconds_1`.
+# **Question `four-from-one`** (2 points). How many seconds should EP and FT take on four ranks? Use the first
+# part of the formula for EP, the first two for FT. In class S, FT's cube has 64 · 64 · 64 points of 16 bytes, a
+# quarter on each rank. At each of seven turns, a rank keeps a quarter of its quarter and sends the rest. Your
+# arithmetic counts, within 5 % of what follows from your `seconds_1`.
 
 # %% nbgrader={"grade_id": "four-from-one-answer", "solution": true}
 ep_predicted_s = None
@@ -337,14 +339,14 @@ lab.form(ep_predicted_s, "number")
 lab.form(ft_predicted_s, "number")
 
 # %% [markdown]
-# And this is what was measured:
+# And these are the measured times:
 
 # %%
 print(lab.outcome(cluster, "ft", round(float(found.set_index("benchmark")["speed_up"]["FT"]), 3)))
 found[["benchmark", "seconds_1", "seconds_4", "speed_up"]]
 
 # %% [markdown]
-# *What to look at:* divide what you measured by what you computed, for EP and for FT. Which of the eight are
+# *What to look at:* divide the measured time by the computed one, for EP and for FT. Which of the eight are
 # *slower* on four nodes than on one?
 
 # %% [markdown]
@@ -352,14 +354,14 @@ found[["benchmark", "seconds_1", "seconds_4", "speed_up"]]
 #
 # *Core, 9 minutes*
 #
-# Of the time of all four ranks, the part that was spent inside MPI:
+# The share of all four ranks' time that was spent inside MPI:
 
 # %%
 found[["benchmark", "seconds_4", "communication_percent"]]
 
 # %% [markdown]
-# **Question `shares`** (1.5 points). Which of the eight spends the largest share of its time in MPI, such as
-# `"EP"`? And how many of its seconds on four ranks are left for computing?
+# **Question `shares`** (1.5 points). Which of the eight, such as `"EP"`, spends the largest share of its time in
+# MPI? How many of its seconds on four ranks are left for computing?
 
 # %% nbgrader={"grade_id": "shares-answer", "solution": true}
 largest_share_has = None
@@ -375,16 +377,16 @@ lab.form(largest_share_has, "choice:EP,IS,CG,MG,FT,LU,SP,BT")
 lab.form(computing_s, "number")
 
 # %% [markdown]
-# Which calls are these, and how long are their messages? Of all four ranks together:
+# Which calls are these, and how long are their messages? All four ranks together:
 
 # %%
 calls = lab.a4_parallel_benchmarks.calls(measured)
 calls[(calls["bytes"] > 0) & ~calls["call"].isin(["MPI_Allreduce", "MPI_Reduce", "MPI_Bcast"])]
 
 # %% [markdown]
-# **Question `message-length`** (1 point). Take the benchmark and call that the next cell names (LU and `MPI_Send`,
-# unless your course gave you a personal code). How many bytes does a call send on average? And is such a message
-# paid by the `"piece"` (shorter than 1250 bytes) or by the `"byte"`?
+# **Question `message-length`** (1 point). Take the benchmark and call that the next cell names (LU and
+# `MPI_Send`, unless your course gave you a personal code). How many bytes does a call send on average? Is such a
+# message paid by the `"piece"` (shorter than 1250 bytes) or by the `"byte"`?
 
 # %%
 print(lab.by_lot.sender(), lab.by_lot.CALLS[lab.by_lot.sender()])
@@ -407,46 +409,47 @@ lab.form(paid_by, "choice:piece,byte")
 picture(measured)
 
 # %% [markdown]
-# *What to look at:* do those with a large share have a small speed-up?
+# *What to look at:* do benchmarks with a large share have a small speed-up?
 
 # %% [markdown]
 # ## 9 Explain
 #
 # *Core, 10 minutes*
 #
-# **Question `explain`** (4 points, read by a person). In five to eight sentences of your own, with your own figures:
+# **Question `explain`** (4 points, read by a person). In five to eight sentences of your own, with your own
+# figures:
 #
-# 1. Why does one of your two plates gain more from four nodes than the other? Use the bytes of its ghost rows, the
-#    rate of the cable, and the time of a rank's rows. Does the serial share stay as ranks are added, and what
-#    does that say?
-# 2. What can four nodes on your machine show, and what not? Name one of your figures that four real PCs would change,
-#    and one that they would not.
-# 3. Which of the eight suffers most on your four nodes, and is it the latency or the rate? Use its share, the
-#    length of its messages, and what you computed beforehand.
+# 1. Why does one of your two plates gain more from four nodes than the other? Use the bytes of its ghost rows,
+#    the rate of the cable, and the time of a rank's rows. Does the serial share stay the same as ranks are added,
+#    and what does that mean?
+# 2. What can four nodes on your machine show, and what can they not show? Name one of your figures that would
+#    differ on four real PCs, and one that would not.
+# 3. Which of the eight suffers most on your four nodes? Is the cause latency or rate? Use its share, the length
+#    of its messages, and your prediction.
 
 # %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 4, "solution": true}
 # ### BEGIN SOLUTION
-# **Two plates (2 points).** A step has work that grows as the area and messages that grow as the width. The large
-# plate: some ms of rows on one rank against two rows of 9600 bytes, 0.8 ms each on the cable. The small one: half a
-# millisecond of rows against 0.26 ms each, with the starts of the messages on top: what is sent takes as long as
-# what is shared, so four ranks are slower than one. Karp and Flatt's share grows with the ranks (or is above 1 for
-# the small plate): it is communication, and waiting for a core, and not a serial part, of which run has none. One
-# point for both times with figures, one for what the share does and says.
+# **Two plates (2 points).** A step's work grows with the area, and its messages grow with the width. The large
+# plate: some ms of rows on one rank, compared with two rows of 9600 bytes, 0.8 ms each on the cable. The small
+# one: half a millisecond of rows, compared with 0.26 ms each, plus the starts of the messages. What is sent takes
+# as long as what is shared, so four ranks are slower than one. Karp and Flatt's share grows with the ranks (or is
+# above 1 for the small plate). So it is communication and waiting for a core, not a serial part, which run does
+# not have. One point for both times with figures, one for what the share does and means.
 #
-# **What the machine can show (1 point).** Two cores: at most two ranks compute at a time, so the speed-up of EP ends
-# near 2, where four PCs would come near 4; that of the large plate may lie above 2 where a rank's rows fit into a
-# cache and the plate does not, which four PCs would show as well. The cable is the same: what FT or the ghost rows
-# take on it would stay. One figure of each kind.
+# **What the machine can show (1 point).** With two cores, at most two ranks compute at a time. So EP's speed-up
+# ends near 2, and would come near 4 on four PCs. The large plate's may be above 2 if a rank's rows fit into a
+# cache and the plate does not; four PCs would show that as well. The cable is the same: the times of FT or of the
+# ghost rows on it would not change. One figure of each kind.
 #
-# **The slowest of the eight (1 point).** By the Record: usually FT or IS, with nearly all of the time in
-# MPI_Alltoall or MPI_Alltoallv, whose messages have hundreds of kilobytes: the rate of the cable. Bytes over rate
-# gives most of FT's time, without any latency. (CG or LU, whose short messages are waited for, is a good answer where
-# the Record says so: latency.)
+# **The slowest of the eight (1 point).** By the Record, usually FT or IS, with nearly all of the time in
+# MPI_Alltoall or MPI_Alltoallv. Their messages have hundreds of kilobytes, so the cause is the cable's rate.
+# Bytes over rate gives most of FT's time, without any latency. (If the Record says so, CG or LU with its short
+# messages is a good answer: latency.)
 # ### END SOLUTION
 
 # %% [markdown]
-# What paper A claims, compared with your Record. `inconclusive`: this Record cannot decide, because the machine was
-# busy, or because the claim needs another class.
+# Paper A's claims, compared with your Record. `inconclusive` means that this Record cannot decide, because the
+# machine was busy, or because the claim needs another class.
 
 # %%
 claims(measured)
@@ -456,15 +459,15 @@ claims(measured)
 #
 # *More, 6 minutes*
 #
-# In a terminal, with the handout. No points here.
+# In a terminal, with the handout. This section has no points.
 
 # %% [markdown]
 # ## 11 A wrapper of your own
 #
 # *More, 25 minutes*
 #
-# Write `MPI_Send` in `sizes.c`, beside this notebook, and try it in a terminal. This cell runs your program in a
-# class and with a number of ranks that it draws, and counts the same itself:
+# Write `MPI_Send` in `sizes.c`, beside this notebook, and try it in a terminal. This cell draws a class and a
+# number of ranks, runs your program, and counts the same messages itself:
 
 # %%
 counted = lab.message_sizes.measure(cluster, "sizes.c")
@@ -478,23 +481,23 @@ print("\n".join(lab.message_sizes.lines(counted.points)))
 assert counted.variant == "sizes", "Run the cell above: it runs your wrapper."
 
 # %% [markdown]
-# How long does MG wait for these messages, and for whom? This runs it once more and records every MPI call. The
-# table has the milliseconds of each rank.
+# How long does MG wait for these messages, and for whom? This cell runs MG once more and records every MPI call.
+# The table has the milliseconds of each rank.
 
 # %%
 mg = lab.mg_timeline.traced(cluster)
 lab.mg_timeline.parts(mg).round(2)
 
 # %% [markdown]
-# The key `l` goes to the longest wait, `n` to the next.
+# The key `l` goes to the longest wait, `n` to the next one.
 
 # %%
 lab.timelines.timeline(cluster, mg, "MG")
 
 # %% [markdown]
-# **Question `timeline`** (1 point). Of your own run: in which call is the longest wait (such as
-# `"MPI_Wait"`), for which rank, and how many milliseconds does it take? On what do all ranks together spend
-# the most time: `"computing"`, `"network"` or `"waiting"`?
+# **Question `timeline`** (1 point). In your own run, in which call is the longest wait (such as `"MPI_Wait"`)?
+# For which rank does it wait, and for how many milliseconds? On what do all ranks together spend the most time:
+# `"computing"`, `"network"` or `"waiting"`?
 
 # %% nbgrader={"grade_id": "timeline-answer", "solution": true}
 mg_wait_call = None
@@ -521,8 +524,8 @@ lab.form(mg_most, "choice:computing,network,waiting")
 # *More, 17 minutes*
 #
 # **Question `e4-record`** (0.5 points). Nothing to write: the points are for the Record. Study E4 runs the HPC
-# Challenge on all nodes, in about half a minute. `quick=True` cuts the long messages of b_eff short, so the table
-# leaves their rate out.
+# Challenge on all nodes, in about half a minute. `quick=True` shortens b_eff's long messages, so the table leaves
+# out their rate.
 
 # %%
 challenge = study("E4", cluster, quick=True)
@@ -533,8 +536,8 @@ assert challenge.study == "E4", "Run the cell above: it runs the HPC Challenge."
 assert challenge.complete, "The measurement was cut short; run the cell above again."
 
 # %% [markdown]
-# **Question `hpl-percent`** (1 point). DGEMM is the rate of one rank when all compute for themselves; four ranks
-# together have four times that. How many per cent of it does HPL keep, which has to send?
+# **Question `hpl-percent`** (1 point). DGEMM is the rate of one rank when all ranks compute alone; four ranks
+# together have four times that rate. What percentage of it does HPL keep, which has to send?
 
 # %% nbgrader={"grade_id": "hpl-percent-answer", "solution": true}
 hpl_percent_of_dgemm = None
@@ -552,8 +555,9 @@ hpl_percent_of_dgemm = 100 * gflops["hpl_gflops"] / (4 * gflops["dgemm_gflops"])
 lab.form(hpl_percent_of_dgemm, "number")
 
 # %% [markdown]
-# **Question `paper-hpl`** (0.5 points). Paper E ran HPL with Ns 37326: how many GB (10 to the power of 9 bytes) has its
-# matrix, of 8 bytes a number? It took 56 % less time after tuning: how many times the performance is that?
+# **Question `paper-hpl`** (0.5 points). Paper E ran HPL with Ns 37326. How many GB (10 to the power of 9 bytes)
+# does its matrix have, with 8 bytes per number? After tuning, it took 56 % less time. How many times the
+# performance is that?
 
 # %% nbgrader={"grade_id": "paper-hpl-answer", "solution": true}
 hpl_matrix_gb = None
@@ -575,22 +579,22 @@ claims(challenge)
 
 # %% [markdown]
 # Paper E's claims compare a cluster before and after tuning. Yours was measured in one state, so they are
-# inconclusive here. `beowulf tune compare hpl hpcc` measures both states (lab 07).
+# inconclusive. `beowulf tune compare hpl hpcc` measures both states (lab 07).
 
 # %% [markdown]
 # ## 13 Compare with paper A
 #
 # *More, 12 minutes*
 #
-# Paper A's column is class A, Grendel's is class B, and yours is of another class still:
+# Paper A's column is class A, Grendel's is class B, and yours is another class again:
 
 # %%
 found[["benchmark", "class", "mops_4", "paper_mops", "grendel_mops"]].dropna(subset=["paper_mops"])
 
 # %% [markdown]
 # **Question `cable-bound`** (0.5 points). FT has 7,137 million operations in class A, and paper A prints 5.45
-# Mop/s: how many seconds did it run? And its cube has 256 · 256 · 128 points: with four ranks and seven turns,
-# how many seconds does a cable of 12,500,000 bytes a second need for what *one* rank sends?
+# Mop/s. How many seconds did it run? Its cube has 256 · 256 · 128 points. With four ranks and seven turns, how
+# many seconds does a cable of 12,500,000 bytes per second need for what *one* rank sends?
 
 # %% nbgrader={"grade_id": "cable-bound-answer", "solution": true}
 ft_paper_s = None
@@ -607,11 +611,11 @@ lab.form(ft_cable_s, "number")
 # %% [markdown]
 # ## 14 The questions
 #
-# `check` reports what is still empty or does not fit. It measures nothing. Save the notebook first.
+# Save the notebook first. `check` reports what is still empty or wrong. It measures nothing.
 
 # %%
 check("03")
 
 # %% [markdown]
 # Hand in this folder: the notebook, `records/`, `laws.py` and `sizes.c`. Your plate in `../heat` is kept in the
-# Records. You need not run everything again: an answer counts when it fits one of your Records.
+# Records. You need not run everything again: an answer counts if it fits one of your Records.

@@ -20,7 +20,7 @@ SMALL = [4096, 65536, 2**20]
         (SIZES, ""),
         (None, "not written yet"),
         ("many", "not str"),
-        ([0, *SIZES], "from 1 on"),
+        ([0, *SIZES], "1 byte or more"),
         ([float("nan")] * 20, "whole numbers"),
         (SIZES[:9], "too few"),
         (range(4096, 2**26, 2**16), "take too long"),
@@ -62,7 +62,7 @@ def test_copies_go_round_all_sizes_in_another_order_each_pass_beside_ours() -> N
     ("function", "said"),
     [
         (None, "it is not written yet"),
-        (lambda size_bytes: [], "it gives an empty list"),
+        (lambda size_bytes: [], "it returns an empty list"),
         (lambda: [1.0], "TypeError"),
     ],
 )
