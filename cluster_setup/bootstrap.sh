@@ -473,7 +473,7 @@ flock -n 9 || {
 [[ $group == lab || $group == test ]] && look_for_namespaces
 [[ $group == suites ]] || install_tools lab
 if [[ $vm == yes ]]; then install_tools vm; fi
-if [[ $first$list_is_new == yesyes ]]; then
+if [[ $first == yes && ($list_is_new == yes || -e $later) ]]; then
     touch $later
 else
     rm -f $later
