@@ -36,13 +36,17 @@ CHECKED := tests/measure tests/studies tests/labs tests/figures tests/test_recor
     tests/test_lab_offers.py tests/test_lab_texts.py tests/test_syllabus.py tests/test_papers.py \
     tests/autograder/test_release.py tests/autograder/test_lab_questions.py
 
-.PHONY: help check lab test up bench nightly vm-test machines lint format release release-check archive slides site lock programs \
+.PHONY: help check demo lab test up bench nightly vm-test machines lint format release release-check archive slides site lock programs \
     clean distclean uninstall ready
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
 
 # Recipes end in `exec`, so that Ctrl-C reaches the program itself and it can take its cluster down.
+
+demo: ## prepare this machine, then boot a cluster, measure and capture a ping-pong, open a page with it, take all down
+	@$(BOOTSTRAP) first
+	@exec $(BEOWULF) demo
 
 lab: ## prepare this machine, boot the cluster and open the home page; LAB=04 opens a lab
 	@$(BOOTSTRAP) first

@@ -511,7 +511,7 @@ if [[ $group != suites ]]; then
     install_tools lab
 fi
 if [[ $vm == yes ]]; then install_tools vm; fi
-if [[ $first$list_is_new == yesyes ]]; then
+if [[ $first == yes && ($list_is_new == yes || -e $later) ]]; then
     touch $later
 else
     rm -f $later

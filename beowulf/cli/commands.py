@@ -14,6 +14,7 @@ from autograder import commands
 from beowulf.cli import (
     check,
     cluster,
+    demo,
     doctor,
     lab,
     new,
@@ -29,7 +30,7 @@ from beowulf.cli import (
 STUDIES = "Studies"
 # In the order in which a learner needs them.
 PANELS: dict[str, tuple[Callable[..., None], ...]] = {
-    "Begin": (lab.lab, doctor.doctor),
+    "Begin": (demo.demo, lab.lab, doctor.doctor),
     "The cluster": (
         *(cluster.up, cluster.status, cluster.validate, cluster.ssh, cluster.break_),
         *(cluster.down, target.setup),

@@ -151,17 +151,24 @@ def serve(name: str, port: int, *, open_browser: bool) -> None:
 
 def _booted(slug: str) -> Cluster:
     """The cluster that runs, or a new one, as this lab asks for it."""
-    running = namespaces.running()
-    if running is None and not (check := doctor.namespaces()).well:
-        print(
-            f"Namespaces cannot be made here ({check.found}); `beowulf doctor` says what would allow them.",
-            flush=True,
-        )
-        return local.up()[0]
+    if running := namespaces.running():
+        return namespaces.up(running.config)
     wanted = ClusterConfig()
     if slug in paths.labs():
         wanted = replace(wanted, **lab_file.read(slug).cluster)
-    return namespaces.up(running.config if running else wanted)
+    return boot(wanted)
+
+
+def boot(wanted: ClusterConfig, folder: Path | None = None) -> Cluster:
+    """A new cluster; where namespaces are forbidden, a sentence that says so and one of names of this machine."""
+    check = doctor.namespaces()
+    if check.well:
+        return namespaces.up(wanted, folder=folder)
+    print(
+        f"Namespaces cannot be made here ({check.found}); `beowulf doctor` says what would allow them.",
+        flush=True,
+    )
+    return local.up(folder=folder)[0]
 
 
 def _validate(cluster: Cluster) -> None:

@@ -132,7 +132,7 @@ def _about(kept: Kept) -> Plain:
         "ended": record.ended,
         "complete": record.complete,
         "quick": bool(record.sweep.get("quick")),
-        "circumstances": _circumstances(record),
+        "circumstances": circumstances(record),
     }
 
 
@@ -178,7 +178,7 @@ def _outcomes(verdicts: Sequence[Plain]) -> dict[str, int]:
     return {outcome: measured.count(outcome) for outcome in SYMBOLS}
 
 
-def _circumstances(record: Record) -> Plain:
+def circumstances(record: Record) -> Plain:
     """On what, beside what else and how a Record was measured."""
     before = record.circumstances.get("before", {})
     cluster = record.cluster

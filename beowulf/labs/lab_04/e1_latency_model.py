@@ -199,17 +199,9 @@ def steps_at_the_limits(facts: Facts) -> Judgement:
 
 def picture(facts: Facts) -> Figure:
     """T(n) with the line that was fitted to it, and below what the line leaves over."""
-    import pandas as pd
-
     from beowulf import figures
 
-    alpha, mbit = facts.fit.alpha_us.value, facts.fit.bandwidth_bytes_per_s * 8 / 1e6
-    title = f"T(n) = alpha + beta n: alpha {alpha:.1f} µs, 1 / beta {mbit:.1f} Mbit/s"
-    rows = []
-    for size in sorted(facts.wide):
-        seen, model = summary(facts.wide[size], busy=facts.record.busy), facts.fit.time_us(size)
-        rows.append([size, seen.median, seen.low, seen.high, model])
-    table = pd.DataFrame(rows, columns=["size_bytes", HALF, "low", "high", "model_us"])
+    title, table = _title(facts), _table(facts)
     charts: dict[str, Callable[[Axes], Figure]] = {
         "time": partial(_with_the_line, table, title),
         "rest": partial(_without_the_line, table),
@@ -217,7 +209,27 @@ def picture(facts: Facts) -> Figure:
     return figures.one_below_another(title, charts)
 
 
-def _with_the_line(table: pd.DataFrame, title: str, axes: Axes) -> Figure:
+def curve(facts: Facts) -> Figure:
+    """T(n) with the line that was fitted to it, alone."""
+    return _with_the_line(_table(facts), _title(facts))
+
+
+def _title(facts: Facts) -> str:
+    alpha, mbit = facts.fit.alpha_us.value, facts.fit.bandwidth_bytes_per_s * 8 / 1e6
+    return f"T(n) = alpha + beta n: alpha {alpha:.1f} µs, 1 / beta {mbit:.1f} Mbit/s"
+
+
+def _table(facts: Facts) -> pd.DataFrame:
+    import pandas as pd
+
+    rows = []
+    for size in sorted(facts.wide):
+        seen, model = summary(facts.wide[size], busy=facts.record.busy), facts.fit.time_us(size)
+        rows.append([size, seen.median, seen.low, seen.high, model])
+    return pd.DataFrame(rows, columns=["size_bytes", HALF, "low", "high", "model_us"])
+
+
+def _with_the_line(table: pd.DataFrame, title: str, axes: Axes | None = None) -> Figure:
     import pandas as pd
 
     from beowulf import figures
@@ -235,8 +247,9 @@ def _with_the_line(table: pd.DataFrame, title: str, axes: Axes) -> Figure:
         y_log=figures.spans_decades(both[HALF]),
         axes=axes,
     )
-    legend: Any = axes.get_legend()
-    for drawn in (axes.lines[1], legend.legend_handles[1]):
+    place = axes or figure.drawing.axes[0]
+    legend: Any = place.get_legend()
+    for drawn in (place.lines[1], legend.legend_handles[1]):
         drawn.set_marker("")  # of a line that was computed; the marks are what was measured
     return figure
 
