@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,8 @@ def records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         folder.mkdir(parents=True)
         text = LAB if slug == SLUG else LAB.partition("[predictions.knee]")[0]
         (folder / "lab.toml").write_text(text)
-    monkeypatch.setattr(paths, "labs", lambda: folders)
+    ours = replace(paths.ours(), folder=tmp_path)
+    monkeypatch.setattr(paths, "packages", lambda: iter([ours]))
     return tmp_path / "work" / SLUG / "records"
 
 
