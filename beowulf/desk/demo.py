@@ -157,11 +157,13 @@ def _one_message(run: Analysis, cluster: Cluster) -> Section:
     names = {cluster.address(node): node for node in cluster.nodes}
     figure = ladder(capture, int(mine[-TRIPS]), names=names)
     kinds, last_us = figure.table["kind"].value_counts(), figure.table["time_us"].iloc[-1]
+    acks = kinds.get("ack", 0)
     return Section(
         "ladder",
         heading,
-        f"A message of {BYTES:,} bytes left node00 in {kinds['data']} packets, and node01 sent {kinds.get('ack', 0)}"
-        f" acknowledgements (ACK) back. Time runs down; the last packet came {last_us:,.0f} µs after the first.",
+        f"A message of {BYTES:,} bytes left node00 in {kinds['data']} packets, and node01 sent"
+        f" {acks} acknowledgement{'s' * (acks != 1)} (ACK) back. Time runs down; the last packet came"
+        f" {last_us:,.0f} µs after the first.",
         figure,
     )
 
