@@ -157,7 +157,7 @@ def _one_message(run: Analysis, cluster: Cluster) -> Section:
     names = {cluster.address(node): node for node in cluster.nodes}
     figure = ladder(capture, int(mine[-TRIPS]), names=names)
     kinds, last_us = figure.table["kind"].value_counts(), figure.table["time_us"].iloc[-1]
-    acks = kinds.get("ack", 0)
+    acks = int(kinds.get("ack", 0))
     return Section(
         "ladder",
         heading,
