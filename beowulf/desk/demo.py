@@ -73,13 +73,14 @@ def show(output: Path | None, pictures: Path | None, *, open_browser: bool) -> N
 
 def _place(output: Path | None) -> Path:
     """Where the page goes; UsageError where nothing can be written."""
-    folders = [output.parent] if output else [paths.here(), Path.home()]
-    for folder in folders:
-        if os.access(folder, os.W_OK):
-            return folder.resolve() / (output.name if output else PAGE)
-    raise UsageError(
-        f"No page can be written into {folders[-1]}.", "`--output` names another place."
-    )
+    folder = output.parent if output else paths.here()
+    if not output and not os.access(folder, os.W_OK):
+        folder = Path.home()
+    if not os.access(folder, os.W_OK):
+        raise UsageError(
+            f"No page can be written into {folder}.", "`--output` names another place."
+        )
+    return folder.resolve() / (output.name if output else PAGE)
 
 
 @contextmanager
@@ -134,13 +135,13 @@ def _whole(session: Measurement) -> Record:
 
 def _curve(record: Record) -> Section:
     facts = e1.Facts.of(record)
-    alpha, mbit_per_s = facts.fit.alpha_us, facts.fit.bandwidth_bytes_per_s * 8 / 1e6
+    alpha_us, mbit_per_s = facts.fit.alpha_us.value, facts.fit.bandwidth_bytes_per_s * 8 / 1e6
     return Section(
         "curve",
         "How long a message takes",
-        f"On the left the curve is flat: the shortest message takes the latency alpha, here {alpha.value:.1f} µs"
-        f" (95 % interval {alpha.low:.1f} to {alpha.high:.1f} µs). On the right it rises, because each byte takes beta:"
-        f" 1 / beta is the bandwidth, here {mbit_per_s:,.1f} Mbit/s.",
+        f"On the left the curve is flat: the shortest message takes the latency alpha, here {alpha_us:.1f} µs."
+        f" On the right it rises, because each byte takes beta: 1 / beta is the bandwidth, here"
+        f" {mbit_per_s:,.1f} Mbit/s.",
         e1.curve(facts),
     )
 
@@ -156,11 +157,13 @@ def _one_message(run: Analysis, cluster: Cluster) -> Section:
     names = {cluster.address(node): node for node in cluster.nodes}
     figure = ladder(capture, int(mine[-TRIPS]), names=names)
     kinds, last_us = figure.table["kind"].value_counts(), figure.table["time_us"].iloc[-1]
+    acks = int(kinds.get("ack", 0))
     return Section(
         "ladder",
         heading,
-        f"A message of {BYTES:,} bytes left node00 in {kinds['data']} packets, and node01 sent {kinds.get('ack', 0)}"
-        f" acknowledgements (ACK) back. Time runs down; the last packet came {last_us:,.0f} µs after the first.",
+        f"A message of {BYTES:,} bytes left node00 in {kinds['data']} packets, and node01 sent"
+        f" {acks} acknowledgement{'s' * (acks != 1)} (ACK) back. Time runs down; the last packet came"
+        f" {last_us:,.0f} µs after the first.",
         figure,
     )
 
@@ -200,22 +203,19 @@ def _html(
     )
     environment.filters["as_figure"] = _as_figure
     measured: dict[str, Any] = {
-        "when": f"{record.started} to {record.ended}",
+        "when": f"{record.started[:16].replace('T', ' ')} UTC",
         "cluster": f"kind {cluster.kind}, booted in {boot_s:.1f} s",
         "program": f"labs/{roundtrips.LAB}/{record.program['name']}: {LAUNCHES} launches, {PASSES} passes over"
         f" {len(SIZES)} sizes each; then one more launch, recorded, of {BYTES:,} bytes",
         **content.circumstances(record),
     }
-    measured["warnings"] = [*record.warnings, *run.warnings]
+    measured["warnings"] = " ".join([*record.warnings, *run.warnings])
     del measured["busy"]  # which the warnings say
     return environment.get_template("demo.html").render(
         sections=sections,
         cluster=cluster,
-        measured={
-            name: "; ".join(value) if isinstance(value, list) else value
-            for name, value in measured.items()
-            if value
-        },
+        measured={name: value for name, value in measured.items() if value},
+        busy=record.busy,
     )
 
 

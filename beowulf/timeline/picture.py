@@ -177,6 +177,7 @@ def picture(
         _path(view, axes)
         _marks(view, axes)
         axes.set_xlim(from_s * view.unit[1], to_s * view.unit[1])
+        axes.ticklabel_format(axis="x", useOffset=False)
         axes.set_ylim(count - 0.4, -0.6)
         step = max(1, count // 25)
         axes.set_yticks(range(0, count, step), [str(rank) for rank in view.ranks[::step]])
