@@ -75,7 +75,7 @@ def test_an_end_in_the_middle_is_not_reported() -> None:
     verdict = d1.STUDY.claims(as_in_the_paper(solaris_large=0.5))[2]
     assert verdict.outcome == "inconclusive"
     assert "less than 0.5 is asked" in verdict.evidence
-    assert "last longer" in verdict.advice
+    assert "the work longer" in verdict.advice
 
 
 def test_a_library_without_such_a_limit_makes_it_inconclusive() -> None:
