@@ -416,7 +416,7 @@ INTERVALS = {
     "plain Python, a pair of ends": Called("own-interval", plain_python),
     "by ranks": Called("own-interval", of_ranks),
     "as scipy does": Called("own-interval", accelerated),
-    "90 %": Called("own-interval", of_90, 1 / 3, "times the width"),
+    "90 %": Called("own-interval", of_90, 1 / 3, "times as wide"),
     "99 %": Called("own-interval", of_99, 1 / 3, "w"),
     "a mean": Called("own-interval", of_means, 0, "a mean"),
     "single pairs": Called("own-interval", of_single_pairs, 1 / 3, "too wide"),

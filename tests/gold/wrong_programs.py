@@ -166,7 +166,7 @@ def _of_knobs() -> list[Case]:
             lab_07.interval(turned_round),
         ),
         case("the package's interval", "own-interval", 0, "its work", lab_07.interval(_ours)),
-        case("a range of 90 %", "own-interval", 1, "times the width", lab_07.interval(_of_90)),
+        case("a range of 90 %", "own-interval", 1, "times as wide", lab_07.interval(_of_90)),
         case(
             "axes swapped", "quantile-plot", 0.75, "0 of 2 lines", lab_07.quantiles(lines=swapped)
         ),
