@@ -188,7 +188,7 @@ def _one_message() -> Drawing:
     """How long messages of 8 to 128 KiB take, of study E1, beside a work of 6 ms."""
     (trips,) = _samples("E1", QUICK, "half_round_trip_us", sweep="wide").values()
     sizes = [size for size in sorted(trips) if 8192 <= size <= 131072]
-    drawing, axes = _paper(2.2, "KiB", "ms")
+    drawing, axes = _paper(3.1, "KiB", "ms")
     times = [float(np.median(trips[size])) / 1000 for size in sizes]
     axes.plot([size / 1024 for size in sizes], times, color=COLOURS[0], label="message")
     axes.axhline(6, color=COLOURS[1], linestyle="--", label="6 ms of work")
@@ -266,7 +266,7 @@ STILLS: dict[str, tuple[float, float, float]] = {
     "ring": (3.5, 5.66, 3.3),
     "mg": (2.0, 5.6, 3.3),
     "turns": (0.0, 85.0, 3.0),
-    "overlap": (0.0, 87.0, 2.6),
+    "overlap": (0.0, 87.0, 3.0),
     "message": (1067.2, 1112.0, 2.85),
     "rules": (2.3, 2.45, 3.0),
     "barrier": (8.2, 9.0, 3.2),
