@@ -46,7 +46,7 @@ def test_a_card_and_its_thanks_are_points_and_the_capture_lies_beside(
         assert (len(faces), sum(face[3] > 0 for face in faces)) == (len(lit.table), length)
     assert bytes(lit.table["byte"].tail(length)) == text.encode()
     file.unlink()
-    with pytest.raises(LabError, match="does not lie"):
+    with pytest.raises(LabError, match="is not in"):
         capture_run.capture(cluster, record)
 
 
