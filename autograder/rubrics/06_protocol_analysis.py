@@ -30,8 +30,8 @@ from beowulf.labs.lab_06 import by_lot, one_message, own_loop, postcard
 from beowulf.record import Record
 
 # As the notebook asks for them.
-LENGTHS = Wants(x="length in bytes", y="packets", log_y=True, points=4)
 COSTS = Wants(x="size in bytes", y="share in %", log_x=True, lines=2, points=6)
+LENGTHS = Wants(x="length in bytes", y="packets", log_y=True, points=4)
 OF_A_ROW = ("packets_a_step", "wire_bytes_a_row", "row_overhead_percent")
 OF_OVERLAP = ("wire_bytes_for_100", "rate_times", "payload_times")
 COUNTS = (*own_loop.COUNTS, own_loop.GHOST_ROWS)
