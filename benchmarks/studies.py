@@ -49,7 +49,8 @@ def measure(rounds: int, seed: int, progress: Progress) -> Findings:
         sides = {study: side(study) for study in paths.ours().studies}
         findings = interleave(sides, rounds, seed, progress, warm_up=0)
     findings.questions = [
-        Question(f"{study} --quick", study, missing=failed.get(study, "")) for study in paths.ours().studies
+        Question(f"{study} --quick", study, missing=failed.get(study, ""))
+        for study in paths.ours().studies
     ]
     return findings
 

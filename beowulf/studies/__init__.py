@@ -1,4 +1,4 @@
-"""The studies of the papers, found, judged and drawn: each is a file of this project or of another package with labs."""
+"""The studies of the papers, found, judged and drawn: each is a file of this project or of another package."""
 
 from __future__ import annotations
 

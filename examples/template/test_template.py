@@ -11,7 +11,11 @@ from beowulf.studies import judge
 @pytest.mark.parametrize(("four_s", "outcome"), [(2e-4, "holds"), (5e-5, "contradicted")])
 def test_a_sum_over_four_nodes_takes_longer(four_s: float, outcome: str) -> None:
     points = [
-        Point({"ranks": nodes, "launch": launch}, "sum_s", [seconds * (1 + i / 1000) for i in range(20)])
+        Point(
+            {"ranks": nodes, "launch": launch},
+            "sum_s",
+            [seconds * (1 + i / 1000) for i in range(20)],
+        )
         for nodes, seconds in ((2, 1e-4), (4, four_s))
         for launch in range(2)
     ]

@@ -47,9 +47,7 @@ def times(way: str, other: str, size: int) -> Quantity:
     """How many times as long one way takes as the other, of the same pass."""
 
     def of(record: Record) -> Ratio:
-        one, two = (
-            measured(record, QUANTITY, way=each, size_bytes=size) for each in (way, other)
-        )
+        one, two = (measured(record, QUANTITY, way=each, size_bytes=size) for each in (way, other))
         return paired(record, one, two)
 
     return Quantity(f"the time of {way} over that of {other}, {size:,} bytes", of, TIMES)
@@ -105,8 +103,8 @@ STUDY = Study(
     draw=draw,
     needs=(CABLE,),
     differs={
-        "holds": "Switches carry several messages at a time, and a message costs a latency and the time of its bytes, as in 2005.",
-        "contradicted": "Nodes that share a machine's cores take turns, so that a round of all nodes costs more than one latency.",
+        "holds": "A message costs a latency and the time of its bytes, and a switch carries several at a time.",
+        "contradicted": "Nodes that share cores take turns, so that a round of all nodes costs more than one latency.",
         "inconclusive": "On four nodes the ways differ by one to three latencies, which a busy machine exceeds.",
     },
 )

@@ -24,7 +24,8 @@ static void send(long from, long bytes, int to) {
 }
 
 static void receive(long into, long bytes, int from) {
-    check(MPI_Recv(data + into, (int)bytes, MPI_BYTE, from, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    check(
+        MPI_Recv(data + into, (int)bytes, MPI_BYTE, from, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
 }
 
 static void exchange(long mine, int to, long theirs, int from, long bytes) {
@@ -108,7 +109,8 @@ int main(int argc, char **argv) {
     me = my_rank(), ranks = all_ranks();
     if (ranks < 2 || ranks & (ranks - 1))
         refuse("This program runs on 2, 4, 8, ... ranks, not on %d.", ranks);
-    int count = list_argument(argc, argv, "--sizes", "1024,524288", ranks, 1 << 26, sizes, MOST_SIZES);
+    int count =
+        list_argument(argc, argv, "--sizes", "1024,524288", ranks, 1 << 26, sizes, MOST_SIZES);
     long passes = number_argument(argc, argv, "--passes", 5, 1, 100000);
     long repetitions = number_argument(argc, argv, "--repetitions", 1, 1, 100000);
     for (int i = 0; i < count; i++) {

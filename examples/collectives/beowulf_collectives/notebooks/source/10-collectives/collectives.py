@@ -18,6 +18,7 @@
 
 # %%
 import beowulf_collectives as lab
+
 from beowulf import check, claims, connect, picture, study
 
 lab.course_style()

@@ -17,6 +17,7 @@
 
 # %%
 import beowulf_template as lab
+
 from beowulf import check, claims, connect, picture, study
 
 lab.course_style()
