@@ -7,16 +7,17 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Callable, Iterator
+from importlib import invalidate_caches
 from pathlib import Path
 
 import pytest
 from made import QUIET
 from typer.testing import CliRunner
 
-from autograder.course import points_in_texts, release, template
+from autograder.course import kit, points_in_texts, release, template
 from autograder.course.create import make_course
 from autograder.grading import driver
-from autograder.rubrics import questions
+from autograder.rubrics import needed_records, questions
 from beowulf import papers, paths, studies
 from beowulf.cli.commands import app
 from beowulf.cluster.namespaces.cluster import NamespaceCluster
@@ -126,6 +127,23 @@ def test_a_new_lab_is_released_and_graded(
     graded = {each.student: each for each in driver.grade(course, SLUG)}
     assert not any(each.problem or each.doubted for each in graded.values())
     assert {name: each.points for name, each in graded.items()} == {"right": 1, "wrong": 0}
+
+
+def test_learners_get_no_rubric_and_a_kit_has_our_labs_alone(
+    install: Install, ring: Path, tmp_path: Path
+) -> None:
+    install(ring)
+    assert questions.has_rubric(SLUG)
+    assert needed_records.of_lab(SLUG) == {"growth": (("G1", ""),)}
+    (ring / "beowulf_ring" / "rubrics" / "10_ring.py").unlink()
+    invalidate_caches()
+    del sys.modules["beowulf_ring.rubrics.10_ring"]
+    assert not questions.has_rubric(SLUG)
+    assert needed_records.of_lab(SLUG) == {}
+    kit.write(tmp_path / "kit")
+    assert [each.name for each in sorted((tmp_path / "kit").glob("labs/[0-9]*"))] == [
+        *paths.ours().labs
+    ]
 
 
 @pytest.mark.parametrize("lab", [True, False])
