@@ -45,7 +45,7 @@ def records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         folder.mkdir(parents=True)
         text = LAB if slug == SLUG else LAB.partition("[predictions.knee]")[0]
         (folder / "lab.toml").write_text(text)
-    monkeypatch.setattr(paths, "labs", lambda: folders)
+    monkeypatch.setattr(paths, "root", lambda: tmp_path)
     return tmp_path / "work" / SLUG / "records"
 
 
