@@ -1,4 +1,4 @@
-"""Where things are: the checkout, packages with labs, virtual environments, and the folder of the cluster's state."""
+"""Where things are: the checkout, packages with labs, virtual environments, the folder that remembers the cluster."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def ours() -> Package:
 
 
 def packages() -> Iterator[Package]:
-    """This project, then the other packages, which are looked for only when they are asked for."""
+    """This project, then the other packages: to look for these takes a moment, and few commands need them."""
     yield ours()
     yield from others()[0]
 

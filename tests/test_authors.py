@@ -7,16 +7,17 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Callable, Iterator
+from importlib import invalidate_caches
 from pathlib import Path
 
 import pytest
 from made import QUIET
 from typer.testing import CliRunner
 
-from autograder.course import points_in_texts, release, template
+from autograder.course import kit, points_in_texts, release, template
 from autograder.course.create import make_course
 from autograder.grading import driver
-from autograder.rubrics import questions
+from autograder.rubrics import needed_records, questions
 from beowulf import papers, paths, studies
 from beowulf.cli.commands import app
 from beowulf.cluster.namespaces.cluster import NamespaceCluster
@@ -97,7 +98,7 @@ def test_a_new_lab_is_found_everywhere(
     assert "Lab 10: A sum over all nodes\n  G1  A sum over all nodes" in studies.listing()
     assert "The authors of your paper" in papers.cite("G")
     assert 'data-lab="10-ring"' in pages.home("/", "")
-    assert "A sum over all nodes" in pages.desk(SLUG, "10-ring/ring.ipynb", "/", "")
+    assert "Lab 10: A sum over all nodes" in pages.desk(SLUG, "10-ring/ring.ipynb", "/", "")
     assert documents.find(f"labs/{SLUG}/README.md")
     assert documents.find(f"labs/{SLUG}/lab.toml") is None
     assert lab_of("ring.ipynb") == SLUG
@@ -126,6 +127,23 @@ def test_a_new_lab_is_released_and_graded(
     graded = {each.student: each for each in driver.grade(course, SLUG)}
     assert not any(each.problem or each.doubted for each in graded.values())
     assert {name: each.points for name, each in graded.items()} == {"right": 1, "wrong": 0}
+
+
+def test_learners_get_no_rubric_and_a_kit_has_our_labs_alone(
+    install: Install, ring: Path, tmp_path: Path
+) -> None:
+    install(ring)
+    assert questions.has_rubric(SLUG)
+    assert needed_records.of_lab(SLUG) == {"growth": (("G1", ""),)}
+    (ring / "beowulf_ring" / "rubrics" / "10_ring.py").unlink()
+    invalidate_caches()
+    del sys.modules["beowulf_ring.rubrics.10_ring"]
+    assert not questions.has_rubric(SLUG)
+    assert needed_records.of_lab(SLUG) == {}
+    kit.write(tmp_path / "kit")
+    assert [each.name for each in sorted((tmp_path / "kit").glob("labs/[0-9]*"))] == [
+        *paths.ours().labs
+    ]
 
 
 @pytest.mark.parametrize("lab", [True, False])
@@ -201,8 +219,8 @@ def test_nobody_looks_for_other_packages_for_a_study_of_ours(
 
 
 def renamed(folder: Path, old: str, new: str) -> None:
-    """The first file or folder of this name gets another one."""
-    file = next(folder.rglob(old))
+    """A file or folder of a package gets another name."""
+    (file,) = (folder / "beowulf_ring").glob(f"**/{old}")
     file.rename(file.with_name(new))
 
 
@@ -239,6 +257,7 @@ def test_a_paper_of_ours_stays_ours_and_of_two_packages_the_second_is_left_out(
     file = ring / "beowulf_ring" / "papers" / "papers.toml"
     file.write_text(file.read_text().replace("[papers.G]", "[papers.A]"))
     install(ring)
+    assert "A" in papers.letters()
     assert "Mohamed Said" in papers.cite("A")
     assert paths.labs() == paths.ours().labs
     assert "beowulf-labs has the paper A already" in capsys.readouterr().err
@@ -254,10 +273,10 @@ def test_an_import_that_fails_costs_its_own_study_alone(
 ) -> None:
     study = ring / "beowulf_ring" / "g1_sum.py"
     study.write_text(
-        study.read_text().replace("\nfrom beowulf", "\nimport no_such_module\nfrom beowulf", 1)
+        study.read_text().replace("from pathlib", "import no_such_module\nfrom pathlib")
     )
     install(ring)
-    with pytest.raises(LabError, match=r"g1_sum.py, line \d+: ModuleNotFoundError: .*beowulf-ring"):
+    with pytest.raises(LabError, match=r"g1_sum.py, line 5: ModuleNotFoundError: .*beowulf-ring"):
         studies.find("G1")
     with pytest.raises(LabError, match="beowulf-ring"):
         questions.of_lab(SLUG)
@@ -267,7 +286,7 @@ def test_an_import_that_fails_costs_its_own_study_alone(
     record().save_in(tmp_path / "records")
     page = tmp_path / "report.html"
     said("report", tmp_path / "records", "--output", page)
-    assert "g1_sum.py, line" in page.read_text()
+    assert "g1_sum.py, line 5" in page.read_text()
 
 
 def test_a_package_for_newer_labs_is_left_out(
@@ -287,7 +306,7 @@ def test_a_package_whose_folder_is_gone_is_left_out(
     install: Install, ring: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     install(ring)
-    renamed(ring, "beowulf_ring", "elsewhere")
+    (ring / "beowulf_ring").rename(ring / "elsewhere")
     assert paths.labs() == paths.ours().labs
     assert "its module beowulf_ring is not there" in capsys.readouterr().err
 

@@ -103,8 +103,8 @@ STUDY = Study(
     draw=draw,
     needs=(CABLE,),
     differs={
-        "holds": "Switches carry several messages at a time, and a message costs a latency and the time of its bytes.",
-        "contradicted": "Nodes that share a machine's cores take turns, so a round costs more than one latency.",
+        "holds": "A message costs a latency and the time of its bytes, and a switch carries several at a time.",
+        "contradicted": "Nodes that share cores take turns, so that a round of all nodes costs more than one latency.",
         "inconclusive": "On four nodes the ways differ by one to three latencies, which a busy machine exceeds.",
     },
 )
