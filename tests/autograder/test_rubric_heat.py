@@ -24,7 +24,9 @@ def submission(*records: Record, **answers: object) -> Submission:
 
 def test_a_wrong_function_has_none_and_says_why() -> None:
     record = heat_records.exchanges(faults={"exchange_nonblocking": "it waits in line 7"})
-    score = heat.right("H4", {"exchange_send_first": 1, "exchange_nonblocking": 3})(submission(record))
+    score = heat.right("H4", {"exchange_send_first": 1, "exchange_nonblocking": 3})(
+        submission(record)
+    )
     assert (score.points, score.of) == (1, 4)
     assert "it waits in line 7" in score.found
 

@@ -145,7 +145,12 @@ def own(
 ) -> Record:
     """A learner's own round trips beside those of C, and what was seen of them in a recording."""
     text = source or {"blocking": BLOCKING, "nonblocking": NONBLOCKING}[protocol]
-    facts = {"calls": len(own_roundtrip.SIZES) * 33, "faults": list(faults), "patient": True, "right": not faults}
+    facts = {
+        "calls": len(own_roundtrip.SIZES) * 33,
+        "faults": list(faults),
+        "patient": True,
+        "right": not faults,
+    }
     facts |= {**_source("half_round_trip_us", text), "mpi_calls": list(calls or CALLS[protocol])}
     points = [Point({"own": True}, facts=facts)]
     for language, time in ((own_roundtrip.OWN, own_us), (own_roundtrip.C, time_us)):
