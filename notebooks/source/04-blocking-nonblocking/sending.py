@@ -369,8 +369,8 @@ lab.form(turns_wait_ms, "number")
 # **What Send promises (1 point).** When it returns, the buffer may be used again; nothing is known about the receiver.
 # A small message is sent eagerly: it leaves at once, and the other side keeps it until it is asked for, so that Send
 # returns before the receive. A large one is announced first and leaves only when the receive has been posted
-# (rendezvous): if all ranks send first, each waits for a neighbour's receive, and none comes to it. In turns, one of two
-# neighbours receives; Isend only begins the send, so the rank goes on to its receive.
+# (rendezvous): if all ranks send first, each waits for a neighbour's receive, and none comes to it. In turns, one of
+# two neighbours receives; Isend only begins the send, so the rank goes on to its receive.
 #
 # **A latency that cannot be (1 point).** While a direction of the cable is idle, its bucket saves up to 3,200 bytes of
 # credit, so that each long message begins that much sooner: its time is less than beta n, by up to some 250 µs, and the
@@ -660,15 +660,15 @@ claims(b4)
 # ### BEGIN SOLUTION
 # **What the comparison leaves out (1 point).** The learner's own figures: ratios near 1 in the ping-pong, and where
 # turns cost time in the exchange of ghost rows. A program that sends and waits at once gives non-blocking calls nothing
-# to gain; they pay when there is work between Isend and Wait (lab 05), or when several messages travel at the same time,
-# as between neighbours.
+# to gain; they pay when there is work between Isend and Wait (lab 05), or when several messages travel at the same
+# time, as between neighbours.
 #
-# **Three nodes (1 point).** `-bisect` multiplies the rate of one pair by np / 2. For 2 and 4 ranks that is the number of
-# pairs. With np = 3 the third rank has no partner and looks on, and still counts for half a pair: 1.5 times the rate of
-# the one pair that talks, half-way between one and two. In A7 the time of half a round trip is the same for 2, 3 and 4,
-# and the printed rates are as 2 : 3 : 4, about 96, 144 and 192 Mbit/s at 256 KiB. It is an inference, because the paper
-# does not print the options that it gave to mpptest. (In a ring three nodes do have more than two: that is another
-# experiment.)
+# **Three nodes (1 point).** `-bisect` multiplies the rate of one pair by np / 2. For 2 and 4 ranks that is the number
+# of pairs. With np = 3 the third rank has no partner and looks on, and still counts for half a pair: 1.5 times the rate
+# of the one pair that talks, half-way between one and two. In A7 the time of half a round trip is the same for 2, 3 and
+# 4, and the printed rates are as 2 : 3 : 4, about 96, 144 and 192 Mbit/s at 256 KiB. It is an inference, because the
+# paper does not print the options that it gave to mpptest. (In a ring three nodes do have more than two: that is
+# another experiment.)
 # ### END SOLUTION
 
 # %% [markdown]
