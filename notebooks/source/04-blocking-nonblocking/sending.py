@@ -664,11 +664,11 @@ claims(b4)
 # time, as between neighbours.
 #
 # **Three nodes (1 point).** `-bisect` multiplies the rate of one pair by np / 2. For 2 and 4 ranks that is the number
-# of pairs. With np = 3 the third rank has no partner and looks on, and still counts for half a pair: 1.5 times the
-# rate of the one pair that talks, half-way between one and two. In A7 the time of half a round trip is the same for
-# 2, 3 and 4, and the printed rates are as 2 : 3 : 4, about 96, 144 and 192 Mbit/s at 256 KiB. It is an inference,
-# because the paper does not print the options that it gave to mpptest. (In a ring three nodes do have more than two:
-# that is another experiment.)
+# of pairs. With np = 3 the third rank has no partner and looks on, and still counts for half a pair: 1.5 times the rate
+# of the one pair that talks, half-way between one and two. In A7 the time of half a round trip is the same for 2, 3 and
+# 4, and the printed rates are as 2 : 3 : 4, about 96, 144 and 192 Mbit/s at 256 KiB. It is an inference, because the
+# paper does not print the options that it gave to mpptest. (In a ring three nodes do have more than two: that is
+# another experiment.)
 # ### END SOLUTION
 
 # %% [markdown]
