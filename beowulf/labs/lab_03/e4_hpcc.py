@@ -1,7 +1,7 @@
 """E4, the HPC Challenge: seven benchmarks in one run, of which some send messages and some do not.
 
 Paper E, section 4.3: after tuning the latency the whole suite took 29 % less time; latency, bandwidth and PTRANS
-changed, STREAM, DGEMM and HPL, which it calls local, did not. Our own ping-pong runs beside b_eff: the same wire and
+changed, STREAM, DGEMM and HPL, which it calls local, hardly did. Our own ping-pong runs beside b_eff: the same wire and
 the same 8 bytes, with another library (MPICH here, Open MPI there).
 """
 

@@ -140,9 +140,9 @@ STUDY = Study(
     needs=(PACKETS,),
     differs={
         "holds": (
-            "TCP still cuts a message into segments and acknowledges them as in section V.B, and "
-            "in the same way whether its rank works or not, so the shares have the paper's level "
-            "and keep it."
+            "TCP still cuts a message into segments and acknowledges them, and in the same way "
+            "whether its rank works or not, so the shares are near those of section V.B and stay "
+            "there."
         ),
         "contradicted": (
             "Work on 8192 bytes takes a fraction of a message's time and adds no frames, and both "

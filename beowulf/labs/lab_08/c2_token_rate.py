@@ -1,7 +1,7 @@
 """C2, tokens a second: flat for small tokens, then falling, and an oddity at a demand of two.
 
 Paper C, figure 2, from the same program as figure 1: below some size every token takes as long as an empty one. The
-paper calls it odd that two pairs gain little from a second network below 256 bytes. That is odd with a kernel that
+paper calls it odd that two pairs gain little from a second network up to 256 bytes. That is odd with a kernel that
 alternates between the networks, frame by frame. So tokens of one frame are also measured with such kernels (the knob
 `striping`); the program by itself would send each of them over the first network.
 """

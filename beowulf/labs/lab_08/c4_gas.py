@@ -227,7 +227,7 @@ STUDY = Study(
             " zones wide, and what leaves a zone enters its neighbour."
         ),
         "contradicted": (
-            "A core of today makes some hundred times the operations of a DX4 of 100 MHz, beside a network that is not"
+            "A core of today makes hundreds of times the operations of a DX4 of 100 MHz, beside a network that is not"
             " a hundred times as fast."
         ),
         "inconclusive": (

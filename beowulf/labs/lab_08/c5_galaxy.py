@@ -221,7 +221,7 @@ STUDY = Study(
     differs={
         "holds": "The method is the paper's: forces, energy and the number of interactions depend on no machine.",
         "contradicted": (
-            "A core of today makes some hundred times as many interactions a second as a DX4 of 100 MHz, beside a"
+            "A core of today makes hundreds of times as many interactions a second as a DX4 of 100 MHz, beside a"
             " network that is not a hundred times as fast."
         ),
         "inconclusive": (

@@ -30,7 +30,7 @@ class Firewall(Knob):
     elsewhere = (
         "On PCs and VMs: `nft list ruleset`; `systemctl disable --now nftables` ends it there."
     )
-    paper = "Paper E stops the iptables service, now and at boot, and names it the second largest contributor."
+    paper = "Paper E stops the iptables service, now and at boot, and names it another important contributor."
     values = ("none", "10", "100", "1000", "conntrack")
     tuned = "none"
     shows = "1000"

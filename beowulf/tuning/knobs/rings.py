@@ -16,7 +16,7 @@ class Rings(Knob):
     )
     here = "A cable between namespaces has no rings."
     elsewhere = "On PCs and VMs: `ethtool -g eth0`, `ethtool -G eth0 rx 256 tx 256`."
-    paper = "Paper E leaves it as the first thing to try next (study E8)."
+    paper = "Paper E leaves it to future work (study E8)."
     values = ("256", "512", "1024", "4096")
     tuned = "256"
     shows = "4096"

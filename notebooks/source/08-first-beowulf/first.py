@@ -405,7 +405,7 @@ picture(c2)
 
 # %% [markdown]
 # *What to look at:* where are the lines level, and at which size do they begin to fall? In the paper, a second
-# network gives hardly more tokens below 256 bytes at a demand of two. C2 also measures short tokens while both
+# network gives hardly more tokens up to 256 bytes at a demand of two. C2 also measures short tokens while both
 # kernels alternate their packets between the two networks: is a demand of two odd there?
 
 # %%
