@@ -32,6 +32,10 @@ class Jupyter:
 
     def ask(self, path: str, method: str = "GET", /, **fields: object) -> Any:
         """What the API answers, as plain data."""
+        text = self._answer(path, method, fields)
+        return json.loads(text) if text else None
+
+    def _answer(self, path: str, method: str, fields: dict[str, object]) -> bytes:
         request = urllib.request.Request(
             f"{self.url}/{path}",
             data=json.dumps(fields).encode() if method != "GET" else None,
@@ -39,13 +43,12 @@ class Jupyter:
             method=method,
         )
         with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
-            text = answer.read()
-        return json.loads(text) if text else None
+            return bytes(answer.read())
 
     def code(self, path: str) -> int:
         """The code of an answer, whatever it is."""
         try:
-            self.ask(path)
+            self._answer(path, "GET", {})
         except urllib.error.HTTPError as error:
             return error.code
         return 200
