@@ -286,7 +286,7 @@ lab.scaling.errors_percent(plate)  # by nodes: how far the simulation is from wh
 
 # %% [markdown]
 # *What to look at:* first compare the measured times with the simulated ones: how far do you trust 64 nodes? Then
-# `speed_up`: from how many nodes on is nothing gained? A step cannot be shorter than its two messages.
+# `speed_up`: beyond how many nodes is nothing gained? A step cannot be shorter than its two messages.
 #
 # **Question `scaling`** (2 points). The simulated speed-up of a step on 64 nodes: on your network, and with 1
 # Gbit/s.
@@ -433,7 +433,7 @@ lab.scaling.sliders(own_row_us)
 
 # %% [markdown]
 # A broadcast and an all-reduce in several ways, none of them yours, on 4, 16 and 64 nodes of a network like yours.
-# From which size on does it pay to cut the data into pieces? Does that size depend on the number of nodes?
+# Above which size does it pay to cut the data into pieces? Does that size depend on the number of nodes?
 
 # %%
 ways = lab.collectives.measure(cluster, made)
