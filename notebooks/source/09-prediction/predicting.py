@@ -329,9 +329,9 @@ print(lab.outcome(cluster, "plate", round(float(on_64[lab.scaling.OWN]), 1), way
 # 2 beta n, until the ring is so long that its latencies count. Then a tree in pieces, whose depth grows with the
 # logarithm. One point for each size with its reason in alpha and beta.
 #
-# **What is left out (1 point).** The own error of `lab.scaling.errors_percent` and two of: cores that ranks share,
-# noise, lost packets and their retransmission, a switch whose buffers fill, the time that a call itself takes of a
-# core, progress only inside MPI calls, memory. Half a point with one.
+# **What is left out (1 point).** The learner's figure from `lab.scaling.errors_percent` and two of: cores that ranks
+# share, noise, lost packets and their retransmission, a switch whose buffers fill, the time that a call itself takes of
+# a core, progress only inside MPI calls, memory. Half a point with one.
 # ### END SOLUTION
 
 # %% [markdown]
