@@ -354,7 +354,7 @@ lab.own_plot.keep(
 )
 
 # %% [markdown]
-# *What to look at:* between which two sizes do your two lines separate? Which number of section 2 lies there?
+# *What to look at:* between which two sizes do your two lines separate? Which number of section 2 is between them?
 #
 # *Drag:* at which amount of work is the gain largest, and why is it smaller with more work?
 
