@@ -347,7 +347,8 @@ lab.form(turns_reason, "choice:late sender,late receiver,rendezvous,none")
 lab.form(turns_wait_ms, "number")
 
 # %% [markdown]
-# *What to look at:* which waits of the turns vanish in the non-blocking exchange? What does taking turns cost with 64 ranks?
+# *What to look at:* which waits of the turns vanish in the non-blocking exchange?
+# What does taking turns cost with 64 ranks?
 
 # %% [markdown]
 # ## 7 Explain
