@@ -428,8 +428,8 @@ lab.form(fault_a, "choice:wrong-hosts,node-down,key-refused")
 lab.form(node_a, "node")
 
 # %% [markdown]
-# Now look at what A2 saw. A bad square concerns two nodes; the node of its **row** asked. In a bad **column**, no
-# other node can log in to that node. `not asked` marks a node that could not be asked about others.
+# Now look at what A2 saw. A bad square concerns two nodes; the node of its **row** is the one that asked. In a bad
+# **column**, no other node can log in to that node. `not asked` marks a node that could not be asked about others.
 
 # %%
 picture(broken_a)

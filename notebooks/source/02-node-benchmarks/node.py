@@ -317,7 +317,7 @@ if steps:
 assert steps, "Run the cell with lab.heat.steps: it measures your steps."
 
 # %% [markdown]
-# How many times as fast as the loops are numpy and C? What did you predict?
+# How many times as fast are numpy and C as the loops? What did you predict?
 
 # %%
 if steps:

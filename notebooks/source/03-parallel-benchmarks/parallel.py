@@ -44,7 +44,7 @@ print(cluster.kind, *cluster.nodes)
 #
 # **Question `predict-speed-up`** (0.5 points). Four nodes share a plate of 1200 x 1200 points. In each step, a
 # node computes its 300 rows and sends a row of 9600 bytes to each neighbour, over a cable of 100 Mbit/s. One node
-# needs some milliseconds for the whole plate. How many times as fast as one node are the four?
+# needs some milliseconds for the whole plate. How many times as fast are the four as one node?
 
 # %% nbgrader={"grade_id": "predict-speed-up-guess", "solution": true}
 speed_up_guess = None

@@ -43,7 +43,7 @@ print(cluster.kind, *cluster.nodes)
 # *Core, 4 minutes*
 #
 # **Question `predict-saturation`** (0.5 points). Two nodes play ping-pong over cables of 100 Mbit/s. Small messages
-# have a low rate, and large ones get nearly all of it. From which size on, in bytes, does the rate stay within 10 % of
+# have a low rate, and large ones get nearly all of it. From which size, in bytes, does the rate stay within 10 % of
 # the rate of the largest message?
 
 # %% nbgrader={"grade_id": "predict-saturation-guess", "solution": true}
@@ -265,8 +265,8 @@ lab.message_time(cluster)
 lab.heat.start(4)
 
 # %% [markdown]
-# **Question `predict-deadlock`** (0.5 points). From how many columns on does `exchange_send_first` hang? A column is 8
-# bytes of a row.
+# **Question `predict-deadlock`** (0.5 points). At how many columns does `exchange_send_first` start to hang? A column
+# is 8 bytes of a row.
 
 # %% nbgrader={"grade_id": "predict-deadlock-guess", "solution": true}
 deadlock_guess = None
@@ -347,7 +347,8 @@ lab.form(turns_reason, "choice:late sender,late receiver,rendezvous,none")
 lab.form(turns_wait_ms, "number")
 
 # %% [markdown]
-# *What to look at:* which waits of the turns vanish in the non-blocking exchange? What do turns lose with 64 ranks?
+# *What to look at:* which waits of the turns vanish in the non-blocking exchange?
+# What does taking turns cost with 64 ranks?
 
 # %% [markdown]
 # ## 7 Explain

@@ -354,9 +354,9 @@ lab.own_plot.keep(
 )
 
 # %% [markdown]
-# *What to look at:* between which two sizes do your two lines separate? Which number of section 2 lies there?
+# *What to look at:* between which two sizes do your two lines separate? Which number of section 2 is between them?
 #
-# *Drag:* with how much work can most be gained, and why is it less with more work?
+# *Drag:* at which amount of work is the gain largest, and why is it smaller with more work?
 
 # %%
 lab.hidden_message(cluster)
@@ -634,7 +634,7 @@ print(lab.exchange.gain(mine).says)
 #
 # The handout lists what the paper found, and where its own figures contradict each other.
 #
-# **Question `table-minima`** (1 point). Tables 9 to 12 give equation 1 for the averages. The next cell prints the
+# **Question `table-minima`** (1 point). Tables 9 to 12 apply equation 1 to the averages. The next cell prints the
 # number of a table (9, unless your course gave you a personal code). What does equation 1 give, in per cent, for the
 # **minima** of that table? They are in section 13 of the handout.
 

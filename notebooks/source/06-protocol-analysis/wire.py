@@ -444,8 +444,8 @@ lab.form(data_in, "text")
 # points, once down and once up; with the "short messages" added by 0.7 down and 0.4 up. Overhead is a matter of bytes:
 # headers, acknowledgements and retransmissions against payload. Work beside a message changes neither the message nor
 # its headers: a row of 8000 bytes takes the same six segments and ACKs, and about 6 % of its bytes are overhead. What
-# overlap can change is when they leave, as the timeline shows. (An own Record of A11, if there is one, shows no
-# difference either.) One point for frames against bytes, one for what stays as it is, with an own figure.
+# overlap can change is when they leave, as the timeline shows. (The learner's Record of A11, if there is one, shows no
+# difference either.) One point for frames against bytes, one for what stays as it is, with a figure of the learner's.
 #
 # **The measure (2 points).** A short message travels in one packet, and its ACK piggybacks on the answer: nearly every
 # packet has data, though most of its bytes are headers. A message of 8192 bytes has six segments, and an ACK of its own

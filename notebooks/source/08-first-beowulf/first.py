@@ -327,14 +327,14 @@ lab.speed_up_1995(cluster)
 # ### BEGIN SOLUTION
 # **The second network (2 points).** It pays for tokens of more than one frame, about 1.4 KB: only then is there a
 # second piece that can take the other network at the same time. A shorter token waits for software and for one frame
-# on any number of networks. One point for the frame, one for figures of the own Record.
+# on any number of networks. One point for the frame, one for figures of the learner's Record.
 #
 # **The conclusion (2 points).** Not of this gas: of a step on 16 processors of 1995 less than half is computing, and
 # the second network makes a step a quarter faster, so communication does hold it back, and no rank has more to compute
-# than another (one point, with the own speed-ups). The paper's code computes several times as much for a zone and
+# than another (one point, with the learner's speed-ups). The paper's code computes several times as much for a zone and
 # sends the same. So messages explain less of its overhead, and the rest would be ranks that wait for slower ones, as
-# it says. On the own cluster the same step is mostly communicating and waiting, because the processors are several
-# hundred times faster and the network is the same (one point, with the own shares of a step).
+# it says. On the learner's cluster the same step is mostly communicating and waiting, because the processors are
+# several hundred times faster and the network is the same (one point, with the learner's shares of a step).
 # ### END SOLUTION
 
 # %% [markdown]

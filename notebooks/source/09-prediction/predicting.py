@@ -286,7 +286,7 @@ lab.scaling.errors_percent(plate)  # by nodes: how far the simulation is from wh
 
 # %% [markdown]
 # *What to look at:* first compare the measured times with the simulated ones: how far do you trust 64 nodes? Then
-# `speed_up`: from how many nodes on is nothing gained? A step cannot be shorter than its two messages.
+# `speed_up`: beyond how many nodes is nothing gained? A step cannot be shorter than its two messages.
 #
 # **Question `scaling`** (2 points). The simulated speed-up of a step on 64 nodes: on your network, and with 1
 # Gbit/s.
@@ -329,9 +329,9 @@ print(lab.outcome(cluster, "plate", round(float(on_64[lab.scaling.OWN]), 1), way
 # 2 beta n, until the ring is so long that its latencies count. Then a tree in pieces, whose depth grows with the
 # logarithm. One point for each size with its reason in alpha and beta.
 #
-# **What is left out (1 point).** The own error of `lab.scaling.errors_percent` and two of: cores that ranks share,
-# noise, lost packets and their retransmission, a switch whose buffers fill, the time that a call itself takes of a
-# core, progress only inside MPI calls, memory. Half a point with one.
+# **What is left out (1 point).** The learner's figure from `lab.scaling.errors_percent` and two of: cores that ranks
+# share, noise, lost packets and their retransmission, a switch whose buffers fill, the time that a call itself takes of
+# a core, progress only inside MPI calls, memory. Half a point with one.
 # ### END SOLUTION
 
 # %% [markdown]
@@ -433,7 +433,7 @@ lab.scaling.sliders(own_row_us)
 
 # %% [markdown]
 # A broadcast and an all-reduce in several ways, none of them yours, on 4, 16 and 64 nodes of a network like yours.
-# From which size on does it pay to cut the data into pieces? Does that size depend on the number of nodes?
+# Above which size does it pay to cut the data into pieces? Does that size depend on the number of nodes?
 
 # %%
 ways = lab.collectives.measure(cluster, made)
