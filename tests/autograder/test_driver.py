@@ -224,10 +224,10 @@ def test_a_full_disk_in_the_middle_loses_nothing_that_was_graded(
             raise OSError(28, "No space left on device")
         return copy(source, target)
 
-    def full_for_bob(self: Entries, outcome: Outcome) -> None:
+    def full_for_bob(self: Entries, outcome: Outcome, unchanged: set[str]) -> None:
         if outcome.student == "bob":
             raise OperationalError("", {}, Exception("database or disk is full"))
-        enter(self, outcome)
+        enter(self, outcome, unchanged)
 
     with monkeypatch.context() as patched:
         patched.setattr(one_submission.shutil, "copyfile", full_for_ada)
