@@ -39,9 +39,8 @@ def ask(lab_questions: Mapping[str, Question], submission: Submission) -> dict[s
     Only this function distinguishes Records that contradict themselves, and Records that the course gave,
     from measured ones: a rubric reads what it gets.
     """
-    return {
-        name: _weigh_doubts(name, question, submission) for name, question in lab_questions.items()
-    }
+    scores = {name: _weigh_doubts(name, each, submission) for name, each in lab_questions.items()}
+    return {name: score.within(score.of) for name, score in scores.items()}
 
 
 def _weigh_doubts(name: str, question: Question, submission: Submission) -> Score:
