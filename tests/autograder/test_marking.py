@@ -78,7 +78,11 @@ def test_every_answer_is_shown_beside_the_authors_and_takes_points_and_a_comment
         *(("A node's own name first", 1), ("The idle wire", 1), ("The ring that waits", 2))
     ]
     assert asked.text.startswith("**Question `explain`** (4 points")
-    for words in (asked.text.splitlines()[0], "a  A node's own name first (1): An MPI", "own figures"):
+    for words in (
+        asked.text.splitlines()[0],
+        "a  A node's own name first (1): An MPI",
+        "own figures",
+    ):
         assert words in shown
     assert "SOLUTION" not in shown
     # What a learner wrote is text: no colour, no bell, no markup.
