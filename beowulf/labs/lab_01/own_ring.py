@@ -1,6 +1,6 @@
 """Lab 01's exercise: a learner's own function passes a token round all nodes.
 
-It is a Record of A2 with the variant `own-ring`, because A2 checks with a ring of its own that all nodes communicate.
+It is a Record of A2 with the variant `own-ring`, because A2 also checks with a ring that all nodes communicate.
 broken_ring.py runs the same function on a broken cluster.
 """
 

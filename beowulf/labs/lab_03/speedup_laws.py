@@ -22,7 +22,7 @@ from beowulf.record import Point, Record
 
 STUDY, VARIANT = "A4", "laws"
 EXERCISE = Exercise(STUDY, VARIANT)
-TIMES = 5  # that each law is called, with new numbers each time
+TIMES = 5  # how often each law is called, with new numbers each time
 CLOSE = 1e-6  # relative to our own answer: rounding may differ
 
 Numbers = list[float]
