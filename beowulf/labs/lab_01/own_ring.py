@@ -59,7 +59,7 @@ def called(engines: Engines, name: str, number: int, chance: random.Random) -> P
 
 
 def _call(names: dict[str, Any], function: str, token: list[str]) -> list[str] | str:
-    """On an engine: the returned list as texts, or the type if it is no list."""
+    """On an engine: the returned list as texts, or the type if it is not a list."""
     given = names[function](list(token) if names["world"].Get_rank() == 0 else None)
     if not isinstance(given, list | tuple):
         return "None" if given is None else type(given).__name__

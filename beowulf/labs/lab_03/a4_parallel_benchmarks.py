@@ -189,7 +189,7 @@ def classes(record: Record) -> dict[str, str]:
 
 
 def in_table_5(name: str, says: str, judge: Judge) -> Claim:
-    """What table 5 says about the five Mop/s on four nodes; a difference between classes is no finding."""
+    """What table 5 says about the five Mop/s on four nodes; a difference between classes is not a finding."""
 
     def not_of_one_class(record: Record) -> list[str]:
         letters = classes(record)

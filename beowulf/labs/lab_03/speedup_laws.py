@@ -41,7 +41,7 @@ def drawn(name: str, chance: random.Random) -> Numbers:
 def asked(functions: Mapping[str, Any], chance: random.Random) -> list[Point]:
     """A Point for each law: its arguments, and what the learner's function returned.
 
-    A result that is no number is kept as None, with the reason.
+    A result that is not a number is kept as None, with the reason.
     """
     found = []
     for name in OURS:
