@@ -55,8 +55,8 @@ trip_guess, trip_low, trip_high = 200, 20, 2000
 predict(cluster, "trip", value=trip_guess, low=trip_low, high=trip_high)
 
 # %% [markdown]
-# **Question `predict-idle`** (0.5 points). How many packets cross the switch in a minute in which nobody does
-# anything: none, a few, hundreds?
+# **Question `predict-idle`** (0.5 points). How many packets cross the switch in a minute when nobody does anything:
+# none, a few, hundreds?
 
 # %% nbgrader={"grade_id": "predict-idle-guess", "solution": true}
 idle_guess = None
