@@ -60,7 +60,7 @@ def marks(released: Any) -> list[dict[str, Any]]:
         ),
         (
             table("ring-messages", 1, "Do: one program on four nodes")
-            + 'asks = "messages until the token is home"\n',
+            + 'asks = "how many messages bring the token home"\n',
             "",
             "has no table [questions.ring-messages]",
         ),

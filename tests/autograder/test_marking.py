@@ -75,10 +75,14 @@ def test_every_answer_is_shown_beside_the_authors_and_takes_points_and_a_comment
         assert words in shown
     (asked,) = marking.questions(waiting, SLUG).values()
     assert [(each.name, each.points) for each in asked.items] == [
-        *(("The own name first", 1), ("The idle wire", 1), ("The ring that waits", 2))
+        *(("A node's own name first", 1), ("The idle wire", 1), ("The ring that waits", 2))
     ]
     assert asked.text.startswith("**Question `explain`** (4 points")
-    for words in (asked.text.splitlines()[0], "a  The own name first (1): An MPI", "own figures"):
+    for words in (
+        asked.text.splitlines()[0],
+        "a  A node's own name first (1): An MPI",
+        "own figures",
+    ):
         assert words in shown
     assert "SOLUTION" not in shown
     # What a learner wrote is text: no colour, no bell, no markup.
@@ -125,7 +129,7 @@ def test_items_give_their_points_and_the_learner_reads_which(waiting: Course, ru
     points, waits, comment = given(waiting)["ann"]
     assert (points, waits) == (2.0, False)
     assert comment == (
-        "The own name first: 1 of 1. The idle wire: 0 of 1. The ring that waits: 1 of 2. Why?"
+        "A node's own name first: 1 of 1. The idle wire: 0 of 1. The ring that waits: 1 of 2. Why?"
     )
     assert given(waiting)["ben"] == (0.0, False, None)
 

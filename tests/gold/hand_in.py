@@ -17,7 +17,9 @@ from autograder.course import release
 from beowulf.record import Record
 from tests.gold.measured import as_handed_in
 
-EXPLANATION = "The own name first, because a rank tells the others the address that it finds."
+EXPLANATION = (
+    "A node's own name comes first, because a rank tells the others the address that it finds."
+)
 
 
 @cache

@@ -23,7 +23,7 @@ from beowulf.record import Point, Record
 from beowulf.studies.study import SEPARATE, Claim, Judgement, Plan, Study, undecided
 
 PAPER_NODES = 4
-# These properties are no finding: building or booting the cluster puts them in.
+# These properties are not findings: building or booting the cluster creates them.
 built_in = partial(Claim, rests_on="demonstration")
 ASKED = {
     "system": "sed -n 's/^PRETTY_NAME=//p' /etc/os-release | tr -d '\"'",
@@ -42,7 +42,7 @@ Built = Mapping[str, Mapping[str, Any]]  # by node, what it answers
 
 
 def plan(cluster: Cluster, *, quick: bool) -> Plan:
-    """Ask every node what it is, and how it reaches each other node."""
+    """Ask every node what it is, and how it reaches every other node."""
 
     def steps(measurement: Measurement) -> None:
         with ThreadPoolExecutor(len(cluster.nodes)) as pool:
@@ -73,7 +73,7 @@ def _ask(cluster: Cluster, node: str) -> dict[str, Any]:
 
 
 def built(record: Record) -> Built:
-    """What each node that was reached is."""
+    """The facts of each node that was reached."""
     return {p.at["node"]: p.facts for p in record.points if p.facts.get("reached")}
 
 
@@ -81,7 +81,7 @@ def four_nodes(record: Record) -> Judgement:
     """A master and three slaves."""
     nodes = record.cluster["nodes"]
     master, *slaves = nodes
-    evidence = f"{master} is the master, {', '.join(slaves) or 'nothing'} beside it"
+    evidence = f"{master} is the master; its slaves: {', '.join(slaves) or 'none'}"
     return Judgement(
         "holds" if len(nodes) == PAPER_NODES else "contradicted",
         evidence,
@@ -138,7 +138,7 @@ def _unnamed(nodes: Built, node: str) -> str:
 
 
 def _no_mpich(nodes: Built, node: str) -> str:
-    return "" if nodes[node]["mpi"] else f"{node} has no MPICH that a login finds"
+    return "" if nodes[node]["mpi"] else f"a login to {node} finds no MPICH"
 
 
 def _unlike(nodes: Built, node: str) -> str:
@@ -148,7 +148,7 @@ def _unlike(nodes: Built, node: str) -> str:
 
 
 def picture(record: Record) -> Figure:
-    """What each node is made of: a row a node."""
+    """What each node is made of: a row per node."""
     import pandas as pd
 
     from beowulf import figures
@@ -222,21 +222,21 @@ STUDY = Study(
         "holds": {
             "": (
                 "Today's nodes consist of the same parts as the paper's, a private network, an "
-                "/etc/hosts with all names and one MPI, so its cluster can be rebuilt with newer "
-                "software."
+                "/etc/hosts with all names and one MPI, so the paper's cluster can be rebuilt with "
+                "newer software."
             ),
             "namespaces": (
                 "`beowulf up` built these nodes like the paper's, with one switch, private "
-                "addresses, an /etc/hosts with all names, and MPICH, so this says only that booting "
+                "addresses, an /etc/hosts with all names, and MPICH, so this shows only that booting "
                 "them worked."
             ),
         },
         "contradicted": (
-            "The nodes differ from the paper's in this property, such as their number, their MPI "
-            "or their software, which the builders chose and time did not change."
+            "The nodes differ from the paper's in a property that the builders chose, such as their "
+            "number, their MPI or their software, so newer hardware is not the reason."
         ),
         "inconclusive": (
-            "A node that does not answer does not show its parts, so the cluster may or may not be "
+            "A node that does not answer does not report its parts, so the cluster may or may not be "
             "like the paper's."
         ),
     },

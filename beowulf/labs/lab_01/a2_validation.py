@@ -2,7 +2,7 @@
 
 Paper A (section III) verifies on every node: configuration, routing table, data transfer, overall performance and
 slave reachability; then that an MPI hello runs. Here every ordered pair of nodes is checked, not only master and slave.
-The paper prints no figure for the performance: here a tenth of a node's memory has to be free.
+The paper prints no figure for the performance: here a tenth of a node's memory must be free.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ ROUTE = re.compile(r"(unreachable |blackhole |prohibit )?(\S+)")
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What is wrong with a cluster, on which node, and which observations say so."""
+    """What is wrong with a cluster, on which node, and which observations show it."""
 
     fault: str  # none, wrong-hosts, node-down, key-refused or unknown
     node: str
@@ -75,18 +75,18 @@ def plan(cluster: Cluster, *, quick: bool) -> Plan:
 class Check:
     """A check of every node, every ordered pair of nodes or every run, and what it claims.
 
-    `fault` gives what is wrong with a point of a Record, nothing if all is well, None if it was not asked.
+    `fault` returns what is wrong with a point of a Record, "" if nothing is, None if it was not asked.
     """
 
     name: str
     says: str
     check: str
-    what: str  # that is counted
+    what: str  # what is counted
     fault: Callable[[Record, Point], str | None]
     place: str = "section III"  # of paper A
 
     def of(self, record: Record) -> int:
-        """How many points there are to be."""
+        """How many points there should be."""
         nodes = len(record.cluster.get("nodes", ()))
         return {"nodes": nodes, "runs": 1}.get(self.what, nodes * (nodes - 1))
 
@@ -95,7 +95,7 @@ class Check:
         return [self.fault(record, point) for point in record.select(check=self.check)]
 
     def judge(self, record: Record) -> Judgement:
-        """What was seen; only the first check that fails says what to do."""
+        """What was seen; only the first check that fails gives a hint."""
         seen, of = self.seen(record), self.of(record)
         faults, well = [fault for fault in seen if fault], seen.count("")
         numbers = {"well": well, "faults": len(faults), "of": of}
@@ -106,7 +106,7 @@ class Check:
         evidence = f"well on {well} of {of} {self.what}"
         if well == of > 0:
             return Judgement("holds", evidence, numbers)
-        advice = "Bring every node up, on a local cluster by `beowulf up`; then measure again."
+        advice = "Bring every node up (`beowulf up` on a local cluster), then measure again."
         evidence += "; the others could not be asked"
         return Judgement("inconclusive", evidence, numbers, advice)
 
@@ -149,7 +149,7 @@ def diagnose(record: Record) -> Diagnosis:
             return Diagnosis("node-down", node, because)
         message = logins[0]["said"]
         if not any(facts["reached"] for facts in logins) and "Permission denied" in message:
-            return Diagnosis("key-refused", node, f"{node} answers ping but says: {message}")
+            return Diagnosis("key-refused", node, f"{node} answers ping but reports: {message}")
     # A node whose memory is used up is slow, but the cluster works.
     verdicts = [each for each in STUDY.claims(record) if each.claim != FREE_MEMORY]
     if all(verdict.outcome == "holds" for verdict in verdicts):
@@ -164,7 +164,7 @@ def _own_name_fault(_record: Record, point: Point) -> str | None:
     right = facts["hosts_first_line"].split() == [facts["expected_address"], node]
     if right and facts["hostname"] == node:
         return ""
-    return f"{node}, called {facts['hostname']}, has `{facts['hosts_first_line']}`"
+    return f"{node}, called {facts['hostname']}, has the first line `{facts['hosts_first_line']}`"
 
 
 def _login_fault(_record: Record, point: Point) -> str:
@@ -186,7 +186,7 @@ def _route_fault(record: Record, point: Point) -> str | None:
 
 
 def _leads_to(routes: Sequence[str], address: str) -> bool:
-    """Whether the narrowest of these routes that an address is in, as `ip route` prints them, leads anywhere."""
+    """Whether the most specific of these lines of `ip route` that contain an address leads anywhere."""
     matching = []
     for no_way, destination in (match.groups() for match in map(ROUTE.match, routes) if match):
         with suppress(ValueError):  # a line that has no address, such as a multipath's next hop
@@ -213,7 +213,7 @@ def _configuration(record: Record, node: str) -> Mapping[str, Any]:
 
 
 def _peer_fault(point: Point, well: bool, otherwise: str = "no answer") -> str | None:
-    """What is wrong between two nodes, the reason first, so that equal reasons can be put together."""
+    """What is wrong between two nodes, the reason first, so that equal reasons can be combined."""
     if well or not point.facts.get("asked", True):
         return "" if well else None
     return f"{point.facts.get('said') or otherwise}\t{point.at['node']} to {point.at['peer']}"
@@ -226,7 +226,7 @@ def _name_fault(_record: Record, point: Point) -> str | None:
 
 
 def _together(faults: list[str]) -> str:
-    """Each reason once, with its places behind it."""
+    """Each reason once, followed by its places."""
     places: dict[str, list[str]] = {}
     for fault in faults:
         reason, _, place = fault.partition("\t")
@@ -343,7 +343,7 @@ STUDY = Study(
             "Linux still has; only ssh has replaced remote shell."
         ),
         "contradicted": (
-            "A healthy cluster of today passes all of the paper's checks, so this cluster has a "
+            "A healthy modern cluster passes all of the paper's checks, so this cluster has a "
             "fault, and the evidence names it."
         ),
         "inconclusive": (

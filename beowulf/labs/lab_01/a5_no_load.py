@@ -72,7 +72,7 @@ def quiet(record: Record) -> Judgement:
         "holds" if mbit * 1e6 < IDLE_SHARE * rate else "contradicted",
         f"{evidence}; {limit} would be {IDLE_SHARE * rate / 8 * elapsed_s:,.0f} bytes",
         numbers,
-        hint="Something runs: `beowulf ssh node00 ps ax` shows what.",
+        hint="Something is running: `beowulf ssh node00 ps ax` shows what.",
     )
 
 
@@ -121,7 +121,7 @@ STUDY = Study(
     differs={
         "holds": (
             "A switched network without users carries little more than address requests and "
-            "keep-alive packets of open connections, as in the paper's lab, for which it prints no figures."
+            "keep-alive packets of open connections, as in the paper's lab, for which the paper prints no figures."
         ),
         "contradicted": (
             "Something uses this network: a login, a copy or an update carries more than a "

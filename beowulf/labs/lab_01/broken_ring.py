@@ -23,16 +23,16 @@ from beowulf.record import Point, Record, readable
 
 STUDY, VARIANT = "A2", "broken-d"
 EXERCISE = Exercise(STUDY, VARIANT)
-LIMIT_S = 5.0  # of the token's way round; on a whole cluster it takes some milliseconds
+LIMIT_S = 5.0  # for the token's round, which takes some milliseconds on a healthy cluster
 # As engines report it, such as: node01 (rank 1) waits in line 8 of pass_token: world.send(token, after)
 WAITS = re.compile(r"^(\S+) \(rank (\d+)\) (waits|is) in line (\d+)(?: of \w+)?(?:: (.*))?$", re.M)
-PORT = 9  # of a service that no node has: an open node refuses it at once
+PORT = 9  # of a service that no node has: an open node refuses the connection at once
 LIMIT_OF_A_DOOR_S = 1
 DOORS = (
     'for peer in {peers}; do timeout {limit} bash -c ": < /dev/tcp/$peer/{port}" 2>/dev/null;'
     " echo $peer $?; done"
 )
-TIMED_OUT = 124  # the code with which `timeout` ends what it has stopped
+TIMED_OUT = 124  # the exit code of `timeout` after it has stopped a command
 
 
 def measure(cluster: Cluster, *, chance: random.Random | None = None) -> Record:
@@ -73,7 +73,7 @@ def waiting(record: Record) -> dict[str, Any]:
     }
     closed = [node for node, answers in shut.items() if answers == {True}]
     if len(closed) != 1:
-        raise LabError(f"{len(closed)} nodes take no connections; one is broken on purpose")
+        raise LabError(f"{len(closed)} nodes accept no connections; one is broken on purpose")
     sender = (nodes.index(closed[0]) - 1) % len(nodes)
     ranks = {point.at["rank"] for point in record.points if "rank" in point.at}
     if sender not in ranks:
@@ -86,7 +86,7 @@ def waiting(record: Record) -> dict[str, Any]:
 
 
 def _newest(folder: Path) -> Record:
-    """The newest right Record of the learner's own ring, or the newest of all."""
+    """The newest correct Record of the learner's own ring, or the newest of all."""
     records, _ = readable(folder, f"{STUDY}-{own_ring.VARIANT}-*.json")
     mine = [record for record in records if record.variant == own_ring.VARIANT and record.points]
     if not mine:

@@ -1,6 +1,6 @@
 """Lab 01's exercise: a learner's own function passes a token round all nodes.
 
-It is a Record of A2 with the variant `own-ring`, because A2 checks with a ring of its own that all nodes communicate.
+It is a Record of A2 with the variant `own-ring`, because A2 also checks with a ring that all nodes communicate.
 broken_ring.py runs the same function on a broken cluster.
 """
 
@@ -59,7 +59,7 @@ def called(engines: Engines, name: str, number: int, chance: random.Random) -> P
 
 
 def _call(names: dict[str, Any], function: str, token: list[str]) -> list[str] | str:
-    """On an engine: the returned list as texts, or the type if it is no list."""
+    """On an engine: the returned list as texts, or the type if it is not a list."""
     given = names[function](list(token) if names["world"].Get_rank() == 0 else None)
     if not isinstance(given, list | tuple):
         return "None" if given is None else type(given).__name__

@@ -28,13 +28,13 @@ STUDY, VARIANT = "A2", "own-trips"
 EXERCISE = Exercise(STUDY, VARIANT)
 NAME, TRIP = "round_trip_us", "trip_us"
 BYTES, PASSES = 8, 10
-TOO_SHORT = 20  # times shorter than each trip of ours is another unit
+TOO_SHORT = 20  # times shorter than our shortest trip: the unit must be wrong
 
 
 def measure(engines: Engines, name: str = NAME, *, chance: random.Random | None = None) -> Record:
     """Call the function on all ranks ten times for each ordered pair, in shuffled order, and save the Record.
 
-    A wrong call is reported and kept as a fact, and is no sample. LabError if there is no such function.
+    A wrong call is reported and kept as a fact, but is not a sample. LabError if there is no such function.
     """
     cluster = engines.cluster
     chance = chance or random.Random()
@@ -93,7 +93,7 @@ def calls_of(
 ) -> list[dict[str, Any]]:
     """On an engine: call the function once for each pair; what it returned, what arrived, its time and our trip's.
 
-    The bytes are drawn from `seed`, the same on all ranks. The rank that begins gets them, all others get others.
+    All ranks derive the bytes from `seed`. The rank that begins gets them, and all others get other bytes.
     """
     import time
 
@@ -173,7 +173,7 @@ def fault(
         )
     for rank, seen in call.items():
         if rank != one and seen["kind"] != "nothing":
-            return "others", f"{between} it returned {seen['kind']} on rank {rank}, too."
+            return "others", f"{between} it also returned {seen['kind']} on rank {rank}."
     return None
 
 

@@ -100,7 +100,7 @@ def transfer(cluster: Cluster, node: str, peer: str) -> Point:
     if intact:
         began, ended = (float(word) for word in lines[-1].split())
         samples = [TRANSFER_BYTES / (ended - began)]
-    # The first line comes from the node that sends: without it, nobody there could be asked.
+    # The first line comes from the node that sends: without it, that node could not be asked.
     asked = bool(lines)
     facts = {"asked": asked, "intact": intact, "bytes": TRANSFER_BYTES, "said": said}
     at = {"check": "transfer", "node": node, "peer": peer}

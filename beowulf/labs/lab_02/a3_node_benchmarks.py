@@ -1,6 +1,6 @@
 """A3, one node: how long do system calls, local messages, moving bytes and loads from memory take?
 
-Paper A, tables 1 to 4: LMBench 2.0 on one node, beside the published figures of the Grendel cluster. Here the
+Paper A, tables 1 to 4: LMBench 2.0 on one node, next to the published figures of the Grendel cluster. Here the
 programs of lab 02 measure the same rows, with the same definitions but other code.
 """
 
@@ -67,14 +67,14 @@ def plan(cluster: Cluster, *, quick: bool) -> Plan:
 
 
 def refuse_what_cannot_run(cluster: Cluster) -> None:
-    """Refuse before a measurement of minutes begins."""
+    """Refuse before a measurement that takes minutes begins."""
     if dead := cluster.dead_nodes():
         verb, it = ("is", "it") if len(dead) == 1 else ("are", "them")
         hint = f"`beowulf up` starts {it} again."
         raise LabError(f"{', '.join(dead)} {verb} down.", hint, dead[0])
     if not mpi.RPC.is_dir():
         raise LabError(
-            "The rows RPC/UDP and RPC/TCP need libtirpc, and its headers are not here.",
+            "The rows RPC/UDP and RPC/TCP need libtirpc, and its headers are missing.",
             "`sudo apt-get install libtirpc-dev`, or `beowulf doctor --fix`.",
         )
 
@@ -83,7 +83,7 @@ def turns(cluster: Cluster, nodes: Sequence[str]) -> list[list[str]]:
     """Which nodes run at the same time, turn by turn: one of each machine."""
     machines: dict[str, list[str]] = {}
     for node in nodes:
-        # The kernel draws this number when it boots: nodes with the same one share a kernel and its cores.
+        # The kernel picks this number at random when it boots: nodes with the same one share a kernel and its cores.
         boot_id = cluster.run(node, "cat /proc/sys/kernel/random/boot_id").stdout.strip()
         machines.setdefault(boot_id, []).append(node)
     each = zip_longest(*machines.values())
@@ -130,7 +130,7 @@ def deeper_takes_longer(nodes: Nodes) -> Judgement:
 def better_than_grendel(program: str, says: str, place: str) -> Claim:
     """Whether the first node is better than Grendel in each row of the table that a program measures.
 
-    A demonstration: the paper compares its own cluster, and ours is younger than both.
+    A demonstration: the paper compares its own cluster, and ours is newer than both.
     """
 
     def judge(nodes: Nodes) -> Judgement:
@@ -180,7 +180,9 @@ def picture(nodes: Nodes) -> Figure:
         if name in printed
     }
     title = "times as fast as in paper A"
-    return figures.dots(values, title="Each node beside paper A's", value_title=title, factors=True)
+    return figures.dots(
+        values, title="Each node compared with paper A's", value_title=title, factors=True
+    )
 
 
 STUDY = Study(
@@ -237,23 +239,23 @@ STUDY = Study(
     draw=picture,
     differs={
         "holds": (
-            "A call that does more, or a memory farther away, still takes longer; a processor of "
-            "today beats Grendel's of 2001 in most rows, which says nothing about the paper's cluster."
+            "A call that does more, or a memory farther away, still takes longer; a modern processor "
+            "beats Grendel's of 2001 in most rows, which shows nothing about the paper's cluster."
         ),
         "contradicted": {
             "": (
                 "Starting a process, or waiting for a single load, is a chain of steps hardly "
-                "shorter than in 2001, so single rows are slower than Grendel's; an odd node has other "
+                "shorter than in 2001, so some rows are slower than Grendel's; an odd node has other "
                 "hardware or settings."
             ),
             "namespaces": (
                 "Starting a process, or waiting for a single load, is a chain of steps, longer in a "
-                "virtual machine, so single rows are slower than Grendel's; nodes of one machine "
+                "virtual machine, so some rows are slower than Grendel's; nodes of one machine "
                 "differ if something disturbed one."
             ),
         },
         "inconclusive": (
-            "Other programs on a core change a row of microseconds, so its interval can contain "
+            "Other programs on a core change a row that takes microseconds, so its interval can contain "
             "Grendel's figure, or a node can look odd; more launches on a quiet machine decide both."
         ),
     },

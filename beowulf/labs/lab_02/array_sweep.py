@@ -1,7 +1,7 @@
 """Lab 02's sweep: a learner's own function times copies of arrays of many sizes.
 
-A Record of A3 with the variant `sweep`. Each pass goes over all sizes in shuffled order, and numpy times a copy of ours
-beside each call of the learner's function.
+A Record of A3 with the variant `sweep`. Each pass goes over all sizes in shuffled order, and numpy times our copy
+alongside each call of the learner's function.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ EXERCISE = Exercise(STUDY, VARIANT)
 NAME = "copy_us"
 QUANTITY = "copy_us"
 OWN, OURS = "own", "numpy"
-# The smallest array of a sweep lies in the first cache, the largest in none.
+# The smallest array of a sweep fits into the first cache, the largest into none.
 SMALL, LARGE, LARGEST = 8 * 1024, 64 * 1024**2, 256 * 1024**2
 FEWEST_SIZES, MOST_SIZES = 12, 60
 WIDEST_STEP = 4
@@ -58,7 +58,7 @@ def size_fault(sizes: Any) -> str:
     except (TypeError, ValueError):
         return f"sizes is a list of whole numbers of bytes, not {type(sizes).__name__}"
     if min(numbers, default=0) < 1:
-        return "each size has to be 1 byte or more"
+        return "each size must be at least 1 byte"
     if len(set(numbers)) < FEWEST_SIZES:
         return f"{len(set(numbers))} sizes are too few for a curve; take {FEWEST_SIZES} or more"
     if len(set(numbers)) > MOST_SIZES:
@@ -77,7 +77,7 @@ def size_fault(sizes: Any) -> str:
 def measure(engines: Engines, sizes: Any, name: str = NAME) -> Record:
     """Call the function `name` on the first node's engine with each of these sizes, and save the Record.
 
-    The Record says in sentences what is wrong with the sizes or the function.
+    The Record reports in sentences what is wrong with the sizes or the function.
     """
     cluster = engines.cluster
     folder, node = cluster.records or Path("records"), cluster.nodes[0]
@@ -139,7 +139,7 @@ def copy_fault(record: Record) -> str:
         return f"{largest:,} bytes take hardly longer than {smallest:,}: is anything copied?"
     if at_large > 4:
         return (
-            f"large copies take {at_large:.2g} times as long as ours: does the array have"
+            f"large copies take {at_large:.2g} times as long as ours: does the array hold"
             " numbers of 8 bytes instead of bytes?"
         )
     if at_large > TIMES_OURS:
@@ -178,7 +178,7 @@ def table(record: Record) -> pd.DataFrame:
 
 @figures.draggable(EXERCISE.own, "lab.array_sweep.measure", kib=[2**n for n in range(2, 19)])
 def working_set(record: Record, kib: float = 4) -> figures.Figure:
-    """Your rates over the size, and the memory that two arrays of `kib` KiB use: drag the size."""
+    """Your rates against the size, and the memory that two arrays of `kib` KiB use: drag the size."""
     copied = table(record)
     if copied.empty:
         raise LabError(f"The Record has no copies: {sample_fault(record)}.")
@@ -204,6 +204,6 @@ def keep_plot(cluster: Cluster, axes: Any) -> None:
 
 
 def caches_named(plot: Record) -> set[str]:
-    """The caches that a plot names, such as L2, in its legend or beside its lines."""
+    """The caches that a plot names, such as L2, in its legend or next to its lines."""
     texts = [text for p in plot.points for text in (*p.facts["legend"], *p.facts.get("texts", ()))]
     return set(re.findall(r"L[1-4]", " ".join(map(str, texts))))

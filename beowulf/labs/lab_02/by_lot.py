@@ -1,4 +1,4 @@
-"""The rows that lab 02 asks for: drawn from a learner's personal code, or the usual ones without a code."""
+"""The rows that lab 02 asks for: derived from a learner's personal code, or the usual ones without a code."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ KERNEL_ROWS = (
     *("fork proc", "exec proc", "shell proc"),
 )
 ROUND_TRIPS = ("pipe", "AF UNIX", "UDP", "RPC/UDP", "TCP", "RPC/TCP")
-# In the other two of paper A's tables Grendel is faster nowhere.
+# In the other two of paper A's tables Grendel is not faster in any row.
 TABLES = (1, 2)
 
 

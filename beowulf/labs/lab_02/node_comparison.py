@@ -24,9 +24,9 @@ from beowulf.studies.study import Judgement, undecided
 if TYPE_CHECKING:
     import pandas as pd
 
-# A row is off on a node where it is so much faster or slower than the middle of all nodes.
+# A row is off on a node where it is so much faster or slower than the median of all nodes.
 OFF = 0.1
-# A node that is off in so many rows is odd; in one or two, something disturbed it there.
+# A node that is off in so many rows is odd; if it is off in only one or two, something disturbed it.
 SEVERAL = 3
 # In these rows two processes wake each other. The kernel may put them on one core or on two, differently in each run,
 # and the time depends on it: a node that is off there need not be odd.
@@ -35,25 +35,25 @@ WAKING = (
     *("pipe", "fifo", "semaphore", "AF UNIX", "UDP", "RPC/UDP", "TCP", "RPC/TCP"),
     *(label("bandwidths", name) for name in STREAMS),
 )
-# Nodes of one machine share its file systems: it is chance which node finds one slow.
+# Nodes of one machine share its file systems: which node finds one slow is chance.
 OF_FILES = tuple(f"file {what}" for what in ("create", "delete", "create 10K", "delete 10K"))
 # But a node whose round trips over IP all take so much longer has a slow path through IP.
 OVER_IP = ("UDP", "RPC/UDP", "TCP", "RPC/TCP")
-SLOW_OVER_IP = 1.5  # of a row's best time to the middle of all nodes
+SLOW_OVER_IP = 1.5  # a row's best time over the median of all nodes
 MOST_NAMED = 5
 
 
 @dataclass(frozen=True)
 class Off:
-    """A row in which a node is more than OFF away from the middle of all nodes, with its best and its interval."""
+    """A row in which a node is more than OFF away from the median of all nodes, with its best and its interval."""
 
     node: str
     row: str
     program: str  # that measured it
-    ratio: float  # its best to the middle of the best of all nodes
+    ratio: float  # its best over the median of the best of all nodes
 
     def __str__(self) -> str:
-        return f"{self.row} ({self.ratio:.2f} times the middle)"
+        return f"{self.row} ({self.ratio:.2f} times the median)"
 
 
 ByNode = Mapping[str, Sequence[Off]]
@@ -129,7 +129,7 @@ def slow_over_ip(nodes: Nodes) -> dict[str, list[Off]]:
 
 
 def odd_nodes(nodes: Nodes, off: Iterable[Off]) -> tuple[ByNode, ByNode]:
-    """The nodes that are odd, each with the rows that say so: several, or all that go through IP; and doubtful ones.
+    """The nodes that are odd, each with the rows that show it: several, or all that go through IP; and doubtful ones.
 
     A node is doubtful if it is off in several rows of one single run of a program: a short disturbance looks like that.
     If two nodes differ, both are odd, because nobody can say which one is.
@@ -159,7 +159,7 @@ def nodes_alike(nodes: Nodes) -> Judgement:
     """Whether no node is odd; single rows are only reported."""
     if len(nodes.names) < 2:
         advice = "Measure all nodes (`beowulf study A3`), and look for the odd one out."
-        return undecided("one node was measured", advice)
+        return undecided("only one node was measured", advice)
     off = off_rows(nodes)
     odd, doubtful = odd_nodes(nodes, off)
     numbers = {"odd": len(odd), "off": len(off)}

@@ -20,7 +20,7 @@ PROGRAMS = {
     "memory": ("A-table-4", "ns"),
 }
 STREAMS = ("pipe", "AF UNIX", "TCP")  # rows of the bandwidths with the names of latencies
-RESULT = "result"  # the coordinate of a Point that says how a row follows from the samples
+RESULT = "result"  # the coordinate of a Point that holds how to compute a row from the samples
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def rows(record: Record, node: str) -> dict[str, Row]:
     """All rows of a node by label, in the order of the tables; LabError if it was not measured."""
     results = [p for p in record.points if RESULT in p.at and p.at.get("node") == node]
     if not results:
-        raise LabError(f"The Record has no results of {node}.", "`beowulf study A3` measures some.")
+        raise LabError(f"The Record has no results of {node}.", "`beowulf study A3` measures them.")
     by_label = {}
     for point in results:
         name = label(str(point.at["program"]), str(point.at[RESULT]))
@@ -88,7 +88,7 @@ def _row(record: Record, node: str, result: Point) -> Row:
     if program == "bandwidths":
         size = record.select(node=node, program=program, row=name)[0].at["size_bytes"]
         with np.errstate(divide="ignore"):  # no time at all gives a rate that summary() refuses
-            values = size / values  # bytes in a microsecond are MB in a second
+            values = size / values  # bytes per microsecond are MB per second
     of = summary(values, busy=record.busy)
     best = float(values.max()) if program == "bandwidths" else of.min
     return Row(label(program, name), program, unit, of.median, of.low, of.high, best)

@@ -1,4 +1,4 @@
-"""Lab 02's puzzle: one of four nodes, drawn by chance, is set up differently; which one, and in which rows?
+"""Lab 02's puzzle: one of four nodes, picked at random, is set up differently. Which one, and in which rows?
 
 It is a Record of A3 with the variant `odd`. The odd node's kernel checks every incoming packet against a long list of
 addresses, one rule after another, like a packet filter with a rule for each unwanted sender.
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 STUDY, VARIANT = "A3", "odd"
 EXERCISE = Exercise(STUDY, VARIANT, "Four nodes, one of them odd")
-# Some 14 ns a rule: a round trip over the loopback, of two packets, takes several times as long.
+# About 14 ns per rule: a round trip over the loopback, of two packets, takes several times as long.
 RULES = 5000
 # The programs, and their rows to measure. Few are enough: the difference is large.
 CHOSEN = {
@@ -40,9 +40,9 @@ ROUNDS = 3  # at most: on a busy machine the best of one round may not be good e
 
 
 def measure(cluster: Cluster, chance: random.Random | None = None) -> Record:
-    """Measure all nodes while one, drawn by `chance`, is odd, and save the Record.
+    """Measure all nodes while one, picked by `chance`, is odd, and save the Record.
 
-    Without `chance`, a learner with a personal code always draws the same node. LabError if the nodes cannot be
+    Without `chance`, a learner with a personal code always gets the same node. LabError if the nodes cannot be
     changed.
     """
     node = (chance or personal_code.chance(f"{STUDY} {VARIANT}")).choice(
@@ -50,7 +50,7 @@ def measure(cluster: Cluster, chance: random.Random | None = None) -> Record:
     )
     planned = ROUNDS * len(CHOSEN) * len(cluster.nodes)
     sweep = {"exercise": VARIANT, "nodes": list(cluster.nodes)}
-    sweep["unlike"] = "one node, drawn by chance"
+    sweep["unlike"] = "one node, picked at random"
 
     def steps(session: Measurement) -> None:
         for number in range(ROUNDS):
@@ -101,7 +101,7 @@ def table(record: Record) -> pd.DataFrame:
 
 
 def odd(record: Record) -> str:
-    """The one node that is slower than the middle of all in every row over IP; LabError if there is not exactly one."""
+    """The one node that is slower than the median of all in every row over IP; LabError if there is not exactly one."""
     slow = slow_over_ip(Nodes(record))
     if len(slow) != 1:
         raise LabError("The Record does not show one odd node.", "Measure again.")

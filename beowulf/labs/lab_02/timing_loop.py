@@ -34,7 +34,7 @@ FEWEST_SAMPLES, FEWEST_STEPS = 11, 100
 # In an interval of a hundred steps or more, one step is a per cent or less.
 CLOSE = 0.02
 OTHER_UNITS = (1e3, 1e-3, 1e-6)  # nanoseconds, milliseconds and seconds instead of microseconds
-# Python's loop takes part of so short a time, and other programs disturb both loops.
+# Python's loop takes a large part of so short a time, and other programs disturb both loops.
 TIMES_OURS = 2.0
 LONGEST_S = 120.0
 IN_THE_LOOP = "it reads the clock after each call, which takes time as well"
@@ -59,8 +59,8 @@ def drawn(chance: random.Random) -> list[list[int]]:
 def measure(engines: Engines, name: str = NAME, chance: random.Random | None = None) -> Record:
     """Time calls with the function `name` on the first node's engine, and save the Record.
 
-    Without `chance`, a learner with a personal code always gets the same calls. The Record says in sentences what is
-    wrong with the function.
+    Without `chance`, a learner with a personal code always gets the same calls. The Record reports in sentences what
+    is wrong with the function.
     """
     cluster = engines.cluster
     calls = drawn(chance or personal_code.chance(f"{STUDY} {VARIANT}"))

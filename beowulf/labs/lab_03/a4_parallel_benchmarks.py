@@ -1,10 +1,10 @@
 """A4: the NAS Parallel Benchmarks on one node and on several, and the share of their time inside MPI.
 
-Paper A's table 5 has MG, FT, LU, SP and BT in Mop/s, of its own cluster at class A and of Grendel at class B, so its
-columns cannot be compared. The five rows of one column can: MG and FT do far fewer operations per second than the
-others. The paper does not say why. Here each benchmark also runs with profile.c between it and MPI. All have one class,
-or the classes would change the order of their Mop/s. It is W: in class A, the paper's, one run of SP takes more than a
-minute at 100 Mbit/s. `beowulf suite npb --class A` runs that class.
+Paper A's table 5 lists MG, FT, LU, SP and BT in Mop/s, for its own cluster in class A and for Grendel in class B, so
+its columns cannot be compared. The five rows of one column can: MG and FT do far fewer operations per second than the
+others. The paper does not say why. Here each benchmark also runs with profile.c between it and MPI. All run in one
+class, because different classes would change the order of their Mop/s. It is W: in class A, the paper's, one run of SP
+takes more than a minute at 100 Mbit/s. `beowulf suite npb --class A` runs that class.
 
 The nodes of a local cluster share one machine's cores. There, the speed-up of four nodes is at most the number of
 cores, and a rank that waits for a core inside MPI counts as communicating.
@@ -118,7 +118,7 @@ def all_verified(record: Record) -> Judgement:
 
 
 def launch_by_launch(some: Sequence[Point], others: Sequence[Point]) -> list[tuple[float, float]]:
-    """The samples of `some` beside those of `others` of the same launch."""
+    """The samples of `some`, paired with those of `others` in the same launch."""
     beside = {point.at["launch"]: point.samples for point in others}
     return [
         pair
@@ -128,7 +128,7 @@ def launch_by_launch(some: Sequence[Point], others: Sequence[Point]) -> list[tup
 
 
 def faster(name: str) -> Claim:
-    """One node's time over four nodes', of the same launch."""
+    """One node's time divided by four nodes', in the same launch."""
 
     def times(record: Record) -> Ratio:
         ones, fours = (points(record, name, ranks) for ranks in COUNTS)
@@ -150,7 +150,7 @@ def shared_cores(record: Record) -> str:
 
 
 def of_launches(name: str, values: Callable[[Record, str], Sequence[float]], unit: str) -> Quantity:
-    """From the least to the most of a benchmark's launches."""
+    """The range from the smallest to the largest value of a benchmark's launches."""
 
     def spanned(record: Record) -> Span:
         if not (found := values(record, name)):
@@ -189,7 +189,7 @@ def classes(record: Record) -> dict[str, str]:
 
 
 def in_table_5(name: str, says: str, judge: Judge) -> Claim:
-    """What table 5 says about the five Mop/s on four nodes; a difference between classes is no finding."""
+    """What table 5 says about the five Mop/s on four nodes; a difference between classes is not a finding."""
 
     def not_of_one_class(record: Record) -> list[str]:
         letters = classes(record)
@@ -280,8 +280,8 @@ STUDY = Study(
             "MPI library decides which of them waits most for a cable of 100 Mbit/s."
         ),
         "contradicted": (
-            "A core of today computes many times as fast as the paper's nodes, so the cable and the "
-            "wait for shared cores decide the order; the paper does not explain MG's and FT's few Mop/s."
+            "A modern core computes many times as fast as the paper's nodes, so the cable and the "
+            "wait for shared cores decide the order; the paper does not explain its low MG and FT rates."
         ),
         "inconclusive": (
             "Ranks that share cores also wait for one inside MPI, so two similar benchmarks overlap, "

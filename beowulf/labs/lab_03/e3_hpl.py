@@ -87,7 +87,7 @@ def residual(record: Record) -> Judgement:
 
 
 def ranks(record: Record) -> int:
-    """How many there are."""
+    """How many ranks there are."""
     return int(record.sweep["p"] * record.sweep["q"])
 
 
@@ -104,7 +104,7 @@ EACH_ALONE = Quantity(
 
 
 def compared(record: Record) -> list[Compared]:
-    """What is shown beside the other programs, before and after."""
+    """What is shown alongside the other programs, before and after."""
     return [Compared(f"HPL, {record.sweep['n']:,} equations", SECONDS, "s", workload="HPL")]
 
 
@@ -201,7 +201,7 @@ STUDY = Study(
         ),
         "contradicted": (
             "At 100 Mbit/s a small problem waits for bytes more than for latency, and ranks that share "
-            "cores lose their gain to interrupts; the paper's 56 % are from 240 processes on Gigabit Ethernet."
+            "cores lose their gain to interrupts; the paper's 56 % comes from 240 processes on Gigabit Ethernet."
         ),
         "inconclusive": (
             "A gain needs two alternating states, as in `beowulf tune compare hpl`, or launches differ "

@@ -1,8 +1,8 @@
 """E4, the HPC Challenge: seven benchmarks in one run, of which some send messages and some do not.
 
 Paper E, section 4.3: after tuning the latency the whole suite took 29 % less time; latency, bandwidth and PTRANS
-changed, STREAM, DGEMM and HPL, which it calls local, hardly did. Our own ping-pong runs beside b_eff: the same wire and
-the same 8 bytes, with another library (MPICH here, Open MPI there).
+changed, STREAM, DGEMM and HPL, which it calls local, hardly did. Our own ping-pong runs alongside b_eff: the same wire
+and the same 8 bytes, with another library (MPICH here, Open MPI there).
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ FASTEST = Quantity("the fastest rank in DGEMM over the slowest", spread, TIMES)
 
 
 def nodes_alike(record: Record) -> Judgement:
-    """The fastest rank in DGEMM compared with the slowest; a rank that waits for a core is no slow node."""
+    """The fastest rank in DGEMM compared with the slowest; a rank that waits for a core is not a slow node."""
     seen = (FASTEST < SIMILAR)(record)
     crowded = any(point.facts.get("crowded") for point in record.select(suite="hpcc"))
     if seen.outcome == "holds" or not crowded:
@@ -184,7 +184,7 @@ def gains(
 
 
 def compared(record: Record) -> list[Compared]:
-    """What is shown beside the other programs, before and after."""
+    """What is shown alongside the other programs, before and after."""
     equations = f"HPL, {record.sweep['n']:,} equations"
     return [
         ping_beside("hpcc", size_bytes=PING_BYTES),
@@ -214,7 +214,7 @@ def table(record: Record) -> pd.DataFrame:
 
 
 def sections(record: Record) -> dict[str, dict[str, float]]:
-    """By state, the seconds of each section of hpcc that lasted one or more (its clock has whole seconds)."""
+    """By state, the seconds of each section of hpcc that lasted one or more (its clock counts whole seconds)."""
     lasted: dict[str, dict[str, float]] = {}
     for state in measured(record):
         for name in SECTIONS:
@@ -232,7 +232,7 @@ def picture(record: Record) -> Figure:
     drawn = figures.bars(
         sections(record),
         title="Where the time of hpcc goes",
-        value_title="seconds (median of the launches; its clock has whole seconds)",
+        value_title="seconds (median of the launches; its clock counts whole seconds)",
     )
     results = ", ".join(
         f"{row.result} {float(str(row.value)):.3g} {row.unit} ({row.state})"

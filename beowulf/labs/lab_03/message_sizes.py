@@ -1,6 +1,6 @@
 """Lab 03's exercise in C: a learner's own count of MG's messages by length, compared with ours.
 
-A Record of A4 with the variant `sizes`. The handed-out program with its `TODO` done makes our count.
+A Record of A4 with the variant `sizes`. Our count comes from the handed-out program with its `TODO` done.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ DONE = """\
 def measure(
     cluster: Cluster, source: Path | str = PROGRAM, chance: random.Random | None = None
 ) -> Record:
-    """Run `source` and our own count in a class and on ranks drawn by `chance`, and save the Record.
+    """Run `source` and our own count in a class and on ranks picked by `chance`, and save the Record.
 
     LabError if `source` does not compile, fails, or prints no counts; then nothing is saved.
     """

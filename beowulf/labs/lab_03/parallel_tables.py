@@ -1,4 +1,4 @@
-"""A Record of A4 as tables and as a picture: times, speed-ups, Mop/s beside table 5, and calls."""
+"""A Record of A4 as tables and as a picture: times, speed-ups, Mop/s with those of table 5, and calls."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def picture(record: Record, title: str) -> Figure:
         left.invert_yaxis()
         letters = in_words(dict(zip(rows["benchmark"], rows["class"], strict=True)))
         look.titles(left, "Where does the time go, on four nodes?", "% of the ranks' time", "")
-        look.titles(right, f"C{letters[1:]} beside table 5", "Mop/s, nominal", "")
+        look.titles(right, f"C{letters[1:]} compared with table 5", "Mop/s, nominal", "")
         for axes in (left, right):
             axes.grid(axis="y", visible=False)
             axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2)
@@ -181,7 +181,7 @@ def _divide(axes: Axes, rows: pd.DataFrame) -> None:
         edgecolor="white",
         label="inside of MPI",
     )
-    # Behind the bars, not on them, where the small blue part would be covered.
+    # To the right of the bars, not on them, where the small blue part would be covered.
     for place, (share, times) in enumerate(zip(inside, rows.speed_up, strict=True)):
         words = [] if math.isnan(share) else [f"{share:.0f} % inside of MPI"]
         words += [] if math.isnan(times) else [f"{times:.2g} × one node's speed"]

@@ -22,7 +22,7 @@ from beowulf.record import Point, Record
 
 STUDY, VARIANT = "A4", "laws"
 EXERCISE = Exercise(STUDY, VARIANT)
-TIMES = 5  # that each law is called, with new numbers each time
+TIMES = 5  # how often each law is called, with new numbers each time
 CLOSE = 1e-6  # relative to our own answer: rounding may differ
 
 Numbers = list[float]
@@ -41,7 +41,7 @@ def drawn(name: str, chance: random.Random) -> Numbers:
 def asked(functions: Mapping[str, Any], chance: random.Random) -> list[Point]:
     """A Point for each law: its arguments, and what the learner's function returned.
 
-    A result that is no number is kept as None, with the reason.
+    A result that is not a number is kept as None, with the reason.
     """
     found = []
     for name in OURS:

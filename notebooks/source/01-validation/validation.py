@@ -13,15 +13,15 @@
 # %% [markdown]
 # # Lab 01: Is this a cluster?
 #
-# The handout (`labs/01-validation/README.md`) has the same sections and explains each word. Read a section there,
+# The handout (`labs/01-validation/README.md`) has the same sections and explains each new word. Read a section there,
 # then do it here.
 #
 # - **Time** about 90 minutes for sections marked *core* · **Points** 30
-# - **Run** cells with Shift+Enter, from top to bottom. Cells that *measure* save a **Record** in the folder
-#   `records/` beside this notebook: raw values with their circumstances.
+# - **Run** cells with Shift+Enter, from top to bottom. Cells that *measure* save a **Record** in the folder `records/`
+#   next to this notebook: raw values with their circumstances.
 # - **Answer** where you see `None`, with a number or a text in quotes. Write programs and plots where you see
 #   `# YOUR ANSWER HERE`. Add your own cells anywhere.
-# - **Check** `check("01")` reports what is still open.
+# - **Check** `check("01")` reports which questions are still open.
 
 # %%
 import matplotlib.pyplot as plt
@@ -55,8 +55,8 @@ trip_guess, trip_low, trip_high = 200, 20, 2000
 predict(cluster, "trip", value=trip_guess, low=trip_low, high=trip_high)
 
 # %% [markdown]
-# **Question `predict-idle`** (0.5 points). How many packets cross the switch in a minute in which nobody does
-# anything: none, a few, hundreds?
+# **Question `predict-idle`** (0.5 points). How many packets cross the switch in a minute when nobody does anything:
+# none, a few, hundreds?
 
 # %% nbgrader={"grade_id": "predict-idle-guess", "solution": true}
 idle_guess = None
@@ -117,8 +117,8 @@ print(cluster.ask("node00", "ip route"))
 #
 # A login from node01 to node02 and one from node02 to node01 are two logins.
 #
-# **Question `ordered-pairs`** (1 point). How many ssh logins check the way from every node to every *other* node
-# of **your** cluster?
+# **Question `ordered-pairs`** (1 point). How many ssh logins does it take to check the way from every node to every
+# *other* node of **your** cluster?
 
 # %% nbgrader={"grade_id": "ordered-pairs-answer", "solution": true}
 ordered_pairs = None
@@ -134,17 +134,17 @@ lab.form(ordered_pairs, "number")
 #
 # *More, 4 minutes*
 #
-# In a terminal, with the handout: send ten million bytes from node00 to node01. How fast do they arrive, and are
-# they the same bytes?
+# Follow the handout in a terminal: send ten million bytes from node00 to node01. How fast do they arrive, and are they
+# the same bytes?
 
 # %% [markdown]
 # ## 6 Do: one program on four nodes
 #
 # *Core, 7 minutes*
 #
-# In a terminal, with the handout. Both programs are beside this notebook.
+# Follow the handout in a terminal. Both programs are next to this notebook.
 #
-# **Question `ring-messages`** (1 point). How many messages does the token of `ring.c` need to come home, with one
+# **Question `ring-messages`** (1 point). How many messages does it take to bring the token of `ring.c` home, with one
 # rank on each node of your cluster?
 
 # %% nbgrader={"grade_id": "ring-messages-answer", "solution": true}
@@ -161,9 +161,9 @@ lab.form(ring_messages, "number")
 #
 # *Core, 4 minutes*
 #
-# **Question `a2-record`** (1 point). Nothing to write: the point is for the Record of a healthy four-node
-# cluster. A2 asks every node about itself and every other node (name, ping, ssh, one million random bytes), and
-# runs `hello` and `ring`.
+# **Question `a2-record`** (1 point). There is nothing to write: you get the point for the Record of a healthy four-node
+# cluster. A2 asks every node about itself and every other node (name, ping, ssh, one million random bytes), and runs
+# `hello` and `ring`.
 
 # %%
 a2 = study("A2", cluster)
@@ -178,7 +178,7 @@ assert a2.complete, "The measurement was cut short; run the cell above again."
 picture(a2)
 
 # %% [markdown]
-# *What to look at:* a row is the node that asks, a column the node that is asked. Is every square outside the
+# *What to look at:* each row is the node that asks, and each column the node that is asked. Is every square outside the
 # diagonal `ok`?
 
 # %%
@@ -204,7 +204,7 @@ print(f"rank {rank} of {ranks} on {node}")
 # - On rank 0, `token` is a list with one text; on all other ranks it is `None`.
 # - Rank 0 returns the list that came home. Every other rank returns the list that it passed on.
 #
-# The points are for the Record below: three tokens, each of which visited every node in turn and came home.
+# You get the points for the Record below: three tokens, each of which visited every node in turn and came home.
 
 
 # %% nbgrader={"grade_id": "own-ring-answer", "solution": true}
@@ -225,7 +225,7 @@ def pass_token(token):
 
 
 # %% [markdown]
-# Try it before you measure it.
+# Try your function before you measure it.
 
 # %%
 # %%px --timeout 10
@@ -246,11 +246,11 @@ assert ring.variant == "own-ring", "Run the cell above: it measures your functio
 # It has the same length on all ranks, and rank `one` has filled it.
 #
 # - The function sends `buffer` from rank `one` to rank `other` and back, with `Send` and `Recv`.
-# - On rank `one` it returns the time of one round trip in microseconds. `MPI.Wtime()` returns seconds. One round
-#   trip is short compared with a disturbance: time some twenty, and divide.
+# - On rank `one` it returns the time of one round trip in microseconds. `MPI.Wtime()` returns seconds. One round trip
+#   is short compared with a disturbance: time about twenty, and divide.
 # - On all other ranks it returns nothing. Ranks other than `one` and `other` do not take part.
 #
-# The points are for the Record below: 8 bytes between each ordered pair of nodes, ten times, and the same bytes
+# You get the points for the Record below: 8 bytes between each ordered pair of nodes, ten times, and the same bytes
 # come back.
 
 
@@ -286,11 +286,11 @@ assert trips.variant == "own-trips", "Run the cell above: it measures your funct
 # `table = lab.own_trips.table(trips)` has a row for each ordered pair: the nodes, their ranks (`rank` begins,
 # `other` answers), and the median round trip in microseconds with its 95 % interval.
 #
-# **Question `trips-plot`** (3 points). Draw the median round trip over the number of the other node (0 to 3),
-# with a line for each node that begins. Name the axes, with the unit, and each line in a legend.
+# **Question `trips-plot`** (3 points). Draw the median round trip against the number of the other node (0 to 3), with a
+# line for each node that begins. Label the axes, with the unit, and name each line in a legend.
 # (`table[table["node"] == "node00"]` are the rows of one line.)
-# `lab.prediction_band(axes, prediction(cluster, "trip"))` adds your prediction; leave it out if a wide range
-# makes your lines flat.
+# `lab.prediction_band(axes, prediction(cluster, "trip"))` adds your prediction; leave it out if a wide range makes your
+# lines flat.
 #
 # Units, scales, names and your numbers count, not the style.
 
@@ -328,7 +328,7 @@ if lab.own_trips.curves(trips):
     print(lab.outcome(cluster, "trip", lab.own_trips.middle_us(trips)))
 
 # %% [markdown]
-# The engines' open connections would send packets in the next section.
+# The engines' open connections would add packets to the idle wire of the next section.
 
 # %%
 engines.stop()
@@ -338,10 +338,10 @@ engines.stop()
 #
 # *Core, 6 minutes*
 #
-# Wait half a minute after `engines.stop()` and after your last command on a node. Then run the next cell. Leave
-# the cluster alone for its minute: no ping, no ssh.
+# Wait half a minute after `engines.stop()` and after your last command on a node. Then run the next cell. Leave the
+# cluster alone for the minute that it takes: no ping, no ssh.
 #
-# **Question `a5-record`** (1 point). Nothing to write: the point is for the Record.
+# **Question `a5-record`** (1 point). There is nothing to write: you get the point for the Record.
 
 # %%
 a5 = study("A5", cluster)
@@ -358,10 +358,10 @@ for quantity in ("elapsed_s", "packets", "packets_per_s", "bytes", "bytes_per_s"
 print(lab.outcome(cluster, "idle", wire["packets"]))
 
 # %% [markdown]
-# **Question `idle-mbit`** (2 points). Compute the megabits per second of your idle wire from `bytes` and
-# `elapsed_s` above. A byte has 8 bits, a megabit is 1,000,000 bits. You may write the calculation, such as
-# `8 * 1250 / 60.0 / 1e6`, with your own figures. Names such as `wire` get no point, because grading does not run
-# your code.
+# **Question `idle-mbit`** (2 points). Compute the megabits per second of your idle wire from `bytes` and `elapsed_s`
+# above. A byte is 8 bits, and a megabit is 1,000,000 bits. You may write the calculation, such as
+# `8 * 1250 / 60.0 / 1e6`, with your own figures. Names such as `wire` get no point, because grading does not run your
+# code.
 
 # %% nbgrader={"grade_id": "idle-mbit-answer", "solution": true}
 idle_mbit_per_s = None
@@ -387,12 +387,11 @@ claims(a5)
 #
 # *Core, 11 minutes*
 #
-# **Write your own search** in `probe`. It asks the broken cluster and prints the answers.
-# `victim.ask(node, command)` returns what a command prints on a node. Ask from node00 about the others: asking a
-# node that is down ends the cell. The first question is there as a comment.
+# **Write your own search** in `probe`. It asks the broken cluster and prints the answers. `victim.ask(node, command)`
+# returns what a command prints on a node. Ask node00 about the others: asking a node that is down ends the cell. The
+# first question is already there, as a comment.
 #
-# Each cell below breaks the cluster, measures A2, and runs your search. At the end of `with`, the cluster is
-# healed.
+# Each cell below breaks the cluster, measures A2, and runs your search. At the end of `with`, the cluster is repaired.
 
 
 # %%
@@ -419,7 +418,7 @@ with lab.breakable(cluster) as victim:
 fault_a = None  # "wrong-hosts", "node-down" or "key-refused"
 node_a = None  # such as "node00"
 ### BEGIN SOLUTION
-fault_a = lab.diagnose(broken_a).fault  # every learner has broken clusters of their own
+fault_a = lab.diagnose(broken_a).fault  # every learner has their own broken clusters
 node_a = lab.diagnose(broken_a).node
 ### END SOLUTION
 
@@ -428,8 +427,9 @@ lab.form(fault_a, "choice:wrong-hosts,node-down,key-refused")
 lab.form(node_a, "node")
 
 # %% [markdown]
-# Now look at what A2 saw. A bad square concerns two nodes; the node of its **row** is the one that asked. In a bad
-# **column**, no other node can log in to that node. `not asked` marks a node that could not be asked about others.
+# Now look at what A2 saw. A bad square concerns two nodes; the node of its **row** is the one that asked. If a whole
+# **column** is bad, no other node can log in to that node. `not asked` marks a node that could not be asked about
+# others.
 
 # %%
 picture(broken_a)
@@ -491,8 +491,8 @@ picture(broken_c)
 #
 # *Core, 7 minutes*
 #
-# Every node of cluster `d` answers ping, accepts logins, and knows the others. Your own ring now runs on it, and
-# is stopped after five seconds.
+# Every node of cluster `d` answers ping, accepts logins, and knows the others. The next cell runs your own ring on it,
+# and stops the ring after five seconds.
 
 # %%
 with lab.breakable(cluster) as victim:
@@ -516,8 +516,8 @@ lab.form(sender_rank, "number")
 lab.form(receiving_ranks, "number")
 
 # %% [markdown]
-# **Question `broken-d`** (1 point). Which node is at fault? Ask as in section 12 of the handout. Without its `#`,
-# the last line of the next cell asks node01; add the others.
+# **Question `broken-d`** (1 point). Which node is at fault? Ask as in section 12 of the handout. Delete the `#` in the
+# last line of the next cell to ask node01, and add lines for the others.
 
 # %%
 with lab.breakable(cluster) as victim:
@@ -545,16 +545,15 @@ lab.form(node_d, "node")
 #    happen to `hello` and to `ring` if every node had 127.0.1.1 there, and MPI were not set to one network card?
 # 2. What is a capture of an idle wire good for if you later capture a program? Use your own figure from
 #    `idle-mbit`.
-# 3. In cluster `d`, why does the ring find the fault, while ping, ssh and `hello` do not? One rank waits in a
-#    send and others in a receive. Which of these lines points at the node to repair, and which only at the
-#    consequences?
+# 3. In cluster `d`, why does the ring find the fault, while ping, ssh and `hello` do not? One rank waits in a send and
+#    others in a receive. Which of these lines points to the node to repair, and which only to the consequences?
 
 # %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 4, "solution": true}
 # ### BEGIN SOLUTION
-# **The own name first (1 point).** An MPI rank looks up its own name and sends the address to the other ranks, so
-# that they can connect. At the LAN address they reach it. At 127.0.1.1 each rank reaches itself, because an
-# address that begins with 127 is the machine's own: the connection is refused. `hello` still prints its lines,
-# because it sends no message; `ring` stops at the first message.
+# **A node's own name first (1 point).** An MPI rank looks up its own name and sends the address to the other ranks, so
+# that they can connect. At the LAN address they reach it. At 127.0.1.1 each rank reaches itself, because an address
+# that begins with 127 is the machine's own: the connection is refused. `hello` still prints its lines, because it sends
+# no message; `ring` stops at the first message.
 #
 # **The idle wire (1 point).** What an idle wire carries is also in every later capture. Without the baseline it
 # would count as the program's traffic. With it, one can subtract it, or show that it is too small to matter. A
@@ -574,14 +573,14 @@ lab.form(node_d, "node")
 #
 # *More, 10 minutes*
 #
-# In a terminal, with the handout: `master.c` and `worker.c` are two programs of one MPI run.
+# Follow the handout in a terminal: `master.c` and `worker.c` are two programs of one MPI run.
 
 # %% [markdown]
 # ## 15 Compare with paper A
 #
 # *More, 5 minutes*
 #
-# The handout has the table. Compare its last column with your own nodes.
+# Compare the last column of the handout's table with your own nodes.
 
 # %% [markdown]
 # ## 16 The questions

@@ -13,16 +13,16 @@
 # %% [markdown]
 # # Lab 02: How fast is one node?
 #
-# The handout (`labs/02-node-benchmarks/README.md`) has the same sections and explains each word. Read a section
+# The handout (`labs/02-node-benchmarks/README.md`) has the same sections and explains each new word. Read a section
 # there, then do it here.
 #
 # - **Time** about 90 minutes for sections marked *core* · **Points** 32
-# - **Measure** on a quiet machine: close other programs, and start nothing while a cell measures. Cells that
-#   measure save a **Record** in the folder `records/` beside this notebook.
-# - **Answer** where you see `None`, with a number (a point, no comma) or a word in quotes. A calculation such as
-#   `17.9 / 2` is a number too. So is `round(full_round_trip_us / 2, 1)`, if `full_round_trip_us` is an earlier
-#   answer. `rows.max()` gets no points, because grading does not run your code. Write functions and plots where
-#   you see `# YOUR ANSWER HERE`.
+# - **Measure** on a quiet machine: close other programs, and start nothing while a cell measures. Cells that measure
+#   save a **Record** in the folder `records/` next to this notebook.
+# - **Answer** where you see `None`, with a number (with a decimal point, not a comma) or a word in quotes. A
+#   calculation such as `17.9 / 2` counts as a number. So does `round(full_round_trip_us / 2, 1)`, if
+#   `full_round_trip_us` is an earlier answer. `rows.max()` earns no points, because grading does not run your code.
+#   Write functions and plots where you see `# YOUR ANSWER HERE`.
 # - **Check** `check("02")`, in any cell, reports what is still empty or wrong.
 
 # %%
@@ -48,8 +48,8 @@ engines = start_engines(cluster)
 #
 # - `function` takes no arguments. `clock()` returns seconds, as `time.perf_counter` does.
 # - First measure the clock's **step**: read the clock until its value changes.
-# - Return a list of at least 11 **raw samples**, in microseconds per call. Each is one interval, divided by its
-#   number of calls. No interval is shorter than **100 steps** of the clock: double the calls until it is long
+# - Return a list of at least 11 **raw samples**, in microseconds per call. Each is one interval, divided by its number
+#   of calls. No interval is shorter than **100 steps** of the clock: double the number of calls until it is long
 #   enough.
 
 
@@ -78,7 +78,7 @@ def time_per_call_us(function, clock):
 
 
 # %% [markdown]
-# Try it: how long does `os.getppid()` take from Python?
+# Try your function: how long does `os.getppid()` take from Python?
 
 # %%
 # %%px --targets 0
@@ -88,8 +88,9 @@ from time import perf_counter
 print(time_per_call_us(os.getppid, perf_counter))
 
 # %% [markdown]
-# Two points are for the lengths of three calls on known clocks, drawn for you, within 2 per cent. One point is
-# for long enough intervals. One is for `os.getppid` on the node's own clock, compared with Python's `timeit`.
+# Two points are for the lengths of three calls on known clocks, picked for you at random, within 2 per cent. One point
+# is for intervals that are long enough. One is for `os.getppid` on the node's own clock, compared with Python's
+# `timeit`.
 
 # %%
 timing = lab.timing_loop.measure(engines)
@@ -103,9 +104,9 @@ assert timing.variant == lab.timing_loop.VARIANT, "Run the cell above: it tries 
 #
 # *Core, 5 minutes*
 #
-# **Question `a3-record`** (1 point). Nothing to write: the point is for the Record. A3 runs `processes.c`,
-# `latencies.c`, `bandwidths.c` and `memory.c` on every node, one after the other, because the nodes share one
-# machine. `quick=True` takes fewer samples, and about half a minute.
+# **Question `a3-record`** (1 point). There is nothing to write: you get the point for the Record. A3 runs
+# `processes.c`, `latencies.c`, `bandwidths.c` and `memory.c` on every node, one after the other, because the nodes
+# share one machine. With `quick=True`, it takes fewer samples and about half a minute.
 
 # %%
 a3 = study("A3", cluster, quick=True)
@@ -121,16 +122,16 @@ rows = lab.compared(a3).drop(columns="times as fast")
 rows
 
 # %% [markdown]
-# *How to read it:* a line is a row of paper A's tables 1 to 4, and a column is a node. The last columns are the
-# published figures; `NaN` means that paper A has no such row. Fewer µs and ns are better; more MB/s are better.
-# The figures are **medians**. All questions below are about the *first* node.
+# *How to read it:* each line is a row of paper A's tables 1 to 4, and each column is a node. The last columns are the
+# published figures; `NaN` means that paper A has no such row. Lower is better for µs and ns, and higher is better for
+# MB/s. The figures are **medians**. All questions below are about the *first* node.
 #
 # ## 3 Ask the kernel
 #
 # *Core, 7 minutes*
 #
-# **Question `kernel-rows`** (2 points). The next cell names the row that is drawn for you. How many microseconds
-# does it take, and how many null calls take as long?
+# **Question `kernel-rows`** (2 points). The next cell names the row that is picked for you. How many microseconds does
+# it take, and how many null calls take as long?
 
 # %%
 print("Your row:", lab.by_lot.kernel_row())
@@ -150,14 +151,14 @@ lab.form(kernel_row_us, "number")
 lab.form(null_calls_in_it, "number")
 
 # %% [markdown]
-# Compare `getppid` of section 1 with the row `null call`, the same call from C. How much of your figure is
+# Compare `getppid` from section 1 with the row `null call`, the same call from C. How much of your figure is due to
 # Python?
 #
 # ## 4 There and back
 #
 # *Core, 5 minutes*
 #
-# **Question `round-trips`** (1 point). What is the full round trip of the row that is drawn for you? And which
+# **Question `round-trips`** (1 point). How long is the full round trip in the row that is picked for you? And which
 # figure would you compare with an MPI latency, which is *half* a round trip?
 
 # %%
@@ -181,9 +182,9 @@ lab.form(beside_mpi_us, "number")
 #
 # *Core, 18 minutes*
 #
-# Write `copy_us(size_bytes)` on node00. It makes two numpy arrays of `size_bytes` bytes, which is not timed. Then
-# it times the copy of one into the other, with your `time_per_call_us` and `perf_counter`, and returns the raw
-# samples in microseconds.
+# Write `copy_us(size_bytes)` on node00. It makes two numpy arrays of `size_bytes` bytes, without timing that. Then it
+# times the copy of one into the other, with your `time_per_call_us` and `perf_counter`, and returns the raw samples in
+# microseconds.
 
 
 # %% nbgrader={"grade_id": "copy-answer", "solution": true}
@@ -201,8 +202,8 @@ def copy_us(size_bytes):
 
 
 # %% [markdown]
-# `sizes` is a list of 12 to 60 sizes in bytes. The smallest fits into every cache (8 KiB or less), the largest
-# into none (64 MiB to 256 MiB). Neighbouring sizes differ by a factor of 4 at most.
+# `sizes` is a list of 12 to 60 sizes in bytes. The smallest fits into every cache (8 KiB or less), the largest into
+# none (64 MiB to 256 MiB). Neighbouring sizes differ by at most a factor of 4.
 
 # %% nbgrader={"grade_id": "sizes-answer", "solution": true}
 sizes = None
@@ -229,11 +230,10 @@ assert sweep.variant == lab.array_sweep.VARIANT, "Run the cell above: it calls y
 print(cluster.ask(node, "lscpu -C=NAME,ONE-SIZE,ALL-SIZE"))
 
 # %% [markdown]
-# **Question `bandwidth-plot`** (3 points). Draw the bandwidth over the size of the array, from `copies` (columns
-# `size_bytes`, `median_us`, `best_us`). Use MB/s, which are bytes per microsecond; a copied byte counts once.
-# Label both axes, with the unit in parentheses. Sizes that span decades need a logarithmic axis. Mark the end of
-# each cache with a vertical line in its own colour, such as `color="C1"`, and name it (L2, L3) in the legend or
-# beside it.
+# **Question `bandwidth-plot`** (3 points). Draw the bandwidth against the size of the array, from `copies` (columns
+# `size_bytes`, `median_us`, `best_us`). Use MB/s, which are bytes per microsecond; a copied byte counts once. Label
+# both axes, with the unit in parentheses. Sizes that span decades need a logarithmic axis. Mark the end of each cache
+# with a vertical line in its own colour, such as `color="C1"`, and name it (L2, L3) in the legend or next to the line.
 #
 # Units, scales, names and your numbers count, not the style.
 
@@ -257,11 +257,11 @@ lab.array_sweep.keep_plot(cluster, bandwidth_figure)
 assert bandwidth_figure is not None, "This answer is still empty."
 
 # %% [markdown]
-# *What to look at:* which caches show in your curve? What takes time at the left end? Is a single size far slower
-# than its neighbours?
+# *What to look at:* which caches can you see in your curve? What takes time at the left end? Is a single size far
+# slower than its neighbours?
 #
-# *Drag:* up to which size do you copy at more than half of your best rate? Which cache is as large as both
-# arrays?
+# *Drag:* up to which size do you copy at more than half of your best rate? Which cache is as large as both arrays
+# together?
 
 # %%
 lab.working_set(cluster)
@@ -271,15 +271,15 @@ lab.working_set(cluster)
 #
 # *Core, 22 minutes*
 #
-# `work/heat/heat.py` has the functions to write in Python, `heat_step.c` beside it the one in C.
+# `work/heat/heat.py` contains the functions to write in Python, and `heat_step.c` next to it the one in C.
 
 # %%
 lab.heat.start(2)
 
 # %% [markdown]
-# **Question `heat-prediction`** (2 points). How many milliseconds does one step of a plate of 2000 x 2000 points
-# take **in C**? Count the bytes that a point moves from and to memory, and take the bandwidth from your plot.
-# Seal the number with its range before you measure. The points are for sealing it.
+# **Question `heat-prediction`** (2 points). How many milliseconds does one step of a plate of 2000 x 2000 points take
+# **in C**? Count the bytes that each point moves from and to memory, and take the bandwidth from your plot. Seal the
+# number with its range before you measure. You get the points for sealing it.
 
 # %% nbgrader={"grade_id": "heat-prediction-answer", "solution": true}
 heat_step_ms = None
@@ -300,9 +300,9 @@ predict(
 
 # %% [markdown]
 # **Question `heat-step`** (4 points). Write the step three times: `step_loops` and `step_numpy` in `heat.py`,
-# `heat_step` in `heat_step.c`. One point each for the first two, two for C. Each is checked on a known plate,
-# edges included, and `step_numpy` has to be three times as fast as the loops. The next cell measures what you
-# have written. Run it as often as you like.
+# `heat_step` in `heat_step.c`. One point each for the first two, two for C. Each is checked on a known plate, edges
+# included, and `step_numpy` must be three times as fast as the loops. The next cell measures what you have written. Run
+# it as often as you like.
 
 # %%
 steps = None  # stays None until you have written a function
@@ -332,9 +332,9 @@ if steps:
 # *Core, 6 minutes*
 #
 # **Question `not-faster`** (1 point). Among paper A's rows, which one is faster on your first node by the largest
-# factor, and which by the smallest? `rows` has your figures and paper A's side by side; a factor is the quotient
-# of the two columns. Remember: more is better for a rate, less for a time. Write the names as in the table. (Rows
-# within a tenth of the largest or the smallest factor count as well.)
+# factor, and which by the smallest? `rows` shows your figures and paper A's side by side; a factor is the quotient of
+# the two columns. Remember: more is better for a rate, less for a time. Write the names as in the table. (Rows within a
+# tenth of the largest or the smallest factor count as well.)
 
 # %% nbgrader={"grade_id": "not-faster-answer", "solution": true}
 most_faster_row = None
@@ -352,13 +352,13 @@ lab.form(most_faster_row, "text")
 lab.form(least_faster_row, "text")
 
 # %% [markdown]
-# All factors at a glance. The axis is logarithmic, and each bar begins at 1: as fast as in paper A.
+# This figure shows all factors. The axis is logarithmic, and each bar begins at 1: as fast as in paper A.
 
 # %%
 known = lab.compared(a3).dropna(subset=["times as fast"])
 lab.bars(
     dict(zip(known["row"], known["times as fast"], strict=True)),
-    title=f"{node} beside paper A's",
+    title=f"{node} compared with paper A's nodes",
     value_title="times as fast as in paper A",
     factors=True,
 )
@@ -376,23 +376,23 @@ claims(a3)
 #
 # **Question `explain`** (4 points, read by a person). In five to ten sentences of your own:
 #
-# 1. Between paper A's PCs and your node, some rows became faster by a large factor and some hardly at all. What
-#    distinguishes the two kinds, and why?
-# 2. You want to add up an array of 100 KB. Are four nodes faster than one? Use your own figures, and name those
-#    that decide.
+# 1. Compared with paper A's PCs, some rows are faster on your node by a large factor, and some hardly at all. What
+#    distinguishes the two kinds of rows, and why?
+# 2. You want to add up an array of 100 KB. Are four nodes faster than one? Use your own figures, and name the ones that
+#    decide.
 
 # %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 4, "solution": true}
 # ### BEGIN SOLUTION
-# **What became faster (2 points).** Rates grew by an order of magnitude: wider paths, more loads at once,
-# prefetching. Times of one step after another hardly changed: a load from main memory, a system call, a round
-# trip, the start of a process. In such a chain each step waits for the one before; more transistors do not
-# shorten it. Kernels also do more per call than in 2012 (each entry protects other programs' memory), and
-# programs load more when they start. One point for the two kinds with figures, one for a reason.
+# **What became faster (2 points).** Rates grew by an order of magnitude, through wider paths, more loads at once, and
+# prefetching. The time of a chain of dependent steps hardly changed: a load from main memory, a system call, a round
+# trip, the start of a process. In such a chain each step waits for the one before; more transistors do not shorten it.
+# Kernels also do more per call than in 2012 (each entry protects other programs' memory), and programs load more when
+# they start. One point for the two kinds with figures, one for a reason.
 #
-# **Four nodes or one (2 points).** One node reads 100 KB in 100,000 / (mem read in MB/s) microseconds, some 5 µs,
-# or less from a cache. Sending 75 KB to the others takes 75,000 / 12.5 = 6000 µs on the cable, a thousand times
-# as long. Even if the data were there already, one message each way costs more than the sum. One point for both
-# times from own figures, one for the conclusion.
+# **Four nodes or one (2 points).** One node reads 100 KB in 100,000 / (mem read in MB/s) microseconds, about 5 µs, or
+# less from a cache. Sending 75 KB to the others takes 75,000 / 12.5 = 6000 µs on the cable, a thousand times as long.
+# Even if the data were there already, one message each way costs more than the sum. One point for both times from the
+# learner's own figures, one for the conclusion.
 # ### END SOLUTION
 
 # %% [markdown]
@@ -400,16 +400,16 @@ claims(a3)
 #
 # *More, 10 minutes*
 #
-# A3 has run `memory.c`. It loads words from areas of 4 KiB to many MiB. Each word says where the next one is, in
+# A3 has run `memory.c`. It loads words from areas of 4 KiB to many MiB. Each word holds the address of the next one, in
 # an order that the processor cannot guess. As long as an area fits into a cache, the curve is flat.
 
 # %%
 lab.load_times.picture(a3, node)
 
 # %% [markdown]
-# **Question `caches`** (2 points). How many nanoseconds does a load from main memory take, in the largest area?
-# At how many KiB does the first plateau end, that is, which is the last size that is still as fast? (You may use
-# the median or the best.)
+# **Question `caches`** (2 points). How many nanoseconds does a load from main memory take, in the largest area? At how
+# many KiB does the first plateau end, that is, what is the last size at which a load is still as fast? (You may use the
+# median or the best.)
 
 # %%
 lab.load_times.table(a3, node).drop(columns="plateau")
@@ -432,18 +432,18 @@ lab.form(l1_ends_at_kib, "number")
 #
 # *More, 20 minutes*
 #
-# Write the three functions in `own_rows.c`, beside this notebook (section 10 of the handout says what is
-# checked). Try them in a terminal with `beowulf run -n 1 own_rows.c | grep result`, until all three are right.
-# Then this cell measures them:
+# Write the three functions in `own_rows.c`, next to this notebook (section 10 of the handout lists what is checked).
+# Try them in a terminal with `beowulf run -n 1 own_rows.c | grep result`, until all three are right. Then this cell
+# measures them:
 
 # %%
 own = lab.own_rows.measure(cluster, "own_rows.c")
 lab.own_rows.table(own)
 
 # %% [markdown]
-# **Question `own-rows`** (2 points). Half a point for each row that measures what its name says, and half a point
-# for an answer. Does a program ask the kernel when it reads the clock with the library, `"yes"` or `"no"`?
-# (Compare both rows of the clock.)
+# **Question `own-rows`** (2 points). You get half a point for each row that measures what its name says, and half a
+# point for this answer. Does a program ask the kernel when it reads the clock with the library, `"yes"` or `"no"`?
+# (Compare the two clock rows.)
 
 # %% nbgrader={"grade_id": "own-rows-answer", "solution": true}
 library_clock_asks_the_kernel = None
@@ -462,14 +462,14 @@ lab.form(library_clock_asks_the_kernel, "choice:yes,no")
 #
 # *More, 6 minutes*
 #
-# The paper calls its cluster "significantly better" than Grendel in the tests of table 1. Here is the table that
-# is drawn for you, in microseconds (`g_cluster` is Grendel):
+# The paper calls its cluster "significantly better" than Grendel in the tests of table 1. Here is the table that is
+# picked for you, in microseconds (`g_cluster` is Grendel):
 
 # %%
 lab.papers.table(f"A-table-{lab.by_lot.table()}")
 
 # %% [markdown]
-# **Question `paper-tables`** (1 point). In how many of its rows is *Grendel* faster? In table 3, AF UNIX moves
+# **Question `paper-tables`** (1 point). In how many rows of your table is *Grendel* faster? In table 3, AF UNIX moves
 # 2033 MB/s with two copies of each byte, although memory is copied at 370 MB/s. What explains that best: a
 # `"misprint"`, a `"cache"` or a `"disk"`?
 
@@ -491,8 +491,8 @@ lab.form(af_unix_is_fast_because_of, "choice:misprint,cache,disk")
 #
 # *More, 8 minutes*
 #
-# A parallel program waits for its slowest node. So first find out whether the nodes of a cluster are equal. This
-# cell sets up one node differently, chosen by chance, measures some rows on all four, and restores the node:
+# A parallel program waits for its slowest node. So first find out whether the nodes of a cluster are equal. This cell
+# picks a node at random and sets it up differently, measures some rows on all four, and restores the node:
 
 # %%
 odd = lab.odd_node.measure(cluster)
@@ -501,8 +501,8 @@ odd = lab.odd_node.measure(cluster)
 lab.odd_node.table(odd)
 
 # %% [markdown]
-# These figures are the **best** of each node, what it *can* do. Another node that takes the processor for a
-# moment spoils a median, but hardly ever every sample.
+# These figures are each node's **best**: what it *can* do. If another node takes the processor for a moment, that
+# spoils a median, but hardly ever every sample.
 #
 # **Question `odd-node`** (2 points). Which node is the odd one out? And what do its slow rows have in common?
 # Choose `"memory"` (many bytes), `"processes"` (a second process), `"ip"` (the network protocol IP, but no cable)
@@ -512,7 +512,7 @@ lab.odd_node.table(odd)
 odd_one_out = None
 slow_rows_share = None
 ### BEGIN SOLUTION
-odd_one_out = lab.odd_node.odd(odd)  # it is drawn by chance
+odd_one_out = lab.odd_node.odd(odd)  # it is picked at random
 slow_rows_share = "ip"
 ### END SOLUTION
 
@@ -525,12 +525,12 @@ lab.form(slow_rows_share, "choice:memory,processes,ip,calls")
 #
 # *More, 5 minutes*
 #
-# **Question `prediction`** (1 point). From the figures of your *first* node in section 2:
+# **Question `prediction`** (1 point). Use the figures of your *first* node in section 2:
 #
-# - A short message to another node cannot be faster than half a TCP round trip within one node. How many bytes
-#   does the node read from memory (`mem read`) in that time? (MB/s times µs are bytes.) Work on less than this is
-#   not worth a message.
-# - How many MB/s can a cable carry at most, at the rate that the next cell prints? (8 bits are a byte.)
+# - A short message to another node cannot be faster than half a TCP round trip within one node. How many bytes does the
+#   node read from memory (`mem read`) in that time? (MB/s times µs are bytes.) Work on fewer bytes is not worth a
+#   message.
+# - How many MB/s can a cable carry at most, at the rate that the next cell prints? (A byte is 8 bits.)
 
 # %%
 print(cluster.describe()["rate"])
@@ -557,5 +557,5 @@ lab.form(predicted_cable_mb_per_s, "number")
 check("02")
 
 # %% [markdown]
-# Hand in this folder: the notebook, `records/` and `own_rows.c`. Your plate in `../heat` is kept in the Records.
-# You need not run everything again: an answer counts if it fits one of your Records.
+# Hand in this folder: the notebook, `records/` and `own_rows.c`. Your plate in `../heat` is saved in the Records. You
+# need not run everything again: an answer counts if it fits one of your Records.

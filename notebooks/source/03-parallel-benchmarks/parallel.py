@@ -13,16 +13,16 @@
 # %% [markdown]
 # # Lab 03: How fast are four?
 #
-# The handout (`labs/03-parallel-benchmarks/README.md`) has the same sections and explains each word. Read a
-# section there, then do it here.
+# The handout (`labs/03-parallel-benchmarks/README.md`) has the same sections and explains each new word. Read a section
+# there, then do it here.
 #
 # - **Time** about 90 minutes for the sections marked *core*, which have 24.5 points; those marked *more* take
 #   about 60 and have 6.5 · **Points** 31
-# - **Run** cells with Shift+Enter, from top to bottom. Cells that *measure* save a **Record** in the folder
-#   `records/` beside this notebook.
+# - **Run** cells with Shift+Enter, from top to bottom. Cells that *measure* save a **Record** in the folder `records/`
+#   next to this notebook.
 # - **Answer** where you see `None`, with a number or a calculation such as `1 / 1.8`. Add your own cells
 #   anywhere.
-# - **Check** `check("03")` reports what is still open.
+# - **Check** `check("03")` reports which questions are still open.
 
 # %%
 from pathlib import Path
@@ -42,9 +42,9 @@ print(cluster.kind, *cluster.nodes)
 #
 # *Core, 4 minutes*
 #
-# **Question `predict-speed-up`** (0.5 points). Four nodes share a plate of 1200 x 1200 points. In each step, a
-# node computes its 300 rows and sends a row of 9600 bytes to each neighbour, over a cable of 100 Mbit/s. One node
-# needs some milliseconds for the whole plate. How many times as fast are the four as one node?
+# **Question `predict-speed-up`** (0.5 points). Four nodes share a plate of 1200 x 1200 points. In each step, a node
+# computes its 300 rows and sends a row of 9600 bytes to each neighbour, over a cable of 100 Mbit/s. One node takes some
+# milliseconds for the whole plate. How many times as fast are the four as one node?
 
 # %% nbgrader={"grade_id": "predict-speed-up-guess", "solution": true}
 speed_up_guess = None
@@ -77,15 +77,15 @@ predict(cluster, "speed-up-small", value=small_guess, low=small_low, high=small_
 #
 # *Core, 19 minutes*
 #
-# The next cell creates `work/heat/heat.py`, beside this lab's folder. It also says whether it can use your
-# `step_numpy` of lab 02.
+# The next cell creates `work/heat/heat.py`, next to this lab's folder. It also reports whether it can use your
+# `step_numpy` from lab 02.
 
 # %%
 lab.heat.start(3)
 
 # %% [markdown]
-# Before you write `my_rows` and `run` (without points): a plate has 402 rows. How many of them does the first of
-# three ranks own? How many rows does its part have with both ghost rows?
+# Before you write `my_rows` and `run`, answer two questions (without points). A plate has 402 rows. How many of them
+# does the first of three ranks own? How many rows does its part have with both ghost rows?
 
 # %% nbgrader={"grade_id": "heat-run-answer", "solution": true}
 rows_of_the_first = None
@@ -124,8 +124,8 @@ def run(world, rows, columns, steps):
 # Try lab.heat.check(3) here.
 
 # %% [markdown]
-# **Question `heat-run`** (5 points). Two for `my_rows` and three for `run`, if the next cell's Record shows that
-# they are right and your own. Save `heat.py` first.
+# **Question `heat-run`** (5 points). Two points are for `my_rows` and three for `run`, if the next cell's Record shows
+# that the functions are correct and your own. Save `heat.py` first.
 
 # %%
 plate = lab.heat.speed_up(cluster)
@@ -146,8 +146,8 @@ speeds = lab.heat.table(plate)
 speeds
 
 # %% [markdown]
-# **Question `speed-up-plot`** (2 points). Draw the speed-up over the number of ranks. Draw a line with intervals
-# for each plate, and the line of a program that loses nothing. Name both axes, and each line in a legend.
+# **Question `speed-up-plot`** (2 points). Draw the speed-up against the number of ranks. Draw a line with intervals for
+# each plate, and the line of a program that loses nothing. Label both axes, and name each line in a legend.
 # `speeds[speeds["rows"] == 1200]` are the rows of one line.
 # `lab.prediction_band(axes, prediction(cluster, "speed-up"))` adds your prediction.
 #
@@ -195,15 +195,15 @@ print(lab.outcome(cluster, "speed-up-small", round(float(on_four[400]), 2)))
 #
 # *Core, 14 minutes*
 #
-# Write the three functions in `laws.py`, beside this notebook. Then run this cell, which tries them with new
-# numbers each time:
+# Write the three functions in `laws.py`, next to this notebook. Then run this cell, which tries them with new numbers
+# each time:
 
 # %%
 asked = lab.speedup_laws.measure(cluster, "laws.py")
 print("\n".join(lab.speedup_laws.lines(asked.points)))
 
 # %% [markdown]
-# **Question `laws`** (3 points). One for each law that is right.
+# **Question `laws`** (3 points). You get one point for each correct law.
 
 # %% nbgrader={"grade_id": "laws", "grade": true, "points": 3, "locked": true}
 assert asked.variant == "laws", "Run the cell above: it tries your functions."
@@ -232,7 +232,7 @@ lab.form(serial_share_4, "number")
 # %% [markdown]
 # *What to look at:* no line of `run` runs on one rank alone. So what does the law call serial?
 #
-# *Drag:* which of your two plates can no serial share explain?
+# *Drag:* for which of your two plates does no serial share explain the speed-up?
 
 # %%
 lab.serial_part(cluster)
@@ -268,8 +268,8 @@ lab.form(reached_percent, "number")
 #
 # *Core, 10 minutes*
 #
-# **Question `predict-ft`** (0.5 points). In class S, one node needs some hundredths of a second for FT. How many
-# times as fast are four? (1 is as fast as one node, 0.5 half as fast.)
+# **Question `predict-ft`** (0.5 points). In class S, one node takes some hundredths of a second for FT. How many times
+# as fast are four? (1 means as fast as one node, 0.5 half as fast.)
 
 # %% nbgrader={"grade_id": "predict-ft-guess", "solution": true}
 ft_guess = None
@@ -283,8 +283,8 @@ ft_guess, ft_low, ft_high = 0.1, 0.02, 0.5
 predict(cluster, "ft", value=ft_guess, low=ft_low, high=ft_high)
 
 # %% [markdown]
-# **Question `a4-record`** (0.5 points). Nothing to write: the points are for a complete Record in which all eight
-# are verified. A4 runs them on one node and on four, then once more with a profile of their MPI calls.
+# **Question `a4-record`** (0.5 points). There is nothing to write: you get the points for a complete Record in which
+# all eight are verified. A4 runs them on one node and on four, then once more with a profile of their MPI calls.
 
 # %%
 measured = study("A4", cluster, quick=True)
@@ -319,10 +319,10 @@ lab.form(ep_mops, "number")
 #
 # *Core, 8 minutes*
 #
-# **Question `four-from-one`** (2 points). How many seconds should EP and FT take on four ranks? Use the first
-# part of the formula for EP, the first two for FT. In class S, FT's cube has 64 · 64 · 64 points of 16 bytes, a
-# quarter on each rank. At each of seven turns, a rank keeps a quarter of its quarter and sends the rest. Your
-# arithmetic counts, within 5 % of what follows from your `seconds_1`.
+# **Question `four-from-one`** (2 points). How many seconds should EP and FT take on four ranks? Use the first term of
+# the formula for EP, and the first two for FT. In class S, FT's cube has 64 · 64 · 64 points of 16 bytes, a quarter on
+# each rank. At each of seven turns, a rank keeps a quarter of its quarter and sends the rest. Your arithmetic counts:
+# your answers must be within 5 % of what follows from your `seconds_1`.
 
 # %% nbgrader={"grade_id": "four-from-one-answer", "solution": true}
 ep_predicted_s = None
@@ -354,7 +354,7 @@ found[["benchmark", "seconds_1", "seconds_4", "speed_up"]]
 #
 # *Core, 9 minutes*
 #
-# The share of all four ranks' time that was spent inside MPI:
+# This is the share of all four ranks' time that was spent inside MPI:
 
 # %%
 found[["benchmark", "seconds_4", "communication_percent"]]
@@ -377,16 +377,16 @@ lab.form(largest_share_has, "choice:EP,IS,CG,MG,FT,LU,SP,BT")
 lab.form(computing_s, "number")
 
 # %% [markdown]
-# Which calls are these, and how long are their messages? All four ranks together:
+# Which calls are these, and how long are their messages? The table adds up all four ranks:
 
 # %%
 calls = lab.a4_parallel_benchmarks.calls(measured)
 calls[(calls["bytes"] > 0) & ~calls["call"].isin(["MPI_Allreduce", "MPI_Reduce", "MPI_Bcast"])]
 
 # %% [markdown]
-# **Question `message-length`** (1 point). Take the benchmark and call that the next cell names (LU and
-# `MPI_Send`, unless your course gave you a personal code). How many bytes does a call send on average? Is such a
-# message paid by the `"piece"` (shorter than 1250 bytes) or by the `"byte"`?
+# **Question `message-length`** (1 point). Take the benchmark and call that the next cell names (LU and `MPI_Send`,
+# unless your course gave you a personal code). How many bytes does a call send on average? Do you pay for such a
+# message by the `"piece"` (shorter than 1250 bytes) or by the `"byte"`?
 
 # %%
 print(lab.by_lot.sender(), lab.by_lot.CALLS[lab.by_lot.sender()])
@@ -429,27 +429,27 @@ picture(measured)
 
 # %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 4, "solution": true}
 # ### BEGIN SOLUTION
-# **Two plates (2 points).** A step's work grows with the area, and its messages grow with the width. The large
-# plate: some ms of rows on one rank, compared with two rows of 9600 bytes, 0.8 ms each on the cable. The small
-# one: half a millisecond of rows, compared with 0.26 ms each, plus the starts of the messages. What is sent takes
-# as long as what is shared, so four ranks are slower than one. Karp and Flatt's share grows with the ranks (or is
-# above 1 for the small plate). So it is communication and waiting for a core, not a serial part, which run does
-# not have. One point for both times with figures, one for what the share does and means.
+# **Two plates (2 points).** A step's work grows with the area, and its messages grow with the width. For the large
+# plate, one rank computes for some ms, and two rows of 9600 bytes take 0.8 ms each on the cable. For the small plate,
+# one rank computes for half a millisecond, and the two rows take 0.26 ms each, plus the latency of the messages.
+# Sending takes as long as the work that is shared, so four ranks are slower than one. Karp and Flatt's share grows with
+# the ranks (or is above 1 for the small plate). So the share is communication and waiting for a core, not a serial
+# part, which run does not have. One point for both times with figures, one for what the share does and means.
 #
-# **What the machine can show (1 point).** With two cores, at most two ranks compute at a time. So EP's speed-up
-# ends near 2, and would come near 4 on four PCs. The large plate's may be above 2 if a rank's rows fit into a
-# cache and the plate does not; four PCs would show that as well. The cable is the same: the times of FT or of the
-# ghost rows on it would not change. One figure of each kind.
+# **What the machine can show (1 point).** With two cores, at most two ranks compute at a time. So EP's speed-up ends
+# near 2, and would come near 4 on four PCs. The large plate's speed-up may be above 2 if a rank's rows fit into a cache
+# and the plate does not; four PCs would show that as well. The cable is the same: the times of FT or of the ghost rows
+# on it would not change. The answer needs one figure of each kind.
 #
-# **The slowest of the eight (1 point).** By the Record, usually FT or IS, with nearly all of the time in
-# MPI_Alltoall or MPI_Alltoallv. Their messages have hundreds of kilobytes, so the cause is the cable's rate.
-# Bytes over rate gives most of FT's time, without any latency. (If the Record says so, CG or LU with its short
-# messages is a good answer: latency.)
+# **The slowest of the eight (1 point).** According to the Record, it is usually FT or IS, with nearly all of the time
+# in MPI_Alltoall or MPI_Alltoallv. Their messages are hundreds of kilobytes long, so the cause is the cable's rate.
+# Bytes divided by rate gives most of FT's time, without any latency. (If the Record shows it, CG or LU with its short
+# messages is a good answer; then the cause is latency.)
 # ### END SOLUTION
 
 # %% [markdown]
-# Paper A's claims, compared with your Record. `inconclusive` means that this Record cannot decide, because the
-# machine was busy, or because the claim needs another class.
+# The next cell compares paper A's claims with your Record. `inconclusive` means that this Record cannot decide, because
+# the machine was busy, or because the claim needs another class.
 
 # %%
 claims(measured)
@@ -459,15 +459,15 @@ claims(measured)
 #
 # *More, 6 minutes*
 #
-# In a terminal, with the handout. This section has no points.
+# Follow the handout in a terminal. This section has no points.
 
 # %% [markdown]
 # ## 11 A wrapper of your own
 #
 # *More, 25 minutes*
 #
-# Write `MPI_Send` in `sizes.c`, beside this notebook, and try it in a terminal. This cell draws a class and a
-# number of ranks, runs your program, and counts the same messages itself:
+# Write `MPI_Send` in `sizes.c`, next to this notebook, and try it in a terminal. This cell picks a class and a number
+# of ranks at random, runs your program, and counts the same messages itself:
 
 # %%
 counted = lab.message_sizes.measure(cluster, "sizes.c")
@@ -475,21 +475,21 @@ print("class", counted.points[0].at["class"], "on", counted.points[0].at["ranks"
 print("\n".join(lab.message_sizes.lines(counted.points)))
 
 # %% [markdown]
-# **Question `sizes`** (3 points). One for each count that is right.
+# **Question `sizes`** (3 points). You get one point for each correct count.
 
 # %% nbgrader={"grade_id": "sizes", "grade": true, "points": 3, "locked": true}
 assert counted.variant == "sizes", "Run the cell above: it runs your wrapper."
 
 # %% [markdown]
-# How long does MG wait for these messages, and for whom? This cell runs MG once more and records every MPI call.
-# The table has the milliseconds of each rank.
+# How long does MG wait for these messages, and for which rank? This cell runs MG once more and records every MPI call.
+# The table lists the milliseconds of each rank.
 
 # %%
 mg = lab.mg_timeline.traced(cluster)
 lab.mg_timeline.parts(mg).round(2)
 
 # %% [markdown]
-# The key `l` goes to the longest wait, `n` to the next one.
+# The key `l` jumps to the longest wait, and `n` to the next one.
 
 # %%
 lab.timelines.timeline(cluster, mg, "MG")
@@ -523,8 +523,8 @@ lab.form(mg_most, "choice:computing,network,waiting")
 #
 # *More, 17 minutes*
 #
-# **Question `e4-record`** (0.5 points). Nothing to write: the points are for the Record. Study E4 runs the HPC
-# Challenge on all nodes, in about half a minute. `quick=True` shortens b_eff's long messages, so the table leaves
+# **Question `e4-record`** (0.5 points). There is nothing to write: you get the points for the Record. Study E4 runs the
+# HPC Challenge on all nodes, in about half a minute. `quick=True` shortens b_eff's long messages, so the table leaves
 # out their rate.
 
 # %%
@@ -536,8 +536,8 @@ assert challenge.study == "E4", "Run the cell above: it runs the HPC Challenge."
 assert challenge.complete, "The measurement was cut short; run the cell above again."
 
 # %% [markdown]
-# **Question `hpl-percent`** (1 point). DGEMM is the rate of one rank when all ranks compute alone; four ranks
-# together have four times that rate. What percentage of it does HPL keep, which has to send?
+# **Question `hpl-percent`** (1 point). DGEMM is the rate of one rank when all ranks compute alone; four ranks together
+# have four times that rate. HPL also has to send. What percentage of that rate does it keep?
 
 # %% nbgrader={"grade_id": "hpl-percent-answer", "solution": true}
 hpl_percent_of_dgemm = None
@@ -555,9 +555,9 @@ hpl_percent_of_dgemm = 100 * gflops["hpl_gflops"] / (4 * gflops["dgemm_gflops"])
 lab.form(hpl_percent_of_dgemm, "number")
 
 # %% [markdown]
-# **Question `paper-hpl`** (0.5 points). Paper E ran HPL with Ns 37326. How many GB (10 to the power of 9 bytes)
-# does its matrix have, with 8 bytes per number? After tuning, it took 56 % less time. How many times the
-# performance is that?
+# **Question `paper-hpl`** (0.5 points). Paper E ran HPL with Ns 37326. How many GB (10 to the power of 9 bytes) does
+# its matrix take, with 8 bytes per number? After tuning, it took 56 % less time. How many times the performance is
+# that?
 
 # %% nbgrader={"grade_id": "paper-hpl-answer", "solution": true}
 hpl_matrix_gb = None
@@ -578,7 +578,7 @@ picture(challenge)
 claims(challenge)
 
 # %% [markdown]
-# Paper E's claims compare a cluster before and after tuning. Yours was measured in one state, so they are
+# Paper E's claims compare a cluster before and after tuning. Yours was measured in only one state, so they are
 # inconclusive. `beowulf tune compare hpl hpcc` measures both states (lab 07).
 
 # %% [markdown]
@@ -586,15 +586,15 @@ claims(challenge)
 #
 # *More, 12 minutes*
 #
-# Paper A's column is class A, Grendel's is class B, and yours is another class again:
+# Paper A's column is class A, Grendel's is class B, and yours is a different class again:
 
 # %%
 found[["benchmark", "class", "mops_4", "paper_mops", "grendel_mops"]].dropna(subset=["paper_mops"])
 
 # %% [markdown]
-# **Question `cable-bound`** (0.5 points). FT has 7,137 million operations in class A, and paper A prints 5.45
-# Mop/s. How many seconds did it run? Its cube has 256 · 256 · 128 points. With four ranks and seven turns, how
-# many seconds does a cable of 12,500,000 bytes per second need for what *one* rank sends?
+# **Question `cable-bound`** (0.5 points). FT takes 7,137 million operations in class A, and paper A prints 5.45 Mop/s.
+# How many seconds did it run? Its cube has 256 · 256 · 128 points. With four ranks and seven turns, how many seconds
+# does a cable of 12,500,000 bytes per second take to carry what *one* rank sends?
 
 # %% nbgrader={"grade_id": "cable-bound-answer", "solution": true}
 ft_paper_s = None
@@ -617,5 +617,5 @@ lab.form(ft_cable_s, "number")
 check("03")
 
 # %% [markdown]
-# Hand in this folder: the notebook, `records/`, `laws.py` and `sizes.c`. Your plate in `../heat` is kept in the
+# Hand in this folder: the notebook, `records/`, `laws.py` and `sizes.c`. Your plate in `../heat` is saved in the
 # Records. You need not run everything again: an answer counts if it fits one of your Records.

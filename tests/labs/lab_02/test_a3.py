@@ -113,13 +113,13 @@ SINGLE = {("node00", "stat"): 1.27, ("node03", "stat"): 0.5, ("node03", "mem rea
     [
         (
             *(FOUR, slower("node02", MEMORY), "contradicted"),
-            "the odd one out is node02 in 7 rows: file reread (0.67 times the middle)",
+            "the odd one out is node02 in 7 rows: file reread (0.67 times the median)",
         ),
         (FOUR, SINGLE, "holds", "none is odd; single rows differ: node00 in stat (1.27 times"),
         (FOUR, WAKING, "holds", "rows in which one process wakes another do not count"),
         (
             *(FOUR, slower("node01", OVER_IP, 5.0), "contradicted"),
-            "the odd one out is node01 in 4 rows: UDP (5.00 times the middle)",
+            "the odd one out is node01 in 4 rows: UDP (5.00 times the median)",
         ),
         (
             FOUR[:2],

@@ -20,7 +20,7 @@ SMALL = [4096, 65536, 2**20]
         (SIZES, ""),
         (None, "not written yet"),
         ("many", "not str"),
-        ([0, *SIZES], "1 byte or more"),
+        ([0, *SIZES], "at least 1 byte"),
         ([float("nan")] * 20, "whole numbers"),
         (SIZES[:9], "too few"),
         (range(4096, 2**26, 2**16), "take too long"),
