@@ -35,4 +35,4 @@ def doubt(submission: Submission, name: str, wanted: float) -> str:
 
 def given(submission: Submission, *names: str) -> str:
     """The answers as the learner wrote them, or why there are none."""
-    return ", ".join(map(submission.given, names))
+    return ", ".join(map(submission.given, names)).replace("., ", ". ")
