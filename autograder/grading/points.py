@@ -150,9 +150,7 @@ def reasons(course: Course, slug: str, student: str) -> Iterator[Reason]:
 
 def worth_when_graded(course: Course, slug: str, student: str) -> dict[str, float]:
     """What each question was worth when a learner's hand-in was graded."""
-    marks = [
-        cell["metadata"].get("nbgrader", {}) for cell in _graded_cells(course, slug, student)
-    ]
+    marks = [cell["metadata"].get("nbgrader", {}) for cell in _graded_cells(course, slug, student)]
     return {each["grade_id"]: float(each["points"]) for each in marks if "points" in each}
 
 

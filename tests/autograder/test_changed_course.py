@@ -169,7 +169,9 @@ def test_an_own_question_is_asked_scored_and_read(changed: Any, tmp_path: Path) 
     with pytest.raises(LabError, match="late is new, and hand-ins") as refused:
         course.release("01")
     assert "Delete this table from course.toml" in refused.value.hint
-    with pytest.raises(LabError, match=r"line \d+: the notebook .* has no cell of the question late"):
+    with pytest.raises(
+        LabError, match=r"line \d+: the notebook .* has no cell of the question late"
+    ):
         grade(course)
     changed(OWN)
     course.release("01")
