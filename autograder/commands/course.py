@@ -55,7 +55,9 @@ def init(
         _show_roster(course)
         if has_codes(course):
             say(f"Personal codes: {course.folder / variants.WORDS}. {GIVE_CODES}")
-    say(f"Next: cd {folder}; beowulf class release {course.labs[0][:2]}")
+    if not (course.folder / "release").exists():
+        go = "" if course.folder.samefile(Path.cwd()) else f"cd {folder}; "
+        say(f"Next: {go}beowulf class release {course.labs[0][:2]}")
 
 
 def _show_roster(course: Course) -> None:

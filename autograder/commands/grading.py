@@ -173,13 +173,18 @@ def _show_changes(changes: list[Change], slug: str) -> None:
     rows = []
     for each in changes:
         why = f"{each.why} (stays: points by hand)" if each.by_hand else each.why
-        rows.append((each.student, each.question, f"{each.before:g}", f"{each.after:g}", why))
+        now, then = _of(each.before, each.of_before), _of(each.after, each.of)
+        rows.append((each.student, each.question, now, then, why))
     show(f"What would change in {slug}", ("learner", "question", "now", "then", "why"), rows)
     whose = counted(len({each.student for each in changes}), "learner")
     them = "it" if len(changes) == 1 else "them"
     say(
         f"{counted(len(changes), 'change')} for {whose}. `beowulf class regrade {slug}` makes {them}."
     )
+
+
+def _of(points: float | None, most: float) -> str:
+    return f"{'waits' if points is None else f'{points:g}'} of {most:g}"
 
 
 def _points(graded: Graded) -> str:

@@ -143,7 +143,17 @@ def _given(book: Any, slug: str, questions: dict[str, float]) -> Iterator[Given]
 
 def reasons(course: Course, slug: str, student: str) -> Iterator[Reason]:
     """The reasons in the graded notebooks of one learner."""
+    for cell in _graded_cells(course, slug, student):
+        if score := score_of(cell):
+            yield Reason(student, cell["metadata"]["nbgrader"]["grade_id"], score)
+
+
+def worth_when_graded(course: Course, slug: str, student: str) -> dict[str, float]:
+    """What each question was worth when a learner's hand-in was graded."""
+    marks = [cell["metadata"].get("nbgrader", {}) for cell in _graded_cells(course, slug, student)]
+    return {each["grade_id"]: float(each["points"]) for each in marks if "points" in each}
+
+
+def _graded_cells(course: Course, slug: str, student: str) -> Iterator[Any]:
     for path in sorted((course.folder / "autograded" / student / slug).glob("*.ipynb")):
-        for cell in json.loads(path.read_bytes())["cells"]:
-            if score := score_of(cell):
-                yield Reason(student, cell["metadata"]["nbgrader"]["grade_id"], score)
+        yield from json.loads(path.read_bytes())["cells"]

@@ -21,12 +21,14 @@ LEAST_CHANGE = 1e-9  # below it two numbers of points are the same
 
 @dataclass(frozen=True)
 class Change:
-    """One question of one learner that the rubric of today gives other points than are in the gradebook."""
+    """One question of one learner that gives or is worth other points today than when it was graded."""
 
     student: str
     question: str
-    before: float
-    after: float
+    before: float | None  # None: it waits for a person
+    after: float | None
+    of_before: float
+    of: float
     why: str
     by_hand: bool = False  # a person gave points, and those stay
 
@@ -56,11 +58,15 @@ def changes(
             today = one_submission.assess(assignment, student)
         except HandInError:
             continue  # what was handed in since cannot be read; the points of before stay
+        worth = points.worth_when_graded(course, slug, student)
         for question, given in sorted(lab_class.of_student(student).items()):
             score = today.get(question)
-            if score is None or given.by_rubric is None:
-                continue
-            after = score.within(given.of).points
-            if abs(after - given.by_rubric) > LEAST_CHANGE:
+            before = after = given.points
+            why = "read by a person"
+            if score is not None and given.by_rubric is not None:
+                before, after = given.by_rubric, score.within(given.of).points
                 why = "; expected: ".join(filter(None, (score.found, score.expected)))
-                yield Change(student, question, given.by_rubric, after, why, given.by_hand)
+            of = worth.get(question, given.of)
+            if abs((after or 0) - (before or 0)) > LEAST_CHANGE or of != given.of:
+                by_hand = given.by_hand and score is not None
+                yield Change(student, question, before, after, of, given.of, why, by_hand)

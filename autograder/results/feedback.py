@@ -46,6 +46,7 @@ CELL = 'style="text-align:left; vertical-align:top; padding:0.3em 1em 0.3em 0; b
 LOOK = (
     "<style>img { max-width: 100%; height: auto; }"
     " td, th { padding: 0.1em 0.8em 0.1em 0; vertical-align: top; }"
+    " .points { overflow-x: auto; } .points table { min-width: 48em; } h2 { overflow-wrap: anywhere; }"
     " caption { color: #595959; } .highlight .c1 { color: #2f6060; } .highlight .ow { color: #8a14d6; }"
     " .highlight .ne { color: #a8322c; }"
     " .panel-heading a { color: #fff !important; text-decoration: underline; }"
@@ -290,8 +291,10 @@ def _table(rows: list[_Row], sections: Mapping[str, _Section]) -> str:
         f"<td {CELL}>{_link(row.read, sections)}</td></tr>"
         for row in rows
     )
-    caption = "<caption>Your points, question by question</caption>"
-    return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    name = "Your points, question by question"
+    table = f"<table><caption>{name}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    # On a phone it is wider than the page.
+    return f'<div class="points" role="region" aria-label="{name}" tabindex="0">{table}</div>'
 
 
 def _link(read: str, sections: Mapping[str, _Section]) -> str:

@@ -35,4 +35,5 @@ def doubt(submission: Submission, name: str, wanted: float) -> str:
 
 def given(submission: Submission, *names: str) -> str:
     """The answers as the learner wrote them, or why there are none."""
-    return ", ".join(map(submission.given, names))
+    *first, last = map(submission.given, names)
+    return " ".join([*(each if each.endswith(".") else f"{each}," for each in first), last])

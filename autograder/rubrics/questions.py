@@ -118,6 +118,11 @@ def check(
     graded = {str(marks["grade_id"]): marks for marks in cells if marks.get("grade")}
     for name, table in lab.questions.items():
         if name not in graded:
+            if course and name not in lab_file.read(slug).questions:
+                raise LabError(
+                    f"{table.where}: the notebook that was released has no cell of the question {name}.",
+                    f"`beowulf class release {slug[:2]}` adds it. If hand-ins are graded already, delete this table.",
+                )
             left = [each for each in graded if each not in lab.questions]
             what = f"{table.where}: no cell of the notebook has the question {name}."
             raise LabError(what, f"{nearest(name, left)} {other_version}".strip())

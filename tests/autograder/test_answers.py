@@ -106,6 +106,7 @@ WRONG = [
     ("01", "ordered-pairs", "ordered_pairs = 12 pairs", 0, "Write a number alone"),
     ("01", "ordered-pairs", "ordered_pairs = twelve", 0, "`twelve` has no value that can be read"),
     ("01", "ordered-pairs", "ordered_pairs = 'about twelve'", 0, "The answer is a number"),
+    ("01", "broken-a", "fault_a = 'x'\nnode_a = 'y'", 0, "not 'x'. node_a: The answer is"),
     ("01", "ordered-pairs", "ordered_pairs = True", 0, "The answer is a number"),
     ("01", "ordered-pairs", "ordered_pairs = [12]", 0, "The answer is a number"),
     ("01", "ordered-pairs", "ordered_pairs = {4: 12}", 0, "The answer is a number"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -165,8 +166,16 @@ def test_an_own_question_is_asked_scored_and_read(changed: Any, tmp_path: Path) 
     assert "own-number" in (tmp_path / "kit" / limits.FILE).read_text()
     # Once someone is graded, nothing more is asked.
     changed(OWN + '[labs.01.questions.late]\npoints = 1\nasks = "?"\n')
-    with pytest.raises(LabError, match="late is new, and hand-ins"):
+    with pytest.raises(LabError, match="late is new, and hand-ins") as refused:
         course.release("01")
+    assert "Delete this table from course.toml" in refused.value.hint
+    with pytest.raises(
+        LabError, match=r"line \d+: the notebook .* has no cell of the question late"
+    ):
+        grade(course)
+    changed(OWN)
+    course.release("01")
+    assert grade(course)["ada"].skipped
 
 
 @pytest.mark.nightly
@@ -187,11 +196,31 @@ def test_points_and_tolerances_that_change_after_grading_change_what_was_given(
     ):
         grade(course, again=True)
     course.release("01")
+    of = [(each.question, each.of_before, each.of) for each in regrade.changes(course, SLUG)]
+    assert of == [("explain", 4, 2), ("idle-mbit", 2, 5)]
     (said,) = marking.keep_within(course, SLUG)
     assert said == "explain: ada had 3 by hand, has 2 of 2 now, and waits for you."
     ada = grade(course, again=True)["ada"]
     assert (ada.questions["idle-mbit"], ada.of) == (5, 31)
     assert ada.awaiting == ["explain"]
+    assert list(regrade.changes(course, SLUG)) == []
+
+
+def test_a_question_that_is_worth_more_is_reported_though_nobodys_points_change(
+    changed: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    course = changed("[labs.01.questions.explain]\npoints = 5\n")
+    with course.gradebook() as book:  # as a release does
+        book.find_grade_cell("explain", "validation", SLUG).max_score = 5
+        book.db.commit()
+    enter(course, gold.hand_ins(SLUG)["empty"], "ada", {"explain": None})
+    monkeypatch.chdir(course.folder)
+    printed = CliRunner().invoke(app, ["regrade", "01", "--dry-run"]).stdout
+    assert re.search("ada.+explain.+waits of 4.+waits of 5.+read by a person", printed)
+    assert "1 change for 1 learner." in printed
+    marking.give(course, SLUG, "ada", "explain", 3.0)
+    (change,) = regrade.changes(course, SLUG)
+    assert (change.before, change.of_before, change.after, change.of) == (3, 4, 3, 5)
 
 
 def test_a_lab_that_is_left_out_after_hand_ins_is_nowhere_and_nothing_is_lost(

@@ -205,6 +205,16 @@ def test_a_page_says_for_each_question_what_was_found_expected_and_where_to_read
     assert "Your points, question by question" in page.read_text(encoding="utf-8")
 
 
+@pytest.mark.browser
+def test_report_and_feedback_are_no_wider_than_a_phone(spring: Course, run: Any, page: Any) -> None:
+    report_page = Path(run("report", "01").stdout.split(" (")[0])
+    run("feedback", "01", "--student", "cd34")
+    page.set_viewport_size({"width": 400, "height": 900})
+    for file in (report_page, spring.folder / "feedback" / "cd34" / SLUG / "validation.html"):
+        page.goto(file.as_uri())
+        assert page.evaluate("document.documentElement.scrollWidth") == 400, file
+
+
 def nbgrader(*words: str, here: Path) -> None:
     """Run a command of nbgrader's own."""
     command = [sys.executable, "-m", "nbgrader", *words]

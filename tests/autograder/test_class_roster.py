@@ -111,8 +111,9 @@ def test_a_course_takes_learners_from_its_roster_and_adds_new_ones(
         found = {each.id: each.first_name for each in roster.enrolled(book)}
     assert {"ab12": "", "cd34": "Two", "ef56": ""}.items() <= found.items()
     assert kept.read_text() == "id\nef56\nab12\n"
-    # Who is not on it any more stays, and is named.
+    # Who is not on it any more stays, and is named; in a course that has begun nothing is to be released next.
     printed = CliRunner().invoke(app, ["init", str(course.folder), "--roster", str(path)]).stdout
+    assert "Next:" not in printed
     (line,) = [line for line in printed.splitlines() if line.startswith("Not on this roster")]
     assert "cd34" in line
     assert "ab12" not in line

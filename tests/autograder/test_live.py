@@ -145,6 +145,20 @@ def test_who_may_need_help_is_counted_for_all_and_named_on_the_instructors_page_
         assert "//" not in page.replace("/*", "")
 
 
+@pytest.mark.browser
+def test_the_pages_of_a_class_of_thirty_fit_a_projector_of_1024_px(
+    class_of_anybody: Course, shared: Path, page: Any
+) -> None:
+    for number in range(30):
+        where = works(shared, f"learner-{number:02}", 1, error="ModuleNotFoundError", times=3)
+        for record in lab_04.records():
+            record.save_in(where / "records")
+    page.set_viewport_size({"width": 1024, "height": 768})
+    for title, file in live_page.write(Room(class_of_anybody, SLUG, shared), NOW).items():
+        page.goto(file.as_uri())
+        assert page.evaluate("document.documentElement.scrollWidth") == 1024, title
+
+
 def test_predictions_and_figures_of_hand_ins_are_a_poll_and_a_pool(
     class_of_anybody: Course, shared: Path
 ) -> None:
