@@ -11,7 +11,7 @@ from typing import Any
 from benchmarks.brief_evidence import cells
 from benchmarks.full_studies import NAMES, ON_1995
 from benchmarks.result import kept, table
-from beowulf import paths
+from beowulf import papers, paths
 from beowulf.cluster.common.config import SIMULATED
 from beowulf.cluster.state import USUAL
 from beowulf.studies import find
@@ -61,6 +61,7 @@ def markdown(result: Mapping[str, Any]) -> str:
     parts = [
         TITLE,
         ABOUT,
+        cited(sorted({name[0] for name in names})),
         "## Summary",
         summary(names, runs),
         "## Circumstances",
@@ -75,6 +76,12 @@ def markdown(result: Mapping[str, Any]) -> str:
         ),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def cited(letters: Iterable[str]) -> str:
+    """The papers whose studies are on the page, with the letters that begin the studies' IDs."""
+    lines = (f"- **{letter}**: {papers.cite(letter)} {papers.place(letter)}" for letter in letters)
+    return "The letter of a study is that of its paper:\n\n" + "\n".join(lines)
 
 
 def title(name: str) -> str:

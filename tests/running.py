@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from beowulf import paths
+from beowulf.cli.commands import put_together
 from beowulf.cluster.common.shells import SHELL, completed
 from beowulf.cluster.holding.lock import LockedError
 from beowulf.cluster.namespaces import cluster as namespaces
@@ -25,6 +26,7 @@ from beowulf.record import Record
 from beowulf.this_machine import host_state
 
 COMMAND = str(paths.python_bin() / "beowulf")
+app = put_together()
 # Of one command, and of one wait: so long only where something hangs, however busy the machine is.
 PATIENCE_S = 240.0
 # What mpiexec starts where no MPI is needed. It lives for a moment: when the input of MPICH 3.4's mpiexec ends just as

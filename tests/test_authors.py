@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from made import QUIET
+from running import app
 from typer.testing import CliRunner
 
 from autograder.course import kit, points_in_texts, release, template
@@ -20,7 +21,6 @@ from autograder.course.create import make_course
 from autograder.grading import driver
 from autograder.rubrics import needed_records, questions
 from beowulf import papers, paths, studies
-from beowulf.cli.commands import app
 from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.desk import jupyter
 from beowulf.errors import LabError, UsageError

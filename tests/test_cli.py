@@ -13,11 +13,10 @@ from typing import Any
 
 import pytest
 import typer
-from running import PATIENCE_S, Beowulf, first
+from running import PATIENCE_S, Beowulf, app, first
 from typer.testing import CliRunner
 
 from beowulf.cli import studies
-from beowulf.cli.commands import app
 from beowulf.cli.commands import command as built
 from beowulf.record import Point, Record
 from beowulf.studies import known

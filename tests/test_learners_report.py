@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 from bs4 import BeautifulSoup
 from PIL import Image
+from running import app
 from typer.testing import CliRunner
 
 from beowulf import papers, predictions
-from beowulf.cli.commands import app
 from beowulf.errors import LabError
 from beowulf.record import Point, Record
 from beowulf.report import built, content, found

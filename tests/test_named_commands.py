@@ -10,9 +10,9 @@ from pathlib import Path
 
 import click
 import typer
+from running import app
 
 from beowulf import paths
-from beowulf.cli.commands import app
 
 ROOT = paths.root()
 SOURCES = [

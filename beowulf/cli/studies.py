@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
 from beowulf.cli.options import KEPT_IN, AsJson, Folder, Quick, Wait
 from beowulf.cli.running_measurement import report
@@ -15,8 +14,6 @@ from beowulf.errors import LabError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import click
 
     from beowulf.figures import Figure
     from beowulf.record import Record
@@ -32,17 +29,6 @@ Given = Annotated[
         "--given", help="Take the Record of a full run that is given with the labs, not yours."
     ),
 ]
-
-
-class WithStudies(TyperCommand):
-    """A command whose help ends with the list of the studies."""
-
-    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Print the help, and below it the studies by lab, with their titles."""
-        from beowulf.studies import listing
-
-        super().format_help(ctx, formatter)
-        typer.echo(listing())
 
 
 def study(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 import shlex
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -122,7 +122,7 @@ class Cluster(ABC):
         login shell, which ends with its stdin.
         """
         line = command if isinstance(command, str) else shlex.join(command)
-        mark = f"BEOWULF_CALL={secrets.token_hex(8)}"
+        mark = f"BEOWULF_CALL={os.urandom(8).hex()}"
         try:
             return self._in_shell(node, f"export {mark}; {line}" if line else "", stdin, timeout_s)
         except (KeyboardInterrupt, UnfinishedError) as ended:

@@ -7,7 +7,6 @@ from typing import Any
 
 from beowulf.cluster import Cluster, module, state
 from beowulf.cluster.common import at_once
-from beowulf.course import personal_code
 
 # The commands that describe a node; CARD stands for its network card.
 COMMANDS = {
@@ -45,6 +44,8 @@ def hardware(cluster: Cluster, nodes: Sequence[str]) -> dict[str, Any]:
 
 def of_learner() -> dict[str, str]:
     """The mark of the personal code under which is measured; nothing without one."""
+    from beowulf.course import personal_code
+
     return {"mark": mark} if (mark := personal_code.mark(personal_code.word())) else {}
 
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from running import app
 from test_flows import ACK, FIN, A, B, Talk, opened
 from written import Packet, arp, ethernet, frames, ip, pcapng, times_ns, tshark
 
-from beowulf.cli.commands import app
 from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.errors import LabError
 from beowulf.packets.analysis import SHARES, analyse

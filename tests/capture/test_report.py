@@ -6,13 +6,13 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from running import app
 from runs import Run
 from test_flows import ACK, A, B, Talk, opened
 from test_mpi_messages import CALL, YES, eager
 from typer.testing import CliRunner
 from written import Packet, arp, ethernet, pcapng
 
-from beowulf.cli.commands import app
 from beowulf.packets.analysis import analyse
 from beowulf.packets.report import lines
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import pyshark
 import pytest
+from running import app
 from runs import Run
 from test_flows import A, B, opened
 from test_mpi_messages import CALL, YES, eager
 from typer.testing import CliRunner
 from written import fields
 
-from beowulf.cli.commands import app
 from beowulf.packets import dissector
 from beowulf.packets.mpi_messages import messages
 

@@ -17,12 +17,11 @@ from pathlib import Path
 
 import pytest
 from other_user import ada, give
-from running import Beowulf, first
+from running import Beowulf, app, first
 from typer.testing import CliRunner
 
 from autograder.evidence import invented
 from beowulf import connect, mpi, paths, start_engines
-from beowulf.cli.commands import app
 from beowulf.cluster import state
 from beowulf.cluster.common.config import ClusterConfig
 from beowulf.cluster.local import cluster as local

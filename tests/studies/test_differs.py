@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import get_args
 
 from made import CLUSTER
+from running import app
 from typer.testing import CliRunner
 
-from beowulf.cli.commands import app
 from beowulf.record import Point, Record
 from beowulf.studies import find, known
 from beowulf.verdict import OWN, Outcome

@@ -6,11 +6,10 @@ import dataclasses
 from pathlib import Path
 
 import pytest
-from running import wait_until
+from running import app, wait_until
 from typer.testing import CliRunner
 
 from beowulf import paths
-from beowulf.cli.commands import app
 from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.errors import LabError, UsageError
 from beowulf.labs.lab_03 import e4_hpcc

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from running import Beowulf
+from running import Beowulf, app
 from typer.testing import CliRunner
 
-from beowulf.cli.commands import app
 from beowulf.tuning import knob_places
 from beowulf.tuning.change import changing
 from beowulf.tuning.knobs import find

@@ -20,7 +20,6 @@ from beowulf.cluster.namespaces import boot, faults, links, sshd, supervisor
 from beowulf.cluster.namespaces import snapshot as snapshot_namespaces
 from beowulf.cluster.namespaces.supervisor import Supervisor
 from beowulf.cluster.one_machine import OneMachine
-from beowulf.course import personal_code
 from beowulf.errors import LabError
 from beowulf.this_machine.user import learner
 
@@ -216,6 +215,8 @@ class NamespaceCluster(OneMachine):
 
     def break_it(self, fault: str, node: str = "") -> None:
         """Heal the cluster, then set up one fault; if no `node` is given, the learner's word or name chooses it."""
+        from beowulf.course import personal_code
+
         with lock.changing(self.folder, "beowulf break"):
             self.heal()
             what, chosen = faults.solution(fault, self.nodes, personal_code.word() or learner())
