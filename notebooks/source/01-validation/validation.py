@@ -360,7 +360,7 @@ print(lab.outcome(cluster, "idle", wire["packets"]))
 # %% [markdown]
 # **Question `idle-mbit`** (2 points). Compute the megabits per second of your idle wire from `bytes` and `elapsed_s`
 # above. A byte is 8 bits, and a megabit is 1,000,000 bits. You may write the calculation, such as
-# `8 * 1250 / 60.0 / 1e6`, with your own figures. Names such as `wire` get no point, because grading does not run your
+# `8 * 1250 / 60.0 / 1e6`, with your own figures. Names such as `wire` earn no points, because grading does not run your
 # code.
 
 # %% nbgrader={"grade_id": "idle-mbit-answer", "solution": true}
@@ -546,7 +546,7 @@ lab.form(node_d, "node")
 # 2. What is a capture of an idle wire good for if you later capture a program? Use your own figure from
 #    `idle-mbit`.
 # 3. In cluster `d`, why does the ring find the fault, while ping, ssh and `hello` do not? One rank waits in a send and
-#    others in a receive. Which of these lines points to the node to repair, and which only to the consequences?
+#    others in a receive. Which of their lines points to the node to repair, and which only to the consequences?
 
 # %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 4, "solution": true}
 # ### BEGIN SOLUTION
@@ -555,9 +555,9 @@ lab.form(node_d, "node")
 # that begins with 127 is the machine's own: the connection is refused. `hello` still prints its lines, because it sends
 # no message; `ring` stops at the first message.
 #
-# **The idle wire (1 point).** What an idle wire carries is also in every later capture. Without the baseline it
-# would count as the program's traffic. With it, one can subtract it, or show that it is too small to matter. A
-# wire that should be idle and is not also reveals a forgotten program. The argument uses the learner's own
+# **The idle wire (1 point).** What an idle wire carries is also in every later capture. Without the baseline it would
+# count as the program's traffic. With the baseline, one can subtract that traffic, or show that it is too small to
+# matter. A wire that should be idle and is not also reveals a forgotten program. The argument uses the learner's own
 # figure.
 #
 # **The ring that waits (2 points).** The kernel answers ping, the firewall accepts ssh, and hello sends no

@@ -231,9 +231,9 @@ print(cluster.ask(node, "lscpu -C=NAME,ONE-SIZE,ALL-SIZE"))
 
 # %% [markdown]
 # **Question `bandwidth-plot`** (3 points). Draw the bandwidth against the size of the array, from `copies` (columns
-# `size_bytes`, `median_us`, `best_us`). Use MB/s, which are bytes per microsecond; a copied byte counts once. Label
-# both axes, with the unit in parentheses. Sizes that span decades need a logarithmic axis. Mark the end of each cache
-# with a vertical line in its own colour, such as `color="C1"`, and name it (L2, L3) in the legend or next to the line.
+# `size_bytes`, `median_us`, `best_us`). Use MB/s, which is bytes per microsecond; a copied byte counts once. Label both
+# axes, with the unit in parentheses. Sizes that span decades need a logarithmic axis. Mark the end of each cache with a
+# vertical line in its own colour, such as `color="C1"`, and name it (L2, L3) in the legend or next to the line.
 #
 # Units, scales, names and your numbers count, not the style.
 
@@ -300,9 +300,9 @@ predict(
 
 # %% [markdown]
 # **Question `heat-step`** (4 points). Write the step three times: `step_loops` and `step_numpy` in `heat.py`,
-# `heat_step` in `heat_step.c`. One point each for the first two, two for C. Each is checked on a known plate, edges
-# included, and `step_numpy` must be three times as fast as the loops. The next cell measures what you have written. Run
-# it as often as you like.
+# `heat_step` in `heat_step.c`. You get one point each for the first two, and two for C. Each is checked on a known
+# plate, edges included, and `step_numpy` must be three times as fast as the loops. The next cell measures what you have
+# written. Run it as often as you like.
 
 # %%
 steps = None  # stays None until you have written a function
@@ -391,7 +391,7 @@ claims(a3)
 #
 # **Four nodes or one (2 points).** One node reads 100 KB in 100,000 / (mem read in MB/s) microseconds, about 5 µs, or
 # less from a cache. Sending 75 KB to the others takes 75,000 / 12.5 = 6000 µs on the cable, a thousand times as long.
-# Even if the data were there already, one message each way costs more than the sum. One point for both times from the
+# Even if the data were there already, one message each way takes longer than the sum. One point for both times from the
 # learner's own figures, one for the conclusion.
 # ### END SOLUTION
 
@@ -528,7 +528,7 @@ lab.form(slow_rows_share, "choice:memory,processes,ip,calls")
 # **Question `prediction`** (1 point). Use the figures of your *first* node in section 2:
 #
 # - A short message to another node cannot be faster than half a TCP round trip within one node. How many bytes does the
-#   node read from memory (`mem read`) in that time? (MB/s times µs are bytes.) Work on fewer bytes is not worth a
+#   node read from memory (`mem read`) in that time? (MB/s times µs gives bytes.) Work on fewer bytes is not worth a
 #   message.
 # - How many MB/s can a cable carry at most, at the rate that the next cell prints? (A byte is 8 bits.)
 

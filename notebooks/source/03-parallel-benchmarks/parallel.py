@@ -58,8 +58,8 @@ speed_up_guess, speed_up_low, speed_up_high = 1.6, 1.0, 2.0
 predict(cluster, "speed-up", value=speed_up_guess, low=speed_up_low, high=speed_up_high)
 
 # %% [markdown]
-# **Question `predict-small`** (0.5 points). The same question for a plate of 400 x 400 points: a ninth of the
-# work, and rows of 3200 bytes.
+# **Question `predict-small`** (0.5 points). Answer the same question for a plate of 400 x 400 points, which has a ninth
+# of the work, and rows of 3200 bytes.
 
 # %% nbgrader={"grade_id": "predict-small-guess", "solution": true}
 small_guess = None
@@ -419,9 +419,9 @@ picture(measured)
 # **Question `explain`** (4 points, read by a person). In five to eight sentences of your own, with your own
 # figures:
 #
-# 1. Why does one of your two plates gain more from four nodes than the other? Use the bytes of its ghost rows,
-#    the rate of the cable, and the time of a rank's rows. Does the serial share stay the same as ranks are added,
-#    and what does that mean?
+# 1. Why does one of your two plates gain more from four nodes than the other? Use the bytes of the ghost rows, the rate
+#    of the cable, and the time of a rank's rows. Does the serial share stay the same as ranks are added, and what does
+#    that mean?
 # 2. What can four nodes on your machine show, and what can they not show? Name one of your figures that would
 #    differ on four real PCs, and one that would not.
 # 3. Which of the eight suffers most on your four nodes? Is the cause latency or rate? Use its share, the length
@@ -593,7 +593,7 @@ found[["benchmark", "class", "mops_4", "paper_mops", "grendel_mops"]].dropna(sub
 
 # %% [markdown]
 # **Question `cable-bound`** (0.5 points). FT takes 7,137 million operations in class A, and paper A prints 5.45 Mop/s.
-# How many seconds did it run? Its cube has 256 · 256 · 128 points. With four ranks and seven turns, how many seconds
+# How many seconds did FT run? Its cube has 256 · 256 · 128 points. With four ranks and seven turns, how many seconds
 # does a cable of 12,500,000 bytes per second take to carry what *one* rank sends?
 
 # %% nbgrader={"grade_id": "cable-bound-answer", "solution": true}
