@@ -61,7 +61,7 @@ def markdown(result: Mapping[str, Any]) -> str:
     parts = [
         TITLE,
         ABOUT,
-        cited(sorted({name[0] for name in names})),
+        cited({name[0] for name in names}.intersection(papers.letters())),
         "## Summary",
         summary(names, runs),
         "## Circumstances",
@@ -80,8 +80,14 @@ def markdown(result: Mapping[str, Any]) -> str:
 
 def cited(letters: Iterable[str]) -> str:
     """The papers whose studies are on the page, with the letters that begin the studies' IDs."""
-    lines = (f"- **{letter}**: {papers.cite(letter)} {papers.place(letter)}" for letter in letters)
-    return "The letter of a study is that of its paper:\n\n" + "\n".join(lines)
+    cites = (
+        f"- **{letter}**: {papers.cite(letter)} {papers.place(letter)}"
+        for letter in sorted(letters)
+    )
+    return (
+        "The letter of a study is that of its paper, and L an additional study of ours:\n\n"
+        + "\n".join(cites)
+    )
 
 
 def title(name: str) -> str:
