@@ -44,7 +44,7 @@ def test_each_claim_holds_of_the_papers_own_cluster() -> None:
             lambda facts: facts.update(hosts="192.168.0.9 node01 # node00\n"),
             "has no line for node00, node02, node03",
         ),
-        ("mpich", lambda facts: facts.update(mpi=""), "node01 has no MPICH"),
+        ("mpich", lambda facts: facts.update(mpi=""), "node01 finds no MPICH"),
         ("same-software", lambda facts: facts.update(kernel="5.0"), "node01's kernel is 5.0"),
     ],
 )

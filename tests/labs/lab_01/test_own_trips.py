@@ -35,7 +35,7 @@ def call() -> dict[int, dict[str, Any]]:
         (1, {"value": 500.0}, "the whole call took 400.0"),
         (1, {"value": 0.107}, "the shortest of our own trips took 18.0"),
         (2, {"arrived": False}, "rank 2 does not hold what rank 1 sent"),
-        (2, {"value": 20.0, "kind": "a float"}, "on rank 2, too"),
+        (2, {"value": 20.0, "kind": "a float"}, "a float on rank 2"),
     ],
 )
 def test_each_usual_mistake_has_its_sentence(rank: int, other: dict[str, Any], said: str) -> None:
