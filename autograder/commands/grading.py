@@ -184,7 +184,7 @@ def _show_changes(changes: list[Change], slug: str) -> None:
 
 
 def _of(points: float | None, most: float) -> str:
-    return f"{'waits' if points is None else f'{points:g}'} of {most:g}"
+    return f"waits (of {most:g})" if points is None else f"{points:g} of {most:g}"
 
 
 def _points(graded: Graded) -> str:

@@ -216,7 +216,7 @@ def test_a_question_that_is_worth_more_is_reported_though_nobodys_points_change(
     enter(course, gold.hand_ins(SLUG)["empty"], "ada", {"explain": None})
     monkeypatch.chdir(course.folder)
     printed = CliRunner().invoke(app, ["regrade", "01", "--dry-run"]).stdout
-    assert re.search("ada.+explain.+waits of 4.+waits of 5.+read by a person", printed)
+    assert re.search(r"ada.+explain.+waits \(of 4\).+waits \(of 5\).+read by a person", printed)
     assert "1 change for 1 learner." in printed
     marking.give(course, SLUG, "ada", "explain", 3.0)
     (change,) = regrade.changes(course, SLUG)
