@@ -55,7 +55,9 @@ def boot(plan: ClusterConfig, folder: Path, existing: Supervisor | None, show: S
         if missing:
             launcher = supervisor.node_launcher(missing)
             script("in the supervisor", supervisor.enter(its_supervisor.process), launcher, show)
-        _plug_in(plan, its_supervisor, _await_nodes(plan, its_supervisor), set(missing), show)
+        nodes = _await_nodes(plan, its_supervisor)
+        plugged = _plugged(its_supervisor) if existing else set()
+        _plug_in(plan, its_supervisor, nodes, set(missing), plugged, show)
         keys.result()
     state.write(folder, _files(plan, folder))
     _set_up_nodes(plan, folder, its_supervisor, set(missing), show)
@@ -103,18 +105,24 @@ def _await_nodes(plan: ClusterConfig, its_supervisor: Supervisor) -> dict[str, P
     return alive
 
 
+def _plugged(its_supervisor: Supervisor) -> set[str]:
+    """The devices that are in the switch's network already."""
+    words = [*supervisor.enter(its_supervisor.process, "net"), "ip", "-brief", "link"]
+    listed = completed(words, "", LONGEST_BOOT_S, "").stdout
+    return {line.split("@")[0].split()[0] for line in listed.splitlines() if line.strip()}
+
+
 def _plug_in(
     plan: ClusterConfig,
     its_supervisor: Supervisor,
     nodes: Mapping[str, Process],
     fresh: set[str],
+    plugged: set[str],
     show: Show,
 ) -> None:
     # The numbers of the nodes' processes are this machine's, and `ip` looks them up in /proc (from iproute2 6.15 on):
     # so this runs with this machine's /proc, in the switch's network alone.
     switch = supervisor.enter(its_supervisor.process, "net")
-    listed = completed([*switch, "ip", "-brief", "link"], "", LONGEST_BOOT_S, "").stdout
-    plugged = {line.split("@")[0].split()[0] for line in listed.splitlines() if line.strip()}
     loose = {
         name: process.pid
         for name, process in nodes.items()
