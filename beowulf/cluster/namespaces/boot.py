@@ -82,10 +82,11 @@ def _files(plan: ClusterConfig, folder: Path) -> dict[str, tuple[str, int]]:
         files[f"{own}/hosts"] = (plan.hosts(node), 0o644)
         files[f"{own}/hostname"] = (node + "\n", 0o644)
         files[f"{own}/mounts"] = (_table(MOUNTS), 0o644)
-        etc = (
+        etc = [f"/etc {node_etc.MACHINES}/etc none rbind"]
+        etc += [
             f"{_escaped(str(file))} {node_etc.NODES}/{place} none bind"
             for place, file in node_etc.ours(folder, node).items()
-        )
+        ]
         files[f"{own}/etc"] = (_table(etc), 0o644)
         files[f"{own}/authorized_keys"] = (sshd.authorized_keys(folder), 0o600)
         files[f"{own}/sshd_config"] = (

@@ -123,7 +123,8 @@ def start(folder: Path, node: str) -> list[str]:
         "mkdir -p /run/sshd /run/beowulf",
         # Each keeps its name there.
         f"ln -sf {connection} {own}/sshd.log {own}/authorized_keys /run/beowulf",
-        f'listening() {{ [[ "$(</proc/net/tcp)" == *" {LISTENING} "* ]]; }}',
+        # Without a process of its own, since it is asked often.
+        f'listening() {{ mapfile -t tcp </proc/net/tcp; [[ "${{tcp[*]}}" == *" {LISTENING} "* ]]; }}',
         # One that was started with another key, or other settings, goes first; logins that are open stay.
         f"if [ -e {PID} ] && [ {own}/host_key -nt {PID} -o {own}/sshd_config -nt {PID} ]; then",
         f"kill $(<{PID}) || true",
