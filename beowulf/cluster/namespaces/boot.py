@@ -55,7 +55,9 @@ def boot(plan: ClusterConfig, folder: Path, existing: Supervisor | None, show: S
         if missing:
             launcher = supervisor.node_launcher(missing)
             script("in the supervisor", supervisor.enter(its_supervisor.process), launcher, show)
-        _plug_in(plan, its_supervisor, _await_nodes(plan, its_supervisor), set(missing), show)
+        nodes = _await_nodes(plan, its_supervisor)
+        plugged = _plugged(its_supervisor) if existing else set()
+        _plug_in(plan, its_supervisor, nodes, set(missing), plugged, show)
         keys.result()
     state.write(folder, _files(plan, folder))
     _set_up_nodes(plan, folder, its_supervisor, set(missing), show)
@@ -80,10 +82,11 @@ def _files(plan: ClusterConfig, folder: Path) -> dict[str, tuple[str, int]]:
         files[f"{own}/hosts"] = (plan.hosts(node), 0o644)
         files[f"{own}/hostname"] = (node + "\n", 0o644)
         files[f"{own}/mounts"] = (_table(MOUNTS), 0o644)
-        etc = (
+        etc = [f"/etc {node_etc.MACHINES}/etc none rbind"]
+        etc += [
             f"{_escaped(str(file))} {node_etc.NODES}/{place} none bind"
             for place, file in node_etc.ours(folder, node).items()
-        )
+        ]
         files[f"{own}/etc"] = (_table(etc), 0o644)
         files[f"{own}/authorized_keys"] = (sshd.authorized_keys(folder), 0o600)
         files[f"{own}/sshd_config"] = (
@@ -103,18 +106,24 @@ def _await_nodes(plan: ClusterConfig, its_supervisor: Supervisor) -> dict[str, P
     return alive
 
 
+def _plugged(its_supervisor: Supervisor) -> set[str]:
+    """The devices that are in the switch's network already."""
+    words = [*supervisor.enter(its_supervisor.process, "net"), "ip", "-brief", "link"]
+    listed = completed(words, "", LONGEST_BOOT_S, "").stdout
+    return {line.split("@")[0].split()[0] for line in listed.splitlines() if line.strip()}
+
+
 def _plug_in(
     plan: ClusterConfig,
     its_supervisor: Supervisor,
     nodes: Mapping[str, Process],
     fresh: set[str],
+    plugged: set[str],
     show: Show,
 ) -> None:
     # The numbers of the nodes' processes are this machine's, and `ip` looks them up in /proc (from iproute2 6.15 on):
     # so this runs with this machine's /proc, in the switch's network alone.
     switch = supervisor.enter(its_supervisor.process, "net")
-    listed = completed([*switch, "ip", "-brief", "link"], "", LONGEST_BOOT_S, "").stdout
-    plugged = {line.split("@")[0].split()[0] for line in listed.splitlines() if line.strip()}
     loose = {
         name: process.pid
         for name, process in nodes.items()

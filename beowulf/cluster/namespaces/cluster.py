@@ -16,7 +16,7 @@ from beowulf.cluster.common import at_once, processes
 from beowulf.cluster.common.config import ClusterConfig
 from beowulf.cluster.common.shells import SHELL, Show, completed, silent
 from beowulf.cluster.holding import lock
-from beowulf.cluster.namespaces import boot, faults, links, sshd, supervisor
+from beowulf.cluster.namespaces import boot, links, sshd, supervisor
 from beowulf.cluster.namespaces import snapshot as snapshot_namespaces
 from beowulf.cluster.namespaces.supervisor import Supervisor
 from beowulf.cluster.one_machine import OneMachine
@@ -215,6 +215,7 @@ class NamespaceCluster(OneMachine):
 
     def break_it(self, fault: str, node: str = "") -> None:
         """Heal the cluster, then set up one fault; if no `node` is given, the learner's word or name chooses it."""
+        from beowulf.cluster.namespaces import faults
         from beowulf.course import personal_code
 
         with lock.changing(self.folder, "beowulf break"):

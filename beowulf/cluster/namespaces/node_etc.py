@@ -23,11 +23,10 @@ into=/etc
 if [ ! -e /etc/.beowulf ]; then
 into={NODES}
 mkdir -p $into/ssh {MACHINES}/etc
-mount --rbind /etc {MACHINES}/etc
 others=()
 for each in /*; do [ -e "{MACHINES}$each" ] || others+=("$each"); done
 ln -s "${{others[@]}}" {MACHINES}
-while read -r _ place _; do : >$place; done <TABLE
+while read -r _ place _; do [ -d $place ] || : >$place; done <TABLE
 mount --all --fstab TABLE
 : >$into/.beowulf
 fi

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from beowulf.cluster.common.config import ClusterConfig
-from beowulf.cluster.common.node_environment import CONNECTION_THERE, JOB
+from beowulf.cluster.common.node_environment import JOB
 from beowulf.cluster.common.shells import LONGEST_SCRIPT_S, completed
 from beowulf.errors import LabError
 
@@ -121,9 +121,10 @@ def start(folder: Path, node: str) -> list[str]:
         become = f"unshare -U --map-user={os.getuid()} --map-group={os.getgid()} "
     return [
         "mkdir -p /run/sshd /run/beowulf",
-        f"ln -sf {connection} {CONNECTION_THERE}; ln -sf {own}/sshd.log {LOG}",
-        f"ln -sf {own}/authorized_keys {AUTHORIZED_KEYS}",
-        f'listening() {{ [[ "$(</proc/net/tcp)" == *" {LISTENING} "* ]]; }}',
+        # Each keeps its name there.
+        f"ln -sf {connection} {own}/sshd.log {own}/authorized_keys /run/beowulf",
+        # Without a process of its own, since it is asked often.
+        f'listening() {{ mapfile -t tcp </proc/net/tcp; [[ "${{tcp[*]}}" == *" {LISTENING} "* ]]; }}',
         # One that was started with another key, or other settings, goes first; logins that are open stay.
         f"if [ -e {PID} ] && [ {own}/host_key -nt {PID} -o {own}/sshd_config -nt {PID} ]; then",
         f"kill $(<{PID}) || true",

@@ -141,8 +141,9 @@ def _find(folder: Path, hint: int = 0) -> list[Process]:
         process = processes.process(hint)
         return [process] if process else []
     return [
-        candidate
-        for candidate in processes.everyone()
-        if processes.command_line(candidate.pid)[-2:] == mark
-        and processes.owner(candidate.pid) == os.geteuid()
+        process
+        for number in processes.numbers()
+        if processes.command_line(number)[-2:] == mark
+        and processes.owner(number) == os.geteuid()
+        and (process := processes.process(number))
     ]
