@@ -120,8 +120,8 @@ print(f"rank {rank} of {ranks} on {node}")
 # - returns on rank 0 half of the time of one round trip in microseconds, measured with `MPI.Wtime()`
 # - returns nothing (`None`) on all other ranks; ranks 2 and 3 do not take part
 #
-# The Record of the cell below earns the points: right data, blocking calls, and times that agree with the clock and
-# with those of C (at most 50 times as long, and nearly as long at 1 MiB).
+# The Record of the cell below earns the points. It must show right data, blocking calls, and times that agree with the
+# clock and with C: at most 50 times as long, and nearly as long at 1 MiB.
 
 
 # %% nbgrader={"grade_id": "own-blocking-answer", "solution": true}
@@ -374,11 +374,11 @@ lab.form(turns_wait_ms, "number")
 # receives. Isend only begins the send, so the rank goes on to its receive.
 #
 # **An impossible latency (1 point).** While a direction of the cable is idle, its bucket saves up to 3,200 bytes of
-# credit, so each long message takes up to some 250 µs less than beta n, and the line through the long messages meets
-# the axis below zero. A fit without weights minimises squared microseconds, so the longest messages, with the largest
-# distances, determine both parameters; 8 bytes hardly count. With weights 1 / y relative errors count, and the latency
-# is that of short messages. Believe the first for long messages, and the second for short ones. In between neither is
-# right.
+# credit, so each long message takes up to some 250 µs less than beta n. The line through the long messages therefore
+# meets the axis below zero. A fit without weights minimises squared microseconds, so the longest messages, with the
+# largest distances, determine both parameters; 8 bytes hardly count. With weights 1 / y relative errors count, and the
+# latency is that of short messages. Believe the first for long messages, and the second for short ones. In between
+# neither is right.
 #
 # **What turns cost (1 point).** The learner's own figures: with long rows turns take up to twice as long as the
 # non-blocking exchange. A rank that has sent waits for a neighbour that is still receiving (late sender), and a cable
@@ -670,9 +670,9 @@ claims(b4)
 # **Three nodes (1 point).** `-bisect` multiplies the rate of one pair by np / 2. For 2 and 4 ranks that is the number
 # of pairs. With np = 3 the third rank has no partner and is idle, but still counts for half a pair: 1.5 times the rate
 # of the one pair that talks, half-way between one and two. In A7 the time of half a round trip is the same for 2, 3 and
-# 4, and the printed rates are in the ratio 2 : 3 : 4, about 96, 144 and 192 Mbit/s at 256 KiB. It is an inference,
-# because the paper does not print the options that it gave to mpptest. (In a ring, three nodes do reach a higher rate
-# than two. That is another experiment.)
+# 4. The printed rates are in the ratio 2 : 3 : 4, about 96, 144 and 192 Mbit/s at 256 KiB. It is an inference, because
+# the paper does not print the options that it gave to mpptest. (In a ring, three nodes do reach a higher rate than two.
+# That is another experiment.)
 # ### END SOLUTION
 
 # %% [markdown]
