@@ -1,9 +1,9 @@
 """D2, message-size sweep: above which size does a message wait for its sender's work?
 
-Paper D, figure 5 and table 5: rank 0 posts, works and waits; rank 1 only receives; 10 to 80 KB in steps of 10 (the text says 85
-KB, the table ends at 80). T_P1 jumps from the time of a message to that of rank 0's work. The paper says that such a
-message is larger than the socket buffer; a message above the library's eager limit also waits. A capture distinguishes
-the two: with a socket buffer the first bytes leave at once, with a rendezvous only the request does.
+Paper D, figure 5 and table 5: rank 0 posts, works and waits; rank 1 only receives; 10 to 80 KB in steps of 10 (the
+text says 85 KB, the table ends at 80). T_P1 jumps from the time of a message to that of rank 0's work. The paper says
+that such a message is larger than the socket buffer; a message above the library's eager limit also waits. A capture
+distinguishes the two: with a socket buffer the first bytes leave at once, with a rendezvous only the request does.
 """
 
 from __future__ import annotations
