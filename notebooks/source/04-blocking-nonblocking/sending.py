@@ -176,8 +176,8 @@ lab.own_roundtrip.picture(own)
 # `np.polyfit(x, y, 1)`, once without weights, and once with `w=1 / y`. Type your numbers, not the names of variables.
 #
 # - the two latencies, in microseconds
-# - the bandwidth, 1 / beta, of the fit with weights, in bytes per microsecond - the size, in bytes, for which alpha
-#   equals beta · n in that fit
+# - the bandwidth, 1 / beta, of the fit with weights, in bytes per microsecond
+# - the size, in bytes, for which alpha equals beta · n in that fit
 
 # %%
 # Your fit goes here.
