@@ -27,9 +27,7 @@ from beowulf.verdict import Outcome
 RANKS = 4
 # Shares of a core: on two cores they leave room for other programs; the last unlike node has half.
 SHARES: Mapping[str, tuple[float, ...]] = {"like": (0.4,) * RANKS, "unlike": (0.4, 0.35, 0.3, 0.2)}
-WORK_US = (
-    40_000  # long compared with the 10 ms in which a share is counted, else most of it costs no share
-)
+WORK_US = 40_000  # long compared with the 10 ms in which a share is counted, else most of it costs no share
 SIZE_BYTES = 8
 LAUNCHES, QUICK_LAUNCHES = 3, 2
 PASSES, QUICK_PASSES = 10, 10

@@ -288,7 +288,9 @@ def table(record: Record) -> pd.DataFrame:
 
     by_size = roundtrips.pairs(record, HALF, "language", OWN, C)
     if not by_size:
-        raise LabError("There are no samples of your function to compare with those of C.", "Measure again.")
+        raise LabError(
+            "There are no samples of your function to compare with those of C.", "Measure again."
+        )
     times = summarised(record, HALF, ["language", "size_bytes"])
     medians = times.pivot_table(index="size_bytes", columns="language", values="median")
     return pd.DataFrame(

@@ -167,7 +167,10 @@ def _no_count(name: str, given: Mapping[str, Any]) -> str:
 
 def _finished(file: Path) -> dict[str, Any]:
     """The facts of a capture for a Record; LabError while it is being written, and for a file that is not a capture."""
-    count, wait = _packets(file), "Wait until its cell or command has ended, then run this cell again."
+    count, wait = (
+        _packets(file),
+        "Wait until its cell or command has ended, then run this cell again.",
+    )
     if _is_being_written(file):
         raise LabError(f"{file} is still being written.", wait)
     facts = {"file": file.name, "sha256": _digest(file), "bytes": file.stat().st_size}
