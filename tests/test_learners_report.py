@@ -155,7 +155,7 @@ def test_predictions_are_shown_with_their_calibration_in_which_late_ones_do_not_
     assert rows["saturation"]["inside"] is True
     assert rows["deadlock"]["inside"] is False
     assert rows["own"]["inside"] is None
-    assert "from which size on" in rows["saturation"]["asks"]
+    assert "above which size" in rows["saturation"]["asks"]
     calibration = report.content["calibration"]
     assert (calibration["inside"], calibration["of"]) == (1, 2)
     assert calibration["says"] in html.partition('<h2 id="predictions">')[0], "on the first screen"

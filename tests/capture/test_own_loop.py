@@ -107,7 +107,7 @@ def test_a_number_that_is_written_into_the_function_is_not_counted(file: Path) -
     points = own_loop.counts(file, lambda packets: dict(OURS), ROW, random.Random(2))
     # The row may lie within the part.
     assert {**judged(points), "ghost_rows": False} == dict.fromkeys(OURS, False)
-    assert "is it written into the function?" in own_loop.lines(points)[1]
+    assert "is it typed into the function?" in own_loop.lines(points)[1]
 
 
 def by_ours(packets: Any) -> dict[str, int]:
@@ -134,7 +134,7 @@ def leaves_early(packets: Iterable[Any]) -> dict[str, int]:
     ("function", "says"),
     [
         (lambda packets: None, "it is not written yet"),
-        (lambda packets: 12, "it gives no dict, but int"),
+        (lambda packets: 12, "it returns int, not a dict"),
         (lambda packets: {"data": 4}, "it is not in the dict"),
         (lambda packets: {"handshake": "2"}, "it is not a number, but str"),
         (lambda packets: {"handshake": math.nan}, "nothing is counted nan times"),

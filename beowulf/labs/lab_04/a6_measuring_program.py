@@ -1,8 +1,8 @@
 """A6, the measuring program: does it measure what it says?
 
 Paper A, figure 11: a program with first, last and increment, blocking, non-blocking and overlap,
-timed with MPI_Wtime. Before anything is read from such a program, it is held against its clock, and
-against how two well-known programs time the same: Intel's IMB and Ohio State's osu_latency.
+timed with MPI_Wtime. Before its figures are used, the program is compared with its clock, and with
+two well-known programs that time the same: Intel's IMB and Ohio State's osu_latency.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def plan(cluster: Cluster, *, quick: bool, sizes: Sequence[int] | None = None) -
 
 
 def clock(record: Record) -> Judgement:
-    """How many steps of the clock the shortest single round trip lasted, whatever was timed together."""
+    """How many steps of the clock the shortest single round trip lasted, however many were timed together."""
     resolution_s = max(p.facts["clock_resolution_s"] for p in record.select(about=True))
     shortest_s = float(table(record, HALF)[HALF].min() * 2e-6)
     ticks = shortest_s / resolution_s
@@ -72,7 +72,7 @@ def clock(record: Record) -> Judgement:
 def agrees(record: Record) -> Judgement:
     """Mean against mean: IMB and OSU print one of 1,000 or more repetitions.
 
-    The least of our chunks would be another thing. On a cable with a rate the first packets after a
+    The minimum of our chunks is not comparable. On a rate-limited cable the first packets after a
     pause pass at once, so a chunk of a few repetitions is faster than a thousand in a row.
     """
     means = _means(record)
@@ -94,7 +94,7 @@ def agrees(record: Record) -> Judgement:
         seen = shares[place]
         return outcomes[place] == decided, max(abs(seen.low), abs(seen.high))
 
-    # Of each way the place that decides, or else the one that may be furthest off.
+    # For each way, the place that decides, or else the one that may be furthest off.
     worst = {mode: (size, shares[mode, size]) for mode, size in sorted(shares, key=telling)}
     off = ", ".join(
         f"{seen.median:+.1%} at {size:,} bytes, {seen.low:+.1%} to {seen.high:+.1%} over the launches"
@@ -103,13 +103,13 @@ def agrees(record: Record) -> Judgement:
     )
     return Judgement(
         decided,
-        f"where they differ most, our mean is off by {off}, and at most {AGREE:.0%} is asked",
+        f"where they differ most, our mean is off by {off}; at most {AGREE:.0%} is allowed",
         {mode: seen.median for mode, (_, seen) in worst.items()},
     )
 
 
 def _means(record: Record) -> pd.DataFrame:
-    """The mean half round trip of all blocking repetitions of a launch: a row a size and launch, a column a mode."""
+    """The mean half round trip of all blocking repetitions: a row per size and launch, a column per mode."""
     samples = table(record, HALF)
     samples = samples[samples["protocol"] == "blocking"]
     total = (samples[HALF] * samples["repetitions"]).rename("total_us")
@@ -154,17 +154,17 @@ STUDY = Study(
     differs={
         "holds": (
             "MPI_Wtime reads a clock whose steps are far below a microsecond, and IMB and OSU repeat the same"
-            " ping-pong, so a program with the paper's arguments measures what those measure."
+            " ping-pong, so a program with the paper's arguments measures the same as they do."
         ),
         "contradicted": (
             "All ways time the same ping-pong, so means that differ by more than a tenth come from what they do"
-            " not share: how many repetitions follow each other, what a shaped link has saved meanwhile, and"
+            " not share: how many repetitions follow each other, how much credit a shaped link has saved, and"
             " what other programs do."
         ),
         "inconclusive": (
-            "An empty message takes some microseconds and a single interruption many times that, so where the ranks"
-            " share their cores with other programs a mean of a thousand is off by more than a tenth; nodes with a"
-            " core of their own decide it."
+            "An empty message takes some microseconds and a single interruption many times that, so if the ranks"
+            " share their cores with other programs, a mean of a thousand is off by more than a tenth; nodes with a"
+            " core of their own can decide it."
         ),
     },
 )

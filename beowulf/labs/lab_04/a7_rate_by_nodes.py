@@ -1,8 +1,8 @@
 """A7, rate by nodes: how many bits a second, over the size of the message, for 2, 3 and 4 nodes.
 
-Paper A, figures 13 to 15: the rate rises with the size and saturates, more nodes give a higher rate,
-blocking and non-blocking calls are nearly equal. It does not print its sizes, nor how three ranks are
-paired. So it is measured in two ways. Ours: `ring` (each rank sends to the next) means the same for 2, 3
+Paper A, figures 13 to 15: the rate rises with the size and saturates, more nodes reach a higher rate,
+blocking and non-blocking calls are nearly equal. It prints neither its sizes nor how three ranks are
+paired. So we measure in two ways. Ours: `ring` (each rank sends to the next) means the same for 2, 3
 and 4 ranks, and `pairs` (two halves, for 2 and 4) has one message on a cable at a time; rates are summed
 over all. The paper's, probably: mpptest with -bisect, which multiplies the rate of one pair by np / 2.
 """
@@ -38,13 +38,13 @@ PROTOCOLS = ("blocking", "nonblocking")
 RUNS = (("pairs", 2), ("pairs", 4), ("ring", 2), ("ring", 3), ("ring", 4))
 
 FLAT = 0.1  # a saturated rate stays within this share of the rate of the largest message
-RISEN = 0.5  # of the largest message's rate is more than the smallest message has
+RISEN = 0.5  # of the largest message's rate: more than the smallest message reaches
 
 
 def plan(
     cluster: Cluster, *, quick: bool, sizes: Sequence[int] | None = None, adaptive: bool = False
 ) -> Plan:
-    """Blocking and non-blocking, alternating, for each pattern and number of ranks, and in mpptest's way.
+    """Blocking and non-blocking, alternating, for each pattern and number of ranks, and with mpptest's method.
 
     `adaptive`: sizes are added where a time leaves the line between its neighbours.
     """
@@ -74,7 +74,7 @@ class Facts(NamedTuple):
 
 
 def saturation_bytes(rate: pd.Series[float]) -> int:
-    """The smallest size from which on the rate (by size) stays within 10 % of that of the largest."""
+    """The smallest size above which the rate (by size) always stays within 10 % of that of the largest."""
     away = (rate / rate.iloc[-1] - 1).abs() > FLAT
     outside = [place for place, far in enumerate(away) if far]
     return int(rate.index[outside[-1] + 1 if outside else 0])
@@ -95,8 +95,8 @@ def rises(facts: Facts) -> Judgement:
         if rate.max() > (1 + FLAT) * last:
             humps.append(f"{rate.max():.0f} Mbit/s at {rate.idxmax():,} bytes ({name})")
     outcome: Outcome = "contradicted" if falls else "inconclusive" if still else "holds"
-    asked = f"; at first at most {RISEN:.0%} of the last rate, and at the end at most {FLAT:.0%} a step, are asked"
-    evidence = "saturated from " + "; ".join(f"{n:,} bytes ({name})" for name, n in sizes.items())
+    asked = f"; the first rate may be at most {RISEN:.0%} of the last, and the last step at most {FLAT:.0%}"
+    evidence = "saturates at " + "; ".join(f"{n:,} bytes ({name})" for name, n in sizes.items())
     if falls:
         evidence = f"no rise to a plateau: {', '.join(falls)}"
     elif still:
@@ -104,7 +104,7 @@ def rises(facts: Facts) -> Judgement:
     elif humps:
         # A shaped link lets a short burst pass at once: a message within it is not slowed.
         evidence += f"; before that, faster: {humps[0]}"
-    advice = "Measure larger messages: the study's `measure()` takes the `sizes` that it is given."
+    advice = "Measure larger messages: pass `sizes` to the study's `measure()`."
     if facts.record.sweep.get("quick"):
         advice = "Measure larger messages: without --quick the sweep is longer."
     return Judgement(outcome, evidence + asked, {"saturation_bytes": sizes}, advice=advice)
@@ -124,7 +124,7 @@ RINGS = [in_a_ring(lambda facts: facts.rates, ranks, "nonblocking") for ranks in
 
 
 def pair_at_the_link(facts: Facts) -> Judgement:
-    """The rate of the longest message between two nodes, and what headers leave of the link's."""
+    """The rate of the longest message between two nodes, and what headers leave of the link's rate."""
     rate = float(facts.line("pairs", 2, "blocking")["rate_mbit_per_s"].iloc[-1])
     return at_the_link("the longest message:", rate, facts.record)
 
@@ -199,17 +199,17 @@ STUDY = Study(
     differs={
         "holds": (
             "The cable limits a long message whatever call and library send it, and mpptest's -bisect"
-            " multiplies one pair's rate by np / 2, so the paper's curves come out again, where a third node"
-            " only looks on and counts for half a pair."
+            " multiplies one pair's rate by np / 2, so the paper's curves appear again, in which a third node"
+            " is idle and counts for half a pair."
         ),
         "contradicted": (
-            "The calls differ in a ring alone, where all ranks send at once: MPI_Send has to take turns there,"
-            " three of three nodes, and MPI_Isend uses both directions of a cable; the paper does not print how"
+            "The calls differ only in a ring, where all ranks send at once: MPI_Send has to take turns there,"
+            " three with three nodes, and MPI_Isend uses both directions of a cable; the paper does not print how"
             " its three nodes were paired."
         ),
         "inconclusive": (
-            "Ranks that share cores wait for one now and then, so times of short messages scatter by more than the"
-            " tenth in question; a core for each rank, or the simulated cluster, decides it."
+            "Ranks that share cores sometimes wait for a core, so times of short messages scatter by more than the"
+            " tenth in question; a core for each rank, or the simulated cluster, can decide it."
         ),
     },
 )

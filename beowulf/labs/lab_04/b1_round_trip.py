@@ -1,10 +1,10 @@
 """B1, round trip: does the time depend on the size of short messages, or on how they are sent?
 
 Paper B, figures 1 and 2: the average round-trip time of blocking and of non-blocking calls, with
-work beside the message, varies little with the size and is similar. mpptest's sizes then were 0 to 1024
-bytes by default, and its time half of a round trip, as here. It is measured in two ways. Ours sweeps the
+work during the message, varies little with the size and is similar. mpptest's default sizes were then 0 to
+1024 bytes, and its time half of a round trip, as here. We measure in two ways. Ours sweeps the
 message, and the work reads and writes 1024 bytes. The paper's, probably: mpptest with -overlap sweeps
-the work, beside a message of 0 bytes.
+the work, during a message of 0 bytes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 PROTOCOLS = ("blocking", "nonblocking")
 OVERLAP_BYTES = (0, 1024)
-LITTLE = 0.25  # the time of the slowest size is at most so much above the fastest
+LITTLE = 0.25  # the slowest size takes at most this much longer than the fastest
 
 
 def plan(
@@ -55,7 +55,7 @@ def little_variation(record: Record) -> Judgement:
 
 
 def little_variation_with_work(record: Record) -> Judgement:
-    """Figures 1 and 2 in mpptest's way: the slowest length of the work against the fastest one."""
+    """Figures 1 and 2 with mpptest's method: the slowest length of the work against the fastest one."""
     rows = mpptest.printed(record, mpptest.WORK)
     rows = rows.assign(median=rows["half_round_trip_us"], low=rows["low_us"], high=rows["high_us"])
     by_protocol = {name: rows[rows["protocol"] == name] for name in mpptest.PROTOCOLS}
@@ -72,7 +72,7 @@ def _varies_little(what: str, by_protocol: Mapping[str, pd.DataFrame]) -> Judgem
     fine = all(each <= 1 + LITTLE for each in grows.values())
     outcome: Outcome = "holds" if fine else "contradicted" if all(clear) else "inconclusive"
     listed = ", ".join(f"{protocol} {each:.2f}" for protocol, each in grows.items())
-    evidence = f"slowest {what} over fastest {what}: {listed}, and at most {1 + LITTLE:g} is asked"
+    evidence = f"slowest {what} over fastest {what}: {listed}; at most {1 + LITTLE:g} is allowed"
     return Judgement(outcome, evidence, grows)
 
 
@@ -126,29 +126,29 @@ STUDY = Study(
         ),
     ],
     draw=picture,
-    simulates=True,  # 1024 bytes of work are nanoseconds
+    simulates=True,  # 1024 bytes of work take nanoseconds
     adaptive=True,
     needs=(CABLE,),
     differs={
         "holds": (
-            "Where mpptest's -overlap sweeps the work beside an empty message, work on at most 1024 bytes takes"
-            " next to no time, so the time varies little, and below the eager limit both calls hand the message"
+            "mpptest's -overlap sweeps the work during an empty message, and work on at most 1024 bytes takes"
+            " almost no time, so the time varies little; below the eager limit both calls pass the message"
             " to the kernel at once."
         ),
         "contradicted": (
             "An empty message takes few microseconds without a network card, and a kilobyte at 100 Mbit/s up to 82,"
-            " so a sweep of messages shows their size; beside the tens of microseconds of a card, or in a sweep of"
+            " so a sweep of messages shows their size; with the tens of microseconds of a card, or in a sweep of"
             " the work, it hardly does."
         ),
         "inconclusive": {
             "": (
                 "Both calls take a few microseconds and differ by less than a shared core makes them scatter,"
                 " so at many sizes a tenth between them is neither excluded nor shown; two cores that are left"
-                " alone decide it."
+                " alone can decide it."
             ),
             "simulated": (
-                "The work beside an empty message takes no time on simulated nodes, so that its length changes"
-                " nothing was put in; nodes that compute decide it."
+                "Work during an empty message takes no time on simulated nodes by construction, so its length"
+                " cannot change anything there; nodes that compute can decide it."
             ),
         },
     },

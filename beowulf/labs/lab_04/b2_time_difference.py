@@ -1,12 +1,12 @@
 """B2, time difference: how much longer do non-blocking calls take, for 2, 3 and 4 nodes?
 
-Paper B, figures 3 and 4: the difference falls with more nodes, jumps at 100,000 bytes, and above falls from 3 to 4
+Paper B, figures 3 and 4: the difference falls with more nodes, jumps at 100,000 bytes, and above that falls from 3 to 4
 nodes, in sweeps up to 100,000 and up to 10,000,000 bytes. Its programs came from MPICH 1.2.0, whose long messages
 began between 100,000 and 131,072 bytes; MPICH's default over sockets still is 131,072.
-It is measured in two ways. Ours: every rank of a ring sends to the next, which means the same for 2, 3 and 4 ranks.
+We measure in two ways. Ours: every rank of a ring sends to the next, which means the same for 2, 3 and 4 ranks.
 Blocking ranks take turns (MPI_Send and MPI_Recv); MPI_Sendrecv would post both and wait, as non-blocking ones do. The
-paper's, probably: mpptest with -bisect, up to 500,000 bytes. The paper prints no numbers, so what falls or jumps has
-to do so by 2 % of the blocking time; less is no difference, which contradicts.
+paper's, probably: mpptest with -bisect, up to 500,000 bytes. The paper prints no numbers, so a fall or a jump must
+be at least 2 % of the blocking time; less counts as no difference, which contradicts.
 """
 
 from __future__ import annotations
@@ -60,10 +60,10 @@ def jumps(rows: pd.DataFrame, record: Record) -> Judgement:
 
 
 def picture(record: Record) -> Figure:
-    """The difference over the size, for np = 2, 3 and 4: figures 3 and 4 in one, on a logarithmic axis.
+    """The difference over the size, for np = 2, 3 and 4: figures 3 and 4 combined, on a logarithmic axis.
 
     It is drawn as a share of the blocking time: in microseconds, the largest message would hide all others.
-    The table has both.
+    The table contains both.
     """
     title = "Extra time of a non-blocking exchange in a ring"
     return few_and_many.picture(record, times, STUDY.title, title)
@@ -102,12 +102,12 @@ STUDY = Study(
         ),
         "contradicted": (
             "Blocking ranks take two turns in a ring of 2 or 4 and three in one of 3, and in mpptest's pairs both calls"
-            " take as long, as the eager limit is 131,072 bytes and not 100,000; the paper prints neither how its ranks"
-            " were paired nor the sizes beside its jump."
+            " take equally long, because the eager limit is 131,072 bytes and not 100,000; the paper prints neither how"
+            " its ranks were paired nor the sizes next to its jump."
         ),
         "inconclusive": (
-            "The paper prints no numbers, so 2 % of the blocking time have to show, and where four ranks share two"
-            " cores the difference of two calls scatters by more; four cores, PCs or the simulated cluster decide it."
+            "The paper prints no numbers, so a difference must be 2 % of the blocking time, and where four ranks share"
+            " two cores it scatters by more; four cores, PCs or the simulated cluster can decide it."
         ),
     },
 )

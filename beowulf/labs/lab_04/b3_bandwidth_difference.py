@@ -1,9 +1,9 @@
 """B3, bandwidth difference: do non-blocking calls carry more than blocking ones, for 2, 3 and 4 nodes?
 
 Paper B, figure 5: the difference falls with more nodes below 100,000 bytes, does not change at 100,000, and above
-rises from 3 to 4 nodes. It is measured in two ways, as B2: ours sums the rate over all ranks of a ring, as in A7, and
-blocking ranks take turns; mpptest with -bisect prints one pair's rate times np / 2. The paper prints no numbers: what
-rises or falls has to do so by 2 % of the blocking rate of few nodes; less is no difference.
+that rises from 3 to 4 nodes. We measure in two ways, as in B2: ours sums the rate over all ranks of a ring, as in A7,
+and blocking ranks take turns; mpptest with -bisect prints one pair's rate times np / 2. The paper prints no numbers, so
+a rise or a fall must be at least 2 % of the blocking rate of few nodes; less counts as no difference.
 """
 
 from __future__ import annotations
@@ -76,14 +76,14 @@ STUDY = Study(
             " take turns; in mpptest's pairs both calls carry the same at 100,000 bytes, whatever np is."
         ),
         "contradicted": (
-            "Each node of a ring adds a cable, so the difference grows below 100,000 bytes, too, and in mpptest's pairs"
+            "Each node of a ring adds a cable, so the difference also grows below 100,000 bytes, and in mpptest's pairs"
             " both calls carry the same, so nothing falls or rises; the paper prints neither how its nodes were paired"
             " nor a number."
         ),
         "inconclusive": (
-            "A message above 100,000 bytes takes 8 ms and more, so a launch has few, and where four ranks share two"
-            " cores a difference of rates is as uncertain as both; four cores, PCs or the simulated cluster decide"
-            " it."
+            "A message above 100,000 bytes takes 8 ms or more, so a launch has few, and where four ranks share two"
+            " cores a difference of rates is as uncertain as both rates; four cores, PCs or the simulated cluster"
+            " can decide it."
         ),
     },
 )

@@ -1,13 +1,13 @@
-"""B4, CPU use: how much of a core does a rank take that sends and waits, by the size of the message?
+"""B4, CPU use: how much of a core does a rank that sends and waits use, by the size of the message?
 
-Paper B, figure 6, peaks that were read off `top` by hand: longer messages and non-blocking calls use more CPU.
-Its MPICH waited in select(), which sleeps. Today's MPICH asks again and again, which takes the whole
+Paper B, figure 6, shows peaks read off `top` by hand: longer messages and non-blocking calls use more CPU.
+Its MPICH waited in select(), which sleeps. Today's MPICH checks again and again, which uses the whole
 core whatever is sent. So both are measured: `patient` polling, in which a rank that waits sleeps up to a
 millisecond (beowulf/native/patient_poll.c), is the one to compare with the paper, and `spinning`.
 
-Its figures may come from mpptest with -overlap, whose axis is the work beside an empty message: patient ranks are
-measured in that way, too. And its cards raised interrupts, which may be held back: with a moderation that we set (the
-paper names none) short messages wait longer. What comes out then was put in: a demonstration.
+Its figures may come from mpptest with -overlap, whose axis is the work during an empty message: patient ranks are
+also measured in that way. Its cards raised interrupts, which may be delayed: with a moderation that we set (the
+paper names none) short messages wait longer. That result follows from our setting, so it is a demonstration.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ PROTOCOLS = ("blocking", "nonblocking")
 POLLING = {"patient": "always", "spinning": "never"}
 SIZES = (1, 1024, 16_384, 65_536, 262_144, 1_048_576)
 QUICK_SIZES = (1, 16_384, 262_144)
-# Beside the messages of SIZES: mpptest's work, and messages to cards that hold back their interrupts.
+# In addition to the messages of SIZES: mpptest's work, and messages to cards that delay their interrupts.
 OVERLAP, MODERATED = "mpptest, work", "moderated"
 MODERATION_US = "100"
 LAUNCHES = LEAST_PAIRS
@@ -77,7 +77,7 @@ def plan(cluster: Cluster, *, quick: bool, sizes: Sequence[int] | None = None) -
             for work, protocol in product(few, PROTOCOLS):
                 _one(measurement, work, protocol, launch, way=OVERLAP)
         if absent := _no_moderation(cluster):
-            measurement.warnings.append(f"No interrupts were held back: {absent}")
+            measurement.warnings.append(f"No interrupts were delayed: {absent}")
             measurement.planned = measurement.done
             return
         with changed(cluster, [(Moderation(), MODERATION_US)], nodes=cluster.nodes[:2]):
@@ -91,7 +91,7 @@ def plan(cluster: Cluster, *, quick: bool, sizes: Sequence[int] | None = None) -
 
 
 def _no_moderation(cluster: Cluster) -> str:
-    """Why interrupts of this cluster cannot be held back; empty where they can."""
+    """Why interrupts of this cluster cannot be delayed; empty where they can."""
     knob = Moderation()
     if not knob_places.places(cluster, knob):
         return KNOBS.because
@@ -173,7 +173,7 @@ def nonblocking_uses_more(reading: Reading, record: Record, way: str = "") -> Ju
         listed.append(f"spinning, any rank uses {spinning:.0f} %")
     return Judgement(
         together(outcomes),
-        f"blocking and non-blocking, patient: {'; '.join(listed)}; {ASKED} at each is asked",
+        f"blocking and non-blocking, patient: {'; '.join(listed)}; {ASKED} at each is needed",
         advice=narrower(record),
     )
 
@@ -188,7 +188,7 @@ def rises_with_size(reading: Reading, record: Record, way: str = "") -> Judgemen
     return Judgement(
         clearly_more(long, short),
         f"patient: {short.median:.0f} % of a core at {sizes[0]:,} bytes,"
-        f" {long.median:.0f} % at {sizes[-1]:,} bytes; {ASKED} is asked",
+        f" {long.median:.0f} % at {sizes[-1]:,} bytes; {ASKED} is needed",
         {"short_percent": short.median, "long_percent": long.median},
         advice=narrower(record),
     )
@@ -208,7 +208,7 @@ def picture(record: Record) -> Figure:
     title = "CPU use of a rank that plays ping-pong"
     charts = {"message": partial(_drawn, record, ("", MODERATED), title, "message size (bytes)")}
     if points_of(record, OVERLAP):
-        beside = "Beside an empty message, in mpptest's way"
+        beside = "During an empty message, with mpptest's method"
         charts["work"] = partial(_drawn, record, (OVERLAP,), beside, mpptest_reading.WORK_SWEPT)
     return figures.one_below_another(title, charts)
 
@@ -229,7 +229,7 @@ def _drawn(
         title=title,
         x_title=x_title,
         y_title="CPU use, median with 95 % interval (% of a core)",
-        joined=False,  # from 1 byte to 16 KiB, who knows where it falls?
+        joined=False,  # between 1 byte and 16 KiB nothing shows where it falls
         axes=axes,
     )
 
@@ -296,17 +296,17 @@ STUDY = Study(
     differs={
         "holds": (
             "A patient rank sleeps while it waits, as the paper's MPICH did in select(), so its use of a core"
-            " is what it does meanwhile: longer work beside an empty message fills more of the time, as mpptest"
+            " is what it does meanwhile: longer work during an empty message fills more of the time, as mpptest"
             " with -overlap sweeps it."
         ),
         "contradicted": (
             "A long message is on the cable most of the time, while a patient rank sleeps, so it uses less of a"
             " core than a stream of short ones does, and both calls end in the same wait; the paper read its"
-            " peaks off `top` by hand, and does not say which axis it swept."
+            " peaks off `top` by hand, and does not state which axis it swept."
         ),
         "inconclusive": (
-            "More by one per cent of a core is asked, and other programs on the same cores add or take that"
-            " between two launches; two cores that are left alone decide it, and a claim on interrupts needs a"
+            "A difference of one per cent of a core is needed, and other programs on the same cores change as much"
+            " between two launches; two cores that are left alone can decide it, and a claim on interrupts needs a"
             " network card or root."
         ),
     },

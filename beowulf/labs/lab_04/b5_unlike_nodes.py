@@ -1,8 +1,8 @@
 """B5, unlike nodes: what does one slow node do to all?
 
 Paper B's four PCs had four processors: a Pentium of 1.6 GHz as master, a Celeron of 1.72 GHz, a
-Sempron and a Pentium 4. It does not look at what that does. Here the nodes of a local cluster get
-unlike shares of a core, and every rank works a little between two exchanges in a ring.
+Sempron and a Pentium 4. It does not examine the effect. Here the nodes of a local cluster get
+different shares of a core, and every rank works a little between two exchanges in a ring.
 """
 
 from __future__ import annotations
@@ -25,11 +25,9 @@ from beowulf.tuning.knobs.cpu_share import CpuShare
 from beowulf.verdict import Outcome
 
 RANKS = 4
-# Shares of a core: on two cores they leave room for what else runs; the last unlike node has half.
+# Shares of a core: on two cores they leave room for other programs; the last unlike node has half.
 SHARES: Mapping[str, tuple[float, ...]] = {"like": (0.4,) * RANKS, "unlike": (0.4, 0.35, 0.3, 0.2)}
-WORK_US = (
-    40_000  # long beside the 10 ms in which a share is counted, else most of it comes for free
-)
+WORK_US = 40_000  # long compared with the 10 ms in which a share is counted, else most of it costs no share
 SIZE_BYTES = 8
 LAUNCHES, QUICK_LAUNCHES = 3, 2
 PASSES, QUICK_PASSES = 10, 10
@@ -68,7 +66,7 @@ def shared(cluster: Cluster, shares: Sequence[float]) -> AbstractContextManager[
 
 
 def slowest_sets_the_pace(record: Record) -> Judgement:
-    """What a step costs on unlike nodes, held against the shares that they had."""
+    """How long a step takes on unlike nodes, compared with the shares that they had."""
     like, unlike = (
         summary_of(
             (p for p in record.select(nodes=nodes) if p.quantity == EXCHANGE), busy=record.busy
@@ -86,7 +84,7 @@ def slowest_sets_the_pace(record: Record) -> Judgement:
     return Judgement(
         outcome,
         f"a step takes {times:.2f} times as long ({possible.low:.2f} to {possible.high:.2f}) as on like nodes;"
-        f" the slowest node has 1/{expected:.2g} of their share, and within {NEAR:.0%} of that is asked",
+        f" the slowest node has 1/{expected:.2g} of their share, and {NEAR:.0%} more or less is allowed",
         {"times": times, "low": possible.low, "high": possible.high, "expected": expected},
     )
 
@@ -125,16 +123,16 @@ STUDY = Study(
     ),
     differs={
         "holds": (
-            "A ring waits for its slowest member whatever makes it slow, a smaller share of a core here or an"
-            " older processor in the paper's cluster, which does not look at it."
+            "A ring waits for its slowest member, whatever makes it slow: a smaller share of a core here, or an"
+            " older processor in the paper's cluster. The paper does not examine it."
         ),
         "contradicted": (
-            "A step took another time than the slowest node's share of a core asks for, so something beside the"
-            " shares set its pace, such as another program on these cores."
+            "A step took longer or shorter than the slowest node's share of a core predicts, so something other than"
+            " the shares set its pace, such as another program on these cores."
         ),
         "inconclusive": (
             "Shares are counted in periods of 10 ms, and another load on the machine moves a step by as much as"
-            " a quarter, the margin of the claim; a machine that is left alone decides it."
+            " a quarter, the margin of the claim; a machine that is left alone can decide it."
         ),
     },
 )

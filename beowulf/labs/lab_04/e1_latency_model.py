@@ -1,4 +1,4 @@
-"""E1, the model of latency: T(n) = alpha + beta n, and the step where MPICH changes its way.
+"""E1, the model of latency: T(n) = alpha + beta n, and the step where MPICH changes its protocol.
 
 Paper E, equations 1 and 2: the time of a message is the latency, which is that of an empty message,
 and its bytes over the bandwidth. A library departs from the line where long messages begin: they wait
@@ -52,7 +52,7 @@ PARTS = 8  # around a limit, the sizes rise by this part of it
 NEAR_THE_MODEL = 0.15
 MOSTLY = 0.9
 ALPHA_NEAR = 0.15
-# alpha differs from launch to launch by more than a launch's samples do; so many launches carry its interval.
+# alpha differs between launches by more than between a launch's samples, so many launches determine its interval.
 LAUNCHES = 8
 OFF = {"off": HALF, "low": "low", "high": "high"}
 
@@ -121,7 +121,7 @@ class Facts(NamedTuple):
 
 
 def line(facts: Facts) -> Judgement:
-    """Equation 1: at how many sizes the interval of the time lies within a margin of the line."""
+    """Equation 1: at how many sizes the interval of the time is within a margin of the line."""
     over = {size: _over_the_line(facts, size) for size in facts.wide}
     agree = Agreement.of(over.values(), NEAR_THE_MODEL)
     worst = max(over, key=lambda size: abs(over[size].median - 1))
@@ -143,7 +143,7 @@ def _alpha(facts: Facts) -> Seen:
 
 def _empty(facts: Facts) -> Summary:
     if 0 not in facts.wide:
-        raise LabError("No empty message was measured.", "Put 0 among the sizes.")
+        raise LabError("No empty message was measured.", "Add 0 to the sizes.")
     return summary(facts.wide[0], launches=facts.launches[0], busy=facts.record.busy)
 
 
@@ -166,7 +166,7 @@ def beta_is_the_links(facts: Facts) -> Judgement:
 
 
 def steps_at_the_limits(facts: Facts) -> Judgement:
-    """Around each limit that was set, the step that is seen without knowing where it was put."""
+    """Around each limit that was set, the step that is found without knowing the limit."""
     listed, right, wrong = [], 0, 0
     numbers = {}
     for limit in LIMITS:
@@ -190,15 +190,15 @@ def steps_at_the_limits(facts: Facts) -> Judgement:
     full = " and without --quick" if facts.record.sweep.get("quick") else ""
     return Judgement(
         "contradicted" if wrong else outcome,
-        "; ".join([*listed, f"within 1/{PARTS} of the limit is asked"]),
+        "; ".join([*listed, f"the step must be within 1/{PARTS} of the limit"]),
         numbers,
-        advice=f"The step is small beside the time of a long message: measure on a quiet machine{full};"
-        " study D2 finds the same limit where a rank works meanwhile.",
+        advice=f"The step is small compared with the time of a long message: measure on a quiet machine{full};"
+        " study D2 finds the same limit while a rank works.",
     )
 
 
 def picture(facts: Facts) -> Figure:
-    """T(n) with the line that was fitted to it, and below what the line leaves over."""
+    """T(n) with the line fitted to it, and below it the differences from the line."""
     from beowulf import figures
 
     title, table = _title(facts), _table(facts)
@@ -210,7 +210,7 @@ def picture(facts: Facts) -> Figure:
 
 
 def curve(facts: Facts) -> Figure:
-    """T(n) with the line that was fitted to it, alone."""
+    """T(n) with only the line fitted to it."""
     return _with_the_line(_table(facts), _title(facts))
 
 
@@ -250,7 +250,7 @@ def _with_the_line(table: pd.DataFrame, title: str, axes: Axes | None = None) ->
     place = axes or figure.drawing.axes[0]
     legend: Any = place.get_legend()
     for drawn in (place.lines[1], legend.legend_handles[1]):
-        drawn.set_marker("")  # of a line that was computed; the marks are what was measured
+        drawn.set_marker("")  # a computed line has no marks: they show what was measured
     return figure
 
 
@@ -295,11 +295,11 @@ CLAIMS = [
         steps_at_the_limits,
     ),
 ]
-OF_THE_LINK = ("line", "beta")  # which on this machine's cables is ours
+OF_THE_LINK = ("line", "beta")  # on this machine's cables the rate is ours
 
 
 def claims(record: Record) -> list[Claim]:
-    """What a rate that we gave a link shows of the line and its slope is a demonstration."""
+    """On a link whose rate we set, the claims on the line and its slope are demonstrations."""
     return [put_in(record, each) if each.name in OF_THE_LINK else each for each in CLAIMS]
 
 
@@ -320,19 +320,19 @@ STUDY = Study(
         ),
         "contradicted": {
             "": (
-                "Cards that moderate their interrupts, and a library that changes its way with the "
-                "size, add a time that neither the latency nor the bytes of a message are."
+                "Cards that moderate their interrupts, and a library that changes its protocol with the "
+                "size, add time that belongs neither to the latency nor to the bytes of a message."
             ),
             "namespaces": (
-                "A token bucket in the place of a cable saves credit while the answer travels, so "
+                "A token bucket in place of a cable saves credit while the answer travels, so "
                 "messages of up to some kilobytes cross at up to twice its rate; real cables, or "
-                "VMs with `netem rate`, save none and decide."
+                "VMs with `netem rate`, save none and can decide."
             ),
         },
         "inconclusive": (
-            "Asking first costs some ten microseconds of the thousands that a long message takes, "
-            "which a busy machine hides, and links without a known rate leave beta with nothing "
-            "to be compared with."
+            "Asking first takes some ten microseconds of the thousands that a long message takes, "
+            "which a busy machine hides, and on links without a known rate there is nothing to "
+            "compare beta with."
         ),
     },
 )

@@ -1,4 +1,4 @@
-"""E2, IMB PingPong: half the round trip of short messages, as Intel's benchmark takes it.
+"""E2, IMB PingPong: half the round trip of short messages, as Intel's benchmark measures it.
 
 Paper E, section 4.1: mean and deviation; section 6: by default about 50 us on its Gigabit Ethernet.
 Here each sample is what one run of IMB would print, the mean of 1000 repetitions. Most likely the deviation
@@ -42,14 +42,14 @@ from beowulf.verdict import Outcome
 PAPER_US = 50.0
 ABOUT = 0.25
 SHORT_BYTES = 64
-SAME = 0.25  # a short message takes at most so much longer than an empty one
+SAME = 0.25  # a short message takes at most this much longer than an empty one
 STEADY = 0.1  # deviation over mean
 PROGRAM = paths.root() / "labs" / LAB / "request_response.c"
 REQUEST, MOST_REQUEST_BYTES = "request_response_us", 1024
 
 
 def plan(cluster: Cluster, *, quick: bool, sizes: Sequence[int] | None = None) -> Plan:
-    """Ping-pong of two nodes as IMB does it: rising sizes, 1000 repetitions, one mean a run."""
+    """Ping-pong of two nodes as IMB does it: rising sizes, 1000 repetitions, one mean per run."""
     need_nodes(cluster, 2)
     launches, passes = (QUICK_LAUNCHES, QUICK_PASSES) if quick else (LAUNCHES, PASSES)
     chosen = list(sizes if sizes is not None else PAPER_A_SMALL)
@@ -84,15 +84,15 @@ def default_latency(record: Record) -> Judgement:
     }
     return Judgement(
         "holds" if abs(mean / PAPER_US - 1) <= ABOUT else "contradicted",
-        f"{size:,} bytes: mean {mean:.1f} µs, deviation {deviation:.1f} µs, n {len(samples)}; within {ABOUT:.0%} of"
-        f" {PAPER_US:g} µs is asked{_without_mpi(record)}",
+        f"{size:,} bytes: mean {mean:.1f} µs, deviation {deviation:.1f} µs, n {len(samples)}; allowed are {ABOUT:.0%}"
+        f" around {PAPER_US:g} µs{_without_mpi(record)}",
         {"mean_us": mean, "deviation_us": deviation},
         **(no_card if on_one_machine(record.cluster) else {}),
     )
 
 
 def _without_mpi(record: Record) -> str:
-    """Half of the shortest request and its response over TCP and over UDP, as the evidence ends; empty without them."""
+    """The end of the evidence: half of the shortest request and its response over TCP and UDP; empty without them."""
     halves = halves_without_mpi(record)
     if halves.empty:
         return ""
@@ -124,7 +124,7 @@ def short_alike(record: Record) -> Judgement:
     return Judgement(
         outcome,
         f"{slowest['size_bytes']:,} bytes take {times:.2f} times as long as"
-        f" {empty['size_bytes']:,} bytes, and at most {1 + SAME:g} is asked",
+        f" {empty['size_bytes']:,} bytes; at most {1 + SAME:g} is allowed",
         {"times": times},
     )
 
@@ -135,7 +135,7 @@ def repeats(record: Record) -> Judgement:
     share = float(samples.std(ddof=0) / samples.mean())
     return Judgement(
         "holds" if share <= STEADY else "contradicted",
-        f"{size:,} bytes: the deviation is {share:.1%} of the mean, and at most {STEADY:.0%} is asked;"
+        f"{size:,} bytes: the deviation is {share:.1%} of the mean; at most {STEADY:.0%} is allowed;"
         f" minimum {samples.min():.2f} µs,"
         f" median {samples.median():.2f} µs",
         {"deviation_share": share},
@@ -181,21 +181,21 @@ STUDY = Study(
     needs=(CABLE,),
     differs={
         "holds": (
-            "A network card that waits for more packets before it interrupts costs tens of microseconds whatever a"
-            " short message holds, so nodes with such cards come near the paper's 50 µs and hardly feel 64 bytes."
+            "A network card that waits for more packets before it interrupts adds tens of microseconds to every short"
+            " message, so nodes with such cards come near the paper's 50 µs, and 64 bytes hardly matter."
         ),
         "contradicted": (
             "Without a card, or with one that interrupts at once, an empty message takes far less than the paper's 50"
-            " µs, so that 64 bytes at 100 Mbit/s, or a single interruption within a mean, are a large share of it."
+            " µs, so 64 bytes at 100 Mbit/s, or a single interruption within a mean, are a large share of it."
         ),
         "inconclusive": {
             "": (
                 "The means of launches differ by more than the margin while other programs run; a machine that"
-                " is left alone decides it."
+                " is left alone can decide it."
             ),
             "namespaces": (
                 "Messages between namespaces meet no network card and no interrupt, where most of the paper's"
-                " 50 µs come from, so its figure can be judged on virtual machines or PCs only."
+                " 50 µs come from, so its figure can be judged only on virtual machines or PCs."
             ),
         },
     },

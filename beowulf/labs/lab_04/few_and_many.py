@@ -1,4 +1,4 @@
-"""How the difference of two calls changes from few nodes to many: what paper B says of its figures 3 to 5 (B2, B3).
+"""How the difference of two calls changes from few nodes to many: what paper B says about its figures 3 to 5 (B2, B3).
 
 The paper prints no numbers. So what falls or rises has to do so by 2 %, at more than half of the sizes; less is no
 change, which contradicts.
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    # Differences as one of `times` and `rates` gives them: by ranks and size, with an interval, and what is clear.
+    # Differences as `times` or `rates` returns them: by ranks and size, with an interval, and what is clear.
     Rows = pd.DataFrame
     Judge = Callable[[Rows, Record], Judgement]
 
@@ -73,7 +73,7 @@ def rises(
     return Judgement(
         most[0] if most else "inconclusive",
         f"non-blocking minus blocking with {few} and {many} nodes ({rows['unit'].iloc[0]}): {'; '.join(listed)};"
-        f" {'less' if falls else 'more'} by {CLEAR:.0%} of blocking with {few} nodes is asked, and at most sizes:"
+        f" {'less' if falls else 'more'} by {CLEAR:.0%} of blocking with {few} nodes is needed at most sizes:"
         f" it holds at {counted['holds']} and is contradicted at {counted['contradicted']}",
         {"sizes": len(outcomes), **counted},
         advice=narrower(record),
@@ -81,7 +81,7 @@ def rises(
 
 
 def same_at_the_jump(rows: Rows, record: Record, *, few: int, many: int) -> Judgement:
-    """Whether the difference at 100,000 bytes does not change from few nodes to many, by what counts as clear."""
+    """Whether the difference at 100,000 bytes does not change clearly from few nodes to many."""
     rows = rows[rows["size_bytes"] == JUMP_BYTES].set_index("ranks")
     if not {few, many} <= {*rows.index}:
         raise LabError(f"{JUMP_BYTES:,} bytes are missing.", "Measure them.")
@@ -93,7 +93,7 @@ def same_at_the_jump(rows: Rows, record: Record, *, few: int, many: int) -> Judg
 def in_both_ways(
     kind: Callable[[Rows], Rows], claims: Sequence[tuple[str, str, str, Judge]]
 ) -> list[Claim]:
-    """Each claim of a name, a sentence, a place and a judge, in rings and then as mpptest prints it."""
+    """For each name, sentence, place and judge two claims: in rings, and as mpptest prints it."""
 
     def judged(of: Callable[[Record], Rows], judge: Judge, record: Record) -> Judgement:
         return judge(kind(of(record)), record)

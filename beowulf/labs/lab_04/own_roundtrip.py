@@ -1,4 +1,4 @@
-"""Lab 04's exercise: a learner's own round trip in Python, measured on two nodes beside the C program.
+"""Lab 04's exercise: a learner's own round trip in Python, measured on two nodes alongside the C program.
 
 It is a Record of E2 with the variant `own` (or `own-nonblocking`): at each place of the sweep there are samples of the
 learner's function and of roundtrip.c, whose ranks wait for messages as the engines do.
@@ -36,18 +36,18 @@ if TYPE_CHECKING:
 STUDY = "E2"
 VARIANTS = {"blocking": "own", "nonblocking": "own-nonblocking"}
 OWN, C = "own", "C"
-STOPPED = "stopped"  # a fault after which nothing is called any more
+STOPPED = "stopped"  # a fault after which nothing more is called
 NAME = "half_round_trip_us"
 SIZES = (8, 128, 1024, 8192, 32_768, 65_536, 262_144, 1_048_576)
 # Launches of the C program, each after as many passes of the learner's function over all sizes.
 LAUNCHES, PASSES = 4, 15
 QUICK_LAUNCHES, QUICK_PASSES = 3, 10
-# Of the C program's time: what cannot be a Python program that does the same, at any size; and at the largest size,
-# where the cable decides, in both directions: a quarter of a round trip, or a whole one.
+# As shares of the C program's time: what is impossible for a Python program that does the same, at any size; and at
+# the largest size, where the cable decides, what is too short and too long: a quarter of a round trip, or a whole one.
 SECONDS = 1e-4
 TOO_FAST = 0.1
 LARGE_TIMES_C = 0.75, 1.7
-DRAGGED = {  # twelve values a decade, and powers of two
+DRAGGED = {  # twelve values per decade, and powers of two
     "alpha_us": [float(f"{value:.2g}") for value in np.geomspace(1, 1000, 37)],
     "beta_us_per_byte": [float(f"{value:.2g}") for value in np.geomspace(1e-4, 1, 49)],
     "limit_bytes": [2**power for power in range(10, 21)],
@@ -64,7 +64,7 @@ def measure(
 ) -> Record:
     """Call the function on all ranks with messages of these sizes, alternating with roundtrip.c, and keep the Record.
 
-    What is wrong with a call is reported and kept as a fact; the call is no sample. LabError when there is no such
+    A fault in a call is reported and kept as a fact, and the call is not a sample. LabError when there is no such
     function.
     """
     if protocol not in VARIANTS:
@@ -108,7 +108,7 @@ def measure(
                 seen = engine_function.called(engines, one_call, name, SIZES[0])
                 calls.facts["mpi_calls"] = seen
         finally:
-            calls.end()  # what was wrong stays in the Record, whatever ends the measurement
+            calls.end()  # the faults stay in the Record, whatever ends the measurement
     record = session.record()
     # Its own samples are Python's, with all digits.
     record.program["name"] = ", ".join([name, record.program["name"]]).strip(", ")
@@ -145,7 +145,7 @@ class _Calls:
         return bool(good)
 
     def _one_pass(self, launch: int, number: int | None) -> int | None:
-        """Call the function once with each size; how many calls were right, None when it could not be called."""
+        """Call the function once with each size; return how many calls were right, None when it could not be called."""
         order = list(self.sizes)
         self.seeds.shuffle(order)
         card = self.engines.cluster.interface(self.engines.nodes[0])
@@ -176,7 +176,7 @@ class _Calls:
         self.often[kind] += 1
 
     def end(self) -> None:
-        """Write down what was wrong, and how often."""
+        """Record what was wrong, and how often."""
         faults = [
             sentence if kind == STOPPED else f"{sentence} ({self.often[kind]} of {self.made} calls)"
             for kind, sentence in self.found.items()
@@ -188,9 +188,9 @@ class _Calls:
 def calls_of(
     names: dict[str, Any], function: str, sizes: list[int], seed: int, card: str
 ) -> list[dict[str, Any]]:
-    """On an engine: call the function once with each size; what it gave, how long it took, and what arrived.
+    """On an engine: call the function once with each size; return its result, how long it took, and what arrived.
 
-    The bytes are drawn from `seed`, the same on all ranks. Rank 0 gets them, and the others what differs in each byte.
+    The bytes are drawn from `seed`, the same on all ranks. Rank 0 gets them; the others get bytes that all differ.
     """
     import time
 
@@ -198,7 +198,7 @@ def calls_of(
     from mpi4py import MPI
 
     def carried() -> tuple[int, int]:
-        # Bytes that a card has sent and received since it is there.
+        # Bytes that a card has sent and received since it was set up.
         with open("/proc/net/dev") as table:
             for line in table:
                 name, _, counts = line.partition(":")
@@ -214,7 +214,7 @@ def calls_of(
         pattern = chance.integers(0, 256, size, dtype=np.uint8)
         buffer = pattern.copy() if world.Get_rank() == 0 else 255 - pattern
         world.Barrier()
-        # A lead-in, as roundtrip.c has it; where the wire takes long, it changes nothing.
+        # A lead-in, as in roundtrip.c; it changes nothing where the wire takes long.
         if size <= 65_536:
             names[function](np.zeros(size, dtype=np.uint8))
         before = carried()
@@ -245,7 +245,7 @@ def one_call(names: dict[str, Any], function: str, size: int) -> None:
 
 
 def fault(size: int, zero: Mapping[str, Any], one: Mapping[str, Any]) -> tuple[str, str] | None:
-    """What is wrong with a call, by what ranks 0 and 1 saw: its kind, and a sentence; None when nothing is."""
+    """What is wrong with a call, by what ranks 0 and 1 saw: its kind and a sentence; None if nothing is wrong."""
     value, elapsed_us = zero["value"], zero["elapsed_us"]
     if value is None:
         return "kind", f"it returned {zero['kind']} on rank 0, not a number of microseconds."
@@ -275,12 +275,12 @@ def fault(size: int, zero: Mapping[str, Any], one: Mapping[str, Any]) -> tuple[s
 
 
 def own(record: Record) -> dict[str, Any]:
-    """What a Record says of the function: its source, its faults."""
+    """What a Record contains about the function: its source and its faults."""
     return next((dict(point.facts) for point in record.points if point.at.get("own")), {})
 
 
 def table(record: Record) -> pd.DataFrame:
-    """A row a size: the median half round trip of the function and of C in µs, the function's rate, and their ratio.
+    """A row per size: the median half round trip of the function and of C in µs, the function's rate, and their ratio.
 
     LabError without samples of both.
     """
@@ -288,7 +288,9 @@ def table(record: Record) -> pd.DataFrame:
 
     by_size = roundtrips.pairs(record, HALF, "language", OWN, C)
     if not by_size:
-        raise LabError("There are no samples of your function beside those of C.", "Measure again.")
+        raise LabError(
+            "There are no samples of your function to compare with those of C.", "Measure again."
+        )
     times = summarised(record, HALF, ["language", "size_bytes"])
     medians = times.pivot_table(index="size_bytes", columns="language", values="median")
     return pd.DataFrame(
@@ -310,14 +312,14 @@ def picture(record: Record) -> Figure:
     times = summarised(record, HALF, ["language", "size_bytes"]).rename(columns={"median": HALF})
     lines_of = {OWN: "your function in Python", C: "roundtrip.c"}
     times["line"] = times["language"].map(lines_of)
-    return times_over_sizes(times, "line", "Your own round trip beside the C program", y_log=True)
+    return times_over_sizes(times, "line", "Your own round trip and the C program", y_log=True)
 
 
 @figures.draggable(Exercise(STUDY, OWN).own, "lab.own_roundtrip.measure", **DRAGGED)
 def message_time(
     record: Record, alpha_us: float = 100, beta_us_per_byte: float = 0.01, limit_bytes: int = 2**17
 ) -> Figure:
-    """Your half round trips beside alpha + beta n, and above the eager limit a round trip more: drag all three."""
+    """Your half round trips and alpha + beta n, plus a round trip above the eager limit: drag all three."""
     rows = table(record)
     times = dict(zip(rows["size_bytes"].tolist(), rows["own_us"].tolist(), strict=True))
     asked_us = 2 * alpha_us  # a request and its answer, without data
@@ -332,7 +334,7 @@ def message_time(
 
 
 def lines(record: Record) -> list[str]:
-    """What is wrong with the function, or that nothing is, and how long it takes beside C, in sentences."""
+    """Sentences on what is wrong with the function, if anything, and how long it takes compared with C."""
     found = own(record)
     said = [str(each) for each in found.get("faults", [])]
     try:
@@ -341,13 +343,13 @@ def lines(record: Record) -> list[str]:
         return said or [str(problem)]
     first, last = rows[0], rows[-1]
     if not said:
-        said = ["Every message arrived, and every time fits the clock."]
+        said = ["Every message arrived, and every time agrees with the clock."]
     if last["high"] < SECONDS:
-        said.append("Your times look like seconds; microseconds are asked for.")
+        said.append("Your times look like seconds; return microseconds.")
     elif last["high"] < LARGE_TIMES_C[0]:
         said.append("Your times are shorter than the cable allows. Is it half of ONE round trip?")
     elif last["low"] > LARGE_TIMES_C[1]:
-        said.append("Your times are far longer than the cable needs. Is it HALF of one round trip?")
+        said.append("Your times are far longer than the cable takes. Is it HALF of one round trip?")
     said += [
         f"{row['size_bytes']:,} bytes: yours takes {row['ratio']:#.3g} times as long as C"
         f" ({row['low']:#.3g} to {row['high']:#.3g})."

@@ -1,11 +1,11 @@
 """A8, small messages with overlap: round-trip time and rate from 0 to 1024 bytes.
 
 Paper A, figures 16 and 17: with overlap on, blocking and non-blocking calls have almost the same
-round-trip time and rate, and the rate rises with the size until it saturates. It is measured in two
+round-trip time and rate, and the rate rises with the size until it saturates. We measure in two
 ways. Ours sweeps the message, and a rank works on as many bytes as the largest message has, 1024. The
-paper's, probably: mpptest with -overlap, a ping-pong in which both ranks work, sweeps the work beside a
+paper's, probably: mpptest with -overlap, a ping-pong in which both ranks work, sweeps the work during a
 message of 0 bytes, and its rate is that of the work. Its times are half round trips, as ours: mpptest halves
-what it prints. (That the paper's figures show halves, too, is an inference: it writes 'round-trip time'.)
+what it prints. (We infer that the paper's figures also show halves: it writes 'round-trip time'.)
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ FLAT = 0.1  # a saturated rate grows by less than this from one size to its doub
 
 
 def plan(cluster: Cluster, *, quick: bool, sizes: Sequence[int] = PAPER_A_SMALL) -> Plan:
-    """Ping-pong of two nodes with work beside each message, blocking and non-blocking alternate; and mpptest's way."""
+    """Ping-pong of two nodes with work during each message, alternating both calls; and mpptest's method."""
     config = SweepConfig([("pingpong", 2)], PROTOCOLS, sizes, [OVERLAP_BYTES])
     as_mpptest = mpptest.Mpptest((2,), overlap_bytes=sizes)
     return sweep(cluster, config, quick=quick, mpptest=[as_mpptest], often=True)
@@ -111,7 +111,7 @@ def _rising(rows: pd.DataFrame, length: str, protocols: Sequence[str]) -> dict[s
         for each in protocols
     }
     if min(len(rate) for rate in by_protocol.values()) < 2:
-        raise LabError("There are no two sizes to compare.", "Measure two or more.")
+        raise LabError("There are not two sizes to compare.", "Measure two or more.")
     return by_protocol
 
 
@@ -131,7 +131,7 @@ def picture(record: Record) -> Figure:
     """Figure 16: half round trips of both kinds, over the message and over the work; the table has the rate."""
     times = half_round_trips(record)
     times["calls"] = times["protocol"].map({"blocking": "blocking", "overlap": "non-blocking"})
-    title = f"Half round trip with work on {OVERLAP_BYTES:,} bytes beside it"
+    title = f"Half round trip with work on {OVERLAP_BYTES:,} bytes during it"
     drawn = partial(times_over_sizes, times, "calls", title, low="low_us", high="high_us")
     return mpptest_reading.in_both_ways(
         STUDY.title, record, {"message": drawn}, mpptest_reading.times
@@ -181,7 +181,7 @@ STUDY = Study(
         ),
     ],
     draw=picture,
-    simulates=True,  # 1024 bytes of work are nanoseconds
+    simulates=True,  # 1024 bytes of work take nanoseconds
     troubles=partial(trouble, quantity=HALF),
     needs=(CABLE,),
     differs={
@@ -192,7 +192,7 @@ STUDY = Study(
         "contradicted": {
             "": (
                 "A kilobyte takes longer than a message's fixed cost, so the rate comes near the link's, and work on"
-                " a kilobyte takes next to no time, so its rate still doubles with its length."
+                " a kilobyte takes almost no time, so its rate still doubles with its length."
             ),
             "namespaces": (
                 "A token bucket lets messages of up to a kilobyte pass at twice its rate, so their rate still rises;"
@@ -202,9 +202,9 @@ STUDY = Study(
         "inconclusive": {
             "": (
                 "Half a round trip takes some microseconds and scatters by more than a tenth where other programs"
-                " share the cores; two free cores decide it."
+                " share the cores; two free cores can decide it."
             ),
-            "simulated": "A sweep of the work takes no time on simulated nodes; nodes that compute decide it.",
+            "simulated": "A sweep of the work takes no time on simulated nodes; nodes that compute can decide it.",
         },
     },
 )

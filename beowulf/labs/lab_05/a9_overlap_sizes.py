@@ -1,11 +1,11 @@
-"""A9, overlap sizes: the rate when each rank works on 1 to 1,000,000 bytes beside its message.
+"""A9, overlap sizes: the rate when each rank works on 1 to 1,000,000 bytes during its message.
 
 Paper A, figure 18, shows the rate for np = 2, 3 and 4 with an overlap of 1,000,000 bytes, blocking and non-blocking,
-and does not say how three ranks are paired. Ours sweeps the message in a ring beside work. In mpptest's way there are
-two sweeps: of the message (-bisect, which ignores -overlap), and of the work beside an empty message (-overlap, where
-only ranks 0 and the last one talk). The paper has lines that differ by np, and less than 10 MB a second below 100,000
-bytes; work beside an empty message has one line, of thousands of MB a second. So the paper's 1,000,000 bytes of overlap
-are more likely its longest message.
+and does not state how three ranks are paired. Ours sweeps the message in a ring with work. mpptest makes
+two sweeps: of the message (-bisect, which ignores -overlap), and of the work during an empty message (-overlap, where
+only rank 0 and the last one talk). The paper's lines differ by np, and stay under 10 MB per second below 100,000
+bytes; work during an empty message has one line, of thousands of MB per second. So the paper's 1,000,000 bytes of
+overlap are more likely its longest message.
 """
 
 from __future__ import annotations
@@ -42,16 +42,16 @@ OVERLAPS = (1, 100, 10_000, 100_000, 1_000_000)
 QUICK_SIZES = (1, 100, 10_000, 100_000, 1_000_000)
 QUICK_OVERLAPS = (1, 1_000_000)
 FROM_BYTES = 100_000
-# On the axis of a figure that reaches the highest rate, this is what an eye takes for a difference.
+# On the axis of a figure that reaches the highest rate, the eye sees this share as a difference.
 VISIBLE = 0.1
 BELOW_MBIT = 80.0  # 10 MB per second, below FROM_BYTES
-HIDDEN = 0.05  # of the blocking time: less is not called hiding, as a rate that differs by less is no other one
+HIDDEN = 0.05  # of the blocking time: less does not count as hiding, as a smaller difference of rates does not count
 
 
 def plan(
     cluster: Cluster, *, quick: bool, sizes: Sequence[int] = (), overlap_bytes: Sequence[int] = ()
 ) -> Plan:
-    """A ring of 2, 3 and 4 nodes at each message size and overlap, blocking and non-blocking; and mpptest's way."""
+    """A ring of 2, 3 and 4 nodes at each message size and overlap, blocking and non-blocking; and mpptest's method."""
     config = SweepConfig(
         [("ring", ranks) for ranks in RANKS],
         PROTOCOLS,
@@ -64,14 +64,14 @@ def plan(
 
 
 def beside_the_longest(record: Record) -> pd.DataFrame:
-    """The rates beside the longest work."""
+    """The rates with the longest work."""
     rows = rates(record, ["overlap_bytes"])
     longest: pd.DataFrame = rows[rows["overlap_bytes"] == rows["overlap_bytes"].max()]
     return longest
 
 
 def gaps(rows: pd.DataFrame, length: str) -> dict[int, Span]:
-    """By length: how far the highest and the lowest line are apart, as a share of the highest rate."""
+    """By length: the distance between the highest and the lowest line, as a share of the highest rate."""
     top = float(rows["rate_mbit_per_s"].max())
     return {
         int(str(size)): Span(
@@ -83,7 +83,7 @@ def gaps(rows: pd.DataFrame, length: str) -> dict[int, Span]:
 
 
 def differ_from(gaps_of: Callable[[Record], dict[int, Span]], record: Record) -> Judgement:
-    """Figure 18: the lines coincide below messages of 100,000 bytes, and differ from there on."""
+    """Figure 18: the lines coincide below messages of 100,000 bytes, and differ above."""
     gap = gaps_of(record)
     outcomes = [
         below(each, VISIBLE) if size < FROM_BYTES else below(VISIBLE, each)
@@ -97,7 +97,7 @@ def differ_from(gaps_of: Callable[[Record], dict[int, Span]], record: Record) ->
     return Judgement(
         together(outcomes),
         f"the lines differ by these shares of the highest rate: {shares} bytes; less than {VISIBLE:.0%} below"
-        f" {FROM_BYTES:,} bytes, and more from there on, is asked",
+        f" {FROM_BYTES:,} bytes, and more above, is asked",
         {str(size): [each.low, each.high] for size, each in gap.items()},
         advice=narrower(record),
     )
@@ -150,14 +150,14 @@ def hides(record: Record) -> Judgement:
     halves = ([p for p in record.points if p.at.get("launch", 0) % 2 == n] for n in (0, 1))
     even, odd = (saved(replace(record, points=each), short, long) for each in halves)
     if not even or not odd:
-        return undecided("one launch cannot find a size and judge it, too", narrower(record))
+        return undecided("one launch cannot both find a size and judge it", narrower(record))
     best = max(even, key=lambda size: even[size].median)
     if best not in odd or odd[best].n < LEAST_PAIRS:
         return undecided(f"fewer than {LEAST_PAIRS} pairs judge the size", narrower(record))
     share = odd[best]
     return Judgement(
         below(HIDDEN, share),
-        f"of the blocking time beside work on {long:,} bytes, non-blocking hides {share.median:.0%}"
+        f"of the blocking time with work on {long:,} bytes, non-blocking hides {share.median:.0%}"
         f" ({share.low:.0%} to {share.high:.0%}) at {best:,} bytes, where it hid most in other launches, and more than"
         f" {HIDDEN:.0%} is asked",
         {"hidden": share.median, "low": share.low, "high": share.high, "size_bytes": best},
@@ -193,7 +193,7 @@ def picture(record: Record) -> Figure:
     rows = beside_the_longest(record).sort_values(["ranks", "protocol", "size_bytes"])
     longest = int(rows["overlap_bytes"].max())
     calls = rows["protocol"].map({"blocking": "blocking", "overlap": "non-blocking"})
-    beside = f"Rate in a ring beside work on {longest:,} bytes"
+    beside = f"Rate in a ring with work on {longest:,} bytes"
     ours = {"message": partial(rates_over_sizes, rows, calls, beside)}
     if mpptest.measured(record, mpptest.WORK):
         ours["work"] = partial(mpptest_reading.rates, record, length=mpptest.WORK)
@@ -202,7 +202,7 @@ def picture(record: Record) -> Figure:
 
 
 def _with_the_papers_mark(record: Record, axes: Axes) -> Figure:
-    """What mpptest prints of messages, and the only rate that the paper's text names."""
+    """What mpptest prints for messages, and the only rate that the paper's text names."""
     figure = mpptest_reading.rates(record, axes)
     says = "paper A: less than this (10 MB/s) below 100,000 bytes"
     axes.plot([FROM_BYTES], [BELOW_MBIT], "v", color="#404040", markersize=9, label=says)
@@ -273,7 +273,7 @@ STUDY = Study(
         "contradicted": {
             "": (
                 "With the factor np / 2 the lines separate as soon as a rate is visible, and at 100 Mbit/s messages"
-                " of 10,000 bytes exceed 10 MB a second; the paper prints neither sizes nor link."
+                " of 10,000 bytes exceed 10 MB per second; the paper prints neither sizes nor link."
             ),
             "namespaces": (
                 "A token bucket lets a kilobyte pass at twice its rate, so mpptest's lines, times np / 2, separate"
@@ -281,8 +281,8 @@ STUDY = Study(
             ),
         },
         "inconclusive": (
-            "Four ranks that share two cores take turns, so the rate beside long work shows the cores and not the"
-            " network; four cores or four PCs decide it."
+            "Four ranks that share two cores take turns, so the rate with long work shows the cores and not the"
+            " network; four cores or four PCs can decide it."
         ),
     },
 )

@@ -2,8 +2,8 @@
 
 Paper D, figure 1 and tables 2-4 and 6. Rank 0 posts a message and works; rank 1 works a share of that and receives.
 Overlap is supported if and only if rank 1 is done when its own share is done. The paper's work lasts 4 s and 2 s; here
-it is shorter in proportion. The text says that rank 1 works a quarter, as figure 7; where the work is a delay, the
-tables have half. docs/measuring.md says how the paper's clusters are made.
+it is shorter in proportion. The text says that rank 1 works a quarter, as in figure 7; where the work is a delay, the
+tables show half. docs/measuring.md explains how the paper's clusters are imitated.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ LARGE, SMALL = 40_000, 10 * KB
 MIDDLE = 0.5
 Support = Literal["supported", "not supported", "unclear"]
 
-# Way, size, name, whether overlap is supported, and where the paper prints that. It prints delays alone.
+# Way, size, name, whether overlap is supported, and where the paper prints that. It prints only delays.
 EXPECTED: tuple[tuple[Way, int, str, bool, str], ...] = (
     (ONE_USER, LARGE, "MPICH2 at 39.06 KB", False, "tables 2, 3"),
     (ONE_USER, SMALL, "MPICH2 at 10 KB", True, "table 6"),
@@ -124,7 +124,7 @@ def overlaps(work: str, way: Way, size: int, case: str, expected: bool, table: s
     says = "rank 1's end, from its own share (0) to rank 0's work (1)"
     place = Quantity(says, lambda record: places(record, way, size, work), "of the way")
     judge = place < MIDDLE if expected else place > MIDDLE
-    printed = table if work == "delay" else ""  # the paper prints nothing of loops
+    printed = table if work == "delay" else ""  # the paper prints nothing about loops
     found = f"{'' if expected else 'not '}supported" + (f" ({printed})" if printed else "")
     return Claim(
         f"{way.mpich}-{way.progress}-{size}-{work}",
@@ -136,7 +136,7 @@ def overlaps(work: str, way: Way, size: int, case: str, expected: bool, table: s
 
 
 def paper_table(record: Record) -> pd.DataFrame:
-    """The Record in the form of the paper's tables 2-4 and 6, with the median beside the average."""
+    """The Record in the form of the paper's tables 2-4 and 6, with the median next to the average."""
     times = table(record, "since_barrier_s")
     by = ["mpich", "progress", "work", "size_bytes", "rank"]
     ended = times[times.event == "ended"].groupby(by)["since_barrier_s"]
@@ -149,7 +149,7 @@ def paper_table(record: Record) -> pd.DataFrame:
 
 
 def picture(record: Record) -> Figure:
-    """The timeline of both ranks, from the barrier on: medians, with the interval of each end."""
+    """The timeline of both ranks, starting at the barrier: medians, with the interval of each end."""
     from beowulf.figures import segments
     from beowulf.figures.segments import Part
 
@@ -203,7 +203,7 @@ STUDY = Study(
     needs=(CABLE,),
     differs={
         "holds": (
-            "MPI moves bytes only inside its calls, as in the paper's time: what exceeds a send buffer or an eager"
+            "MPI moves bytes only inside its calls, as in the paper's time. What exceeds a send buffer or an eager"
             " limit waits until the sender's work is over, and the rest leaves at once."
         ),
         "contradicted": (
@@ -212,7 +212,7 @@ STUDY = Study(
         ),
         "inconclusive": (
             "Rank 1 ended between its own share and rank 0's work, or the nodes could not be given the paper's"
-            " limits: longer work, or a cluster of this machine with MPICH's CH3, decides."
+            " limits: longer work, or a cluster of this machine with MPICH's CH3, can decide it."
         ),
     },
 )

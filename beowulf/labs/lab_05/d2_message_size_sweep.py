@@ -1,9 +1,9 @@
-"""D2, message-size sweep: from which size on does a message wait for its sender's work?
+"""D2, message-size sweep: above which size does a message wait for its sender's work?
 
-Paper D, figure 5 and table 5: rank 0 posts, works and waits; rank 1 only receives; 10 to 80 KB by 10 (the text says 85
-KB, the table ends at 80). T_P1 jumps from the time of a message to that of rank 0's work. The paper says that such a
-message is larger than the socket buffer; a message above the library's eager limit waits, too. A capture distinguishes
-the two: with a socket buffer the first bytes leave at once, with a rendezvous only the request does.
+Paper D, figure 5 and table 5: rank 0 posts, works and waits; rank 1 only receives; 10 to 80 KB in steps of 10 (the
+text says 85 KB, the table ends at 80). T_P1 jumps from the time of a message to that of rank 0's work. The paper says
+that such a message is larger than the socket buffer; a message above the library's eager limit also waits. A capture
+distinguishes the two: with a socket buffer the first bytes leave at once, with a rendezvous only the request does.
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ if TYPE_CHECKING:
 PAPER_SECONDS = 3.8
 SECONDS, QUICK_SECONDS = 0.1, 0.03
 FULL, QUICK = Amount(launches=3, passes=10), Amount(launches=2, passes=5)
-# The two causes of a step, and all that is measured.
+# The two causes of a step, and everything that is measured.
 EAGER, SOCKETS = (ONE_USER, SOLARIS), (ONE_USER_SOCKET, SOLARIS_SOCKET)
 CAUSES = (*EAGER, *SOCKETS)
 WAYS = (*CAUSES, DEFAULT, TESTED, THREADED)
 EARLY = 0.5  # of the work: what leaves by then has left before rank 0 calls MPI again
-# T_P1 as a share of T_P0: about 0 when the message leaves by itself, about 1 when it waits.
+# T_P1 as a share of T_P0: about 0 when the message leaves during the work, about 1 when it waits.
 MIDDLE = 0.5
 
 
@@ -130,7 +130,7 @@ def shares(record: Record, way: Way) -> dict[int, Summary]:
 
 
 def step(by_size: Mapping[int, Summary]) -> tuple[int, int] | None:
-    """The last size at which messages leave by themselves, and the first at which they wait.
+    """The last size at which messages leave during the work, and the first at which they wait.
 
     (0, first) when all of them wait, (last, 0) when none does. None when it is not one step, or a
     size is undecided.
@@ -160,7 +160,7 @@ def one_step(way: Way, cluster: str, below: int, above: int) -> Claim:
 
     says = f"{cluster}: T_P1 jumps between {kb(below)} and {kb(above)} (table 5)"
     judged = in_way(way, judge, LONGER)
-    # Where a limit of ours places the step, there it is seen.
+    # The step is seen where our limit places it.
     return Claim(f"{way.mpich}-step", says, judged, place="table 5", rests_on="demonstration")
 
 
@@ -218,7 +218,7 @@ def first_share(record: Record, way: Way, size: int) -> tuple[Span, bool]:
 
 
 def seen_on_the_wire(way: Way, cause: str, low: float, high: float, asks_first: bool) -> Claim:
-    """What a capture shows of one cause: so much of the longest message leaves before its sender's next call."""
+    """What a capture shows for one cause: how much of the longest message leaves before its sender's next call."""
 
     def judge(record: Record) -> Judgement:
         if why := not_captured(record, way):
@@ -351,15 +351,15 @@ STUDY = Study(
     differs={
         "holds": (
             "MPICH's MPI_Isend fills the socket's buffer and leaves the rest to the next MPI call, as the paper's"
-            " libraries did; above an eager limit rank 1 waits, too, and only a capture distinguishes the causes."
+            " libraries did; above an eager limit rank 1 also waits, and only a capture distinguishes the causes."
         ),
         "contradicted": (
-            "What a send buffer takes depends on the pieces in which the kernel keeps data, then a few frames and"
-            " today up to 64 KB, so the same buffer can hold back other sizes."
+            "What a send buffer takes depends on the pieces in which the kernel keeps data: a few frames then, up to"
+            " 64 KB today, so the same buffer can hold back other sizes."
         ),
         "inconclusive": (
             "Near the limit some messages leave and some wait, a capture lost packets, or the nodes' buffers could"
-            " not be fixed: longer work, or a cluster of this machine with MPICH's CH3, decides."
+            " not be fixed: longer work, or a cluster of this machine with MPICH's CH3, can decide it."
         ),
     },
 )

@@ -2,11 +2,11 @@
 
 Paper D, figures 8 and 9 and tables 9 to 12: the entire work before the exchange, against a quarter
 before and three quarters during it; both ranks non-blocking; 7 KB and 70 KB, 1000 single operations.
-The work lasts 377 us, the minimum of the paper's own: at 100 Mbit/s 7 KB travel 0.6 ms and 70 KB 6 ms,
-so at best three quarters of 377 us can be gained. D5 takes a longer work.
+The work lasts 377 us, the paper's minimum: at 100 Mbit/s 7 KB travel for 0.6 ms and 70 KB for 6 ms,
+so at best three quarters of 377 us can be gained. D5 takes longer work.
 
-The paper's cause is a send buffer that takes 10 to 20 KB, with the eager limit of MPICH2 far above 70 KB. So that is
-what its tables are held against; an eager limit in its place hides nothing of 70 KB.
+The paper's cause is a send buffer that takes 10 to 20 KB, with the eager limit of MPICH2 far above 70 KB. So
+its tables are compared with that; an eager limit in its place hides nothing of 70 KB.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def gain(record: Record, way: Way, size: int, rank: int) -> Improvement:
 
 
 def changed(size: int, rank: int, way: Way = ONE_USER_SOCKET) -> Quantity:
-    """The same as a quantity, by the paper's cause unless another way is given."""
+    """The same as a quantity, with the paper's cause unless another way is given."""
     says = kb(size) if way == ONE_USER_SOCKET else f"{kb(size)}, rank {rank}, {way.says}"
     return change(says, lambda record: gain(record, way, size, rank))
 
@@ -122,14 +122,14 @@ def hidden_time(_record: Record) -> Judgement:
     listed = ", ".join(f"{each:.2f}" for each in saved_ms)
     return Judgement(
         "holds" if saved_ms.max() <= most_ms else "contradicted",
-        f"the averages save {listed} ms, and three quarters of a work that is shorter than the"
-        f" shortest total ({1e3 * total_s:.3f} ms) are {most_ms:.2f} ms at most",
+        f"the averages save {listed} ms, and three quarters of work shorter than the"
+        f" shortest total ({1e3 * total_s:.3f} ms) are at most {most_ms:.2f} ms",
         {"most_ms": most_ms, "saved_ms": saved_ms.tolist()},
     )
 
 
 def paper_table(record: Record) -> pd.DataFrame:
-    """The Record in the form of tables 9 to 12, of the paper's cause where it was measured."""
+    """The Record in the form of tables 9 to 12, for the paper's cause if it was measured."""
     import pandas as pd
 
     passes = exchanges(record, **first_measured(record, WAYS).at)
@@ -144,7 +144,7 @@ def paper_table(record: Record) -> pd.DataFrame:
 
 
 def picture(record: Record) -> Figure:
-    """Equation 1 with its interval, for each library, size and rank; the paper's beside the send buffer's."""
+    """Equation 1 with its interval, for each library, size and rank; the paper's next to the send buffer's."""
     cases = {
         (f"{kb(size)}, {way.says}", f"rank {rank}"): partial(gain, record, way, size, rank)
         for way in WAYS
@@ -198,7 +198,7 @@ STUDY = Study(
     differs={
         "holds": (
             "Both ranks post before they work, so the kernel sends what its buffer took meanwhile: a large part of 7"
-            " KB, but of the 6 ms of 70 KB no more than the work lasts."
+            " KB, but of the 6 ms of 70 KB no more than the length of the work."
         ),
         "contradicted": (
             "The paper's averages include operations of up to 221 ms, and rank 1's save more than can be hidden: at"
@@ -206,7 +206,7 @@ STUDY = Study(
         ),
         "inconclusive": (
             "The gain is a few per cent of the time, and ranks scatter by more where the kernel sends on the same"
-            " cores: a free core for each rank decides."
+            " cores: a free core for each rank can decide it."
         ),
     },
 )

@@ -1,11 +1,11 @@
 """D5, equation 1: what did overlap gain, as a percentage, at each size?
 
 Paper D, equation 1: improvement % = (T_overlap - T_nonoverlap) / T_nonoverlap x 100. It is the change
-of the time, so **a negative percentage is good**: -20 % means that a fifth of the time is gone.
+in time, so **a negative percentage is good**: -20 % means a fifth less time.
 
 Its conclusions say that the support for overlap is directly related to the size of the message, and is
 impaired where that is larger than the socket buffer. So this study runs the exchange of D4 over sizes on
-both sides of what a send buffer takes, beside the library as it comes, with a work that lasts about as
+both sides of what a send buffer takes, and also with the library's defaults. Its work lasts about as
 long as 70 KB travel at 100 Mbit/s, so that there is something to hide.
 """
 
@@ -53,7 +53,7 @@ FULL, QUICK = Amount(launches=3, passes=20), Amount(launches=2, passes=8)
 WAYS = (ONE_USER_SOCKET, DEFAULT, ONE_USER, TESTED, THREADED)
 # Half of the least that paper D calls a gain: -3.97 % (table 11). It warns that small differences mean little.
 GAIN = ENOUGH * papers.figure("D-two-way-overlap", "percent", table=11, process=0, statistic="mean")
-# Two times of three digits, each rounded by up to 1 in 1,000 of it, leave so many points of a percentage open.
+# Two times of three digits, each rounded by up to 1 in 1,000, leave a percentage uncertain by so many points.
 ROUNDED_PERCENT = 0.25
 # The parts of both_sides.c, and what a table of their medians calls them.
 TIMES = {
@@ -115,7 +115,7 @@ def at(way: Way, size: int) -> Quantity:
 
 
 def at_each(way: Way, name: str, says: str, judges: Iterable[Judge], **more: Any) -> Claim:
-    """A claim on several sizes, each of which has to hold."""
+    """A claim on several sizes, which has to hold at each."""
     return Claim(name, says, in_way(way, all_hold(*judges)), **more)
 
 
@@ -139,7 +139,7 @@ def printed(_record: Record) -> Judgement:
     worst = max(differences)
     return Judgement(
         "holds" if worst < ROUNDED_PERCENT else "contradicted",
-        f"the {len(differences)} printed ones differ by at most {worst:.2f} from ours, and"
+        f"the {len(differences)} printed percentages differ by at most {worst:.2f} from ours, and"
         f" {ROUNDED_PERCENT} is allowed, because the times are printed with three digits",
         {"largest_difference": worst},
     )
@@ -168,7 +168,7 @@ def medians(record: Record) -> pd.DataFrame:
 def intervals(
     study: str, title: str, cases: Mapping[tuple[str, str], Callable[[], Improvement]]
 ) -> Figure:
-    """Equation 1 with its interval, of each case that the Record has; a case has a name and a kind."""
+    """Equation 1 with its interval, for each case in the Record; a case has a name and a kind."""
     from beowulf.figures import segments
     from beowulf.figures.segments import Value
 
@@ -182,7 +182,7 @@ def intervals(
 
 
 def in_the_papers_form(passes: pd.DataFrame, during: str, without: Sequence[str]) -> pd.DataFrame:
-    """A row a statistic, as tables 7 to 12 have them, with medians beside the paper's averages.
+    """A row per statistic, as in tables 7 to 12, with medians next to the paper's averages.
 
     As in the paper, the time without overlap is a sum of two minima, maxima or standard deviations, too. That is right
     for means only; only means and medians get a percentage.
@@ -256,12 +256,12 @@ STUDY = Study(
             " call: a smaller share of a larger message is hidden, as the paper concludes."
         ),
         "contradicted": (
-            "Where larger messages gain as much as with buffers that grow, the kernel took more than the buffer's"
-            " size; where smaller ones gain nothing, ranks and kernel competed for the cores."
+            "If larger messages gain as much as with buffers that grow, the kernel took more than the buffer's"
+            " size; if smaller ones gain nothing, ranks and kernel competed for the cores."
         ),
         "inconclusive": (
-            "Gains count as different from two percentage points on, and ranks that share cores with the kernel and"
-            " a progress thread scatter by more: more cores decide."
+            "Gains count as different at two percentage points or more, and ranks that share cores with the kernel"
+            " and a progress thread scatter by more: more cores can decide it."
         ),
     },
 )

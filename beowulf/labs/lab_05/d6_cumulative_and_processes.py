@@ -2,7 +2,7 @@
 
 Paper D measures one message between two processes. It concludes that the support for overlap is 'directly related to
 the size of the message and/or the cumulative size of all messages to be sent', and that it 'might have poor
-scalability'. Both are measured here with the exchange of D4 and D5. No message is longer than any of the limits.
+scalability'. Both are measured here with the exchange of D4 and D5. No message is longer than any limit.
 """
 
 from __future__ import annotations
@@ -69,18 +69,18 @@ def plan(cluster: Cluster, *, quick: bool, seconds: float = SECONDS) -> Plan:
 
 
 def of_messages(record: Record, way: Way, messages: int) -> Improvement:
-    """Equation 1 of two ranks with so many messages to each other; LabError without samples."""
+    """Equation 1 for two ranks with this many messages to each other; LabError without samples."""
     return gains(record, way, messages=messages, total_bytes=messages * PIECE)[PIECE]
 
 
 def of_ranks(record: Record, ranks: int) -> Improvement:
-    """Equation 1 of so many ranks that exchange 42 KB in all; LabError without samples."""
+    """Equation 1 for this many ranks that exchange 42 KB in all; LabError without samples."""
     size = TOTAL // (ranks - 1)
     return gains(record, DEFAULT, ranks=ranks, total_bytes=TOTAL)[size]
 
 
 def of_most_ranks(record: Record) -> Improvement:
-    """The same of the most ranks that were measured; LabError where only two were."""
+    """The same for the largest number of ranks measured; LabError if only two were."""
     most = max((point.at["ranks"] for point in record.points if "ranks" in point.at), default=0)
     if most <= min(RANKS):
         raise LabError("No more than two ranks were measured.", "Boot more nodes.")
@@ -88,7 +88,7 @@ def of_most_ranks(record: Record) -> Improvement:
 
 
 def less_gained(way: Way, messages: int) -> Quantity:
-    """How much less these messages gain in this way than with the library as it comes; negative if less."""
+    """How much less these messages gain in this way than with the library's defaults; negative if less."""
     usual, here = (
         change(
             f"{messages} of {kb(PIECE)} with {each.says}",
@@ -100,7 +100,7 @@ def less_gained(way: Way, messages: int) -> Quantity:
 
 
 def of_way(way: Way, messages: int, says: str, *, equally: bool) -> Claim:
-    """Whether these messages gain as much in this way as with the library as it comes, or less."""
+    """Whether these messages gain as much in this way as with the library's defaults, or less."""
     less = less_gained(way, messages)
     judge = in_way(way, less.within(GAIN, -GAIN) if equally else less < GAIN)
     return Claim(f"{way.mpich}-{messages}-messages", says, judge)
@@ -164,12 +164,12 @@ STUDY = Study(
             " call; an eager limit looks at each message alone."
         ),
         "contradicted": (
-            "The paper concludes it as possible from two processes; here a switch forwards all ranks' messages at"
+            "The paper concludes from two processes that it is possible; here a switch forwards all ranks' messages at"
             " once, and each rank has its own cable, so more ranks do not wait longer."
         ),
         "inconclusive": (
             "Gains count as equal within two points, and more ranks than cores scatter by more, although their work"
-            " is a sleep that needs no core: as many cores as ranks decide."
+            " is a sleep that needs no core: as many cores as ranks can decide it."
         ),
     },
 )

@@ -1,4 +1,4 @@
-"""Lab 05's exercise: a learner's own overlapped exchange, measured and kept beside the notebook.
+"""Lab 05's exercise: a learner's own overlapped exchange, measured and kept next to the notebook.
 
 It is a Record of D4 with the variant `exchange`, because it answers D4's question with the learner's program. Its
 parts (comm, comp, before, during) are those of `both_sides.c`. The harness checks every byte and the result of the
@@ -27,7 +27,7 @@ LAUNCHES = 2
 
 
 def measure(cluster: Cluster, source: Path | str = "exchange.c") -> Record:
-    """Compile and run `source`, and save its Record beside the notebook.
+    """Compile and run `source`, and save its Record next to the notebook.
 
     LabError when it does not compile, does not end, or exchanges wrong data.
     """
@@ -44,7 +44,7 @@ def measure(cluster: Cluster, source: Path | str = "exchange.c") -> Record:
 
 
 def passes(record: Record) -> pd.DataFrame:
-    """One row a pass, one column a part, in seconds, of the slower rank; LabError without samples."""
+    """One row per pass, one column per part, in seconds, for the slower rank; LabError without samples."""
     return d5.slower(record)
 
 

@@ -1,8 +1,8 @@
 """What the studies of lab 05 share: the clusters of paper D, ways to make progress, and how they judge.
 
-MPI_Isend hands the kernel as much of a message as the connection's send buffer takes; the rest waits until the rank
+MPI_Isend passes the kernel as much of a message as the connection's send buffer takes; the rest waits until the rank
 makes an MPI call again. A message above the library's eager limit is only announced: the receiver answers, and that
-answer, too, is read only inside a call (a rendezvous). Either way, a sender that works does not send. Paper D saw this
+answer is also read only inside a call (a rendezvous). Either way, a sender that works does not send. Paper D saw this
 on two clusters with two limits, which it calls their socket buffers; the eager limits of its libraries were far above
 them. Both causes are measured here.
 """
@@ -41,10 +41,10 @@ V = TypeVar("V")
 KB = 1024  # in paper D: 10,000 ints are 39.06 KB
 
 SHIPPED_LIMIT = (
-    131_072  # of MPICH 3.4.3; MPICH2's of the paper's time was as large, and never 16 KB
+    131_072  # of MPICH 3.4.3; in the paper's time MPICH2's was as large, and never 16 KB
 )
 PROGRESS_THREAD = "MPIR_CVAR_ASYNC_PROGRESS"
-# A rank is done at once or when the other's work is: so small a share of that work tells nothing.
+# A rank is done at once or when the other's work is, so such a small share of that work shows nothing.
 SHARE_OF_WORK = 0.1
 NOT_FIXED = "Measure on a cluster of this machine: `beowulf up --mpi classic`."
 LONGER = "Make the work longer, and leave the machine alone."
@@ -63,8 +63,8 @@ class Way:
     mpich: str
     limit_bytes: int = SHIPPED_LIMIT  # of eager messages
     progress: str = "calls"
-    buffer_bytes: int = 0  # the fixed send buffer of each connection; 0: as the nodes have it
-    segments: int = 0  # that TCP puts together at most; 0: as the nodes do
+    buffer_bytes: int = 0  # the fixed send buffer of each connection; 0: the nodes' default
+    segments: int = 0  # the most that TCP joins; 0: the nodes' default
 
     @property
     def environment(self) -> dict[str, str]:
@@ -100,7 +100,7 @@ class Way:
 # 60 and 70 KB with MPICH1 on the Solaris cluster. Two eager limits make one library behave as both.
 ONE_USER = Way("one-user", 16_384)
 SOLARIS = Way("solaris", 65_536)
-# So do two send buffers, with the eager limit as the library comes. Kernels of the one-user cluster's age handed small
+# So do two send buffers, with the library's default eager limit. Kernels of the one-user cluster's age passed small
 # pieces down; the paper names neither size.
 ONE_USER_SOCKET = Way("one-user-socket", buffer_bytes=24 * KB, segments=2)
 SOLARIS_SOCKET = Way("solaris-socket", buffer_bytes=96 * KB, segments=2)
@@ -126,7 +126,7 @@ def launch(
 ) -> None:
     """Launch one of the programs in this way; its Points get the way's coordinates.
 
-    Nodes that cannot be set in this way are left as they are, and the Record says why it was left out.
+    Nodes that cannot be set in this way are left as they are, and the Record states why the way was left out.
     """
     tests = ["--tests", str(TESTS)] if way.progress == "tests" else []
     with ExitStack() as state:
@@ -149,7 +149,7 @@ def launch(
 
 
 def set_nodes(cluster: Cluster, way: Way) -> AbstractContextManager[object]:
-    """Within this context the nodes are set as this way has them; LabError where they cannot be."""
+    """Within this context the nodes have this way's settings; LabError if they cannot be set."""
     return changed(cluster, way.knobs) if way.knobs else nullcontext()
 
 
@@ -166,7 +166,7 @@ FULL, QUICK = Amount(4, 250), Amount(2, 50)  # in full, together the paper's 100
 
 
 def swept(amount: Amount, seconds: float, sizes: Sequence[int], **more: Any) -> dict[str, Any]:
-    """What a Record says of a sweep over sizes, beside work of so many seconds."""
+    """What a Record states about a sweep over sizes, with work of so many seconds."""
     about = {"sizes": list(sizes), "seconds": seconds, **more}
     return {**about, "launches": amount.launches, "passes": amount.passes}
 
@@ -174,7 +174,7 @@ def swept(amount: Amount, seconds: float, sizes: Sequence[int], **more: Any) -> 
 def sweep_arguments(
     seconds: float, sizes: Sequence[int], passes: int, number: int
 ) -> list[str | int]:
-    """The arguments of the programs that sweep over sizes; each launch has an order of its own."""
+    """The arguments of the programs that sweep over sizes; each launch has its own order."""
     listed = ",".join(map(str, sizes))
     words: list[str | int] = ["--seconds", str(seconds), "--sizes", listed]
     return [*words, "--passes", passes, "--seed", personal_code.seed(number)]
@@ -211,12 +211,12 @@ def late_by(quantity: str) -> Callable[[Record], list[str]]:
 
 
 def chosen(record: Record, quantity: str, **at: object) -> pd.DataFrame:
-    """The samples of `quantity` at the points with all these coordinates, a row each; LabError for none."""
+    """The samples of `quantity` at the points with all these coordinates, a row each; LabError if there are none."""
     return table(replace(record, points=record.select(**at)), quantity)
 
 
 def first_measured(record: Record, ways: Sequence[Way]) -> Way:
-    """The first of these ways that was measured: not all nodes can be set so, and older Records have other ways."""
+    """The first of these ways that was measured: not all nodes allow each way, and older Records have other ways."""
     for way in ways:
         if any(p.quantity == "duration_s" and p.samples for p in record.select(**way.at)):
             return way
@@ -264,7 +264,7 @@ def _not_so(record: Record, way: Way) -> dict[str, str]:
 
 
 def of_cases(study: str, cases: Mapping[K, Callable[[], V]]) -> dict[K, V]:
-    """The result of each case that the Record has; LabError where it has none."""
+    """The result of each case in the Record; LabError if there is none."""
     found = {}
     for case, of in cases.items():
         with suppress(LabError):

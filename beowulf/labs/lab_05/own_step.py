@@ -1,6 +1,6 @@
 """Lab 05's overlapped step of the heat program: the learner's Records of it, with and without MPI_Test.
 
-A Record has what a recording of the function shows; whether it calls MPI_Test distinguishes the two versions.
+A Record contains what a recording of the function shows; whether it calls MPI_Test distinguishes the two versions.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ TESTED = re.compile(r"\b(MPI_|\.)(Test|test|Iprobe|iprobe)")
 
 
 def version(record: Record) -> str:
-    """Whether the function that a Record measured calls MPI_Test, or another function that looks for messages."""
+    """Whether the function that a Record measured calls MPI_Test, or another function that checks for messages."""
     facts = functions(record).get(FUNCTIONS.get(record.variant, ""), {})
     if "mpi_calls" in facts:
         return WITH if TESTS.intersection(facts["mpi_calls"]) else WITHOUT
@@ -51,7 +51,7 @@ def versions(records: Iterable[Record]) -> dict[str, Record]:
 
 
 def kept(cluster: Cluster) -> dict[str, Record]:
-    """The newest Record of each version beside the notebook; prints which version is missing."""
+    """The newest Record of each version next to the notebook; prints which version is missing."""
     found = versions(readable(cluster.records or Path("records"), f"{STUDY}-*.json")[0])
     for name in (WITHOUT, WITH):
         if name not in found:
@@ -78,7 +78,7 @@ def medians(*records: Record) -> pd.DataFrame:
 
 @figures.draggable(Exercise(STUDY, "python").own, "lab.heat.overlap", **DRAGGED)
 def hidden_message(record: Record, work_ms: float = 1, row_bytes: int = 160_000) -> figures.Figure:
-    """How much of your exchange the work hides at best, with the bound by equation 1: drag the work."""
+    """How much of your exchange the work can hide at best, with the bound by equation 1: drag the work."""
     times = medians(record).set_index("row_bytes")
     if row_bytes not in times.index:
         raise LabError(f"The Record has no rows of {row_bytes:,} bytes.", "Run `lab.heat.overlap`.")

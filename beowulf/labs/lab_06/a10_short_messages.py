@@ -1,8 +1,8 @@
 """A10, short messages on the wire: shares and rates of 2-byte messages, with and without overlap.
 
-Paper A, section V.A and figures 19 to 22: four nodes, messages of two bytes, a rank works on no or on
-two bytes of its own meanwhile. Data segments are 73 % of the TCP frames either way; the paper finds
-a fourth of the packets a second with overlap (non-blocking; blocking: a little more than half). Work
+Paper A, section V.A and figures 19 to 22: four nodes, messages of two bytes, a rank works on none or on
+two of its own bytes meanwhile. Data segments are 73 % of the TCP frames either way; with overlap the paper
+finds a quarter of the packets per second (non-blocking; blocking: a little more than half). Work
 on two bytes takes a few nanoseconds.
 """
 
@@ -31,20 +31,20 @@ from beowulf.studies.wire_shares import Talk, converse, place
 PROTOCOLS = ("blocking", "nonblocking")
 MESSAGE_BYTES = 2
 OVERLAPS = (0, 2)
-EXCHANGES = 1800  # so that their packets outnumber those of the launch by far
+EXCHANGES = 1800  # so many that their packets far outnumber those of the launch
 TALKS = [
     Talk(protocol, MESSAGE_BYTES, overlap, EXCHANGES)
     for protocol in PROTOCOLS
     for overlap in OVERLAPS
 ]
-# Of the TCP share: the paper has 100 and 99.97 %; ours has fewer packets, and as much ARP.
+# Of the TCP share: the paper prints 100 and 99.97 %; ours has fewer packets, and as much ARP.
 NEARLY_ALL_PERCENT = 99.0
-# Where paper A has the two conversations of a kind of calls.
+# Where paper A prints the two conversations of each kind of call.
 WHERE = {"blocking": "figures 19-22", "nonblocking": "section V.A"}
 
 
 def plan(cluster: Cluster, *, quick: bool, launches: int | None = None) -> Plan:
-    """Conversations of 2-byte messages, blocking and not, with work on no and on 2 bytes."""
+    """Conversations of 2-byte messages, blocking and not, with work on none and on 2 bytes."""
     return converse(TALKS, quick=quick, launches=launches)
 
 
@@ -60,10 +60,10 @@ def papers(quantity: str, protocol: str) -> tuple[float, float]:
 OVERLAP = {
     each: (place(each, MESSAGE_BYTES, 2), place(each, MESSAGE_BYTES, 0)) for each in PROTOCOLS
 }
-# Packets a second: 2,650.53 to 658.81, and 2,309.16 to 1,309.29 with blocking calls.
+# Packets per second: 2,650.53 to 658.81, and 2,309.16 to 1,309.29 with blocking calls.
 SLOWER = [b / a for a, b in (papers("packets_per_s", each) for each in PROTOCOLS)]
 # The share of data segments: 73.41 to 72.87 %. Blocking calls have 73.48 and 73.30 %, but 0.18 points are less than the
-# shares of two launches differ by; and most of that comes from the rest of the capture.
+# difference between the shares of two launches, and most of that comes from the rest of the capture.
 FEWER = -sub(*papers("data_percent", "nonblocking"))
 NONBLOCKING = {"nonblocking": OVERLAP["nonblocking"]}
 # Both shares of the non-blocking conversations; of the blocking ones only the first is printed.
@@ -123,25 +123,24 @@ STUDY = Study(
             reaching(times("talking_packets_per_s", OVERLAP), SLOWER),
         ),
     ],
-    # Shares and packets a second of the four conversations: figures 19 and 20.
+    # Shares and packets per second of the four conversations: figures 19 and 20.
     draw=wire_picture.drawn(
         "Messages of 2 bytes on the wire", "packets_per_s", "section V.A", "figures 19-22"
     ),
     needs=(PACKETS,),
     differs={
         "holds": (
-            "A short message is still one segment with one header of MPICH, and work beside it "
-            "puts no bytes on the wire, so the shares of frames stay where the paper has them."
+            "A short message is still one segment with one header of MPICH, and work during it "
+            "puts no bytes on the wire, so the shares of frames stay as in the paper."
         ),
         "contradicted": (
             "Work on two bytes takes nanoseconds and a packet microseconds, so it cannot change a "
-            "rate or a share by itself; the paper's fall from 2,651 to 659 packets a second must "
+            "rate or a share; the paper's fall from 2,651 to 659 packets a second must "
             "have another cause, such as how long the rest of its capture lasted."
         ),
         "inconclusive": (
-            "The rate of a whole capture includes the start of ssh and MPI, which lasts "
-            "differently in each launch, so a change between two launches may be that of their "
-            "start."
+            "The rate of a whole capture includes the start of ssh and MPI, whose length differs "
+            "in each launch, so a change between two launches may come from their start."
         ),
     },
 )

@@ -1,7 +1,7 @@
-"""A11, long messages on the wire: what do 2, 1024 or 8192 bytes of work beside a message change?
+"""A11, long messages on the wire: what do 2, 1024 or 8192 bytes of work during a message change?
 
-Paper A, section V.B: long messages (its figures have 1024 and 8192 bytes), a rank works on 0, 2, 1024
-or 8192 bytes of its own meanwhile. The share of data segments stays (64.70 and 65.08 %), and from no
+Paper A, section V.B: long messages (its figures show 1024 and 8192 bytes), a rank works on 0, 2, 1024
+or 8192 of its own bytes meanwhile. The share of data segments stays (64.70 and 65.08 %), and from no
 overlap to 8192 bytes the rate rises from 8.85 to 40.54 Mbit/s. From that, and from the short messages,
 the paper concludes that overlap lowers TCP's overhead and makes communication more efficient.
 """
@@ -27,7 +27,7 @@ from beowulf.studies.study import PACKETS, Plan, Study
 from beowulf.studies.wire_shares import Talk, converse, place
 
 PROTOCOLS = ("blocking", "nonblocking")
-EXCHANGES = {1024: 900, 8192: 300}  # so that their packets outnumber those of the launch
+EXCHANGES = {1024: 900, 8192: 300}  # so many that their packets outnumber those of the launch
 OVERLAPS = (0, 2, 1024, 8192)
 QUICK_OVERLAPS = (0, 8192)
 MOST = 8192
@@ -35,16 +35,16 @@ UNCOMPARED = [place("blocking", size, 0) for size in EXCHANGES]
 
 
 def papers(quantity: str, work: int) -> float:
-    """What section V.B has for its long non-blocking messages beside so much work."""
+    """What section V.B prints for its long non-blocking messages with so much work."""
     return printed(quantity, "section V.B", "nonblocking", "", work)
 
 
 FASTER = papers("mbit_per_s", MOST) / papers("mbit_per_s", 0)  # 8.85 to 40.54 Mbit/s
-# 1.11 to 5.07 MB/s; its blocking messages of 8192 bytes, which are without work, have 1.13.
+# 1.11 to 5.07 MB/s; its blocking messages of 8192 bytes, without work, reach 1.13.
 BEATS = papers("bytes_per_s", MOST) / printed("bytes_per_s", "figures 23-24", "blocking", MOST, 0)
-# From 64.70 to 65.08 %. As many points serve for the overhead, of which it has no figure.
+# From 64.70 to 65.08 %. The overhead, for which it prints no figure, is judged by as many points.
 RISE_POINTS = papers("data_percent", MOST) - papers("data_percent", 0)
-# How long they are is not said; its figures are those of 8192 bytes, blocking.
+# The paper does not state their length; its figures are those of 8192 bytes, blocking.
 LEVELS = [
     level(
         f"overlap {work:,} B",
@@ -58,7 +58,7 @@ OVERLAP = {
     f"{size:,} B": (place("nonblocking", size, MOST), place("nonblocking", size, 0))
     for size in EXCHANGES
 }
-# The length of the paper's long messages, most likely. With 1024 bytes as well, so small a rise takes twice the rounds.
+# Most likely the length of the paper's long messages. With 1024 bytes too, such a small rise takes twice the rounds.
 LONGEST = {says: both for says, both in OVERLAP.items() if both[0]["message_bytes"] == MOST}
 # With the most work, non-blocking against blocking.
 CALLS = {
@@ -80,7 +80,7 @@ def talks(overlaps: Sequence[int]) -> list[Talk]:
 def plan(cluster: Cluster, *, quick: bool, launches: int | None = None) -> Plan:
     """Conversations of 1024 and 8192 bytes, blocking and not, with work on up to 8192 bytes."""
     chosen = talks(QUICK_OVERLAPS if quick else OVERLAPS)
-    if quick:  # what no claim compares is left out
+    if quick:  # leaves out what no claim compares
         chosen = [talk for talk in chosen if talk.at not in UNCOMPARED]
     return converse(chosen, quick=quick, launches=launches)
 
@@ -133,14 +133,14 @@ STUDY = Study(
             [each.reaches(RISE_POINTS) for each in points("talking_data_percent", LONGEST)],
         ).at("section V.B"),
     ],
-    # Shares and Mbit/s of each conversation, beside section V.B.
+    # Shares and Mbit/s of each conversation, next to section V.B.
     draw=wire_picture.drawn(
         "Messages of 1024 and 8192 bytes on the wire", "mbit_per_s", "section V.B"
     ),
     needs=(PACKETS,),
     differs={
         "holds": (
-            "TCP still cuts a message into segments and acknowledges them, and in the same way "
+            "TCP still divides a message into segments and acknowledges them, in the same way "
             "whether its rank works or not, so the shares are near those of section V.B and stay "
             "there."
         ),
@@ -151,8 +151,8 @@ STUDY = Study(
             "between its runs."
         ),
         "inconclusive": (
-            "A launch lasts differently each time, by ssh and by the start of MPI, and so does "
-            "the rate of its capture, by as much as the change in question."
+            "Each launch takes a different time for ssh and the start of MPI, so the rate of its "
+            "capture differs by as much as the change in question."
         ),
     },
 )

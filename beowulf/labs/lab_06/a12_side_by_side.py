@@ -1,10 +1,10 @@
 """A12, side by side: messages of 2, 1024 and 8192 bytes, blocking and non-blocking, without overlap.
 
 Paper A, figures 23 to 28: with blocking calls the share of data segments rises with the size (64.70,
-72.86, 73.43 %), from which the paper concludes that TCP's overhead rises with the size; bytes a
-second rise to 1024 bytes and fall again to 8192. A share of frames says nothing about bytes: by the
-definition of these labs the overhead falls from 2 to 1024 bytes, because the headers stay as they are;
-to 8192 it rises a little, because a message of several segments is acknowledged by frames of their own.
+72.86, 73.43 %), from which the paper concludes that TCP's overhead rises with the size; bytes per
+second rise to 1024 bytes and fall again to 8192. A share of frames shows nothing about bytes: by the
+definition of these labs the overhead falls from 2 to 1024 bytes, because the headers keep their size;
+to 8192 it rises a little, because a message of several segments is acknowledged by separate frames.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ TALKS = [Talk(protocol, size, 0, EXCHANGES) for size in SIZES for protocol in PR
 
 
 def plan(cluster: Cluster, *, quick: bool, launches: int | None = None) -> Plan:
-    """Conversations of 2, 1024 and 8192 bytes, blocking and not, without work beside them."""
+    """Conversations of 2, 1024 and 8192 bytes, blocking and not, without work."""
     return converse(TALKS, quick=quick, launches=launches)
 
 
@@ -51,9 +51,9 @@ BOTH_CALLS = {
     f"{size:,} B": (place("nonblocking", size, 0), place("blocking", size, 0)) for size in SIZES
 }
 
-# 64.70, 72.86 and 73.43 %: what the paper takes for the overhead, of which it has no other figure.
+# 64.70, 72.86 and 73.43 %: what the paper takes for the overhead, for which it prints no other figure.
 MORE_DATA = [b - a for a, b in pairwise(printed_by_size("data_percent"))]
-# 255,664, 1,388,107 and 1,132,335 bytes a second.
+# 255,664, 1,388,107 and 1,132,335 bytes per second.
 PEAKS = [b / a for a, b in pairwise(printed_by_size("bytes_per_s"))]
 
 STUDY = Study(
@@ -98,7 +98,7 @@ STUDY = Study(
             alike(points("talking_data_percent", BOTH_CALLS)),
         ).at("section V.B"),
     ],
-    # Shares and Mbit/s by size, beside figures 23 and 26.
+    # Shares and Mbit/s by size, next to figures 23 and 26.
     draw=wire_picture.drawn(
         "Messages of 2, 1024 and 8192 bytes on the wire", "mbit_per_s", "figures 23-24"
     ),
@@ -111,11 +111,11 @@ STUDY = Study(
         "contradicted": (
             "Headers keep their size while messages grow, so the overhead in bytes falls to 1024; "
             "a message of several segments is acknowledged by frames without data, so their share falls "
-            "(figure 23 has the ends of sections V.A and V.B swapped); and what the launch sends "
+            "(figure 23 swaps the ends of sections V.A and V.B); and what the launch sends "
             "hides a fall of the whole rate."
         ),
         "inconclusive": (
-            "Bytes a second depend on how long a launch and its messages take, which differs "
+            "Bytes per second depend on how long a launch and its messages take, which differs "
             "between rounds, so an interval can hold half of the paper's change; more rounds on a "
             "machine that is left alone make it narrower."
         ),

@@ -1,9 +1,9 @@
 """A13, buffers and collectives: what paper A leaves to future work.
 
-The paper closes with two things to be looked at: the same measurements with the size of the
-communication buffer changed, and collectives (broadcast, scatter, gather, reduce) against
+The paper closes with two topics for future work: the same measurements with another size of the
+communication buffer, and collectives (broadcast, scatter, gather, reduce) against
 point-to-point. Both are done here under a capture at the switch, so that each message's cost on the
-wire is beside its time: `buffer_sizes.py` and `collectives.py` are the two parts.
+wire is next to its time: `buffer_sizes.py` and `collectives.py` are the two parts.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from beowulf.figures import Figure
 
-LONG_BYTES = 64 * 1024  # of shorter messages the panels show nothing
+LONG_BYTES = 64 * 1024  # the panels show nothing of shorter messages
 
 
 def plan(cluster: Cluster, *, quick: bool) -> Plan:
@@ -44,17 +44,17 @@ def judged(record: Record) -> list[Claim]:
     return [*buffer_sizes.claims(record), *collectives.claims(record)]
 
 
-# The panels of a row: title, unit, column of the table, and by what it is multiplied. The first is of times.
+# The panels of a row: title, unit, column of the table, and its factor. The first shows times.
 OF_MESSAGES = (
     ("How long?", "half round trip (ms)", HALF, 1e-3),
-    ("How many segments?", "a message, with data", "segments", 1.0),
-    ("Retransmitted", "frames a message", "retransmitted_packets", 1.0),
+    ("How many segments?", "with data, per message", "segments", 1.0),
+    ("Retransmitted", "frames per message", "retransmitted_packets", 1.0),
     ("Asked first?", "control messages, each", "control_packets", 1.0),
 )
 OF_OPERATIONS = (
     ("How long?", "slowest rank (ms)", collectives.OPERATION, 1e-3),
     ("How many messages?", "an operation", "messages", 1.0),
-    ("How many bytes?", "KB of frames an operation", "wire_bytes", 1 / 1024),
+    ("How many bytes?", "KB of frames per operation", "wire_bytes", 1 / 1024),
 )
 
 
@@ -89,7 +89,7 @@ def picture(record: Record) -> Figure:
         only.remove()
         parts = drawing.subfigures(len(rows), 1, squeeze=False)[:, 0]
         for part, (heading, shown, wanted) in zip(parts, rows, strict=True):
-            # Without a capture there are only the times.
+            # Without a capture there are only times.
             known = [panel for panel in wanted if panel[2] in shown]
             axes = part.subplots(1, len(known), sharey=True, squeeze=False)[0]
             said.append(f"{heading}:")
@@ -109,7 +109,7 @@ def _bars(axes: Axes, costs: pd.DataFrame, column: str, scale: float) -> str:
 
     def values(of: str) -> pd.DataFrame:
         wide = scale * costs.pivot(index="bar", columns="colour", values=of)
-        # What was cut short is no bar.
+        # What was cut short gets no bar.
         return wide.loc[costs["bar"].unique(), costs["colour"].unique()].fillna(0.0)
 
     seen, words = values(column), []
@@ -147,14 +147,14 @@ STUDY = Study(
             "processor."
         ),
         "contradicted": (
-            "The paper leaves this to future work, so expectations of ours fail: MPICH's trees "
+            "The paper leaves this to future work, so it is our expectations that fail: MPICH's trees "
             "pass data on through other ranks, which can be more bytes than a loop sends, two "
             "more trips are lost in the milliseconds of a long message, and buffers of 16 KB "
             "still let whole segments through."
         ),
         "inconclusive": (
-            "Of short messages two ways differ by microseconds, which four ranks that share cores "
-            "hide; a core for each rank decides it, and bytes and frames, which are counted, stay "
+            "For short messages two ways differ by microseconds, which four ranks that share cores "
+            "hide; a core for each rank can decide it, and bytes and frames, which are counted, stay "
             "open only where a capture lost packets."
         ),
     },

@@ -1,4 +1,4 @@
-"""The first part of A13: what sockets' buffers and the eager limit do to messages of some sizes.
+"""The first part of A13: what socket buffers and the eager limit do to messages of some sizes.
 
 Two sizes can be changed. TCP keeps what was sent and not yet acknowledged, and what was not yet read, in buffers of the
 kernel (`tcp_wmem`, `tcp_rmem`). MPICH sends a message up to its eager limit at once; for a longer one it asks first.
@@ -46,7 +46,7 @@ KB = 1024
 SIZES = (KB, 8 * KB, 64 * KB, 256 * KB)
 LAUNCHES, CHUNKS = LEAST_PAIRS, 6
 QUICK_LAUNCHES, QUICK_CHUNKS = 1, 12
-# Some half a millisecond; of longer messages, one exchange lasts that long.
+# About half a millisecond; with longer messages, one exchange lasts that long.
 EXCHANGES_A_CHUNK = {KB: 6}
 TAG = 100  # of the first size; a size has two tags, the second for what is not timed
 NEED = Need(
@@ -59,7 +59,7 @@ HEADER_BYTES = 32  # of MPICH's, the fields that count against the eager limit
 
 @dataclass(frozen=True)
 class Setting:
-    """Buffers of each connection (0: as the nodes have them), and MPICH's eager limit."""
+    """Buffers of each connection (0: the nodes' defaults), and MPICH's eager limit."""
 
     says: str
     buffer_bytes: int = 0
@@ -111,7 +111,7 @@ def measure(measurement: Measurement) -> None:
 
 
 def buffers(cluster: Cluster, size_bytes: int) -> AbstractContextManager[object]:
-    """Within this context new connections between nodes have buffers of so many bytes; 0 leaves the nodes' own.
+    """Within this context new connections between nodes have buffers of this many bytes; 0 keeps the nodes' own.
 
     Nodes that cannot be changed keep their own.
     """
@@ -158,7 +158,7 @@ def sizes(record: Record) -> list[int]:
 
 
 def counted(record: Record, setting: Setting, size: int, name: str) -> float:
-    """A fact of each message, averaged over the launches; LabError where nothing was captured."""
+    """A fact of each message, averaged over the launches; LabError if nothing was captured."""
     return cost(points(record, setting, size), name)
 
 
@@ -230,7 +230,7 @@ def control_messages(record: Record) -> Judgement:
 
 @counting
 def every_message(record: Record) -> Judgement:
-    """Whether each launch has all messages that its program sent; a capture that lost packets may lack some."""
+    """Whether each launch's capture has all messages that its program sent; one that lost packets may lack some."""
     launches = [p.facts for p in record.select(part=PART) if "matched" in p.facts]
     if not launches:
         raise LabError("There is no launch with a capture.", "Measure again.")
@@ -311,7 +311,7 @@ def claims(record: Record) -> list[Claim]:
 
 
 def table(record: Record) -> pd.DataFrame:
-    """One row a setting and size: time with its interval, and what each message cost on the wire."""
+    """One row per setting and size: time with its interval, and what each message cost on the wire."""
     cases = (
         ({"setting": setting.says, "message_bytes": size}, points(record, setting, size))
         for setting in SETTINGS

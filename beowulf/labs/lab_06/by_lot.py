@@ -1,13 +1,13 @@
-"""The numbers of lab 06 that each learner has of their own, drawn from their personal code."""
+"""The numbers of lab 06 that differ for each learner, derived from their personal code."""
 
 from __future__ import annotations
 
 from beowulf.course import personal_code
 from beowulf.exercises.heat.wire import COLUMNS as USUAL_COLUMNS
 
-# None of these lengths fills its last segment, so that every cluster cuts it into the same segments.
+# None of these lengths fills its last segment, so every cluster divides it into the same segments.
 COLUMNS = (600, 800, 1200, 1500, 2000)
-# Of a card that fits into one packet, and of one that does not.
+# For a card that fits into one packet, and for one that does not.
 LETTERS, USUAL_LETTERS = (150, 250, 400, 550, 700, 850), 300
 LONG_LETTERS, USUAL_LONG_LETTERS = (2000, 3500, 5000, 6500, 8000), 4500
 

@@ -11,7 +11,7 @@ from beowulf.record import Record
 
 
 def capture(cluster: Cluster, of: Record) -> Path:
-    """The file with the capture of a Record; LabError when it is not beside the Records."""
+    """The file with the capture of a Record; LabError if it is not next to the Records."""
     folder = records(cluster)
     what = Path(of.captures[0]["file"]).name if of.captures else f"of {of.file_name}"
     if not of.captures or not (folder / what).is_file():

@@ -1,7 +1,7 @@
 """The second part of A13: collective calls against the same pattern made of single messages.
 
 Paper A leaves them to future work. MPICH does broadcast, scatter and gather along a tree: four ranks take two steps
-instead of three, and the rank in the middle passes on the data of another. It adds long vectors in parts, one a rank,
+instead of three, and the rank in the middle passes on the data of another. It adds long vectors in parts, one per rank,
 and then gathers the parts. In an allreduce each rank exchanges its data with one partner after the other: two steps,
 where reduce and broadcast take four, and more bytes.
 """
@@ -83,7 +83,7 @@ def measure(measurement: Measurement) -> None:
 def _keep(
     measurement: Measurement, wire: Observed, sizes: Sequence[int], count: int, number: int
 ) -> None:
-    """Keep what each operation cost on the wire, beside its samples."""
+    """Keep what each operation cost on the wire, next to its samples."""
     for place, mine in by_place(wire.messages).items():
         operation, size = list(OPERATIONS)[place // len(sizes)], sizes[place % len(sizes)]
         for way, rows in mine.items():
@@ -102,7 +102,7 @@ def by_place(messages: pd.DataFrame) -> dict[int, dict[str, pd.DataFrame]]:
     left out.
     """
     places: dict[int, dict[str, pd.DataFrame]] = {}
-    if messages.empty:  # of another library than the classic MPICH
+    if messages.empty:  # from a library other than the classic MPICH
         return places
     loops = messages[(messages["context"] > 1) & ~messages["collective"]]
     for context, loop in loops.groupby("context"):
@@ -124,7 +124,7 @@ def sizes(record: Record) -> list[int]:
 
 
 def counted(record: Record, operation: str, way: str, size: int, name: str) -> float:
-    """A fact of each operation, averaged over the launches; LabError where nothing was captured."""
+    """A fact of each operation, averaged over the launches; LabError if nothing was captured."""
     return cost(points(record, operation, way, size), name)
 
 
@@ -149,7 +149,7 @@ def bytes_of_call(operation: str, size: int) -> Quantity:
 
 
 def table(record: Record) -> pd.DataFrame:
-    """One row an operation, size and way: time with its interval, and each operation's cost on the wire."""
+    """One row per operation, size and way: time with its interval, and each operation's cost on the wire."""
     cases = (
         (
             {"operation": OPERATIONS[operation], "size_bytes": size, "way": way},

@@ -24,7 +24,7 @@ ARGUMENTS = (
 
 
 def traced(cluster: Cluster, program: Path | str = PROGRAM) -> Record:
-    """Exchange one long message with work beside it, and record calls and packets; or read the Record of it."""
+    """Exchange one long message during work, and record calls and packets; or read its Record."""
 
     def go(session: Measurement) -> None:
         session.launch(Path(program), 2, ARGUMENTS)
@@ -61,7 +61,7 @@ def _message(found: Analysis) -> Point:
 
 
 def _call_at(found: Analysis, rank: int, time_ns: int) -> str:
-    """The MPI call in which a rank is at that time; empty if it is in none."""
+    """The MPI call that a rank is in at that time; empty if it is in none."""
     events = found.events[found.events["rank"] == rank]
     inside = events[(events["began_ns"] <= time_ns) & (events["ended_ns"] >= time_ns)]
     return found.name(int(inside.index[-1])) if len(inside) else ""

@@ -1,7 +1,7 @@
 """Lab 06's packet loop: a learner's function that goes through a capture by pyshark, compared with our reader.
 
 A Record of A12 with the variant `loop`. The function is called with all packets of the learner's capture, and with a
-random part from its middle: a number that is written into it fits only one of the two.
+random part from its middle: a number that is typed into it fits only one of the two.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ COUNTS = {
     "bare_acks": "packets without a payload, and without SYN, FIN or RST: they only acknowledge",
 }
 GHOST_ROWS = "ghost_rows"  # messages with as many bytes as a row
-# Within these shares of all packets a part begins and ends.
+# A part begins and ends within these shares of all packets.
 BEGINS, ENDS = (0.2, 0.4), (0.6, 0.8)
-# Takes packets as pyshark gives them; returns each count by its name.
+# Takes packets from pyshark; returns each count by its name.
 Count = Callable[[Iterable[Any]], Mapping[str, int]]
 
 
@@ -54,8 +54,8 @@ def measure(
 ) -> Record:
     """Call `count` with the packets of a capture, compare its counts with our own, and keep the Record.
 
-    `capture` is the Record that has one, or its file. `count` returns a dict with COUNTS, and with `row_bytes` also
-    `ghost_rows`, the messages of that length. An exception of it is kept, too. LabError for a file that is not a
+    `capture` is a Record with a capture, or its file. `count` returns a dict with COUNTS, and with `row_bytes` also
+    `ghost_rows`, the messages of that length. Its exception, if any, is kept as well. LabError for a file that is not a
     capture, and for one that is still being written.
     """
     file = capture_run.capture(cluster, capture) if isinstance(capture, Record) else Path(capture)
@@ -71,7 +71,7 @@ def measure(
 
 
 def counts(file: Path, count: Count, row_bytes: int, chance: random.Random) -> list[Point]:
-    """A Point for each count: the learner's for all packets, ours, and whether it is right for a part, too."""
+    """A Point for each count: the learner's for all packets, ours, and whether it is also right for a part."""
     packets = _packets(file)
     part = tuple(1 + int(packets * chance.uniform(*place)) for place in (BEGINS, ENDS))
     all_ours = ours(file, row_bytes)
@@ -85,10 +85,10 @@ def counts(file: Path, count: Count, row_bytes: int, chance: random.Random) -> l
         reason = why or _no_count(name, given)
         yours = None if reason else int(given[name])
         right = yours == wanted
-        of_some = {name: 0, **of_part}  # a Counter has no name that it has not counted
+        of_some = {name: 0, **of_part}  # a Counter lacks the names that it has not counted
         if right and (_no_count(name, of_some) or not least[name] <= of_some[name] <= most[name]):
             right = False
-            reason = f"right for all packets, and not for {part[0]} to {part[1]}: is it written into the function?"
+            reason = f"right for all packets, but not for {part[0]} to {part[1]}: is it typed into the function?"
         facts = {"yours": yours, "ours": wanted, "right": right, "why": reason}
         found.append(Point({"count": name}, facts=facts))
     return found
@@ -136,7 +136,7 @@ def lines(points: Sequence[Point]) -> list[str]:
 
 
 def _called(count: Any, file: Path, part: tuple[int, ...] = ()) -> tuple[Mapping[str, Any], str]:
-    """What the learner's function returns for all packets or a part; if that is no dict, nothing and the reason."""
+    """What the learner's function returns for all packets or a part; if that is not a dict, nothing and the reason."""
     import pyshark
 
     shown = f"frame.number >= {part[0]} && frame.number <= {part[1]}" if part else None
@@ -150,7 +150,7 @@ def _called(count: Any, file: Path, part: tuple[int, ...] = ()) -> tuple[Mapping
             else file_functions.result(count, packets)
         )
     if not why and not isinstance(given, Mapping):
-        why = f"it gives no dict, but {type(given).__name__}"
+        why = f"it returns {type(given).__name__}, not a dict"
     return ({}, why) if why else (given, "")
 
 
@@ -166,8 +166,11 @@ def _no_count(name: str, given: Mapping[str, Any]) -> str:
 
 
 def _finished(file: Path) -> dict[str, Any]:
-    """The facts of a capture for a Record; LabError while it is being written, and for a file that is none."""
-    count, wait = _packets(file), "Let its cell or command end, then run this cell again."
+    """The facts of a capture for a Record; LabError while it is being written, and for a file that is not a capture."""
+    count, wait = (
+        _packets(file),
+        "Wait until its cell or command has ended, then run this cell again.",
+    )
     if _is_being_written(file):
         raise LabError(f"{file} is still being written.", wait)
     facts = {"file": file.name, "sha256": _digest(file), "bytes": file.stat().st_size}
@@ -180,16 +183,16 @@ def _packets(file: Path) -> int:
     if packets.truncated:
         raise LabError(
             f"{file} ends within a packet: it is still being written, or its disk was full.",
-            "Let its cell or command end, or capture once more.",
+            "Wait until its cell or command has ended, or capture once more.",
         )
     return count
 
 
 def _is_being_written(file: Path) -> bool:
-    """Whether any process has this file open for writing; False where the file system does not say."""
+    """Whether any process has this file open for writing; False if the file system cannot tell."""
     with file.open("rb") as opened:
         try:
-            # The kernel gives a read lease only if nobody writes. Its signal would end no process.
+            # The kernel grants a read lease only if no process writes. Its signal would end no process.
             fcntl.fcntl(opened, fcntl.F_SETSIG, signal.SIGURG)
             fcntl.fcntl(opened, fcntl.F_SETLEASE, fcntl.F_RDLCK)
             fcntl.fcntl(opened, fcntl.F_SETLEASE, fcntl.F_UNLCK)

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 STUDY = "A10"
 NAMES = ("postcard", "sizes", "limit")
 RANKS, LONGEST_S = 2, 60.0
-WHOLE_BYTES = 1 << 18  # more than any packet has
+WHOLE_BYTES = 1 << 18  # longer than any packet
 MOST_MESSAGES = 1000
 LAYERS, EVERY = ("Ethernet", "IP", "TCP", "MPICH", "payload"), "all layers"
-WIDE, MOST_BYTES = 16, 256  # of a picture: bytes in a row, and of a packet
-# What a Point keeps of a message, by the names that `costs` gives them.
+WIDE, MOST_BYTES = 16, 256  # of a picture: bytes per row, and bytes of a packet
+# What a Point keeps of a message, under the names that `costs` uses.
 KEPT = (
     *("bytes", "protocol", "kind", "segments", "first_packet", "last_packet", "complete"),
     *("packets", "wire_bytes", "ack_packets", "control_packets", "retransmitted_packets"),
@@ -45,7 +45,7 @@ def send(
 ) -> Record:
     """Send postcards with `text` from rank 0 to rank 1, capture whole packets, and keep the Record.
 
-    One card, or one of each of the `sizes` in bytes. LabError when the program fails; then nothing is kept.
+    One card, or one of each of the `sizes` in bytes. LabError when the program fails; nothing is kept then.
     """
     if name not in NAMES:
         raise UsageError(f"Cards are called {', '.join(NAMES)}, not {name!r}.")
@@ -101,7 +101,7 @@ def _frame(packet: pd.Series) -> dict[str, int]:
 
 
 def table(record: Record) -> pd.DataFrame:
-    """The messages of a Record, one a row, with what each cost on the wire."""
+    """The messages of a Record, one per row, with what each cost on the wire."""
     import pandas as pd
 
     return pd.DataFrame([{**point.at, **point.facts} for point in record.points])
@@ -150,5 +150,5 @@ def packet_layers(
         axes.set(xlim=(-1, WIDE), ylim=(at[1] - 1, 1), title=title)
         axes.axis("off")
         drawing.legend(loc="outside lower center", ncols=len(LAYERS))
-    alt = f"{title}. Up to {MOST_BYTES} of them, {WIDE} in a row, hexadecimal and as letters."
+    alt = f"{title}. Up to {MOST_BYTES} bytes, {WIDE} per row, in hexadecimal and as letters."
     return figures.Figure(drawing, title, alt, each)

@@ -25,9 +25,9 @@ from beowulf.studies.wire_shares import rows, uncut
 if TYPE_CHECKING:
     import pandas as pd
 
-POINTS_MATTER = 1.0  # of 100; the calls, of which the paper sees "very small differences", are 0.43 points apart
+POINTS_MATTER = 1.0  # of 100; the calls, between which the paper sees "very small differences", differ by 0.43 points
 
-# Around a share of the paper's. Its short messages have 98 % and its long ones 70 %: 5 points tell them apart.
+# Around the paper's share. Its short messages have 98 % and its long ones 70 %: 5 points distinguish them.
 LEVEL_POINTS = 5.0
 
 # One measurement: {"protocol": …, "message_bytes": …, "overlap_bytes": …}
@@ -37,7 +37,7 @@ Places = Mapping[str, tuple[Place, Place]]
 
 
 def times(column: str, places: Places) -> list[Quantity]:
-    """The quotient of a rate at two places; a busy machine makes the interval wider."""
+    """The quotient of a rate at two places; a busy machine widens the interval."""
 
     def quotient(both: tuple[Place, Place], record: Record) -> Ratio:
         return ratio(_pairs(record, column, *both), busy=record.busy)
@@ -98,7 +98,7 @@ def level(says: str, at: Place, percent: float) -> Judge:
 
 
 def printed(quantity: str, where: str, calls: str, message_bytes: object, overlap: int) -> float:
-    """What paper A prints for a conversation; the size is empty where it says only 'long'."""
+    """What paper A prints for a conversation; the size is empty where the paper says only 'long'."""
     at = {"where": where, "calls": calls, "message_bytes": message_bytes, "overlap_bytes": overlap}
     return papers.figure("A-wire", quantity, **at)
 
@@ -109,7 +109,7 @@ def of_rates(name: str, says: str, judges: Iterable[Judge]) -> Claim:
 
 
 def of_shares(name: str, says: str, judges: Iterable[Judge]) -> Claim:
-    """A claim on what is counted, which a busy machine does not change."""
+    """A claim on counts, which a busy machine does not change."""
     return Claim(name, says, counting(all_hold(*judges)), troubles=counted)
 
 
@@ -157,7 +157,7 @@ EVERY_MESSAGE = Claim(
 
 
 def only_tcp(says: str, least_percent: float) -> Claim:
-    """Whether at least so many percent of the packets are TCP in each capture."""
+    """Whether at least this percentage of the packets is TCP in each capture."""
     least = Quantity(
         "TCP in each capture at least",
         lambda record: exactly(float(rows(record)["tcp_percent"].min())),

@@ -1,4 +1,4 @@
-"""The picture of the studies of the wire: kinds of packets and rates, beside paper A's figures."""
+"""The picture of the studies of the wire: kinds of packets and rates, next to paper A's figures."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ def table(record: Record, *wheres: str) -> pd.DataFrame:
 
 
 def _published(wheres: Sequence[str]) -> pd.DataFrame:
-    """What paper A has in these parts, by place.
+    """What paper A prints in these parts, by place.
 
-    Its section V.B does not say how many bytes a long message has; it is shown beside those of 8192.
+    Its section V.B does not state how many bytes a long message has; its figures are shown with those of 8192.
     """
     printed = papers.table("A-wire").rename(columns={"calls": "protocol"})
     printed["message_bytes"] = printed["message_bytes"].fillna(8192).astype(int)

@@ -13,11 +13,11 @@
 # %% [markdown]
 # # Lab 04: Does it matter how we send?
 #
-# The handout (`labs/04-blocking-nonblocking/README.md`) has the same sections and explains each word: read a section
+# The handout (`labs/04-blocking-nonblocking/README.md`) has the same sections and explains each word. Read a section
 # there, then do it here.
 #
-# - **Run** cells with Shift+Enter, from top to bottom. Those that *measure* save a **Record** in the folder
-#   `records/` beside this notebook.
+# - **Run** cells with Shift+Enter, from top to bottom. Those that *measure* save a **Record** in the folder `records/`
+#   next to this notebook.
 # - **Answer** where you see `None`, with a number or a sum such as `8 + 1000 / 12.5`. Your program or your plot goes
 #   where you see `# YOUR ANSWER HERE`. Add cells of your own anywhere.
 # - **Check** `check("04")` reports what is still open.
@@ -43,8 +43,8 @@ print(cluster.kind, *cluster.nodes)
 # *Core, 4 minutes*
 #
 # **Question `predict-saturation`** (0.5 points). Two nodes play ping-pong over cables of 100 Mbit/s. Small messages
-# have a low rate, and large ones get nearly all of it. From which size, in bytes, does the rate stay within 10 % of
-# the rate of the largest message?
+# reach a low rate, and large ones nearly the full rate. What is the smallest size, in bytes, above which the rate stays
+# within 10 % of the rate of the largest message?
 
 # %% nbgrader={"grade_id": "predict-saturation-guess", "solution": true}
 saturation_guess = None
@@ -62,7 +62,7 @@ predict(cluster, "saturation", value=saturation_guess, low=saturation_low, high=
 #
 # *Core, 5 minutes*
 #
-# In a terminal, with the handout.
+# Do this section in a terminal, with the handout.
 
 # %% [markdown]
 # ## 3 What MPI_Send promises
@@ -70,8 +70,8 @@ predict(cluster, "saturation", value=saturation_guess, low=saturation_low, high=
 # *Core, 16 minutes*
 #
 # **Question `eager-limit`** (1 point). What is the largest message, in bytes, with which `headon.c` still ends? About
-# ten runs find it; an answer within 500 bytes is near enough. (The first line of `beowulf up` names your MPI library:
-# the limit is that of the classic MPICH.)
+# ten runs find it; an answer within 500 bytes is accepted. (The first line of `beowulf up` names your MPI library. The
+# limit is that of the classic MPICH.)
 
 # %% nbgrader={"grade_id": "eager-limit-answer", "solution": true}
 eager_limit_bytes = None
@@ -83,9 +83,9 @@ eager_limit_bytes = 131040
 lab.form(eager_limit_bytes, "number")
 
 # %% [markdown]
-# **Question `other-limit`** (1 point). On another cluster, `MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE` is what the next cell
-# prints. Two ranks send each other a row of a plate head on, with 8 bytes for each column. How many columns may the
-# plate have at most, so that both still come to their receives?
+# **Question `other-limit`** (1 point). On another cluster, `MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE` has the value that the
+# next cell prints. Two ranks send each other a row of a plate head on, with 8 bytes for each column. What is the
+# largest number of columns with which both still reach their receives?
 
 # %%
 print(f"{lab.asked_limit():,} bytes")
@@ -116,12 +116,12 @@ print(f"rank {rank} of {ranks} on {node}")
 # `uint8`), of the same length on all ranks, filled on rank 0. The function
 #
 # - sends it from rank 0 to rank 1 and back, with `Send` and `Recv`. You choose how many times: many for a short
-#   message, once for 1 MiB, which takes about 0.2 s there and back
-# - returns on rank 0 half of the time of one round trip in microseconds, by `MPI.Wtime()`
+#   message, once for 1 MiB, whose round trip takes about 0.2 s
+# - returns on rank 0 half of the time of one round trip in microseconds, measured with `MPI.Wtime()`
 # - returns nothing (`None`) on all other ranks; ranks 2 and 3 do not take part
 #
-# The points are for the Record of the cell below: right data, blocking calls, and times that fit the clock and those of
-# C (at most 50 times as long, and nearly as long at 1 MiB).
+# The Record of the cell below earns the points. It must show right data, blocking calls, and times that agree with the
+# clock and with C: at most 50 times as long, and nearly as long at 1 MiB.
 
 
 # %% nbgrader={"grade_id": "own-blocking-answer", "solution": true}
@@ -153,7 +153,7 @@ own = lab.own_roundtrip.measure(engines, "half_round_trip_us", quick=QUICK)
 assert own.variant == "own", "Run the cell above: it measures your function."
 
 # %% [markdown]
-# Your half round trips and rates with the times of C beside them, and your prediction:
+# Your half round trips and rates next to the times of C, and your prediction:
 
 # %%
 times = lab.own_roundtrip.table(own)
@@ -165,7 +165,7 @@ times
 lab.own_roundtrip.picture(own)
 
 # %% [markdown]
-# *What to look at:* what does Python add at 8 bytes, in microseconds, and what is left of it at 1 MiB, in per cent?
+# *What to look at:* how many microseconds does Python add at 8 bytes, and how many per cent at 1 MiB?
 
 # %% [markdown]
 # ## 5 Latency and rate
@@ -173,14 +173,14 @@ lab.own_roundtrip.picture(own)
 # *Core, 21 minutes*
 #
 # **Question `fit`** (2 points). Fit the line to the medians of your function (`times["own_us"]` above) with
-# `np.polyfit(x, y, 1)`, once as it is, and once with `w=1 / y`. Type your numbers, not the names of variables.
+# `np.polyfit(x, y, 1)`, once without weights, and once with `w=1 / y`. Type your numbers, not the names of variables.
 #
 # - the two latencies, in microseconds
-# - the bandwidth, 1 / beta, of the fit with weights, in bytes a microsecond
-# - the size, in bytes, for which alpha and beta · n of that fit take equally long
+# - the bandwidth, 1 / beta, of the fit with weights, in bytes per microsecond
+# - the size, in bytes, for which alpha equals beta · n in that fit
 
 # %%
-# Here is room for your fit.
+# Your fit goes here.
 
 # %% nbgrader={"grade_id": "fit-answer", "solution": true}
 plain_alpha_us = None
@@ -202,9 +202,9 @@ lab.form(weighted_bandwidth_bytes_per_us, "number")
 lab.form(half_rate_bytes, "number")
 
 # %% [markdown]
-# **Question `model-time`** (1 point). How many microseconds does your fit with weights predict for half a round trip
-# of the size that the next cell prints? (It is 500,000 bytes, unless your course gave you a personal code.) You have
-# not measured that size. Try your function on it.
+# **Question `model-time`** (1 point). How many microseconds does your fit with weights predict for half a round trip of
+# the size that the next cell prints? (It is 500,000 bytes, unless your course gave you a personal code.) You have not
+# measured that size. Try your function on it.
 
 # %%
 print(f"{lab.asked_bytes():,} bytes")
@@ -220,10 +220,10 @@ lab.form(model_time_us, "number")
 
 # %% [markdown]
 # **Question `times-plot`** (1.5 points). Draw the half round trip over the size of the message: your function, the
-# program in C, and both fitted lines. Choose axes on which every size can be seen. Name them with their units, and
+# program in C, and both fitted lines. Choose axes on which every size is visible. Label them with their units, and name
 # each line in a legend.
 #
-# *Looked at* are units, scales, names and your numbers, in any style.
+# The check looks at units, scales, names and your numbers; the style is up to you.
 
 # %% nbgrader={"grade_id": "times-plot-answer", "solution": true}
 times_figure = None  # times_figure, axes = plt.subplots()
@@ -249,7 +249,7 @@ lab.own_plot.keep(
 )
 
 # %% [markdown]
-# *Drag* the line onto your points: at which sizes does alpha alone move it?
+# *Drag* the line onto your points. At which sizes does alpha alone move it?
 
 # %%
 lab.message_time(cluster)
@@ -259,14 +259,14 @@ lab.message_time(cluster)
 #
 # *Core, 20 minutes*
 #
-# This lays out `work/heat/heat.py`:
+# This cell creates `work/heat/heat.py`:
 
 # %%
 lab.heat.start(4)
 
 # %% [markdown]
-# **Question `predict-deadlock`** (0.5 points). At how many columns does `exchange_send_first` start to hang? A column
-# is 8 bytes of a row.
+# **Question `predict-deadlock`** (0.5 points). What is the smallest number of columns at which `exchange_send_first`
+# hangs? A column is 8 bytes of a row.
 
 # %% nbgrader={"grade_id": "predict-deadlock-guess", "solution": true}
 deadlock_guess = None
@@ -280,8 +280,8 @@ deadlock_guess, deadlock_low, deadlock_high = 16_381, 16_000, 16_500
 predict(cluster, "deadlock", value=deadlock_guess, low=deadlock_low, high=deadlock_high)
 
 # %% [markdown]
-# **Question `exchange`** (3 points). Both functions have to be your own and right, `exchange_send_first` as far as it
-# ends. Save `heat.py`, then:
+# **Question `exchange`** (3 points). Both functions must be your own and right (`exchange_send_first` for rows with
+# which it ends). Save `heat.py`, then:
 
 # %%
 ways = lab.heat.exchanges(cluster)
@@ -298,7 +298,7 @@ for point in ways.select(search="deadlock"):
         print(lab.outcome(cluster, "deadlock", point.facts["hangs_columns"]))
 
 # %% [markdown]
-# How long does each way take? You need it in `explain`.
+# How long does each way take? You need these times in `explain`.
 
 # %%
 lab.heat.table(ways)
@@ -325,9 +325,9 @@ lab.timelines.timeline(cluster, shown, "non-blocking")
 # %% [markdown]
 # **Question `timeline`** (1 point). On the timelines of your own run:
 #
-# - in the deadlock, for which rank does rank 1 wait? Which is the lower one of the two ranks that wait for each other?
-# - in turns, what is the reason for the longest wait (`"late sender"`, `"late receiver"`, `"rendezvous"`, or
-#   `"none"` if nobody waits)? How many milliseconds does it take?
+# - in the deadlock, for which rank does rank 1 wait? Which is the lower of the two ranks that wait for each other?
+# - in turns, what is the reason for the longest wait (`"late sender"`, `"late receiver"`, `"rendezvous"`, or `"none"`
+#   if no rank waits)? How many milliseconds does it take?
 
 # %% nbgrader={"grade_id": "timeline-answer", "solution": true}
 rank_1_waits_for = None
@@ -347,42 +347,43 @@ lab.form(turns_reason, "choice:late sender,late receiver,rendezvous,none")
 lab.form(turns_wait_ms, "number")
 
 # %% [markdown]
-# *What to look at:* which waits of the turns vanish in the non-blocking exchange?
-# What does taking turns cost with 64 ranks?
+# *What to look at:* which waits of the turns vanish in the non-blocking exchange? How much time does taking turns cost
+# with 64 ranks?
 
 # %% [markdown]
 # ## 7 Explain
 #
 # *Core, 10 minutes*
 #
-# **Question `explain`** (3 points, read by a person). In five to eight sentences of your own, with your own figures:
+# **Question `explain`** (3 points, read by a person). Write five to eight sentences of your own, with your own figures:
 #
-# 1. From some size on your `exchange_send_first` hangs, and the other two never do. What does `Send` promise when it
+# 1. Above some size your `exchange_send_first` hangs, and the other two never do. What does `Send` promise when it
 #    returns? What does the library do with a small and with a large message?
 # 2. Why can the latency of a fit without weights be far from the time of the shortest message, even below zero? (Is
-#    yours near it? Use the fit without the largest size.) Use the token bucket of section 5, and what a fit without
-#    weights cares about. Which of your two fits do you believe, for which messages?
-# 3. Which of the two exchanges that never hang is faster with the longest rows, and by what factor? Why, as your
-#    timelines show it?
+#    yours near it? Use the fit without the largest size.) Use the token bucket of section 5, and the errors that matter
+#    most to a fit without weights. Which of your two fits do you believe, for which messages?
+# 3. Which of the two exchanges that never hang is faster with the longest rows, and by what factor? Use your timelines
+#    to explain why.
 
 # %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 3, "solution": true}
 # ### BEGIN SOLUTION
 # **What Send promises (1 point).** When it returns, the buffer may be used again; nothing is known about the receiver.
-# A small message is sent eagerly: it leaves at once, and the other side keeps it until it is asked for, so that Send
-# returns before the receive. A large one is announced first and leaves only when the receive has been posted
-# (rendezvous): if all ranks send first, each waits for a neighbour's receive, and none comes to it. In turns, one of
-# two neighbours receives; Isend only begins the send, so the rank goes on to its receive.
+# A small message is sent eagerly: it leaves at once, and the other side keeps it until it is asked for, so Send returns
+# before the receive. A large one is announced first and leaves only when the receive has been posted (rendezvous). If
+# all ranks send first, each waits for a neighbour's receive, and none reaches its own. In turns, one of two neighbours
+# receives. Isend only begins the send, so the rank goes on to its receive.
 #
-# **A latency that cannot be (1 point).** While a direction of the cable is idle, its bucket saves up to 3,200 bytes of
-# credit, so that each long message begins that much sooner: its time is less than beta n, by up to some 250 µs, and the
-# line through the long messages meets the axis below zero. A fit without weights minimises squared microseconds, so the
-# longest messages, with the largest distances, decide both parameters; 8 bytes count for nothing. With weights 1 / y
-# each size counts by its share, and the latency is that of short messages. Believe the first for long messages, and the
-# second for short ones; between them neither is right.
+# **An impossible latency (1 point).** While a direction of the cable is idle, its bucket saves up to 3,200 bytes of
+# credit, so each long message takes up to some 250 µs less than beta n. The line through the long messages therefore
+# meets the axis below zero. A fit without weights minimises squared microseconds, so the longest messages, with the
+# largest distances, determine both parameters; 8 bytes hardly count. With weights 1 / y relative errors count, and the
+# latency is that of short messages. Believe the first for long messages, and the second for short ones. In between
+# neither is right.
 #
 # **What turns cost (1 point).** The learner's own figures: with long rows turns take up to twice as long as the
 # non-blocking exchange. A rank that has sent waits for a neighbour that is still receiving (late sender), and a cable
-# carries one direction at a time. Non-blocking, a rank's four messages travel at the same time, in both directions.
+# carries one direction at a time. In the non-blocking exchange, a rank's four messages travel at the same time, in both
+# directions.
 # ### END SOLUTION
 
 # %% [markdown]
@@ -390,8 +391,8 @@ lab.form(turns_wait_ms, "number")
 #
 # *More, 16 minutes*
 #
-# **Question `a7-record`** (1 point). Nothing to write: the point is for the Record. Leave the machine alone while A7
-# measures.
+# **Question `a7-record`** (1 point). There is nothing to write: the Record earns the point. Leave the machine alone
+# while A7 measures.
 
 # %%
 a7 = study("A7", cluster, quick=QUICK)
@@ -407,10 +408,10 @@ rate.pivot_table(
 ).round(1)
 
 # %% [markdown]
-# **Question `rates-plot`** (1.5 points). Draw the rate in the `ring` over the size of the message, a line for each of
-# 2, 3 and 4 ranks: blocking or non-blocking, as you like, but say which. `rate` is the table, with the ends of the
-# intervals in `low` and `high`; `rate.query("pattern == 'ring' and ranks == 2")` are some of its rows. Add `pairs` with
-# two ranks. `lab.prediction_band(axes, prediction(cluster, "saturation"), along="x")` draws your prediction beside it.
+# **Question `rates-plot`** (1.5 points). Draw the rate in the `ring` over the size of the message, with one line each
+# for 2, 3 and 4 ranks. Choose blocking or non-blocking, and say which. `rate` is the table, with the ends of the
+# intervals in `low` and `high`; `rate.query("pattern == 'ring' and ranks == 2")` returns some of its rows. Add `pairs`
+# with two ranks. `lab.prediction_band(axes, prediction(cluster, "saturation"), along="x")` adds your prediction.
 
 # %% nbgrader={"grade_id": "rates-plot-answer", "solution": true}
 rates_figure = None  # rates_figure, axes = plt.subplots()
@@ -438,9 +439,10 @@ lab.own_plot.keep(
 )
 
 # %% [markdown]
-# **Question `saturation-bytes`** (0.5 points). For `pairs`, 2 ranks, `blocking`: which is the smallest size, in bytes,
-# from which on every rate stays within 10 % of the rate of the largest message? (Small sizes may be *faster* than the
-# cable, see section 5. They are not within 10 %, and the plateau begins after them.)
+# **Question `saturation-bytes`** (0.5 points). For `pairs`, 2 ranks, `blocking`: what is the smallest size, in bytes,
+# with which the plateau begins? There and at all larger sizes the rate stays within 10 % of that of the largest
+# message. (Small sizes may be *faster* than the cable, see section 5. They are not within 10 %, and the plateau begins
+# after them.)
 
 # %% nbgrader={"grade_id": "saturation-bytes-answer", "solution": true}
 saturation_bytes = None
@@ -456,8 +458,8 @@ lab.form(saturation_bytes, "number")
 print(lab.outcome(cluster, "saturation", saturation_bytes))
 
 # %% [markdown]
-# **Question `four-nodes`** (0.5 points). At the largest message, in the `ring`: how many times the rate of 2 ranks do 4
-# ranks have? Take `blocking` or `nonblocking`, but the same for both.
+# **Question `four-nodes`** (0.5 points). In the `ring`, with the largest message, how many times the rate of 2 ranks do
+# 4 ranks reach? Take `blocking` or `nonblocking`, but the same for both.
 
 # %% nbgrader={"grade_id": "four-nodes-answer", "solution": true}
 four_nodes_times = None
@@ -471,7 +473,8 @@ four_nodes_times = largest["rate_mbit_per_s"][4] / largest["rate_mbit_per_s"][2]
 lab.form(four_nodes_times, "number")
 
 # %% [markdown]
-# What mpptest prints for the largest message. Which of these columns depends on np? You need it in `explain-papers`.
+# The next cell shows what mpptest prints for the largest message. Which of these columns depends on np? You need the
+# answer in `explain-papers`.
 
 # %%
 printed = lab.mpptest.printed(a7)
@@ -479,7 +482,7 @@ columns = ["ranks", "calls", "rate_mbit_per_s", "best_mbit_per_s", "half_round_t
 printed.loc[printed["length_bytes"] == printed["length_bytes"].max(), columns].round(1)
 
 # %% [markdown]
-# `inconclusive` is no fault of yours: the Verdict says what disturbed the measurement.
+# `inconclusive` is not your fault: the Verdict names what disturbed the measurement.
 
 # %%
 claims(a7)
@@ -507,8 +510,8 @@ impatience_guess, impatience_low, impatience_high = 50, 5, 500
 predict(cluster, "impatience", value=impatience_guess, low=impatience_low, high=impatience_high)
 
 # %% [markdown]
-# The next cell is a whole measurement, written out: with patience as usual (`auto`) and without (`never`),
-# alternating.
+# The next cell is a complete measurement, written out. It alternates between the usual patience (`auto`) and none
+# (`never`).
 
 
 # %%
@@ -539,11 +542,11 @@ print("processors:", patience.cluster.get("cores"))
 waiting
 
 # %% [markdown]
-# A row is one kind of waiting, in microseconds: `n` exchanges were timed, with their `median` and the ends of its 95 %
-# interval, `low` and `high`.
+# Each row is one kind of waiting, in microseconds: `n` is the number of timed exchanges, `median` their median, and
+# `low` and `high` the ends of its 95 % interval.
 #
 # **Question `patience-times`** (1 point). How many times as long as the median exchange with `auto` does the one with
-# `never` take? (With four processors or more it may be 1: nobody has to wait for a processor. That is a finding, too.)
+# `never` take? (With four processors or more it may be 1: no rank has to wait for a processor. That is also a finding.)
 
 # %% nbgrader={"grade_id": "patience-times-answer", "solution": true}
 impatience_times = None
@@ -593,7 +596,7 @@ assert nonblocking.variant == "own-nonblocking", "Run the cell above: it measure
 lab.own_roundtrip.table(nonblocking)
 
 # %% [markdown]
-# Study B2 measures both calls alternating, so that a disturbance hits both equally, and takes the difference of each
+# Study B2 alternates between both calls, so that a disturbance affects both equally, and takes the difference of each
 # pair.
 
 # %%
@@ -601,8 +604,8 @@ b2 = study("B2", cluster, quick=QUICK)
 picture(b2)
 
 # %% [markdown]
-# *What to look at:* where the band round a line contains 0, no difference shows. Is there a jump in your figure, as
-# paper B has one at 100,000 bytes, and where? And below, in the pairs of mpptest?
+# *What to look at:* where the band around a line contains 0, no difference shows. Paper B finds a jump at 100,000
+# bytes. Where, if at all, is a jump in your figure? And below it, in the pairs of mpptest?
 
 # %%
 claims(b2)
@@ -617,8 +620,8 @@ e1 = study("E1", cluster, quick=QUICK)
 picture(e1)
 
 # %% [markdown]
-# *What to look at:* compare alpha and beta in the title with those of your two fits. 0 % is exactly on the model. If
-# the axis reaches thousands of per cent, a busy machine has made a few intervals wide.
+# *What to look at:* compare alpha and beta in the title with those of your two fits. 0 % is exactly on the line. If the
+# axis reaches thousands of per cent, a busy machine has widened a few intervals.
 
 # %%
 claims(e1)
@@ -634,8 +637,8 @@ picture(b4)
 
 # %% [markdown]
 # *What to look at:* the two lines `spinning` show how much of a processor a rank gets, and the two lines `patient` how
-# much it needs. Which of them could the paper have seen? In mpptest's way the axis is the length of the work. Does that
-# look like the paper's sentence?
+# much it needs. Which of them could the paper have seen? With mpptest's method the axis is the length of the work. Does
+# that look like what the paper says?
 
 # %%
 claims(b4)
@@ -647,39 +650,39 @@ claims(b4)
 #
 # The handout has the table. Compare its last column with your own figures.
 #
-# **Question `explain-papers`** (2 points, read by a person). In four to six sentences of your own, with your own
+# **Question `explain-papers`** (2 points, read by a person). Write four to six sentences of your own, with your own
 # figures:
 #
-# 1. Paper A concludes that either call may be used, because the rates are nearly equal. What do your Records show, of
-#    the ping-pong and of the exchange of ghost rows? What did the paper's measurement *not* let the program do between
+# 1. Paper A concludes that either call may be used, because the rates are nearly equal. What do your Records show for
+#    the ping-pong and for the exchange of ghost rows? What did the paper's measurement *not* let the program do between
 #    sending and waiting?
 # 2. In paper A's figures the rate of three nodes lies between that of two and that of four. Suppose that the paper
-#    measured with mpptest's `-bisect`. What did the third node do, and for how much does it count? What in your A7
-#    shows it, and why does this stay an inference?
+#    measured with mpptest's `-bisect`. What did the third node do, and how much does it add to the printed rate? What
+#    in your A7 shows this, and why does it remain an inference?
 
 # %% [markdown] nbgrader={"grade_id": "explain-papers", "grade": true, "points": 2, "solution": true}
 # ### BEGIN SOLUTION
 # **What the comparison leaves out (1 point).** The learner's own figures: ratios near 1 in the ping-pong, and where
-# turns cost time in the exchange of ghost rows. A program that sends and waits at once gives non-blocking calls nothing
-# to gain; they pay when there is work between Isend and Wait (lab 05), or when several messages travel at the same
-# time, as between neighbours.
+# turns cost time in the exchange of ghost rows. In a program that sends and waits at once, non-blocking calls have
+# nothing to gain. They pay off when there is work between Isend and Wait (lab 05), or when several messages travel at
+# the same time, as between neighbours.
 #
 # **Three nodes (1 point).** `-bisect` multiplies the rate of one pair by np / 2. For 2 and 4 ranks that is the number
-# of pairs. With np = 3 the third rank has no partner and looks on, and still counts for half a pair: 1.5 times the rate
+# of pairs. With np = 3 the third rank has no partner and is idle, but still counts for half a pair: 1.5 times the rate
 # of the one pair that talks, half-way between one and two. In A7 the time of half a round trip is the same for 2, 3 and
-# 4, and the printed rates are as 2 : 3 : 4, about 96, 144 and 192 Mbit/s at 256 KiB. It is an inference, because the
-# paper does not print the options that it gave to mpptest. (In a ring three nodes do have more than two: that is
-# another experiment.)
+# 4. The printed rates are in the ratio 2 : 3 : 4, about 96, 144 and 192 Mbit/s at 256 KiB. It is an inference, because
+# the paper does not print the options that it gave to mpptest. (In a ring, three nodes do reach a higher rate than two.
+# That is another experiment.)
 # ### END SOLUTION
 
 # %% [markdown]
 # ## 14 The questions
 #
-# `check` reports what is still empty or does not fit. It measures nothing. Save the notebook first.
+# `check` lists what is still empty or does not fit. It measures nothing. Save the notebook first.
 
 # %%
 check("04")
 
 # %% [markdown]
-# Hand in this folder: the notebook **and** `records/`. You need not run everything again: an answer counts when it
-# fits one of your Records in it.
+# Hand in this folder: the notebook **and** `records/`. You need not run everything again: an answer counts if it fits
+# one of these Records.

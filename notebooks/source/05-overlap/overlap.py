@@ -16,10 +16,10 @@
 # The handout (`labs/05-overlap/README.md`) has the same sections and explains each word. Read a section there,
 # then do it here.
 #
-# - Cells that *measure* save a **Record** in the folder `records/` beside this notebook. `quick=True` takes
-#   fewer samples; leave it out when you have the time.
+# - Cells that *measure* save a **Record** in the folder `records/` next to this notebook. `quick=True` takes fewer
+#   samples; leave it out when you have the time.
 # - Your answer goes where you see `None`. You may add cells of your own anywhere.
-# - `check("05")` says what is still open.
+# - `check("05")` lists what is still open.
 
 # %%
 from pathlib import Path
@@ -41,10 +41,10 @@ print(cluster.kind, *cluster.nodes)
 #
 # A prediction is a number, and a range in which you expect the result nine times out of ten.
 #
-# **Question `predict-arrival`** (0.5 points). Both ranks start together. Rank 0 begins a message of 40,000 bytes
-# with `MPI_Isend`, works for 50 ms and calls `MPI_Wait`. Rank 1 works for 25 ms, then receives. The message
-# travels for 3 to 4 ms, and the eager limit is 16,384 bytes. How many milliseconds after the start does rank 1
-# have the message?
+# **Question `predict-arrival`** (0.5 points). Both ranks start together. Rank 0 begins to send a message of 40,000
+# bytes with `MPI_Isend`, works for 50 ms and calls `MPI_Wait`. Rank 1 works for 25 ms, then receives. The message
+# travels for 3 to 4 ms, and the eager limit is 16,384 bytes. How many milliseconds after the start does rank 1 have the
+# message?
 
 # %% nbgrader={"grade_id": "predict-arrival-answer", "solution": true}
 arrival_guess = None
@@ -60,9 +60,9 @@ predict(cluster, "arrival", value=arrival_guess, low=arrival_low, high=arrival_h
 # %% [markdown]
 # **Question `predict-gain`** (0.5 points). A step of the heat program begins to exchange its ghost rows of 160,000
 # bytes, computes all rows that do not need them, and only then waits. The exchange alone takes about 15 ms. The
-# computing alone takes between 7 and 15 ms, depending on the processor. The library has its own eager limit, 131,072
-# bytes. By how many per cent does the time of a step change, compared with one that first exchanges and then
-# computes? Shorter is negative: -25 means that a quarter of the time is gone.
+# computing alone takes between 7 and 15 ms, depending on the processor. The library keeps its default eager limit,
+# 131,072 bytes. By how many per cent does the time of a step change, compared with one that first exchanges and then
+# computes? A shorter time is negative: -25 means that the step takes a quarter less time.
 
 # %% nbgrader={"grade_id": "predict-gain-answer", "solution": true}
 gain_guess = None
@@ -84,7 +84,7 @@ predict(cluster, "gain", value=gain_guess, low=gain_low, high=gain_high)
 # Rank 0 works for 50 ms (100 ms without `quick=True`). Rank 1 works half as long where the work is a sleep, and a
 # quarter as long where it is a computation.
 #
-# **Question `d1-record`** (0.5 points). Nothing to write: the point is for the Record.
+# **Question `d1-record`** (0.5 points). There is nothing to write: the Record earns the points.
 
 # %%
 d1 = study("D1", cluster, quick=True)
@@ -92,16 +92,16 @@ picture(d1)
 
 # %% [markdown]
 # *What to look at:* a bar is one rank's time from start to end; the work is a sleep (`delay`). Compare the two bars of
-# a pair: does rank 1 end with its own work, or with rank 0? In which call does it wait?
+# a pair. Does rank 1 end when its own work is done, or together with rank 0? In which call does it wait?
 
 # %% nbgrader={"grade_id": "d1-record", "grade": true, "points": 0.5, "locked": true}
 assert d1.study == "D1", "Run the cell above: it measures D1 on your cluster."
 assert d1.complete, "The measurement was cut short; run the cell above again."
 
 # %% [markdown]
-# **Question `d1-support`** (1 point). In your Record, with a sleep as the work: does synchronisation overlap with
-# work? `"supported"`: rank 1 ends soon after its own work. `"not supported"`: it ends with rank 0. (A case that
-# your machine was too busy to decide earns nothing: measure again.)
+# **Question `d1-support`** (1 point). In your Record, with a sleep as the work: does synchronisation overlap with work?
+# `"supported"`: rank 1 ends soon after its own work. `"not supported"`: it ends with rank 0. (If your machine was too
+# busy to decide a case, it earns nothing: measure again.)
 
 # %% nbgrader={"grade_id": "d1-support-answer", "solution": true}
 limit_16_kb = None  # the message has 39.06 KB in each of the three cases
@@ -119,8 +119,8 @@ lab.form(limit_64_kb, "choice:supported,not supported")
 lab.form(limit_16_kb_test, "choice:supported,not supported")
 
 # %% [markdown]
-# Your prediction and the paper's claims, compared with your Record. `holds`: your Record shows what is claimed.
-# `inconclusive`, and the load was too high: close other programs, and measure again.
+# The next cells compare your prediction and the paper's claims with your Record. `holds` means that your Record shows
+# what is claimed. If a claim is `inconclusive` because the load was too high, close other programs, and measure again.
 
 # %%
 bars = picture(d1).table
@@ -136,8 +136,8 @@ claims(d1)
 #
 # *Core, 18 minutes*
 #
-# Write `overlapped_step(world, old, new)` in `work/heat/heat.py`, which this cell creates, with your own functions of
-# earlier labs or with ours:
+# Write `overlapped_step(world, old, new)` in `work/heat/heat.py`. This cell creates the file, with your own functions
+# from earlier labs or with ours:
 
 # %%
 lab.heat.start(5)
@@ -169,19 +169,19 @@ def overlapped_step(world, old, new):
 ### END SOLUTION
 
 # %%
-# Here is room for lab.heat.check(5).
+# Run lab.heat.check(5) here.
 
 # %% [markdown]
-# **Question `overlap-python`** (4 points). You get three points when your own step is right and computes while its
-# rows travel; a recording of one call shows that. You get the fourth when it clearly gains with the longest rows.
-# If your first version does not, section 4 leads to a second one.
+# **Question `overlap-python`** (4 points). You get three points if your own step is right and computes while its rows
+# travel, which a recording of one call shows. You get the fourth if it clearly saves time with the longest rows. If
+# your first version does not, section 4 leads to a second one.
 
 # %%
 plain = lab.heat.overlap(cluster, columns=lab.own_step.COLUMNS)
 lab.own_step.medians(plain).round(2)
 
 # %% [markdown]
-# *What to look at:* the table has medians of the slower rank: `exchange_ms` for the exchange alone, `compute_ms` for
+# *What to look at:* the table shows medians of the slower rank: `exchange_ms` for the exchange alone, `compute_ms` for
 # the rows alone, `before_ms` for one after the other, and `overlapped_ms` for your step.
 
 # %% nbgrader={"grade_id": "overlap-python", "grade": true, "points": 4, "locked": true}
@@ -208,10 +208,10 @@ lab.timelines.timeline(cluster, shown, "64,000 bytes")
 lab.timelines.timeline(cluster, shown, "160,000 bytes")
 
 # %% [markdown]
-# **Question `timeline`** (1 point). On the timelines of your own run: how many milliseconds does the longest
-# wait take with rows of 64,000 bytes, and with rows of 160,000? What is the reason with 160,000: `"late sender"`,
-# `"late receiver"`, `"rendezvous"` or `"none"`? The table *The longest waits* lists all waits: if it is empty, the
-# answer is 0.
+# **Question `timeline`** (1 point). On the timelines of your own run: how many milliseconds does the longest wait take
+# with rows of 64,000 bytes, and with rows of 160,000? What is the reason with 160,000: `"late sender"`, `"late
+# receiver"`, `"rendezvous"` or `"none"`? The table *The longest waits* lists all waits. If it is empty, the answer is
+# 0.
 
 # %% nbgrader={"grade_id": "timeline-answer", "solution": true}
 short_wait_ms = None
@@ -230,7 +230,7 @@ lab.form(long_reason, "choice:late sender,late receiver,rendezvous,none")
 
 # %% [markdown]
 # Now call `MPI.Request.Testall(requests)` after each slice of rows. Save `heat.py`, check it, and measure again. Into
-# how many slices do you cut the rows (not graded)?
+# how many slices do you divide the rows (not graded)?
 
 # %% nbgrader={"grade_id": "who-progresses-slices", "solution": true}
 slices = None
@@ -241,7 +241,7 @@ file.write_text(
     + '''
 
 def overlapped_step(world, old, new):
-    """The same, with a look at the messages after each slice of eight rows."""
+    """The same, with a test of the messages after each slice of eight rows."""
     above = world.rank - 1 if world.rank > 0 else MPI.PROC_NULL
     below = world.rank + 1 if world.rank < world.size - 1 else MPI.PROC_NULL
     requests = [world.Irecv(old[0], above), world.Irecv(old[-1], below)]
@@ -266,9 +266,9 @@ kept = lab.own_step.kept(cluster)  # your newest Record of each version
 lab.own_step.medians(*kept.values()).round(2)
 
 # %% [markdown]
-# **Question `who-progresses`** (0.5 points). While your step computes, who moves the bytes of a ghost row?
-# Answer `"kernel"` (the kernel alone), `"library"` (the library has to run as well) or `"nobody"`. The eager limit is
-# the library's own, 131,072 bytes.
+# **Question `who-progresses`** (0.5 points). While your step computes, who moves the bytes of a ghost row? Answer
+# `"kernel"` (the kernel alone), `"library"` (the library has to run as well) or `"nobody"`. The eager limit is the
+# library's default, 131,072 bytes.
 
 # %% nbgrader={"grade_id": "who-progresses-answer", "solution": true}
 row_of_64000 = None  # bytes, without MPI_Test
@@ -316,15 +316,15 @@ if lab.own_step.WITHOUT in kept:
     print(lab.outcome(cluster, "gain", round(measured, 1)))
 
 # %% [markdown]
-# **Question `gain-plot`** (2 points). Draw the improvement over the bytes of a ghost row: both versions with
-# their intervals, and the bound. `kept` has the Records of both versions, and a row has 8 bytes a column.
+# **Question `gain-plot`** (2 points). Draw the improvement over the bytes of a ghost row: both versions with their
+# intervals, and the bound. `kept` contains the Records of both versions, and a row has 8 bytes per column.
 #
-# - `lab.own_step.COLUMNS` has the lengths of the rows, in columns.
+# - `lab.own_step.COLUMNS` lists the lengths of the rows, in columns.
 # - `lab.heat.gain(record, columns)` computes equation 1 over all passes: `.percent`, `.low` and `.high` (95 %).
 # - `lab.heat.bound_percent(record, columns)` computes the bound.
-# - `lab.prediction_band(axes, prediction(cluster, "gain"))` draws what you sealed.
+# - `lab.prediction_band(axes, prediction(cluster, "gain"))` draws your sealed prediction.
 #
-# The check looks at units, scales, names and your numbers, in any style.
+# The check looks at units, scales, names and your numbers; the style is up to you.
 
 # %% nbgrader={"grade_id": "gain-plot-answer", "solution": true}
 gain_figure = None  # gain_figure, axes = plt.subplots()
@@ -356,7 +356,7 @@ lab.own_plot.keep(
 # %% [markdown]
 # *What to look at:* between which two sizes do your two lines separate? Which number of section 2 is between them?
 #
-# *Drag:* at which amount of work is the gain largest, and why is it smaller with more work?
+# *Drag:* at what amount of work is the gain largest, and why is it smaller with more work?
 
 # %%
 lab.hidden_message(cluster)
@@ -400,8 +400,8 @@ c_file.write_text(
 ### END SOLUTION
 
 # %% [markdown]
-# **Question `overlap-c`** (3 points). You get two points when your own step is right and computes while its rows
-# travel, and the third when it clearly gains with rows of 160,000 bytes.
+# **Question `overlap-c`** (3 points). You get two points if your own step is right and computes while its rows travel,
+# and the third if it clearly saves time with rows of 160,000 bytes.
 
 # %%
 in_c = lab.heat.overlap(cluster, "C")
@@ -416,15 +416,15 @@ print(*lab.heat.lines(in_c), sep="\n")
 # in Python.
 
 # %%
-# Here is room for it.
+# Draw them here.
 
 # %% [markdown]
 # ## 7 Find the limit
 #
 # *Core, 8 minutes*
 #
-# **Question `d2-record`** (0.5 points). Nothing to write: the point is for the Record of study D2, the paper's
-# message-size sweep.
+# **Question `d2-record`** (0.5 points). There is nothing to write: the Record of study D2, the paper's message-size
+# sweep, earns the points.
 
 # %%
 d2 = study("D2", cluster, quick=True)
@@ -432,7 +432,7 @@ picture(d2)
 
 # %% [markdown]
 # *What to look at:* all lines but four stay near zero. At 1, rank 1 waits as long as rank 0 works. Where does each of
-# the four jump, and what was set for it? The stars are the paper's table 5.
+# the four jump, and which setting did it have? The stars are the paper's table 5.
 
 # %% nbgrader={"grade_id": "d2-record", "grade": true, "points": 0.5, "locked": true}
 assert d2.study == "D2", "Run the cell above: it sweeps the sizes on your cluster."
@@ -440,9 +440,8 @@ assert d2.complete, "The measurement was cut short; run the cell above again."
 
 # %% [markdown]
 # **Question `eager-limit`** (1.5 points). The next cell prints a limit (16 KB, unless your course gave you a personal
-# code). With that limit, what is the largest size in KB at which the message still leaves by itself, and the
-# smallest at which it waits? (If your line does not jump exactly once, the machine was too busy: measure
-# again.)
+# code). With that limit, what is the largest size in KB at which the message still leaves during the work, and the
+# smallest at which it waits? (If your line does not jump exactly once, the machine was too busy: measure again.)
 
 # %%
 print(f"limit {lab.by_lot.limit_kb()} KB")
@@ -467,33 +466,32 @@ claims(d2)
 #
 # *Core, 12 minutes*
 #
-# **Question `explain`** (4 points, read by a person). In five to ten sentences of your own, with your own
-# figures:
+# **Question `explain`** (4 points, read by a person). Write five to ten sentences of your own, with your own figures:
 #
-# 1. Your first `overlapped_step` posted everything before it computed, and with rows of 160,000 bytes it
-#    gained nothing. Who should have moved the bytes meanwhile, and why did they not? Why was that different
-#    with 64,000 bytes? What did MPI_Test change? What keeps your gain below the bound, or takes it beyond?
-# 2. Paper D explains its jumps by the size of the socket buffer. Which of your measurements show that
-#    another cause looks the same to rank 1? Which one distinguishes the two causes?
+# 1. Your first `overlapped_step` posted everything before it computed, and with rows of 160,000 bytes it gained
+#    nothing. Who should have moved the bytes meanwhile, and why did they not? Why was that different with 64,000 bytes?
+#    What did MPI_Test change? What keeps your gain below the bound, or takes it beyond?
+# 2. Paper D explains its jumps by the size of the socket buffer. Which of your measurements show that another cause has
+#    the same effect on rank 1? Which one distinguishes the two causes?
 
 # %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 4, "solution": true}
 # ### BEGIN SOLUTION
-# **Who moves the bytes (2 points).** 160,000 bytes are above the eager limit. So posting only
-# announces the message; the data leave when the sender's library has read the other rank's answer.
-# The library runs only inside MPI calls, and the computation calls none: the answer stays unread in the
-# socket, and the kernel cannot understand it. Both messages travel in the wait, after the work. With
-# 64,000 bytes, which are eager, the data are in the socket when Isend returns, and the kernel sends them
-# while the rank computes. One point for the rendezvous, one for progress only inside MPI calls.
+# **Who moves the bytes (2 points).** 160,000 bytes are above the eager limit. So posting only announces the message.
+# The data leave when the sender's library has read the other rank's answer. The library runs only inside MPI calls, and
+# the computation makes none. The answer stays unread in the socket, and the kernel cannot interpret it. Both messages
+# travel during the wait, after the work. With 64,000 bytes, which are eager, the data are in the socket when Isend
+# returns, and the kernel sends them while the rank computes. One point for the rendezvous, one for progress only inside
+# MPI calls.
 #
-# **What MPI_Test changes, and the bound (1 point).** Between slices the library reads the answer early and
-# keeps the socket filled. Where the gain passes the bound, slices stay in a cache and compute faster than
-# the whole part. Where it stays below: the border rows come after the wait, library and kernel take time
-# from the same cores, each call costs something, and a message moves on only when a slice ends. Any two of
-# these, with the learner's own figures.
+# **What MPI_Test changes, and the bound (1 point).** Between slices the library reads the answer early and keeps the
+# socket filled. Where the gain exceeds the bound, slices stay in a cache and compute faster than the whole part. Where
+# it stays below, there are several causes. The border rows come after the wait, the library and the kernel use the same
+# cores, each call takes time, and a message moves on only when a slice ends. Any two of these earn the point, with the
+# learner's own figures.
 #
-# **Two causes (1 point).** On rank 1, D1 and D2 show the same jump with an eager limit and with a send buffer
-# of a similar size. The capture of D2 distinguishes them: with the eager limit only an announcement leaves before
-# rank 0's next call, with the send buffer the first part of the data.
+# **Two causes (1 point).** On rank 1, D1 and D2 show the same jump with an eager limit and with a send buffer of a
+# similar size. The capture of D2 distinguishes them: with the eager limit only an announcement leaves before rank 0's
+# next call, and with the send buffer the first part of the data.
 # ### END SOLUTION
 
 # %% [markdown]
@@ -501,17 +499,17 @@ claims(d2)
 #
 # *More, 12 minutes*
 #
-# Study D3 measures a message alone, the work alone, and both at once, as tables 7 and 8 do, at 10 KB
-# and 65 KB. It alternates the C program with the same program in Python, `overlap.py` in the notebook's folder.
+# Study D3 measures a message alone, the work alone, and both at once, as tables 7 and 8 do, at 10 KB and 65 KB. It
+# alternates between the C program and the same program in Python, `overlap.py` in the notebook's folder.
 
 # %%
 d3 = study("D3", cluster, quick=True)
 picture(d3)
 
 # %% [markdown]
-# *What to look at:* each pair of bars is one message, separate from the work and together with it. Overlap gains
-# where the lower bar is shorter. The stars are the paper's averages. Which of your bars for 65 KB do they match:
-# those with buffers that grow, or those with a small send buffer?
+# *What to look at:* each pair of bars is one message, separate from the work and together with it. Overlap saves time
+# where the lower bar is shorter. The stars are the paper's averages. Which of your bars for 65 KB do they match: those
+# with buffers that grow, or those with a small send buffer?
 
 # %%
 claims(d3)
@@ -536,8 +534,8 @@ claims(d4)
 #
 # *More, 10 minutes*
 #
-# Study D5 is the exchange of D4 with longer work, 6 ms, at six sizes on both sides of two limits: a send buffer of
-# 24 KB, and an eager limit of 16 KB.
+# Study D5 is the exchange of D4 with longer work, 6 ms, at six sizes on both sides of two limits: a send buffer of 24
+# KB, and an eager limit of 16 KB.
 
 # %%
 d5 = study("D5", cluster, quick=True)
@@ -546,8 +544,8 @@ columns = ["library", "t_comm_s", "t_comp_s", "t_nonoverlap_s", "t_both_s"]
 times_d5[times_d5["size_kb"] == 70][columns]
 
 # %% [markdown]
-# The table shows the medians of the slower rank at 70 KB, in seconds: the messages alone, the work
-# alone, one after the other, and both at once.
+# The table shows the medians of the slower rank at 70 KB, in seconds: the messages alone, the work alone, one after the
+# other, and both at once.
 #
 # **Question `lost-gain`** (1 point). What is the improvement by equation 1 at 70 KB for `limit 16 KB`, and for
 # `limit 16 KB, MPI_Test`? T_overlap is `t_both_s`.
@@ -570,8 +568,8 @@ lab.form(tested_percent, "number")
 picture(d5)
 
 # %% [markdown]
-# *What to look at:* two lines change where a message no longer fits. Which of them loses all of its gain at
-# once, and why does the other keep some? Which lines do not change?
+# *What to look at:* two lines change where a message no longer fits. Which of them loses all of its gain at once, and
+# why does the other keep some? Which lines do not change?
 
 # %%
 claims(d5)
@@ -581,8 +579,8 @@ claims(d5)
 #
 # *More, 8 minutes*
 #
-# A8 measures paper A's figures 16 and 17, and A9 its figure 18, each in the ways that the handout explains. There are
-# no points here. Can you explain what the paper saw?
+# A8 measures paper A's figures 16 and 17, and A9 its figure 18, each in the ways that the handout explains. This
+# section has no points. Can you explain what the paper saw?
 
 # %%
 a8 = study("A8", cluster, quick=True)
@@ -590,7 +588,7 @@ picture(a8)
 
 # %% [markdown]
 # *What to look at:* in the upper plot you can hardly distinguish the two lines. Which of them is eager? In the lower
-# plot the work grows from none to 128 numbers. How many nanoseconds is that, compared with a message?
+# plot the work grows from none to 128 numbers. How many nanoseconds does that work take, compared with a message?
 
 # %%
 a9 = study("A9", cluster, quick=True)
@@ -599,11 +597,11 @@ picture(a9)
 # %% [markdown]
 # *What to look at:*
 #
-# - In the upper plot, from which size of message do the lines separate?
-# - In the middle plot the work grows. How many lines can you distinguish, and how far above the paper's 10 MB a second
-#   (80 Mbit/s, the mark in the lower plot) do they end?
-# - In the lower plot, from which size do the lines separate? mpptest multiplies the rate of one pair by np / 2, half of
-#   the number of ranks. Which lines would coincide without that factor?
+# - In the upper plot, at which message size do the lines separate?
+# - In the middle plot the work grows. How many lines can you distinguish, and how far above the paper's 10 MB per
+#   second (80 Mbit/s, the mark in the lower plot) do they end?
+# - In the lower plot, at which size do the lines separate? mpptest multiplies the rate of one pair by np / 2, half the
+#   number of ranks. Which lines would coincide without that factor?
 
 # %% [markdown]
 # ## 12 An exchange of your own
@@ -611,7 +609,7 @@ picture(a9)
 # *More, 20 minutes*
 #
 # Write `overlapped` in `exchange.c`, in the notebook's folder. It does the same as `one_after_the_other`, in at least
-# 15 % less time. Run it in a terminal, `beowulf run -n 2 exchange.c`, until it is right and fast. This cell compiles
+# 15 % less time. Run it in a terminal with `beowulf run -n 2 exchange.c` until it is right and fast. This cell compiles
 # it and measures it in two launches:
 
 # %%
@@ -619,9 +617,9 @@ mine = lab.exchange.measure(cluster, "exchange.c")
 (1000 * lab.exchange.passes(mine)).median().round(2)  # ms, of the slower rank
 
 # %% [markdown]
-# **Question `exchange`** (3 points). You get all of them when the whole interval of the improvement is at -15 % or
-# less, and half when your exchange is certainly shorter. (At 100 Mbit/s, 20 ms of work can hide 17 ms of messages:
-# 17 of 37 ms are 46 %. On other links the ratio is the same.)
+# **Question `exchange`** (3 points). You get all of them if the whole interval of the improvement is at -15 % or less,
+# and half if your exchange is certainly shorter. (At 100 Mbit/s, 20 ms of work can hide 17 ms of messages: 17 of 37 ms
+# are 46 %. On other links the ratio is the same.)
 
 # %% nbgrader={"grade_id": "exchange", "grade": true, "points": 3, "locked": true}
 assert mine.variant == "exchange", "Run the cell above: it measures your exchange.c."
@@ -635,8 +633,8 @@ print(lab.exchange.gain(mine).says)
 # The handout lists what the paper found, and where its own figures contradict each other.
 #
 # **Question `table-minima`** (1 point). Tables 9 to 12 apply equation 1 to the averages. The next cell prints the
-# number of a table (9, unless your course gave you a personal code). What does equation 1 give, in per cent, for the
-# **minima** of that table? They are in section 13 of the handout.
+# number of a table (9, unless your course gave you a personal code). What is the result of equation 1, in per cent, for
+# the **minima** of that table? They are in section 13 of the handout.
 
 # %%
 print(f"table {lab.by_lot.table_number()}")
@@ -655,12 +653,12 @@ lab.form(table_minima_percent, "number")
 # %% [markdown]
 # ## 14 The questions
 #
-# `check` reads this notebook and your Records, and reports what is still empty or does not fit. It measures
-# nothing. Save the notebook first.
+# `check` reads this notebook and your Records, and lists what is still empty or does not fit. It measures nothing. Save
+# the notebook first.
 
 # %%
 check("05")
 
 # %% [markdown]
-# Hand in this folder: the notebook, `records/` and `exchange.c`. You need not run everything again: an answer
-# counts when it fits one of your Records.
+# Hand in this folder: the notebook, `records/` and `exchange.c`. You need not run everything again: an answer counts if
+# it fits one of your Records.

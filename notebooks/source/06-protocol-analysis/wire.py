@@ -16,12 +16,12 @@
 # The handout (`labs/06-protocol-analysis/README.md`) has the same sections and explains each word. Read a section
 # there, then do it here.
 #
-# - **Time** about 95 minutes for the sections that are marked *core*, which have 22.5 points; those marked
-#   *more* take about 62 and have 8.5 · **Points** 31
+# - **Time** about 95 minutes for the sections marked *core*, which have 22.5 points; those marked *more* take about 62
+#   and have 8.5 · **Points** 31
 # - **You need** a running cluster (`make lab LAB=06` booted one)
-# - **How it works** Cells that *measure* save a **Record** in the folder `records/` beside this notebook, with the
-#   captured packets. `quick=True` takes fewer samples. Where you see `None` or `# YOUR ANSWER HERE`, your answer
-#   goes. You may add cells of your own anywhere. `check("06")` says what is still open.
+# - **How it works** Cells that *measure* save a **Record** in the folder `records/` next to this notebook, with the
+#   captured packets. `quick=True` takes fewer samples. Your answer goes where you see `None` or `# YOUR ANSWER HERE`.
+#   You may add cells of your own anywhere. `check("06")` lists what is still open.
 
 # %%
 from collections import Counter
@@ -43,8 +43,8 @@ print(cluster.kind, *cluster.nodes)
 #
 # *Core, 5 minutes*
 #
-# **Question `predict-card`** (0.5 points). In section 2 rank 0 sends a text to rank 1, such as `Greetings from
-# node00`. Choose yours now. How many bytes has the packet in which it travels, with all its headers?
+# **Question `predict-card`** (0.5 points). In section 2 rank 0 sends a text to rank 1, such as `Greetings from node00`.
+# Choose yours now. How many bytes long is the packet in which it travels, with all its headers?
 
 # %% nbgrader={"grade_id": "predict-card-answer", "solution": true}
 card_guess = None
@@ -58,10 +58,9 @@ card_guess, card_low, card_high = 100, 60, 200
 predict(cluster, "card", value=card_guess, low=card_low, high=card_high)
 
 # %% [markdown]
-# **Question `predict-packets`** (0.5 points). In section 4 four ranks share a plate with as many columns as the
-# next cell prints. In each step a rank sends its border row, 8 bytes a column, to each neighbour. How many packets
-# is that in one step, all ranks together, with the acknowledgements? (A packet carries at most 1448 bytes of a
-# message.)
+# **Question `predict-packets`** (0.5 points). In section 4 four ranks share a plate with as many columns as the next
+# cell prints. In each step a rank sends its border row, 8 bytes per column, to each neighbour. How many packets do all
+# ranks together send in one step, including the acknowledgements? (A packet carries at most 1448 bytes of a message.)
 
 # %%
 print(f"{lab.by_lot.columns()} columns, so that a row has {8 * lab.by_lot.columns()} bytes")
@@ -90,17 +89,17 @@ card_file = lab.capture_run.capture(cluster, card)
 print(f"{len(lab.read(card_file))} packets are in {card_file}")
 
 # %% [markdown]
-# So many packets for one postcard? These are the two MPI messages among them:
+# Among all these packets are only two MPI messages:
 
 # %%
 lab.messages(card_file)[["from_rank", "to_rank", "tag", "kind", "first_packet", "last_packet"]]
 
 # %% [markdown]
-# Find your card in the file that is printed above, with Wireshark or tshark, and read it.
+# Find your card in the file named above, with Wireshark or tshark, and read it.
 #
-# **Question `postcard`** (1 point). How long is the packet with your card, and how long is your text? From that: how
-# many bytes has the packet of a card with as many letters as the next cell prints? And how many letters has the
-# longest card that travels in one packet, of at most 1514 bytes? (A text of up to 16 letters lies *within* MPICH's
+# **Question `postcard`** (1 point). How long is the packet with your card, and how long is your text? Use both lengths
+# to answer: how long is the packet of a card with as many letters as the next cell prints? How many letters has the
+# longest card that travels in one packet, of at most 1514 bytes? (A text of up to 16 letters travels *within* MPICH's
 # header, and makes the packet no longer.)
 
 # %%
@@ -128,9 +127,9 @@ print(lab.outcome(cluster, "card", card.select(from_rank=0)[0].facts["frame_byte
 #
 # *Core, 8 minutes*
 #
-# **Question `headers`** (1 point). How long is each of the four headers in the packet with your card? (MPICH's is
-# TCP's payload without your text.) A card with as many letters as the next cell prints needs several packets of at
-# most 1514 bytes. How many bytes of each kind of header are in all of them together? Which kind comes only once?
+# **Question `headers`** (1 point). How long is each of the four headers in the packet with your card? (MPICH's is TCP's
+# payload without your text.) A card with as many letters as the next cell prints needs several packets of at most 1514
+# bytes. How many bytes of each kind of header do all of them together contain? Which kind occurs only once?
 
 # %%
 print(f"{lab.by_lot.long_letters():,} letters")
@@ -165,13 +164,13 @@ lab.packet_layers(cluster)
 #
 # *Core, 8 minutes*
 #
-# This adds what your `heat.py` still lacks:
+# This cell adds what your `heat.py` still lacks:
 
 # %%
 lab.heat.start(6)
 
 # %% [markdown]
-# **Question `plate-record`** (0.5 points). Nothing to write: the points are for the Record.
+# **Question `plate-record`** (0.5 points). There is nothing to write: the Record earns the points.
 
 # %%
 plate = lab.heat.capture(cluster, columns=lab.by_lot.columns())
@@ -195,8 +194,8 @@ talk = table[table["src_port"].isin(ports) & table["dst_port"].isin(ports)]
 talk[["time_s", "src", "dst", "flags", "seq", "ack", "wire_bytes", "payload_bytes"]].head(16)
 
 # %% [markdown]
-# Which packets come before the first one with a payload, and who sends them? (The numbers on the left are
-# Wireshark's.) This is how many bytes each direction has sent so far:
+# Which packets come before the first one with a payload, and who sends them? (The numbers on the left are Wireshark's.)
+# The next plot shows how many bytes each direction has sent at each time:
 
 # %%
 lab.pictures.bytes_over_time(file, names=names)
@@ -206,7 +205,7 @@ lab.pictures.bytes_over_time(file, names=names)
 #
 # *Core, 20 minutes*
 #
-# **Question `packet-loop`** (8 points). Write `count(packets)`. It gets the packets of a capture from pyshark, goes
+# **Question `packet-loop`** (8 points). Write `count(packets)`. It receives the packets of a capture from pyshark, goes
 # through them once, and returns a dict with four counts of *all* TCP packets, including those of ssh:
 
 # %%
@@ -215,7 +214,7 @@ for name, what in lab.own_loop.COUNTS.items():
 print(f"{'ghost_rows':<14} MPI messages of {ROW_BYTES} bytes, each counted once")
 
 # %% [markdown]
-# To which counts does a packet belong? One packet may have the ends of two messages. Return `found` at the end. The
+# To which counts does a packet belong? One packet may contain the ends of two messages. Return `found` at the end. The
 # handout lists the fields that you need.
 
 
@@ -239,15 +238,15 @@ def count(packets):
 
 
 # %% [markdown]
-# Try it on your postcard, which has few packets and no ghost row. (`lab.dissector.options()` teaches pyshark the
-# protocol of MPICH.)
+# Try it on your postcard, which has few packets and no ghost row. (`lab.dissector.options()` enables pyshark to read
+# the protocol of MPICH.)
 
 # %%
 with pyshark.FileCapture(str(card_file), custom_parameters=lab.dissector.options()) as packets:
     print(count(packets))
 
 # %% [markdown]
-# Then measure it, which takes about ten seconds.
+# Now measure it, which takes about ten seconds.
 
 # %%
 loop = lab.own_loop.measure(cluster, count, plate, row_bytes=ROW_BYTES)
@@ -257,7 +256,7 @@ print(*lab.own_loop.lines(loop.points), sep="\n")
 assert loop.variant == "loop", "Run the cell above: it calls your function."
 
 # %% [markdown]
-# This is what `beowulf packets` counts in the same file:
+# The next cell shows what `beowulf packets` counts in the same file:
 
 # %%
 print(*lab.report.lines(lab.analyse(file)), sep="\n")
@@ -267,19 +266,19 @@ print(*lab.report.lines(lab.analyse(file)), sep="\n")
 #
 # *Core, 8 minutes*
 #
-# The messages of your plate, and the packets that each took:
+# The table shows the messages of your plate, and the packets that each took:
 
 # %%
 own = lab.costs(file)
 own[["from_rank", "to_rank", "bytes", "kind", "packets", "ack_packets", "wire_bytes"]].head(12)
 
 # %% [markdown]
-# **Question `row-cost`** (2 points). How many packets do the ghost rows of one step take, all ranks together and on
-# average over the 20 steps? How many bytes are on the wire for one row, on average? What percentage of these bytes
-# is headers and bare ACKs?
+# **Question `row-cost`** (2 points). How many packets do the ghost rows of one step take, for all ranks together and on
+# average over the 20 steps? How many bytes are on the wire for one row, on average? What percentage of these bytes are
+# headers and bare ACKs?
 
 # %%
-# Here is room for your sums.
+# Your calculations go here.
 
 # %% nbgrader={"grade_id": "row-cost-answer", "solution": true}
 packets_a_step = None
@@ -298,7 +297,8 @@ lab.form(wire_bytes_a_row, "number")
 lab.form(row_overhead_percent, "number")
 
 # %% [markdown]
-# Your prediction, and one of your rows as a ladder. How many data segments does one ACK acknowledge?
+# The next cell shows your prediction, and one of your rows as a ladder. How many data segments does one ACK
+# acknowledge?
 
 # %%
 step = plate.select(capture="steps")[0].facts
@@ -310,7 +310,7 @@ lab.ladder(file, int(sent.index.get_loc(first_row.name)), names=names)
 #
 # *Core, 12 minutes*
 #
-# Choose six sizes or more, from a few bytes to 200,000. Each becomes one card, in one run.
+# Choose six sizes or more, from a few bytes to 200,000. Each size becomes one card, all in one run.
 
 # %% nbgrader={"grade_id": "cost-plot-sizes", "solution": true}
 card_sizes = None  # six sizes or more in bytes, such as (2, 200_000)
@@ -327,7 +327,8 @@ cards[cards["from_rank"] == 0][columns]
 # %% [markdown]
 # **Question `cost-plot`** (3 points). Draw two lines over the size of a card, in per cent, for the cards of rank 0
 # (rank 1 only thanks). Line 1: the share of `wire_bytes` that is not the card. Line 2: the share of `packets` that
-# carry data, which are all but the `ack_packets`. Sizes range from a few bytes to 200,000: choose the scale of x.
+# carry data, which are all but the `ack_packets`. Sizes range from a few bytes to 200,000. Choose a suitable scale for
+# x.
 #
 # If `retransmitted_packets` of a card is not 0, run the cell above again.
 
@@ -354,15 +355,15 @@ lab.own_plot.keep(
 )
 
 # %% [markdown]
-# Beside its figure 27, paper A takes a rising share of data for a rising overhead. Where do your two lines move in
-# the same direction?
+# In the text about its figure 27, paper A takes a rising share of data for a rising overhead. Where do your two lines
+# move in the same direction?
 
 # %% [markdown]
 # ## 8 Ask first
 #
 # *Core, 13 minutes*
 #
-# Two cards, one below the **eager limit** of lab 05, one with exactly that many bytes:
+# The next cell sends two cards, one below the **eager limit** of lab 05, and one with exactly that many bytes:
 
 # %%
 near = lab.postcard.send(cluster, "x", 100_000, 131_072, name="limit")
@@ -377,8 +378,8 @@ lab.ladder(lab.capture_run.capture(cluster, near), tag=int(longest["tag"]), name
 # Look at the first two arrows. Who asks, who answers, and how long does it take until the data leave?
 #
 # **Question `eager-limit`** (1 point). Where exactly is the limit? Change the sizes above, and run their cell again,
-# until two cards that differ by *one* byte travel in different ways. Of all cards that you sent: which is the largest
-# that left at once, and which the smallest for which rank 0 asked? (Half a point if they are less than 1000 bytes
+# until two cards that differ by *one* byte travel in different ways. Of all cards that you sent, which is the largest
+# that left at once, and which is the smallest for which rank 0 asked? (Half a point if they are less than 1000 bytes
 # apart.)
 
 # %% nbgrader={"grade_id": "eager-limit-answer", "solution": true}
@@ -395,17 +396,17 @@ lab.form(largest_eager_bytes, "number")
 lab.form(smallest_rendezvous_bytes, "number")
 
 # %% [markdown]
-# Which bytes are missing, and whose are they? The handout has the answer.
+# Which bytes are missing, and whose are they? The handout gives the answer.
 #
-# What does the program do meanwhile? This exchanges one message of 200,000 bytes between two ranks. Both work for a
-# while after `MPI_Isend`.
+# What does the program do meanwhile? The next cell exchanges one message of 200,000 bytes between two ranks. Both work
+# for a while after `MPI_Isend`.
 
 # %%
 shown = lab.one_message.traced(cluster)
 lab.timelines.timeline(cluster, shown, "one message")
 
 # %% [markdown]
-# The message that counts has the tag 6, and is in the last exchange, at the right end.
+# The measured message has tag 6, and is in the last exchange, at the right end.
 #
 # **Question `timeline`** (1 point). How many milliseconds after the beginning of `MPI_Isend` do the request and the
 # first data of rank 0's message leave? In which call, such as `"MPI_Recv"`, is rank 0 when the data leave?
@@ -430,27 +431,28 @@ lab.form(data_in, "text")
 #
 # *Core, 10 minutes*
 #
-# **Question `explain`** (4 points, read by a person). In four to eight sentences of your own, with your own
-# figures:
+# **Question `explain`** (4 points, read by a person). Write four to eight sentences of your own, with your own figures:
 #
 # 1. Paper A concludes that overlap lowers the TCP/IP overhead. What did it measure, and what would it have had to
 #    measure? What would change in the bytes of one of your rows if its rank worked meanwhile?
-# 2. In your plot of two measures, why does the share of packets with data move as it does when messages grow? Why does
-#    that say nothing about the overhead? Use your ladder.
+# 2. In your plot of two measures, why does the share of packets with data change as it does when messages grow? Why
+#    does that show nothing about the overhead? Use your ladder.
 
 # %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 4, "solution": true}
 # ### BEGIN SOLUTION
 # **The conclusion (2 points).** The paper counted frames: the share that Ethereal calls data. It moves by less than 0.6
-# points, once down and once up; with the "short messages" added by 0.7 down and 0.4 up. Overhead is a matter of bytes:
-# headers, acknowledgements and retransmissions against payload. Work beside a message changes neither the message nor
-# its headers: a row of 8000 bytes takes the same six segments and ACKs, and about 6 % of its bytes are overhead. What
-# overlap can change is when they leave, as the timeline shows. (The learner's Record of A11, if there is one, shows no
-# difference either.) One point for frames against bytes, one for what stays as it is, with a figure of the learner's.
+# points, once down and once up. With the "short messages" added, it moves by 0.7 down and 0.4 up. Overhead is a matter
+# of bytes: headers, acknowledgements and retransmissions against payload. Work during a message changes neither the
+# message nor its headers: a row of 8000 bytes takes the same six segments and ACKs, and about 6 % of its bytes are
+# overhead. What overlap can change is when they leave, as the timeline shows. (The learner's Record of A11, if there is
+# one, shows no difference either.) One point for frames against bytes, and one for what does not change, with one of
+# the learner's figures.
 #
 # **The measure (2 points).** A short message travels in one packet, and its ACK piggybacks on the answer: nearly every
-# packet has data, though most of its bytes are headers. A message of 8192 bytes has six segments, and an ACK of its own
-# for every second one: the share of data falls to three quarters or less, while headers are only a few per cent of the
-# bytes. So the share of data falls, and the overhead falls, too. One point for the ACKs, one for the opposite meaning.
+# packet has data, though most of its bytes are headers. A message of 8192 bytes has six segments, and a bare ACK for
+# every second one. The share of data falls to three quarters or less, while headers are only a few per cent of the
+# bytes. So the share of data falls, and the overhead also falls. One point for the ACKs, and one for the opposite
+# meaning.
 # ### END SOLUTION
 
 # %% [markdown]
@@ -460,9 +462,9 @@ lab.form(data_in, "text")
 #
 # **Question `length-plot`** (2 points). How long are the packets of your plate? Draw how many packets (y) have each
 # length that occurs (x, in bytes). Use a loop over pyshark's packets, or the table of section 4. Most lengths occur a
-# few times, and about three occur hundreds of times: choose a scale for the y axis that shows both.
+# few times, and about three occur hundreds of times. Choose a scale for the y axis that shows both.
 #
-# *Looked at* are units, scales, names and your numbers, in any style.
+# The check looks at units, scales, names and your numbers; the style is up to you.
 
 # %% nbgrader={"grade_id": "length-plot-answer", "solution": true}
 length_figure = None  # length_figure, axes = plt.subplots()
@@ -484,16 +486,16 @@ lab.own_plot.keep(
 )
 
 # %% [markdown]
-# How long is a bare ACK, a full segment, the last segment of a row? Which packets have the lengths between these?
+# How long are a bare ACK, a full segment, and the last segment of a row? Which packets have lengths between these?
 
 # %% [markdown]
 # ## 11 Overlap on the wire
 #
 # *More, 12 minutes*
 #
-# **Question `predict-overhead`** (0.5 points). *TCP overhead* is the share of all bytes on the wire that is not data of
-# a program: headers, ACKs, what is retransmitted. Two programs send the same messages of 8192 bytes; in one of them
-# each rank also works beside each message. By how many percentage points does its overhead differ? Less overhead is
+# **Question `predict-overhead`** (0.5 points). *TCP overhead* is the share of all bytes on the wire that are not a
+# program's data: headers, ACKs and retransmissions. Two programs send the same messages of 8192 bytes. In one of them
+# each rank also works during each message. By how many percentage points does its overhead differ? Less overhead is
 # negative: from 7 % to 5 % is -2.
 
 # %% nbgrader={"grade_id": "predict-overhead-answer", "solution": true}
@@ -508,10 +510,10 @@ overhead_guess, overhead_low, overhead_high = 0, -0.5, 0.5
 predict(cluster, "overhead", value=overhead_guess, low=overhead_low, high=overhead_high)
 
 # %% [markdown]
-# Study A11: messages among four ranks, with work on 0 or 8192 bytes beside each. (Without `quick` it has all four
-# overlaps of the paper.)
+# Study A11 sends messages among four ranks, with work on 0 or 8192 bytes during each. (Without `quick` it measures all
+# four overlaps of the paper.)
 #
-# **Question `a11-record`** (0.5 points). Nothing to write: the points are for the Record.
+# **Question `a11-record`** (0.5 points). There is nothing to write: the Record earns the points.
 
 # %%
 a11 = study("A11", cluster, quick=True)
@@ -522,7 +524,7 @@ assert a11.study == "A11", "Run the cell above: it captures the long messages."
 assert a11.complete, "The measurement was cut short; run the cell above again."
 
 # %% [markdown]
-# Black diamonds are what the paper calls data; white ones have its "short messages" added.
+# Black diamonds show what the paper calls data; white ones include its "short messages".
 
 # %%
 long = lab.wire_picture.table(a11)
@@ -534,8 +536,8 @@ long[
 # %% [markdown]
 # **Question `overlap-gain`** (2 points). Take the non-blocking messages of 8192 bytes in your Record, with an overlap
 # of 8192 bytes and without. With overlap, how many bytes are on the wire for 100 bytes of payload? How many times as
-# high is the rate? How many times as much payload do the same bytes on the wire carry, by the two overheads alone? Two
-# decimals are enough.
+# high is the rate as without? Judging by the two overheads alone, how many times as much payload do the same bytes on
+# the wire carry? Two decimals are enough.
 
 # %% nbgrader={"grade_id": "overlap-gain-answer", "solution": true}
 wire_bytes_for_100 = None
@@ -555,7 +557,7 @@ lab.form(rate_times, "number")
 lab.form(payload_times, "number")
 
 # %% [markdown]
-# Your prediction, and the paper's claims compared with your Record:
+# The next cells compare your prediction and the paper's claims with your Record:
 
 # %%
 compared = long[long["message_bytes"] == 8192].set_index("overlap_bytes")["tcp_overhead_percent"]
@@ -569,10 +571,10 @@ claims(a11)
 #
 # *More, 9 minutes*
 #
-# Study A10: messages of 2 bytes among four ranks, with work on 0 or 2 bytes beside each, and with blocking and
+# Study A10 sends messages of 2 bytes among four ranks, with work on 0 or 2 bytes during each, and with blocking and
 # non-blocking calls.
 #
-# **Question `a10-record`** (0.5 points). Nothing to write: the points are for the Record.
+# **Question `a10-record`** (0.5 points). There is nothing to write: the Record earns the points.
 
 # %%
 a10 = study("A10", cluster, quick=True)
@@ -584,8 +586,8 @@ assert a10.variant == "", "This is the Record of your postcards; run the cell ab
 assert a10.complete, "The measurement was cut short; run the cell above again."
 
 # %% [markdown]
-# Your bars of data and short messages end near one of the two diamonds. Which one? (In the picture of A11 it is the
-# other one.) Does work on 2 bytes, a few nanoseconds, change anything?
+# Near which of the two diamonds do your bars of data and short messages end? (In the picture of A11 it is the other
+# one.) Does work on 2 bytes, which takes a few nanoseconds, change anything?
 #
 # **Question `smpp`** (1 point). Ethereal called 24.21 % of the paper's packets *short message peer-to-peer* (SMPP), and
 # 73.41 % data. What were the former really: `"sms"`, `"mpich"`, `"ssh"` or `"ack"`? And what percentage of the packets
@@ -611,9 +613,9 @@ claims(a10)
 #
 # *More, 6 minutes*
 #
-# Study A12: messages of 2, 1024 and 8192 bytes, no overlap.
+# Study A12 sends messages of 2, 1024 and 8192 bytes, without overlap.
 #
-# **Question `a12-record`** (0.5 points). Nothing to write: the points are for the Record.
+# **Question `a12-record`** (0.5 points). There is nothing to write: the Record earns the points.
 
 # %%
 a12 = study("A12", cluster, quick=True)
@@ -625,8 +627,8 @@ assert a12.variant == "", "This is the Record of your own counts; run the cell a
 assert a12.complete, "The measurement was cut short; run the cell above again."
 
 # %% [markdown]
-# With blocking calls, which way does the share of data go as the message grows from 2 to 8192 bytes: as in your own
-# plot, or as in the paper's figure 23?
+# With blocking calls, does the share of data rise or fall as the message grows from 2 to 8192 bytes? Does that match
+# your own plot, or the paper's figure 23?
 
 # %%
 claims(a12)
@@ -636,9 +638,9 @@ claims(a12)
 #
 # *More, 14 minutes*
 #
-# Study A13: other sizes of buffers, and collective calls beside a loop of single messages.
+# Study A13 measures other buffer sizes, and compares collective calls with a loop of single messages.
 #
-# **Question `a13-record`** (0.5 points). Nothing to write: the points are for the Record.
+# **Question `a13-record`** (0.5 points). There is nothing to write: the Record earns the points.
 
 # %%
 a13 = study("A13", cluster, quick=True)
@@ -649,17 +651,17 @@ assert a13.study == "A13", "Run the cell above: it measures buffers and collecti
 assert a13.complete, "The measurement was cut short; run the cell above again."
 
 # %% [markdown]
-# **Question `collectives`** (0.5 points). At 1 KB (1024 bytes) and four ranks, by MPI's own call: how many messages
-# does one broadcast take, and how many bytes do all messages of one *scatter* have together? Compare the second
-# with the loop's: whose block is carried twice, and by whom? `operations` has a line for each operation, way and
-# size. Its columns are:
+# **Question `collectives`** (0.5 points). At 1 KB (1024 bytes) and four ranks, with MPI's own call, how many messages
+# does one broadcast take, and how many bytes do all messages of one *scatter* have together? Compare the second number
+# with that of the loop. Which rank's block travels twice, and which ranks send it? `operations` has a row for each
+# operation, way and size. Its columns are:
 
 # %%
 operations = lab.collectives.table(a13)
 list(operations.columns)
 
 # %%
-# Here is room to look into it.
+# Explore the table here.
 
 # %% nbgrader={"grade_id": "collectives-answer", "solution": true}
 broadcast_messages = None
@@ -681,10 +683,10 @@ claims(a13)
 #
 # *More, 11 minutes*
 #
-# **Question `swapped`** (0.5 points). Paper A says that the bytes per second of 2-byte messages *drop* from
-# 145,017.58 without overlap to 255,664.28 with it. Packets per second are 2,309.16 without and 1,309.29 with
-# overlap, and in section V.A a packet has 110 to 111 bytes on average. Divide: which pairs give as many bytes per
-# packet? Give the bytes per packet *without* overlap, and the bytes per second that belong to *no* overlap.
+# **Question `swapped`** (0.5 points). Paper A says that the bytes per second of 2-byte messages *drop* from 145,017.58
+# without overlap to 255,664.28 with it. Packets per second are 2,309.16 without and 1,309.29 with overlap, and in
+# section V.A a packet has 110 to 111 bytes on average. Divide: which pairs yield that many bytes per packet? Answer
+# with the bytes per packet *without* overlap, and the bytes per second that belong to *no* overlap.
 
 # %% nbgrader={"grade_id": "swapped-answer", "solution": true}
 bytes_a_packet = None
@@ -701,12 +703,12 @@ lab.form(no_overlap_bytes_per_s, "number")
 # %% [markdown]
 # ## 16 The questions
 #
-# `check` reads this notebook and your Records, and reports what is still empty or does not fit. It measures
-# nothing. Save the notebook first.
+# `check` reads this notebook and your Records, and lists what is still empty or does not fit. It measures nothing. Save
+# the notebook first.
 
 # %%
 check("06")
 
 # %% [markdown]
-# Hand in this folder: the notebook and `records/`. You need not run everything again: an answer counts when it fits
-# one of your Records.
+# Hand in this folder: the notebook and `records/`. You need not run everything again: an answer counts if it fits one
+# of your Records.
