@@ -53,19 +53,21 @@ def test_the_guides_commands_lead_from_a_new_course_to_grades(
     hands.hand_in(tmp_path / "hand-ins" / "ab12", answered, [record])
     result += [_shell(here + block, tmp_path / "spring") for block in BLOCKS[1:]]
 
-    assert "its labs: 01-validation" in result[0].stdout
-    assert "Learners: 3." in result[0].stdout
-    assert "Personal codes: " in result[0].stdout
-    assert "ab12: new" in result[1].stdout
-    assert "2 of 26, 4 by hand" in result[1].stdout
-    assert "note" in result[1].stdout
-    assert "Formgrader" in result[1].stdout
-    assert result[1].returncode == 1  # because of cd34
-    assert [done.returncode for done in result[2:]] == [0] * (len(BLOCKS) - 2), result[2:]
+    made, given, graded, *rest = result
+    assert "its labs: 01-validation" in made.stdout
+    assert "Learners: 3." in made.stdout
+    assert "Personal codes: " in made.stdout
+    assert "Next: cd spring; beowulf class release 01" in made.stdout
+    assert "ab12: new" in graded.stdout
+    assert "2 of 26, 4 by hand" in graded.stdout
+    assert "note" in graded.stdout
+    assert "Formgrader" in graded.stdout
+    assert graded.returncode == 1  # because of cd34
+    assert [done.returncode for done in (given, *rest)] == [0] * (len(BLOCKS) - 2), result
     assert (tmp_path / "spring" / "labs.zip").is_file()
-    waiting = [line.split()[0] for done in result[:2] for line in done.stderr.splitlines()]
+    waiting = [line.split()[0] for done in result[:3] for line in done.stderr.splitlines()]
     assert waiting == ["Building", "Making", "Collecting", "Grading"]
-    assert all(line.endswith("…") for done in result[:2] for line in done.stderr.splitlines())
+    assert all(line.endswith("…") for done in result[:3] for line in done.stderr.splitlines())
     feedback = tmp_path / "spring" / "feedback" / "ab12" / "01-validation" / "validation.html"
     assert "0 of 1 point<" in feedback.read_text()
     assert "ordered_pairs = 11" in feedback.read_text()
