@@ -14,7 +14,7 @@ TYPED := $(wildcard beowulf autograder benchmarks)
 
 # A course's kit and a master's copy have no tests, slides, benchmarks and sources of notebooks.
 ifeq ($(wildcard tests),)
-$(foreach target,$(filter check test bench nightly vm-test machines lint format release release-check archive slides,$(MAKECMDGOALS)),\
+$(foreach target,$(filter check test coverage bench nightly vm-test machines lint format release release-check archive slides,$(MAKECMDGOALS)),\
     $(error `make $(target)` needs a clone of the project; this copy has only what the labs need. Try `make lab`))
 endif
 
@@ -36,7 +36,7 @@ CHECKED := tests/measure tests/studies tests/labs tests/figures tests/test_recor
     tests/test_lab_offers.py tests/test_lab_texts.py tests/test_syllabus.py tests/test_papers.py \
     tests/autograder/test_release.py tests/autograder/test_lab_questions.py
 
-.PHONY: help check demo lab test up bench nightly vm-test machines lint format release release-check archive slides site lock programs \
+.PHONY: help check demo lab test coverage up bench nightly vm-test machines lint format release release-check archive slides site lock programs \
     clean distclean uninstall ready
 
 help: ## list these commands
@@ -61,6 +61,14 @@ check: ## check format, style and types, and run the tests of studies and texts;
 	@$(WRITING) $(BOOTSTRAP) test
 	@$(MAKE) --no-print-directory lint
 	@exec $(PYTEST) -q $(WORKERS) -m 'not ($(OTHERS))' $(CHECKED)
+
+coverage: ## run the tests of `make test`, and print how many lines of beowulf and autograder they run
+	@$(WRITING) $(BOOTSTRAP) test
+	@mkdir -p build
+	@$(PYTEST) -q $(WORKERS) --cov --cov-report=
+	@for package in beowulf autograder; do \
+	    echo "$$package: $$($(PYTHON) -m coverage report --format=total --include="$$package/*") % of the lines are run"; \
+	done
 
 ready:
 	@$(BOOTSTRAP) lab

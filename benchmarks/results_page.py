@@ -61,7 +61,7 @@ def markdown(result: Mapping[str, Any]) -> str:
     parts = [
         TITLE,
         ABOUT,
-        cited(sorted({name[0] for name in names})),
+        cited({name[0] for name in names}),
         "## Summary",
         summary(names, runs),
         "## Circumstances",
@@ -78,10 +78,19 @@ def markdown(result: Mapping[str, Any]) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def cited(letters: Iterable[str]) -> str:
-    """The papers whose studies are on the page, with the letters that begin the studies' IDs."""
-    lines = (f"- **{letter}**: {papers.cite(letter)} {papers.place(letter)}" for letter in letters)
+def cited(letters: Collection[str]) -> str:
+    """The papers whose studies are on the page, by the letters with which the studies' IDs begin."""
+    lines = (
+        f"- **{letter}**: {papers.cite(letter)} {linked(papers.place(letter))}"
+        for letter in papers.letters()
+        if letter in letters
+    )
     return "The letter of a study is that of its paper:\n\n" + "\n".join(lines)
+
+
+def linked(place: str) -> str:
+    """Where to get a paper: an address as a link, or a sentence as it is."""
+    return f"<{place}>" if place.startswith("http") else place
 
 
 def title(name: str) -> str:
