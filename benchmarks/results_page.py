@@ -85,7 +85,7 @@ def cited(letters: Collection[str]) -> str:
         for letter in papers.letters()
         if letter in letters
     )
-    return "The letter of a study is that of its paper:\n\n" + "\n".join(lines)
+    return "The letter of a study is that of its paper (L: of none):\n\n" + "\n".join(lines)
 
 
 def linked(place: str) -> str:
