@@ -124,7 +124,7 @@ STUDY = Study(
     differs={
         "holds": (
             "A ring waits for its slowest member, whatever makes it slow: a smaller share of a core here, or an"
-            " older processor in the paper's cluster. The paper does not examine it."
+            " older processor in the paper's cluster, which the paper does not examine."
         ),
         "contradicted": (
             "A step took longer or shorter than the slowest node's share of a core predicts, so something other than"
