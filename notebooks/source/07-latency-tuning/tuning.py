@@ -149,7 +149,7 @@ lab.differing_node.table(asked)
 unlike_node = None
 unlike_question = None
 ### BEGIN SOLUTION
-unlike_node = lab.differing_node.odd(asked)[0]  # it is drawn by chance
+unlike_node = lab.differing_node.odd(asked)[0]  # it is chosen at random
 unlike_question = lab.differing_node.odd(asked)[1]
 ### END SOLUTION
 
