@@ -1,4 +1,4 @@
-"""Lab 07's puzzle: one node, drawn by chance, is changed; the checklist, asked of all nodes, finds it.
+"""Lab 07's puzzle: one node, chosen at random, is changed, and the checklist finds it.
 
 It is a Record of E7 with the variant `unlike`: paper E's procedure begins with that question.
 """
@@ -26,9 +26,9 @@ ASKED = "asked"
 
 
 def measure(cluster: Cluster) -> Record:
-    """Ask all nodes while one, drawn by chance, differs from the others, and keep the Record.
+    """Ask all nodes while one, chosen at random, differs from the others, and keep the Record.
 
-    A learner with a personal code always draws the same. LabError where no node can be made to differ.
+    A learner with a personal code always gets the same node. LabError where no node can be made to differ.
     """
     with Watched(cluster, STUDY) as watched:
         chance = personal_code.chance(f"{STUDY} {VARIANT}")
@@ -36,7 +36,7 @@ def measure(cluster: Cluster) -> Record:
         if not here:
             raise LabError(
                 "No node of this cluster can be made to differ from the others.",
-                "`beowulf tune` says which knobs cannot be turned, and why.",
+                "`beowulf tune` lists the knobs that cannot be turned, and why.",
             )
         name, node = chance.choice(sorted(here)), chance.choice(cluster.nodes)
         sweep = {"nodes": list(cluster.nodes), "unlike": "one node, drawn by chance"}
@@ -67,7 +67,7 @@ def table(record: Record) -> pd.DataFrame:
 
 
 def odd(record: Record) -> tuple[str, str]:
-    """The one node whose answer differs from all others, and the question; LabError when it is not one."""
+    """The one node whose answer differs from all others, and the question; LabError if there is not exactly one."""
     found = []
     for point in record.points:
         if point.at.get("question") not in paper_e_baseline.TESTBED:

@@ -2,7 +2,7 @@
 
 Paper E, section 4.4: with its changes to the latency, a fixed workload of mpiBLAST took 11 % less time, where the
 ping-pong had gained 42 %. The synthetic gain is the limit of what an application can get. Here lab 03's search.py
-runs Debian's BLAST on made-up sequences, whole and in parts; our ping-pong is run beside it in each state.
+runs Debian's BLAST on made-up sequences, whole and in parts; our ping-pong runs alongside it in each state.
 """
 
 from __future__ import annotations

@@ -82,7 +82,7 @@ def gains(record: Record) -> list[Gain]:
     if not any(compared):
         raise LabError(
             "The Record compares no knob: none can be turned here, or the measurement was cut short.",
-            "`beowulf tune` says which knobs this cluster has.",
+            "`beowulf tune` lists the knobs of this cluster.",
         )
     return [each for each in compared if each]
 
@@ -107,12 +107,12 @@ def says(seen: Gain) -> str:
 
 
 def medians(seen: Gain) -> str:
-    """The change of the pairs, and the medians of all samples beside it."""
+    """The change of the pairs, and next to it the medians of all samples."""
     return sentence(seen.ratio, seen.before.median, seen.after.median)
 
 
 def table(known: Sequence[Gain]) -> pd.DataFrame:
-    """Paper E's table 3: mean and deviation before and after, and the percentiles beside them."""
+    """Paper E's table 3: mean and deviation before and after, and next to them the percentiles."""
     import pandas as pd
 
     rows = []

@@ -108,7 +108,7 @@ def record(measurement: Measurement, name: str, folder: Path, state: str, launch
 
 
 def network(points: list[Point], state: str) -> Platform:
-    """What the ping-pong says of the network in that state."""
+    """What the ping-pong measures of the network in that state."""
     sizes = []
     for size in SIZES:
         found = [p for p in points if p.quantity == HALF and p.at["size_bytes"] == size]

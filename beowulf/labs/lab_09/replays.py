@@ -73,7 +73,7 @@ KERNELS_64 = {
 def measure(cluster: Cluster, made: Calibration, source: Path | str = GAS) -> Record:
     """Record each program once on the cluster and replay it on each network.
 
-    `source` is the learner's gas.c of lab 08. Where it is missing or wrong, the gas is left out, and that is said.
+    `source` is the learner's gas.c of lab 08. Where it is missing or wrong, the gas is left out, with a message.
     """
     from beowulf.timeline import analysis
     from beowulf.timeline.replay import replay as replayed

@@ -184,7 +184,7 @@ def table(record: Record) -> pd.DataFrame:
 
 
 def errors_percent(record: Record) -> dict[int, float]:
-    """By nodes, how far the simulated step is from the measured one."""
+    """By number of nodes, how far the simulated step is from the measured one."""
     both = table(record).dropna(subset=["measured_ms"])
     both = both[both["network"] == OWN]
     off = 100 * (both["simulated_ms"] / both["measured_ms"] - 1)

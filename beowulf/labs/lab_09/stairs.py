@@ -210,7 +210,7 @@ def measure(cluster: Cluster, source: Path | str = SOURCE) -> Record:
 
 
 def timeline(name: str, source: Path | str = SOURCE, *, ranks: int = 16) -> Page:
-    """Who sends and who waits in a step, on a timeline of its simulated run."""
+    """Which ranks send and which wait in a step, on a timeline of its simulated run."""
     if name not in BY_NAME:
         raise UsageError(f"There is no step {name!r}.", f"There are {', '.join(BY_NAME)}.")
     from beowulf.timeline import analysis, simgrid
@@ -240,7 +240,7 @@ def source_of(record: Record) -> str:
 
 
 def found(record: Record) -> dict[str, Outcome]:
-    """What a Record says of each step."""
+    """What a Record reports of each step."""
     seen: dict[str, Outcome] = {}
     for point in record.points:
         name = str(point.at.get("step", ""))
@@ -299,7 +299,7 @@ def table(record: Record) -> pd.DataFrame:
 
 
 def ring_ms(ring: Step, piece_bytes: int) -> float:
-    """How long a ring takes by alpha and beta: the first piece passes all ranks, others come two messages later."""
+    """A ring's time by alpha and beta: the first piece passes all ranks, each further one comes two messages later."""
     messages = ring.ranks - 1 + 2 * (math.ceil(ring.size_bytes / piece_bytes) - 1)
     return messages * replace(ring, ranks=2, size_bytes=piece_bytes).bound_ms(platform())
 

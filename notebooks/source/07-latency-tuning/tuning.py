@@ -16,10 +16,10 @@
 # The handout (`labs/07-latency-tuning/README.md`) has the same sections and explains each word. Read a section there,
 # then do it here.
 #
-# - Cells that *measure* save a **Record** in the folder `records/` beside this notebook. `quick=True` takes
-#   fewer samples; leave it out when you have the time.
+# - Cells that *measure* save a **Record** in the folder `records/` next to this notebook. `quick=True` takes fewer
+#   samples. Leave it out when you have time.
 # - Your answer goes where you see `None`; your function or your plot goes where you see `# YOUR ANSWER HERE`.
-# - Each cell puts back the knobs that it turns. `check("07")` says what is still open.
+# - Each cell puts back the knobs that it turns. `check("07")` lists what is still open.
 
 # %%
 import matplotlib.pyplot as plt
@@ -38,7 +38,7 @@ print(cluster.kind, *cluster.nodes)
 #
 # *Core, 3 minutes*
 #
-# A prediction is a number, and a range in which you expect the result nine times out of ten.
+# A prediction is a number, with a range in which you expect the result nine times out of ten.
 #
 # **Question `predict-byte`** (0.5 points). How many microseconds does one byte take from node00 to node01,
 # with MPI?
@@ -83,15 +83,15 @@ ways
 # %% [markdown]
 # `call` is one system call. All others are half a round trip of one byte, with the ends of their 95 % intervals.
 #
-# **Question `budget`** (2 points). A message needs two system calls, one that sends and one that receives.
-# How many microseconds does one byte need for
+# **Question `budget`** (2 points). A message needs two system calls, one that sends and one that receives. How many
+# microseconds does one byte take for
 #
 # 1. TCP/IP within a node, in addition to its system calls,
-# 2. cable and cards, in addition to what one node alone takes,
+# 2. cable and cards, in addition to the time within one node,
 # 3. waking a receiver that sleeps, on the other node,
 # 4. MPI, in addition to plain TCP?
 #
-# Each is the difference of two lines of the table. Use polling ways, except for (3). You may write the formula
+# Each is the difference between two lines of the table. Use polling ways, except for (3). You may write the formula
 # itself, such as `8.1 - 2 * 0.25`.
 
 # %% nbgrader={"grade_id": "budget-answer", "solution": true}
@@ -114,8 +114,8 @@ lab.form(wake_up_us, "number")
 lab.form(mpi_us, "number")
 
 # %% [markdown]
-# Your prediction, and the budget as a figure. A step whose 95 % interval includes zero is *not distinguishable
-# from zero*, and is not drawn.
+# This compares your prediction with the result, and draws the budget. A step whose 95 % interval includes zero is *not
+# distinguishable from zero*, and is not drawn.
 
 # %%
 print(lab.outcome(cluster, "byte", round(float(ways.set_index("way")["us"]["mpi"]), 1)))
@@ -124,8 +124,8 @@ print(lab.outcome(cluster, "byte", round(float(ways.set_index("way")["us"]["mpi"
 picture(l1)
 
 # %% [markdown]
-# *What to look at:* three receivers, three bars. Which part does only a sleeping receiver pay? What would a faster
-# cable change in these bars?
+# *What to look at:* there are three receivers, with one bar each. Which part appears only with a sleeping receiver?
+# What would a faster cable change in these bars?
 
 # %%
 claims(l1)
@@ -135,7 +135,7 @@ claims(l1)
 #
 # *Core, 7 minutes*
 #
-# This cell changes one node, drawn by chance, asks all nodes at once, and restores the one that it changed.
+# This cell changes one node, chosen at random, asks all nodes at once, and restores the changed node.
 
 # %%
 asked = lab.differing_node.measure(cluster)
@@ -149,7 +149,7 @@ lab.differing_node.table(asked)
 unlike_node = None
 unlike_question = None
 ### BEGIN SOLUTION
-unlike_node = lab.differing_node.odd(asked)[0]  # it is drawn by chance
+unlike_node = lab.differing_node.odd(asked)[0]  # it is chosen at random
 unlike_question = lab.differing_node.odd(asked)[1]
 ### END SOLUTION
 
@@ -162,7 +162,7 @@ lab.form(unlike_question, "choice:moderation,firewall")
 #
 # *Core, 13 minutes*
 #
-# A measuring cycle in which both states are the same:
+# This runs a measuring cycle in which both states are the same:
 
 # %%
 nothing = lab.null_knob.measure(cluster)
@@ -173,13 +173,13 @@ print(
 
 # %% [markdown]
 # **Question `own-interval`** (3 points: one for changes that are right, two for the ranges). Write
-# `change_percent(before, after)`, in which `before[i]` and `after[i]` are a pair. It returns three numbers, in per
-# cent; shorter is negative:
+# `change_percent(before, after)`, in which `before[i]` and `after[i]` are a pair. It returns three numbers in per cent,
+# and shorter is negative:
 #
-# 1. the change: the median of after / before of all pairs, less 1
+# 1. the change: the median of after / before of all pairs, minus 1
 # 2. and 3. the low and the high end of the range in which it lies with 95 % certainty
 #
-# It may return a dict, and use any library but ours.
+# It may return a dict, and use any library except ours.
 
 
 # %% nbgrader={"grade_id": "own-interval-answer", "solution": true}
@@ -200,7 +200,7 @@ interval = lab.own_interval.measure(cluster, change_percent, nothing)
 assert interval.variant == "interval", "Run the cell above: it tries your function."
 
 # %% [markdown]
-# The cycle of nothing as a figure, with the package's decision in its title:
+# This draws the cycle of the knob `nothing`, with the package's decision in its title:
 
 # %%
 lab.null_knob.picture(nothing)
@@ -218,8 +218,8 @@ lab.null_knob.picture(nothing)
 # the firewall once more without moderation. The first three each alternate with the full state, the last one with the
 # firewall alone.
 #
-# **Question `predict-together`** (0.5 points). By how many per cent does half a round trip change when both
-# are removed? Shorter is negative. (Paper E has −54 %. Without root's rights only the firewall is removed.)
+# **Question `predict-together`** (0.5 points). By how many per cent does half a round trip change when both are
+# removed? Shorter is negative. (Paper E reports −54 %. Without root's rights only the firewall is removed.)
 
 # %% nbgrader={"grade_id": "predict-together-answer", "solution": true}
 together_guess = None
@@ -274,9 +274,10 @@ lab.form(together_percent, "number or not observable")
 lab.form(firewall_later_percent, "number or not observable")
 
 # %% [markdown]
-# Your prediction, and paper E's table 3 with your numbers. `low` and `high` are from our function, which also draws
-# whole launches and widens the range on a busy machine: yours may differ. Mean and deviation (how far single times
-# typically are from their mean) are of all samples. They may contradict the change of the pairs, which decides.
+# This prints your prediction, and paper E's table 3 with your numbers. `low` and `high` are from our function, which
+# also draws whole launches and widens the range on a busy machine, so yours may differ. Mean and deviation (how far
+# single times typically are from their mean) are over all samples. They may contradict the change of the pairs, which
+# decides.
 
 # %%
 table_3 = lab.knob_gains.table(lab.knob_gains.gains(e6)).set_index("knob")
@@ -286,16 +287,16 @@ columns = ["mean_before_us", "deviation_before_us", "mean_after_us", "deviation_
 table_3[[*columns, "change_percent", "low", "high", "decision", "means"]].round(1)
 
 # %% [markdown]
-# *What to look at:* do the first two changes add up to that of all together? Which of the firewall's two percentages
-# is larger?
+# *What to look at:* do the first two changes add up to the change of all together? Which of the firewall's two
+# percentages is larger?
 #
-# **Question `quantile-plot`** (3 points). Draw how the half round trips of one comparison are distributed: along x a
-# share in per cent, along y the time within which this share of the messages has arrived. Draw one line for before
-# and one for after, each at nine or more whole percentages, and include the last ones.
+# **Question `quantile-plot`** (3 points). Draw how the half round trips of one comparison are distributed. The x axis
+# is a share in per cent, and the y axis the time within which this share of them ends. Draw one line for before and one
+# for after, each at nine or more whole percentages, and include the last ones.
 # `lab.own_interval.samples(e6, "all together")` returns all times before and all after, in microseconds (without
 # root's rights, take `"firewall"`).
 #
-# The check looks at units, scales, names and your numbers, in any style.
+# The check reads units, scales, names and your numbers. The style is yours.
 
 # %% nbgrader={"grade_id": "quantile-plot-answer", "solution": true}
 quantile_figure = None  # quantile_figure, axes = plt.subplots()
@@ -321,7 +322,7 @@ lab.own_plot.keep(
 # *What to look at:* which of your two lines is steeper at its end? Where are they closer to each other than at their
 # medians?
 #
-# What the paper says, and what your Record says about it:
+# Compare what the paper says with what your Record shows:
 
 # %%
 claims(e6)
@@ -345,9 +346,9 @@ turns = lab.own_knob.turns(mine)
 print(*lab.own_knob.lines(turns), f"found: {turns[0].facts['before']}", sep="\n")
 
 # %% [markdown]
-# **Question `own-knob`** (4 points). You get one point when both values take effect, and one when the exact state
-# comes back, whatever it was. You get one for a whole cycle, whatever it decides, and one for the setting that is
-# yours. In the cycle, *before* is the value that was there, *after* your other one.
+# **Question `own-knob`** (4 points). You get one point when both values take effect, and one when the exact state comes
+# back, whatever it was. You get one for a whole cycle, whatever it decides, and one for using the setting assigned to
+# you. In the cycle, *before* is the value found on the node, and *after* is your other value.
 
 # %% nbgrader={"grade_id": "own-knob", "grade": true, "points": 4, "locked": true}
 assert mine.variant == "own-knob", "Run the cell above: it turns and measures your knob."
@@ -381,7 +382,8 @@ lab.null_knob.picture(mine)
 #
 # *Core, 12 minutes*
 #
-# What do 1000 rules of a firewall cost a step of the heat program, on four ranks, with rows of so many columns?
+# How much longer do 1000 rules of a firewall make a step of the heat program, on four ranks? This prints the number of
+# columns in a row:
 
 # %%
 print(lab.by_lot.columns(), "columns")
@@ -447,32 +449,31 @@ lab.heat.picture(plate)
 #
 # *Core, 10 minutes*
 #
-# **Question `explain`** (4 points, read by a person). In five to eight sentences of your own, with your own
-# figures:
+# **Question `explain`** (4 points, read by a person). Answer in five to eight sentences, with your own figures:
 #
-# 1. Why do the gains of the knobs not add up, although each of them removes its own microseconds? Use your
-#    figures of section 6, once in per cent and once in microseconds. (Without root's rights: what would you
-#    expect with moderation of 50 µs, and why?)
-# 2. What did 1000 rules do to a message, to an exchange and to a step of your plate? Why do the three
-#    percentages differ? Paper E concludes that the ping-pong's gain is the limit of what an application can
-#    get. But its HPL gains 56 %, and its ping-pong 54 %. What would you have to measure, and how, to believe that?
+# 1. Why do the gains of the knobs not add up, although each of them removes its own microseconds? Use your figures from
+#    section 6, once in per cent and once in microseconds. (Without root's rights: what would you expect with moderation
+#    of 50 µs, and why?)
+# 2. What did 1000 rules do to a message, to an exchange and to a step of your plate? Why do the three percentages
+#    differ? Paper E concludes that the ping-pong's gain is the limit of what an application can get. But in the paper
+#    HPL gains 56 %, and the ping-pong 54 %. What would you have to measure, and how, to believe that?
 
 # %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 4, "solution": true}
 # ### BEGIN SOLUTION
-# **Not additive (2 points).** A percentage is a share of the time before. Alone, each knob is compared with all of
-# that time, moderation included. Once the moderation is gone, the same microseconds of the firewall are a much larger
-# share of what is left. In microseconds the gains add up as far as the waits do not hide each other: what a packet
-# costs while others are held back anyway shows only when the moderation is gone. Then all together gain more than the
-# sum. In per cent no sum can hold: two knobs of 60 % are not 120 %. One point for the share of what, one for
-# microseconds or waits that hide each other.
+# **Gains do not add up (2 points).** A percentage is a share of the time before. Alone, each knob is compared with all
+# of that time, moderation included. Once the moderation is gone, the same microseconds of the firewall are a much
+# larger share of the remaining time. In microseconds the gains add up unless one wait hides another: while packets are
+# held back anyway, the time that each one takes stays hidden until the moderation is gone. Then all together gain more
+# than the sum. In per cent no sum can hold: two knobs of 60 % are not 120 %. Give one point for the time that a
+# percentage refers to, and one for microseconds or waits that hide each other.
 #
 # **What a knob is worth (2 points).** Only the time of messages changes; the rows are computed as before. So a step
 # changes by less than its exchange, by the exchange's share of it. An exchange differs from a ping-pong: its messages
 # travel at the same time, and ranks that share cores take the time of the rules from each other. 56 % above 54 %
-# contradicts that, unless something else was changed, too, such as a service that no longer takes time from the
-# ranks. Or the figures scatter: the paper does not say how often it ran HPL. To believe it, one needs several
-# alternating runs before and after, with an interval, and the ping-pong beside them in the same state. One point for
-# the share, one for how to measure it.
+# contradicts that, unless something else was also changed, such as a service that no longer takes time from the ranks.
+# Or the figures scatter: the paper does not say how often it ran HPL. To believe it, one needs several alternating runs
+# before and after, with an interval, and the ping-pong alongside them in the same state. Give one point for the share,
+# and one for how to measure it.
 # ### END SOLUTION
 
 # %% [markdown]
@@ -490,11 +491,11 @@ posted = lab.small_writes.measure(cluster, "letters.c")
 lab.small_writes.picture(posted)
 
 # %% [markdown]
-# *What to look at:* `apart` is the given program. Below it is the same program, with a receiver that acknowledges
-# every segment at once. What does that say about the wait of the first one?
+# *What to look at:* `apart` is the given program. Below it is the same program, with a receiver that acknowledges every
+# segment at once. What does that tell you about the wait of the given program?
 #
 # **Question `letters`** (3 points). You get the points when your letters arrive whole, and take at most a tenth of the
-# time of the given ones.
+# time of the given version.
 
 # %% nbgrader={"grade_id": "letters", "grade": true, "points": 3, "locked": true}
 print(f"{1 / lab.small_writes.times(posted).median:,.1f} times as fast as the given ones")
@@ -513,8 +514,8 @@ lab.two_clocks(cluster)
 #
 # *More, 13 minutes*
 #
-# Study E7 follows the paper's figure 6 on all four nodes, and at the end measures all changes that it kept, together.
-# It does not know what was changed before; it only asks.
+# Study E7 follows the paper's figure 6 on all four nodes, and at the end measures all kept changes together. It does
+# not know what was changed before. It only asks.
 #
 # **Question `e7-record`** (0.5 points). Nothing to write: the point is for the Record.
 
@@ -553,7 +554,7 @@ picture(e7)
 claims(e7)
 
 # %% [markdown]
-# Where does a rule cost its time?
+# Where on the way do rules take time?
 
 # %%
 rules = lab.rules_way.traced(cluster)
@@ -568,8 +569,8 @@ lab.timelines.timeline(cluster, rules, "1000 rules")
 lab.rules_way.ways(rules).round(2)
 
 # %% [markdown]
-# **Question `timeline`** (1 point). Do the rules add time `"before"` or `"after"` the wire? To the messages to which
-# rank? How many microseconds do they add?
+# **Question `timeline`** (1 point). Do the rules add time `"before"` or `"after"` the wire? Do they delay the messages
+# to rank 0 or to rank 1? How many microseconds do they add?
 
 # %% nbgrader={"grade_id": "timeline-answer", "solution": true}
 rules_part = None
@@ -638,9 +639,9 @@ claims(l2)
 #
 # *More, 5 minutes*
 #
-# Two of the paper's four knobs got no number. The claims of section 6 say why, and where they can be measured. Which of
-# them needs interrupts, which a cable between namespaces does not raise? And since which version of Linux does the
-# other one do nothing at all?
+# You have no number for two of the paper's four knobs. The claims of section 6 say why, and where they can be measured.
+# Which of the two needs interrupts, which a cable between namespaces does not raise? Since which version of Linux does
+# the other one do nothing at all?
 
 # %%
 for name in ("irqbalance", "tcp-low-latency"):
@@ -652,16 +653,16 @@ for name in ("irqbalance", "tcp-low-latency"):
 #
 # *More, 7 minutes*
 #
-# The paper's applications, before and after its tuning. HPL, HPCC and the search (mpiBLAST) are in lab 03. In a
-# terminal, `beowulf tune compare search` measures the search on your cluster.
+# This shows the paper's applications, before and after its tuning. HPL, HPCC and the search (mpiBLAST) are in lab 03.
+# In a terminal, `beowulf tune compare search` measures the search on your cluster.
 
 # %%
 lab.papers.table("E-applications")
 
 # %% [markdown]
-# **Question `waiting-share`** (0.5 points). The ping-pong beside the applications took 42 % less time. Suppose that
-# only the time of messages became shorter, all of it by 42 %. The next cell names an application (`mpiBLAST`, the
-# search, unless your course gave you a personal code). In which share of its time, in per cent, did it wait for
+# **Question `waiting-share`** (0.5 points). The ping-pong measured with the applications took 42 % less time. Suppose
+# that only the time of messages became shorter, all of it by 42 %. The next cell names an application (`mpiBLAST`, the
+# search, unless your course gave you a personal code). For what share of its time, in per cent, did it wait for
 # messages before the tuning?
 
 # %%

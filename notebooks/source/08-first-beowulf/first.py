@@ -18,11 +18,11 @@
 #
 # - **Time** about 90 minutes for the sections that are marked *core*, which have 20 points; those marked
 #   *more* take about 40 and have 5 · **Points** 25
-# - **You need** a cluster with two slow networks: `beowulf up --networks 2 --rate 10mbit` in a terminal. For
-#   section 5 SimGrid (`beowulf doctor` says whether it is there)
-# - **How it works** Cells that *measure* or *simulate* save a **Record** in the folder `records/` beside this
-#   notebook. Your answer goes where you see `None`. You may add cells of your own anywhere. `check("08")` says what
-#   is still open.
+# - **You need** a cluster with two slow networks: `beowulf up --networks 2 --rate 10mbit` in a terminal. Section 5 also
+#   needs SimGrid (`beowulf doctor` reports whether it is installed)
+# - **How it works** Cells that *measure* or *simulate* save a **Record** in the folder `records/` next to this
+#   notebook. Your answer goes where you see `None`. You may add your own cells anywhere. `check("08")` lists what is
+#   still open.
 
 # %%
 from pathlib import Path
@@ -40,7 +40,7 @@ print(cluster.kind, *cluster.nodes, "networks:", cluster.describe().get("network
 #
 # *Core, 5 minutes*
 #
-# **Question `predict-second`** (0.5 points). Eight pairs of ranks send tokens of 8 KB to and fro between two nodes.
+# **Question `predict-second`** (0.5 points). Eight pairs of ranks send tokens of 8 KB back and forth between two nodes.
 # How many times as many bytes a second do two networks of 10 Mbit/s carry as one?
 
 # %% nbgrader={"grade_id": "predict-second-answer", "solution": true}
@@ -56,8 +56,8 @@ predict(cluster, "second", value=second_guess, low=second_low, high=second_high)
 
 # %% [markdown]
 # **Question `predict-speed-up`** (0.5 points). The gas of 1995 is computed on 120 by 120 squares, its zones, in 16
-# tiles of 30 by 30. A step takes a processor of 1995 about 2.7 s. On 16 processors, each computes one tile, and
-# sends its borders to its neighbours over one Ethernet that all share. How many times faster is a step?
+# tiles of 30 by 30. A step takes a processor of 1995 about 2.7 s. Each of 16 processors computes one tile, and sends
+# its borders to its neighbours over one Ethernet that all share. How many times faster is a step?
 
 # %% nbgrader={"grade_id": "predict-speed-up-answer", "solution": true}
 speed_up_guess = None
@@ -75,7 +75,7 @@ predict(cluster, "speed-up", value=speed_up_guess, low=speed_up_low, high=speed_
 #
 # *Core, 18 minutes*
 #
-# Study C1: tokens of 4 bytes to 8 KB between one to eight pairs at a time, on one network and on two.
+# Study C1 sends tokens of 4 bytes to 8 KB between one to eight pairs at a time, on one network and on two.
 #
 # **Question `c1-record`** (0.5 points). Nothing to write: the point is for the Record.
 
@@ -85,8 +85,8 @@ picture(c1)
 
 # %% [markdown]
 # *What to look at:* all lines begin together. At which size does a line become level, and where do the lines of one
-# network and of two part? Compare the lines of one pair with those of eight. (Are there lines for one network only?
-# Then your cluster has one: type `beowulf up --networks 2 --rate 10mbit`, run this notebook from its first cell,
+# network and of two separate? Compare the lines of one pair with those of eight. (If there are only lines for one
+# network, your cluster has one. Type `beowulf up --networks 2 --rate 10mbit`, run this notebook from its first cell,
 # and measure again.)
 
 # %% nbgrader={"grade_id": "c1-record", "grade": true, "points": 0.5, "locked": true}
@@ -98,7 +98,7 @@ rates = lab.tokens.table(lab.tokens.Tokens.of(c1))
 rates.query("demand == 8").round(3)
 
 # %% [markdown]
-# **Question `saturation`** (2 points). With a demand of 8: which is the smallest token, in bytes, with a rate of at
+# **Question `saturation`** (2 points). With a demand of 8, which is the smallest token, in bytes, with a rate of at
 # least 80 % of the highest, on one network and on two?
 
 # %% nbgrader={"grade_id": "saturation-answer", "solution": true}
@@ -144,7 +144,7 @@ claims(c1)
 #
 # *Core, 8 minutes*
 #
-# Study C7: all ranks wait for each other in `MPI_Barrier`, on two nodes, four, and so on.
+# In study C7, all ranks wait for each other in `MPI_Barrier`, on two nodes, four, and so on.
 
 # %%
 c7 = study("C7", cluster, quick=True)
@@ -155,7 +155,7 @@ lab.c7_barrier.table(lab.c7_barrier.times(c7)).round(1)
 
 # %% [markdown]
 # **Question `barrier`** (1.5 points). On all of your nodes, how many microseconds does *one round* of a barrier take?
-# With such rounds, how long is a barrier of twelve nodes, which you have not measured?
+# With such rounds, how long does a barrier of twelve nodes take, which you have not measured?
 
 # %% nbgrader={"grade_id": "barrier-answer", "solution": true}
 round_us = None
@@ -171,7 +171,7 @@ lab.form(round_us, "number")
 lab.form(other_barrier_us, "number")
 
 # %% [markdown]
-# *What to look at:* is a round on two nodes as long? What besides messages takes time here?
+# *What to look at:* does a round on two nodes take as long? What else besides messages takes time here?
 
 # %%
 claims(c7)
@@ -181,13 +181,13 @@ claims(c7)
 #
 # *Core, 30 minutes*
 #
-# Write `exchange_ghosts` in `gas.c`, beside this notebook. First look at what it does as given:
+# Write `exchange_ghosts` in `gas.c`, next to this notebook. First look at what it does as given:
 
 # %%
 lab.gas.picture(cluster, "gas.c")
 
 # %% [markdown]
-# *What to look at:* the third picture is where four ranks differ from one. Do you see the seam along their borders?
+# *What to look at:* the third picture shows where four ranks differ from one. Do you see the seam along their borders?
 #
 # A rank has one tile, with a neighbour on each side and at each corner. How many messages does it send in a step
 # (nobody grades this)?
@@ -220,9 +220,9 @@ file.write_text(
 ### END SOLUTION
 
 # %% [markdown]
-# **Question `ghosts`** (6 points). Write the function, save the file, and run the cell below. It fills each zone
-# with a number of its own, calls your function, and compares every ghost zone. If all are right, it runs the gas on
-# one rank and on four.
+# **Question `ghosts`** (6 points). Write the function, save the file, and run the cell below. It fills each zone with a
+# different number, calls your function, and compares every ghost zone. If all are right, it runs the gas on one rank
+# and on four.
 
 # %%
 mine = lab.gas.measure(cluster, "gas.c")
@@ -234,7 +234,7 @@ print(lab.gas.says(mine))
 lab.gas.picture(cluster, "gas.c")
 
 # %% [markdown]
-# The gas as it moves:
+# This shows the gas as it moves:
 
 # %%
 lab.gas.film(cluster, "gas.c")
@@ -243,8 +243,8 @@ lab.gas.film(cluster, "gas.c")
 lab.gas.parts(mine).round(2) if lab.gas.function(mine)["right"] else print("First the exchange.")
 
 # %% [markdown]
-# **Question `parts`** (1.5 points). On four ranks: how many times faster would a step be if communicating took no
-# time, and all else as long as now? And if computing took none?
+# **Question `parts`** (1.5 points). On four ranks, how many times faster would a step be if communicating took no time,
+# and all else as long as now? How many times faster would it be if computing took none?
 
 # %% nbgrader={"grade_id": "parts-answer", "solution": true}
 no_communicating_times = None
@@ -275,11 +275,11 @@ lab.first_beowulf.gas(machine).round(2)
 
 # %% [markdown]
 # *What to look at:* in the first table, where does one network saturate, and where does the paper's? In the second
-# one, what does the second network gain for the gas?
+# table, what does the gas gain from the second network?
 #
-# **Question `speed-up`** (2 points). On 16 nodes and one network: what is the overhead of the gas in per cent, as the
-# handout defines it? The second network only makes the cable 1.7 times as fast. From that and the two times of a
-# step, compute which percentage of the step on one network the messages spend on the cable.
+# **Question `speed-up`** (2 points). On 16 nodes and one network, what is the overhead of the gas in per cent, as the
+# handout defines it? The second network only makes the cable 1.7 times as fast. From that and the two times of a step,
+# compute the percentage of the step on one network that the messages spend on the cable.
 
 # %% nbgrader={"grade_id": "speed-up-answer", "solution": true}
 overhead_one_percent = None
@@ -305,7 +305,8 @@ print(
 )
 
 # %% [markdown]
-# *Drag:* the paper has 'a few thousand' operations a zone: would messages alone then explain its speed-up on 16?
+# *Drag:* the paper reports 'a few thousand' operations a zone. Would messages alone explain its speed-up on 16 with
+# that?
 
 # %%
 lab.speed_up_1995(cluster)
@@ -315,26 +316,27 @@ lab.speed_up_1995(cluster)
 #
 # *Core, 17 minutes*
 #
-# **Question `explain`** (4 points, read by a person). In five to ten sentences of your own, with your own figures:
+# **Question `explain`** (4 points, read by a person). Answer in five to ten sentences, with your own figures:
 #
 # 1. Above which size does a second network pay, and why not below?
 # 2. On 16 processors the paper's gas loses more than 60 % to overhead, 'not due to communication time' (1 % of the
-#    whole). Most of it appears to be synchronisation, the wait for others at the end of each step. Does your
-#    simulated machine of 1995 say the same of this gas? And your own cluster, which has the same network, but
-#    processors that are several hundred times faster?
+#    whole). Most of it appears to be synchronisation, the wait for others at the end of each step. Does your simulated
+#    machine of 1995 show the same for this gas? Does your own cluster, with the same network but processors that are
+#    several hundred times faster?
 
 # %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 4, "solution": true}
 # ### BEGIN SOLUTION
 # **The second network (2 points).** It pays for tokens of more than one frame, about 1.4 KB: only then is there a
-# second piece that can take the other network at the same time. A shorter token waits for software and for one frame
-# on any number of networks. One point for the frame, one for figures of the learner's Record.
+# second piece that can take the other network at the same time. A shorter token waits for software and for one frame on
+# any number of networks. Give one point for the frame, and one for figures from the learner's Record.
 #
-# **The conclusion (2 points).** Not of this gas: of a step on 16 processors of 1995 less than half is computing, and
-# the second network makes a step a quarter faster, so communication does hold it back, and no rank has more to compute
-# than another (one point, with the learner's speed-ups). The paper's code computes several times as much for a zone and
-# sends the same. So messages explain less of its overhead, and the rest would be ranks that wait for slower ones, as
-# it says. On the learner's cluster the same step is mostly communicating and waiting, because the processors are
-# several hundred times faster and the network is the same (one point, with the learner's shares of a step).
+# **The conclusion (2 points).** It does not hold for this gas. Less than half of a step on 16 processors of 1995 is
+# computing, and the second network makes a step a quarter faster. So communication does hold the gas back, and no rank
+# has more to compute than another (one point, with the learner's speed-ups). The paper's code computes several times as
+# much for a zone and sends the same. So messages explain less of its overhead, and the rest would be ranks that wait
+# for slower ones, as the paper says. On the learner's cluster the same step is mostly communicating and waiting,
+# because the processors are several hundred times faster and the network is the same (one point, with the learner's
+# shares of a step).
 # ### END SOLUTION
 
 # %% [markdown]
@@ -377,8 +379,8 @@ file.write_text(
 ### END SOLUTION
 
 # %% [markdown]
-# **Question `galaxy`** (3 points). All points if the rank with most interactions has at most 1.05 times the mean,
-# half of them up to 1.12. (As given, all ranks have the same number of particles.)
+# **Question `galaxy`** (3 points). You get all points if the rank with the most interactions has at most 1.05 times the
+# mean, and half of them up to 1.12. (As given, all ranks have the same number of particles.)
 
 # %%
 balanced = lab.galaxy.measure(cluster, "galaxy.c")
@@ -397,16 +399,16 @@ lab.galaxy.film(cluster, "galaxy.c")
 #
 # *More, 8 minutes*
 #
-# Study C2 is figure 2 of the paper: the same tokens by their number a second. No points here.
+# Study C2 repeats figure 2 of the paper, which counts the same tokens a second. This section has no points.
 
 # %%
 c2 = study("C2", cluster, quick=True)
 picture(c2)
 
 # %% [markdown]
-# *What to look at:* where are the lines level, and at which size do they begin to fall? In the paper, a second
-# network gives hardly more tokens up to 256 bytes at a demand of two. C2 also measures short tokens while both
-# kernels alternate their packets between the two networks: is a demand of two odd there?
+# *What to look at:* where are the lines level, and at which size do they begin to fall? In the paper, a second network
+# hardly adds tokens up to 256 bytes at a demand of two. C2 also measures short tokens while both kernels alternate
+# their packets between the two networks. Is a demand of two odd there?
 
 # %%
 claims(c2)
@@ -420,9 +422,9 @@ claims(c2)
 #
 # *More, 12 minutes*
 #
-# **Question `slips`** (2 points). One processor made 4.5 MFLOPS. Sixteen made 62 with a grid that grew with them,
-# which the paper calls 16 % below the ideal; and 31 with a grid of the same size, an overhead of more than 60 %.
-# Compute both again: by what percentage is 62 below 16 times 4.5, and by what percentage is 31?
+# **Question `slips`** (2 points). One processor reached 4.5 MFLOPS. Sixteen reached 62 with a grid that grew with them,
+# which the paper calls 16 % below the ideal. With a grid of the same size they reached 31, which it calls an overhead
+# of more than 60 %. Compute both again: by what percentage is 62 below 16 times 4.5, and by what percentage is 31?
 
 # %% nbgrader={"grade_id": "slips-answer", "solution": true}
 below_percent = None  # 62
@@ -437,8 +439,8 @@ lab.form(below_percent, "number")
 lab.form(overhead_percent, "number")
 
 # %% [markdown]
-# **Studies C4 to C6** are for anyone who wants to see more: see section 9 of the handout. C6 draws figures 3 and 4 of
-# the paper, on 1 to 16 simulated processors of 1995.
+# If you want to see more, run **studies C4 to C6** (section 9 of the handout). C6 draws figures 3 and 4 of the paper,
+# on 1 to 16 simulated processors of 1995.
 
 # %% [markdown]
 # ## 10 The questions

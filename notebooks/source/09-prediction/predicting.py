@@ -18,11 +18,11 @@
 #
 # - **Time** about 110 minutes for the sections that are marked *core*, which have 20 points; those marked
 #   *more* take about 75 and have 5 · **Points** 25
-# - **You need** a running cluster (`make lab LAB=09` booted one), and SimGrid: `beowulf doctor` says whether it is
-#   there
-# - **How it works** Cells that *measure* or *simulate* save a **Record** in the folder `records/` beside this
-#   notebook. Your answer goes where you see `None`. You may add cells of your own anywhere. `check("09")` says what
-#   is still open.
+# - **You need** a running cluster (`make lab LAB=09` booted one), and SimGrid (`beowulf doctor` reports whether it is
+#   installed)
+# - **How it works** Cells that *measure* or *simulate* save a **Record** in the folder `records/` next to this
+#   notebook. Your answer goes where you see `None`. You may add your own cells anywhere. `check("09")` lists what is
+#   still open.
 
 # %%
 from pathlib import Path
@@ -42,8 +42,8 @@ print(cluster.kind, *cluster.nodes)
 #
 # *Core, 4 minutes*
 #
-# **Question `predict-broadcast`** (0.5 points). Rank 0 has 1 KiB that 63 other ranks need. It can send to one after
-# the other, or every rank that has the data can help to pass them on. How many times faster is the second way?
+# **Question `predict-broadcast`** (0.5 points). Rank 0 has 1 KiB that 63 other ranks need. It can send to one rank
+# after another, or every rank that has the data can help to pass them on. How many times faster is the second way?
 
 # %% nbgrader={"grade_id": "predict-broadcast-answer", "solution": true}
 broadcast_guess = None
@@ -57,8 +57,8 @@ broadcast_guess, broadcast_low, broadcast_high = 10, 6, 20
 predict(cluster, "broadcast", value=broadcast_guess, low=broadcast_low, high=broadcast_high)
 
 # %% [markdown]
-# **Question `predict-plate`** (0.5 points). A plate has 4096 rows of 4096 numbers, as in the heat program. A step
-# takes 10 to 20 ms on one node. On more nodes each has a part of the rows, and sends two rows of 32 KiB to its
+# **Question `predict-plate`** (0.5 points). A plate has 4096 rows of 4096 numbers, as in the heat program. A step takes
+# 10 to 20 ms on one node. With more nodes, each node computes a part of the rows, and sends two rows of 32 KiB to its
 # neighbours in each step. How many times faster is a step on 64 nodes of your network than on one?
 
 # %% nbgrader={"grade_id": "predict-plate-answer", "solution": true}
@@ -77,7 +77,7 @@ predict(cluster, "plate", value=plate_guess, low=plate_low, high=plate_high)
 #
 # *Core, 11 minutes*
 #
-# Study E1 measures half round trips, half of the time of a message there and back, from 0 bytes to 1 MiB.
+# Study E1 measures half round trips, half of the time of a message there and back, for 0 bytes to 1 MiB.
 
 # %%
 lab.calibration.need_quiet()
@@ -94,9 +94,9 @@ lab.calibration.table(made).round(1)
 print(f"send {made.send_us:.1f} µs, receive {made.receive_us:.1f} µs")
 
 # %% [markdown]
-# **Question `calibration`** (2 points). From the table: alpha, the time of an empty message; the time of the
-# longest one; and the largest error between two sizes, without its sign. (`error_percent` has none for the first
-# and the last size.)
+# **Question `calibration`** (2 points). Take from the table alpha, the time of an empty message; the time of the
+# longest one; and the largest error between two sizes, without its sign. (`error_percent` is empty for the first and
+# the last size.)
 
 # %% nbgrader={"grade_id": "calibration-answer", "solution": true}
 alpha_us = None
@@ -119,9 +119,9 @@ lab.form(worst_percent, "number")
 #
 # *Core, 8 minutes*
 #
-# **Question `lower-bound`** (1 point). On the network of `network.toml` a message of n bytes takes 50 + 0.085 n µs,
-# and a rank sends one message at a time. What is the least time in ms of a broadcast of 4 KiB (4096 bytes) to 100
-# ranks? And how many bytes take as long as the latencies?
+# **Question `lower-bound`** (1 point). On the network of `network.toml` a message of n bytes takes 50 + 0.085 n µs, and
+# a rank sends one message at a time. What is the least time in ms of a broadcast of 4 KiB (4096 bytes) to 100 ranks?
+# How many bytes take as long as the latencies?
 
 # %% nbgrader={"grade_id": "lower-bound-answer", "solution": true}
 least_ms = None
@@ -141,15 +141,15 @@ lab.form(equal_bytes, "number")
 #
 # *Core, 66 minutes*
 #
-# Five functions in `stairs.c`, beside this notebook, are right and slow. Change one, save the file, and run the
-# cell below. It compiles your file, simulates each function on the network of section 3, and compares every byte.
-# It does not use your cluster.
+# Five functions in `stairs.c`, next to this notebook, are correct but slow. Change one, save the file, and run the cell
+# below. It compiles your file, simulates each function on the network of section 3, and compares every byte. It does
+# not use your cluster.
 #
 # - **Question `tree`** (2 points): 1 KiB to 64 ranks in at most 1 ms
 # - **Question `ring`** (2 points): 256 KiB to 64 ranks in at most 100 ms
 # - **Question `pipelined`** (3 points): 256 KiB to 256 ranks in at most 110 ms
 # - **Question `reduce`** (2 points): the sums of 32,768 numbers on 64 ranks in at most 65 ms
-# - **Question `halo`** (2 points): rows of 64 KiB on 16 ranks, beside 10 ms of work, in at most 14 ms
+# - **Question `halo`** (2 points): rows of 64 KiB on 16 ranks, with 10 ms of work, in at most 14 ms
 #
 # Into pieces of how many bytes do you cut 256 KiB (nobody grades this)?
 
@@ -230,16 +230,16 @@ lab.stairs.table(mine)
 
 # %% [markdown]
 # *What to look at:* compare `simulated_ms` with `target_ms`. How many times the lower bound do the tree and the ring
-# take? `fault` says what is wrong; the cells below have the whole sentence. This is the timeline of a simulated run on
-# 16 ranks:
+# take? `fault` names what is wrong, and the cells below print the whole sentence. This is the timeline of a simulated
+# run on 16 ranks:
 
 # %%
 lab.stairs.timeline("ring", "stairs.c")
 
 # %% [markdown]
-# Try another step: who waits? (Pink at the end of a timeline is `climb.c`, which collects the times.)
+# Try another step. Which ranks wait? (Pink at the end of a timeline is `climb.c`, which collects the times.)
 #
-# *Drag:* which size of a piece brings a ring nearest to the bound, and why are smaller and larger pieces worse?
+# *Drag:* which piece size brings a ring nearest to the bound, and why are smaller and larger pieces worse?
 
 # %%
 lab.piece_size(cluster)
@@ -273,8 +273,8 @@ if not taken["tree"].why:
 #
 # *Core, 12 minutes*
 #
-# This measures a row of real computing on one of your nodes, and the step on two or four nodes. Then it simulates
-# the step on a network like yours, and on one whose links have 1 Gbit/s.
+# This measures the time to compute a real row on one of your nodes, and the step on two or four nodes. Then it
+# simulates the step on a network like yours, and on a network with links of 1 Gbit/s.
 
 # %%
 plate = lab.scaling.measure(cluster, e1)
@@ -285,11 +285,11 @@ print(f"a row takes {lab.scaling.row_us(plate):.2f} µs")
 lab.scaling.errors_percent(plate)  # by nodes: how far the simulation is from what you measured
 
 # %% [markdown]
-# *What to look at:* first compare the measured times with the simulated ones: how far do you trust 64 nodes? Then
-# `speed_up`: beyond how many nodes is nothing gained? A step cannot be shorter than its two messages.
+# *What to look at:* first compare the measured times with the simulated ones. How far do you trust 64 nodes? Then look
+# at `speed_up`. Beyond how many nodes do you gain nothing? A step cannot be shorter than its two messages.
 #
-# **Question `scaling`** (2 points). The simulated speed-up of a step on 64 nodes: on your network, and with 1
-# Gbit/s.
+# **Question `scaling`** (2 points). What is the simulated speed-up of a step on 64 nodes, on your network and with 1
+# Gbit/s?
 
 # %% nbgrader={"grade_id": "scaling-answer", "solution": true}
 speed_up_64 = None
@@ -313,25 +313,25 @@ print(lab.outcome(cluster, "plate", round(float(on_64[lab.scaling.OWN]), 1), way
 #
 # *Core, 9 minutes*
 #
-# **Question `explain`** (3 points, read by a person). In five to ten sentences of your own, with your own figures:
+# **Question `explain`** (3 points, read by a person). Answer in five to ten sentences, with your own figures:
 #
-# 1. Which of your broadcasts would you take for 1 KiB, and which for 256 KiB? Give the reason with alpha, beta, the
-#    number of ranks and the number of pieces.
-# 2. How far is your simulation from what you measured in section 5? Name two things of a real cluster that the
+# 1. Which of your broadcasts would you use for 1 KiB, and which for 256 KiB? Give the reason in terms of alpha, beta,
+#    the number of ranks and the number of pieces.
+# 2. How far is your simulation from your measurement in section 5? Name two things of a real cluster that the
 #    simulation leaves out.
 
 # %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 3, "solution": true}
 # ### BEGIN SOLUTION
-# **Which broadcast (2 points).** 1 KiB: the tree. A message takes 50 µs of latency and 87 µs of bytes; the tree
-# needs six of them one after the other, 0.8 ms, and cutting 1 KiB into pieces would only add latencies. 256 KiB:
-# pieces. Whole, the tree needs six times 22 ms. In k pieces along a ring, each rank receives a piece and then sends
-# it, and the last rank has everything after (ranks - 1) + 2 (k - 1) messages of n / k bytes: for long data near
-# 2 beta n, until the ring is so long that its latencies count. Then a tree in pieces, whose depth grows with the
-# logarithm. One point for each size with its reason in alpha and beta.
+# **Which broadcast (2 points).** The tree is best for 1 KiB. A message takes 50 µs of latency and 87 µs of bytes. The
+# tree needs six of them one after the other, 0.8 ms, and cutting 1 KiB into pieces would only add latencies. For 256
+# KiB, pieces are best. With whole data, the tree takes six times 22 ms. In k pieces along a ring, each rank receives a
+# piece and then sends it, and the last rank has everything after (ranks - 1) + 2 (k - 1) messages of n / k bytes. For
+# long data that is near 2 beta n, until the ring is so long that its latencies count. Then a tree in pieces is best,
+# because its depth grows with the logarithm. Give one point for each size with its reason in alpha and beta.
 #
-# **What is left out (1 point).** The learner's figure from `lab.scaling.errors_percent` and two of: cores that ranks
-# share, noise, lost packets and their retransmission, a switch whose buffers fill, the time that a call itself takes of
-# a core, progress only inside MPI calls, memory. Half a point with one.
+# **What is left out (1 point).** The answer contains the learner's figure from `lab.scaling.errors_percent` and two of
+# these: cores that ranks share, noise, lost packets and their retransmission, a switch whose buffers fill, the core
+# time of a call, progress only inside MPI calls, memory. Give half a point for one of them.
 # ### END SOLUTION
 
 # %% [markdown]
@@ -368,8 +368,8 @@ lab.own_plot.keep(
 #
 # *More, 15 minutes*
 #
-# A prediction that nobody checks is a guess. Predict the times of messages at another rate of your own links, with
-# the range in which each is expected:
+# A prediction that nobody checks is a guess. Predict the times of messages at another rate of your links, with the
+# range in which each is expected:
 
 # %%
 predicted = made.at_rate("10mbit")
@@ -377,25 +377,25 @@ lab.calibration.table(predicted).round(1)
 
 # %% [markdown]
 # Now measure it: `beowulf up --rate 10mbit` in a terminal, then the next cell without its two `#`, then
-# `beowulf up --rate 100mbit`. (The rate of PCs and of a shared cluster cannot be changed: compare with another
-# learner's network.) No points here.
+# `beowulf up --rate 100mbit`. (The rate of PCs and of a shared cluster cannot be changed, so compare with another
+# learner's network.) This section has no points.
 
 # %%
 # slow = lab.calibration.of(study("E1", cluster, quick=True))
 # lab.calibration.compared(predicted, slow).round(1)
 
 # %% [markdown]
-# *What to look at:* is what you measured within the range, and for which sizes not? Short messages have a wide
-# range when you predict from a slow link, and a narrow one when you predict from a fast one: why?
+# *What to look at:* which of the measured times are outside the range? Short messages have a wide range when you
+# predict from a slow link, and a narrow one when you predict from a fast link. Why?
 
 # %% [markdown]
 # ## 9 Other networks
 #
 # *More, 15 minutes*
 #
-# What would paper E's tuning be worth to a step of your plate on 64 nodes? The folder `networks/` of the lab has
-# its Gigabit Ethernet before and after (50 and 20 µs), the shared cable of the first Beowulf, and faster ones. Each
-# is simulated exactly:
+# What would paper E's tuning be worth to a step of your plate on 64 nodes? The folder `networks/` of the lab describes
+# the paper's Gigabit Ethernet before and after the tuning (50 and 20 µs), the shared cable of the first Beowulf, and
+# faster networks. Each is simulated exactly:
 
 # %%
 own_row_us = lab.scaling.row_us(plate)
@@ -403,21 +403,22 @@ for network in ("paper-e-before", "paper-e-after", "ten-gigabit"):
     print(f"{network}: {lab.scaling.on_network(network, own_row_us):.3f} ms")
 
 # %% [markdown]
-# *What to look at:* 30 µs of latency are 60 % of a message without bytes. Which share of a step are they?
+# *What to look at:* 30 µs of latency are 60 % of an empty message. Which share of a step are they?
 #
-# The same question for programs that also compute. Each runs once on your own nodes, and its calls are recorded.
-# They are replayed on your calibration and on paper E's networks, with the times between them unchanged.
+# Now ask the same question for programs that also compute. Each program runs once on your own nodes, and its calls are
+# recorded. The calls are replayed on your calibration and on paper E's networks, with the times between them unchanged.
 
 # %%
 lab.replays.table(lab.replays.measure(cluster, made)).round(2)
 
 # %% [markdown]
-# *What to look at:* `off_percent` is how far a replay on your own network is from the recorded run. How far may you
-# trust the rest? Which program gains most from the tuning, and why? (Your gas of lab 08 is in the table if its folder
-# is beside this one and the exchange is right.)
+# *What to look at:* `off_percent` shows how far a replay on your own network is from the recorded run. How far can you
+# trust the rest? Which program gains most from the tuning, and why? (Your gas from lab 08 is in the table if its folder
+# is next to this one and the exchange is right.)
 #
-# You do not have 64 nodes. So the programs are simulated on 64 nodes of your network, and one rank after the other
-# computes on a core of this machine. That run is replayed on each network. Remove the `#`: it needs some minutes.
+# You do not have 64 nodes. So the programs are simulated on 64 nodes of your network, and the ranks compute one after
+# the other on a core of this machine. That run is replayed on each network. Remove the `#`. The cell takes some
+# minutes.
 
 # %%
 # lab.replays.table(lab.replays.on_64_nodes(cluster, made)).round(2)
@@ -432,8 +433,8 @@ lab.replays.table(lab.replays.measure(cluster, made)).round(2)
 lab.scaling.sliders(own_row_us)
 
 # %% [markdown]
-# A broadcast and an all-reduce in several ways, none of them yours, on 4, 16 and 64 nodes of a network like yours.
-# Above which size does it pay to cut the data into pieces? Does that size depend on the number of nodes?
+# This simulates a broadcast and an all-reduce in several ways, none of them yours, on 4, 16 and 64 nodes of a network
+# like yours. Above which size does it pay to cut the data into pieces? Does that size depend on the number of nodes?
 
 # %%
 ways = lab.collectives.measure(cluster, made)
@@ -447,8 +448,8 @@ lab.collectives.table(ways, "allreduce").round(2)
 #
 # *More, 35 minutes*
 #
-# **Question `memo-numbers`** (1 point). Four numbers that your memo needs, from section 5: the µs of a row, and the
-# simulated ms of a step on one node, on 16 nodes of your network, and on 16 nodes with 1 Gbit/s.
+# **Question `memo-numbers`** (1 point). Your memo needs four numbers from section 5: the µs of a row, and the simulated
+# ms of a step on one node, on 16 nodes of your network, and on 16 nodes with 1 Gbit/s.
 
 # %% nbgrader={"grade_id": "memo-numbers-answer", "solution": true}
 memo_row_us = None
@@ -471,16 +472,16 @@ lab.form(memo_gigabit_ms, "number")
 
 # %% [markdown]
 # **Question `memo`** (2 points, read by a person). Your institute has 20,000 euros for a cluster that runs the heat
-# program and an all-reduce of 256 KiB after each step. The handout has three offers. Write a page: which one do you
-# buy? Use your own row time, your own calibration and simulations, with at least four numbers from your Records,
-# and say how sure you are of each.
+# program and an all-reduce of 256 KiB after each step. The handout lists three offers. Write a page: which one do you
+# buy? Use your own row time, calibration and simulations, with at least four numbers from your Records, and state how
+# sure you are of each.
 
 # %% [markdown] nbgrader={"grade_id": "memo", "grade": true, "points": 2, "solution": true}
 # ### BEGIN SOLUTION
-# **Argument (1 point).** Time of a step on each offer as computing plus messages; the offer that gives most steps
-# per second, and what limits it. With rows of 32 KiB, 100 Mbit/s is limited by its messages from four nodes on. So
-# more nodes on the slow network gain nothing, and fewer nodes with the faster network win.
-# **Doubt (1 point).** How wrong each number may be (error between sizes, error of section 5), and whether the
+# **Argument (1 point).** The page computes a step on each offer as computing plus messages. It names the offer with the
+# most steps per second, and what limits it. With rows of 32 KiB, messages limit the step at 100 Mbit/s for four nodes
+# or more. So more nodes on the slow network gain nothing, and fewer nodes with the faster network win. **Doubt (1
+# point).** The page states how wrong each number may be (error between sizes, error of section 5), and whether the
 # decision would change within that.
 # ### END SOLUTION
 
