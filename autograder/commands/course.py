@@ -28,7 +28,7 @@ def init(
     roster: Annotated[
         Path | None,
         typer.Option(
-            help="A CSV file of the learners: of your own, or as Canvas or Moodle export it."
+            help="A CSV file of the learners: your own, or an export of Canvas or Moodle."
         ),
     ] = None,
     exchange: Annotated[
@@ -122,7 +122,7 @@ def kit(
         Path, typer.Option(metavar="DIR|FILE.zip", help="A new folder, or a new zip.")
     ],
 ) -> None:
-    """Make what a class is given: the labs without solutions, rubrics and tests.
+    """Make a kit for the class: the labs without solutions, rubrics and tests.
 
     In a course's folder, the course's released notebooks and its course.toml go into it.
 

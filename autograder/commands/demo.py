@@ -34,7 +34,7 @@ Look at it:
   by hand       cd {folder}; beowulf class mark 01
   formgrader    cd {folder}; jupyter lab, then Nbgrader > Formgrader
   grades        cd {folder}; beowulf class export 01
-Take it away: beowulf class demo {folder} --remove"""
+Remove it: beowulf class demo {folder} --remove"""
 
 
 def demo(

@@ -45,7 +45,7 @@ def collect(
         Path | None,
         typer.Option(
             metavar="FILE.csv",
-            help="When each was handed in: Moodle's grading worksheet, or a table with id and handed_in.",
+            help="Times of the hand-ins: Moodle's grading worksheet, or a table with id and handed_in.",
         ),
     ] = None,
 ) -> None:
@@ -84,7 +84,7 @@ def grade(
     jobs: Jobs = 2,
     as_json: AsJson = False,
 ) -> None:
-    """Score every new submission by what it holds, nothing is run; the points go into nbgrader's database.
+    """Score every new submission without running it; the points go into nbgrader's database.
 
     It ends with 1 when a submission could not be graded.
 

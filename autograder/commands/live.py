@@ -24,7 +24,7 @@ def live(
     ] = None,
     once: Annotated[bool, typer.Option("--once", help="Write the pages, and end.")] = False,
 ) -> None:
-    """Show a lesson while it runs: sections, checks, who is stuck, predictions, and what all measured.
+    """Show a lesson while it runs: sections, checks, who is stuck, predictions, and measurements.
 
     Three pages, which a browser loads again by itself. The one with codes is for you, the others show neither names nor
     codes. They are made of what learners share (`beowulf share`) and of the hand-ins that you have collected.

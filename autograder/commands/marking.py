@@ -34,10 +34,10 @@ def mark(
         typer.Option(help="Give one learner these points for one question, of any kind, at once."),
     ] = None,
     reason: Annotated[
-        str, typer.Option(help="Why, for --points: the learner reads it, and it is kept.")
+        str, typer.Option(help="The reason for --points, which the learner reads.")
     ] = "",
 ) -> None:
-    """Grade the written answers: one question through all learners, without names, beside the author's answer.
+    """Grade the written answers: one question for all learners, without names, next to the author's answer.
 
     Example: beowulf class mark 01
     """

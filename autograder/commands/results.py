@@ -17,11 +17,11 @@ def feedback(
     lab: AnyLab = "",
     student: Students = None,
     to_exchange: Annotated[
-        bool, typer.Option("--release", help="Put the pages into the exchange, too.")
+        bool, typer.Option("--release", help="Also put the pages into the exchange.")
     ] = False,
     jobs: Jobs = 2,
 ) -> None:
-    """Write a page for each learner: their answers, what was expected, where to read.
+    """Write a page for each learner: answers, expected values, what to read.
 
     Example: beowulf class feedback 01
     """
@@ -56,7 +56,7 @@ def feedback(
 
 
 def report(lab: AnyLab = "") -> None:
-    """Write a page about the class: points, common mistakes, copies, what waits for you.
+    """Write a page about the class: points, common mistakes, copies, answers to mark.
 
     Example: beowulf class report 01
     """

@@ -26,9 +26,9 @@ AnyLab = Annotated[
 ]
 Students = Annotated[
     list[str] | None,
-    typer.Option("--student", help="Only this learner; may be given more than once."),
+    typer.Option("--student", help="Only this learner; may be repeated."),
 ]
-Jobs = Annotated[int, typer.Option("--jobs", min=1, max=256, help="How many at the same time.")]
+Jobs = Annotated[int, typer.Option("--jobs", min=1, max=256, help="How many to grade at once.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print plain data for a script.")]
 
 

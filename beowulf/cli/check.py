@@ -1,4 +1,4 @@
-"""The commands that look at a learner's own work: before it is handed in, and how far it is."""
+"""The commands that check a learner's work before it is handed in, and show progress."""
 
 from __future__ import annotations
 
@@ -100,10 +100,10 @@ def share(
         Path | None, typer.Argument(help="The folder of your class, on this machine.")
     ] = None,
     stop: Annotated[
-        bool, typer.Option("--stop", help="Share nothing any more, and delete what was shared.")
+        bool, typer.Option("--stop", help="Stop sharing, and delete what was shared.")
     ] = False,
 ) -> None:
-    """Let your class see where you are in a lab and what you measured, without your name on the projector.
+    """Show your class your progress and measurements in a lab, without your name on the projector.
 
     Nothing is shared before you type this, and nothing leaves this machine. Without a folder it says whether you share.
 

@@ -31,7 +31,7 @@ def up(
     rate: Annotated[
         str | None,
         typer.Option(
-            help="What each cable carries: 10mbit, 100mbit, 1gbit or off. \\[default: 100mbit]"
+            help="The rate of each cable: 10mbit, 100mbit, 1gbit or off. \\[default: 100mbit]"
         ),
     ] = None,
     networks: Annotated[
@@ -54,7 +54,7 @@ def up(
     ] = "",
     minutes: Annotated[
         int | None,
-        typer.Option(help="With `--target slurm`: for how long at most. \\[default: 60]"),
+        typer.Option(help="With `--target slurm`: the most minutes. \\[default: 60]"),
     ] = None,
     force: Force = False,
 ) -> None:
@@ -191,7 +191,7 @@ def validate(as_json: AsJson = False, wait: Wait = False) -> None:
 def ssh(
     node: Annotated[str, typer.Argument(help="The node, such as node00.")],
     command: Annotated[
-        list[str] | None, typer.Argument(help="What to run there; a shell if left out.")
+        list[str] | None, typer.Argument(help="The command to run there. \\[default: a shell]")
     ] = None,
 ) -> None:
     """Open a shell on a node, or run a command there.
@@ -235,7 +235,7 @@ def break_(
     node: Annotated[str, typer.Option(help="On which node; chosen for you if left out.")] = "",
     force: Force = False,
 ) -> None:
-    """Break the cluster on purpose, for you to find out how.
+    """Break the cluster on purpose; you find out how.
 
     What is wrong, and on which node? a, b, c and d do not tell, and differ from learner to learner; an instructor may
     name the fault and the node. `beowulf up` heals the cluster.

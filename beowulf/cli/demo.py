@@ -15,11 +15,11 @@ def demo(
         typer.Option(
             "--output",
             "-o",
-            help="The page to write. \\[default: demo.html here, or at home where you may not write here]",
+            help="The page to write. \\[default: demo.html here, or at home if you may not write here]",
         ),
     ] = None,
     pictures: Annotated[
-        Path | None, typer.Option(help="Write its figures into this folder, too, as .svg.")
+        Path | None, typer.Option(help="Also write its figures into this folder, as .svg.")
     ] = None,
 ) -> None:
     """See what the labs are about: a ping-pong on four nodes, on one page.

@@ -16,10 +16,10 @@ def lab(
         ),
     ] = "",
     port: Annotated[
-        int, typer.Option(help="Where JupyterLab answers; the next free port if taken.")
+        int, typer.Option(help="JupyterLab's port; the next free one if it is taken.")
     ] = 8888,
 ) -> None:
-    """Boot the cluster and open JupyterLab; Ctrl-C takes all down.
+    """Boot the cluster and open JupyterLab; Ctrl-C ends both.
 
     The cluster is validated first. The home page has all labs with your progress, and the cluster; a lab's page has
     its handout and its notebook side by side. You work on copies in the folder `work`; what you changed there is never

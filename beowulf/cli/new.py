@@ -6,9 +6,7 @@ from typing import Annotated
 
 import typer
 
-app = typer.Typer(
-    no_args_is_help=True, help="Begin a lab or a study of your own, in a package of its own."
-)
+app = typer.Typer(no_args_is_help=True, help="Begin a lab or a study of your own, as a package.")
 Name = Annotated[
     str, typer.Argument(help="Its name, such as ring, or 30-ring for a lab with the number 30.")
 ]

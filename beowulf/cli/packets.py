@@ -29,18 +29,16 @@ def capture(
         str,
         typer.Option(help="Whose packets: the wire's (all, each once), one node's, or all nodes'."),
     ] = "wire",
-    snap: Annotated[
-        int, typer.Option(help="Take so many bytes of each packet; 0: all of them.")
-    ] = 128,
+    snap: Annotated[int, typer.Option(help="Keep this many bytes of each packet; 0: all.")] = 128,
     packet_filter: Annotated[
-        str, typer.Option("--filter", help="Take only these, such as 'tcp and not port 22'.")
+        str, typer.Option("--filter", help="Keep only these, such as 'tcp and not port 22'.")
     ] = "",
     most: Annotated[
-        float, typer.Option(help="End the capture when so many MB (10^6 bytes) are in the file.")
+        float, typer.Option(help="End the capture when the file has this many MB (10^6 bytes).")
     ] = 1000,
     ranks: Annotated[int, typer.Option("-n", help="How many ranks.")] = 4,
     seconds: Annotated[
-        float, typer.Option(help="Without a program: capture for so long, or until Ctrl-C.")
+        float, typer.Option(help="Without a program: the seconds to capture, or until Ctrl-C.")
     ] = 10.0,
     timeout: Annotated[
         float, typer.Option(help="Stop the program after this many seconds; 0: never.")
@@ -88,24 +86,24 @@ def packets(
     ] = None,
     as_json: AsJson = False,
     messages: Annotated[
-        bool, typer.Option("--messages", help="List the MPI messages, one a line.")
+        bool, typer.Option("--messages", help="List the MPI messages, one per line.")
     ] = False,
     at: Annotated[
-        str, typer.Option(help="Only what was taken at this place of several, such as node01.")
+        str, typer.Option(help="Only packets captured at this place, such as node01.")
     ] = "",
     elapsed: Annotated[
         float | None,
-        typer.Option(help="Rates over so many seconds. \\[default: first to last packet]"),
+        typer.Option(help="Rates over this many seconds. \\[default: first to last packet]"),
     ] = None,
     tshark: Annotated[
         bool, typer.Option("--tshark", help="Print the tshark command that shows MPICH's packets.")
     ] = False,
     install_dissector: Annotated[
         bool,
-        typer.Option("--install-dissector", help="Teach your Wireshark to show MPICH's packets."),
+        typer.Option("--install-dissector", help="Make your Wireshark show MPICH's packets."),
     ] = False,
 ) -> None:
-    """Print what the packets of a capture are.
+    """Describe the packets of a capture.
 
     How many are they, how fast, of which kind, with how much overhead?
 

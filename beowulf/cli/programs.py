@@ -36,9 +36,7 @@ def run(
     ] = 600.0,
     profile: Annotated[
         bool,
-        typer.Option(
-            "--profile", help="Count its MPI calls, and say how long it was inside of them."
-        ),
+        typer.Option("--profile", help="Count its MPI calls, and print the time spent in them."),
     ] = False,
     trace: Annotated[
         bool,
@@ -47,11 +45,11 @@ def run(
         ),
     ] = False,
     capture: Annotated[
-        bool, typer.Option("--capture", help="With --trace: record the packets of the wire, too.")
+        bool, typer.Option("--capture", help="With --trace: also record the packets of the wire.")
     ] = False,
     folder: Annotated[
         Path | None,
-        typer.Option("-o", "--output", help="With --trace: the folder for it; else PROGRAM.trace."),
+        typer.Option("-o", "--output", help="With --trace: its folder. Default: PROGRAM.trace."),
     ] = None,
 ) -> None:
     """Run an MPI program on the cluster.
@@ -183,7 +181,7 @@ def timeline(
     on: Annotated[
         Path | None,
         typer.Option(
-            "--on", help="Also what the run would take on another network, which is in a .toml."
+            "--on", help="Also predict the run's time on another network, given as .toml."
         ),
     ] = None,
 ) -> None:

@@ -19,7 +19,8 @@ def report(
         ),
     ] = None,
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="The page; .json and .png are written beside it.")
+        Path,
+        typer.Option("--output", "-o", help="The page; .json and .png are written next to it."),
     ] = Path("report.html"),
 ) -> None:
     """Write a page of what you built and found, and a picture to share.

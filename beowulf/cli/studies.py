@@ -21,13 +21,11 @@ if TYPE_CHECKING:
 
 Variant = Annotated[
     str,
-    typer.Option(help="A word that tells this Record from others, such as broken-a."),
+    typer.Option(help="A word that marks this Record, such as broken-a."),
 ]
 Given = Annotated[
     bool,
-    typer.Option(
-        "--given", help="Take the Record of a full run that is given with the labs, not yours."
-    ),
+    typer.Option("--given", help="Use the labs' given Record of a full run, not yours."),
 ]
 
 
@@ -36,17 +34,17 @@ def study(
     quick: Quick = False,
     adaptive: Annotated[
         bool,
-        typer.Option("--adaptive", help="Add sizes where a time leaves the line; few studies can."),
+        typer.Option("--adaptive", help="Add sizes where times are off the line; few studies can."),
     ] = False,
     records: Folder = KEPT_IN,
     variant: Variant = "",
     traces: Annotated[
         Path | None,
-        typer.Option("--trace", help="A folder for what each rank of each launch did."),
+        typer.Option("--trace", help="A folder for the MPI calls of each launch."),
     ] = None,
     wait: Wait = False,
     when: Annotated[
-        str, typer.Option(help="`quiet` waits until the machine is quiet, at most 3 minutes.")
+        str, typer.Option(help="`quiet` waits up to 3 minutes for a quiet machine.")
     ] = "now",
     as_json: AsJson = False,
 ) -> None:
@@ -93,7 +91,7 @@ def claims(
     given: Given = False,
     why: Annotated[
         bool,
-        typer.Option("--why", help="Say why a modern result agrees with the paper's or differs."),
+        typer.Option("--why", help="Explain why a modern result agrees or differs."),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -117,7 +115,7 @@ def calibrate(
     name: Annotated[
         str, typer.Option("--study", help="The study whose newest Record is read.")
     ] = "E1",
-    nodes: Annotated[int, typer.Option(help="How many nodes the platform is to have.")] = 4,
+    nodes: Annotated[int, typer.Option(help="The number of nodes of the platform.")] = 4,
     records: Folder = KEPT_IN,
 ) -> None:
     """Make a platform for simulations from your measurements.
@@ -166,12 +164,12 @@ def show(
         Path | None,
         typer.Option(
             "--picture",
-            help="Draw it instead, as .png or .svg; what it shows in words and its table lie beside it.",
+            help="Draw it instead, as .png or .svg, with a description and a table in files next to it.",
         ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Print what the newest Record of a study holds.
+    """Print the newest Record of a study.
 
     That is every point, with its samples and facts.
 

@@ -58,10 +58,10 @@ def suite(
     ] = "",
     profile: Annotated[
         bool,
-        typer.Option("--profile", help="NPB: say how much of the time was spent inside of MPI."),
+        typer.Option("--profile", help="NPB: print the share of time spent in MPI."),
     ] = False,
     size: Annotated[
-        int, typer.Option(help="hpl and hpcc: how many equations; 0: as many as are solved soon.")
+        int, typer.Option(help="hpl and hpcc: the number of equations; 0: a small default.")
     ] = 0,
     quick: Annotated[
         bool,

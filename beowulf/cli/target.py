@@ -177,14 +177,14 @@ def setup(
         Path, typer.Argument(help="The inventory of the machines, in Ansible's YAML.")
     ],
     check: Annotated[
-        bool, typer.Option("--check", help="Say what would be done, and change nothing.")
+        bool, typer.Option("--check", help="Show the changes without making them.")
     ] = False,
-    undo: Annotated[bool, typer.Option("--undo", help="Take away again what was set up.")] = False,
+    undo: Annotated[bool, typer.Option("--undo", help="Remove what was set up.")] = False,
     take: Annotated[
         bool, typer.Option("--take", help="Take machines that belong to another cluster.")
     ] = False,
     verbose: Annotated[
-        bool, typer.Option("--verbose", help="Print all that Ansible says.")
+        bool, typer.Option("--verbose", help="Print Ansible's full output.")
     ] = False,
 ) -> None:
     """Make a cluster of PCs or VMs.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     invoke_without_command=True,
-    help="Turn the knobs that latency may depend on, one at a time.",
+    help="Change the knobs that latency may depend on, one at a time.",
 )
 NEWEST = 10  # of the log
 KNOB = Annotated[str, typer.Argument(help="The knob's name, such as firewall.")]
@@ -64,17 +64,13 @@ def apply(
     name: KNOB,
     value: Annotated[str | None, typer.Argument(help="Paper E's choice if left out.")] = None,
     keep: Annotated[bool, typer.Option("--keep", help="Keep it, whatever the result.")] = False,
-    revert: Annotated[
-        bool, typer.Option("--revert", help="Put it back, whatever the result.")
-    ] = False,
+    revert: Annotated[bool, typer.Option("--revert", help="Undo it, whatever the result.")] = False,
     unmeasured: Annotated[
         bool, typer.Option("--unmeasured", help="Set it and keep it, without measuring.")
     ] = False,
     host: Annotated[
         bool,
-        typer.Option(
-            "--host", help="Allow a change of this machine itself; what changes is listed."
-        ),
+        typer.Option("--host", help="Allow a change of this machine; changes are listed."),
     ] = False,
     quick: Quick = False,
     records: Folder = KEPT_IN,
