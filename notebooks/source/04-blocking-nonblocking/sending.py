@@ -120,8 +120,8 @@ print(f"rank {rank} of {ranks} on {node}")
 # - returns on rank 0 half of the time of one round trip in microseconds, measured with `MPI.Wtime()`
 # - returns nothing (`None`) on all other ranks; ranks 2 and 3 do not take part
 #
-# The Record of the cell below earns the points. It must show right data, blocking calls, and times that agree with the
-# clock and with C: at most 50 times as long, and nearly as long at 1 MiB.
+# The Record of the cell below earns the points. It must show correct data, blocking calls, and times that agree with
+# the clock and with C: at most 50 times C's time, and nearly the same at 1 MiB.
 
 
 # %% nbgrader={"grade_id": "own-blocking-answer", "solution": true}
@@ -219,7 +219,7 @@ model_time_us = weighted_alpha_us + lab.asked_bytes() * slope
 lab.form(model_time_us, "number")
 
 # %% [markdown]
-# **Question `times-plot`** (1.5 points). Draw the half round trip over the size of the message: your function, the
+# **Question `times-plot`** (1.5 points). Draw the half round trip against the size of the message: your function, the
 # program in C, and both fitted lines. Choose axes on which every size is visible. Label them with their units, and name
 # each line in a legend.
 #
@@ -280,8 +280,8 @@ deadlock_guess, deadlock_low, deadlock_high = 16_381, 16_000, 16_500
 predict(cluster, "deadlock", value=deadlock_guess, low=deadlock_low, high=deadlock_high)
 
 # %% [markdown]
-# **Question `exchange`** (3 points). Both functions must be your own and right (`exchange_send_first` for rows with
-# which it ends). Save `heat.py`, then:
+# **Question `exchange`** (3 points). Both functions must be your own and correct (`exchange_send_first` for rows short
+# enough that it does not hang). Save `heat.py`, then:
 
 # %%
 ways = lab.heat.exchanges(cluster)
@@ -380,7 +380,7 @@ lab.form(turns_wait_ms, "number")
 # latency is that of short messages. Believe the first for long messages, and the second for short ones. In between
 # neither is right.
 #
-# **What turns cost (1 point).** The learner's own figures: with long rows turns take up to twice as long as the
+# **What turns cost (1 point).** The learner's own figures: with long rows, taking turns is up to twice as slow as the
 # non-blocking exchange. A rank that has sent waits for a neighbour that is still receiving (late sender), and a cable
 # carries one direction at a time. In the non-blocking exchange, a rank's four messages travel at the same time, in both
 # directions.
@@ -408,8 +408,8 @@ rate.pivot_table(
 ).round(1)
 
 # %% [markdown]
-# **Question `rates-plot`** (1.5 points). Draw the rate in the `ring` over the size of the message, with one line each
-# for 2, 3 and 4 ranks. Choose blocking or non-blocking, and say which. `rate` is the table, with the ends of the
+# **Question `rates-plot`** (1.5 points). Draw the rate in the `ring` against the size of the message, with one line
+# each for 2, 3 and 4 ranks. Choose blocking or non-blocking, and say which. `rate` is the table, with the ends of the
 # intervals in `low` and `high`; `rate.query("pattern == 'ring' and ranks == 2")` returns some of its rows. Add `pairs`
 # with two ranks. `lab.prediction_band(axes, prediction(cluster, "saturation"), along="x")` adds your prediction.
 
@@ -439,10 +439,9 @@ lab.own_plot.keep(
 )
 
 # %% [markdown]
-# **Question `saturation-bytes`** (0.5 points). For `pairs`, 2 ranks, `blocking`: what is the smallest size, in bytes,
-# with which the plateau begins? There and at all larger sizes the rate stays within 10 % of that of the largest
-# message. (Small sizes may be *faster* than the cable, see section 5. They are not within 10 %, and the plateau begins
-# after them.)
+# **Question `saturation-bytes`** (0.5 points). For `pairs`, 2 ranks, `blocking`: at what size, in bytes, does the
+# plateau begin? There and at all larger sizes the rate stays within 10 % of that of the largest message. (Small sizes
+# may be *faster* than the cable, as section 5 explains. If they are not within 10 %, the plateau begins after them.)
 
 # %% nbgrader={"grade_id": "saturation-bytes-answer", "solution": true}
 saturation_bytes = None
@@ -605,7 +604,7 @@ picture(b2)
 
 # %% [markdown]
 # *What to look at:* where the band around a line contains 0, no difference shows. Paper B finds a jump at 100,000
-# bytes. Where, if at all, is a jump in your figure? And below it, in the pairs of mpptest?
+# bytes. Where, if at all, is there a jump in your figure, and in the pairs of mpptest below it?
 
 # %%
 claims(b2)

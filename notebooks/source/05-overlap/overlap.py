@@ -100,8 +100,8 @@ assert d1.complete, "The measurement was cut short; run the cell above again."
 
 # %% [markdown]
 # **Question `d1-support`** (1 point). In your Record, with a sleep as the work: does synchronisation overlap with work?
-# `"supported"`: rank 1 ends soon after its own work. `"not supported"`: it ends with rank 0. (If your machine was too
-# busy to decide a case, it earns nothing: measure again.)
+# `"supported"`: rank 1 ends soon after its own work. `"not supported"`: rank 1 ends when rank 0 does. (If your machine
+# was too busy to decide a case, that case earns nothing: measure again.)
 
 # %% nbgrader={"grade_id": "d1-support-answer", "solution": true}
 limit_16_kb = None  # the message has 39.06 KB in each of the three cases
@@ -316,7 +316,7 @@ if lab.own_step.WITHOUT in kept:
     print(lab.outcome(cluster, "gain", round(measured, 1)))
 
 # %% [markdown]
-# **Question `gain-plot`** (2 points). Draw the improvement over the bytes of a ghost row: both versions with their
+# **Question `gain-plot`** (2 points). Draw the improvement against the bytes of a ghost row: both versions with their
 # intervals, and the bound. `kept` contains the Records of both versions, and a row has 8 bytes per column.
 #
 # - `lab.own_step.COLUMNS` lists the lengths of the rows, in columns.
@@ -366,8 +366,8 @@ lab.hidden_message(cluster)
 #
 # *Core, 12 minutes*
 #
-# Write `overlapped` in `work/heat/heat_overlap.c`, and run it in a terminal until it is right. How many rows do you
-# compute between two calls of `MPI_Testall` (not graded)?
+# Write `overlapped` in `work/heat/heat_overlap.c`, and correct it until it runs in a terminal without an error. How
+# many rows do you compute between two calls to `MPI_Testall` (not graded)?
 
 # %% nbgrader={"grade_id": "overlap-c-answer", "solution": true}
 rows_between_tests = None
@@ -470,7 +470,7 @@ claims(d2)
 #
 # 1. Your first `overlapped_step` posted everything before it computed, and with rows of 160,000 bytes it gained
 #    nothing. Who should have moved the bytes meanwhile, and why did they not? Why was that different with 64,000 bytes?
-#    What did MPI_Test change? What keeps your gain below the bound, or takes it beyond?
+#    What did MPI_Test change? What keeps your gain below the bound, or takes it above?
 # 2. Paper D explains its jumps by the size of the socket buffer. Which of your measurements show that another cause has
 #    the same effect on rank 1? Which one distinguishes the two causes?
 
@@ -609,8 +609,8 @@ picture(a9)
 # *More, 20 minutes*
 #
 # Write `overlapped` in `exchange.c`, in the notebook's folder. It does the same as `one_after_the_other`, in at least
-# 15 % less time. Run it in a terminal with `beowulf run -n 2 exchange.c` until it is right and fast. This cell compiles
-# it and measures it in two launches:
+# 15 % less time. Try it in a terminal with `beowulf run -n 2 exchange.c`, until it is correct and fast. This cell
+# compiles it and measures it in two launches:
 
 # %%
 mine = lab.exchange.measure(cluster, "exchange.c")

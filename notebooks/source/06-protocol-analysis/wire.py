@@ -325,10 +325,10 @@ columns = ["bytes", "segments", "packets", "ack_packets", "wire_bytes", "retrans
 cards[cards["from_rank"] == 0][columns]
 
 # %% [markdown]
-# **Question `cost-plot`** (3 points). Draw two lines over the size of a card, in per cent, for the cards of rank 0
-# (rank 1 only thanks). Line 1: the share of `wire_bytes` that is not the card. Line 2: the share of `packets` that
-# carry data, which are all but the `ack_packets`. Sizes range from a few bytes to 200,000. Choose a suitable scale for
-# x.
+# **Question `cost-plot`** (3 points). Draw two lines, in per cent, against the size of a card. Take only the cards of
+# rank 0, and not rank 1's thanks. Line 1: the share of `wire_bytes` that is not the card. Line 2: the share of
+# `packets` that carry data, which are all but the `ack_packets`. Sizes range from a few bytes to 200,000. Choose a
+# suitable scale for x.
 #
 # If `retransmitted_packets` of a card is not 0, run the cell above again.
 
@@ -375,7 +375,7 @@ longest = found.loc[found["bytes"].idxmax()]
 lab.ladder(lab.capture_run.capture(cluster, near), tag=int(longest["tag"]), names=names)
 
 # %% [markdown]
-# Look at the first two arrows. Who asks, who answers, and how long does it take until the data leave?
+# Look at the first two arrows. Who asks, who answers, and how long is it until the data leave?
 #
 # **Question `eager-limit`** (1 point). Where exactly is the limit? Change the sizes above, and run their cell again,
 # until two cards that differ by *one* byte travel in different ways. Of all cards that you sent, which is the largest
@@ -440,13 +440,13 @@ lab.form(data_in, "text")
 
 # %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 4, "solution": true}
 # ### BEGIN SOLUTION
-# **The conclusion (2 points).** The paper counted frames: the share that Ethereal calls data. It moves by less than 0.6
-# points, once down and once up. With the "short messages" added, it moves by 0.7 down and 0.4 up. Overhead is a matter
-# of bytes: headers, acknowledgements and retransmissions against payload. Work during a message changes neither the
-# message nor its headers: a row of 8000 bytes takes the same six segments and ACKs, and about 6 % of its bytes are
-# overhead. What overlap can change is when they leave, as the timeline shows. (The learner's Record of A11, if there is
-# one, shows no difference either.) One point for frames against bytes, and one for what does not change, with one of
-# the learner's figures.
+# **The conclusion (2 points).** The paper counted frames: the share that Ethereal calls data. That share moves by less
+# than 0.6 points, once down and once up. With the "short messages" added, it falls by 0.7 points once and rises by 0.4
+# once. Overhead is a matter of bytes: headers, acknowledgements and retransmissions against payload. Work during a
+# message changes neither the message nor its headers: a row of 8000 bytes takes the same six segments and ACKs, and
+# about 6 % of its bytes are overhead. What overlap can change is when they leave, as the timeline shows. (The learner's
+# Record of A11, if there is one, shows no difference either.) One point for frames against bytes, and one for what does
+# not change, with one of the learner's figures.
 #
 # **The measure (2 points).** A short message travels in one packet, and its ACK piggybacks on the answer: nearly every
 # packet has data, though most of its bytes are headers. A message of 8192 bytes has six segments, and a bare ACK for
@@ -590,8 +590,8 @@ assert a10.complete, "The measurement was cut short; run the cell above again."
 # one.) Does work on 2 bytes, which takes a few nanoseconds, change anything?
 #
 # **Question `smpp`** (1 point). Ethereal called 24.21 % of the paper's packets *short message peer-to-peer* (SMPP), and
-# 73.41 % data. What were the former really: `"sms"`, `"mpich"`, `"ssh"` or `"ack"`? And what percentage of the packets
-# is data if you count them as data?
+# 73.41 % data. What were the former really: `"sms"`, `"mpich"`, `"ssh"` or `"ack"`? If you count them as data, what
+# percentage of the packets is data?
 
 # %% nbgrader={"grade_id": "smpp-answer", "solution": true}
 short_messages_are = None
@@ -652,9 +652,9 @@ assert a13.complete, "The measurement was cut short; run the cell above again."
 
 # %% [markdown]
 # **Question `collectives`** (0.5 points). At 1 KB (1024 bytes) and four ranks, with MPI's own call, how many messages
-# does one broadcast take, and how many bytes do all messages of one *scatter* have together? Compare the second number
-# with that of the loop. Which rank's block travels twice, and which ranks send it? `operations` has a row for each
-# operation, way and size. Its columns are:
+# does one broadcast take, and how many bytes do all messages of one *scatter* contain together? Compare the second
+# number with that of the loop. Which rank's block travels twice, and which ranks send it? `operations` has a row for
+# each operation, way and size. Its columns are:
 
 # %%
 operations = lab.collectives.table(a13)

@@ -172,7 +172,7 @@ print(
 )
 
 # %% [markdown]
-# **Question `own-interval`** (3 points: one for changes that are right, two for the ranges). Write
+# **Question `own-interval`** (3 points: one for correct changes, two for the ranges). Write
 # `change_percent(before, after)`, in which `before[i]` and `after[i]` are a pair. It returns three numbers in per cent,
 # and shorter is negative:
 #
@@ -347,8 +347,8 @@ print(*lab.own_knob.lines(turns), f"found: {turns[0].facts['before']}", sep="\n"
 
 # %% [markdown]
 # **Question `own-knob`** (4 points). You get one point when both values take effect, and one when the exact state comes
-# back, whatever it was. You get one for a whole cycle, whatever it decides, and one for using the setting assigned to
-# you. In the cycle, *before* is the value found on the node, and *after* is your other value.
+# back, whatever it was. You get one for a complete cycle, whatever it decides, and one for using the setting assigned
+# to you. In the cycle, *before* is the value found on the node, and *after* is your other value.
 
 # %% nbgrader={"grade_id": "own-knob", "grade": true, "points": 4, "locked": true}
 assert mine.variant == "own-knob", "Run the cell above: it turns and measures your knob."
@@ -464,8 +464,8 @@ lab.heat.picture(plate)
 # of that time, moderation included. Once the moderation is gone, the same microseconds of the firewall are a much
 # larger share of the remaining time. In microseconds the gains add up unless one wait hides another: while packets are
 # held back anyway, the time that each one takes stays hidden until the moderation is gone. Then all together gain more
-# than the sum. In per cent no sum can hold: two knobs of 60 % are not 120 %. Give one point for the time that a
-# percentage refers to, and one for microseconds or waits that hide each other.
+# than the sum. Percentages cannot be added: two knobs that gain 60 % each do not gain 120 %. Give one point for saying
+# which time a percentage refers to, and one for the sum in microseconds or for waits that hide each other.
 #
 # **What a knob is worth (2 points).** Only the time of messages changes; the rows are computed as before. So a step
 # changes by less than its exchange, by the exchange's share of it. An exchange differs from a ping-pong: its messages
@@ -483,8 +483,8 @@ lab.heat.picture(plate)
 #
 # `letters.c`, in the notebook's folder, sends a letter of some hundred bytes in two pieces, head and body, and waits
 # for the answer. Find out why that takes 40 *milli*seconds, and write `mine` so that a letter takes at most a tenth of
-# that. Run it in a terminal, `beowulf run -n 2 letters.c`, until it is right. This cell compiles it and runs it twice,
-# the second time with the knob `delayed-ack` set to `quick`:
+# that. Try it in a terminal, with `beowulf run -n 2 letters.c`, until it is correct. This cell compiles it and runs it
+# twice, the second time with the knob `delayed-ack` set to `quick`:
 
 # %%
 posted = lab.small_writes.measure(cluster, "letters.c")

@@ -86,8 +86,8 @@ picture(c1)
 # %% [markdown]
 # *What to look at:* all lines begin together. At which size does a line become level, and where do the lines of one
 # network and of two separate? Compare the lines of one pair with those of eight. (If there are only lines for one
-# network, your cluster has one. Type `beowulf up --networks 2 --rate 10mbit`, run this notebook from its first cell,
-# and measure again.)
+# network, your cluster has only one. Type `beowulf up --networks 2 --rate 10mbit`, run this notebook from its first
+# cell, and measure again.)
 
 # %% nbgrader={"grade_id": "c1-record", "grade": true, "points": 0.5, "locked": true}
 assert c1.study == "C1", "Run the cell above: it measures C1 on your cluster."
@@ -98,8 +98,8 @@ rates = lab.tokens.table(lab.tokens.Tokens.of(c1))
 rates.query("demand == 8").round(3)
 
 # %% [markdown]
-# **Question `saturation`** (2 points). With a demand of 8, which is the smallest token, in bytes, with a rate of at
-# least 80 % of the highest, on one network and on two?
+# **Question `saturation`** (2 points). With a demand of 8, what is the smallest token, in bytes, whose rate is at least
+# 80 % of the highest, on one network and on two?
 
 # %% nbgrader={"grade_id": "saturation-answer", "solution": true}
 saturated_one_bytes = None
@@ -244,7 +244,7 @@ lab.gas.parts(mine).round(2) if lab.gas.function(mine)["right"] else print("Firs
 
 # %% [markdown]
 # **Question `parts`** (1.5 points). On four ranks, how many times faster would a step be if communicating took no time,
-# and all else as long as now? How many times faster would it be if computing took none?
+# and everything else took as long as now? How many times faster would it be if computing took no time?
 
 # %% nbgrader={"grade_id": "parts-answer", "solution": true}
 no_communicating_times = None
@@ -333,8 +333,8 @@ lab.speed_up_1995(cluster)
 # **The conclusion (2 points).** It does not hold for this gas. Less than half of a step on 16 processors of 1995 is
 # computing, and the second network makes a step a quarter faster. So communication does hold the gas back, and no rank
 # has more to compute than another (one point, with the learner's speed-ups). The paper's code computes several times as
-# much for a zone and sends the same. So messages explain less of its overhead, and the rest would be ranks that wait
-# for slower ones, as the paper says. On the learner's cluster the same step is mostly communicating and waiting,
+# much for a zone and sends the same amount. So messages explain less of its overhead, and the rest would be ranks that
+# wait for slower ones, as the paper says. On the learner's cluster the same step is mostly communicating and waiting,
 # because the processors are several hundred times faster and the network is the same (one point, with the learner's
 # shares of a step).
 # ### END SOLUTION

@@ -327,11 +327,11 @@ print(lab.outcome(cluster, "plate", round(float(on_64[lab.scaling.OWN]), 1), way
 # KiB, pieces are best. With whole data, the tree takes six times 22 ms. In k pieces along a ring, each rank receives a
 # piece and then sends it, and the last rank has everything after (ranks - 1) + 2 (k - 1) messages of n / k bytes. For
 # long data that is near 2 beta n, until the ring is so long that its latencies count. Then a tree in pieces is best,
-# because its depth grows with the logarithm. Give one point for each size with its reason in alpha and beta.
+# because its depth grows with the logarithm. Give one point for each size, with the reason in terms of alpha and beta.
 #
 # **What is left out (1 point).** The answer contains the learner's figure from `lab.scaling.errors_percent` and two of
 # these: cores that ranks share, noise, lost packets and their retransmission, a switch whose buffers fill, the core
-# time of a call, progress only inside MPI calls, memory. Give half a point for one of them.
+# time of a call, progress only inside MPI calls, memory. Give half a point for only one of them.
 # ### END SOLUTION
 
 # %% [markdown]
@@ -339,8 +339,8 @@ print(lab.outcome(cluster, "plate", round(float(on_64[lab.scaling.OWN]), 1), way
 #
 # *More, 10 minutes*
 #
-# **Question `scaling-plot`** (2 points). Draw the speed-up over the nodes, a line for each of the two networks, with
-# logarithmic axes.
+# **Question `scaling-plot`** (2 points). Draw the speed-up against the number of nodes on logarithmic axes, with a line
+# for each of the two networks.
 #
 # Units, scales, names and your numbers count; the style is yours.
 
@@ -403,7 +403,7 @@ for network in ("paper-e-before", "paper-e-after", "ten-gigabit"):
     print(f"{network}: {lab.scaling.on_network(network, own_row_us):.3f} ms")
 
 # %% [markdown]
-# *What to look at:* 30 µs of latency are 60 % of an empty message. Which share of a step are they?
+# *What to look at:* 30 µs of latency are 60 % of an empty message. What share of a step are they?
 #
 # Now ask the same question for programs that also compute. Each program runs once on your own nodes, and its calls are
 # recorded. The calls are replayed on your calibration and on paper E's networks, with the times between them unchanged.
