@@ -69,7 +69,7 @@ def _simulate(source: str, nodes: int | None) -> None:
     platform = simulated.up(source, nodes).platform
     print(
         f"{platform.nodes} nodes are simulated: {platform.rate_mbit:g} Mbit/s and"
-        f" {platform.latency_us:g} µs a link. C programs of MPI run on them, and nothing else."
+        f" {platform.latency_us:g} µs a link. Only MPI programs in C run on them."
     )
     print(f"Next: `beowulf run -n {platform.nodes} FILE.c` simulates a program on them.")
 

@@ -47,7 +47,7 @@ class Abilities:
     one_machine: bool = False
     # Each node has a network card, logins and settings of its own; else its nodes are names of this machine.
     separate_nodes: bool = False
-    simulated: bool = False  # nothing runs on its nodes but C programs of MPI, in simulated time
+    simulated: bool = False  # only MPI programs in C run on its nodes, in simulated time
     queue: bool = False  # a queue gives its nodes for a time, and starts what runs on them
 
 

@@ -48,7 +48,7 @@ def refuse_unseen(study: str, cluster: Cluster) -> None:
 def _unmet(study: str, can: Abilities) -> Need | None:
     """What a study needs and a cluster has not."""
     if can.simulated and not find(study).simulates:
-        return Need("simulated", "nothing runs on simulated nodes but C programs of MPI")
+        return Need("simulated", "only MPI programs in C run on simulated nodes")
     return find(study).unmet(can)
 
 

@@ -451,8 +451,8 @@ lab.form(data_in, "text")
 # **The measure (2 points).** A short message travels in one packet, and its ACK piggybacks on the answer: nearly every
 # packet has data, though most of its bytes are headers. A message of 8192 bytes has six segments, and a bare ACK for
 # every second one. The share of data falls to three quarters or less, while headers are only a few per cent of the
-# bytes. So the share of data falls, and the overhead also falls. One point for the ACKs, and one for the opposite
-# meaning.
+# bytes. So the share of data falls, and the overhead also falls. One point for the ACKs, and one for noticing that a
+# lower share of data goes along with less overhead.
 # ### END SOLUTION
 
 # %% [markdown]

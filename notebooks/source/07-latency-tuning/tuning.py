@@ -287,8 +287,8 @@ columns = ["mean_before_us", "deviation_before_us", "mean_after_us", "deviation_
 table_3[[*columns, "change_percent", "low", "high", "decision", "means"]].round(1)
 
 # %% [markdown]
-# *What to look at:* do the first two changes add up to the change of all together? Which of the firewall's two
-# percentages is larger?
+# *What to look at:* do the first two changes add up to that of *all together*? Which of the firewall's two percentages
+# is larger?
 #
 # **Question `quantile-plot`** (3 points). Draw how the half round trips of one comparison are distributed. The x axis
 # is a share in per cent, and the y axis the time within which this share of them ends. Draw one line for before and one

@@ -278,8 +278,8 @@ lab.first_beowulf.gas(machine).round(2)
 # table, what does the gas gain from the second network?
 #
 # **Question `speed-up`** (2 points). On 16 nodes and one network, what is the overhead of the gas in per cent, as the
-# handout defines it? The second network only makes the cable 1.7 times as fast. From that and the two times of a step,
-# compute the percentage of the step on one network that the messages spend on the cable.
+# handout defines it? All that the second network does is make the cable 1.7 times as fast. From that and the two times
+# of a step, compute the percentage of the step on one network that the messages spend on the cable.
 
 # %% nbgrader={"grade_id": "speed-up-answer", "solution": true}
 overhead_one_percent = None
@@ -305,8 +305,8 @@ print(
 )
 
 # %% [markdown]
-# *Drag:* the paper reports 'a few thousand' operations a zone. Would messages alone explain its speed-up on 16 with
-# that?
+# *Drag:* the paper reports 'a few thousand' operations a zone. With that many, would messages alone explain its
+# speed-up on 16 nodes?
 
 # %%
 lab.speed_up_1995(cluster)
