@@ -374,7 +374,7 @@ lab.form(turns_wait_ms, "number")
 # receives. Isend only begins the send, so the rank goes on to its receive.
 #
 # **An impossible latency (1 point).** While a direction of the cable is idle, its bucket saves up to 3,200 bytes of
-# credit, so each long message takes up to some 250 µs less than beta n. The line through the long messages therefore
+# credit. So each long message takes up to some 250 µs less than beta n. The line through the long messages therefore
 # meets the axis below zero. A fit without weights minimises squared microseconds, so the longest messages, with the
 # largest distances, determine both parameters; 8 bytes hardly count. With weights 1 / y relative errors count, and the
 # latency is that of short messages. Believe the first for long messages, and the second for short ones. In between

@@ -91,7 +91,7 @@ ways
 # 3. waking a receiver that sleeps, on the other node,
 # 4. MPI, in addition to plain TCP?
 #
-# Each is the difference between two lines of the table. Use polling ways, except for (3). You may write the formula
+# Each is the difference between two lines of the table. Use the polling ways, except for (3). You may write the formula
 # itself, such as `8.1 - 2 * 0.25`.
 
 # %% nbgrader={"grade_id": "budget-answer", "solution": true}

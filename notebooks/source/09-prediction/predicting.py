@@ -317,7 +317,7 @@ print(lab.outcome(cluster, "plate", round(float(on_64[lab.scaling.OWN]), 1), way
 #
 # 1. Which of your broadcasts would you use for 1 KiB, and which for 256 KiB? Give the reason in terms of alpha, beta,
 #    the number of ranks and the number of pieces.
-# 2. How far is your simulation from your measurement in section 5? Name two things of a real cluster that the
+# 2. How far is your simulation from your measurement in section 5? Name two features of a real cluster that the
 #    simulation leaves out.
 
 # %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 3, "solution": true}
@@ -329,9 +329,9 @@ print(lab.outcome(cluster, "plate", round(float(on_64[lab.scaling.OWN]), 1), way
 # long data that is near 2 beta n, until the ring is so long that its latencies count. Then a tree in pieces is best,
 # because its depth grows with the logarithm. Give one point for each size, with the reason in terms of alpha and beta.
 #
-# **What is left out (1 point).** The answer contains the learner's figure from `lab.scaling.errors_percent` and two of
-# these: cores that ranks share, noise, lost packets and their retransmission, a switch whose buffers fill, the core
-# time of a call, progress only inside MPI calls, memory. Give half a point for only one of them.
+# **What is left out (1 point).** The answer contains the learner's figure from `lab.scaling.errors_percent`. It also
+# names two of these: cores that ranks share, noise, lost packets and their retransmission, a switch whose buffers fill,
+# the core time of a call, progress only inside MPI calls, memory. Give half a point for only one of them.
 # ### END SOLUTION
 
 # %% [markdown]
@@ -448,8 +448,8 @@ lab.collectives.table(ways, "allreduce").round(2)
 #
 # *More, 35 minutes*
 #
-# **Question `memo-numbers`** (1 point). Your memo needs four numbers from section 5: the µs of a row, and the simulated
-# ms of a step on one node, on 16 nodes of your network, and on 16 nodes with 1 Gbit/s.
+# **Question `memo-numbers`** (1 point). Your memo needs four numbers from section 5. They are the µs of a row, and the
+# simulated ms of a step on one node, on 16 nodes of your network, and on 16 nodes with 1 Gbit/s.
 
 # %% nbgrader={"grade_id": "memo-numbers-answer", "solution": true}
 memo_row_us = None
