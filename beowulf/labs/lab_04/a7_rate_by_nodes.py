@@ -74,7 +74,7 @@ class Facts(NamedTuple):
 
 
 def saturation_bytes(rate: pd.Series[float]) -> int:
-    """The smallest size above which the rate (by size) always stays within 10 % of that of the largest."""
+    """The smallest size at and above which the rate (by size) stays within 10 % of that of the largest."""
     away = (rate / rate.iloc[-1] - 1).abs() > FLAT
     outside = [place for place, far in enumerate(away) if far]
     return int(rate.index[outside[-1] + 1 if outside else 0])

@@ -77,7 +77,7 @@ def plan(cluster: Cluster, *, quick: bool, sizes: Sequence[int] | None = None) -
             for work, protocol in product(few, PROTOCOLS):
                 _one(measurement, work, protocol, launch, way=OVERLAP)
         if absent := _no_moderation(cluster):
-            measurement.warnings.append(f"No interrupts were delayed: {absent}")
+            measurement.warnings.append(f"No interrupts were held back: {absent}")
             measurement.planned = measurement.done
             return
         with changed(cluster, [(Moderation(), MODERATION_US)], nodes=cluster.nodes[:2]):

@@ -73,7 +73,7 @@ def rises(
     return Judgement(
         most[0] if most else "inconclusive",
         f"non-blocking minus blocking with {few} and {many} nodes ({rows['unit'].iloc[0]}): {'; '.join(listed)};"
-        f" {'less' if falls else 'more'} by {CLEAR:.0%} of blocking with {few} nodes is needed at most sizes:"
+        f" {'less' if falls else 'more'} by {CLEAR:.0%} of blocking with {few} nodes is needed at most of the sizes:"
         f" it holds at {counted['holds']} and is contradicted at {counted['contradicted']}",
         {"sizes": len(outcomes), **counted},
         advice=narrower(record),

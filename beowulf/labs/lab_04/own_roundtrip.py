@@ -190,7 +190,7 @@ def calls_of(
 ) -> list[dict[str, Any]]:
     """On an engine: call the function once with each size; return its result, how long it took, and what arrived.
 
-    The bytes are drawn from `seed`, the same on all ranks. Rank 0 gets them; the others get bytes that all differ.
+    The bytes are drawn from `seed`, the same on all ranks. Rank 0 gets them; on the others each byte differs.
     """
     import time
 

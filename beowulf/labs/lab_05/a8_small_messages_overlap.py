@@ -40,7 +40,7 @@ FLAT = 0.1  # a saturated rate grows by less than this from one size to its doub
 
 
 def plan(cluster: Cluster, *, quick: bool, sizes: Sequence[int] = PAPER_A_SMALL) -> Plan:
-    """Ping-pong of two nodes with work during each message, alternating both calls; and mpptest's method."""
+    """Ping-pong of two nodes with work during each message, alternating between both calls; and mpptest's method."""
     config = SweepConfig([("pingpong", 2)], PROTOCOLS, sizes, [OVERLAP_BYTES])
     as_mpptest = mpptest.Mpptest((2,), overlap_bytes=sizes)
     return sweep(cluster, config, quick=quick, mpptest=[as_mpptest], often=True)

@@ -83,7 +83,7 @@ def gaps(rows: pd.DataFrame, length: str) -> dict[int, Span]:
 
 
 def differ_from(gaps_of: Callable[[Record], dict[int, Span]], record: Record) -> Judgement:
-    """Figure 18: the lines coincide below messages of 100,000 bytes, and differ above."""
+    """Figure 18: the lines coincide below messages of 100,000 bytes, and differ at and above that size."""
     gap = gaps_of(record)
     outcomes = [
         below(each, VISIBLE) if size < FROM_BYTES else below(VISIBLE, each)
@@ -97,7 +97,7 @@ def differ_from(gaps_of: Callable[[Record], dict[int, Span]], record: Record) ->
     return Judgement(
         together(outcomes),
         f"the lines differ by these shares of the highest rate: {shares} bytes; less than {VISIBLE:.0%} below"
-        f" {FROM_BYTES:,} bytes, and more above, is asked",
+        f" {FROM_BYTES:,} bytes, and more at and above that, is asked",
         {str(size): [each.low, each.high] for size, each in gap.items()},
         advice=narrower(record),
     )

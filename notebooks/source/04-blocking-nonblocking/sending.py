@@ -43,8 +43,8 @@ print(cluster.kind, *cluster.nodes)
 # *Core, 4 minutes*
 #
 # **Question `predict-saturation`** (0.5 points). Two nodes play ping-pong over cables of 100 Mbit/s. Small messages
-# reach a low rate, and large ones nearly the full rate. What is the smallest size, in bytes, above which the rate stays
-# within 10 % of the rate of the largest message?
+# reach a low rate, and large ones nearly the full rate. What is the smallest size, in bytes, at and above which the
+# rate stays within 10 % of the rate of the largest message?
 
 # %% nbgrader={"grade_id": "predict-saturation-guess", "solution": true}
 saturation_guess = None
@@ -441,7 +441,7 @@ lab.own_plot.keep(
 # %% [markdown]
 # **Question `saturation-bytes`** (0.5 points). For `pairs`, 2 ranks, `blocking`: at what size, in bytes, does the
 # plateau begin? There and at all larger sizes the rate stays within 10 % of that of the largest message. (Small sizes
-# may be *faster* than the cable, as section 5 explains. If they are not within 10 %, the plateau begins after them.)
+# may be *faster* than the cable, as section 5 explains. They are not within 10 %, and the plateau begins after them.)
 
 # %% nbgrader={"grade_id": "saturation-bytes-answer", "solution": true}
 saturation_bytes = None
@@ -604,7 +604,7 @@ picture(b2)
 
 # %% [markdown]
 # *What to look at:* where the band around a line contains 0, no difference shows. Paper B finds a jump at 100,000
-# bytes. Where, if at all, is there a jump in your figure, and in the pairs of mpptest below it?
+# bytes. Where, if at all, is there a jump in your figure, and in the lower figure, with the pairs of mpptest?
 
 # %%
 claims(b2)
