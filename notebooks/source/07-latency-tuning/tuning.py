@@ -348,7 +348,8 @@ print(*lab.own_knob.lines(turns), f"found: {turns[0].facts['before']}", sep="\n"
 # %% [markdown]
 # **Question `own-knob`** (4 points). You get one point when both values take effect, and one when the exact state comes
 # back, whatever it was. You get one for a whole cycle, whatever it decides, and one for the setting printed above
-# (without a personal code, any in the handout). In the cycle, *before* is the value found on the node, and *after* is your other value.
+# (without a personal code, any in the handout). In the cycle, *before* is the value found on the node, and *after* is
+# your other value.
 
 # %% nbgrader={"grade_id": "own-knob", "grade": true, "points": 4, "locked": true}
 assert mine.variant == "own-knob", "Run the cell above: it turns and measures your knob."
