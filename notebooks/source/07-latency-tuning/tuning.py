@@ -291,8 +291,8 @@ table_3[[*columns, "change_percent", "low", "high", "decision", "means"]].round(
 # percentages is larger?
 #
 # **Question `quantile-plot`** (3 points). Draw how the half round trips of one comparison are distributed. The x axis
-# is a share in per cent, and the y axis the time within which this share of the trips ends. Draw one line for before and
-# one for after, each at nine or more whole percentages, and include the last ones.
+# is a share in per cent, and the y axis the time within which this share of the trips ends. Draw one line for before
+# and one for after, each at nine or more whole percentages, and include the last ones.
 # `lab.own_interval.samples(e6, "all together")` returns all times before and all after, in microseconds (without
 # root's rights, take `"firewall"`).
 #
