@@ -329,9 +329,9 @@ print(lab.outcome(cluster, "plate", round(float(on_64[lab.scaling.OWN]), 1), way
 # long data that is near 2 beta n, until the ring is so long that its latencies count. Then a tree in pieces is best,
 # because its depth grows with the logarithm. Give one point for each size with its reason in alpha and beta.
 #
-# **What is left out (1 point).** The answer contains the learner's figure from `lab.scaling.errors_percent` and two of
-# these: cores that ranks share, noise, lost packets and their retransmission, a switch whose buffers fill, the core
-# time of a call, progress only inside MPI calls, memory. Give half a point for one of them.
+# **What is left out (1 point).** The answer contains the learner's figure from `lab.scaling.errors_percent`. It also
+# contains two of these: cores that ranks share, noise, lost packets and their retransmission, a switch whose buffers
+# fill, the core time of a call, progress only inside MPI calls, memory. Give half a point for one of them.
 # ### END SOLUTION
 
 # %% [markdown]
@@ -448,8 +448,8 @@ lab.collectives.table(ways, "allreduce").round(2)
 #
 # *More, 35 minutes*
 #
-# **Question `memo-numbers`** (1 point). Your memo needs four numbers from section 5: the µs of a row, and the simulated
-# ms of a step on one node, on 16 nodes of your network, and on 16 nodes with 1 Gbit/s.
+# **Question `memo-numbers`** (1 point). Your memo needs four numbers from section 5. They are the µs of a row, and the
+# simulated ms of a step on one node, on 16 nodes of your network, and on 16 nodes with 1 Gbit/s.
 
 # %% nbgrader={"grade_id": "memo-numbers-answer", "solution": true}
 memo_row_us = None
