@@ -291,8 +291,8 @@ table_3[[*columns, "change_percent", "low", "high", "decision", "means"]].round(
 # is larger?
 #
 # **Question `quantile-plot`** (3 points). Draw how the half round trips of one comparison are distributed. The x axis
-# is a share in per cent, and the y axis the time within which this share of them ends. Draw one line for before and one
-# for after, each at nine or more whole percentages, and include the last ones.
+# is a share in per cent, and the y axis the time within which this share of the trips ends. Draw one line for before
+# and one for after, each at nine or more whole percentages, and include the last ones.
 # `lab.own_interval.samples(e6, "all together")` returns all times before and all after, in microseconds (without
 # root's rights, take `"firewall"`).
 #
@@ -347,8 +347,9 @@ print(*lab.own_knob.lines(turns), f"found: {turns[0].facts['before']}", sep="\n"
 
 # %% [markdown]
 # **Question `own-knob`** (4 points). You get one point when both values take effect, and one when the exact state comes
-# back, whatever it was. You get one for a complete cycle, whatever it decides, and one for using the setting assigned
-# to you. In the cycle, *before* is the value found on the node, and *after* is your other value.
+# back, whatever it was. You get one for a complete cycle, whatever it decides, and one for the setting printed above
+# (without a personal code, any in the handout). In the cycle, *before* is the value found on the node, and *after* is
+# your other value.
 
 # %% nbgrader={"grade_id": "own-knob", "grade": true, "points": 4, "locked": true}
 assert mine.variant == "own-knob", "Run the cell above: it turns and measures your knob."

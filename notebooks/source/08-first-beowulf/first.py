@@ -335,8 +335,8 @@ lab.speed_up_1995(cluster)
 # has more to compute than another (one point, with the learner's speed-ups). The paper's code computes several times as
 # much for a zone and sends the same amount. So messages explain less of its overhead, and the rest would be ranks that
 # wait for slower ones, as the paper says. On the learner's cluster the same step is mostly communicating and waiting,
-# because the processors are several hundred times faster and the network is the same (one point, with the learner's
-# shares of a step).
+# because the processors are several hundred times faster and the network is the same. Give one point for that, with the
+# learner's shares of a step.
 # ### END SOLUTION
 
 # %% [markdown]

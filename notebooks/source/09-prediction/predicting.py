@@ -480,9 +480,10 @@ lab.form(memo_gigabit_ms, "number")
 # ### BEGIN SOLUTION
 # **Argument (1 point).** The page computes a step on each offer as computing plus messages. It names the offer with the
 # most steps per second, and what limits it. With rows of 32 KiB, messages limit the step at 100 Mbit/s for four nodes
-# or more. So more nodes on the slow network gain nothing, and fewer nodes with the faster network win. **Doubt (1
-# point).** The page states how wrong each number may be (error between sizes, error of section 5), and whether the
-# decision would change within that.
+# or more. So more nodes on the slow network gain nothing, and fewer nodes with the faster network win.
+#
+# **Doubt (1 point).** The page states how wrong each number may be (error between sizes, error of section 5), and
+# whether the decision would change within that.
 # ### END SOLUTION
 
 # %% [markdown]
