@@ -91,7 +91,7 @@ def test_the_studies_are_listed_by_lab_with_their_titles(
             "from beowulf.cli.commands import command; command(['up'])",
             "autograder beowulf.cli.studies beowulf.cli.suites beowulf.course",
         ),
-        ("import beowulf.cluster.namespaces.cluster", "yaml importlib.metadata tomllib"),
+        ("import beowulf.cluster.namespaces.cluster", "yaml importlib.metadata beowulf.course"),
     ],
 )
 def test_no_command_loads_what_only_others_need(loading: str, heavy: str) -> None:
