@@ -106,8 +106,8 @@ STUDY = Study(
             " its ranks were paired nor the sizes next to its jump."
         ),
         "inconclusive": (
-            "The paper prints no numbers, so a difference must be at least 2 % of the blocking time, and where four ranks"
-            " share two cores it scatters by more; four cores, PCs or the simulated cluster can decide it."
+            "The paper prints no numbers, so a difference must be at least 2 % of the blocking time, and where four"
+            " ranks share two cores it scatters by more; four cores, PCs or the simulated cluster can decide it."
         ),
     },
 )
