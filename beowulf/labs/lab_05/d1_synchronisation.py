@@ -203,7 +203,7 @@ STUDY = Study(
     needs=(CABLE,),
     differs={
         "holds": (
-            "MPI moves bytes only inside its calls, as in the paper's time. What exceeds a send buffer or an eager"
+            "MPI moves bytes only inside its calls, as in the paper's time: what exceeds a send buffer or an eager"
             " limit waits until the sender's work is over, and the rest leaves at once."
         ),
         "contradicted": (
