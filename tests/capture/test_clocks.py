@@ -45,7 +45,7 @@ def parts(
 
 
 @pytest.mark.parametrize(
-    "ahead_s", first(1, [{"node01": 0.003, "node03": -0.25}, {"node00": 2.5, "node02": 0.002}])
+    "ahead_s", first(1, [{"node01": 0.03, "node03": -0.25}, {"node00": 2.5, "node02": 0.02}])
 )
 def test_times_of_clocks_that_differ_are_shifted_until_no_answer_is_early(
     run: Path, cluster: NamespaceCluster, tmp_path: Path, ahead_s: dict[str, float]
@@ -55,7 +55,7 @@ def test_times_of_clocks_that_differ_are_shifted_until_no_answer_is_early(
     assert well
     first = ahead_s.get("node00", 0.0)
     for node in cluster.nodes:
-        assert by.get(node, 0.0) == pytest.approx(first - ahead_s.get(node, 0.0), abs=0.0015)
+        assert by.get(node, 0.0) == pytest.approx(first - ahead_s.get(node, 0.0), abs=0.015)
     shifted, warnings = clocks.order(files, {})
     assert shifted == by
     assert all(any(node in said for said in warnings) for node in shifted)
