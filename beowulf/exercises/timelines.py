@@ -66,6 +66,18 @@ def timeline(cluster: Cluster, record: Record, run: str) -> Page | Any:
     return Page(replace(found, details={**found.details, "program": f"{found.program}, {run}"}))
 
 
+def of_run(name: str) -> Page | None:
+    """The timeline of what `beowulf run --trace` recorded into this folder; where it is not there, what to type."""
+    from beowulf.timeline import analysis
+    from beowulf.timeline.timeline_page import Page
+
+    try:
+        return Page(analysis.read(Path(name)))
+    except LabError as error:
+        print(error)
+        return None
+
+
 def analysed(trace: Path) -> Analysis:
     """What the ranks of a run did from their first message to their last one."""
     from beowulf.timeline import analysis

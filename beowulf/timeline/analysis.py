@@ -210,7 +210,10 @@ def _path(found: Analysis) -> str:
     shares = ", ".join(f"{ns / whole:.0%} {what}" for what, ns in path.parts_ns.items())
     ranks = {step.rank for step in path.steps}
     messages = sum(step.is_message for step in path.steps)
-    return (
-        f"The critical path goes through {len(ranks)} ranks and {messages} messages or collective calls."
-        f" Of its {_ms(whole)} ms: {shares}."
+    through = "1 rank" if len(ranks) == 1 else f"{len(ranks)} ranks"
+    what = (
+        "1 message or collective call"
+        if messages == 1
+        else f"{messages} messages or collective calls"
     )
+    return f"The critical path goes through {through} and {what}. Of its {_ms(whole)} ms: {shares}."

@@ -16,6 +16,7 @@ from beowulf.cluster.common.config import ClusterConfig
 from beowulf.cluster.namespaces import cluster as namespaces
 from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.errors import LabError
+from beowulf.exercises import timelines
 from beowulf.packets import table
 from beowulf.timeline import analysis, picture, recording
 from beowulf.timeline import waits as waits_of
@@ -124,6 +125,16 @@ def test_a_trace_without_its_capture_has_no_packets_and_a_capture_without_one_is
     assert len(found.messages) == 2
     with pytest.raises(LabError, match="no trace in"):
         analysis.read(tmp_path)
+
+
+def test_a_notebook_shows_the_run_of_a_terminal_or_says_how_to_record_one(
+    rendezvous: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = timelines.of_run(str(rendezvous))
+    assert page is not None
+    assert len(page.found.messages) == 2
+    assert timelines.of_run(str(tmp_path)) is None
+    assert "`beowulf run --trace PROGRAM` records one" in capsys.readouterr().out
 
 
 def test_a_capture_of_another_time_is_refused(

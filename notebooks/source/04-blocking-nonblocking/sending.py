@@ -62,7 +62,10 @@ predict(cluster, "saturation", value=saturation_guess, low=saturation_low, high=
 #
 # *Core, 5 minutes*
 #
-# Do this section in a terminal, with the handout.
+# Do this section in a terminal, with the handout. Then look here at the run that hangs: for whom does each rank wait?
+
+# %%
+lab.timelines.of_run("headon.trace")
 
 # %% [markdown]
 # ## 3 What MPI_Send promises

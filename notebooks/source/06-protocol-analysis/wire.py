@@ -95,6 +95,13 @@ print(f"{len(lab.read(card_file))} packets are in {card_file}")
 lab.messages(card_file)[["from_rank", "to_rank", "tag", "kind", "first_packet", "last_packet"]]
 
 # %% [markdown]
+# Each message begins in a packet. *Drag:* in which layer is your text? Which layers begin with the same bytes in both
+# packets?
+
+# %%
+lab.packet_layers(cluster)
+
+# %% [markdown]
 # Find your card in the file named above, with Wireshark or tshark, and read it.
 #
 # **Question `postcard`** (1 point). How long is the packet with your card, and how long is your text? Use both lengths
@@ -152,12 +159,6 @@ lab.form(ethernet_bytes, "number")
 lab.form(ip_bytes, "number")
 lab.form(tcp_bytes, "number")
 lab.form(mpich_bytes, "number")
-
-# %% [markdown]
-# *Drag:* in which layer is your text? Which layers begin with the same bytes in both packets?
-
-# %%
-lab.packet_layers(cluster)
 
 # %% [markdown]
 # ## 4 Your plate on the wire
