@@ -53,8 +53,8 @@ def main() -> None:
 def markdown(result: Mapping[str, Any]) -> str:
     """The whole page: a summary, the circumstances, and a section a study."""
     runs, failed = result["facts"]["runs"], result["facts"]["failed"]
-    each = [one.get("on", {}) for run in runs.values() for one in run["each"]]
-    differing = [name for name in ON if len({one.get(name) for one in each}) > 1]
+    each = [one for run in runs.values() for one in run["each"]]
+    usual = {name: usually(name, each) for name in ON}
     # By paper, and not by lab as STUDIES are; a study that came later is on the page once it is measured.
     measured = {*runs, *failed}.intersection(NAMES)
     names = sorted(measured, key=lambda name: (name[0], int(name[1:].partition("-")[0]), name))
@@ -65,13 +65,13 @@ def markdown(result: Mapping[str, Any]) -> str:
         "## Summary",
         summary(names, runs),
         "## Circumstances",
-        circumstances(result, runs),
+        circumstances(result, runs, usual),
         *(
             part
             for name in names
             for part in (
                 f"## {title(name)}",
-                *section(name, runs.get(name), failed.get(name), differing),
+                *section(name, runs.get(name), failed.get(name), usual),
             )
         ),
     ]
@@ -111,7 +111,7 @@ def summary(names: Iterable[str], runs: Mapping[str, Run]) -> str:
     again: list[Run] = []  # the claims of studies of which several runs are kept
     for name in names:
         link = re.sub(r"[^\w\- ]", "", title(name).lower()).replace(" ", "-")
-        shown = f"[{study_of(name).id}](#{link}) {title(name).partition(' ')[2].partition(':')[0]}"
+        shown = f"[{study_of(name).id}](#{link}) {study_of(name).title.partition(':')[0]}"
         shown += " (simulated)" if name.endswith(ON_1995) else ""
         if name not in runs:
             rows.append([shown, NOT_YET, *[""] * 4])
@@ -140,12 +140,16 @@ def count(verdicts: Sequence[Run]) -> dict[str, int]:
     return {word: sum(each["outcome"] == word for each in verdicts) for word in SYMBOLS}
 
 
-def circumstances(result: Run, runs: Mapping[str, Run]) -> str:
+def usually(name: str, each: Iterable[Run]) -> str:
+    """What most runs were measured on."""
+    return Counter(one.get("on", {}).get(name, NOT_RECORDED) for one in each).most_common(1)[0][0]
+
+
+def circumstances(result: Run, runs: Mapping[str, Run], usual: Mapping[str, str]) -> str:
     """When, on what, and beside what else the runs were made."""
     each = [one for run in runs.values() for one in run["each"]]
     before = [one["before"] for one in each]
     started = sorted(one["started"] for one in each)
-    on = [one.get("on", {}) for one in each]
     loads = [one["load_1min"] for one in before]
     cluster = result["facts"]["cluster"]
     cores = sorted({one["cores"] for one in before})
@@ -158,7 +162,7 @@ def circumstances(result: Run, runs: Mapping[str, Run]) -> str:
         ],
         ["link rate", cluster["rate"]],
         ["MPI", f"{cluster['mpi']} MPICH"],
-        *([name, several(one.get(name, NOT_RECORDED) for one in on)] for name in ON),
+        *([f"{name}, where a run names no other", usual[name]] for name in ON),
         ["cores", several(cores)],
         [
             "load before a run",
@@ -169,8 +173,8 @@ def circumstances(result: Run, runs: Mapping[str, Run]) -> str:
     return table(["", ""], rows)
 
 
-def section(name: str, run: Run | None, failed: str | None, on: Collection[str]) -> list[str]:
-    """A study's claims with their Verdicts, and why each outcome that occurs may be so; `on` differs between runs."""
+def section(name: str, run: Run | None, failed: str | None, usual: Mapping[str, str]) -> list[str]:
+    """A study's claims with their Verdicts, and why each outcome that occurs may be so."""
     if run is None:
         return [f"{NOT_YET.capitalize()}{f': {failed}' if failed else '.'}"]
     verdicts = run["verdicts"]
@@ -197,7 +201,7 @@ def section(name: str, run: Run | None, failed: str | None, on: Collection[str])
         if each["outcome"] != "holds" or heading(each) != OWN_CHECKS
     ]
     return [
-        f"Measured {'; '.join(one_run(each, on) for each in run['each'])}{where}.",
+        f"Measured {'; '.join(one_run(each, usual) for each in run['each'])}{where}.",
         table(COLUMNS, claims),
         *(f"{above}:\n\n{points(rows)}" for above, rows in listed.items() if rows),
         " ".join(f"{COUNTED[above]} that hold: {number}." for above, number in held.items()),
@@ -216,10 +220,12 @@ def points(rows: Iterable[Sequence[str]]) -> str:
     )
 
 
-def one_run(run: Run, differing: Collection[str]) -> str:
-    """When a run began, how long it took, beside what else, and on what, where that differs between runs."""
+def one_run(run: Run, usual: Mapping[str, str]) -> str:
+    """When a run began, how long it took, beside what else, and on what, where that is not the usual one."""
     load, on = run["before"]["load_1min"], run.get("on", {})
-    where = "".join(f", {name} {on[name]}" for name in differing if name in on)
+    where = "".join(
+        f", {name} {on[name]}" for name in ON if on.get(name, usual[name]) != usual[name]
+    )
     started = moment(run["started"]).removesuffix(" UTC")
     return f"{started}, {run['took_s']:.0f} s, load {load:.2f}{where}"
 
