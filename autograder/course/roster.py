@@ -86,7 +86,10 @@ def _plain(heading: str) -> str:
 def _is_person(row: Mapping[str, str], names: Mapping[str, str]) -> bool:
     # Canvas has a line of maximum points, and a learner for trying things out.
     last, first = _canvas_name(row, names)
-    no_person = (last.casefold(), first.casefold()) in (("points possible", ""), ("student", "test"))
+    no_person = (last.casefold(), first.casefold()) in (
+        ("points possible", ""),
+        ("student", "test"),
+    )
     return not no_person and bool(row[names["sis login id"]] or row[names["id"]])
 
 

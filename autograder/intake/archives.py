@@ -35,7 +35,7 @@ _STRANGE = re.compile(r"[\x00-\x1f\x7f\\:]")
 # A single file, or a folder, as Moodle names what it gives out: NAME_NUMBER_assignsubmission_file_. The group of those
 # who are in no group has no number.
 _MOODLE = re.compile(r"(?P<name>.+?)(_(?P<number>\d+))?_assignsubmission_[a-z]+_?(?P<rest>.*)")
-# As Canvas names a file: lastfirst_LATE_PERSON_UPLOAD_FILE; a text or a link that was typed in: lastfirst_PERSON_text.html.
+# As Canvas names a file: lastfirst_LATE_PERSON_UPLOAD_FILE; and a text or a link: lastfirst_PERSON_text.html.
 # In anonymous grading anon_LETTERS is the person, and there is no name.
 _CANVAS = re.compile(
     r"((?P<anonymous>(LATE_)?anon_[^_]+)|(?P<name>.+?)(?P<late>_LATE)?_(?P<number>\d+))"
