@@ -174,7 +174,7 @@ def in_zip(archive: zipfile.ZipFile) -> list[Entry]:
 def _name(member: zipfile.ZipInfo) -> str:
     name = member.filename
     if not member.flag_bits & UTF_8:
-        # Canvas and a Mac write UTF-8 without saying so.
+        # A Mac writes UTF-8 without saying so.
         with suppress(UnicodeError):
             name = name.encode("cp437").decode()
     return name.replace("\\", "/") if member.create_system == 0 else name

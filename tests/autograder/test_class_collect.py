@@ -163,7 +163,7 @@ IN_CANVAS = {
 
 
 def without_the_mark_of_utf8(path: Path) -> None:
-    """Take from a zip what says that its names are UTF-8, as Canvas and a Mac leave it out."""
+    """Take from a zip what says that its names are UTF-8, which a Mac leaves out."""
     content = bytearray(path.read_bytes())
     for mark, at in ((b"PK\3\4", 7), (room.ENTRY, 9)):
         place = content.find(mark)
