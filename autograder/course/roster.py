@@ -25,7 +25,7 @@ HEADINGS = {
     "email": ("email", "email address", "e-mail"),
     "lms_user_id": ("lms_user_id", "canvas id"),
 }
-CANVAS = {"student", "id", "sis login id"}
+CANVAS = {"id", "sis login id"}
 
 
 @dataclass(frozen=True)
@@ -54,13 +54,15 @@ def read(path: Path) -> list[Student]:
     """The learners in a CSV file, in its order; LabError when two are one or an ID cannot be used."""
     headings, rows = table_file.read(path)
     names = {_plain(heading): heading for heading in headings if heading}
-    if set(names) >= CANVAS:
+    if set(names) >= CANVAS and {"student", "lastname"} & set(names):
         students = [(n, _from_canvas(row, names)) for n, row in rows if _is_person(row, names)]
     else:
+        # Moodle's column of ID numbers is empty where a site has none.
+        filled = {each for each in names if any(row[names[each]] for _, row in rows)}
         columns = {
-            field: names[heading]
+            field: names[next((each for each in there if each in filled), there[0])]
             for field, wanted in HEADINGS.items()
-            if (heading := next((each for each in wanted if each in names), ""))
+            if (there := [each for each in wanted if each in names])
         }
         if "id" not in columns:
             raise LabError(
@@ -83,16 +85,26 @@ def _plain(heading: str) -> str:
 
 def _is_person(row: Mapping[str, str], names: Mapping[str, str]) -> bool:
     # Canvas has a line of maximum points, and a learner for trying things out.
-    student = row[names["student"]].casefold()
-    return student not in ("points possible", "student, test") and bool(
-        row[names["sis login id"]] or row[names["id"]]
+    last, first = _canvas_name(row, names)
+    no_person = (last.casefold(), first.casefold()) in (
+        ("points possible", ""),
+        ("student", "test"),
     )
+    return not no_person and bool(row[names["sis login id"]] or row[names["id"]])
+
+
+def _canvas_name(row: Mapping[str, str], names: Mapping[str, str]) -> tuple[str, str]:
+    """The last and the first name, which are in one column or in two."""
+    if "student" in names:
+        last, _, first = row[names["student"]].partition(",")
+        return last.strip(), first.strip()
+    return row[names["lastname"]], row[names["firstname"]]
 
 
 def _from_canvas(row: Mapping[str, str], names: Mapping[str, str]) -> Student:
-    last, _, first = row[names["student"]].partition(",")
+    last, first = _canvas_name(row, names)
     number, login = row[names["id"]], row[names["sis login id"]]
-    return Student(login, first.strip(), last.strip(), "", number)
+    return Student(login, first, last, "", number)
 
 
 def _must_differ(path: Path, students: list[tuple[int, Student]]) -> None:

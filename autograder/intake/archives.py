@@ -12,8 +12,9 @@ import re
 import stat
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -24,17 +25,22 @@ from typing import IO
 from beowulf.errors import LabError, UsageError
 
 LEFT_OUT = (".ipynb_checkpoints", "__pycache__", "__MACOSX", "Thumbs.db", "*.pyc", ".*")
-LONGEST_PATH = 200
-ENCRYPTED = 0x1
+LONGEST_PATH = 400  # a name of 40 letters has 120 bytes in some scripts
+ENCRYPTED, UTF_8 = 0x1, 0x800
 # What a learner may take for a zip, and is not unpacked here.
 NO_ZIP = (".tar", ".tgz", ".tbz", ".txz", ".gz", ".bz2", ".xz", ".zst", ".7z", ".rar")
 PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2)
 # Drive letters, streams and what else is no plain name somewhere.
 _STRANGE = re.compile(r"[\x00-\x1f\x7f\\:]")
-# A single file, or a folder, as Moodle names what it gives out: NAME_NUMBER_assignsubmission_file_.
-_MOODLE = re.compile(r"(?P<name>.+?)_(?P<number>\d+)_assignsubmission_[a-z]+_?(?P<rest>.*)")
-# As Canvas names a file: lastfirst_LATE_PERSON_UPLOAD_FILE.
-_CANVAS = re.compile(r"(?P<name>[^_]+)(?P<late>_LATE)?_(?P<number>\d+)_\d+_(?P<rest>.+)")
+# A single file, or a folder, as Moodle names what it gives out: NAME_NUMBER_assignsubmission_file_. The group of those
+# who are in no group has no number.
+_MOODLE = re.compile(r"(?P<name>.+?)(_(?P<number>\d+))?_assignsubmission_[a-z]+_?(?P<rest>.*)")
+# As Canvas names a file: lastfirst_LATE_PERSON_UPLOAD_FILE; and a text or a link: lastfirst_PERSON_text.html.
+# In anonymous grading anon_LETTERS is the person, and there is no name.
+_CANVAS = re.compile(
+    r"((?P<anonymous>(LATE_)?anon_[^_]+)|(?P<name>.+?)(?P<late>_LATE)?_(?P<number>\d+))"
+    r"_(\d+_(?P<rest>.+)|(?P<page>(text|link)\.html))"
+)
 # As `gh classroom clone student-repos` names a folder and the clones in it: TASK-submissions/TASK-LEARNER.
 CLASSROOM = "-submissions"
 # What a damaged zip, a password or a rare way of packing makes of reading it.
@@ -56,8 +62,8 @@ class Archive:
     """What one sender handed in, under the name that the folder or the LMS gives the sender."""
 
     sender: str
-    number: str = ""  # Canvas' number for a person
-    full_name: bool = False  # a person's name, as Moodle writes it, and no ID
+    number: str = ""  # Canvas' number for a person, or Moodle's for a person in an assignment
+    full_name: bool = False  # a name that an LMS gives, and no ID
     late: bool = False  # by the LMS' own mark
     pieces: list[Piece] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -144,9 +150,9 @@ def in_zip(archive: zipfile.ZipFile) -> list[Entry]:
     """Every file in a zip, or why it is left out."""
     entries: list[Entry] = []
     for member in archive.infolist():
-        name = member.filename.replace("\\", "/") if member.create_system == 0 else member.filename
+        name = _name(member)
         path = PurePosixPath(name)
-        if member.filename.endswith("/") and not _wrong_name(path):
+        if name.endswith("/") and not _wrong_name(path):
             entries.append((path, ""))
         elif any(map(is_left_out, path.parts)) and ".." not in path.parts:
             continue
@@ -163,6 +169,15 @@ def in_zip(archive: zipfile.ZipFile) -> list[Entry]:
             read = partial(archive.open, member)
             entries.append((path, Piece(path, member.file_size, _changed(member), read)))
     return entries
+
+
+def _name(member: zipfile.ZipInfo) -> str:
+    name = member.filename
+    if not member.flag_bits & UTF_8:
+        # A Mac writes UTF-8 without saying so.
+        with suppress(UnicodeError):
+            name = name.encode("cp437").decode()
+    return name.replace("\\", "/") if member.create_system == 0 else name
 
 
 def _wrong_name(path: PurePosixPath) -> str:
@@ -207,9 +222,13 @@ def _below_one_folder(entries: list[Entry], slug: str) -> list[Entry]:
     # With files directly in it, it is a sender's own folder.
     files = [path for path, what in inner if isinstance(what, Piece)]
     if not inner or any(len(path.parts) == 2 for path in files):
-        if not (files and all(_CANVAS.fullmatch(path.name) for path in files)):
+        if not (files and all(map(_of_an_lms, files))):
             return entries
     return [(PurePosixPath(*path.parts[1:]), what) for path, what in inner]
+
+
+def _of_an_lms(path: PurePosixPath) -> bool:
+    return bool(_MOODLE.fullmatch(path.parts[1]) or _CANVAS.fullmatch(path.name))
 
 
 def _sorted(entries: list[Entry], slug: str) -> list[Archive]:
@@ -227,9 +246,21 @@ def _sorted(entries: list[Entry], slug: str) -> list[Archive]:
             hand_in.pieces.append(Piece(rest, what.size, what.changed, what.open))
         elif what:
             hand_in.notes.append(f"{rest} {what}.")
+    _number_namesakes(hand_ins.values())
     for hand_in in hand_ins.values():
         _keep_only_lab(slug, hand_in)
     return sorted(hand_ins.values(), key=lambda hand_in: hand_in.sender)
+
+
+def _number_namesakes(hand_ins: Iterable[Archive]) -> None:
+    """Add Moodle's number to a name that several people have, so that it fits no learner; it identifies nobody else."""
+    of_moodle = [each for each in hand_ins if each.full_name]
+    people = Counter(each.sender for each in of_moodle)
+    for each in of_moodle:
+        if people[each.sender] > 1:
+            each.notes.append(f"{people[each.sender]} people here have the name {each.sender}.")
+            each.sender = f"{each.sender} {each.number}"
+        each.number = ""
 
 
 def _sender(path: PurePosixPath, what: Piece | str) -> tuple[Archive | None, PurePosixPath]:
@@ -237,12 +268,14 @@ def _sender(path: PurePosixPath, what: Piece | str) -> tuple[Archive | None, Pur
     top, rest = path.parts[0], PurePosixPath(*path.parts[1:])
     if match := _MOODLE.fullmatch(top):
         inside = PurePosixPath(match["rest"]) / rest if match["rest"] else rest
-        return Archive(match["name"], full_name=True), inside
+        return Archive(match["name"], match["number"] or "", full_name=True), inside
     if rest.parts or not isinstance(what, Piece):
         return Archive(top), rest if rest.parts else PurePosixPath(top)
     if match := _CANVAS.fullmatch(top):
-        whose = Archive(match["name"], match["number"], late=bool(match["late"]))
-        return whose, PurePosixPath(match["rest"])
+        inside = PurePosixPath(match["rest"] or match["page"])
+        if match["anonymous"]:
+            return Archive(match["anonymous"], full_name=True), inside
+        return Archive(match["name"], match["number"], late=bool(match["late"])), inside
     # One file a learner, named as the learner.
     named = PurePosixPath(top)
     if is_no_zip(top):

@@ -8,6 +8,7 @@ import subprocess
 import time
 import zipfile
 from collections.abc import Iterable, Mapping
+from io import BytesIO
 from pathlib import Path
 
 import nbformat
@@ -135,6 +136,155 @@ def test_a_zip_from_canvas_comes_to_the_learners_by_their_numbers(tmp_path: Path
     assert [name for name, each in found.items() if each.late] == ["cd34"]
     assert set(taken(tmp_path / "to", "ab12")) == {NAME, "records/A2-20260105T100000.000Z.json"}
     assert "validation-1.ipynb is taken as validation.ipynb." in found["ab12"].notes
+
+
+# By their numbers: as the roster has them, as Moodle names them, which leaves out apostrophes, and as Canvas does.
+ABROAD = {
+    "71": Student("ab12", "Öne", "Bäum", "", "71"),
+    "72": Student("cd34", "Two", "O'Stone", "", "72"),
+    "73": Student("ef56", "Three", "de la River, Jr.", "", "73"),
+    "74": Student("gh78", "Four_A", "Cloud-Ø", "", "74"),
+    "75": Student("ij90", "மலைத்தொடர்ச்சிமலை", "கடல்மலைத்தொடர்ச்சி", "", "75"),
+}
+IN_MOODLE = {
+    "71": "Öne Bäum",
+    "72": "Two OStone",
+    "73": "de la River, Jr., Three",
+    "74": "Four A Cloud-Ø",
+    "75": "மலைத்தொடர்ச்சிமலை கடல்மலைத்தொடர்ச்சி",
+}
+IN_CANVAS = {
+    "71": "bäumöne",
+    "72": "ostonetwo",
+    "73": "delariverjrthree",
+    "74": "cloudøfour_a",
+    "75": "கடல்மலைத்தொடர்ச்சிமலைத்தொடர்ச்சிமலை",
+}
+
+
+def without_the_mark_of_utf8(path: Path) -> None:
+    """Take from a zip what says that its names are UTF-8, which a Mac leaves out."""
+    content = bytearray(path.read_bytes())
+    for mark, at in ((b"PK\3\4", 7), (room.ENTRY, 9)):
+        place = content.find(mark)
+        while place >= 0:
+            content[place + at] &= ~0x08
+            place = content.find(mark, place + 4)
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize("marked", [True, False], ids=["marked as UTF-8", "not marked"])
+@pytest.mark.parametrize("numbers", ["", "9"], ids=["known numbers", "names alone"])
+@pytest.mark.parametrize(
+    ("form", "names"),
+    [
+        ("{name}_{number}_assignsubmission_file/work.zip", IN_MOODLE),
+        ("{name}_{number}_assignsubmission_file_/01-validation/work.zip", IN_MOODLE),
+        ("{name}_{number}_assignsubmission_file_work.zip", IN_MOODLE),
+        ("course-lab-1/{name}_{number}_assignsubmission_file_work.zip", IN_MOODLE),
+        ("{name}_{number}_5001_01-validation-2.zip", IN_CANVAS),
+        ("{name}_LATE_{number}_5001_my_zip_1_2_.zip", IN_CANVAS),
+        ("submissions/{name}_{number}_5001_work.zip", IN_CANVAS),
+    ],
+)
+def test_every_form_of_a_download_brings_every_name_to_its_learner(
+    tmp_path: Path, form: str, names: dict[str, str], numbers: str, marked: bool
+) -> None:
+    records = "records/A2-20260105T100000.000Z.json"
+    places, sent = [], []
+    for number, name in names.items():
+        work = zipped(tmp_path / f"{number}.zip", [(NAME, notebook(source=name)), (records, b"{}")])
+        places.append(form.format(name=name, number=numbers + number))
+        sent.append(work.read_bytes())
+    place = zipped(tmp_path / "all.zip", zip(places, sent, strict=True))
+    if not marked:
+        without_the_mark_of_utf8(place)
+    came = room.collect(place, WANTED, tmp_path / "to", Directory(ABROAD.values(), complete=True))
+    assert {each.student: each.outcome for each in came} == {
+        each.id: "new" for each in ABROAD.values()
+    }
+    for number, learner in ABROAD.items():
+        expected = {NAME: notebook(source=names[number]), records: b"{}"}
+        assert taken(tmp_path / "to", learner.id) == expected
+
+
+def test_a_zip_that_was_written_as_a_stream_with_64_bit_sizes_is_read(tmp_path: Path) -> None:
+    # As Moodle sends it: sizes come after the bytes that they are of.
+    class Stream(BytesIO):
+        def seekable(self) -> bool:
+            return False
+
+        def seek(self, *_: object) -> int:
+            raise OSError
+
+        def tell(self) -> int:
+            raise OSError
+
+    stream = Stream()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        name = f"One Tree_900_assignsubmission_file/{NAME}"
+        with archive.open(name, "w", force_zip64=True) as file:
+            file.write(notebook())
+    (tmp_path / "all.zip").write_bytes(stream.getvalue())
+    with zipfile.ZipFile(tmp_path / "all.zip") as archive:
+        assert archive.infolist()[0].flag_bits & 0x8
+    assert outcomes(collect(tmp_path / "all.zip", tmp_path / "to")) == {"ab12": "new"}
+
+
+def test_of_people_with_one_name_none_gets_the_work_of_another(tmp_path: Path) -> None:
+    place = zipped(
+        tmp_path / "all.zip",
+        [
+            (f"Two Stone_900_assignsubmission_file/{NAME}", notebook(source="one")),
+            (f"Two Stone_901_assignsubmission_file/{NAME}", notebook(source="another")),
+            (f"Three River_902_assignsubmission_file/{NAME}", notebook()),
+        ],
+    )
+    found = collect(place, tmp_path / "to")
+    both = dict.fromkeys(("Two Stone 900", "Two Stone 901"), "unknown")
+    assert outcomes(found) == both | {"ef56": "new"}
+    assert "2 people here have the name Two Stone." in found["Two Stone 900"].notes
+    # The folder of one of them, named as the learner.
+    with zipfile.ZipFile(place) as archive:
+        archive.extractall(tmp_path / "in")
+    (tmp_path / "in" / "Two Stone_901_assignsubmission_file").rename(tmp_path / "in" / "cd34")
+    assert outcomes(collect(tmp_path / "in", tmp_path / "to"))["cd34"] == "new"
+    assert taken(tmp_path / "to", "cd34") == {NAME: notebook(source="another")}
+
+
+@pytest.mark.parametrize("roster", [True, False])
+@pytest.mark.parametrize(
+    ("files", "senders"),
+    [
+        (
+            [f"Participant_{n}_assignsubmission_file/{NAME}" for n in (900, 901)],
+            ["Participant 900", "Participant 901"],
+        ),
+        (
+            ["anon_a1B2c_5001_validation.ipynb", "LATE_anon_34567_5002_validation.ipynb"],
+            ["LATE_anon_34567", "anon_a1B2c"],
+        ),
+        (
+            [f"Group 1_5_assignsubmission_file/{NAME}", f"No group_assignsubmission_file/{NAME}"],
+            ["Group 1", "No group"],
+        ),
+    ],
+    ids=["Moodle", "Canvas", "groups"],
+)
+def test_what_came_without_a_name_is_nobodys(
+    tmp_path: Path, files: list[str], senders: list[str], roster: bool
+) -> None:
+    place = zipped(tmp_path / "all.zip", [(name, notebook()) for name in files])
+    found = collect(place, tmp_path / "to", roster=roster)
+    assert outcomes(found) == dict.fromkeys(senders, "unknown")
+    assert not (tmp_path / "to").exists()
+
+
+def test_a_text_or_a_link_in_canvas_is_a_hand_in_without_a_notebook(tmp_path: Path) -> None:
+    names = ("treeone_71_text.html", "stonetwo_LATE_72_link.html")
+    found = collect(zipped(tmp_path / "all.zip", [(n, b"<p>") for n in names]), tmp_path / "to")
+    assert outcomes(found) == {"ab12": "refused", "cd34": "refused"}
+    assert "There is no notebook" in found["cd34"].notes[0]
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,16 @@ def written(folder: Path, text: str | bytes) -> Path:
             '"Tree, One",77,x,ab12,A,\n"Student, Test",78,y,zz,A,\n',
             [Student("ab12", "One", "Tree", "", "77")],
         ),
+        (
+            "LastName,FirstName,ID,SIS User ID,SIS Login ID,Integration ID,Section,Lab (1)\n"
+            "    Points Possible,,,,,,,20\n,,,,,,,Manual Posting\n"
+            "Tree,One,77,x,ab12,,A,\nStudent,Test,78,y,zz,,A,\n",
+            [Student("ab12", "One", "Tree", "", "77")],
+        ),
+        (
+            "First name,Last name,ID number,Email address\nOne,Tree,,a@example.org\n",
+            [Student("a@example.org", "One", "Tree", "a@example.org")],
+        ),
     ],
 )
 def test_a_roster_of_ours_of_moodle_or_of_canvas_is_read(
