@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 from box import NAME
+from jupyter import Jupyter
+from person import IDLE, PICTURES, Person
 from running import PATIENCE_S, wait_until
 from virtual import ADDRESSES, NODES, Vms, say, vms
 
@@ -101,6 +103,41 @@ def test_jupyterlab_answers_on_the_master(four: Vms) -> None:
         lambda: four.learner("ssh", "node00", ask, code=None).endswith("200"),
         "JupyterLab answers",
     )
+
+
+def test_home_and_a_lab_work_in_a_browser_on_the_host(four: Vms) -> None:
+    from playwright.sync_api import expect
+
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    address = four.learner("ssh", "node00", "/opt/beowulf/bin/jupyterlab --address").split()[-1]
+    with four.browser() as browser:
+        page = browser.new_page()
+        wait_until(lambda: _opens(page, address), "the browser sees JupyterLab", PATIENCE_S)
+        say("  the home page is there")
+        expect(page.locator("#sentence")).to_contain_text("4 of 4 nodes are up")
+        page.screenshot(path=str(PICTURES / "vm-home.png"))
+        page.get_by_role("link", name=re.compile("Lab 01")).first.click()
+        expect(page.frame_locator("#handout").locator("h1")).to_contain_text("Lab 01")
+        say("  the handout is there")
+        notebook = page.frame_locator("#notebook")
+        cell = notebook.locator(".jp-CodeCell").first
+        expect(cell).to_be_visible()
+        say("  the notebook is there")
+        expect(notebook.locator(IDLE).first).to_be_visible()
+        Person(four.learner, Jupyter("", ""), browser, page, four.checkout).run(cell)
+        expect(cell).to_contain_text(" ".join(NODES))
+        say("  the first cell has run")
+        page.screenshot(path=str(PICTURES / "vm-lab.png"))
+
+
+def _opens(page: Any, address: str) -> bool:
+    """Whether the browser gets the page yet; `vagrant ssh` takes its time to bring the port."""
+    from playwright.sync_api import Error
+
+    try:
+        return bool(page.goto(address).ok)
+    except Error:
+        return False
 
 
 def test_packets_are_captured_on_all_nodes(four: Vms) -> None:

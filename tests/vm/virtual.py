@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from box import NAME, cache, driver, find
@@ -70,6 +71,36 @@ class Vms:
     def at(self, node: str, script: str) -> str:
         """What lines of shell print that root runs on a VM."""
         return self.learner("ssh", node, f"sudo bash --norc -ec {shlex.quote(script)}")
+
+    @contextmanager
+    def browser(self) -> Iterator[Any]:
+        """Chromium on the host, with JupyterLab's port there as the guide says: by an open `vagrant ssh node00`."""
+        from playwright.sync_api import expect, sync_playwright
+
+        enter = self.room.enter(self.checkout)
+        started = self.room.folder / "chromium"
+        started.write_text(f'#!/bin/sh\nexec {shlex.join(enter)} chromium "$@"\n')
+        started.chmod(0o755)
+        ssh = subprocess.Popen(
+            [*enter, "vagrant", "ssh", "node00", "-c", "cat"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            env=self.room.surroundings(self.environment),
+        )
+        assert ssh.stdin
+        try:
+            with sync_playwright() as playwright:
+                expect.set_options(timeout=PATIENCE_S * 1000)
+                browser = playwright.chromium.launch(
+                    executable_path=started, args=["--no-sandbox"], timeout=PATIENCE_S * 1000
+                )
+                context = browser.new_context(viewport={"width": 1400, "height": 1000})
+                context.set_default_timeout(PATIENCE_S * 1000)
+                yield context
+                browser.close()
+        finally:
+            ssh.stdin.close()
+            ssh.wait()
 
     def domains(self) -> list[str]:
         """What libvirt has: machines, networks and disks other than the box's own."""
