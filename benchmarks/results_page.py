@@ -142,7 +142,8 @@ def count(verdicts: Sequence[Run]) -> dict[str, int]:
 
 def usually(name: str, each: Iterable[Run]) -> str:
     """What most runs were measured on."""
-    return Counter(one.get("on", {}).get(name, NOT_RECORDED) for one in each).most_common(1)[0][0]
+    found = Counter(str(one.get("on", {}).get(name, NOT_RECORDED)) for one in each)
+    return found.most_common(1)[0][0]
 
 
 def circumstances(result: Run, runs: Mapping[str, Run], usual: Mapping[str, str]) -> str:
