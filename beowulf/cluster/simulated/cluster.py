@@ -94,7 +94,7 @@ def refuse_without_simgrid() -> None:
     """LabError where SimGrid is not installed."""
     if not shutil.which(SMPIRUN):
         raise LabError(
-            "SimGrid is not installed, which simulates clusters.",
+            "SimGrid, which simulates clusters, is not installed.",
             "`apt install libsimgrid-dev` installs it; every other kind of cluster works without it.",
         )
 
@@ -153,7 +153,7 @@ class SimulatedCluster(Cluster):
     kind = "simulated"
     can = Abilities(simulated=True, shared_files=True)
     folder: Path
-    instead = "`beowulf down`, then `beowulf up`, boots a cluster that has."
+    instead = "`beowulf down`, then `beowulf up` boots a cluster that has them."
 
     def __init__(self, source: str, platform: Platform, folder: Path) -> None:
         self._source, self.platform, self.folder = source, platform, folder
