@@ -71,7 +71,7 @@ def _copies(hand_ins: Mapping[str, Path], course: Path) -> Section:
 
 
 def _guarded(title: str, make: Callable[[], Section]) -> Section:
-    """A section, or a sentence in its place: what one learner handed in costs no other section anything."""
+    """A section, or a sentence in its place: one learner's broken hand-in affects no other section."""
     try:
         return make()
     except Exception as problem:

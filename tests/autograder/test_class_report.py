@@ -133,7 +133,7 @@ def test_the_report_has_what_an_instructor_asks(spring: Course, run: Any) -> Non
     assert all(len(alt) > 20 for alt in images)
     parts = "questions points waiting hand-ins wrong-answers time copies".split()
     assert [name for name in parts if f'id="{name}"' not in text] == []
-    assert "Look at first" in text
+    assert "Look at these first" in text
     assert "2 answers to grade by hand" in text
     for picture in (page.parent / "pictures").glob("*.png"):
         assert picture.with_suffix(".txt").read_text()
