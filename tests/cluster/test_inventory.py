@@ -71,7 +71,7 @@ def test_the_example_is_an_inventory_of_four_machines() -> None:
     [
         (TWO + "    node00: {ansible_host: 192.168.1.12}\n", "names node00 twice (line 7)"),
         (TWO.replace("192.168.1.11, ansible_port: 2222", "192.168.1.10"), "the same address"),
-        (TWO.replace("node01", "node[01:03]"), "no name for one"),
+        (TWO.replace("node01", "node[01:03]"), "not a valid name"),
         (TWO.replace("2222", "70000"), "not a port"),
         (TWO.replace("192.168.1.10", "'{{ address }}'"), "a template"),
         (TWO.replace("ansible_port: 2222", "ansible_password: secret"), "passwords are not used"),

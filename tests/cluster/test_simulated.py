@@ -49,7 +49,7 @@ def two(tmp_path: Path) -> simulated.SimulatedCluster:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("rate_mbit = 0", "0.001 to 1e+09 as rate_mbit, not 0"),
+        ("rate_mbit = 0", "rate_mbit is 0.001 to 1e+09, not 0"),
         ("nodes = 2.5", "`nodes` is a whole number, not 2.5"),
         ("colour = 'red'", "`colour` is not part of a platform. Its parts are nodes, cores"),
         ("nodes = ", "Invalid value"),

@@ -86,9 +86,12 @@ def test_what_slurm_says_becomes_a_sentence(said: str, sentence: str) -> None:
 @pytest.mark.parametrize(
     ("job", "said"),
     [
-        (replace(JOB, state="TIMEOUT"), "The time limit of 30 minutes has ended"),
-        (replace(JOB, state="COMPLETING", reason="TimeLimit"), "The time limit of 30 minutes"),
-        (None, "The time limit of 30 minutes has ended"),  # its end is long ago
+        (replace(JOB, state="TIMEOUT"), "has reached its time limit of 30 minutes"),
+        (
+            replace(JOB, state="COMPLETING", reason="TimeLimit"),
+            "has reached its time limit of 30 minutes",
+        ),
+        (None, "has reached its time limit of 30 minutes"),  # its end is long ago
         (replace(JOB, state="CANCELLED"), "was cancelled"),
         (replace(JOB, state="NODE_FAIL"), "A node failed"),
         (replace(JOB, state="COMPLETED"), "has ended"),
