@@ -27,7 +27,7 @@ def live(
     """Show a lesson while it runs: sections, checks, who is stuck, predictions, and measurements.
 
     Three pages, which a browser loads again by itself. The one with codes is for you; the others show neither names nor
-    codes. They are made from what learners share (`beowulf share`) and of the hand-ins that you have collected.
+    codes. They are made from what learners share (`beowulf share`) and from the hand-ins that you have collected.
 
     Example: beowulf class live 04
     """

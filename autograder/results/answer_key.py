@@ -23,9 +23,9 @@ MARK = re.compile(r"^ *### (?:BEGIN|END) SOLUTION\n?", re.MULTILINE)
 READING = """\
 Where each learner measures a different number or has a different broken cluster, the answer is the Python that computes
 it from the learner's own Records, or that finds the fault as `beowulf study A2` does. Each learner's feedback page says
-what was expected of that learner. A sealed prediction earns its half point for being in time, whatever it says. `target_ms`
-is the time within which a program earns all points, `half_ms` the one within which it earns half of them. Change a
-limit or points in the course's `course.toml`.
+what was expected of that learner. A sealed prediction earns its half point for being in time, whatever it says.
+`target_ms` is the time within which a program earns all points, `half_ms` the one within which it earns half of them.
+Change a limit or points in the course's `course.toml`.
 
 """
 SIGNS = {"tolerance_percent": " %", "tolerance": " in its unit"}

@@ -165,7 +165,7 @@ class Dumpcap:
         if "permission" in low or "not permitted" in low:
             # Debian's dumpcap may be allowed to the group wireshark only.
             what = f"You may not capture{self._on()}."
-            hint = "`ls -l $(command -v dumpcap)` shows who may; outside a cluster, only root may."
+            hint = "`ls -l $(command -v dumpcap)` shows who may; outside a cluster it takes root."
             return LabError(what, hint, self.where)
         if "no such file" in low or "not found" in low:
             what = f"There is no dumpcap{self._on()} to capture packets with."

@@ -11,7 +11,7 @@ from beowulf.cluster.namespaces import links, sshd
 from beowulf.errors import LabError, UsageError
 
 FAULTS = {
-    "wrong-hosts": "one node's /etc/hosts gives another node an address that no node has",
+    "wrong-hosts": "one node's /etc/hosts gives another node an address that no machine has",
     "node-down": "one node is switched off",
     "key-refused": "one node does not accept the key that the others have",
 }

@@ -189,7 +189,7 @@ class SimulatedCluster(Cluster):
     def shell(self, node: str, command: str, *, terminal: bool = False) -> list[str]:
         """The words that run a line of shell on this machine, where `mpiexec` is the simulator."""
         if not command:
-            raise self._has_no("a shell")
+            raise self._has_no("shells on its nodes")
         path = f"{self.folder / 'bin'}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
         return ["env", f"PATH={path}", "bash", "--norc", "-c", command]
 
