@@ -29,7 +29,7 @@ KINDS = {
     "whole": "whole Record",
     "record": "all points",
     "capture": "capture",
-    "mark": "another's word",
+    "mark": "another's code",
     "samples": "some samples",
     "near": "ups and downs",
 }

@@ -27,7 +27,7 @@ PAGE = "index.html"
 PARTS = {
     "Points by question": sections.by_question,
     "Points by learner": sections.by_learner,
-    "Waits for you": sections.waiting,
+    "Waiting for you": sections.waiting,
     "Hand-ins": sections.hand_ins,
     "Late hand-ins": sections.late,
     "Common wrong answers": sections.wrong_answers,

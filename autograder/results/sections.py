@@ -135,7 +135,7 @@ def waiting(lab_class: ClassOfLab) -> Section:
     rows = [(each.question, each.student, each.of) for each in lab_class.waiting]
     rows.sort(key=lambda row: (order.index(row[0]), row[1]))
     table = pd.DataFrame(rows, columns=["question", "learner", "of"])
-    title = "Waits for you"
+    title = "Waiting for you"
     if not rows:
         return Section("waiting", title, "Nothing waits to be graded by hand.", table)
     text = (
