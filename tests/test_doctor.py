@@ -58,7 +58,7 @@ def test_a_missing_tool_or_header_is_named_with_the_package_that_brings_it(
         ("kernel/apparmor_restrict_unprivileged_userns", 1, "sysctl kernel.apparmor_restrict"),
         ("kernel/unprivileged_userns_clone", 0, "sysctl kernel.unprivileged_userns_clone=1"),
         ("user/max_user_namespaces", 0, "sysctl user.max_user_namespaces="),
-        ("kernel/something_else", 0, "inside a container, the container must allow"),
+        ("kernel/something_else", 0, "a container must be started with"),
     ],
 )
 def test_what_forbids_user_namespaces_is_named_with_what_allows_them(

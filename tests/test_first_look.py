@@ -44,11 +44,11 @@ def test_two_at_once_come_one_after_the_other_and_leave_the_users_own_cluster_as
     first = at_cluster.start("demo", "--output", "first.html", "--pictures", "drawn")
     assert first.stdout
     lines = iter(first.stdout.readline, "")
-    assert "A cluster of yours runs already. It stays as it is" in next(lines)
+    assert "You already have a cluster running. It stays as it is" in next(lines)
     assert next(lines) == "4 nodes are up.\n"
     said = at_cluster("demo", "--output", "second.html")
-    assert "A cluster of yours runs already" in said
-    assert "Another demo of yours runs" in said
+    assert "You already have a cluster running" in said
+    assert "Another demo of yours is running" in said
     rest, _ = first.communicate(timeout=PATIENCE_S)
     assert first.returncode == 0, rest
     for name, all_said in (("first.html", rest), ("second.html", said)):
@@ -133,9 +133,7 @@ def test_what_cannot_be_shown_without_namespaces_is_named_and_a_page_without_a_b
     assert "No packets can be captured on this kind of cluster." in text
     assert "latency alpha" in text
     assert opened == [page.as_uri()]
-    assert said.endswith(
-        f"The page is {page}.\nNo browser was found here; open that page in one.\n"
-    )
+    assert said.endswith(f"The page is {page}.\nNo browser was found here; open the page in one.\n")
     assert not (page.parent / "state-demo").exists()
 
 
@@ -143,6 +141,6 @@ def test_a_page_that_cannot_be_written_is_refused_before_anything_boots(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BEOWULF_STATE", str(tmp_path / "state"))
-    with pytest.raises(UsageError, match="No page can be written into"):
+    with pytest.raises(UsageError, match="The page cannot be written to"):
         demo.show(tmp_path / "missing" / "demo.html", None, open_browser=False)
     assert not list(tmp_path.iterdir())

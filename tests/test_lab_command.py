@@ -102,8 +102,8 @@ def test_a_lab_is_served_until_ctrl_c_and_then_only_the_learners_work_is_left(
         assert kernel["name"] == "python3"
         other = "04-blocking-nonblocking"
         said = learner("lab", "04", code=1)
-        assert f"A lab is open already, at {lab.address}" in said
-        assert "its home page has all labs" in said
+        assert f"A lab is open already at {lab.address}" in said
+        assert "its home page lists all labs" in said
         copies = json.loads(lab.ask(f"api/contents/{other}"))["content"]
         assert "roundtrip.c" in {each["name"] for each in copies}
         said = learner("down")
@@ -149,7 +149,7 @@ def test_a_jupyterlab_that_cannot_start_is_reported_and_leaves_no_cluster(
     (tmp_path / "jupyterlab.py").write_text("raise SystemExit('this is not JupyterLab')")
     learner.command = NOT_BY_ITS_SCRIPT
     said = learner("lab", "01", code=1, PYTHONPATH=str(tmp_path))
-    assert "JupyterLab does not start. It printed: this is not JupyterLab" in said
+    assert "JupyterLab did not start. It printed: this is not JupyterLab" in said
     assert "`make lab` repairs" in said
     nothing_runs(learner)
 

@@ -236,7 +236,7 @@ def test_what_cannot_be_judged_or_drawn_is_a_sentence(
     monkeypatch.setattr(content, "_seen", lambda figure: 1 / 0)
     idle().save_in(tmp_path / "undrawn")
     (each,) = studies(make([tmp_path / "undrawn"]))
-    assert "A5 led to an error: ZeroDivisionError" in str(each["problems"])
+    assert "A5 caused an error: ZeroDivisionError" in str(each["problems"])
     assert each["verdicts"]
 
 
@@ -319,7 +319,7 @@ def test_without_a_folder_all_of_a_learners_own_are_read(
         ((), 1, "There are no Records yet"),
         (("nowhere",), 2, "There is no folder nowhere"),
         (("--output", "report.pdf"), 2, "saved as .html"),
-        (("--output", "kept.html"), 2, "is no report, and would be overwritten"),
+        (("--output", "kept.html"), 2, "is not a report, and would be overwritten"),
     ],
 )
 def test_what_cannot_be_is_a_sentence(

@@ -61,7 +61,7 @@ def init(
 
 
 def _show_roster(course: Course) -> None:
-    """How many learners there are, and who is not on the newest roster any more."""
+    """How many learners there are, and who is no longer on the newest roster."""
     from autograder.course import roster
 
     on_it = {each.id for each in roster.read(course.folder / roster.FILE)}
@@ -69,9 +69,9 @@ def _show_roster(course: Course) -> None:
         known = [each.id for each in roster.enrolled(book)]
     say(f"Learners: {len(known)}.")
     if left := [plain(each) for each in known if each not in on_it]:
-        say(f"Not on this roster, and kept with all that they have: {', '.join(left)}.")
+        say(f"Not on this roster, but kept with all that they have: {', '.join(left)}.")
         say(
-            "`nbgrader db student remove ID` takes one out of the gradebook; --force with the points."
+            "`nbgrader db student remove ID` removes one from the gradebook; --force also deletes the points."
         )
 
 
@@ -114,7 +114,7 @@ def give(
     made = shared_records.prepare(course.folder, slug, records, course.api.course_id)
     where = course.folder / shared_records.FOLDER / slug
     say(f"{counted(len(made), 'file')} in {where}: give them out as records/.")
-    say("What is read off them counts in full; the points for having measured do not.")
+    say("What is read off them counts in full; there are no points for having measured.")
 
 
 def kit(
@@ -144,7 +144,7 @@ def kit(
 
 
 def release(lab: Lab) -> None:
-    """Make the learners' version of a lab and put it into the exchange, with what course.toml changes of its questions.
+    """Make the learners' version of a lab and put it into the exchange, with what course.toml changes in its questions.
 
     Example: beowulf class release 01
     """
@@ -155,15 +155,15 @@ def release(lab: Lab) -> None:
     course = found_course()
     slug = course.lab(lab)
     doing(f"Making the learners' version of {slug}")
-    say(f"It is in the exchange, {course.release(lab, say)}; hand-ins are graded by it.")
+    say(f"It is in the exchange, {course.release(lab, say)}; hand-ins are graded against it.")
     for each in marking.keep_within(course, slug):
         say(each)
     dated = dates.of_lab(course.folder, slug)
     last, day = dated.last, dated.limits.solutions_from
     if last and day and day <= last.date():
-        say(f"`beowulf check` shows solutions from {day} on, and someone has until {minute(last)}.")
+        say(f"`beowulf check` shows solutions from {day} on, but someone has until {minute(last)}.")
     if graded := course.graded_students(slug):
         say(
-            f"By the version before, {counted(len(graded), 'hand-in')} of it were graded:"
+            f"Graded by the previous version: {counted(len(graded), 'hand-in')} of it."
             f" `beowulf class regrade {lab} --dry-run` shows what would change."
         )

@@ -25,7 +25,7 @@ DATES = "\n[labs.01]\ndue = 2024-01-12T18:00:00\nlate_points = 1\n"
 BY_HAND = {
     "learner-01": (4.0, "All three, with your own figure."),
     "learner-02": (2.0, "What did your own idle wire carry?"),
-    "learner-03": (0.5, "Who waits is a consequence: which line names the cause?"),
+    "learner-03": (0.5, "Which rank waits is a consequence: which line names the cause?"),
 }
 NEXT = """\
 Look at it:
@@ -45,7 +45,7 @@ def demo(
 ) -> None:
     """Make a course of eight made-up learners: lab 01 handed in, graded, with report and feedback.
 
-    One hand-in is late, one has another due date, one is a copy, one has a doubtful Record, one cannot be read.
+    One hand-in is late, one has a different due date, one is a copy, one has a doubtful Record, one cannot be read.
 
     Example: beowulf class demo
     """
@@ -60,9 +60,9 @@ def _remove(folder: Path) -> None:
 
     settings = folder / CONFIGURATION
     if not (settings.is_file() and f"course_id = {NAME!r}" in settings.read_text(encoding="utf-8")):
-        raise LabError(f"{folder} is no demo course.", "Only a demo course is removed.")
+        raise LabError(f"{folder} is not a demo course.", "Only a demo course is removed.")
     shutil.rmtree(folder)
-    say(f"{folder} is removed.")
+    say(f"{folder} has been removed.")
 
 
 def _make(folder: Path) -> None:

@@ -51,7 +51,7 @@ def collect(
 ) -> None:
     """Collect what learners handed in: notebooks with their records/.
 
-    It ends with 1 when a hand-in could not be collected, or cannot be read.
+    It exits with 1 when a hand-in could not be collected, or cannot be read.
 
     Example: beowulf class collect 01 hand-ins.zip
     """
@@ -61,7 +61,7 @@ def collect(
     doing(f"Collecting {course.lab(lab)}")
     results = collection.collect(course, lab, place, older, times)
     for each in results:
-        late = ", late by the LMS' mark" if each.late else ""
+        late = ", marked as late by the LMS" if each.late else ""
         say(f"{_who(each)}: {each.outcome}{late}")
         for note in each.notes:
             say(f"  {note}")
@@ -86,7 +86,7 @@ def grade(
 ) -> None:
     """Score every new submission without running it; the points go into nbgrader's database.
 
-    It ends with 1 when a submission could not be graded.
+    It exits with 1 when a submission could not be graded.
 
     Example: beowulf class grade 01 --jobs 4
     """

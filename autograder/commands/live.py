@@ -22,12 +22,12 @@ def live(
             help="Where learners on this machine share, if not beside the hand-ins of the exchange; it is made."
         ),
     ] = None,
-    once: Annotated[bool, typer.Option("--once", help="Write the pages, and end.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Write the pages once, and end.")] = False,
 ) -> None:
     """Show a lesson while it runs: sections, checks, who is stuck, predictions, and measurements.
 
-    Three pages, which a browser loads again by itself. The one with codes is for you, the others show neither names nor
-    codes. They are made of what learners share (`beowulf share`) and of the hand-ins that you have collected.
+    Three pages, which a browser loads again by itself. The one with codes is for you; the others show neither names nor
+    codes. They are made from what learners share (`beowulf share`) and from the hand-ins that you have collected.
 
     Example: beowulf class live 04
     """
@@ -42,7 +42,7 @@ def live(
     for title, page in live_page.write(room, time.time()).items():
         say(f"{title}: {page}")
     if shared:
-        say(f"Who wants to be seen types: beowulf share {shared}")
+        say(f"Learners who want to be seen type: beowulf share {shared}")
     say(f"Hand-ins appear after `beowulf class collect {lab}`.")
     if once:
         return

@@ -20,7 +20,7 @@ MOST_SHOWN = 20_000  # characters of an answer
 def mark(
     lab: Lab,
     question: Annotated[
-        str, typer.Option(help="Only this question; without it, each that a person grades.")
+        str, typer.Option(help="Only this question; without it, all that a person grades.")
     ] = "",
     student: Students = None,
     again: Annotated[
@@ -50,14 +50,14 @@ def mark(
         if not (question and student and len(student) == 1 and reason.strip()):
             raise UsageError(
                 "--points needs one --student, one --question and a --reason.",
-                'As in: `--student ab12 --question explain --points 3 --reason "both parts"`.',
+                'For example: `--student ab12 --question explain --points 3 --reason "both parts"`.',
             )
         marking.give(course, slug, student[0], question, points, reason=reason)
         say(f"{student[0]}, {question}: {points:g}. `beowulf class feedback {lab}` says why.")
         return
     asked = marking.questions(course, slug)
     if question and question not in asked:
-        raise UsageError(f"No person grades {question!r}.", f"There are: {', '.join(asked)}.")
+        raise UsageError(f"{question!r} is not graded by hand.", f"There are: {', '.join(asked)}.")
     for name in [question] if question else asked:
         answers, notes = marking.answers(
             course, slug, name, student or (), again=again, by_lot=not names
@@ -65,7 +65,7 @@ def mark(
         for note in notes:
             say(note)
         if not answers:
-            say(f"{name}: nothing waits.")
+            say(f"{name}: nothing is waiting.")
             continue
         page = answers_page.write(course, slug, asked[name], answers, names=names)
         say(f"\n{asked[name].text}\n\nWith the learners' plots, for a browser beside this: {page}")

@@ -43,14 +43,14 @@ def feedback(
         say(f"{slug}: {counted(written, 'page')} in {course.folder / 'feedback'}/LEARNER/{slug}/.")
         if (last := dates.of_lab(course.folder, slug).last) and last > datetime.now(UTC):
             say(
-                f"Without what was expected: someone has until {minute(last)}. Write them again then."
+                f"Without what was expected: someone has until {minute(last)}. Write the pages again then."
             )
         if to_exchange:
             there = [course.release_feedback(slug, page.student) for page in pages if page.files]
             say(f"In the exchange, each for its learner: {sum(there)}.")
             if not all(there):
                 others = len(there) - sum(there)
-                say(f"Not there, because the hand-in did not come by the exchange: {others}.")
+                say(f"Not there, because the hand-in did not come through the exchange: {others}.")
     if bad:
         raise typer.Exit(1)
 

@@ -97,7 +97,7 @@ def _number(text: str) -> float:
     try:
         return float(text.replace(",", "."))
     except ValueError:
-        raise ValueError(f"{text!r} is no number.") from None
+        raise ValueError(f"{text!r} is not a number.") from None
 
 
 def questions(course: Course, slug: str) -> dict[str, Asked]:
@@ -137,7 +137,7 @@ def answers(
 ) -> tuple[list[Answer], list[str]]:
     """The answers of a class to a question that wait, or all of them `again`; and why others are not shown.
 
-    They are in the order of the learners' IDs, or `by_lot`, in one that says nothing of them.
+    They are in the order of the learners' IDs, or `by_lot`, in one that says nothing about them.
     """
     found: list[Answer] = []
     notes: list[str] = []
@@ -147,7 +147,7 @@ def answers(
             if students and student not in students:
                 continue
             if not one_submission.is_graded(assignment, student):
-                notes.append(f"{student} has a hand-in that is not graded yet.")
+                notes.append(f"{student} has a hand-in that has not been graded yet.")
                 continue
             try:
                 texts = one_submission.sources(assignment, student)
@@ -205,7 +205,7 @@ def give(
             raise UsageError(f"{question} has 0 to {of:g} points, not {points:g}.")
         if before is not ... and before != earlier:
             raise LabError(
-                f"{student} was given {_text(earlier)} for {question} meanwhile.",
+                f"{student} has been given {_text(earlier)} for {question} meanwhile.",
                 "Look at it again with `--again`.",
             )
         score = float(grade.score)
@@ -220,7 +220,7 @@ def give(
 
 
 def keep_within(course: Course, slug: str) -> list[str]:
-    """Let points that a person gave wait again where the question is worth less by now; a sentence on each."""
+    """Let points that a person gave wait again if the question is now worth less; a sentence for each."""
     said = []
     with locked(course.folder), course.gradebook() as book, saving("The points"):
         for submission in book.assignment_submissions(slug):

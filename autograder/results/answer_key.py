@@ -21,15 +21,15 @@ from beowulf.errors import UsageError
 
 MARK = re.compile(r"^ *### (?:BEGIN|END) SOLUTION\n?", re.MULTILINE)
 READING = """\
-Where each learner measures another number or has another broken cluster, the answer is the line of Python that computes
+Where each learner measures a different number or has a different broken cluster, the answer is the Python that computes
 it from the learner's own Records, or that finds the fault as `beowulf study A2` does. Each learner's feedback page says
-what was expected of that learner. A sealed prediction earns its half point by its time, whatever it says. `target_ms`
-is the time within which a program earns all points, `half_ms` the one within which it earns half of them. Change a
-limit or points in the course's `course.toml`.
+what was expected of that learner. A sealed prediction earns its half point for being in time, whatever it says.
+`target_ms` is the time within which a program earns all points, `half_ms` the one within which it earns half of them.
+Change a limit or points in the course's `course.toml`.
 
 """
 SIGNS = {"tolerance_percent": " %", "tolerance": " in its unit"}
-NO_ANSWER = "The notebook has no answer to it: the points are for what the Record holds."
+NO_ANSWER = "The notebook has no answer for it: the points are for what the Record holds."
 PRINT_STYLE = "@media print { h1 { break-before: page; } h3 { break-after: avoid; } } pre { white-space: pre-wrap; }"
 
 

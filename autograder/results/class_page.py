@@ -54,7 +54,9 @@ def page(title: str, about: str, sections: Sequence[Section]) -> str:
         if each.urgent
     )
     urgent = (
-        f'<div class="first"><strong>Look at first</strong><ul>{first}</ul></div>' if first else ""
+        f'<div class="first"><strong>Look at these first</strong><ul>{first}</ul></div>'
+        if first
+        else ""
     )
     body = "".join(_section(each) for each in sections)
     return (

@@ -29,13 +29,13 @@ KINDS = {
     "whole": "whole Record",
     "record": "all points",
     "capture": "capture",
-    "mark": "another's word",
+    "mark": "another's code",
     "samples": "some samples",
     "near": "ups and downs",
 }
 _WHAT = {"whole": "Record", "record": "Record", "capture": "capture"}
 _SAYS = {
-    "whole": "the same from end to end, with the millisecond of the start and the machine's load",
+    "whole": "the same from end to end, including the millisecond of the start and the machine's load",
     "record": "the same in every point",
     "capture": "the same, byte for byte",
 }
@@ -219,7 +219,7 @@ def _same(groups: Iterable[list[_File]], kind: str) -> Iterator[Shared]:
 
 
 def _marked(files: Iterable[_File], course: Path | None) -> Iterator[Shared]:
-    """Records that were made under another student's word."""
+    """Records that were made under another student's code."""
     for each in files:
         own = variants.of(course, each.student)
         if whose := own.whose(each.mark) if own else "":

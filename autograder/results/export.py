@@ -51,7 +51,7 @@ class Table(ExportPlugin):  # type: ignore[misc]
         return _chosen(gradebook.students, "id", self.student)
 
     def _late(self, slug: str) -> dict[str, str]:
-        """What is to be said of each late hand-in of a lab."""
+        """What is to be said about each late hand-in of a lab."""
         if self.parent is None:
             return {}
         course = Path(self.parent.coursedir.root)
@@ -144,7 +144,7 @@ class Canvas(ForImport):
 class Moodle(ForImport):
     """A line for each learner as Moodle's gradebook imports it, with a column for each lab.
 
-    A lab of which a hand-in came late has another one, which Moodle imports as the feedback of the grade.
+    A lab with a late hand-in has another one, which Moodle imports as the feedback of the grade.
     """
 
     usual = "moodle.csv"
@@ -164,7 +164,7 @@ FORMATS: dict[str, type[Table]] = {"nbgrader": Grades, "canvas": Canvas, "moodle
 
 
 def write(course: Any, form: str, to: Path | None, slugs: list[str]) -> Table:
-    """Write the grades of these labs in one of the FORMATS; what is to be said of the file is in its plug-in."""
+    """Write the grades of these labs in one of the FORMATS; what is to be said about the file is in its plug-in."""
     plugin = FORMATS[form](parent=course.api)
     plugin.assignment = slugs
     plugin.to = str(to or course.folder / plugin.usual)

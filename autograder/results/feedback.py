@@ -61,7 +61,7 @@ _CONTENTS = re.compile(
 )
 _UNDESCRIBED = re.compile(r"<img\b(?![^>]*\balt=)")
 WAITS = "Your instructor has not graded this yet."
-NOT_YET = "What was expected comes with a later page, when nobody works on this lab any more."
+NOT_YET = "What was expected will be on a later page, when nobody works on this lab any more."
 AS_SAVED = (
     "The points come from your Records, answers and sources. The outputs are as you saved them:"
     " nothing was run again."
@@ -70,7 +70,7 @@ AS_SAVED = (
 
 @dataclass(frozen=True)
 class Page:
-    """The page of one learner, or the `problem` why it was not made."""
+    """The page of one learner, or the `problem` that kept it from being made."""
 
     student: str
     files: tuple[Path, ...] = ()
@@ -137,7 +137,7 @@ class PageExporter(HTMLExporter):
             ),
         }
         page, known = TemplateExporter.from_notebook_node(self, nb, known, **more)
-        return _UNDESCRIBED.sub('<img alt="What the cell has drawn"', page), known
+        return _UNDESCRIBED.sub('<img alt="What the cell drew"', page), known
 
 
 class AddSummary(NbGraderPreprocessor):  # type: ignore[misc]
@@ -303,7 +303,7 @@ def _link(read: str, sections: Mapping[str, _Section]) -> str:
 
 
 def finish_pages(assignment: str, student: str, notebooks: Iterable[str]) -> None:
-    """Forbid the pages to run or fetch anything, and remove from feedback/ what nbgrader copied beside them.
+    """Forbid the pages from running or fetching anything, and remove from feedback/ what nbgrader copied beside them.
 
     nbgrader calls this for each learner, in the course's folder, with the autograded `notebooks`.
     `assignment` and `student` may be patterns, so that the names are read from the paths. What is

@@ -101,7 +101,7 @@ class Room:
         self._known: dict[Path, tuple[tuple[int, ...], Any]] = {}
 
     def look(self) -> list[Learner]:
-        """Everybody of whom there is something."""
+        """Everyone who has shared or handed in something."""
         self.passed_over = []
         found: dict[str, Learner] = {}
         for code in self.course.submitted(self.slug):
@@ -222,7 +222,7 @@ def _json(file: Path) -> dict[str, Any]:
 def open_folder(course: Course, chosen: Path | None) -> Path | None:
     """The folder in which learners share, made where it is not there; None where no user of this machine could.
 
-    It is the one that was chosen, or `live` beside the course's hand-ins in an exchange outside of its own folder.
+    It is the one that was chosen, or `live` beside the course's hand-ins in an exchange outside its own folder.
     LabError where learners could read what others share.
     """
     exchanged = Path(course.api.exchange_root).absolute() / str(course.api.course_id)
@@ -236,15 +236,15 @@ def open_folder(course: Course, chosen: Path | None) -> Path | None:
     except OSError as problem:
         raise LabError(
             f"{folder} cannot be opened for the class ({problem.strerror}).",
-            "`--folder` names another one.",
+            "Choose another one with `--folder`.",
         ) from None
     group = folder.stat().st_gid
     with course.gradebook() as book:
         students = [str(student.id) for student in book.students]
     if inside := [each for each in students if group in _groups(each)]:
         raise LabError(
-            f"{folder} belongs to a group in which {inside[0]} is, who could read what others share.",
-            f"`chgrp GROUP {folder}` with a group of yours alone, then the same command again.",
+            f"{folder} belongs to a group that {inside[0]} is in, who could read what others share.",
+            f"Run `chgrp GROUP {folder}` with a group of your own, then the same command again.",
         )
     return folder
 

@@ -116,13 +116,13 @@ def _codes(room: Room, learners: Sequence[Learner], now: float) -> dict[str, Any
         for each in sorted(learners, key=lambda each: (not each.stuck(now), each.code))
     ]
     missing = sorted(room.roster - {each.code for each in learners})
-    notes = [f"Nothing of {', '.join(missing)}."] if missing else []
+    notes = [f"Nothing from {', '.join(missing)}."] if missing else []
     notes += [f"Passed over: {'; '.join(room.passed_over)}."] if room.passed_over else []
     return {"page": "codes", "codes": [HEADINGS, *rows], "notes": notes, "pictures": []}
 
 
 def _poll(room: Room, name: str, learners: Sequence[Learner]) -> Picture:
-    """What was sealed under a name, and what was measured then."""
+    """What was sealed under a name, and what was then measured."""
     table = room.lab.predictions[name]
     title = f"{table.asks[0].upper()}{table.asks[1:]} ({table.unit})"
     sealed = {each.code: each.sealed[name] for each in learners if name in each.sealed}
@@ -145,8 +145,8 @@ def _pool(pool: Pool, learners: Sequence[Learner]) -> Picture:
     lines = [each for each in found if not isinstance(each, float) and each]
     title = f"{pool.title} ({pool.unit})"
     if lines:
-        said = f"{len(lines)} measured it, a line each."
-        return title, said, dots.curves(lines, pool.x, f"{title} over {pool.x}: {said}"), ""
+        said = f"{len(lines)} measured it, one line each."
+        return title, said, dots.curves(lines, pool.x, f"{title} against {pool.x}: {said}"), ""
     if not numbers:
         return title, "Nobody has measured it yet.", "", ""
     low, high = number_text(min(numbers)), number_text(max(numbers))
@@ -160,4 +160,4 @@ def _pool(pool: Pool, learners: Sequence[Learner]) -> Picture:
 
 
 def _middle(values: Sequence[float]) -> str:
-    return f"{number_text(median(values))} in the middle"
+    return f"median {number_text(median(values))}"

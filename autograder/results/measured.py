@@ -52,7 +52,7 @@ def time_spent(minutes: Mapping[str, float | None]) -> Section:
         return Section("time", title, "No Record has a time.", table)
     text = (
         "From the first Record to the last, without pauses of more than"
-        f" {LONGEST_PAUSE_MIN:g} minutes; reading before the first measurement is not in it."
+        f" {LONGEST_PAUSE_MIN:g} minutes; reading before the first measurement is not included."
         f" The median is {counted(round(median(measured.values())), 'minute')}."
     )
     values, heading = list(measured.values()), "Time spent measuring"
@@ -73,8 +73,8 @@ def suspected_copies(suspicions: Sequence[Suspicion]) -> Section:
         return Section("copies", title, text, table)
     who = sorted({student for each in suspicions for student in each.students})
     text = (
-        "The same measurement in two hand-ins. No points were taken: you decide, with the"
-        " files side by side. Ask both how they measured, or let them measure it again before you."
+        "The same measurement in two hand-ins. No points were taken off: you decide, with the"
+        " files side by side. Ask both how they measured, or have them measure again in front of you."
     )
     urgent = f"{counted(len(suspicions), 'suspicion')} of a copy among {listed(who)}"
     return Section("copies", title, text, table, urgent=urgent)

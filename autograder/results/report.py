@@ -27,7 +27,7 @@ PAGE = "index.html"
 PARTS = {
     "Points by question": sections.by_question,
     "Points by learner": sections.by_learner,
-    "Waits for you": sections.waiting,
+    "Waiting for you": sections.waiting,
     "Hand-ins": sections.hand_ins,
     "Late hand-ins": sections.late,
     "Common wrong answers": sections.wrong_answers,
@@ -71,7 +71,7 @@ def _copies(hand_ins: Mapping[str, Path], course: Path) -> Section:
 
 
 def _guarded(title: str, make: Callable[[], Section]) -> Section:
-    """A section, or a sentence in its place: what one learner handed in costs no other section anything."""
+    """A section, or a sentence in its place: one learner's broken hand-in affects no other section."""
     try:
         return make()
     except Exception as problem:

@@ -56,7 +56,7 @@ def by_question(lab_class: ClassOfLab) -> Section:
         points_each = None if middle is None else round(middle, 2)
         rows.append((question, of, points_each, share, *(counts[question][kind] for kind in KINDS)))
     columns = ["question", "of", "mean points", "mean share (%)", *KINDS]
-    text = "How many learners have all points of a question, a part of them, or none."
+    text = "How many learners have all the points of a question, some of them, or none."
     # Of a question that was graded for some only, a mean means little.
     complete = [(row[3], row[0]) for row in rows if row[3] is not None and not row[-1]]
     share, hardest = min(complete, key=lambda each: each[0], default=(100, ""))
@@ -100,7 +100,7 @@ def _middle(totals: Sequence[float], waiting: Sequence[float], most: float) -> s
     """The median and the mean, of the points that can have been given by now."""
     middle = f"the median is {median(totals):.3g}, the mean {mean(totals):.3g}"
     if not waiting:
-        return f"Of {most:g} points {middle}."
+        return f"Out of {most:g} points, {middle}."
     low, high = min(waiting), max(waiting)
     missing = f"{high:g}" if low == high else f"{low:g} to {high:g}"
     whose = counted(len(waiting), "learner")
@@ -124,7 +124,7 @@ def wrong_answers(lab_class: ClassOfLab) -> Section:
     columns = ["question", "learners", "found", "expected of the first", "where to read", "who"]
     text = "No two learners lost points in the same way."
     if rows:
-        text = "What at least two learners have in common and what lost them points."
+        text = "What lost points for at least two learners in the same way."
     table = pd.DataFrame(rows, columns=columns)
     return Section("wrong-answers", "Common wrong answers", text, table)
 
@@ -135,7 +135,7 @@ def waiting(lab_class: ClassOfLab) -> Section:
     rows = [(each.question, each.student, each.of) for each in lab_class.waiting]
     rows.sort(key=lambda row: (order.index(row[0]), row[1]))
     table = pd.DataFrame(rows, columns=["question", "learner", "of"])
-    title = "Waits for you"
+    title = "Waiting for you"
     if not rows:
         return Section("waiting", title, "Nothing waits to be graded by hand.", table)
     text = (
@@ -189,7 +189,7 @@ def late(lab_class: ClassOfLab) -> Section:
     text = f"{counted(len(rows), 'hand-in')} after the date." if rows else "No hand-in is late."
     if unsure:
         text += (
-            f" Of {unsure} only the learner's own files say when: nothing was taken off. If you know the time, write"
+            f" For {unsure}, only the learner's own files say when: nothing was taken off. If you know the time, write"
             " it into `dates.csv`, or collect with `--times`."
         )
     urgent = f"{counted(unsure, 'hand-in')} that may have come late" if unsure else ""

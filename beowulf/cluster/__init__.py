@@ -1,4 +1,4 @@
-"""Where programs run: one protocol (`base.py`), a room a kind of cluster, and here the way to the one that runs."""
+"""Where programs run: one protocol (`base.py`), a room for each kind of cluster, and the way to the running one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROOMS = {"ssh": "machines"}
 
 
 def running() -> Cluster:
-    """The running cluster of this user; LabError where none runs."""
+    """The running cluster of this user; LabError when none runs."""
     if cluster := here():
         return cluster
     raise LabError("No cluster runs.", "`beowulf up` boots one.")

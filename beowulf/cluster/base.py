@@ -34,7 +34,7 @@ class NotAnsweredError(Sentence, KeyboardInterrupt):
 
 @dataclass(frozen=True)
 class Abilities:
-    """What a cluster can; all other rooms ask for this, and never for its kind."""
+    """What a cluster can do; all other rooms ask for this, and never for its kind."""
 
     # How a capture sees every frame once: at the `switch`, or as the `wire` of all cards.
     whole_wire: str = ""
@@ -116,9 +116,9 @@ class Cluster(ABC):
         timeout_s: float = 60,
         stdin: str = "",
     ) -> Completed:
-        """Run a command in a shell on a node, as the learner; what it printed, and its return code.
+        """Run a command in a shell on a node, as the learner; returns what it printed, and its return code.
 
-        When the wait for it ends early, nothing of it is left on the node, as would be by ssh alone. No command is a
+        When the wait for it ends early, nothing of it is left on the node, unlike with ssh alone. An empty command is a
         login shell, which ends with its stdin.
         """
         line = command if isinstance(command, str) else shlex.join(command)
@@ -236,11 +236,11 @@ class Cluster(ABC):
     def _held_there(
         self, doing: str, wait: bool, report: Callable[[str], None] | None
     ) -> AbstractContextManager[None]:
-        """Hold it for those at other machines, too, who can measure on the same nodes."""
+        """Hold it against users at other machines, too, who can measure on the same nodes."""
         return nullcontext()
 
     def as_found(self) -> dict[str, str]:
-        """What is not to change while something is measured, by name; GoneError when the cluster is no more."""
+        """What must not change while something is measured, by name; GoneError when the cluster is gone."""
         return {}
 
     def break_it(self, fault: str, node: str = "") -> None:
@@ -248,7 +248,7 @@ class Cluster(ABC):
         raise self._has_no("nodes that are broken on purpose")
 
     def kill(self, node: str) -> None:
-        """Pull the plug: the node and all that runs on it ends at once."""
+        """Pull the plug: the node and all that runs on it end at once."""
         raise self._has_no("nodes that are switched off from here")
 
     @abstractmethod
@@ -256,11 +256,11 @@ class Cluster(ABC):
         """Bring every node back to how `up` made it."""
 
     def ask(self, node: str, command: str) -> str:
-        """What a command on a node prints (its complaint, if that is all)."""
+        """What a command on a node prints (its error output, if that is all)."""
         try:
             done = self.run(node, command)
         except KeyboardInterrupt:
             raise NotAnsweredError(
-                f"{node} was asked `{command}` and had not answered when you stopped it."
+                f"{node} had not finished `{command}` when you stopped it."
             ) from None
         return done.stdout or done.stderr

@@ -1,4 +1,4 @@
-"""What a cluster is, as plain data for a Record: what its nodes answer, and what a Record's description tells later."""
+"""What a cluster is, as plain data for a Record: what its nodes answer, and what a Record's description shows later."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ COMMANDS = {
 def answers(
     cluster: Cluster, node: str, card: str, more: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    """What a node says of itself and its card."""
+    """What a node reports about itself and its card."""
     commands = {
         name: line.replace("CARD", card) for name, line in {**COMMANDS, **(more or {})}.items()
     }
@@ -43,13 +43,13 @@ def hardware(cluster: Cluster, nodes: Sequence[str]) -> dict[str, Any]:
 
 
 def of_learner() -> dict[str, str]:
-    """The mark of the personal code under which is measured; nothing without one."""
+    """The mark of the personal code under which a measurement is made; empty without one."""
     from beowulf.course import personal_code
 
     return {"mark": mark} if (mark := personal_code.mark(personal_code.word())) else {}
 
 
 def on_one_machine(description: Mapping[str, Any]) -> bool:
-    """Whether the nodes of a Record's cluster were one machine, whose messages meet no network card."""
+    """Whether the nodes of a Record's cluster were one machine, whose messages cross no network card."""
     kind = description.get("kind")
     return kind in state.KINDS and any(can.one_machine for can in module(kind).COLUMNS.values())

@@ -1,4 +1,4 @@
-"""What the kinds of cluster have in common whose nodes are this very machine: its cores, its memory, its files."""
+"""What clusters whose nodes are this very machine have in common: its cores, its memory, its files."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ OURS = {
 
 
 class GoneError(LabError):
-    """The cluster is no more."""
+    """The cluster is gone."""
 
     def __init__(self) -> None:
         super().__init__("The cluster is down.", "`beowulf up` boots it.")
@@ -55,7 +55,7 @@ class SavedCluster(NamedTuple):
 
 @contextmanager
 def locked(folder: Path, *, make: bool = True) -> Iterator[None]:
-    """Make the folder if need be and keep others of this user from changing the cluster meanwhile.
+    """Make the folder if need be and keep other processes of this user from changing the cluster meanwhile.
 
     Without `make`, GoneError when the folder is not there.
     """
@@ -158,7 +158,7 @@ def refuse_strangers(folder: Path, kind: str, names: Collection[str] = OURS) -> 
     refuse_other_kinds(folder, kind)
     if others := [name for name in strangers(folder) if name not in names]:
         raise LabError(
-            f"The folder {folder} is in use for something else: {', '.join(others[:3])}.",
+            f"The folder {folder} is used for something else: {', '.join(others[:3])}.",
             "Set BEOWULF_STATE to a folder that does not exist yet, or to an empty one.",
         )
 
@@ -167,7 +167,7 @@ def refuse_other_kinds(folder: Path, kind: str) -> None:
     """LabError when the folder is that of a cluster of another kind."""
     other = kind_in(folder) or (USUAL if (folder / CLUSTER).exists() else "")
     if other and other != kind:
-        raise LabError(f"A cluster of the kind {other} runs.", "`beowulf down` ends it first.")
+        raise LabError(f"A cluster of the kind {other} runs.", "End it first with `beowulf down`.")
 
 
 def write(folder: Path, files: Mapping[str, tuple[str, int]]) -> None:
@@ -202,5 +202,5 @@ def full(folder: Path, error: OSError) -> LabError:
     """The sentence for a file of the cluster that could not be written."""
     return LabError(
         f"The cluster's files in {folder} cannot be written: {error.strerror}.",
-        "Free some space, or set BEOWULF_STATE to a folder elsewhere; then `beowulf up` again.",
+        "Free some space, or set BEOWULF_STATE to a folder elsewhere; then run `beowulf up` again.",
     )

@@ -44,7 +44,7 @@ MARGIN = 0.02  # of the time that the timeline shows, left free at both ends
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the page: what one sees, and the figure; without one, why this cluster cannot show it."""
+    """A section of the page: what it shows, and the figure; without one, why this cluster cannot show it."""
 
     name: str
     heading: str
@@ -53,13 +53,13 @@ class Section:
 
 
 def show(output: Path | None, pictures: Path | None, *, open_browser: bool) -> None:
-    """Measure on a cluster of the demo's own, take it down, write the page and open it."""
+    """Measure on the demo's own cluster, take it down, write the page and open it."""
     page = _place(output)
     with tempfile.TemporaryDirectory(prefix="beowulf-demo-") as traces:
         with _cluster() as (cluster, boot_s):
             print("node00 and node01 play ping-pong.", flush=True)
             record = _timed(cluster)
-            print("They play once more, recorded.", flush=True)
+            print("They play once more, and this run is recorded.", flush=True)
             run = _recorded(cluster, Path(traces))
         sections = [_curve(record), _one_message(run, cluster), _ranks(run)]
         for each in sections:
@@ -68,30 +68,32 @@ def show(output: Path | None, pictures: Path | None, *, open_browser: bool) -> N
     page.write_text(_html(sections, cluster, record, run, boot_s), encoding="utf-8")
     print(f"The page is {page}.", flush=True)
     if open_browser and not webbrowser.open(page.as_uri()):
-        print("No browser was found here; open that page in one.")
+        print("No browser was found here; open the page in one.")
 
 
 def _place(output: Path | None) -> Path:
-    """Where the page goes; UsageError where nothing can be written."""
+    """Where the page goes; UsageError when nothing can be written there."""
     folder = output.parent if output else paths.here()
     if not output and not os.access(folder, os.W_OK):
         folder = Path.home()
     if not os.access(folder, os.W_OK):
         raise UsageError(
-            f"No page can be written into {folder}.", "`--output` names another place."
+            f"The page cannot be written to {folder}.", "Choose another place with `--output`."
         )
     return folder.resolve() / (output.name if output else PAGE)
 
 
 @contextmanager
 def _cluster() -> Iterator[tuple[Cluster, float]]:
-    """Four nodes beside those that the user may have, and how long they took to boot; one demo of a user at a time."""
+    """Four nodes beside any that the user already has, and how long they took to boot; one demo per user at a time."""
     own = paths.state()
     folder = own.with_name(f"{own.name}-demo")
     if state.cluster_in(own):
-        print("A cluster of yours runs already. It stays as it is: the demo boots its own.")
+        print("You already have a cluster running. It stays as it is: the demo boots its own.")
     if state.cluster_in(folder / "cluster"):
-        print("Another demo of yours runs. This one begins when that one has ended.", flush=True)
+        print(
+            "Another demo of yours is running. This one begins when that one has ended.", flush=True
+        )
     with state.locked(folder):
         began, cluster = time.monotonic(), None
         try:
@@ -108,7 +110,7 @@ def _cluster() -> Iterator[tuple[Cluster, float]]:
 
 
 def _timed(cluster: Cluster) -> Record:
-    """Half round trips of all sizes, in the way of study E1."""
+    """Half round trips of all sizes, measured as in study E1."""
     sweep = {"sizes": list(SIZES), "launches": LAUNCHES, "passes": PASSES}
     with Measurement("E1", cluster, Path(), quick=True, sweep=sweep) as session:
         for launch in range(LAUNCHES):
@@ -117,7 +119,7 @@ def _timed(cluster: Cluster) -> Record:
 
 
 def _recorded(cluster: Cluster, traces: Path) -> Analysis:
-    """The MPI calls of some round trips, and their packets where this cluster shows them."""
+    """The MPI calls of some round trips, and their packets if this cluster shows them."""
     wire = bool(cluster.can.whole_wire)
     with Measurement("E1", cluster, Path(), timed=False, traces=traces, capture=wire) as session:
         roundtrips.run(session, 2, [BYTES], passes=1, chunk_us=CHUNK_US)
@@ -169,7 +171,7 @@ def _one_message(run: Analysis, cluster: Cluster) -> Section:
 
 
 def _ranks(run: Analysis) -> Section:
-    """The last round trips, of which the first message is that of the ladder."""
+    """The last round trips, beginning with the message that the ladder shows."""
     mine = run.messages[run.messages["bytes"] == BYTES]
     begins = run.events["began_ns"].to_numpy()[mine[mine["source"] == 0]["send"]]
     ends = run.events["ended_ns"].to_numpy()[mine["received"]]

@@ -1,4 +1,4 @@
-"""What this machine has and lacks: exactly what the other commands use, each with a hint how to fix it."""
+"""What this machine has and lacks: exactly what the other commands use, each with a hint on how to fix it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SUITES = "suites"  # the group of tools that only some commands need
 
 @dataclass(frozen=True)
 class Check:
-    """The result of one check: whether it is well, what was found, a hint, and how `--fix` fixes it."""
+    """The result of one check: whether all is well, what was found, a hint, and how `--fix` fixes it."""
 
     name: str
     well: bool
@@ -42,7 +42,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Tool:
-    """A command, or a file, that the labs use, and the Debian package that brings it."""
+    """A command, or a file, that the labs use, and the Debian package that provides it."""
 
     name: str
     package: str
@@ -51,7 +51,7 @@ class Tool:
 
     @property
     def path(self) -> str | None:
-        """Where it is; /usr/sbin counts, which an ordinary user's PATH lacks on Debian."""
+        """Where it is; /usr/sbin counts too, which an ordinary user's PATH lacks on Debian."""
         if self.name.startswith("/"):
             return self.name if Path(self.name).exists() else None
         return shutil.which(self.name, path=surroundings()["PATH"])
@@ -131,14 +131,14 @@ def _why_not() -> str:
     """What forbids namespaces here, and how to allow them. Root has no use for `sudo`."""
     if os.geteuid() == 0:
         return (
-            "Here root itself may not make them, as in a container: it is to be started with"
-            f" `{CONTAINER_OPTIONS}`, and in it you work as an ordinary user; or with `--privileged`."
+            "Even root may not make them here, as in a container. Start the container with"
+            f" `{CONTAINER_OPTIONS}` and work in it as an ordinary user, or start it with `--privileged`."
         )
     until = "until the next boot, or put `sudo` before `make lab`."
     switches = {
         "kernel/apparmor_restrict_unprivileged_userns": (
             "1",
-            "AppArmor forbids user namespaces, as Ubuntu does by default:"
+            "AppArmor forbids user namespaces, as it does on Ubuntu by default:"
             f" `sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0` allows them {until}",
         ),
         "kernel/unprivileged_userns_clone": (
@@ -157,8 +157,8 @@ def _why_not() -> str:
         if switch.exists() and switch.read_text().strip() == forbids:
             return hint
     return (
-        "Put `sudo` before `make lab`; inside a container, the container must allow namespaces:"
-        f" it is to be started with `{CONTAINER_OPTIONS}`."
+        "Put `sudo` before `make lab`. To allow namespaces, a container must be started with"
+        f" `{CONTAINER_OPTIONS}`."
     )
 
 
@@ -174,7 +174,7 @@ def _network() -> Check:
                 cluster.down(folder=Path(folder) / "state")
         except LabError as error:
             hint = (
-                "Fix the lines above first; then the kernel may lack a part:"
+                "Fix the problems above first. If this one stays, the kernel may lack a module:"
                 " `sudo modprobe -a bridge veth sch_tbf`."
             )
             return Check("network", False, error.message, hint)
@@ -184,7 +184,7 @@ def _network() -> Check:
 def _capture() -> Check:
     dumpcap = next((tool.path for tool in tools() if tool.name == "dumpcap"), None)
     well = bool(dumpcap) and os.access(str(dumpcap), os.X_OK)
-    present = "dumpcap can be run" if well else "dumpcap cannot be run by you"
+    present = "you can run dumpcap" if well else "you cannot run dumpcap"
     hint = f"`sudo adduser {os.environ.get('USER', 'YOU')} wireshark`, then log in again."
     return Check("capture", well, present, "" if well else hint)
 
@@ -197,7 +197,9 @@ def _room() -> Iterator[Check]:
         writable, present = True, f"{folder} can be written"
     except OSError as error:
         writable, present = False, f"{there} cannot be written: {error.strerror}"
-    yield Check("cluster's files", writable, present, "Set BEOWULF_STATE to a folder of yours.")
+    yield Check(
+        "cluster's files", writable, present, "Set BEOWULF_STATE to a folder that you may write to."
+    )
     for name, place in (
         ("disk for the cluster", there),
         ("disk for the labs", paths.root()),

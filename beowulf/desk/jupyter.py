@@ -56,7 +56,7 @@ NOT_FOR_LEARNERS = (
 
 
 def lay_out(slug: str) -> Path:
-    """Copy a lab's notebook and programs to where the learner works; what is there already stays. The notebook."""
+    """Copy a lab's notebook and programs to where the learner works; what is there already stays. Its notebook."""
     folder = paths.work(slug)
     notebook = paths.notebooks().get(slug)
     if notebook is None:
@@ -77,7 +77,7 @@ def lay_out(slug: str) -> Path:
 
 
 def lay_out_play() -> Path:
-    """Copy the notebook in which nothing is asked beside the labs; where it is."""
+    """Copy the notebook that asks no questions, beside the labs; returns its path."""
     source = paths.root() / "notebooks" / "release" / f"{PLAY}.ipynb"
     notebook = paths.work(PLAY) / source.name
     _copy(source, notebook)
@@ -85,14 +85,14 @@ def lay_out_play() -> Path:
 
 
 def lay_out_heat() -> None:
-    """Copy what is given of the heat program beside the labs; `lab.heat.start` writes the learner's own file there."""
+    """Copy the given part of the heat program, beside the labs; `lab.heat.start` writes the learner's file there."""
     from beowulf.exercises.heat import program
 
     program.lay_out(paths.work(program.ORIGINALS.name))
 
 
 def lay_out_headers() -> Path:
-    """Copy what all labs' programs include, beside the labs as in the checkout; the folder of the labs."""
+    """Copy what all labs' programs include, beside the labs as in the checkout; returns the folder of the labs."""
     shared = paths.root() / "labs" / "include"
     folder = paths.work(shared.name).parent
     for source in shared.rglob("*.h"):
@@ -123,13 +123,13 @@ def serve(name: str, port: int, *, open_browser: bool) -> None:
     # Two labs on one cluster would take it away from each other; one JupyterLab shows the copies of all.
     if address := open_address():
         raise LabError(
-            f"A lab is open already, at {address}.",
-            "Go there: its home page has all labs. Or end it with Ctrl-C in its terminal.",
+            f"A lab is already open at {address}.",
+            "Go there: its home page lists all labs. Or end it with Ctrl-C in its terminal.",
         )
     machines = cluster_here() if state.kind_in(paths.state()) else None
     if measured := lock.holder(paths.state()):
         raise lock.LockedError(
-            measured, "Open the lab when that is done, or `beowulf down --force`."
+            measured, "Open the lab when that is done, or end it with `beowulf down --force`."
         )
     try:
         cluster = machines or _booted(slug if name else "")
@@ -150,7 +150,7 @@ def serve(name: str, port: int, *, open_browser: bool) -> None:
 
 
 def _booted(slug: str) -> Cluster:
-    """The cluster that runs, or a new one, as this lab asks for it."""
+    """The running cluster, or a new one of the kind that this lab needs."""
     if running := namespaces.running():
         return namespaces.up(running.config)
     wanted = ClusterConfig()
@@ -160,12 +160,12 @@ def _booted(slug: str) -> Cluster:
 
 
 def boot(wanted: ClusterConfig, folder: Path | None = None) -> Cluster:
-    """A new cluster; where namespaces are forbidden, a sentence that says so and one of names of this machine."""
+    """A new cluster; where namespaces are forbidden, a sentence that says so, and one of names of this machine."""
     check = doctor.namespaces()
     if check.well:
         return namespaces.up(wanted, folder=folder)
     print(
-        f"Namespaces cannot be made here ({check.found}); `beowulf doctor` says what would allow them.",
+        f"Namespaces cannot be made here ({check.found}); `beowulf doctor` says how to allow them.",
         flush=True,
     )
     return local.up(folder=folder)[0]
@@ -189,7 +189,7 @@ def _validate(cluster: Cluster) -> None:
     # A machine whose memory is nearly used up is slow, and its learner should know; the labs work all the same.
     for text in texts:
         print(text, flush=True)
-    print(f"The cluster is whole: {len(verdicts) - len(faults)} checks are well.", flush=True)
+    print(f"The cluster is whole: {len(verdicts) - len(faults)} checks passed.", flush=True)
 
 
 def _jupyter(notebook: Path, port: int, runtime: Path, open_browser: bool, place: str) -> None:
@@ -237,7 +237,7 @@ def _jupyter(notebook: Path, port: int, runtime: Path, open_browser: bool, place
         if open_browser:
             webbrowser.open(address)
         server.wait()
-        raise LabError("JupyterLab ended by itself.", f"It printed: {_tail(runtime / 'log')}")
+        raise LabError("JupyterLab ended unexpectedly.", f"It printed: {_tail(runtime / 'log')}")
     except KeyboardInterrupt:
         print(flush=True)
     finally:
@@ -253,10 +253,13 @@ def _jupyter(notebook: Path, port: int, runtime: Path, open_browser: bool, place
 
 
 def _install_suites() -> None:
-    """Install in the background what the first `make lab` left for now: no early lab needs it."""
+    """Install in the background what the first `make lab` left for later: no early lab needs it."""
     if not (paths.root() / "build" / "suites-later").exists():
         return
-    print("Debian packages that only later labs need are installed in the meantime.", flush=True)
+    print(
+        "Debian packages that only later labs need are being installed in the background.",
+        flush=True,
+    )
     # Ctrl-C ends the lab, but not apt in the middle of a package; sudo still knows the terminal.
     subprocess.Popen(
         ["nice", "bash", paths.root() / "cluster_setup" / "bootstrap.sh", "suites"],
@@ -310,7 +313,7 @@ def _await(server: subprocess.Popen[bytes], runtime: Path) -> dict[str, Any]:
             break
         time.sleep(0.05)
     raise LabError(
-        "JupyterLab does not start.",
+        "JupyterLab did not start.",
         f"It printed: {_tail(log) or 'nothing'}. `make lab` repairs its installation.",
     )
 

@@ -68,7 +68,7 @@ def study(
 
 
 def _given(study: str, cluster: Cluster) -> Record | None:
-    """Where this kind of cluster cannot show a study, the Record of it that is given with the labs."""
+    """If this kind of cluster cannot show a study, the Record of it that comes with the labs."""
     why = by_kind.unseen(study, cluster) if cluster.cannot_show else ""
     record = given.record(study) if why else None
     if record:
@@ -81,7 +81,7 @@ def _given(study: str, cluster: Cluster) -> Record | None:
 def prepare() -> None:
     """Let tables fit into a notebook's cells, and let pyshark run in them as its documentation shows.
 
-    Each cell that is run brings up to date what its learner shares with the class, if anything.
+    Each cell that is run updates what its learner shares with the class, if anything.
     """
     fit_tables()
     nest_loops()
@@ -89,7 +89,7 @@ def prepare() -> None:
 
 
 def share_runs() -> None:
-    """After each cell, let the class see of it what its learner shares (beowulf/desk/sharing.py)."""
+    """After each cell, update what its learner shares with the class (beowulf/desk/sharing.py)."""
     from IPython.core.getipython import get_ipython
 
     from beowulf.desk import sharing
@@ -100,9 +100,9 @@ def share_runs() -> None:
 
 
 def nest_loops() -> None:
-    """Where cells run inside of an event loop, as Jupyter's do, let what they call run that loop for a while, too.
+    """Where cells run inside an event loop, as Jupyter's do, let the code they call run that loop for a while, too.
 
-    pyshark waits so for each packet that tshark gives it, and asyncio alone refuses it.
+    pyshark waits for each packet from tshark in this way, and asyncio alone does not allow it.
     """
     import asyncio
 
@@ -161,8 +161,8 @@ def incomplete_message(record: Record, path: Path, again: str) -> str:
     """What is left of a measurement that was cut short, where, and that `again` is what to do next."""
     samples = sum(len(point.samples) for point in record.points)
     return (
-        f"Kept: {samples} samples of study {record.study}, in {path}, which says that it"
-        f" is incomplete. {again} to measure all of it; until then its claims are at best inconclusive."
+        f"Kept: {samples} samples of study {record.study}, in {path}, which is marked as"
+        f" incomplete. {again} to measure all of it; until then its claims are inconclusive at best."
     )
 
 
@@ -180,9 +180,9 @@ def measure_and_save(
     when: str = "now",
     traces: Path | None = None,
 ) -> tuple[Record, Path]:
-    """Measure a study, say whose Record it is, and save it in `folder`; the Record and its file.
+    """Measure a study, say whose Record it is, and save it in `folder`; returns the Record and its file.
 
-    `adaptive` is for the studies that can find sizes between their own; UsageError for the others. `wait` and
+    `adaptive` is for the studies that can add sizes between their own; UsageError for the others. `wait` and
     `report`: as in Watched; `when` and `traces`: as in Study.measure.
     """
     if adaptive and not find(name).adaptive:
@@ -194,11 +194,12 @@ def measure_and_save(
     if variant and not VARIANT.fullmatch(variant):
         raise UsageError(
             f"A variant is a word of letters, digits and hyphens, not {variant!r}.",
-            "`broken-a` is one.",
+            "For example: `broken-a`.",
         )
     if variant == GIVEN:
         raise UsageError(
-            f"{GIVEN!r} names the Records that come with the labs.", "Name yours otherwise."
+            f"{GIVEN!r} names the Records that come with the labs.",
+            "Choose another name for yours.",
         )
     try:  # before the measurement, which would be lost otherwise
         folder.mkdir(parents=True, exist_ok=True)
@@ -222,16 +223,16 @@ def measure_and_save(
 
 
 def _refuse_a_false_name(broken: str, variant: str) -> None:
-    """A Record of a broken cluster must not pass for that of a whole one, or of another broken one."""
+    """A Record of a broken cluster must not pass for one of a whole cluster, or of another broken one."""
     named = variant.removeprefix("broken-") if variant.startswith("broken-") else ""
     if broken and not variant:
         raise LabError(
-            f"The cluster is broken ({broken}), and this Record would pass for that of a whole one.",
-            f"Name it by `--variant broken-{broken}`, or heal the cluster first: `beowulf up`.",
+            f"The cluster is broken ({broken}), and this Record would pass for one of a whole cluster.",
+            f"Name it with `--variant broken-{broken}`, or heal the cluster first: `beowulf up`.",
         )
     if named in PUZZLES and broken != named:
         state = f"broken ({broken})" if broken else "not broken"
         raise LabError(
-            f"The cluster is {state}, but this Record is to be of cluster {named}.",
-            f"`beowulf break {named}` breaks it so; `beowulf up` heals it.",
+            f"The cluster is {state}, but this Record is meant to be of broken cluster {named}.",
+            f"`beowulf break {named}` breaks it in that way; `beowulf up` heals it.",
         )

@@ -23,8 +23,8 @@ from beowulf.this_machine import user
 CHOSEN = "share.txt"  # in the folder for work: which folder the learner shares in
 NOW, CHECKED, RECORDS = "now.json", "checked.json", "records"
 WRITTEN = (
-    "the lab and the section of the cell that you ran last; how long you are at it; how often the same error came, by"
-    " its type and without its text; what `beowulf check` says is done; your Records and sealed"
+    "the lab and the section of the cell that you ran last; how long you have been working; how often the same error"
+    " occurred, by its type and without its text; what `beowulf check` says is done; your Records and sealed"
     " predictions, without captures"
 )
 HEADING = re.compile(r"## (?:\d+ )?(.+)")
@@ -34,7 +34,7 @@ def start(folder: Path) -> Path:
     """Share in this folder of a class from now on, beginning with what is there; the learner's own folder in it."""
     if not folder.is_dir():
         raise LabError(
-            f"There is no folder {folder}.", "`beowulf class live` prints the one of your class."
+            f"There is no folder {folder}.", "`beowulf class live` prints the one for your class."
         )
     own = folder.absolute() / user.name()
     if place() not in (None, own):
@@ -48,13 +48,13 @@ def start(folder: Path) -> Path:
             _records(own / slug, paths.work(slug) / RECORDS)
     except OSError as problem:
         raise LabError(
-            f"You cannot share in {folder}: {problem.strerror}.", "Ask who teaches you."
+            f"You cannot share in {folder}: {problem.strerror}.", "Ask your instructor."
         ) from None
     return own
 
 
 def stop() -> Path | None:
-    """Share nothing any more, and delete what was shared: the folder that is gone, or None when nothing was shared."""
+    """Stop sharing, and delete what was shared; returns the deleted folder, or None when nothing was shared."""
     if own := place():
         paths.work(CHOSEN).unlink()
         shutil.rmtree(own, ignore_errors=True)
@@ -69,12 +69,12 @@ def place() -> Path | None:
 
 
 def checked(slug: str, folder: Path, symbols: Mapping[str, str]) -> None:
-    """Share what a check of a lab found, by question, where its learner shares."""
+    """Share what a check of a lab found, by question, if its learner shares."""
     _share(slug, folder, f"{slug}/{CHECKED}", symbols)
 
 
 class Runs:
-    """What follows from each cell that a kernel runs: where its learner is, and which error came how often."""
+    """What each cell that a kernel runs shows: where its learner is, and how often which error occurred."""
 
     def __init__(self) -> None:
         self.error, self.cell, self.times, self.section = "", "", 0, ""

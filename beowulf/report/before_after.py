@@ -59,7 +59,7 @@ class Row:
 
     @property
     def figures_say_otherwise(self) -> bool:
-        """Whether the medians of both states say otherwise than the pairs, of which `times` is the median."""
+        """Whether the medians of both states contradict the pairs, of which `times` is the median."""
         both = (self.after, self.before) if self.rate else (self.before, self.after)
         return otherwise(*both, self.times)
 
@@ -141,7 +141,7 @@ def conclusion(rows_: Sequence[Row]) -> str:
     both = f"the ping-pong {ping.percent[0]:+.0f} %, {most.what} {most.percent[0]:+.0f} %"
     if most.times.low > ping.times.high:
         return (
-            f"A message gains more than any program: {both}. Only that part of a program's time"
+            f"A message gains more than any program: {both}. Only the part of a program's time"
             " in which it waits for messages can get shorter."
         )
     if most.times.high < ping.times.low:
@@ -175,7 +175,7 @@ def picture(rows_: Sequence[Row]) -> Figure:
     from beowulf.figures.segments import Value, intervals
 
     if not rows_:
-        raise LabError("There is nothing that was measured before and after.")
+        raise LabError("Nothing here was measured both before and after.")
     values = [
         Value(row.what, *row.percent, "messages alone" if row.synthetic else "programs")
         for row in rows_

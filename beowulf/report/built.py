@@ -37,7 +37,7 @@ def shown(name: str, record: Record) -> Shown:
     wrong = [each.get("why") or each.get("faults") or each.get("right") is False for each in facts]
     given = [point.facts.get("given") for point in record.points if "function" in point.at]
     if (name not in IN_PARTS and any(wrong)) or (given and all(given)):
-        raise LabError("The learner has not written it, or not yet right.")
+        raise LabError("The learner has not written it, or it is not right yet.")
     return PROGRAMS[name][1](record)
 
 
@@ -87,7 +87,7 @@ def _beside_c(record: Record) -> Shown:
 
 def _gas(record: Record) -> Shown:
     if len(set(gas.bits(record).values())) != 1:
-        raise LabError("The gas has other bits on several ranks.")
+        raise LabError("The gas has different bits on several ranks.")
     mflops = record.select(result="blast", ranks=gas.RANKS)[0].facts["mflops"]
     return Shown(
         f"{_text(mflops)} MFLOPS", "on four nodes, the same bits as on one", [gas.says(record)]

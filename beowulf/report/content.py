@@ -1,4 +1,4 @@
-"""What a report says, as plain data: the page shows it, and the JSON beside the page is it."""
+"""What a report says, as plain data: the page shows it, and the JSON beside the page holds it."""
 
 from __future__ import annotations
 
@@ -153,14 +153,14 @@ def _built(name: str, record: Record) -> tuple[Plain, str]:
 
 
 def _tried(read: Callable[[Record], T], record: Record, problems: list[str]) -> T | None:
-    """What is made of a Record; None and a problem more where that fails: the others are shown all the same."""
+    """What is made of a Record; None and one more problem if that fails: the others are shown all the same."""
     try:
         return read(record)
     except LabError as problem:
         said = str(problem)
     except Exception as error:  # a page says in a line what a terminal gets whole
         traceback.print_exception(error)
-        said = f"This Record of {record.study} led to an error: {type(error).__name__}: {error}."
+        said = f"This Record of {record.study} caused an error: {type(error).__name__}: {error}."
     if said not in problems:
         problems.append(said)
     return None
@@ -208,7 +208,7 @@ def circumstances(record: Record) -> Plain:
 
 
 def _named(path: Path) -> str:
-    """A path as short as it can be named: from here, or from the checkout."""
+    """A path, named as briefly as possible: from here, or from the checkout."""
     whole = path.resolve()
     for folder in (paths.here().resolve(), paths.root().resolve()):
         if whole.is_relative_to(folder):

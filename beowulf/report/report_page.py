@@ -87,7 +87,7 @@ def refuse(page: Path) -> None:
     for beside in (twin, picture):
         if beside.exists() and not ours:
             raise UsageError(
-                f"{beside} is no report, and would be overwritten.",
+                f"{beside} is not a report, and would be overwritten.",
                 "Choose another name for the page.",
             )
 

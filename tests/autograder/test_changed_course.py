@@ -271,7 +271,7 @@ def test_while_someone_has_time_no_expected_value_is_printed(changed: Any) -> No
     (course.folder / dates.FILE).write_text("id,lab,due\nbob,01,2096-01-01\n")
     (page,) = feedback.generate(course, SLUG, ["ada"])
     text = page.files[0].read_text()
-    assert "What was expected comes with a later page" in text
+    assert "What was expected will be on a later page" in text
     assert "2096" not in text  # another learner's date
     assert '<th scope="row" style="text-align:left; vertical-align:top; padding:0.2em' in text
     assert ">Expected</th><td" not in text

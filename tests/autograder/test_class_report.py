@@ -133,7 +133,7 @@ def test_the_report_has_what_an_instructor_asks(spring: Course, run: Any) -> Non
     assert all(len(alt) > 20 for alt in images)
     parts = "questions points waiting hand-ins wrong-answers time copies".split()
     assert [name for name in parts if f'id="{name}"' not in text] == []
-    assert "Look at first" in text
+    assert "Look at these first" in text
     assert "2 answers to grade by hand" in text
     for picture in (page.parent / "pictures").glob("*.png"):
         assert picture.with_suffix(".txt").read_text()
@@ -237,7 +237,7 @@ def test_a_changed_rubric_is_reported_before_it_is_applied(
     spring: Course, run: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     printed = run("release", "01").stdout
-    assert "3 hand-ins of it were graded: `beowulf class regrade 01 --dry-run` shows" in printed
+    assert "Graded by the previous version: 3 hand-ins of it. `beowulf class regrade 01 --dry-run` shows" in printed
     unchanged = run("regrade", "01", "--dry-run", "--student", "ab12").stdout
     assert "No points in 01-validation would change." in unchanged
     as_before = rubrics.ask

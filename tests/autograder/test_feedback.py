@@ -55,5 +55,5 @@ def test_a_page_is_the_one_that_nbconvert_makes_and_nothing_of_the_page_before()
         ours, _ = feedback.PageExporter().from_notebook_node(made)
         theirs, _ = HTMLExporter().from_notebook_node(made)
         assert plain(ours) == plain(theirs)
-        assert '<img alt="What the cell has drawn"' in ours
+        assert '<img alt="What the cell drew"' in ours
     assert "earlier-page" not in ours

@@ -172,7 +172,7 @@ def test_predictions_and_figures_of_hand_ins_are_a_poll_and_a_pool(
         assert learner.done
         assert learner.stuck(NOW) == ""
         shown = pages(room)
-        assert "1 sealed it, 8,000 in the middle." in shown[live_page.ROOM]
+        assert "1 sealed it, median 8,000." in shown[live_page.ROOM]
         alpha = next(pool for pool in room.pools if pool.title.startswith("alpha"))
         assert learner.pooled[alpha.title] == pytest.approx(lab_04.fit(weighted=True)[0], rel=0.01)
         assert "Dashed: 50 µs, paper E" in shown[live_page.DATA]

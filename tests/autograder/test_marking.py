@@ -105,7 +105,7 @@ def test_every_answer_is_shown_beside_the_authors_and_takes_points_and_a_comment
             ("good\n3\nq\n", "'good' is neither points nor items."),
             ("ad\n3\nq\n", "'ad' is neither points nor items."),
             ("c2.5\n3\nq\n", "Item c has 2 points, not 2.5."),
-            ("1.2.3\n3\nq\n", "'1.2.3' is no number."),
+            ("1.2.3\n3\nq\n", "'1.2.3' is not a number."),
             ("\n-\n3\nq\n", "explain, 2 of 3"),
             ("3", "explain, 2 of 3"),
         ],
@@ -154,7 +154,7 @@ def test_nobody_is_named_and_the_order_says_nothing_unless_it_is_asked_for(
 
 def test_of_two_instructors_the_second_sees_what_the_first_gave(waiting: Course) -> None:
     marking.give(waiting, SLUG, "ann", "explain", 3.0, before=None)
-    with pytest.raises(LabError, match="ann was given 3 for explain meanwhile"):
+    with pytest.raises(LabError, match="ann has been given 3 for explain meanwhile"):
         marking.give(waiting, SLUG, "ann", "explain", 1.0, before=None)
     with locked(waiting.folder), pytest.raises(LabError, match="is at work"):
         marking.give(waiting, SLUG, "ann", "explain", 1.0)
@@ -188,7 +188,7 @@ def test_what_is_not_graded_yet_is_named_and_not_shown(waiting: Course, run: Any
     newer = waiting.folder / "submitted" / "ben" / SLUG / submissions.TIMESTAMP
     newer.write_text("2026-03-03 10:00:00.000000 UTC")
     done = run(typed="q\n")
-    assert "ben has a hand-in that is not graded yet." in done.stdout
+    assert "ben has a hand-in that has not been graded yet." in done.stdout
     assert "explain, 1 of 2" in done.stdout
     assert isinstance(run("--question", "ring-messages").exception, UsageError)
-    assert "nothing waits" in run("--student", "nobody").stdout
+    assert "nothing is waiting" in run("--student", "nobody").stdout

@@ -210,7 +210,7 @@ def test_rates_can_be_over_a_given_time(tmp_path: Path, beowulf: Command) -> Non
         (
             ["-o", "w.pcapng", "--filter", "no filter"],
             2,
-            "The capture filter 'no filter' is not one.",
+            "'no filter' is not a capture filter.",
         ),
         (["-o", "w.pcapng", "--snap", "-1"], 2, "`--snap` is at least 0"),
         (["-o", "w.pcapng", "--", "absent.c"], 2, "There is no"),

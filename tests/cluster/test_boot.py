@@ -236,7 +236,7 @@ def test_a_folder_that_holds_something_else_is_neither_used_nor_removed(
     for mine in ("thesis.txt", "bin/script"):
         (home / mine).write_text("years of work")
     said = beowulf("up", code=1, BEOWULF_STATE=str(home))
-    assert "in use for something else: thesis.txt" in said
+    assert "used for something else: thesis.txt" in said
     assert "No cluster was running" in beowulf("down", BEOWULF_STATE=str(home))
     assert sorted(path.name for path in home.rglob("*")) == ["bin", "script", "thesis.txt"]
 
@@ -269,7 +269,7 @@ def test_sixteen_nodes_fit_into_a_machine_of_1_gb_and_not_into_one_with_20_mb_le
     beowulf.prefix = (*private_mounts, f"move:{meminfo}:/proc/meminfo")
     meminfo.write_text("MemTotal: 1000000 kB\nMemAvailable: 20000 kB\n")
     said = beowulf("up", "--nodes", "16", "--networks", "2", code=1)
-    assert "16 nodes need 80 MB of memory, and 20 MB are free. " in said
+    assert "16 nodes need 80 MB of memory, but only 20 MB are free. " in said
     assert not beowulf.state.exists()
     meminfo.write_text("MemTotal: 1000000 kB\nMemAvailable: 900000 kB\n")
     assert "16 nodes are up" in beowulf("up", "--nodes", "16", "--networks", "2")

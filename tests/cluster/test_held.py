@@ -175,7 +175,7 @@ def test_a_cluster_that_is_measured_is_not_changed_without_force(beowulf: Beowul
         ("validate",),
     ):
         said = beowulf(*words, code=1)
-        assert "The cluster is in use by" in said
+        assert "The cluster has been in use by" in said
         assert "study X1" in said
     assert "nothing was changed" in beowulf("up")
     said = study.communicate("\n", timeout=PATIENCE_S)[0]

@@ -78,7 +78,7 @@ def test_another_user_reads_who_measures_and_waits_until_that_is_done(
     first = holds(users[0], ends)
     assert next_line(first) == "held"
     said = next_line(holds(users[1], ends))
-    assert "The cluster is in use by root at " in said
+    assert "The cluster has been in use by root at " in said
     assert "for study A6. Two measurements at once disturb each other" in said
     third = holds(users[1], ends, "wait")
     assert "Waiting until that is done" in next_line(third)
@@ -94,7 +94,7 @@ def test_a_knob_is_not_turned_while_another_user_measures(
 ) -> None:
     assert next_line(holds(users[1], ends)) == "held"
     said = users[0]("tune", "apply", "firewall", "10", "--unmeasured", code=1)
-    assert "The cluster is in use by ada at " in said
+    assert "The cluster has been in use by ada at " in said
     assert pcs.at("node01", "nft list ruleset") == ""
 
 

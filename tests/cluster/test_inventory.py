@@ -57,7 +57,7 @@ def test_the_addresses_in_the_cluster_may_be_others_than_that_for_logins(
 
 def test_a_file_that_is_far_too_long_for_an_inventory_is_not_read(tmp_path: Path) -> None:
     (tmp_path / "pcs.yml").write_text("#" * (inventory.LARGEST_BYTES + 1))
-    with pytest.raises(UsageError, match="more than 1 MB"):
+    with pytest.raises(UsageError, match="larger than 1 MB"):
         inventory.read(tmp_path / "pcs.yml")
 
 
@@ -71,15 +71,15 @@ def test_the_example_is_an_inventory_of_four_machines() -> None:
     [
         (TWO + "    node00: {ansible_host: 192.168.1.12}\n", "names node00 twice (line 7)"),
         (TWO.replace("192.168.1.11, ansible_port: 2222", "192.168.1.10"), "the same address"),
-        (TWO.replace("node01", "node[01:03]"), "no name for one"),
-        (TWO.replace("2222", "70000"), "no port"),
+        (TWO.replace("node01", "node[01:03]"), "not a valid name"),
+        (TWO.replace("2222", "70000"), "not a port"),
         (TWO.replace("192.168.1.10", "'{{ address }}'"), "a template"),
         (TWO.replace("ansible_port: 2222", "ansible_password: secret"), "passwords are not used"),
-        (TWO.replace("ansible_port: 2222", "beowulf_address: 10.0.0.300"), "no IPv4 address"),
+        (TWO.replace("ansible_port: 2222", "beowulf_address: 10.0.0.300"), "not an IPv4 address"),
         (TWO.replace("ansible_port: 2222", "beowulf_slurmm: true"), "mean beowulf_slurm."),
         (TWO.replace("ansible_port: 2222", "beowulf_xyzzy: 1"), "is not a setting"),
         (TWO.replace("ansible_port: 2222", "beowulf_rate: fast"), "one of 10mbit, 100mbit, 1gbit"),
-        (TWO.replace("hosts", "machines"), "which no inventory knows"),
+        (TWO.replace("hosts", "machines"), "which is not part of an inventory"),
         (TWO.replace("    node01", "    #"), "has 1 machine;"),
         ("all: [node00, node01]", "where hosts, vars and children are expected"),
         ("all: {hosts: {node00", "is not YAML"),
@@ -88,14 +88,14 @@ def test_the_example_is_an_inventory_of_four_machines() -> None:
             TWO.replace("ada", '"ada\\n  ProxyCommand id"'),
             r"ansible_user is 'ada\n  ProxyCommand id'",
         ),
-        (TWO.replace("192.168.1.11", "-oProxyCommand=id"), "cannot be one for ssh"),
+        (TWO.replace("192.168.1.11", "-oProxyCommand=id"), "which ssh cannot use"),
         (TWO.replace("ansible_port: 2222", 'ansible_ssh_common_args: "\'"'), "arguments for ssh"),
         (TWO.replace("vars:", "vars: &a").replace("node00:", "node00: *a #"), "an alias (line 5)"),
         (TWO.replace("ada", "2026-13-45"), "is not YAML: month must be"),
-        (TWO + "    [node02]: {}\n", "a name that is no text (line 7)"),
+        (TWO + "    [node02]: {}\n", "a name that is not text (line 7)"),
         ("a: " + "[" * 5_000 + "]" * 5_000, "is nested too deeply"),
         ("a: " * 5_000, "is not YAML"),
-        (TWO.replace("2222", "x" * 5_000), f"'{'x' * 59}…, which is no port"),
+        (TWO.replace("2222", "x" * 5_000), f"'{'x' * 59}…, which is not a port"),
     ],
 )
 def test_what_cannot_be_an_inventory_is_refused_with_a_sentence(text: str, said: str) -> None:

@@ -49,11 +49,11 @@ def two(tmp_path: Path) -> simulated.SimulatedCluster:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("rate_mbit = 0", "0.001 to 1e+09 as rate_mbit, not 0"),
+        ("rate_mbit = 0", "rate_mbit is 0.001 to 1e+09, not 0"),
         ("nodes = 2.5", "`nodes` is a whole number, not 2.5"),
-        ("colour = 'red'", "`colour` is no part of a platform. It has nodes, cores"),
+        ("colour = 'red'", "`colour` is not part of a platform. Its parts are nodes, cores"),
         ("nodes = ", "Invalid value"),
-        ("times_us = [[0, 5]]", "has two pairs or more"),
+        ("times_us = [[0, 5]]", "has at least two pairs"),
         ("times_us = [[0, 5], [10, 4]]", "whose bytes and times rise"),
         ("times_us = [[0, 'x'], [10, 4]]", "is a list of pairs"),
         ("send_us = 5\nreceive_us = 4\ntimes_us = [[0, 9], [10, 90]]", "send_us and receive_us, 9"),

@@ -64,10 +64,13 @@ def test_a_node_that_gets_no_job_is_refused_with_the_reason(
     [
         (
             "Unable to contact slurm controller (connect failure)",
-            "The controller of Slurm does not",
+            "Slurm's controller does not",
         ),
-        ("Required partition not available (inactive or drain)", "The queue of Slurm is closed"),
-        ("Requested time limit is invalid (missing or ...)", "of Slurm allows no job so long."),
+        ("Required partition not available (inactive or drain)", "The Slurm queue is closed"),
+        (
+            "Requested time limit is invalid (missing or ...)",
+            "Slurm queue allows no job that long.",
+        ),
         (
             "Munge encode failed: ...\nsbatch: error: Protocol authentication error",
             "authenticate you",
@@ -83,13 +86,16 @@ def test_what_slurm_says_becomes_a_sentence(said: str, sentence: str) -> None:
 @pytest.mark.parametrize(
     ("job", "said"),
     [
-        (replace(JOB, state="TIMEOUT"), "The time limit of 30 minutes has ended"),
-        (replace(JOB, state="COMPLETING", reason="TimeLimit"), "The time limit of 30 minutes"),
-        (None, "The time limit of 30 minutes has ended"),  # its end is long ago
+        (replace(JOB, state="TIMEOUT"), "has reached its time limit of 30 minutes"),
+        (
+            replace(JOB, state="COMPLETING", reason="TimeLimit"),
+            "has reached its time limit of 30 minutes",
+        ),
+        (None, "has reached its time limit of 30 minutes"),  # its end is long ago
         (replace(JOB, state="CANCELLED"), "was cancelled"),
         (replace(JOB, state="NODE_FAIL"), "A node failed"),
         (replace(JOB, state="COMPLETED"), "has ended"),
-        (replace(JOB, state="PENDING"), "still waits"),
+        (replace(JOB, state="PENDING"), "is still waiting"),
     ],
 )
 def test_how_an_allocation_ended_is_reported_in_a_sentence(job: Job | None, said: str) -> None:
@@ -256,7 +262,7 @@ def test_one_waits_for_the_other_and_hears_at_which_place(queue: School, tmp_pat
             assert "number 2 of 2" in _line(behind, "number")
             # A command meanwhile says so too, and how to get out of it.
             assert "number 1 of 2" in queue.ada("status", code=1)
-            assert "still waits" in queue.ada("run", "-n", "2", HELLO, code=1)
+            assert "is still waiting" in queue.ada("run", "-n", "2", HELLO, code=1)
             behind.send_signal(signal.SIGINT)
             assert "stopped" in _ended(behind)
             assert queue.jobs().count("PENDING") == 1
@@ -278,17 +284,17 @@ def test_a_closed_queue_a_node_that_is_kept_back_and_too_long_a_time_are_named(
     queue: School,
 ) -> None:
     said = queue.root("up", "--target", "slurm", "--minutes", "500", code=1)
-    assert "The queue labs of Slurm gives at most 120 minutes." in said
+    assert "The Slurm queue labs gives at most 120 minutes." in said
     assert not queue.root.state.exists()
     queue.manage("scontrol update PartitionName=labs State=DOWN")
     said = queue.root("up", "--target", "slurm", code=1)
-    assert "The queue labs of Slurm is closed (down)." in said
+    assert "The Slurm queue labs is closed (down)." in said
     queue.manage("scontrol update PartitionName=labs State=UP")
     queue.manage("scontrol update NodeName=node03 State=DRAIN Reason=cable")
     try:
         said = queue.root("up", "--target", "slurm", code=1)
         assert (
-            "has 3 nodes that can be used, and 4 are asked for: node03 is drained (cable)" in said
+            "has 3 nodes that can be used, but you asked for 4: node03 is drained (cable)" in said
         )
         assert not queue.root.state.exists()
         assert "3 nodes are yours alone" in queue.root("up", "--target", "slurm", "--nodes", "3")
@@ -349,7 +355,7 @@ def test_the_time_limit_ends_the_allocation_and_is_named(queue: School) -> None:
         assert "4 nodes are yours alone" in _ended(waiting)
     finally:
         waiting.kill()
-    assert "The time limit of 1 minute has ended your allocation" in queue.root("status", code=1)
+    assert "has reached its time limit of 1 minute" in queue.root("status", code=1)
 
 
 @pytest.mark.nightly

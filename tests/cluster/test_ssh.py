@@ -33,10 +33,10 @@ MACHINE = Machine("node02", "192.168.1.12", user="ada")
 @pytest.mark.parametrize(
     ("said", "sentence"),
     [
-        ("@ WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED! @", "shows another host key"),
+        ("@ WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED! @", "shows a different host key"),
         ("No ED25519 host key is known for x and you have requested", "does not know yet"),
         ("ada@x: Permission denied (publickey).", "does not let ada in"),
-        ("ssh: Could not resolve hostname pc7: Name or service", "Nobody knows the address"),
+        ("ssh: Could not resolve hostname pc7: Name or service", "No address is known"),
         ("ssh: connect to host x port 22: Connection refused", "no ssh server answers"),
         ("kex_exchange_identification: Connection closed by remote host", "does not answer"),
     ],
@@ -123,7 +123,7 @@ def test_each_machine_that_cannot_be_used_is_named_with_its_own_reason(
     said = learner("up", "--target", file, code=1)
     assert "node00 has not been set up" in said
     assert "node01 does not let nobody-known in" in said
-    assert "node02 shows another host key" in said
+    assert "node02 shows a different host key" in said
     assert "node03 shows a host key that this machine does not know yet" in said
     assert "node00  " in learner("status", code=1)
 

@@ -1,1 +1,1 @@
-"""Packets are taken: one dumpcap an interface, and what they give in one file."""
+"""Captures packets: one dumpcap for each interface, and one file for all their packets."""

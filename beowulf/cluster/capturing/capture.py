@@ -1,8 +1,8 @@
-"""Taking packets: a dumpcap an interface, started where a cluster says, and ended so that none is missing.
+"""Capturing packets: one dumpcap for each interface, started where the cluster says, and ended so that none is missing.
 
 dumpcap writes to its standard output, which is a file that we opened: it gives up root's right to
 write anywhere when it starts, and it may run where our folders have other names, or none at all.
-Where there are several, they write into a folder beside the file and are put together in the end, in
+Where there are several, they write into a folder beside the file and are merged at the end, in
 the order of time. Files of machines with clocks of their own are put in order first.
 """
 
@@ -29,10 +29,10 @@ BUFFER_MIB = 64
 
 
 class Capture:
-    """Packets of some interfaces, taken into a file from `with` on until its block ends.
+    """Packets of some interfaces, captured into a file while its `with` block runs.
 
-    At `most_mb` the capture ends. Entering returns when packets are being taken, leaving when all are in the file.
-    LabError for no permission, a full disk; what was captured stays.
+    At `most_mb` the capture ends. Entering returns when packets are being captured, leaving when all are in the file.
+    LabError for a lack of permission or a full disk; what was captured stays.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class Capture:
 
     @property
     def elapsed_s(self) -> float:
-        """From the moment when packets were being taken to the end of the block, or until now."""
+        """From the moment when packets were being captured to the end of the block, or until now."""
         return (self.ended or time.time()) - self.began if self.began else 0.0
 
     @property
@@ -125,7 +125,7 @@ class Capture:
             error.add_note(str(problem))  # what went wrong in the block matters more
 
     def stop(self) -> None:
-        """Take what is still on its way, end all dumpcaps and read their counts; once is enough."""
+        """Capture what is still on its way, end all dumpcaps and read their counts; once is enough."""
         if not self._running:
             return
         self._running = False
@@ -151,23 +151,23 @@ class Capture:
         if problems:
             raise problems[0]
         if early:
-            self.warnings.append("The capture reached its limit of size and ended early.")
+            self.warnings.append("The capture reached its size limit and ended early.")
         if self.dropped:
             total = self.packets + self.dropped
             self.warnings.append(
-                f"{self.dropped} of {total} packets were dropped and are missing in the capture."
+                f"{self.dropped} of {total} packets were dropped and are missing from the capture."
             )
 
     def summary(self, at: str = "") -> dict[str, Any]:
-        """What `protocols.summary` says of the packets between entering and leaving the block.
+        """What `protocols.summary` says about the packets between entering and leaving the block.
 
-        Of several interfaces one is chosen with `at`: a packet that passed two of them is there twice.
+        Of several interfaces, `at` chooses one: a packet that passed two of them is there twice.
         """
         from beowulf.packets import protocols
 
         if self.twice and not at:
             raise UsageError(
-                f"{self.file} has packets of several interfaces, and some of them twice.",
+                f"{self.file} has packets of several interfaces, some of them twice.",
                 f"Choose one of {', '.join(self.interfaces)} with `at`.",
             )
         return protocols.summary(
@@ -220,7 +220,7 @@ class Capture:
             self.warnings += each.warnings
 
     def _join(self) -> None:
-        """Put what lies in the folder together; it stays there when that fails."""
+        """Merge what is in the folder; it stays there when that fails."""
         if self._parts is None:
             return
         from beowulf.packets import clocks

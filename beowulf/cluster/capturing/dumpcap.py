@@ -1,6 +1,6 @@
-"""One dumpcap on one interface: the words that start it, when it is ready, how it ends, what it complains of.
+"""One dumpcap on one interface: its command, when it is ready, how it ends, what errors it prints.
 
-One process an interface: a dumpcap that watches several hands their packets from thread to thread and
+One process for each interface: a dumpcap that watches several hands their packets from thread to thread and
 loses many of them on the way.
 """
 
@@ -48,7 +48,7 @@ def arguments(
 
 
 class Dumpcap:
-    """A dumpcap that takes the packets of one interface; `where` names the place in sentences."""
+    """A dumpcap that captures the packets of one interface; `where` names the place in sentences."""
 
     def __init__(
         self, interface: str, words: list[str], where: str, start: Start, stop: Stop
@@ -72,14 +72,14 @@ class Dumpcap:
         self._listener.start()
 
     def wait_until_ready(self) -> None:
-        """Return when packets are being taken; LabError when they will never be."""
+        """Return when packets are being captured; LabError when they cannot be."""
         self._ready.wait(LONGEST_START_S)
         if not self.began:
             self.end()
             raise self._refused()
 
     def settle(self, until: float) -> None:
-        """Let what is on its way arrive, if it still runs.
+        """If it still runs, let packets that are on their way arrive.
 
         By that moment (time.monotonic) the kernel has handed it all over; a dumpcap that then waits has taken it.
         """
@@ -117,12 +117,12 @@ class Dumpcap:
             self.warnings.append("dumpcap did not say how many packets it dropped.")
 
     def problem(self, file: Path) -> LabError | None:
-        """Why it ended before it was to, once it has; None when all is well."""
+        """Why it ended early, once it has; None when all is well."""
         errors = "".join(self._errors)
         if "no space left" in errors.lower():
             return LabError(
                 f"The disk is full: {file} ends before the capture did.",
-                "What was captured stays; free some space and take it again.",
+                "What was captured stays; free some space and capture again.",
                 self.where,
             )
         # It ends well, too, when the interface is gone, as that of a node that died.
@@ -130,7 +130,7 @@ class Dumpcap:
         later = errors.partition(READY)[2]
         if self._code != 0 or (self.ended_by_itself and "dumpcap: " in later):
             return LabError(
-                f"The capture{self._on()} ended before it was to: {_complaint(later or errors)}.",
+                f"The capture{self._on()} ended early: {_complaint(later or errors)}.",
                 f"What was captured is in {file}.",
                 self.where,
             )
@@ -160,17 +160,15 @@ class Dumpcap:
         low = errors.lower()
         if "invalid capture filter" in low:
             chosen = self.words[self.words.index("-f") + 1]
-            what = f"The capture filter {chosen!r} is not one."
-            return UsageError(what, "`man pcap-filter` explains them.", self.where)
+            what = f"{chosen!r} is not a capture filter."
+            return UsageError(what, "`man pcap-filter` explains what is.", self.where)
         if "permission" in low or "not permitted" in low:
             # Debian's dumpcap may be allowed to the group wireshark only.
             what = f"You may not capture{self._on()}."
-            hint = (
-                "`ls -l $(command -v dumpcap)` shows who may; outside of a cluster it takes root."
-            )
+            hint = "`ls -l $(command -v dumpcap)` shows who may; outside a cluster it takes root."
             return LabError(what, hint, self.where)
         if "no such file" in low or "not found" in low:
-            what = f"There is no dumpcap{self._on()} to take packets with."
+            what = f"There is no dumpcap{self._on()} to capture packets with."
             hint = "`beowulf doctor --fix` installs it (Debian's package tshark)."
             return LabError(what, hint, self.where)
         what = f"dumpcap{self._on()} could not start: {_complaint(errors)}."

@@ -14,7 +14,7 @@ T = TypeVar("T")
 def everywhere(
     names: Sequence[str], do: Callable[[str], T]
 ) -> tuple[dict[str, T], dict[str, LabError]]:
-    """What `do` gives for each name, all at the same time, and for each where it failed, why."""
+    """What `do` gives for each name, all at the same time, and why it failed for those where it did."""
     answers: dict[str, T] = {}
     failed: dict[str, LabError] = {}
     with ThreadPoolExecutor(len(names) or 1) as beside:

@@ -47,13 +47,13 @@ Show = Callable[[str, str], None]
 
 
 def silent(where: str, lines: str) -> None:
-    """Show nothing of what is done; the default of `show`."""
+    """Show nothing; the default of `show`."""
 
 
 def surroundings() -> dict[str, str]:
     """The environment of what we start: an ordinary user's PATH lacks the folders of ip, tc and sysctl on Debian.
 
-    Where its locale was never generated, as often after a login by ssh, it has another: bash and perl warn of it.
+    Where its locale was never generated, as often after an ssh login, it has another one: bash and perl would warn.
     """
     path = f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin"
     return {**os.environ, "PATH": path, **({} if _locale_is_there() else {"LC_ALL": "C.UTF-8"})}
@@ -93,7 +93,7 @@ def answer(printed: bytes) -> bytes:
 
 
 class Answer:
-    """The same piece by piece, as it comes: `heard()` gives what of a piece belongs to the answer."""
+    """The same piece by piece, as it comes: `heard()` gives the part of a piece that belongs to the answer."""
 
     def __init__(self) -> None:
         self._before: bytes | None = b""
@@ -110,7 +110,7 @@ class Answer:
 
 
 class UnfinishedError(LabError):
-    """A command on a node took longer than it may."""
+    """A command on a node took longer than is allowed."""
 
     def __init__(self, node: str, command: str, timeout_s: float) -> None:
         self.timeout_s = timeout_s

@@ -1,4 +1,4 @@
-"""What is done to the nodes of a cluster, a line of JSON an event: only appended, and on the disk before it is done."""
+"""What is done to the nodes of a cluster, one line of JSON per event: only appended, and on disk before it is done."""
 
 from __future__ import annotations
 

@@ -25,8 +25,8 @@ from beowulf.this_machine import user
 
 LONGEST_END_S = 90.0
 ENDS = signal.SIGUSR1  # asks a study to end and to keep what it has
-WAIT = "Two measurements at once disturb each other: wait until it is done, or let `--wait` do so."
-FORCE = "Wait until it is done, or add `--force`: it ends the measurement, which keeps what it has."
+WAIT = "Two measurements at once disturb each other: wait until it is done, or let `--wait` do it for you."
+FORCE = "Wait until it is done, or add `--force`: it ends the measurement, which keeps what it has measured."
 
 Report = Callable[[str], None]
 
@@ -46,7 +46,7 @@ class Holder:
     def __str__(self) -> str:
         then, now = time.localtime(self.since), time.localtime()
         clock = time.strftime("%H:%M:%S" if then[:3] == now[:3] else "%H:%M on %d %B", then)
-        return f"The cluster is in use by {self.user} since {clock}, for {self.doing}."
+        return f"The cluster has been in use by {self.user} since {clock}, for {self.doing}."
 
 
 class LockedError(LabError):
@@ -93,7 +93,7 @@ def held(
                 _hear_of(mine)  # of a signal that came a moment too early
                 if measures and (folder / state.UNFINISHED).exists():
                     raise LabError(
-                        "The last change of this cluster was cut short, so it may not be as it says.",
+                        "The last change to this cluster was cut short, so it may not be as described.",
                         "`beowulf up` completes it.",
                     )
             yield
@@ -111,7 +111,7 @@ def _come_first(folder: Path, mine: Mine, hint: str, wait: bool, report: Report 
         if measuring and not wait:
             raise LockedError(measuring, hint)
         if wait and report:
-            report(f"{holders[0]} Waiting until that is done; Ctrl-C gives it up.")
+            report(f"{holders[0]} Waiting until that is done; Ctrl-C stops waiting.")
             report = None
     with state.locked(folder, make=False):
         if not mine.path.exists():  # `down` has removed all places with its cluster
@@ -159,15 +159,17 @@ def end(folder: Path, command: str) -> None:
             asked_to_end.add(its_holder)
         if time.monotonic() > deadline:
             raise LabError(
-                f"{its_holder} It was asked to end and does not.",
-                f"`kill -9 {its_holder.pid}` ends it, and what it has measured is lost.",
+                f"{its_holder} It was asked to end and has not.",
+                f"`kill -9 {its_holder.pid}` ends it, but what it has measured is lost.",
             )
         time.sleep(LOOK_EVERY_S)
 
 
 def _ask(file: Path, holder: Holder, command: str) -> None:
     if not holder.ends_by or holder.machine != os.uname().nodename:
-        raise LabError(str(holder), "It cannot be ended from here: wait, or ask who started it.")
+        raise LabError(
+            str(holder), "It cannot be ended from here: wait, or ask the person who started it."
+        )
     try:
         with open(os.open(file, os.O_WRONLY | os.O_APPEND), "w") as opened:
             opened.write(json.dumps({"ended_by": f"ended by `{command}`"}) + "\n")
@@ -175,7 +177,7 @@ def _ask(file: Path, holder: Holder, command: str) -> None:
     except (FileNotFoundError, ProcessLookupError):
         return
     except OSError as error:
-        raise LabError(str(holder), f"It cannot be ended by you: {error.strerror}.") from error
+        raise LabError(str(holder), f"You cannot end it: {error.strerror}.") from error
 
 
 def _holder(place: Place) -> Holder:

@@ -154,7 +154,7 @@ def joined(queue: Path, facts: Mapping[str, Any]) -> Mine:
                 file.write(json.dumps(facts).encode() + b"\n")
             _lock(file.fileno(), deadline, f"another process has {file.name!r} locked")
             return Mine(number, file)
-    raise LabError(f"{queue} is full of places that nobody has.")
+    raise LabError(f"{queue} is full of places that no process holds.")
 
 
 def _clear(queue: Path, there: list[Place]) -> None:

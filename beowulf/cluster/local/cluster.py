@@ -53,7 +53,7 @@ exec sh -c "$*"
 def up(
     source: str = TARGET, folder: Path | None = None, nodes: int | None = None, mpi: str = ""
 ) -> tuple[LocalCluster, dict[str, LabError]]:
-    """The nodes of this machine, made or made again; what is not asked for stays as it is. No node has troubles."""
+    """The nodes of this machine, made or made again; what is not asked for stays as it is. No node has errors."""
     folder = folder or paths.state()
     before = running(folder)
     plan = before.config if before else ClusterConfig(rate="off")

@@ -54,7 +54,7 @@ SPEEDS = {"10Mb/s": "10mbit", "100Mb/s": "100mbit", "1000Mb/s": "1gbit"}
 
 
 def up(source: str, folder: Path | None = None) -> tuple[SshCluster, dict[str, LabError]]:
-    """Find the machines of an inventory, or of `vagrant`; also why each of them is of no use, where one is.
+    """Find the machines of an inventory, or of `vagrant`; also why any of them cannot be used.
 
     LabError, and nothing remembered, when none of them answers.
     """
@@ -113,7 +113,7 @@ class SshCluster(Cluster):
     shared = True  # with other users, and with other machines of this one
     can = Abilities(whole_wire=WIRE, knobs=(NODES,), separate_nodes=True)
     folder: Path
-    instead = "`beowulf down`, then `beowulf up`: a cluster on this machine has."
+    instead = "`beowulf down`, then `beowulf up` boots a cluster on this machine, which has them."
     # How a node's shell finds out, in capture's language, which packets are those of our own connection to it.
     own_packets = 'set -- $SSH_CONNECTION; own="not (host $1 and tcp port $4)"'
 
@@ -142,8 +142,8 @@ class SshCluster(Cluster):
         if network == 1 and machine.second:
             return machine.second
         raise LabError(
-            f"{node} has no address on a second network, as far as the inventory says.",
-            "Write it there (beowulf_second), then `beowulf setup` and `beowulf up` once more.",
+            f"According to the inventory, {node} has no address on a second network.",
+            "Write one there (beowulf_second), then run `beowulf setup` and `beowulf up` again.",
             node,
         )
 
@@ -158,8 +158,8 @@ class SshCluster(Cluster):
         if card := self.target.cards.get(node, {}).get(which):
             return card
         raise LabError(
-            f"Nobody knows which card of {node} is in the cluster{' on its second network' * bool(network)}.",
-            "`beowulf up` asks it again, once it is set up.",
+            f"It is unknown which card of {node} is in the cluster{' on its second network' * bool(network)}.",
+            "`beowulf up` asks the node again, once it is set up.",
             node,
         )
 
@@ -170,7 +170,7 @@ class SshCluster(Cluster):
         return self._hardware[node]
 
     def dead_nodes(self) -> list[str]:
-        """The nodes that do not answer; one with an open connection is not bothered with the question."""
+        """The nodes that do not answer; one with an open connection is not asked."""
         _, failed = at_once.everywhere(self.nodes, self._look)
         return [node for node in self.nodes if node in failed]
 
@@ -198,7 +198,7 @@ class SshCluster(Cluster):
         if done.returncode and (refused := _refused(done.stderr)):
             raise LabError(
                 f"{user or 'Your user'} may not become root on {node} without a password: {refused}",
-                "An administrator of it can allow that in /etc/sudoers.d.",
+                "Its administrator can allow that in /etc/sudoers.d.",
                 node,
             )
         return done
@@ -265,7 +265,7 @@ class SshCluster(Cluster):
         return capture(self, reached, file, where, limits)
 
     def clock_errors_s(self) -> dict[str, float]:
-        """How far each node's clock is at least ahead of this machine's; 0 where the way of the answer explains it."""
+        """How far each node's clock is at least ahead of this machine's; 0 where the travel time explains it."""
 
         def ask(node: str) -> float:
             before = time.time()
@@ -282,7 +282,7 @@ class SshCluster(Cluster):
         return there if self.shared else nullcontext()
 
     def as_found(self) -> dict[str, str]:
-        """What is not to change while something is measured, by name."""
+        """What must not change while something is measured, by name."""
         return snapshot_machines.found(self, self.folder)
 
     def describe(self) -> dict[str, Any]:

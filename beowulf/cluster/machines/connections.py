@@ -31,14 +31,14 @@ LONGEST_SOCKET = 108 - 1 - 17
 TROUBLES = (
     (
         "IDENTIFICATION HAS CHANGED",
-        "{name} shows another host key than this machine knows of {place}: it was installed again, or another machine"
+        "{name} shows a different host key from the one known for {place}: it was installed again, or another machine"
         " has its address",
-        "If it is the right one, `ssh-keygen -R '{known}'` forgets the old key; then log in to it once by hand.",
+        "If it is the right machine, `ssh-keygen -R '{known}'` forgets the old key; then log in to it once by hand.",
     ),
     (
         "host key is known|Host key verification failed",
         "{name} shows a host key that this machine does not know yet",
-        "Log in once by hand, `{login}`, and compare the key with what `ssh-keygen -lf` says of it at {name} itself.",
+        "Log in once by hand, `{login}`, and compare the key with what `ssh-keygen -lf` prints at {name} itself.",
     ),
     (
         "Permission denied",
@@ -52,7 +52,7 @@ TROUBLES = (
     ),
     (
         "Could not resolve",
-        "Nobody knows the address of {name} by the name {host}",
+        "No address is known for {name} under the name {host}",
         "Write its address into the inventory (ansible_host).",
     ),
     (
@@ -63,8 +63,8 @@ TROUBLES = (
     (
         r"timed out|No route to host|unreachable|Connection closed|Connection reset|banner exchange",
         "{name} does not answer at {place}",
-        "See whether it is switched on and its cable is plugged in. If it has another address now: `beowulf up` finds a"
-        " VM again; that of a PC is written into the inventory.",
+        "Check that it is switched on and its cable is plugged in. If its address has changed: `beowulf up` finds a"
+        " VM again; write that of a PC into the inventory.",
     ),
 )
 
@@ -75,8 +75,8 @@ def configure(folder: Path, machines: Iterable[Machine]) -> None:
     sockets = folder / SOCKETS
     if len(f"{sockets}/{max((m.name for m in listed), key=len)}".encode()) > LONGEST_SOCKET:
         raise LabError(
-            f"The folder {folder} for the cluster's files has too long a name for the sockets of ssh.",
-            f"Set BEOWULF_STATE to one of at most {LONGEST_SOCKET - 70} letters.",
+            f"The folder {folder} for the cluster's files has too long a name for ssh's sockets.",
+            f"Set BEOWULF_STATE to one of at most {LONGEST_SOCKET - 70} characters.",
         )
     sockets.mkdir(mode=0o700, exist_ok=True)
     text = "".join(_host(machine) for machine in listed) + _common(sockets)

@@ -62,11 +62,11 @@ class Machine:
 
 
 def read(path: Path) -> list[Machine]:
-    """The machines of an inventory, the master first; UsageError for what cannot be one."""
+    """The machines of an inventory, the master first; UsageError for what is not an inventory."""
     with path.open("rb") as file:
         content = file.read(LARGEST_BYTES + 1)
     if len(content) > LARGEST_BYTES:
-        raise UsageError(f"{path} has more than {LARGEST_BYTES // 10**6} MB.", EXAMPLE)
+        raise UsageError(f"{path} is larger than {LARGEST_BYTES // 10**6} MB.", EXAMPLE)
     return parse(content.decode(errors="replace"), str(path))
 
 
@@ -101,7 +101,7 @@ def _hosts(
         inside = _mapping(inside, f"{at},", "hosts, vars and children")
         if unknown := sorted(set(inside) - {"hosts", "vars", "children"}):
             raise UsageError(
-                f"{at}, has {quoted(unknown[0])}, which no inventory knows.",
+                f"{at}, has {quoted(unknown[0])}, which is not part of an inventory.",
                 "A group holds hosts, vars and children.",
             )
         settings = {**inherited, **_mapping(inside.get("vars"), f"{at}: vars", "names")}
@@ -131,13 +131,13 @@ def shortened(text: str, longest: int = LONGEST_SHOWN) -> str:
 def _machine(name: str, settings: Mapping[str, Any], where: str) -> Machine:
     if not NAME.fullmatch(name):
         raise UsageError(
-            f"{where} has the machine {quoted(name)}, which is no name for one.",
+            f"{where} has the machine {quoted(name)}, which is not a valid name.",
             "A name has small letters, digits and hyphens, such as node00.",
         )
     for setting in SECRETS:
         if setting in settings:
             raise UsageError(
-                f"{where} has a password for {name}, and passwords are not used here.",
+                f"{where} has a password for {name}, but passwords are not used here.",
                 f"`ssh-copy-id` puts your key on {name}; sudo has to work without a password there.",
             )
     for setting, value in settings.items():
@@ -149,12 +149,12 @@ def _machine(name: str, settings: Mapping[str, Any], where: str) -> Machine:
             near = difflib.get_close_matches(setting, WISHES, 1)
             raise UsageError(
                 f"{where}, {name}: {quoted(setting)} is not a setting.",
-                f"Perhaps you mean {near[0]}." if near else "docs/clusters.md has what can be.",
+                f"Perhaps you mean {near[0]}." if near else "docs/clusters.md lists the settings.",
             )
     rate = settings.get("beowulf_rate", False)
     if rate and rate not in RATES:  # YAML takes a bare `off` for no
         raise UsageError(
-            f"{where}, {name}: beowulf_rate is {quoted(rate)}; it is one of {', '.join(RATES)}."
+            f"{where}, {name}: beowulf_rate is {quoted(rate)}; it must be one of {', '.join(RATES)}."
         )
     host = str(settings.get("ansible_host", name))
     own, second = (_address(settings, each, f"{where}, {name}") for each in (OWN, SECOND))
@@ -162,7 +162,7 @@ def _machine(name: str, settings: Mapping[str, Any], where: str) -> Machine:
     key = str(settings.get("ansible_ssh_private_key_file", ""))
     port = settings.get("ansible_port", 22)
     if not isinstance(port, int) or not 1 <= port <= 65535:
-        raise UsageError(f"{where}, {name}: ansible_port is {quoted(port)}, which is no port.")
+        raise UsageError(f"{where}, {name}: ansible_port is {quoted(port)}, which is not a port.")
     user = str(settings.get("ansible_user", ""))
     for setting, text, form in (
         ("ansible_host", host, WORD),
@@ -170,9 +170,7 @@ def _machine(name: str, settings: Mapping[str, Any], where: str) -> Machine:
         ("ansible_ssh_private_key_file", key, LINE),
     ):
         if text and not form.fullmatch(text):
-            raise UsageError(
-                f"{where}, {name}: {setting} is {quoted(text)}, which cannot be one for ssh."
-            )
+            raise UsageError(f"{where}, {name}: {setting} is {quoted(text)}, which ssh cannot use.")
     try:
         options = shlex.split(more)
     except ValueError as error:
@@ -192,7 +190,7 @@ def _machine(name: str, settings: Mapping[str, Any], where: str) -> Machine:
 def _address(settings: Mapping[str, Any], name: str, where: str) -> str:
     text = str(settings.get(name, ""))
     if text and not _is_address(text):
-        raise UsageError(f"{where}: {name} is {quoted(text)}, which is no IPv4 address.")
+        raise UsageError(f"{where}: {name} is {quoted(text)}, which is not an IPv4 address.")
     return text
 
 
@@ -215,7 +213,7 @@ def _refuse_same(machines: list[Machine], where: str) -> None:
 
 
 class _Strict(yaml.SafeLoader):
-    """Reads plain data. Refuses a mapping that has a name twice, of which YAML would silently keep the last, and
+    """Reads plain data. Refuses a mapping that has a name twice, where YAML would silently keep the last one, and
     aliases, with which a short text stands for gigabytes.
     """
 
@@ -231,7 +229,7 @@ class _Strict(yaml.SafeLoader):
         for key, _ in node.value:
             line = key.start_mark.line + 1
             if not isinstance(key, yaml.ScalarNode):
-                raise UsageError(f"The inventory has a name that is no text (line {line}).")
+                raise UsageError(f"The inventory has a name that is not text (line {line}).")
             if key.value in names:
                 raise UsageError(f"The inventory names {shortened(key.value)} twice (line {line}).")
             names.add(key.value)

@@ -112,13 +112,13 @@ def _taken(
         if not wait:
             raise LockedError(other, lock.WAIT)
         if report:
-            report(f"{other} Waiting until that is done; Ctrl-C gives it up.")
+            report(f"{other} Waiting until that is done; Ctrl-C stops waiting.")
             report = None
         time.sleep(ASK_EVERY_S)
 
 
 def _beat(process: subprocess.Popen[bytes], over: threading.Event) -> None:
-    """Now and then a sign of life: a connection that breaks without a word is to end the hold as well."""
+    """Send a sign of life now and then: a connection that breaks silently must end the hold as well."""
     assert process.stdin
     while not over.wait(SIGN_OF_LIFE_S):
         try:

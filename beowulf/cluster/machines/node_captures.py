@@ -1,6 +1,6 @@
 """Captures on machines that are reached by ssh: each node keeps its packets until the end, then they are fetched.
 
-Were they sent home at once, they would be on the very cables that are watched.
+If they were sent home at once, they would cross the very cables that are watched.
 
 A physical switch cannot be captured at, but each frame has a sender. So the whole wire is what each
 node's card sends, and what others send to it, put together: each frame once, and by the clock of its sender.
@@ -122,7 +122,7 @@ def capture(
 
 
 def _places(cluster: Cluster, where: str) -> list[str]:
-    """The nodes on which packets are taken. A dead node sends nothing, so the wire is whole without it."""
+    """The nodes on which packets are captured. A dead node sends nothing, so the wire is whole without it."""
     if where == NODES:
         return list(cluster.nodes)
     if where != WIRE:
@@ -130,11 +130,11 @@ def _places(cluster: Cluster, where: str) -> list[str]:
     dead = cluster.dead_nodes()
     if alive := [node for node in cluster.nodes if node not in dead]:
         return alive
-    raise LabError("No node answers on which packets could be taken.", "`beowulf up` says why.")
+    raise LabError("No node answers on which packets could be captured.", "`beowulf up` says why.")
 
 
 def _once(cluster: Cluster, cards: Mapping[str, str]) -> dict[str, str]:
-    """By node, in capture's language, the frames that are taken there, so that each is taken once.
+    """By node, in capture's language, the frames that are captured there, so that each is captured once.
 
     Those that its card sends, and those that come to it from a machine that is no node; of what such a machine sends to
     all, the first node's copy counts.
@@ -189,7 +189,7 @@ def _clocks(ahead_s: Mapping[str, float], nodes: list[str]) -> list[str]:
     """Which nodes' clocks differ so much that their packets cannot be put in order with those of others."""
     return [
         f"The clock of {node} is {abs(error):.1f} s {'ahead of' if error > 0 else 'behind'} this machine's:"
-        " its packets are out of order with others', and some may be missed by the rates."
+        " its packets are out of order with those of others, and the rates may miss some of them."
         for node, error in ahead_s.items()
         if node in nodes and abs(error) > MOST_CLOCK_ERROR_S
     ]

@@ -100,4 +100,4 @@ def trouble(node: str, errors: str) -> LabError:
             node,
         )
     last = (errors.strip() or "it printed nothing").rpartition("\n")[2]
-    return LabError(f"Files could not be brought to {node}: {last}", "See its folder /tmp.", node)
+    return LabError(f"Files could not be copied to {node}: {last}", "Check its folder /tmp.", node)

@@ -157,7 +157,7 @@ def _done(folder: Path, machines: list[Machine], ended: subprocess.CompletedProc
     if not (folder / "result.json").exists():
         last = (ended.stdout or "it printed nothing").strip().rpartition("\n")[2]
         raise LabError(
-            f"Ansible could not begin: {last}", "`beowulf setup --verbose` shows its whole output."
+            f"Ansible could not start: {last}", "`beowulf setup --verbose` shows its whole output."
         )
     result = json.loads((folder / "result.json").read_text())
     by_name = {machine.name: machine for machine in machines}
@@ -173,7 +173,7 @@ def _sentence(machine: Machine, output: str) -> str:
         user = machine.user or "your user"
         return (
             f"{user} may not become root on it without a password."
-            " An administrator of it can allow that in /etc/sudoers.d."
+            " Its administrator can allow that in /etc/sudoers.d."
         )
     if any(mark in output for mark in node_files.FULL):
         return "its disk is full. Free some space there; what it had before is still there."

@@ -65,7 +65,7 @@ def load(folder: Path) -> Target | None:
 
 
 def read(source: str) -> tuple[list[Machine], dict[str, str]]:
-    """The machines of an inventory's file, or of `vagrant`, and why each of those is missing that is."""
+    """The machines of an inventory's file, or of `vagrant`, and why any of them is missing."""
     if source == vagrant.TARGET:
         return vagrant.read()
     return inventory.read(Path(source)), {}
@@ -89,8 +89,8 @@ def find(target: Target, folder: Path) -> tuple[Target, dict[str, LabError]]:
                 folder, machine, f"sh -c {shlex.quote(script)}", b"", connections.LONGEST_ANSWER_S
             )
         except UnfinishedError as error:
-            what = f"{name} is too slow: it let nobody in within {error.timeout_s:g} s."
-            raise LabError(what, "See what it is busy with.", name) from error
+            what = f"{name} is too slow: a login took longer than {error.timeout_s:g} s."
+            raise LabError(what, "Check what it is busy with.", name) from error
         return dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line)
 
     cards, troubles = at_once.everywhere(list(machines), ask)
@@ -129,12 +129,12 @@ def _misfits(
         elif clusters[name] != ours:
             what = f"{name} belongs to another cluster than {first}."
             hint = (
-                "Two clusters have the same addresses, or one was set up again without the other;"
+                "Two clusters have the same addresses, or one machine was set up again without the other;"
                 f" `beowulf setup --take {source}` makes them one."
             )
         elif not card.get("interface"):
             what = f"{name} has no network card with the address {addresses[name] or 'of the inventory'}."
-            hint = "`ip address` there shows which it has; fix beowulf_address in the inventory."
+            hint = "`ip address` there shows which addresses it has; fix beowulf_address in the inventory."
         if what:
             misfits[name] = LabError(what, hint, name)
     return misfits

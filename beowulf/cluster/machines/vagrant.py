@@ -1,4 +1,4 @@
-"""The VMs of this project's Vagrantfile, as `vagrant` itself tells of them."""
+"""The VMs of this project's Vagrantfile, as `vagrant` itself describes them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DROPPED = {"LogLevel", "ForwardAgent", "ForwardX11"}
 
 
 def read() -> tuple[list[Machine], dict[str, str]]:
-    """The VMs that run, node00 first, and for each of the others a sentence why it cannot be used."""
+    """The VMs that run, node00 first, and for each of the others a sentence that says why it cannot be used."""
     states = _states(_vagrant("status", "--machine-readable"))
     troubles = {
         name: f"The VM {name} is {state.replace('_', ' ')}: `vagrant up {name}` starts it."

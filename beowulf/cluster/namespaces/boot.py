@@ -68,7 +68,7 @@ def _refuse_without_memory(plan: ClusterConfig) -> None:
     needed, free = plan.nodes * NODE_BYTES, host_state.memory_available_bytes()
     if 0 < free < needed:
         raise LabError(
-            f"{plan.nodes} nodes need {needed / 1e6:.0f} MB of memory, and {free / 1e6:.0f} MB are free.",
+            f"{plan.nodes} nodes need {needed / 1e6:.0f} MB of memory, but only {free / 1e6:.0f} MB are free.",
             "Close other programs, or boot fewer nodes: `beowulf up --nodes N`.",
         )
 
@@ -158,7 +158,7 @@ def _set_up_nodes(
         if done.returncode:
             raise LabError(
                 f"{node} could not be set up: {done.stderr.strip()}.",
-                "`beowulf doctor` checks what a node needs; `beowulf down` clears up.",
+                "`beowulf doctor` checks what a node needs; `beowulf down` cleans up.",
                 node,
             )
 

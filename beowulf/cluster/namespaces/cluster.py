@@ -96,7 +96,7 @@ def running(folder: Path | None = None) -> NamespaceCluster | None:
 
 
 class NamespaceCluster(OneMachine):
-    """A running local cluster. Its nodes are looked up in the kernel at every call: so a dead one counts as dead."""
+    """A running local cluster. Its nodes are looked up in the kernel at every call, so a dead one counts as dead."""
 
     kind = "namespaces"
     can = AS_ROOT if os.geteuid() == 0 else AS_USER
@@ -108,7 +108,7 @@ class NamespaceCluster(OneMachine):
 
     @property
     def supervisor(self) -> Supervisor:
-        """The supervisor that runs; after `down` and `up`, possibly of another process, it is another one."""
+        """The running supervisor; after `down` and `up`, possibly by another process, it is a different one."""
         if not self._supervisor.process.alive:
             self._look_again()
         return self._supervisor
@@ -169,7 +169,9 @@ class NamespaceCluster(OneMachine):
             done = self.administer(place, "\n".join(lines[place]))
             if done.returncode:
                 reason = done.stderr.strip().rpartition("\n")[2]
-                raise LabError(f"The cables of {place} could not be limited: {reason}.", "", place)
+                raise LabError(
+                    f"The rate of the cables of {place} could not be limited: {reason}.", "", place
+                )
 
         at_once.all_of(list(lines), do)
 
@@ -214,7 +216,7 @@ class NamespaceCluster(OneMachine):
         )
 
     def break_it(self, fault: str, node: str = "") -> None:
-        """Heal the cluster, then set up one fault; if no `node` is given, the learner's word or name chooses it."""
+        """Heal the cluster, then set up one fault; if no `node` is given, the learner's code or name chooses it."""
         from beowulf.cluster.namespaces import faults
         from beowulf.course import personal_code
 
@@ -241,13 +243,13 @@ class NamespaceCluster(OneMachine):
         return sshd.LISTENING in self.administer(node, "cat /proc/net/tcp").stdout
 
     def kill(self, node: str) -> None:
-        """Pull the plug: the node and all that runs on it ends at once."""
+        """Pull the plug: the node and all that runs on it end at once."""
         process = self.supervisor.nodes().get(node)
         if process:
             processes.end([process])
 
     def as_found(self) -> dict[str, str]:
-        """What is not to change while something is measured: the nodes, their links, the fault, by name."""
+        """What must not change while something is measured: the nodes, their links, the fault, by name."""
         self._look_again()
         return snapshot_namespaces.found(self, self.config, self.supervisor)
 
@@ -274,5 +276,5 @@ def _refuse_on_a_node() -> None:
     if node := supervisor.this_node():
         raise LabError(
             f"This is {node}, a node of the cluster.",
-            "`beowulf` works outside of it: leave this shell with `exit` first.",
+            "`beowulf` works outside the cluster: leave this shell with `exit` first.",
         )

@@ -11,13 +11,13 @@ from beowulf.cluster.namespaces import links, sshd
 from beowulf.errors import LabError, UsageError
 
 FAULTS = {
-    "wrong-hosts": "one node's /etc/hosts gives another node an address that nobody has",
+    "wrong-hosts": "one node's /etc/hosts gives another node an address that no machine has",
     "node-down": "one node is switched off",
     "key-refused": "one node does not accept the key that the others have",
 }
 # One that neither ping nor a login shows, but a program whose ranks send each other messages.
 CLOSED_PORTS = "closed-ports"
-EVERY = {**FAULTS, CLOSED_PORTS: "one node takes no new connection but those of ssh"}
+EVERY = {**FAULTS, CLOSED_PORTS: "one node accepts no new connections except those of ssh"}
 # Names that do not tell; which fault and which node each of them is differs from learner to learner. The last one has
 # always CLOSED_PORTS, on a node that differs.
 PUZZLES = ("a", "b", "c", "d")

@@ -74,7 +74,7 @@ def interfaces(plan: ClusterConfig, node: str) -> list[str]:
 
 
 def closed() -> list[str]:
-    """Lines for a node's namespace: new connections but those of ssh are dropped without an answer."""
+    """Lines for a node's namespace: new connections except those of ssh are dropped without an answer."""
     return [
         "nft -f - <<'RULES'",
         f"table inet {CLOSED_TABLE} {{",
@@ -88,7 +88,7 @@ def closed() -> list[str]:
 
 
 def opened() -> list[str]:
-    """Lines that take `closed` away, where it is there."""
+    """Lines that take `closed` away again, if it is there."""
     return [f"nft delete table inet {CLOSED_TABLE} 2>/dev/null || true"]
 
 

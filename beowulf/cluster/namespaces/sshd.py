@@ -27,7 +27,7 @@ LISTENING = "00000000:0016 00000000:0000 0A"
 
 
 def make_keys(plan: ClusterConfig, folder: Path) -> None:
-    """One key pair for the user and one for each node, where they are not there yet."""
+    """Make one key pair for the user and one for each node, unless they are there already."""
     wanted = [folder / USER_KEY, *(host_key(folder, node) for node in plan.names)]
     # Half of a pair, and an empty file, are what an interruption or a full disk leaves.
     lacking = [key for key in wanted if not (_holds(key) and _holds(key.with_suffix(".pub")))]
@@ -46,7 +46,7 @@ def make_keys(plan: ClusterConfig, folder: Path) -> None:
     if done.returncode:
         raise LabError(
             f"ssh-keygen could not make the cluster's keys: {done.stderr.strip()}.",
-            "See whether the disk is full and whether `beowulf doctor` finds openssh.",
+            "Check whether the disk is full and whether `beowulf doctor` finds openssh.",
         )
 
 

@@ -48,7 +48,7 @@ def end(folder: Path) -> None:
     if stuck := processes.end([*supervisors, *nodes]):
         raise LabError(
             f"The cluster's process {stuck[0].pid} does not end.",
-            "It waits inside the kernel, perhaps for a file server; try `beowulf down` again later.",
+            "It is waiting inside the kernel, perhaps for a file server; try `beowulf down` again later.",
         )
 
 
@@ -103,7 +103,7 @@ def start(folder: Path, show: Show) -> Supervisor:
     sudo = "" if os.geteuid() == 0 else " `sudo` works as well."
     raise LabError(
         f"Namespaces cannot be made here: {complaints.read_text().strip() or 'no answer'}.",
-        f"`beowulf doctor` says what forbids them and how to allow it.{sudo}"
+        f"`beowulf doctor` says what forbids them and how to allow them.{sudo}"
         " `beowulf up --target local` makes a cluster without them, which shows less.",
     )
 

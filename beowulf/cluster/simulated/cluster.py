@@ -94,7 +94,7 @@ def refuse_without_simgrid() -> None:
     """LabError where SimGrid is not installed."""
     if not shutil.which(SMPIRUN):
         raise LabError(
-            "SimGrid is not installed, which simulates clusters.",
+            "SimGrid, which simulates clusters, is not installed.",
             "`apt install libsimgrid-dev` installs it; every other kind of cluster works without it.",
         )
 
@@ -153,7 +153,7 @@ class SimulatedCluster(Cluster):
     kind = "simulated"
     can = Abilities(simulated=True, shared_files=True)
     folder: Path
-    instead = "`beowulf down`, then `beowulf up`, boots a cluster that has."
+    instead = "`beowulf down`, then `beowulf up` boots a cluster that has them."
 
     def __init__(self, source: str, platform: Platform, folder: Path) -> None:
         self._source, self.platform, self.folder = source, platform, folder
@@ -189,7 +189,7 @@ class SimulatedCluster(Cluster):
     def shell(self, node: str, command: str, *, terminal: bool = False) -> list[str]:
         """The words that run a line of shell on this machine, where `mpiexec` is the simulator."""
         if not command:
-            raise self._has_no("a shell")
+            raise self._has_no("shells on its nodes")
         path = f"{self.folder / 'bin'}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
         return ["env", f"PATH={path}", "bash", "--norc", "-c", command]
 

@@ -61,13 +61,13 @@ class Platform:
             value = getattr(self, name)
             if not low <= value <= high:
                 raise UsageError(
-                    f"A simulated cluster has {low:g} to {high:g} as {name}, not {value:g}."
+                    f"In a simulated cluster, {name} is {low:g} to {high:g}, not {value:g}."
                 )
         busy = self.send_us + self.receive_us
         if busy and (not self.times_us or busy >= self.times_us[0][1]):
             raise UsageError(
-                f"send_us and receive_us, {busy:g} µs, are part of the shortest message's time in `times_us`.",
-                "Give the times, or smaller overheads.",
+                f"send_us and receive_us, {busy:g} µs, must be part of the shortest message's time in `times_us`.",
+                "Give `times_us`, or smaller overheads.",
             )
 
     @property
@@ -172,7 +172,9 @@ def of_plain(content: Mapping[str, Any], base: Platform | None = None) -> Platfo
     values: dict[str, Any] = {}
     for name, value in content.items():
         if name not in known:
-            raise UsageError(f"`{name}` is no part of a platform.", f"It has {', '.join(known)}.")
+            raise UsageError(
+                f"`{name}` is not part of a platform.", f"Its parts are {', '.join(known)}."
+            )
         kind = {float: int | float, tuple: list}.get(known[name], known[name])
         if not isinstance(value, kind):
             raise UsageError(f"`{name}` is {KINDS[known[name]]}, not {value!r}.")
@@ -191,5 +193,5 @@ def _times(value: list[Any]) -> tuple[tuple[int, float], ...]:
         ) from None
     rises = all(a[0] < b[0] and 0 < a[1] <= b[1] for a, b in pairwise(made))
     if made and (len(made) < 2 or not rises):
-        raise UsageError("`times_us` has two pairs or more, whose bytes and times rise.")
+        raise UsageError("`times_us` has at least two pairs, whose bytes and times rise.")
     return made

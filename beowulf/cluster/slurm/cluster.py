@@ -35,12 +35,12 @@ LOOK_EVERY_S = 2.0
 REASONS = {
     "PartitionDown": "the queue is closed at the moment",
     "PartitionInactive": "the queue is closed at the moment",
-    "ReqNodeNotAvail": "nodes of it are down or reserved for others",
-    "Nodes": "nodes of it are down or reserved for others",
+    "ReqNodeNotAvail": "some of its nodes are down or reserved for others",
+    "Nodes": "some of its nodes are down or reserved for others",
     "JobHeldUser": "it is held",
     "JobHeldAdmin": "it is held by the administrator of the cluster",
-    "PartitionTimeLimit": "the queue allows no job so long",
-    "PartitionNodeLimit": "the queue does not give so many nodes",
+    "PartitionTimeLimit": "the queue allows no job that long",
+    "PartitionNodeLimit": "the queue does not give out that many nodes",
 }
 
 LOST = ("does not answer", "is down")
@@ -83,7 +83,7 @@ def up(
 ) -> tuple[SlurmCluster, dict[str, LabError]]:
     """Nodes for this user alone, those that are held already or new ones; also the errors by node.
 
-    Until they are free, `report` gets the place in the queue; an interruption takes the request back.
+    Until they are free, `report` gets the place in the queue; an interruption cancels the request.
     """
     folder = folder or paths.state()
     allocation = _request(nodes, minutes, folder)
@@ -108,8 +108,8 @@ def _request(nodes: int | None, minutes: int | None, folder: Path) -> Allocation
                 if (nodes or last.nodes, minutes or last.minutes) == (last.nodes, last.minutes):
                     return last
                 raise UsageError(
-                    f"You have asked for {last.nodes} nodes and {last.minutes} minutes already (job {last.job}).",
-                    "`beowulf down` gives them back, then ask again.",
+                    f"You have already asked for {last.nodes} nodes and {last.minutes} minutes (job {last.job}).",
+                    "Give them back with `beowulf down`, then ask again.",
                 )
             nodes = nodes or (last.nodes if last else NODES)
             return _new(nodes, minutes or (last.minutes if last else MINUTES), folder)
@@ -202,21 +202,21 @@ def time_of(allocation: Allocation) -> str:
 
 
 def ended(allocation: Allocation, job: Job | None) -> LabError:
-    """The sentence for an allocation that is no more, or not yet."""
+    """The sentence for an allocation that has ended, or has not begun."""
     which = f"(job {allocation.job})"
     hint = "`beowulf up --target slurm` asks for nodes again."
     if job and job.waits:
         return LabError(
-            f"Your request for {allocation.nodes} nodes {which} still waits.",
-            "`beowulf up` waits with it, `beowulf down` takes it back.",
+            f"Your request for {allocation.nodes} nodes {which} is still waiting.",
+            "`beowulf up` waits for it, `beowulf down` cancels it.",
         )
     late = job is None and 0 < allocation.ends <= time.time()
     if late or (job and (job.state == "TIMEOUT" or job.reason == "TimeLimit")):
         return LabError(
-            f"The time limit of {time_of(allocation)} has ended your allocation {which}.", hint
+            f"Your allocation {which} has reached its time limit of {time_of(allocation)}.", hint
         )
     if job and job.state == "NODE_FAIL":
-        return LabError(f"A node failed, and that has ended your allocation {which}.", hint)
+        return LabError(f"A node failed, which ended your allocation {which}.", hint)
     if job and (job.state == "CANCELLED" or job.state == "COMPLETING"):
         return LabError(f"Your allocation {which} was cancelled.", hint)
     return LabError(f"Your allocation {which} has ended.", hint)

@@ -18,17 +18,17 @@ NAME = "beowulf"  # of our jobs, as `squeue` shows it
 HOLD = "exec sleep infinity"
 SQUEUE = ("squeue", "--noheader", "--array")
 PASSED_ON = ("SLURM_CONF", "SLURM_CLUSTERS")
-HERE = "Work on a machine of the cluster, most often its master; docs/clusters.md says how Slurm gets there."
+HERE = "Work on a machine of the cluster, usually its master; docs/clusters.md says how to install Slurm there."
 ASK = "Ask the administrator of the cluster."
 
 # What Slurm's commands say when they fail: a mark in their words, what happened, what to try.
 TROUBLES = (
     (
         "Unable to contact slurm controller|Unable to establish control|Connection refused",
-        "The controller of Slurm does not answer.",
+        "Slurm's controller does not answer.",
         ASK,
     ),
-    ("configuration source", "Slurm has no settings on this machine.", HERE),
+    ("configuration source", "Slurm is not configured on this machine.", HERE),
     (
         "authentication|Credential",
         "Slurm cannot authenticate you from this machine (its service munge).",
@@ -36,16 +36,20 @@ TROUBLES = (
     ),
     (
         "inactive or drain|partition configuration not available",
-        "The queue of Slurm is closed: it takes no new jobs.",
+        "The Slurm queue is closed: it takes no new jobs.",
         ASK,
     ),
-    ("Requested time limit", "The queue of Slurm allows no job so long.", "Ask for less time."),
+    ("Requested time limit", "The Slurm queue allows no job that long.", "Ask for less time."),
     (
         "Node count specification|node configuration is not available",
-        "The queue of Slurm does not have, or does not give, so many nodes.",
-        "`sinfo` shows its nodes; `--nodes` asks for fewer.",
+        "The Slurm queue does not have, or does not give out, that many nodes.",
+        "`sinfo` shows its nodes; ask for fewer with `--nodes`.",
     ),
-    ("invalid partition", "There is no such queue.", "See SBATCH_PARTITION; `sinfo` lists them."),
+    (
+        "invalid partition",
+        "There is no such queue.",
+        "Check SBATCH_PARTITION; `sinfo` lists the queues.",
+    ),
 )
 
 
@@ -155,7 +159,7 @@ def _moment(text: str) -> float:
 
 
 def place(of: Job) -> tuple[int, int]:
-    """Which in the queue a waiting job is, and how many wait there; 0 when it waits no more."""
+    """The place of a waiting job in the queue, and how many wait there; 0 when it no longer waits."""
     words = ("--states=PENDING", f"--partition={of.queue}", "--sort=-p,i", "--format=%A")
     waiting = ask(*SQUEUE, *words).split()
     return (waiting.index(of.number) + 1 if of.number in waiting else 0), len(waiting)
@@ -169,8 +173,8 @@ def queue() -> Queue:
         if name.removesuffix("*") == wanted or (not wanted and (name[-1] == "*" or len(rows) == 1)):
             return Queue(name.removesuffix("*"), state, longest)
     raise LabError(
-        f"There is no queue {wanted!r} of Slurm." if wanted else "Slurm has no queue for all.",
-        "SBATCH_PARTITION names one; `sinfo` lists them.",
+        f"Slurm has no queue {wanted!r}." if wanted else "Slurm has no default queue.",
+        "Name one in SBATCH_PARTITION; `sinfo` lists them.",
     )
 
 
@@ -192,13 +196,13 @@ def unusable(state: str, reason: str) -> str:
 
 
 def refuse_closed(into: Queue, nodes: int, minutes: int) -> None:
-    """LabError when the queue is closed, does not give so much time, or has too few nodes that can be used."""
+    """LabError when the queue is closed, does not give that much time, or has too few usable nodes."""
     if into.state != "up":
-        raise LabError(f"The queue {into.name} of Slurm is closed ({into.state}).", ASK)
+        raise LabError(f"The Slurm queue {into.name} is closed ({into.state}).", ASK)
     if minutes > into.minutes:
         raise LabError(
-            f"The queue {into.name} of Slurm gives at most {into.minutes:g} minutes.",
-            "`--minutes` asks for less time.",
+            f"The Slurm queue {into.name} gives at most {into.minutes:g} minutes.",
+            "Ask for less time with `--minutes`.",
         )
     node_states = states([f"--partition={into.name}"])
     well = [name for name, why in node_states.items() if not why]
@@ -206,9 +210,9 @@ def refuse_closed(into: Queue, nodes: int, minutes: int) -> None:
         bad = "; ".join(f"{name} {why}" for name, why in node_states.items() if why)
         have = f"{len(well)} node{'s' * (len(well) != 1)}"
         raise LabError(
-            f"The queue {into.name} of Slurm has {have} that can be used, and {nodes} are asked for"
+            f"The Slurm queue {into.name} has {have} that can be used, but you asked for {nodes}"
             + (f": {bad}." if bad else "."),
-            "`--nodes` asks for fewer.",
+            "Ask for fewer with `--nodes`.",
         )
 
 
