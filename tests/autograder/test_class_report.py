@@ -237,7 +237,10 @@ def test_a_changed_rubric_is_reported_before_it_is_applied(
     spring: Course, run: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     printed = run("release", "01").stdout
-    assert "Graded by the previous version: 3 hand-ins of it. `beowulf class regrade 01 --dry-run` shows" in printed
+    assert (
+        "Graded by the previous version: 3 hand-ins of it. `beowulf class regrade 01 --dry-run` shows"
+        in printed
+    )
     unchanged = run("regrade", "01", "--dry-run", "--student", "ab12").stdout
     assert "No points in 01-validation would change." in unchanged
     as_before = rubrics.ask
