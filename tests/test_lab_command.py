@@ -102,7 +102,7 @@ def test_a_lab_is_served_until_ctrl_c_and_then_only_the_learners_work_is_left(
         assert kernel["name"] == "python3"
         other = "04-blocking-nonblocking"
         said = learner("lab", "04", code=1)
-        assert f"A lab is open already at {lab.address}" in said
+        assert f"A lab is already open at {lab.address}" in said
         assert "its home page lists all labs" in said
         copies = json.loads(lab.ask(f"api/contents/{other}"))["content"]
         assert "roundtrip.c" in {each["name"] for each in copies}

@@ -322,7 +322,7 @@ def test_a_warning_before_packets_are_taken_is_no_reason_why_they_end(file: Path
     script = f'print("{warnings}", file=sys.stderr)\n' + IS_READY
     script += "sys.exit('dumpcap: the network is gone')"
     wire = Capture(fake(script), file, ["lo"], stop=interrupt)
-    with pytest.raises(LabError, match="before it was to: the network is gone"), wire:
+    with pytest.raises(LabError, match="ended early: the network is gone"), wire:
         pass
 
 
