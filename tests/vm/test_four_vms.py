@@ -13,8 +13,7 @@ from typing import Any
 
 import pytest
 from box import NAME
-from jupyter import Jupyter
-from person import IDLE, PICTURES, Person
+from person import PICTURES
 from running import PATIENCE_S, wait_until
 from virtual import ADDRESSES, NODES, Vms, say, vms
 
@@ -105,7 +104,7 @@ def test_jupyterlab_answers_on_the_master(four: Vms) -> None:
     )
 
 
-def test_home_and_a_lab_work_in_a_browser_on_the_host(four: Vms) -> None:
+def test_home_and_a_labs_page_open_in_a_browser_on_the_host(four: Vms) -> None:
     from playwright.sync_api import expect
 
     PICTURES.mkdir(parents=True, exist_ok=True)
@@ -114,19 +113,14 @@ def test_home_and_a_lab_work_in_a_browser_on_the_host(four: Vms) -> None:
         page = browser.new_page()
         wait_until(lambda: _opens(page, address), "the browser sees JupyterLab", PATIENCE_S)
         say("  the home page is there")
-        expect(page.locator("#sentence")).to_contain_text("4 of 4 nodes are up")
+        expect(page.locator("#sentence")).to_contain_text("The cluster is of the kind ssh")
         page.screenshot(path=str(PICTURES / "vm-home.png"))
         page.get_by_role("link", name=re.compile("Lab 01")).first.click()
         expect(page.frame_locator("#handout").locator("h1")).to_contain_text("Lab 01")
         say("  the handout is there")
-        notebook = page.frame_locator("#notebook")
-        cell = notebook.locator(".jp-CodeCell").first
+        cell = page.frame_locator("#notebook").locator(".jp-CodeCell").first
         expect(cell).to_be_visible()
         say("  the notebook is there")
-        expect(notebook.locator(IDLE).first).to_be_visible()
-        Person(four.learner, Jupyter("", ""), browser, page, four.checkout).run(cell)
-        expect(cell).to_contain_text(" ".join(NODES))
-        say("  the first cell has run")
         page.screenshot(path=str(PICTURES / "vm-lab.png"))
 
 

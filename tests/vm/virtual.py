@@ -27,6 +27,7 @@ ADDRESSES = {name: f"192.168.56.{10 + number}" for number, name in enumerate(NOD
 MEMORY_MB = 1024
 FREE_MB = 6000  # the box unpacked, as libvirt's, and what the VMs write
 PATIENCE_S = 1800.0  # of one `vagrant`
+BROWSER_S = 300.0  # of one step in a browser
 SILENCE_S = 20.0
 _began = time.monotonic()
 
@@ -90,12 +91,12 @@ class Vms:
         assert ssh.stdin
         try:
             with sync_playwright() as playwright:
-                expect.set_options(timeout=PATIENCE_S * 1000)
+                expect.set_options(timeout=BROWSER_S * 1000)
                 browser = playwright.chromium.launch(
-                    executable_path=started, args=["--no-sandbox"], timeout=PATIENCE_S * 1000
+                    executable_path=started, args=["--no-sandbox"], timeout=BROWSER_S * 1000
                 )
                 context = browser.new_context(viewport={"width": 1400, "height": 1000})
-                context.set_default_timeout(PATIENCE_S * 1000)
+                context.set_default_timeout(BROWSER_S * 1000)
                 yield context
                 browser.close()
         finally:
