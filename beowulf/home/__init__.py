@@ -19,6 +19,7 @@ from urllib.parse import quote
 
 from jupyter_server.base.handlers import APIHandler, JupyterHandler
 from jupyter_server.utils import url_path_join
+from tornado.iostream import StreamClosedError
 from tornado.web import HTTPError, authenticated
 
 from beowulf import paths
@@ -155,7 +156,8 @@ class Progress(APIHandler):
             await self.finish(problem(f"{held} Progress is counted when that is done."))
             return
         code, out, err = await run("progress", "--json", longest_s=LONGEST_S)
-        await self.finish(problem(err) if code else out)
+        with suppress(StreamClosedError):  # the reader has gone to another page in the meantime
+            await self.finish(problem(err) if code else out)
 
 
 class Check(APIHandler):

@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 from box import NAME
-from person import PICTURES
+from jupyter import Jupyter
+from person import IDLE, PICTURES, Person
 from running import PATIENCE_S, wait_until
 from virtual import ADDRESSES, NODES, Vms, say, vms
 
@@ -104,7 +105,7 @@ def test_jupyterlab_answers_on_the_master(four: Vms) -> None:
     )
 
 
-def test_home_and_a_labs_page_open_in_a_browser_on_the_host(four: Vms) -> None:
+def test_home_and_a_lab_work_in_a_browser_on_the_host(four: Vms) -> None:
     from playwright.sync_api import expect
 
     PICTURES.mkdir(parents=True, exist_ok=True)
@@ -118,9 +119,15 @@ def test_home_and_a_labs_page_open_in_a_browser_on_the_host(four: Vms) -> None:
         page.get_by_role("link", name=re.compile("Lab 01")).first.click()
         expect(page.frame_locator("#handout").locator("h1")).to_contain_text("Lab 01")
         say("  the handout is there")
-        cell = page.frame_locator("#notebook").locator(".jp-CodeCell").first
-        expect(cell).to_be_visible()
-        say("  the notebook is there")
+        notebook = page.frame_locator("#notebook")
+        # Before the kernel has started, JupyterLab calls it idle as well, and asks which kernel is to run a cell.
+        expect(notebook.locator(".jp-Toolbar-kernelName")).to_have_text(re.compile("Python 3"))
+        expect(notebook.locator(IDLE).first).to_be_visible()
+        say("  the notebook is there, and a kernel")
+        cell = notebook.locator(".jp-CodeCell").first
+        Person(four.learner, Jupyter("", ""), browser, page, four.checkout).run(cell)
+        expect(cell).to_contain_text(f"ssh {' '.join(NODES)}")
+        say("  the first cell has run")
         page.screenshot(path=str(PICTURES / "vm-lab.png"))
 
 

@@ -61,6 +61,7 @@ CONNECTIONS = (
     "conntrack"  # a firewall that remembers every connection, as the systems of today have it
 )
 ON_PCS = "Measure on virtual machines or on real PCs."
+ON_NODES = "Set up on every node what this knob needs, and measure again."
 
 
 def plan(cluster: Cluster, *, quick: bool) -> Plan:
@@ -124,7 +125,8 @@ def one_launch(
 
 def not_here(record: Record, knob: str) -> Judgement:
     """The Judgement of a knob that was not measured, with the reason."""
-    return undecided(absent(record, knob) or f"{knob} was not measured", ON_PCS)
+    why = absent(record, knob) or f"{knob} was not measured"
+    return undecided(why, ON_PCS if on_one_machine(record.cluster) else ON_NODES)
 
 
 def of(knob: str, says: str, part: Callable[[Gain], Interval], unit: str) -> Quantity:

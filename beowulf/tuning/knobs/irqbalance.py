@@ -26,7 +26,7 @@ class Irqbalance(Knob):
     def look(self, place: str) -> str:
         return """if pgrep -x irqbalance >/dev/null; then echo runs=yes
 elif command -v irqbalance >/dev/null; then echo runs=no
-else echo 'this machine has no irqbalance, and the cables of local nodes no interrupts'; exit 1; fi"""
+else echo 'irqbalance is not installed on this machine'; exit 1; fi"""
 
     def value(self, state: str) -> str:
         return "on" if facts(state)["runs"] == "yes" else "off"

@@ -128,7 +128,9 @@ def test_a_knob_that_is_absent_is_not_observable_and_says_where_it_is() -> None:
     made = usual(**{IRQBALANCE: [Point({"knob": IRQBALANCE}, facts={"absent": "not here: no."})]})
     said = named(made, "irqbalance-hardly")
     assert (said.outcome, said.evidence) == ("inconclusive", "not here: no.")
-    assert "real PCs" in said.advice
+    assert "every node" in said.advice
+    made.cluster["kind"] = "namespaces"
+    assert "real PCs" in named(made, "irqbalance-hardly").advice
     made.points = [Point({"knob": MODERATION}, facts={"absent": "not here: no root."})]
     assert set(decided(made).values()) == {"inconclusive"}
     with pytest.raises(LabError, match="compares no knob"):
