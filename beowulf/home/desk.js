@@ -204,7 +204,7 @@
       some && seen.rate && (seen.networks !== wants.networks || seen.rate !== wants.rate)
     );
     tell('sentence', seen.held || seen.sentence);
-    tell('load', `Load ${seen.load.toFixed(2)} on ${seen.cores} cores`);
+    tell('load', `Load ${seen.load.toFixed(2)}, cores: ${seen.cores}`);
     at('set-up').hidden = some && !differs;
     tell('set-up', some ? `Set up ${at('set-up').dataset.wants}` : 'Boot the cluster');
     at('set-up').classList.toggle('wanted', differs);

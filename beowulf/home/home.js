@@ -92,7 +92,7 @@
     at('nodes').replaceChildren(...table(seen, flow));
     at('nodes').closest('details').hidden = !seen.nodes.length;
     tell('held', seen.held || (seen.nodes.length ? 'Nobody measures on it now.' : ''));
-    tell('load', `This machine: load ${seen.load.toFixed(2)} on ${seen.cores} cores, all nodes together.`);
+    tell('load', `This machine, all nodes together: load ${seen.load.toFixed(2)}, cores: ${seen.cores}.`);
     tell('up', seen.nodes.length ? 'Heal' : 'Boot');
     at('down').setAttribute('aria-disabled', String(!seen.nodes.length));
     if (seen.rate && seen.rate !== rate) {

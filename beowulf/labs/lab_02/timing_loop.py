@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from beowulf.engines import Engines
+    from beowulf.figures import Figure
 
 STUDY, VARIANT = "A3", "timing"
 EXERCISE = Exercise(STUDY, VARIANT)
@@ -171,3 +172,22 @@ def table(record: Record) -> pd.DataFrame:
         if (samples := _of(record, loop))
     ]
     return pd.DataFrame(rows, columns=["loop", "samples", "median_us", "best_us"])
+
+
+def picture(record: Record) -> Figure | None:
+    """Every raw sample of the real call, in the order in which each loop took them; nothing if there are none."""
+    from beowulf import figures
+
+    series = {loop: dict(enumerate(_of(record, loop), start=1)) for loop in (OWN, OURS)}
+    if not all(series.values()):
+        return None
+    node = record.sweep["nodes"][0]
+    return figures.plot(
+        series,
+        "loop",
+        "call_us",
+        title=f"Every raw sample of os.getppid() on {node}",
+        x_title="sample, in the order it was taken",
+        y_title="time per call (µs)",
+        joined=False,
+    )
