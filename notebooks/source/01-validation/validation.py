@@ -19,7 +19,7 @@
 # - **Time** about 90 minutes for sections marked *core* · **Points** 30
 # - **Run** cells with Shift+Enter, from top to bottom. Cells that *measure* save a **Record** in the folder `records/`
 #   next to this notebook: raw values with their circumstances.
-# - **Answer** where you see `None`, with a number or a text in quotes. Write programs and plots where you see
+# - **Answer** where you see `None`, with a number or text in quotes. Write programs and plots where you see
 #   `# YOUR ANSWER HERE`. Add your own cells anywhere.
 # - **Check** `check("01")` reports which questions are still open.
 
@@ -95,8 +95,8 @@ print(cluster.ask("node00", "cat /etc/hosts"))
 print(cluster.ask("node01", "cat /etc/hosts"))
 
 # %% [markdown]
-# **Question `hosts-first-line`** (1 point). Copy the first line of **node01**'s file, address and name, as a text
-# in quotes.
+# **Question `hosts-first-line`** (1 point). Copy the first line of **node01**'s file, address and name, as text in
+# quotes.
 
 # %% nbgrader={"grade_id": "hosts-first-line-answer", "solution": true}
 hosts_first_line = None
@@ -162,8 +162,8 @@ lab.form(ring_messages, "number")
 # *Core, 4 minutes*
 #
 # **Question `a2-record`** (1 point). There is nothing to write: you get the point for the Record of a healthy four-node
-# cluster. A2 asks every node about itself and every other node (name, ping, ssh, one million random bytes), and runs
-# `hello` and `ring`.
+# cluster. A2 asks every node about itself and about every other node (name, ping, ssh, one million random bytes), and
+# runs `hello` and `ring`.
 
 # %%
 a2 = study("A2", cluster)
@@ -201,7 +201,7 @@ print(f"rank {rank} of {ranks} on {node}")
 # goes from rank 0 to 1, to 2, and so on, and from the last rank home to rank 0. Each rank appends the name of its
 # node before it passes the token on.
 #
-# - On rank 0, `token` is a list with one text; on all other ranks it is `None`.
+# - On rank 0, `token` is a list with one string; on all other ranks it is `None`.
 # - Rank 0 returns the list that came home. Every other rank returns the list that it passed on.
 #
 # You get the points for the Record below: three tokens, each of which visited every node in turn and came home.
@@ -500,8 +500,8 @@ with lab.breakable(cluster) as victim:
     stuck = lab.broken_ring.measure(victim)
 
 # %% [markdown]
-# **Question `ring-waits`** (2 points). Which rank (its number) waits for ever in a *send*? How many ranks wait
-# for ever in a *receive*?
+# **Question `ring-waits`** (2 points). Which rank (its number) waits forever in a *send*? How many ranks wait
+# forever in a *receive*?
 
 # %% nbgrader={"grade_id": "ring-waits-answer", "solution": true}
 sender_rank = None
@@ -555,10 +555,9 @@ lab.form(node_d, "node")
 # that begins with 127 is the machine's own: the connection is refused. `hello` still prints its lines, because it sends
 # no message; `ring` stops at the first message.
 #
-# **The idle wire (1 point).** What an idle wire carries is also in every later capture. Without the baseline it would
-# count as the program's traffic. With the baseline, one can subtract that traffic, or show that it is too small to
-# matter. A wire that should be idle and is not also reveals a forgotten program. The argument uses the learner's own
-# figure.
+# **The idle wire (1 point).** What an idle wire carries is also in every later capture. Unmeasured, it would
+# count as the program's traffic. Once measured, it can be subtracted, or shown to be too small to matter. Traffic on a
+# wire that should be idle also reveals a forgotten program. The argument uses the learner's own figure.
 #
 # **The ring that waits (2 points).** The kernel answers ping, the firewall accepts ssh, and hello sends no
 # message. So none of them needs a connection from one rank to another; the ring does. One point for that. The

@@ -88,7 +88,7 @@ from time import perf_counter
 print(time_per_call_us(os.getppid, perf_counter))
 
 # %% [markdown]
-# Two points are for the lengths of three calls on known clocks, picked for you at random, within 2 per cent. One point
+# Two points are for timing three known calls, picked for you at random, to within 2 per cent. One point
 # is for intervals that are long enough. One is for `os.getppid` on the node's own clock, compared with Python's
 # `timeit`: the figure shows every raw sample of both loops.
 
@@ -124,9 +124,9 @@ rows = lab.compared(a3).drop(columns="times as fast")
 rows
 
 # %% [markdown]
-# *How to read it:* each line is a row of paper A's tables 1 to 4, and each column is a node. The last columns are the
-# published figures; `NaN` means that paper A has no such row. Lower is better for µs and ns, and higher is better for
-# MB/s. The figures are **medians**. All questions below are about the *first* node.
+# *How to read it:* each line is a row of paper A's tables 1 to 4. The columns are the nodes, then the published
+# figures; `NaN` means that paper A has no such row. Lower is better for µs and ns, and higher is better for MB/s. The
+# figures are **medians**. All questions below are about the *first* node.
 #
 # ## 3 Ask the kernel
 #
@@ -280,7 +280,7 @@ lab.heat.start(2)
 
 # %% [markdown]
 # **Question `heat-prediction`** (2 points). How many milliseconds does one step of a plate of 2000 x 2000 points take
-# **in C**? Count the bytes that each point moves from and to memory, and take the bandwidth from your plot. Seal the
+# **in C**? Count the bytes that each point moves to and from memory, and take the bandwidth from your plot. Seal the
 # number with its range before you measure. You get the points for sealing it.
 
 # %% nbgrader={"grade_id": "heat-prediction-answer", "solution": true}
@@ -319,7 +319,7 @@ if steps:
 assert steps, "Run the cell with lab.heat.steps: it measures your steps."
 
 # %% [markdown]
-# How many times as fast are numpy and C as the loops? What did you predict?
+# How many times as fast as the loops are numpy and C? What did you predict?
 
 # %%
 if steps:
@@ -393,8 +393,8 @@ claims(a3)
 #
 # **Four nodes or one (2 points).** One node reads 100 KB in 100,000 / (mem read in MB/s) microseconds, about 5 µs, or
 # less from a cache. Sending 75 KB to the others takes 75,000 / 12.5 = 6000 µs on the cable, a thousand times as long.
-# Even if the data were there already, one message each way takes longer than the sum. One point for both times from the
-# learner's own figures, one for the conclusion.
+# Even with the data already there, one message each way takes longer than the addition. One point for both times from
+# the learner's own figures, one for the conclusion.
 # ### END SOLUTION
 
 # %% [markdown]

@@ -43,8 +43,8 @@ print(cluster.kind, *cluster.nodes)
 # *Core, 4 minutes*
 #
 # **Question `predict-speed-up`** (0.5 points). Four nodes share a plate of 1200 x 1200 points. In each step, a node
-# computes its 300 rows and sends a row of 9600 bytes to each neighbour, over a cable of 100 Mbit/s. One node takes some
-# milliseconds for the whole plate. How many times as fast are the four as one node?
+# computes its 300 rows and sends a row of 9600 bytes to each neighbour, over a cable of 100 Mbit/s. One node takes
+# several milliseconds for the whole plate. How many times as fast as one node are the four?
 
 # %% nbgrader={"grade_id": "predict-speed-up-guess", "solution": true}
 speed_up_guess = None
@@ -268,7 +268,7 @@ lab.form(reached_percent, "number")
 #
 # *Core, 10 minutes*
 #
-# **Question `predict-ft`** (0.5 points). In class S, one node takes some hundredths of a second for FT. How many times
+# **Question `predict-ft`** (0.5 points). In class S, one node takes a few hundredths of a second for FT. How many times
 # as fast are four? (1 means as fast as one node, 0.5 half as fast.)
 
 # %% nbgrader={"grade_id": "predict-ft-guess", "solution": true}
@@ -430,14 +430,14 @@ picture(measured)
 # %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 4, "solution": true}
 # ### BEGIN SOLUTION
 # **Two plates (2 points).** A step's work grows with the area, and its messages grow with the width. For the large
-# plate, one rank computes for some ms, and two rows of 9600 bytes take 0.8 ms each on the cable. For the small plate,
-# one rank computes for half a millisecond, and the two rows take 0.26 ms each, plus the latency of the messages.
+# plate, one rank computes for several ms, and two rows of 9600 bytes take 0.8 ms each on the cable. For the small
+# plate, one rank computes for half a millisecond, and the two rows take 0.26 ms each, plus the latency of the messages.
 # Sending takes as long as the work that is shared, so four ranks are slower than one. Karp and Flatt's share grows with
 # the ranks (or is above 1 for the small plate). So the share is communication and waiting for a core, not a serial
-# part, which run does not have. One point for both times with figures, one for what the share does and means.
+# part, which `run` does not have. One point for both times with figures, one for what the share does and means.
 #
-# **What the machine can show (1 point).** With two cores, at most two ranks compute at a time. So EP's speed-up ends
-# near 2, and would come near 4 on four PCs. The large plate's speed-up may be above 2 if a rank's rows fit into a cache
+# **What the machine can show (1 point).** With two cores, at most two ranks compute at a time. So EP's speed-up stays
+# near 2, and would be near 4 on four PCs. The large plate's speed-up may be above 2 if a rank's rows fit into a cache
 # and the plate does not; four PCs would show that as well. The cable is the same: the times of FT or of the ghost rows
 # on it would not change. The answer needs one figure of each kind.
 #
@@ -489,7 +489,7 @@ mg = lab.mg_timeline.traced(cluster)
 lab.mg_timeline.parts(mg).round(2)
 
 # %% [markdown]
-# The key `l` jumps to the longest wait, and `n` to the next one.
+# The key `l` jumps to the longest wait, and `n` to the next.
 
 # %%
 lab.timelines.timeline(cluster, mg, "MG")
@@ -536,7 +536,7 @@ assert challenge.study == "E4", "Run the cell above: it runs the HPC Challenge."
 assert challenge.complete, "The measurement was cut short; run the cell above again."
 
 # %% [markdown]
-# **Question `hpl-percent`** (1 point). DGEMM is the rate of one rank when all ranks compute alone; four ranks together
+# **Question `hpl-percent`** (1 point). DGEMM is the rate of one rank when each rank computes alone; four ranks together
 # have four times that rate. HPL also has to send. What percentage of that rate does it keep?
 
 # %% nbgrader={"grade_id": "hpl-percent-answer", "solution": true}

@@ -18,8 +18,8 @@
 #
 # - **Run** cells with Shift+Enter, from top to bottom. Those that *measure* save a **Record** in the folder `records/`
 #   next to this notebook.
-# - **Answer** where you see `None`, with a number or a sum such as `8 + 1000 / 12.5`. Your program or your plot goes
-#   where you see `# YOUR ANSWER HERE`. Add cells of your own anywhere.
+# - **Answer** where you see `None`, with a number or a calculation such as `8 + 1000 / 12.5`. Your program or your plot
+#   goes where you see `# YOUR ANSWER HERE`. Add cells of your own anywhere.
 # - **Check** `check("04")` reports what is still open.
 
 # %%
@@ -31,7 +31,7 @@ import numpy as np
 from beowulf import check, claims, connect, picture, predict, prediction, start_engines, study
 from beowulf.labs import lab_04 as lab
 
-QUICK = True  # False: the whole sweep of each study, some minutes each
+QUICK = True  # False: the whole sweep of each study, several minutes each
 
 lab.course_style()
 cluster = connect("records")
@@ -362,9 +362,9 @@ lab.form(turns_wait_ms, "number")
 #
 # 1. Above some size your `exchange_send_first` hangs, and the other two never do. What does `Send` promise when it
 #    returns? What does the library do with a small and with a large message?
-# 2. Why can the latency of a fit without weights be far from the time of the shortest message, even below zero? (Is
-#    yours near it? Use the fit without the largest size.) Use the token bucket of section 5, and the errors that matter
-#    most to a fit without weights. Which of your two fits do you believe, for which messages?
+# 2. Why can the latency of a fit without weights be far from the time of the shortest message, even below zero? (If
+#    yours is near it, use the fit without the largest size.) Use the token bucket of section 5, and the errors that
+#    matter most to a fit without weights. Which of your two fits do you believe, for which messages?
 # 3. Which of the two exchanges that never hang is faster with the longest rows, and by what factor? Use your timelines
 #    to explain why.
 
@@ -377,7 +377,7 @@ lab.form(turns_wait_ms, "number")
 # receives. Isend only begins the send, so the rank goes on to its receive.
 #
 # **An impossible latency (1 point).** While a direction of the cable is idle, its bucket saves up to 3,200 bytes of
-# credit. So each long message takes up to some 250 µs less than beta n. The line through the long messages therefore
+# credit. So each long message takes up to about 250 µs less than beta n. The line through the long messages therefore
 # meets the axis below zero. A fit without weights minimises squared microseconds, so the longest messages, with the
 # largest distances, determine both parameters; 8 bytes hardly count. With weights 1 / y relative errors count, and the
 # latency is that of short messages. Believe the first for long messages, and the second for short ones. In between
@@ -607,7 +607,7 @@ picture(b2)
 
 # %% [markdown]
 # *What to look at:* where the band around a line contains 0, no difference shows. Paper B finds a jump at 100,000
-# bytes. Where, if at all, is there a jump in your figure, and in the lower figure, with the pairs of mpptest?
+# bytes. Where, if at all, is there a jump in the upper figure (rings), and in the lower one (mpptest's pairs)?
 
 # %%
 claims(b2)
