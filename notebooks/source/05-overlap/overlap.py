@@ -99,7 +99,7 @@ assert d1.study == "D1", "Run the cell above: it measures D1 on your cluster."
 assert d1.complete, "The measurement was cut short; run the cell above again."
 
 # %% [markdown]
-# **Question `d1-support`** (1 point). In your Record, with a sleep as the work: does synchronisation overlap with work?
+# **Question `d1-support`** (1 point). In your Record, does synchronisation overlap with work if the work is a sleep?
 # `"supported"`: rank 1 ends soon after its own work. `"not supported"`: rank 1 ends when rank 0 does. (If your machine
 # was too busy to decide a case, that case earns nothing: measure again.)
 
@@ -499,7 +499,7 @@ claims(d2)
 #
 # *More, 12 minutes*
 #
-# Study D3 measures a message alone, the work alone, and both at once, as tables 7 and 8 do, at 10 KB and 65 KB. It
+# Study D3 measures a message alone, the work alone, and both at once, as in tables 7 and 8, at 10 KB and 65 KB. It
 # alternates between the C program and the same program in Python, `overlap.py` in the notebook's folder.
 
 # %%
@@ -579,8 +579,8 @@ claims(d5)
 #
 # *More, 8 minutes*
 #
-# A8 measures paper A's figures 16 and 17, and A9 its figure 18, each in the ways that the handout explains. This
-# section has no points. Can you explain what the paper saw?
+# A8 repeats paper A's figures 16 and 17, and A9 its figure 18, each in the ways the handout explains. This section has
+# no points. Can you explain what the paper saw?
 
 # %%
 a8 = study("A8", cluster, quick=True)

@@ -95,8 +95,8 @@ print(f"{len(lab.read(card_file))} packets are in {card_file}")
 lab.messages(card_file)[["from_rank", "to_rank", "tag", "kind", "first_packet", "last_packet"]]
 
 # %% [markdown]
-# Each message begins in a packet. *Drag:* in which layer is your text? Which layers begin with the same bytes in both
-# packets?
+# The next cell shows both messages' first packets. *Drag:* in which layer is your text? Which layers begin with the
+# same bytes in both packets?
 
 # %%
 lab.packet_layers(cluster)
@@ -105,9 +105,9 @@ lab.packet_layers(cluster)
 # Find your card in the file named above, with Wireshark or tshark, and read it.
 #
 # **Question `postcard`** (1 point). How long is the packet with your card, and how long is your text? Use both lengths
-# to answer: how long is the packet of a card with as many letters as the next cell prints? How many letters has the
-# longest card that travels in one packet, of at most 1514 bytes? (A text of up to 16 letters travels *within* MPICH's
-# header, and makes the packet no longer.)
+# to answer: how long is the packet of a card with as many letters as the next cell prints? How long is the longest
+# card, in letters, that fits into one packet of at most 1514 bytes? (A text of up to 16 letters travels *within*
+# MPICH's header, and makes the packet no longer.)
 
 # %%
 print(lab.by_lot.letters(), "letters")
@@ -247,7 +247,7 @@ with pyshark.FileCapture(str(card_file), custom_parameters=lab.dissector.options
     print(count(packets))
 
 # %% [markdown]
-# Now measure it, which takes about ten seconds.
+# Now measure it (about ten seconds).
 
 # %%
 loop = lab.own_loop.measure(cluster, count, plate, row_bytes=ROW_BYTES)
@@ -536,9 +536,9 @@ long[
 
 # %% [markdown]
 # **Question `overlap-gain`** (2 points). Take the non-blocking messages of 8192 bytes in your Record, with an overlap
-# of 8192 bytes and without. With overlap, how many bytes are on the wire for 100 bytes of payload? How many times as
-# high is the rate as without? Judging by the two overheads alone, how many times as much payload do the same bytes on
-# the wire carry? Two decimals are enough.
+# of 8192 bytes and without. With overlap, how many bytes are on the wire for 100 bytes of payload? By what factor does
+# overlap change the rate? Judging by the two overheads alone, how many times as much payload do the same bytes on the
+# wire carry? Two decimals are enough.
 
 # %% nbgrader={"grade_id": "overlap-gain-answer", "solution": true}
 wire_bytes_for_100 = None

@@ -219,7 +219,7 @@ lab.null_knob.picture(nothing)
 # firewall alone.
 #
 # **Question `predict-together`** (0.5 points). By how many per cent does half a round trip change when both are
-# removed? Shorter is negative. (Paper E reports −54 %. Without root's rights only the firewall is removed.)
+# removed? Shorter is negative. (Paper E reports −54 %. Without root, only the firewall is removed.)
 
 # %% nbgrader={"grade_id": "predict-together-answer", "solution": true}
 together_guess = None
@@ -292,9 +292,9 @@ table_3[[*columns, "change_percent", "low", "high", "decision", "means"]].round(
 #
 # **Question `quantile-plot`** (3 points). Draw how the half round trips of one comparison are distributed. The x axis
 # is a share in per cent, and the y axis the time within which this share of the trips ends. Draw one line for before
-# and one for after, each at nine or more whole percentages, and include the last ones.
-# `lab.own_interval.samples(e6, "all together")` returns all times before and all after, in microseconds (without
-# root's rights, take `"firewall"`).
+# and one for after, each at nine or more whole percentages, and include the highest ones.
+# `lab.own_interval.samples(e6, "all together")` returns all times before and all after, in microseconds (without root,
+# take `"firewall"`).
 #
 # The check reads units, scales, names and your numbers. The style is yours.
 
@@ -453,11 +453,11 @@ lab.heat.picture(plate)
 # **Question `explain`** (4 points, read by a person). Answer in five to eight sentences, with your own figures:
 #
 # 1. Why do the gains of the knobs not add up, although each of them removes its own microseconds? Use your figures from
-#    section 6, once in per cent and once in microseconds. (Without root's rights: what would you expect with moderation
-#    of 50 µs, and why?)
+#    section 6, once in per cent and once in microseconds. (Without root: what would you expect with moderation of 50
+#    µs, and why?)
 # 2. What did 1000 rules do to a message, to an exchange and to a step of your plate? Why do the three percentages
 #    differ? Paper E concludes that the ping-pong's gain is the limit of what an application can get. But in the paper
-#    HPL gains 56 %, and the ping-pong 54 %. What would you have to measure, and how, to believe that?
+#    HPL gains 56 %, and the ping-pong 54 %. What would you have to measure, and how, to believe this conclusion?
 
 # %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 4, "solution": true}
 # ### BEGIN SOLUTION
@@ -594,7 +594,7 @@ lab.form(rules_us, "number")
 #
 # *More, 10 minutes*
 #
-# Study L2 runs the ping-pong and four kernels of NPB on all four nodes, alternating with and without the state of
+# Study L2 runs the ping-pong and four kernels of NPB on all four nodes, alternately with and without the state of
 # section 6.
 #
 # **Question `l2-record`** (0.5 points). Nothing to write: the point is for the Record.
@@ -641,8 +641,8 @@ claims(l2)
 # *More, 5 minutes*
 #
 # You have no number for two of the paper's four knobs. The claims of section 6 say why, and where they can be measured.
-# Which of the two needs interrupts, which a cable between namespaces does not raise? Since which version of Linux does
-# the other one do nothing at all?
+# Which of the two needs interrupts, which a cable between namespaces does not raise? Since which version of Linux has
+# the other one done nothing at all?
 
 # %%
 for name in ("irqbalance", "tcp-low-latency"):

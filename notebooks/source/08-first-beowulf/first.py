@@ -155,7 +155,7 @@ lab.c7_barrier.table(lab.c7_barrier.times(c7)).round(1)
 
 # %% [markdown]
 # **Question `barrier`** (1.5 points). On all of your nodes, how many microseconds does *one round* of a barrier take?
-# With such rounds, how long does a barrier of twelve nodes take, which you have not measured?
+# With such rounds, how long would a barrier of twelve nodes take?
 
 # %% nbgrader={"grade_id": "barrier-answer", "solution": true}
 round_us = None
@@ -189,8 +189,8 @@ lab.gas.picture(cluster, "gas.c")
 # %% [markdown]
 # *What to look at:* the third picture shows where four ranks differ from one. Do you see the seam along their borders?
 #
-# A rank has one tile, with a neighbour on each side and at each corner. How many messages does it send in a step
-# (nobody grades this)?
+# A rank has one tile, with a neighbour on each side and at each corner. How many messages does it send in a step (not
+# graded)?
 
 # %% nbgrader={"grade_id": "ghosts-answer", "solution": true}
 messages_a_step = None
@@ -279,7 +279,7 @@ lab.first_beowulf.gas(machine).round(2)
 #
 # **Question `speed-up`** (2 points). On 16 nodes and one network, what is the overhead of the gas in per cent, as the
 # handout defines it? All that the second network does is make the cable 1.7 times as fast. From that and the two times
-# of a step, compute the percentage of the step on one network that the messages spend on the cable.
+# of a step, compute for one network what percentage of a step the messages spend on the cable.
 
 # %% nbgrader={"grade_id": "speed-up-answer", "solution": true}
 overhead_one_percent = None
@@ -344,10 +344,10 @@ lab.speed_up_1995(cluster)
 #
 # *More, 20 minutes*
 #
-# `galaxy.c` computes particles that attract each other, with a tree. Some particles need more work than others.
-# Write `partition`, which gives each rank its particles so that all ranks have the same work.
+# `galaxy.c` uses a tree to compute particles that attract each other. Some particles need more work than others. Write
+# `partition`, which gives each rank its particles so that all ranks have the same work.
 #
-# Do all ranks then have the same number of particles, `True` or `False` (nobody grades this)?
+# Do all ranks then have the same number of particles, `True` or `False` (not graded)?
 
 # %% nbgrader={"grade_id": "galaxy-answer", "solution": true}
 equally_many = None
@@ -399,7 +399,7 @@ lab.galaxy.film(cluster, "galaxy.c")
 #
 # *More, 8 minutes*
 #
-# Study C2 repeats figure 2 of the paper, which counts the same tokens a second. This section has no points.
+# Study C2 repeats figure 2 of the paper, which counts tokens per second, not bytes. This section has no points.
 
 # %%
 c2 = study("C2", cluster, quick=True)
@@ -414,7 +414,7 @@ picture(c2)
 claims(c2)
 
 # %% [markdown]
-# **Study C3** sends one long stream over both networks in five ways, and captures it. Copy its cells from section 8
+# **Study C3** sends one long stream over both networks in several ways, and captures it. Copy its cells from section 8
 # of the handout.
 
 # %% [markdown]
@@ -423,8 +423,8 @@ claims(c2)
 # *More, 12 minutes*
 #
 # **Question `slips`** (2 points). One processor reached 4.5 MFLOPS. Sixteen reached 62 with a grid that grew with them,
-# which the paper calls 16 % below the ideal. With a grid of the same size they reached 31, which it calls an overhead
-# of more than 60 %. Compute both again: by what percentage is 62 below 16 times 4.5, and by what percentage is 31?
+# which the paper calls 16 % below the ideal. With a grid of fixed size they reached 31, which it calls an overhead of
+# more than 60 %. Compute both again: by what percentage is 62 below 16 times 4.5, and by what percentage is 31?
 
 # %% nbgrader={"grade_id": "slips-answer", "solution": true}
 below_percent = None  # 62

@@ -88,7 +88,7 @@ lab.calibration.table(made).round(1)
 # %% [markdown]
 # *What to look at:* at which sizes is `error_percent` largest, and what happens there?
 #
-# How many µs does a short message keep its sender and its receiver busy?
+# How many µs does a short message keep its sender and receiver busy?
 
 # %%
 print(f"send {made.send_us:.1f} µs, receive {made.receive_us:.1f} µs")
@@ -151,7 +151,7 @@ lab.form(equal_bytes, "number")
 # - **Question `reduce`** (2 points): the sums of 32,768 numbers on 64 ranks in at most 65 ms
 # - **Question `halo`** (2 points): rows of 64 KiB on 16 ranks, with 10 ms of work, in at most 14 ms
 #
-# Into pieces of how many bytes do you cut 256 KiB (nobody grades this)?
+# Into pieces of how many bytes do you cut 256 KiB (not graded)?
 
 # %% nbgrader={"grade_id": "stairs-answer", "solution": true}
 piece_bytes = None
@@ -224,7 +224,7 @@ void halo_step(struct halo *halo, int rank, int ranks) {
 ### END SOLUTION
 
 # %%
-mine = None  # so that the cells below show no older file, if this one does not compile
+mine = None  # if this file does not compile, the cells below show no older one
 mine = lab.stairs.measure(cluster, "stairs.c")
 lab.stairs.table(mine)
 
@@ -273,7 +273,7 @@ if not taken["tree"].why:
 #
 # *Core, 12 minutes*
 #
-# This measures the time to compute a real row on one of your nodes, and the step on two or four nodes. Then it
+# This measures the time to compute a real row on one of your nodes, and the step on two and four nodes. Then it
 # simulates the step on a network like yours, and on a network with links of 1 Gbit/s.
 
 # %%
@@ -285,8 +285,9 @@ print(f"a row takes {lab.scaling.row_us(plate):.2f} µs")
 lab.scaling.errors_percent(plate)  # by nodes: how far the simulation is from what you measured
 
 # %% [markdown]
-# *What to look at:* first compare the measured times with the simulated ones. How far do you trust 64 nodes? Then look
-# at `speed_up`. Beyond how many nodes do you gain nothing? A step cannot be shorter than its two messages.
+# *What to look at:* first compare the measured times with the simulated ones. How far do you trust the figures for 64
+# nodes? Then look at `speed_up`. Beyond how many nodes do you gain nothing? A step cannot be shorter than its two
+# messages.
 #
 # **Question `scaling`** (2 points). What is the simulated speed-up of a step on 64 nodes, on your network and with 1
 # Gbit/s?
@@ -406,7 +407,8 @@ for network in ("paper-e-before", "paper-e-after", "ten-gigabit"):
 # *What to look at:* 30 µs of latency are 60 % of an empty message. What share of a step are they?
 #
 # Now ask the same question for programs that also compute. Each program runs once on your own nodes, and its calls are
-# recorded. The calls are replayed on your calibration and on paper E's networks, with the times between them unchanged.
+# recorded. The calls are replayed on your calibrated network and paper E's networks, with the times between them
+# unchanged.
 
 # %%
 lab.replays.table(lab.replays.measure(cluster, made)).round(2)
@@ -472,9 +474,9 @@ lab.form(memo_gigabit_ms, "number")
 
 # %% [markdown]
 # **Question `memo`** (2 points, read by a person). Your institute has 20,000 euros for a cluster that runs the heat
-# program and an all-reduce of 256 KiB after each step. The handout lists three offers. Write a page: which one do you
-# buy? Use your own row time, calibration and simulations, with at least four numbers from your Records, and state how
-# sure you are of each.
+# program and an all-reduce of 256 KiB after each step. The handout lists three offers. Write a page: which do you buy?
+# Use your own row time, calibration and simulations, with at least four numbers from your Records, and state how sure
+# you are of each.
 
 # %% [markdown] nbgrader={"grade_id": "memo", "grade": true, "points": 2, "solution": true}
 # ### BEGIN SOLUTION
@@ -483,7 +485,7 @@ lab.form(memo_gigabit_ms, "number")
 # or more. So more nodes on the slow network gain nothing, and fewer nodes with the faster network win.
 #
 # **Doubt (1 point).** The page states how wrong each number may be (error between sizes, error of section 5), and
-# whether the decision would change within that.
+# whether such errors would change the decision.
 # ### END SOLUTION
 
 # %% [markdown]
