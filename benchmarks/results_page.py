@@ -21,18 +21,19 @@ from beowulf.verdict import DEMONSTRATIONS, HEADINGS, OWN_CHECKS, SYMBOLS, headi
 PAGE = paths.root() / "docs" / "results.md"
 TITLE = "# Results, claim by claim"
 ABOUT = """\
-What each claim of the papers came to on one machine, each study measured in full. Other machines give other figures,
-and may give other Verdicts. `python -m benchmarks.results_page` writes this page; [how we measure](measuring.md) says
-what a figure promises. E3 to E5 are measured before and after tuning (`beowulf tune compare`).
+The outcome of each claim of the papers on one machine, with each study measured in full. Other machines give other
+figures, and may give other Verdicts. `python -m benchmarks.results_page` writes this page; [how we
+measure](measuring.md) explains what a figure means. E3 to E5 are measured before and after tuning (`beowulf tune
+compare`).
 
-**Measured** has the deciding figures of the last run: median [95 % interval], number of samples, and the limit that was
-asked. *Half of X* is half of the change that the paper prints. `beowulf claims ID` prints the evidence of your own
-Record in full, and [the runs](../benchmarks/results/full_studies.json) have that of every claim here. Where several
-runs are kept, the Verdict says in how many it came out so.
+**Measured** has the deciding figures of the last run: median [95 % interval], number of samples, and the limit asked
+for. *Half of X* is half of the change that the paper prints. `beowulf claims ID` prints the evidence of your own Record
+in full, and [the runs](../benchmarks/results/full_studies.json) have that of every claim here. Where several runs are
+kept, the Verdict says in how many of them it came out that way.
 
 Only the papers' claims count in the summary. Below them are the paper's arithmetic and, where they do not hold,
-demonstrations (what was put in comes out, which proves nothing) and own checks of these labs; those that hold are
-counted. What is simulated as well has a section of its own, and no count in the last line."""
+demonstrations (what was put in comes out, which proves nothing) and our own checks; of those that hold, only the number
+is given. Studies that are also simulated have a second section, which the summary's last line does not count."""
 NOT_YET = "not measured yet"
 NOT_RECORDED = "not recorded"
 ON = ("processor", "kernel")  # of a run

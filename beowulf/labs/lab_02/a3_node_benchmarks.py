@@ -240,8 +240,8 @@ STUDY = Study(
     draw=picture,
     differs={
         "holds": (
-            "A call that does more, or a memory farther away, still takes longer; a modern processor "
-            "beats Grendel's of 2001 in most rows, which shows nothing about the paper's cluster."
+            "A call that does more, or memory that is farther away, still takes longer; a modern processor beats "
+            "Grendel's of 2001 in most rows, which shows nothing about the paper's cluster."
         ),
         "contradicted": {
             "": (

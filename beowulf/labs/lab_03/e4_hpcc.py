@@ -304,8 +304,8 @@ STUDY = Study(
             "times the same short message with Open MPI as our ping-pong with MPICH."
         ),
         "contradicted": (
-            "At 100 Mbit/s messages of 2,000,000 bytes and PTRANS wait for bytes, not for latency, "
-            "and HPL, called local, sends; latency is a larger part of the time on the paper's Gigabit Ethernet."
+            "At 100 Mbit/s messages of 2,000,000 bytes and PTRANS wait for bytes, not for latency, and HPL, which "
+            "the paper calls local, sends; latency is a larger part of the time on the paper's Gigabit Ethernet."
         ),
         "inconclusive": (
             "A gain needs two alternating states, as in `beowulf tune compare hpcc`, or ranks that "

@@ -162,7 +162,7 @@ STUDY = Study(
             " what other programs do."
         ),
         "inconclusive": (
-            "An empty message takes some microseconds and a single interruption many times that, so if the ranks"
+            "An empty message takes a few microseconds and a single interruption many times that, so if the ranks"
             " share their cores with other programs, a mean of a thousand is off by more than a tenth; nodes with a"
             " core of their own can decide it."
         ),

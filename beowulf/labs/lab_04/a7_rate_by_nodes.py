@@ -198,9 +198,9 @@ STUDY = Study(
     needs=(CABLE,),
     differs={
         "holds": (
-            "The cable limits a long message whatever call and library send it, and mpptest's -bisect"
-            " multiplies one pair's rate by np / 2, so the paper's curves appear again, in which a third node"
-            " is idle and counts for half a pair."
+            "The cable limits a long message, whatever call and library send it, and mpptest's -bisect multiplies"
+            " one pair's rate by np / 2, so the paper's curves reappear, with an idle third node that counts as half"
+            " a pair."
         ),
         "contradicted": (
             "The calls differ only in a ring, where all ranks send at once: MPI_Send has to take turns there,"

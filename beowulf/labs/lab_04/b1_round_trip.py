@@ -136,15 +136,15 @@ STUDY = Study(
             " to the kernel at once."
         ),
         "contradicted": (
-            "An empty message takes few microseconds without a network card, and a kilobyte at 100 Mbit/s up to 82,"
-            " so a sweep of messages shows their size; with the tens of microseconds of a card, or in a sweep of"
-            " the work, it hardly does."
+            "An empty message takes a few microseconds without a network card, and a kilobyte at 100 Mbit/s up to"
+            " 82, so a sweep of messages shows their size; with a card's tens of microseconds, or in a sweep of the"
+            " work, the size hardly shows."
         ),
         "inconclusive": {
             "": (
-                "Both calls take a few microseconds and differ by less than a shared core makes them scatter,"
-                " so at many sizes a tenth between them is neither excluded nor shown; two cores that are left"
-                " alone can decide it."
+                "Both calls take a few microseconds and differ by less than a shared core makes them scatter, so at"
+                " many sizes a difference of a tenth is neither shown nor excluded; two cores that are left alone can"
+                " decide it."
             ),
             "simulated": (
                 "Work during an empty message takes no time on simulated nodes by construction, so its length"

@@ -295,9 +295,9 @@ STUDY = Study(
     needs=(CABLE,),
     differs={
         "holds": (
-            "A patient rank sleeps while it waits, as the paper's MPICH did in select(), so its use of a core"
-            " is what it does meanwhile: longer work during an empty message fills more of the time, as mpptest"
-            " with -overlap sweeps it."
+            "A patient rank sleeps while it waits, as the paper's MPICH did in select(), so it uses a core only for"
+            " its work and its calls: longer work during an empty message, which mpptest sweeps with -overlap, fills"
+            " more of the time."
         ),
         "contradicted": (
             "A long message is on the cable most of the time, while a patient rank sleeps, so it uses less of a"

@@ -314,9 +314,8 @@ STUDY = Study(
     needs=(CABLE,),
     differs={
         "holds": (
-            "An empty message and the slope of long ones are alpha and beta on any network, and "
-            "where MPICH begins to ask first, at its eager limit, a message costs a round trip "
-            "more."
+            "An empty message and the slope of long ones are alpha and beta on any network, and where MPICH begins "
+            "to ask first, at its eager limit, a message costs one more round trip."
         ),
         "contradicted": {
             "": (
@@ -324,15 +323,14 @@ STUDY = Study(
                 "size, add time that belongs neither to the latency nor to the bytes of a message."
             ),
             "namespaces": (
-                "A token bucket in place of a cable saves credit while the answer travels, so "
-                "messages of up to some kilobytes cross at up to twice its rate; real cables, or "
-                "VMs with `netem rate`, save none and can decide."
+                "A token bucket in place of a cable saves credit while the answer travels, so messages of up to a "
+                "few kilobytes cross at up to twice its rate; real cables, or VMs with `netem rate`, save none and "
+                "can decide."
             ),
         },
         "inconclusive": (
-            "Asking first takes some ten microseconds of the thousands that a long message takes, "
-            "which a busy machine hides, and on links without a known rate there is nothing to "
-            "compare beta with."
+            "Asking first takes about ten microseconds of the thousands that a long message takes, which a busy "
+            "machine hides, and on links without a known rate there is nothing to compare beta with."
         ),
     },
 )

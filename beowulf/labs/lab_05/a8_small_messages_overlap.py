@@ -201,7 +201,7 @@ STUDY = Study(
         },
         "inconclusive": {
             "": (
-                "Half a round trip takes some microseconds and scatters by more than a tenth where other programs"
+                "Half a round trip takes a few microseconds and scatters by more than a tenth where other programs"
                 " share the cores; two free cores can decide it."
             ),
             "simulated": "A sweep of the work takes no time on simulated nodes; nodes that compute can decide it.",

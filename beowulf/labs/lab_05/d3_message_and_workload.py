@@ -217,8 +217,8 @@ STUDY = Study(
             " than the cable needs, so no limit of 10 to 20 KB was in force."
         ),
         "inconclusive": (
-            "A gain of two per cent of some hundred microseconds is less than another program takes from a"
-            " shared core: a free core for each rank can decide it."
+            "A gain of two per cent of a few hundred microseconds is less than another program takes from a shared"
+            " core: a free core for each rank can decide it."
         ),
     },
 )

@@ -198,11 +198,11 @@ STUDY = Study(
     differs={
         "holds": (
             "Both ranks post before they work, so the kernel sends what its buffer took meanwhile: a large part of 7"
-            " KB, but of the 6 ms of 70 KB no more than the length of the work."
+            " KB, but of the 6 ms that 70 KB take, no more than the length of the work."
         ),
         "contradicted": (
             "The paper's averages include operations of up to 221 ms, and rank 1's save more than can be hidden: at"
-            " 70 KB three quarters of 377 µs, some 4.5 % of the time."
+            " 70 KB three quarters of 377 µs, about 4.5 % of the time."
         ),
         "inconclusive": (
             "The gain is a few per cent of the time, and ranks scatter by more where the kernel sends on the same"

@@ -164,8 +164,8 @@ STUDY = Study(
             " call; an eager limit looks at each message alone."
         ),
         "contradicted": (
-            "The paper concludes from two processes that it is possible; here a switch forwards all ranks' messages at"
-            " once, and each rank has its own cable, so more ranks do not wait longer."
+            "The paper, which ran two processes, only calls this possible; here a switch forwards all ranks'"
+            " messages at once, and each rank has its own cable, so more ranks do not wait longer."
         ),
         "inconclusive": (
             "Gains count as equal within two points, and more ranks than cores scatter by more, although their work"

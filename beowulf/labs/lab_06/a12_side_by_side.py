@@ -109,15 +109,14 @@ STUDY = Study(
             "on the message and not on the call, so their shares are equal, as in the paper."
         ),
         "contradicted": (
-            "Headers keep their size while messages grow, so the overhead in bytes falls to 1024; "
-            "a message of several segments is acknowledged by frames without data, so their share falls "
-            "(figure 23 swaps the ends of sections V.A and V.B); and what the launch sends "
-            "hides a fall of the whole rate."
+            "Headers keep their size while messages grow, so the overhead in bytes falls up to 1024; frames without "
+            "data acknowledge a message of several segments, so the share of data falls (figure 23 swaps the ends of "
+            "sections V.A and V.B); and what the launch sends hides a fall of the whole rate."
         ),
         "inconclusive": (
-            "Bytes per second depend on how long a launch and its messages take, which differs "
-            "between rounds, so an interval can hold half of the paper's change; more rounds on a "
-            "machine that is left alone make it narrower."
+            "Bytes per second depend on how long a launch and its messages take, which differs between rounds, so an "
+            "interval can contain half of the paper's change; more rounds on a machine that is left alone make it "
+            "narrower."
         ),
     },
 )

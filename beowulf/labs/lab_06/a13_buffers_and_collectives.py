@@ -147,15 +147,14 @@ STUDY = Study(
             "processor."
         ),
         "contradicted": (
-            "The paper leaves this to future work, so it is our expectations that fail: MPICH's trees "
-            "pass data on through other ranks, which can be more bytes than a loop sends, two "
-            "more trips are lost in the milliseconds of a long message, and buffers of 16 KB "
-            "still let whole segments through."
+            "The paper leaves this to future work, so only our expectations fail: MPICH's trees pass data on through "
+            "other ranks, which can take more bytes than a loop; two more trips hardly count in the milliseconds of "
+            "a long message; and buffers of 16 KB still let whole segments through."
         ),
         "inconclusive": (
-            "For short messages two ways differ by microseconds, which four ranks that share cores "
-            "hide; a core for each rank can decide it, and bytes and frames, which are counted, stay "
-            "open only where a capture lost packets."
+            "For short messages the two ways differ by microseconds, which four ranks that share cores hide; a core "
+            "for each rank can decide it, and counts of bytes and frames stay open only where a capture lost "
+            "packets."
         ),
     },
 )

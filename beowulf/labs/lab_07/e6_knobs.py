@@ -296,18 +296,18 @@ STUDY = Study(
                 " rules, so moderation is the larger part, and hides some of the other."
             ),
             "namespaces": (
-                "The stand-in for moderation holds a packet back for 50 µs because we set it so, and a processor of"
-                " today needs far less for 100 rules: the larger part was put in as such."
+                "The stand-in for moderation holds a packet back for 50 µs because we set it so, and a modern"
+                " processor needs far less for 100 rules: the larger part was larger by design."
             ),
         },
         "contradicted": {
             "": (
-                "Cards of today moderate less or adapt to the traffic, and a processor of today passes a hundred"
-                " rules in a microsecond or two, so there is less to gain than on the paper's nodes."
+                "Modern cards moderate less or adapt to the traffic, and a modern processor passes a hundred rules"
+                " in a microsecond or two, so there is less to gain than on the paper's nodes."
             ),
             "namespaces": (
-                "We put in 50 µs and 100 rules, and their gains follow from that: a processor of today passes 100"
-                " rules in a microsecond, a small share of 50 and a large share without them."
+                "We put in 50 µs and 100 rules, and their gains follow from that: a modern processor passes 100"
+                " rules in a microsecond, a small share beside 50 µs and a large one without them."
             ),
         },
         "inconclusive": {

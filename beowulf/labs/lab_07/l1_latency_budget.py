@@ -161,12 +161,12 @@ STUDY = Study(
     needs=(SEPARATE,),
     differs={
         "holds": (
-            "The way of a message still has the layers from system call to MPI, and each takes time, but nodes"
+            "The path of a message still has the layers from system call to MPI, and each takes time, but nodes"
             " without network cards lack the one that paper E found largest."
         ),
         "contradicted": (
-            "A step is the difference of two ways, so it is wrong where they differ in more than the step: a shaped"
-            " link, for example, lets a short burst pass without a charge."
+            "A step is the difference between two paths, so it is wrong where they differ in more than the step: a"
+            " shaped link, for example, lets a short burst pass without a charge."
         ),
         "inconclusive": (
             "A step of a fraction of a microsecond is the difference of two much longer times, and their scatter"

@@ -202,7 +202,7 @@ STUDY = Study(
     differs={
         "holds": {
             "": (
-                "A token pays once for being sent and then for its bytes, so that small ones carry few bytes for that"
+                "A token pays once for being sent and then for its bytes, so small ones carry few bytes for that"
                 " price on any network, and a second network carries other bytes at the same time."
             ),
             "simulated": (
@@ -212,13 +212,14 @@ STUDY = Study(
         },
         "contradicted": {
             "": (
-                "A processor of today takes microseconds where one of 1995 took a millisecond, so that one pair with"
-                " short tokens already fills the same 10 Mbit/s; its cable carries both directions at once, and a"
-                " token bucket lets one frame pass unpaced."
+                "A modern processor takes microseconds where one of 1995 took a millisecond, so one pair with short"
+                " tokens already fills the same 10 Mbit/s; its cable carries both directions at once, and a token"
+                " bucket lets one frame pass unpaced."
             ),
             "simulated": (
-                "Here a short token waits for its own two processors alone, so that more pairs carry more until the"
-                " cable is full; on the paper's Ethernet they wait for each other's frames already with two pairs."
+                "Here a short token waits only for its own two processors, so more pairs carry more until the cable"
+                " is full; on the paper's Ethernet, the tokens of only two pairs already wait for each other's"
+                " frames."
             ),
         },
         "inconclusive": (

@@ -142,8 +142,8 @@ STUDY = Study(
     differs={
         "holds": {
             "": (
-                "Where the cable is full, tokens and bytes are traded for each other, and two networks whose kernels"
-                " take them in turn carry other frames at the same time."
+                "Where the cable is full, tokens and bytes are traded for each other, and two networks that the"
+                " kernels use in turn carry different frames at the same time."
             ),
             "simulated": (
                 "A small token's time is that of the software that sends it, whatever its length, and each pair has"
@@ -152,8 +152,8 @@ STUDY = Study(
         },
         "contradicted": {
             "": (
-                "Software of today takes so little that the cable is full from the shortest token on: each byte counts"
-                " beside 66 of headers, more pairs carry no more, and a second network gains with every token."
+                "Modern software takes so little time that even the shortest tokens fill the cable: each byte counts"
+                " alongside 66 of headers, more pairs carry no more, and a second network gains with every token."
             ),
             "simulated": (
                 "SimGrid shares one cable among messages without collisions, whose cost the paper's Ethernet adds with"

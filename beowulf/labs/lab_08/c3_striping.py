@@ -377,7 +377,7 @@ STUDY = Study(
     facts=Streams.of,
     needs=(
         PACKETS,
-        Need("one_machine", "a capture at a node of it has one of its two cards"),
+        Need("one_machine", "a capture at one of its nodes sees one card of two"),
     ),
     judged=[
         gains(
@@ -426,13 +426,12 @@ STUDY = Study(
             " next one on the other cable, today as in 1995."
         ),
         "contradicted": (
-            "Two cables that are equal and idle carry nearly twice as much where software takes no time, and the paper"
-            " loses 15 % of that; TCP of today notices when packets overtake each other, and waits before it takes one"
-            " for lost."
+            "Two equal, idle cables carry nearly twice as much where software takes no time, and the paper loses 15"
+            " % of that; modern TCP notices when packets overtake each other, and waits before it treats one as lost."
         ),
         "inconclusive": (
-            "This kernel lacks a way (the module bonding), or two equal cables that nobody else uses stay in step, or"
-            " do not, by chance."
+            "This kernel lacks one of the ways (the bonding module), or two equal cables that nobody else uses stay"
+            " in step, or fall out of it, by chance."
         ),
     },
 )

@@ -227,12 +227,12 @@ STUDY = Study(
             " zones wide, and what leaves a zone enters its neighbour."
         ),
         "contradicted": (
-            "A core of today makes hundreds of times the operations of a DX4 of 100 MHz, beside a network that is not"
-            " a hundred times as fast."
+            "A modern core performs hundreds of times the operations of a DX4 at 100 MHz, on a network that is not a"
+            " hundred times as fast."
         ),
         "inconclusive": (
-            "Other programs took the cores, or the Record has no run that is asked for; what 16 processors of 1995 make"
-            " is simulated by C6."
+            "Other programs took the cores, or the Record lacks a run that the claim needs; C6 simulates what 16"
+            " processors of 1995 achieve."
         ),
     },
 )

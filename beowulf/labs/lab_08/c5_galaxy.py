@@ -221,12 +221,12 @@ STUDY = Study(
     differs={
         "holds": "The method is the paper's: forces, energy and the number of interactions depend on no machine.",
         "contradicted": (
-            "A core of today makes hundreds of times as many interactions a second as a DX4 of 100 MHz, beside a"
+            "A modern core computes hundreds of times as many interactions a second as a DX4 at 100 MHz, on a"
             " network that is not a hundred times as fast."
         ),
         "inconclusive": (
-            "Other programs took the cores, or the Record has no such run; what 16 processors of 1995 make of a galaxy"
-            " is simulated by C6."
+            "Other programs took the cores, or the Record has no such run; C6 simulates what 16 processors of 1995"
+            " achieve with a galaxy."
         ),
     },
 )

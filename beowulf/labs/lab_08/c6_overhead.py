@@ -408,8 +408,8 @@ STUDY = Study(
     timed=False,
     differs={
         "holds": (
-            "With a few thousand operations a zone, four rows of ghost zones take little of the time, so that something"
-            " else than the cable has to take most of what the paper's gas of fixed size loses."
+            "With a few thousand operations a zone, four rows of ghost zones take little of the time, so something"
+            " other than the cable has to take most of what the paper's gas of fixed size loses."
         ),
         "contradicted": (
             "Equal processors with equal tiles hardly wait: a gas of a few thousand operations a zone loses less than"
@@ -417,8 +417,8 @@ STUDY = Study(
             " all particles to all, which a second network shortens."
         ),
         "inconclusive": (
-            "The paper prints neither its number of particles nor how many operations a few thousand are, and over the"
-            " numbers that it may have had the claim changes sides."
+            "The paper prints neither its number of particles nor how many operations a few thousand are, and within"
+            " the range of possible numbers the claim changes sides."
         ),
     },
 )

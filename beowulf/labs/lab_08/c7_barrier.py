@@ -65,8 +65,8 @@ STUDY = Study(
         "holds": "A barrier is a few rounds of empty messages, one round more for twice as many nodes, each a latency.",
         "contradicted": "Nodes that share a machine's cores wait for a core as well, one after the other.",
         "inconclusive": (
-            "Nodes that share cores wait for one for longer than for a message, in some launches more than in others,"
-            " where the simulated machine of 1995 has a processor for each."
+            "Nodes that share cores wait longer for one than for a message, in some launches more than in others;"
+            " the simulated machine of 1995 has a processor for each."
         ),
     },
 )
