@@ -118,7 +118,7 @@ def served(
         try:
             server.wait(ENDING_S)
         except subprocess.TimeoutExpired:
-            # Rarely a thread of anyio's stays, for which Python waits for ever. `beowulf lab` ends the server so, too.
+            # Rarely a thread of anyio's stays, for which Python waits forever. `beowulf lab` ends the server so, too.
             server.kill()
             server.wait()
 

@@ -74,7 +74,7 @@ def exchanges_timeline(record: Record) -> Facts:
     """What a Record of T4 shows of the deadlock, and the longest wait of the exchange in turns."""
     waits_for = timelines.stuck(record)
     if SECOND not in waits_for:
-        raise LabError(f"rank {SECOND} does not wait for ever in it")
+        raise LabError(f"rank {SECOND} does not wait forever in it")
     turns = longest(record, timelines.TURNS)
     return {
         "rank_1_waits_for": waits_for[SECOND],

@@ -105,7 +105,7 @@ def entered(show: Show) -> Iterator[bool]:
 
 
 def rest(show: Show, longest_s: float = LONGEST_REST_S, sentence: str = REST) -> None:
-    """Wait until the load of what ran before has gone, but not for ever."""
+    """Wait until the load of what ran before has gone, but not forever."""
     deadline = time.monotonic() + longest_s
     if host_state.busy(host_state.now()):
         show(sentence)

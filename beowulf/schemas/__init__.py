@@ -193,7 +193,7 @@ def read(path: Path | str) -> Plain:
 
 def _text(path: Path) -> str:
     try:
-        if path.exists() and not path.is_file():  # a folder, or a pipe that would wait for ever
+        if path.exists() and not path.is_file():  # a folder, or a pipe that would wait forever
             raise RecordError(f"{path} is not a file.", "Give the record's .json file.", path)
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:

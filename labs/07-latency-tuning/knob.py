@@ -3,7 +3,7 @@
     python knob.py
 
 turns your knob on two nodes of the running cluster, from each value to the other one and back, and prints
-what is right. Each method returns lines of shell, as a text; they run on a node with root's rights.
+what is right. Each method returns lines of shell, as a text; they run on a node as root.
 `beowulf tune show firewall` shows the lines of an existing knob.
 
 Yours is a setting of the network: a file below /proc/sys/net/ipv4, which belongs to the node alone. Section 7 of the

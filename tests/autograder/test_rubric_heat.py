@@ -94,7 +94,7 @@ def test_a_timeline_without_a_deadlock_cannot_be_answered() -> None:
     record.points = [point for point in record.points if "stuck" not in point.at]
     scorer = ByRecord(heat.exchanges_timeline, "T4", numbers_and_words("rank_1_waits_for"))
     score = scorer(submission(record, rank_1_waits_for=0))
-    assert (score.points, "does not wait for ever" in score.found) == (0, True)
+    assert (score.points, "does not wait forever" in score.found) == (0, True)
 
 
 def test_where_nobody_waits_on_a_timeline_0_ms_is_right() -> None:

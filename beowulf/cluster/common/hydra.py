@@ -16,7 +16,7 @@ BANNER = re.compile(r"RUNNING AT (?P<node>\S+)\s*\n=\s+EXIT CODE: (?P<code>\d+)"
 
 # mpiexec fails when there is input, or an end of it, after rank 0 has ended, and when a rank reads more slowly than we
 # write. So it gets an input that never comes (a FIFO that it holds open itself), and rank 0 has a FIFO of its own.
-# The other ranks would wait for an end for ever.
+# The other ranks would wait for an end forever.
 NO_INPUT = "exec </dev/null"
 RANKS = f"""\
 if [ "$PMI_RANK" = 0 ] && exec <"$BEOWULF_INPUT/rank0"; then rm -rf "$BEOWULF_INPUT"; else {NO_INPUT}; fi"""

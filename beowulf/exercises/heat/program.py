@@ -32,7 +32,7 @@ FUNCTIONS = {
 IN_C = {"heat_step": STEP_C, "overlapped": OVERLAP_C}
 LAST_LAB = 9
 HEADING = re.compile(r"^# ---- Lab (\d\d)", re.MULTILINE)
-# One without an end goes on to the end of the text: looking for it again from each place would take for ever.
+# One without an end goes on to the end of the text: looking for it again from each place would take forever.
 COMMENT_IN_C = re.compile(r"/\*.*?(?:\*/|\Z)|//[^\n]*", re.DOTALL)
 NAME_IN_C = re.compile(r"[A-Za-z_]\w*")
 MOST_SOURCE = 20_000  # letters of it that a Record keeps

@@ -1,6 +1,6 @@
 """L1, the latency budget: where the microseconds go, as a bar for each kind of receiver.
 
-Paper E turns knobs to find the part of the system that causes latency. Here the way of a message is measured step by
+Paper E turns knobs to find the part of the system that causes latency. Here the path of a message is measured step by
 step.
 """
 
@@ -45,7 +45,7 @@ REAL_PCS = (
 
 
 def plan(cluster: Cluster, *, quick: bool) -> Plan:
-    """All ways of a message, alternating, of 1 byte and of 16 KB, with and without a rate of the links."""
+    """All paths of a message, alternating, of 1 byte and of 16 KB, with and without a rate of the links."""
     need_nodes(cluster, 2)
     blocks, passes = (QUICK_BLOCKS, QUICK_PASSES) if quick else (BLOCKS, PASSES)
 
@@ -115,7 +115,7 @@ def table(record: Record) -> pd.DataFrame:
 
 
 def ways(record: Record, size: int = SHORT) -> pd.DataFrame:
-    """Every way of a message of that size, and one system call: microseconds with their interval."""
+    """Every path of a message of that size, and one system call: microseconds with their interval."""
     import pandas as pd
 
     return pd.DataFrame(

@@ -1,4 +1,4 @@
-"""Lab 07: where on the way of a message firewall rules cost time, as Record T7 with traces and captures beside it."""
+"""Lab 07: where on the path of a message firewall rules cost time, as Record T7 with traces and captures beside it."""
 
 from __future__ import annotations
 

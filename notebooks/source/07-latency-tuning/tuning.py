@@ -55,7 +55,7 @@ byte_guess, byte_low, byte_high = 12, 4, 40
 predict(cluster, "byte", value=byte_guess, low=byte_low, high=byte_high)
 
 # %% [markdown]
-# ## 2 The way of a message
+# ## 2 The path of a message
 #
 # *Core, 6 minutes*
 #
