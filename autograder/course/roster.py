@@ -16,6 +16,7 @@ FILE = "roster.csv"
 # nbgrader makes a folder of an ID, and patterns and formats of folders.
 NOT_IN_AN_ID = re.compile(r"[/\\*?\[\]{}+,\x00-\x1f\x7f]")
 LONGEST_ID = 100
+NAMESAKES = "on the roster all have this name"
 
 # The headings of nbgrader's own import, of Moodle's list of participants and of Canvas' gradebook.
 HEADINGS = {
@@ -164,7 +165,7 @@ class Directory:
         if len(ids) == 1:
             return next(iter(ids)), ""
         if ids:
-            return "", f"{', '.join(sorted(ids))} on the roster all have this name"
+            return "", f"{', '.join(sorted(ids))} {NAMESAKES}"
         if self.complete:
             return "", "no learner on the roster has this name"
         if number or full_name:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from autograder.course import table_file
-from autograder.course.roster import Directory
+from autograder.course.roster import NAMESAKES, Directory
 from beowulf.errors import LabError
 
 TIME = ("handed_in", "last modified (submission)")
@@ -39,12 +39,13 @@ def read(file: Path, learners: Directory) -> dict[str, datetime]:
         if text in NONE:
             continue
         when = _time(text, f"{file}, line {line}")
-        for column in who:
-            name = row[column]
-            student, _ = learners.find(name, full_name=True) if name else ("", "")
-            if student:
-                times[student] = when
-                break
+        found = [learners.find(row[column], full_name=True) for column in who if row[column]]
+        if student := next((student for student, _ in found if student), ""):
+            times[student] = when
+        elif why := next((why for _, why in found if why.endswith(NAMESAKES)), ""):
+            raise LabError(
+                f"{file}, line {line}: {why}.", "Add a column `id` with the learner's ID on the roster."
+            )
     return times
 
 

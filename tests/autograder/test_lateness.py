@@ -19,7 +19,7 @@ from autograder.course import dates, limits
 from autograder.course.course import Course
 from autograder.course.dates import Dates, Exemption
 from autograder.course.limits import Limits
-from autograder.course.roster import Directory
+from autograder.course.roster import Directory, Student
 from autograder.grading import lateness
 from autograder.grading import points as class_points
 from autograder.intake import log, submissions, times
@@ -209,6 +209,22 @@ def test_moodles_worksheet_says_when_each_handed_in(tmp_path: Path, text: str) -
         times.read(file, EVERYBODY)
     with pytest.raises(UsageError, match="There is no file"):
         times.read(tmp_path / "none.csv", EVERYBODY)
+
+
+def test_the_time_of_one_of_two_namesakes_is_not_lost(tmp_path: Path) -> None:
+    namesakes = Directory(
+        [
+            Student(id=each, first_name="One", last_name="Tree", email=f"{each}@school.example")
+            for each in ("ab12", "cd34")
+        ],
+        complete=True,
+    )
+    text = WORKSHEET.format("Monday, 2 March 2026, 6:05 PM", "-")
+    (file := tmp_path / "worksheet.csv").write_text(text)
+    with pytest.raises(LabError, match="line 2: ab12, cd34 on the roster all have this name"):
+        times.read(file, namesakes)
+    file.write_text(text.replace("One Tree,", "One Tree,cd34@school.example"))
+    assert list(times.read(file, namesakes)) == ["cd34"]
 
 
 def test_a_mark_and_a_first_arrival_outlive_the_next_collection(tmp_path: Path) -> None:
