@@ -178,8 +178,8 @@ assert a2.complete, "The measurement was cut short; run the cell above again."
 picture(a2)
 
 # %% [markdown]
-# *What to look at:* each row is the node that asks, and each column the node that is asked. Is every square outside the
-# diagonal `ok`?
+# *What to look at:* each row belongs to the node that asks, and each column to the node that is asked. Is every square
+# outside the diagonal `ok`?
 
 # %%
 claims(a2)
@@ -247,11 +247,11 @@ assert ring.variant == "own-ring", "Run the cell above: it measures your functio
 #
 # - The function sends `buffer` from rank `one` to rank `other` and back, with `Send` and `Recv`.
 # - On rank `one` it returns the time of one round trip in microseconds. `MPI.Wtime()` returns seconds. One round trip
-#   is short compared with a disturbance: time about twenty, and divide.
+#   is short compared with a disturbance, so time about twenty, and divide the total.
 # - On all other ranks it returns nothing. Ranks other than `one` and `other` do not take part.
 #
-# You get the points for the Record below: 8 bytes between each ordered pair of nodes, ten times, and the same bytes
-# come back.
+# You get the points for the Record below, if your function returns a plausible time in each of ten calls for each
+# ordered pair of nodes, and the same 8 bytes come back.
 
 
 # %% nbgrader={"grade_id": "own-trips-answer", "solution": true}
@@ -286,9 +286,9 @@ assert trips.variant == "own-trips", "Run the cell above: it measures your funct
 # `table = lab.own_trips.table(trips)` has a row for each ordered pair: the nodes, their ranks (`rank` begins,
 # `other` answers), and the median round trip in microseconds with its 95 % interval.
 #
-# **Question `trips-plot`** (3 points). Draw the median round trip against the number of the other node (0 to 3), with a
+# **Question `trips-plot`** (3 points). Plot the median round trip against the number of the other node (0 to 3), with a
 # line for each node that begins. Label the axes, with the unit, and name each line in a legend.
-# (`table[table["node"] == "node00"]` are the rows of one line.)
+# (`table[table["node"] == "node00"]` selects the rows of one line.)
 # `lab.prediction_band(axes, prediction(cluster, "trip"))` adds your prediction; leave it out if a wide range makes your
 # lines flat.
 #
@@ -376,7 +376,7 @@ lab.form(idle_mbit_per_s, "number")
 picture(a5)
 
 # %% [markdown]
-# *What to look at:* which protocols send packets although nobody does anything? An empty figure is also a
+# *What to look at:* which protocols are on the wire although nobody does anything? An empty figure is also a
 # finding: a quiet wire.
 
 # %%
@@ -388,10 +388,11 @@ claims(a5)
 # *Core, 11 minutes*
 #
 # **Write your own search** in `probe`. It asks the broken cluster and prints the answers. `victim.ask(node, command)`
-# returns what a command prints on a node. Ask node00 about the others: asking a node that is down ends the cell. The
-# first question is already there, as a comment.
+# returns what a command prints on a node. Ask node00 about the others, because asking a node that is down stops the
+# cell with an error. The first question is already there, as a comment.
 #
-# Each cell below breaks the cluster, measures A2, and runs your search. At the end of `with`, the cluster is repaired.
+# For each cluster, a cell below breaks it, measures A2, and runs your search. At the end of the `with` block, the
+# cluster is repaired.
 
 
 # %%
@@ -405,8 +406,8 @@ def probe(victim):
 # %% [markdown]
 # ### Cluster a
 #
-# **Question `broken-a`** (1 point). Which fault (`"wrong-hosts"`, `"node-down"` or `"key-refused"`), and on which
-# node? The node at fault is the one to repair.
+# **Question `broken-a`** (1 point). Which fault is it (`"wrong-hosts"`, `"node-down"` or `"key-refused"`), and which
+# node has it? The node at fault is the one to repair.
 
 # %%
 with lab.breakable(cluster) as victim:
@@ -428,7 +429,7 @@ lab.form(node_a, "node")
 
 # %% [markdown]
 # Now look at what A2 saw. A bad square concerns two nodes; the node of its **row** is the one that asked. If a whole
-# **column** is bad, no other node can log in to that node. `not asked` marks a node that could not be asked about
+# **column** is bad, no other node can log in to that node. `not asked` marks a node that could not be asked about the
 # others.
 
 # %%
@@ -437,7 +438,7 @@ picture(broken_a)
 # %% [markdown]
 # ### Cluster b
 #
-# **Question `broken-b`** (1 point). Which fault, and on which node?
+# **Question `broken-b`** (1 point). Which fault is it, and which node has it?
 
 # %%
 with lab.breakable(cluster) as victim:
@@ -463,7 +464,7 @@ picture(broken_b)
 # %% [markdown]
 # ### Cluster c
 #
-# **Question `broken-c`** (1 point). Which fault, and on which node?
+# **Question `broken-c`** (1 point). Which fault is it, and which node has it?
 
 # %%
 with lab.breakable(cluster) as victim:
@@ -516,8 +517,8 @@ lab.form(sender_rank, "number")
 lab.form(receiving_ranks, "number")
 
 # %% [markdown]
-# **Question `broken-d`** (1 point). Which node is at fault? Ask as in section 12 of the handout. Delete the `#` in the
-# last line of the next cell to ask node01, and add lines for the others.
+# **Question `broken-d`** (1 point). Which node is at fault? Test the nodes as in section 12 of the handout. Delete the
+# `#` in the last line of the next cell to test node01, and add lines for the others.
 
 # %%
 with lab.breakable(cluster) as victim:
@@ -552,19 +553,19 @@ lab.form(node_d, "node")
 # ### BEGIN SOLUTION
 # **A node's own name first (1 point).** An MPI rank looks up its own name and sends the address to the other ranks, so
 # that they can connect. At the LAN address they reach it. At 127.0.1.1 each rank reaches itself, because an address
-# that begins with 127 is the machine's own: the connection is refused. `hello` still prints its lines, because it sends
-# no message; `ring` stops at the first message.
+# that begins with 127 is the machine's own. So the connection is refused. `hello` still prints its lines, because it
+# sends no message; `ring` stops at the first message.
 #
-# **The idle wire (1 point).** What an idle wire carries is also in every later capture. Unmeasured, it would
-# count as the program's traffic. Once measured, it can be subtracted, or shown to be too small to matter. Traffic on a
+# **The idle wire (1 point).** What an idle wire carries is also in every later capture. If it is not measured, it
+# counts as the program's traffic. Once measured, it can be subtracted, or shown to be too small to matter. Traffic on a
 # wire that should be idle also reveals a forgotten program. The argument uses the learner's own figure.
 #
 # **The ring that waits (2 points).** The kernel answers ping, the firewall accepts ssh, and hello sends no
-# message. So none of them needs a connection from one rank to another; the ring does. One point for that. The
+# message. So none of them needs a connection from one rank to another, but the ring does. This earns one point. The
 # rank that waits in a send cannot connect to the next one: this line names the two nodes between which nothing
 # gets through. The ranks in a receive only wait for a token that never left; rank 0 waits for it to come home.
-# The line does not say which of the two nodes is at fault: other nodes have to ask both. One point for
-# distinguishing cause and consequence.
+# The line does not say which of the two nodes is at fault: other nodes have to ask both. Distinguishing cause and
+# consequence earns the other point.
 # ### END SOLUTION
 
 # %% [markdown]
@@ -590,5 +591,5 @@ lab.form(node_d, "node")
 check("01")
 
 # %% [markdown]
-# Hand in this folder: the notebook **and** `records/`. You need not run everything again: your answers are
+# Hand in this folder: the notebook **and** `records/`. You need not run everything again, because your answers are
 # compared with your own Records. A figure without its Record counts for nothing, here and in research.
