@@ -16,7 +16,7 @@
 # The handout (`labs/01-validation/README.md`) has the same sections and explains each new word. Read a section there,
 # then do it here.
 #
-# - **Time** about 90 minutes for sections marked *core* · **Points** 30
+# - **Time** about 90 minutes for the sections marked *core* · **Points** 30
 # - **Run** cells with Shift+Enter, from top to bottom. Cells that *measure* save a **Record** in the folder `records/`
 #   next to this notebook: raw values with their circumstances.
 # - **Answer** where you see `None`, with a number or text in quotes. Write programs and plots where you see
@@ -286,7 +286,7 @@ assert trips.variant == "own-trips", "Run the cell above: it measures your funct
 # `table = lab.own_trips.table(trips)` has a row for each ordered pair: the nodes, their ranks (`rank` begins,
 # `other` answers), and the median round trip in microseconds with its 95 % interval.
 #
-# **Question `trips-plot`** (3 points). Plot the median round trip against the number of the other node (0 to 3), with a
+# **Question `trips-plot`** (3 points). Draw the median round trip against the number of the other node (0 to 3), with a
 # line for each node that begins. Label the axes, with the unit, and name each line in a legend.
 # (`table[table["node"] == "node00"]` selects the rows of one line.)
 # `lab.prediction_band(axes, prediction(cluster, "trip"))` adds your prediction; leave it out if a wide range makes your

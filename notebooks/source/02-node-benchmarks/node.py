@@ -16,7 +16,7 @@
 # The handout (`labs/02-node-benchmarks/README.md`) has the same sections and explains each new word. Read a section
 # there, then do it here.
 #
-# - **Time** about 90 minutes for sections marked *core* · **Points** 32
+# - **Time** about 90 minutes for the sections marked *core* · **Points** 32
 # - **Measure** on a quiet machine: close other programs, and start nothing while a cell measures. Cells that measure
 #   save a **Record** in the folder `records/` next to this notebook.
 # - **Answer** where you see `None`, with a number (with a decimal point, not a comma) or a word in quotes. A
@@ -88,9 +88,9 @@ from time import perf_counter
 print(time_per_call_us(os.getppid, perf_counter))
 
 # %% [markdown]
-# Two points are for timing three known calls, picked for you at random, to within 2 per cent. One point
-# is for intervals that are long enough. One is for `os.getppid` on the node's own clock, compared with Python's
-# `timeit`: the figure shows every raw sample of both loops.
+# Two points are for timing three known calls, picked for you at random, to within 2 per cent. One point is for
+# intervals that are long enough. One is for `os.getppid` on the node's own clock, compared with Python's `timeit`. The
+# figure shows every raw sample of both loops.
 
 # %%
 timing = lab.timing_loop.measure(engines)
@@ -107,8 +107,8 @@ assert timing.variant == lab.timing_loop.VARIANT, "Run the cell above: it tries 
 #
 # **Question `a3-record`** (1 point). There is nothing to write: you get the point for the Record. A3 runs
 # `processes.c`, `latencies.c`, `bandwidths.c` and `memory.c` on every node, one after the other, because the nodes
-# share one machine. With `quick=True`, it takes fewer samples and half a minute; with a last cache of hundreds of MiB,
-# two minutes.
+# share one machine. With `quick=True`, it takes fewer samples and half a minute, or two minutes with a last-level cache
+# of hundreds of MiB.
 
 # %%
 a3 = study("A3", cluster, quick=True)
@@ -215,7 +215,7 @@ sizes = [int(2 ** (power / 2)) for power in range(24, 54)]
 
 # %% [markdown]
 # **Question `sweep`** (2 points). The next cell calls your function with all sizes. One point is for sizes and
-# samples, one for times that fit a copy of each size.
+# samples, and one for times that are plausible for a copy of each size.
 
 # %%
 sweep = lab.array_sweep.measure(engines, sizes)
@@ -280,8 +280,8 @@ lab.heat.start(2)
 
 # %% [markdown]
 # **Question `heat-prediction`** (2 points). How many milliseconds does one step of a plate of 2000 x 2000 points take
-# **in C**? Count the bytes that each point moves to and from memory, and take the bandwidth from your plot. Seal the
-# number with its range before you measure. You get the points for sealing it.
+# **in C**? Count the bytes that are moved from and to memory for each point, and take the bandwidth from your plot.
+# Seal the number with its range before you measure. You get the points for sealing it.
 
 # %% nbgrader={"grade_id": "heat-prediction-answer", "solution": true}
 heat_step_ms = None
@@ -354,7 +354,7 @@ lab.form(most_faster_row, "text")
 lab.form(least_faster_row, "text")
 
 # %% [markdown]
-# This figure shows all factors. The axis is logarithmic, and each bar begins at 1: as fast as in paper A.
+# This figure shows all factors. The axis is logarithmic. Each bar begins at 1, which means as fast as in paper A.
 
 # %%
 known = lab.compared(a3).dropna(subset=["times as fast"])
@@ -380,8 +380,8 @@ claims(a3)
 #
 # 1. Compared with paper A's PCs, some rows are faster on your node by a large factor, and some hardly at all. What
 #    distinguishes the two kinds of rows, and why?
-# 2. You want to add up an array of 100 KB. Are four nodes faster than one? Use your own figures, and name the ones that
-#    decide.
+# 2. You want to add up an array of 100 KB. Are four nodes faster than one? Use your own figures, and name the ones on
+#    which the answer depends.
 
 # %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 4, "solution": true}
 # ### BEGIN SOLUTION
@@ -389,12 +389,12 @@ claims(a3)
 # prefetching. The time of a chain of dependent steps hardly changed: a load from main memory, a system call, a round
 # trip, the start of a process. In such a chain each step waits for the one before; more transistors do not shorten it.
 # Kernels also do more per call than in 2012 (each entry protects other programs' memory), and programs load more when
-# they start. One point for the two kinds with figures, one for a reason.
+# they start. One point is for the two kinds with figures, and one for a reason.
 #
 # **Four nodes or one (2 points).** One node reads 100 KB in 100,000 / (mem read in MB/s) microseconds, about 5 µs, or
 # less from a cache. Sending 75 KB to the others takes 75,000 / 12.5 = 6000 µs on the cable, a thousand times as long.
-# Even with the data already there, one message each way takes longer than the addition. One point for both times from
-# the learner's own figures, one for the conclusion.
+# Even if the data are already there, one message each way takes longer than the addition. One point is for both times
+# from the learner's own figures, and one for the conclusion.
 # ### END SOLUTION
 
 # %% [markdown]
@@ -494,7 +494,7 @@ lab.form(af_unix_is_fast_because_of, "choice:misprint,cache,disk")
 # *More, 8 minutes*
 #
 # A parallel program waits for its slowest node. So first find out whether the nodes of a cluster are equal. This cell
-# picks a node at random and sets it up differently, measures some rows on all four, and restores the node:
+# picks a node at random and sets it up differently, measures several rows on all four, and restores the node:
 
 # %%
 odd = lab.odd_node.measure(cluster)
@@ -560,4 +560,4 @@ check("02")
 
 # %% [markdown]
 # Hand in this folder: the notebook, `records/` and `own_rows.c`. Your plate in `../heat` is saved in the Records. You
-# need not run everything again: an answer counts if it fits one of your Records.
+# need not run everything again, because an answer counts if it fits one of your Records.
