@@ -141,7 +141,7 @@ def _times(deck: Deck) -> list[str]:
         for cut, minutes in enumerate(slide.minutes):
             if minutes:
                 end = clocks[cut] + minutes
-                said.append(f"In the cut of {CUTS[cut]} minutes: {clocks[cut]} to {end}.")
+                said.append(f"In the {CUTS[cut]}-minute version: {clocks[cut]} to {end}.")
                 clocks[cut] = end
         times.append(" ".join(said))
     return times

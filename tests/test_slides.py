@@ -201,8 +201,8 @@ def test_comments_become_notes_classes_and_minutes(tmp_path: Path) -> None:
     assert "say" not in deck.slides[0].content
     page = build.page(deck)
     assert "say &lt;this&gt;" in page
-    assert "In the cut of 50 minutes: 0 to 2. In the cut of 100 minutes: 0 to 3." in page
-    assert "<p>In the cut of 100 minutes: 3 to 7.</p>" in page
+    assert "In the 50-minute version: 0 to 2. In the 100-minute version: 0 to 3." in page
+    assert "<p>In the 100-minute version: 3 to 7.</p>" in page
 
 
 @needs_chromium

@@ -16,8 +16,8 @@
 # The handout (`labs/03-parallel-benchmarks/README.md`) has the same sections and explains each new word. Read a section
 # there, then do it here.
 #
-# - **Time** about 90 minutes for the sections marked *core*, which have 24.5 points; those marked *more* take
-#   about 60 and have 6.5 · **Points** 31
+# - **Time** about 90 minutes for the sections marked *core* (24.5 points), and another 60 for those marked *more*
+#   (6.5 points) · **Points** 31
 # - **Run** cells with Shift+Enter, from top to bottom. Cells that *measure* save a **Record** in the folder `records/`
 #   next to this notebook.
 # - **Answer** where you see `None`, with a number or a calculation such as `1 / 1.8`. Add your own cells
@@ -138,8 +138,8 @@ assert plate.study == "H3", "Run the cell above: it measures your plate."
 #
 # *Core, 11 minutes*
 #
-# Each row is a plate and a number of ranks, with the median time of a step in ms, and the speed-up with its
-# interval.
+# Each row stands for one plate and one number of ranks. It shows the median time of a step in ms, and the speed-up with
+# its interval.
 
 # %%
 speeds = lab.heat.table(plate)
@@ -148,7 +148,7 @@ speeds
 # %% [markdown]
 # **Question `speed-up-plot`** (2 points). Draw the speed-up against the number of ranks. Draw a line with intervals for
 # each plate, and the line of a program that loses nothing. Label both axes, and name each line in a legend.
-# `speeds[speeds["rows"] == 1200]` are the rows of one line.
+# `speeds[speeds["rows"] == 1200]` selects the rows of one line.
 # `lab.prediction_band(axes, prediction(cluster, "speed-up"))` adds your prediction.
 #
 # Units, scales, names and your numbers count, not the style.
@@ -211,7 +211,7 @@ assert asked.variant == "laws", "Run the cell above: it tries your functions."
 # %% [markdown]
 # **Question `karp-flatt`** (2 points). By Amdahl's law, which serial share would explain the speed-up of your own
 # plate on two ranks, and on four? Take the plate that the next cell names (1200 rows, unless your course gave you
-# a personal code). Compute by hand, or with your own function.
+# a personal code). Compute the shares by hand, or with your own function.
 
 # %%
 print(f"the plate of {lab.by_lot.plate_rows()} rows")
@@ -339,7 +339,7 @@ lab.form(ep_predicted_s, "number")
 lab.form(ft_predicted_s, "number")
 
 # %% [markdown]
-# And these are the measured times:
+# These are the measured times:
 
 # %%
 print(lab.outcome(cluster, "ft", round(float(found.set_index("benchmark")["speed_up"]["FT"]), 3)))
@@ -420,8 +420,8 @@ picture(measured)
 # figures:
 #
 # 1. Why does one of your two plates gain more from four nodes than the other? Use the bytes of the ghost rows, the rate
-#    of the cable, and the time of a rank's rows. Does the serial share stay the same as ranks are added, and what does
-#    that mean?
+#    of the cable, and the time that a rank takes to compute its rows. Does the serial share stay the same as ranks are
+#    added, and what does that mean?
 # 2. What can four nodes on your machine show, and what can they not show? Name one of your figures that would
 #    differ on four real PCs, and one that would not.
 # 3. Which of the eight suffers most on your four nodes? Is the cause latency or rate? Use its share, the length
@@ -434,7 +434,7 @@ picture(measured)
 # plate, one rank computes for half a millisecond, and the two rows take 0.26 ms each, plus the latency of the messages.
 # Sending takes as long as the work that is shared, so four ranks are slower than one. Karp and Flatt's share grows with
 # the ranks (or is above 1 for the small plate). So the share is communication and waiting for a core, not a serial
-# part, which `run` does not have. One point for both times with figures, one for what the share does and means.
+# part, which `run` does not have. One point is for both times with figures, and one for what the share does and means.
 #
 # **What the machine can show (1 point).** With two cores, at most two ranks compute at a time. So EP's speed-up stays
 # near 2, and would be near 4 on four PCs. The large plate's speed-up may be above 2 if a rank's rows fit into a cache
@@ -443,13 +443,13 @@ picture(measured)
 #
 # **The slowest of the eight (1 point).** According to the Record, it is usually FT or IS, with nearly all of the time
 # in MPI_Alltoall or MPI_Alltoallv. Their messages are hundreds of kilobytes long, so the cause is the cable's rate.
-# Bytes divided by rate gives most of FT's time, without any latency. (If the Record shows it, CG or LU with its short
-# messages is a good answer; then the cause is latency.)
+# Bytes divided by rate gives most of FT's time, without any latency. (If the Record shows it, CG or LU is a good answer
+# as well; its messages are short, so the cause is latency.)
 # ### END SOLUTION
 
 # %% [markdown]
-# The next cell compares paper A's claims with your Record. `inconclusive` means that this Record cannot decide, because
-# the machine was busy, or because the claim needs another class.
+# The next cell compares paper A's claims with your Record. `inconclusive` means that this Record does not settle the
+# claim, because the machine was busy, or because the claim needs another class.
 
 # %%
 claims(measured)
@@ -536,8 +536,8 @@ assert challenge.study == "E4", "Run the cell above: it runs the HPC Challenge."
 assert challenge.complete, "The measurement was cut short; run the cell above again."
 
 # %% [markdown]
-# **Question `hpl-percent`** (1 point). DGEMM is the rate of one rank when each rank computes alone; four ranks together
-# have four times that rate. HPL also has to send. What percentage of that rate does it keep?
+# **Question `hpl-percent`** (1 point). DGEMM gives the rate of one rank when each rank computes alone; four ranks
+# together reach four times that rate. HPL also has to send. What percentage of the four ranks' rate does it reach?
 
 # %% nbgrader={"grade_id": "hpl-percent-answer", "solution": true}
 hpl_percent_of_dgemm = None
@@ -586,7 +586,7 @@ claims(challenge)
 #
 # *More, 12 minutes*
 #
-# Paper A's column is class A, Grendel's is class B, and yours is a different class again:
+# Paper A's column is for class A, Grendel's is for class B, and yours is for a different class again:
 
 # %%
 found[["benchmark", "class", "mops_4", "paper_mops", "grendel_mops"]].dropna(subset=["paper_mops"])
@@ -618,4 +618,4 @@ check("03")
 
 # %% [markdown]
 # Hand in this folder: the notebook, `records/`, `laws.py` and `sizes.c`. Your plate in `../heat` is saved in the
-# Records. You need not run everything again: an answer counts if it fits one of your Records.
+# Records. You need not run everything again, because an answer counts if it fits one of your Records.
