@@ -489,7 +489,7 @@ mg = lab.mg_timeline.traced(cluster)
 lab.mg_timeline.parts(mg).round(2)
 
 # %% [markdown]
-# The key `l` jumps to the longest wait, and `n` to the next.
+# Press `l` to jump to the longest wait, and `n` to jump to the next.
 
 # %%
 lab.timelines.timeline(cluster, mg, "MG")
