@@ -247,7 +247,7 @@ assert ring.variant == "own-ring", "Run the cell above: it measures your functio
 #
 # - The function sends `buffer` from rank `one` to rank `other` and back, with `Send` and `Recv`.
 # - On rank `one` it returns the time of one round trip in microseconds. `MPI.Wtime()` returns seconds. One round trip
-#   is short compared with a disturbance, so time about twenty, and divide the total.
+#   is short compared with a disturbance, so time about twenty, and divide the total by their number.
 # - On all other ranks it returns nothing. Ranks other than `one` and `other` do not take part.
 #
 # You get the points for the Record below, if your function returns a plausible time in each of ten calls for each
