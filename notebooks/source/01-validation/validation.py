@@ -250,8 +250,8 @@ assert ring.variant == "own-ring", "Run the cell above: it measures your functio
 #   is short compared with a disturbance, so time about twenty, and divide the total by their number.
 # - On all other ranks it returns nothing. Ranks other than `one` and `other` do not take part.
 #
-# You get the points for the Record below, if your function returns a plausible time in each of ten calls for each
-# ordered pair of nodes, and the same 8 bytes come back.
+# You get the points for the Record below. Your function is called ten times for each ordered pair of nodes, and the
+# same 8 bytes must come back.
 
 
 # %% nbgrader={"grade_id": "own-trips-answer", "solution": true}
