@@ -125,7 +125,7 @@ print(f"rank {rank} of {ranks} on {node}")
 # - returns nothing (`None`) on all other ranks; ranks 2 and 3 do not take part
 #
 # The Record of the cell below earns the points. It must show correct data, blocking calls, and times that agree with
-# the clock and with C: a time may be at most 50 times C's time, and must be nearly the same at 1 MiB.
+# the clock and with C. A time may be at most 50 times C's time, and must be nearly the same at 1 MiB.
 
 
 # %% nbgrader={"grade_id": "own-blocking-answer", "solution": true}
@@ -548,7 +548,7 @@ print("processors:", patience.cluster.get("cores"))
 waiting
 
 # %% [markdown]
-# Each row is one way of waiting, with times in microseconds: `n` is the number of timed exchanges, `median` their
+# Each row is one way of waiting, with times in microseconds. `n` is the number of timed exchanges, `median` their
 # median, and `low` and `high` the ends of its 95 % interval.
 #
 # **Question `patience-times`** (1 point). How many times as long does the median exchange take with `never` as with

@@ -181,8 +181,9 @@ plain = lab.heat.overlap(cluster, columns=lab.own_step.COLUMNS)
 lab.own_step.medians(plain).round(2)
 
 # %% [markdown]
-# *What to look at:* the table shows medians of the slower rank: `exchange_ms` for the exchange alone, `compute_ms` for
-# the rows alone, `before_ms` for one after the other, and `overlapped_ms` for your step.
+# *What to look at:* the table shows medians of the slower rank. `exchange_ms` is the time of the exchange alone,
+# `compute_ms` that of the rows alone, `before_ms` that of both, one after the other, and `overlapped_ms` that of your
+# step.
 
 # %% nbgrader={"grade_id": "overlap-python", "grade": true, "points": 4, "locked": true}
 assert plain.study == "H5", "Run the cell above: it measures your overlapped_step."
@@ -534,8 +535,8 @@ claims(d4)
 #
 # *More, 10 minutes*
 #
-# Study D5 repeats the exchange of D4 with longer work (6 ms), for six sizes on both sides of two limits: a send buffer
-# of 24 KB, and an eager limit of 16 KB.
+# Study D5 repeats the exchange of D4 with longer work (6 ms) and six sizes. These are on both sides of two limits: a
+# send buffer of 24 KB, and an eager limit of 16 KB.
 
 # %%
 d5 = study("D5", cluster, quick=True)

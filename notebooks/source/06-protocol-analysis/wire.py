@@ -311,7 +311,7 @@ lab.ladder(file, int(sent.index.get_loc(first_row.name)), names=names)
 #
 # *Core, 12 minutes*
 #
-# Choose six sizes or more, from a few bytes to 200,000. Each size becomes one card, and all cards are sent in one run.
+# Choose six or more sizes, from a few bytes to 200,000. Each size becomes one card, and all cards are sent in one run.
 
 # %% nbgrader={"grade_id": "cost-plot-sizes", "solution": true}
 card_sizes = None  # six sizes or more in bytes, such as (2, 200_000)
@@ -444,7 +444,7 @@ lab.form(data_in, "text")
 # **The conclusion (2 points).** The paper counted frames: the share that Ethereal calls data. That share moves by less
 # than 0.6 points, once down and once up. With the "short messages" added, the share falls by 0.7 points once and rises
 # by 0.4 once. Overhead is a matter of bytes: headers, acknowledgements and retransmissions against payload. Work during
-# a message changes neither the message nor its headers: a row of 8000 bytes takes the same six segments and ACKs, and
+# a message changes neither the message nor its headers. A row of 8000 bytes takes the same six segments and ACKs, and
 # about 6 % of its bytes are overhead. What overlap can change is when they leave, as the timeline shows. (The learner's
 # Record of A11, if there is one, shows no difference either.) One point for frames against bytes, and one for what does
 # not change, with one of the learner's figures.
