@@ -362,7 +362,7 @@ lab.form(turns_wait_ms, "number")
 #
 # **Question `explain`** (3 points, read by a person). Write five to eight sentences of your own, with your own figures:
 #
-# 1. Above some size your `exchange_send_first` hangs, and the other two never do. What does `Send` promise when it
+# 1. Above a certain size your `exchange_send_first` hangs, and the other two never do. What does `Send` promise when it
 #    returns? What does the library do with a small and with a large message?
 # 2. Why can the latency of a fit without weights be far from the time of the shortest message, even below zero? (If
 #    yours is near it, use the fit without the largest size.) Use the token bucket of section 5, and the errors that

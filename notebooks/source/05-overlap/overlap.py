@@ -60,7 +60,7 @@ predict(cluster, "arrival", value=arrival_guess, low=arrival_low, high=arrival_h
 # %% [markdown]
 # **Question `predict-gain`** (0.5 points). A step of the heat program begins to exchange its ghost rows of 160,000
 # bytes, computes all rows that do not need them, and only then waits. The exchange alone takes about 15 ms. The
-# computing alone takes between 7 and 15 ms, depending on the processor. The library keeps its default eager limit,
+# computation alone takes between 7 and 15 ms, depending on the processor. The library keeps its default eager limit,
 # 131,072 bytes. By how many per cent does the time of a step change, compared with one that first exchanges and then
 # computes? A shorter time is negative: -25 means that the step takes a quarter less time.
 
@@ -101,7 +101,7 @@ assert d1.complete, "The measurement was cut short; run the cell above again."
 # %% [markdown]
 # **Question `d1-support`** (1 point). In your Record, does synchronisation overlap with work if the work is a sleep?
 # `"supported"`: rank 1 ends soon after its own work. `"not supported"`: rank 1 ends when rank 0 does. (If your machine
-# was too busy to decide a case, that case earns nothing: measure again.)
+# was too busy for a case to be decided, that case earns nothing. In that event, measure again.)
 
 # %% nbgrader={"grade_id": "d1-support-answer", "solution": true}
 limit_16_kb = None  # the message has 39.06 KB in each of the three cases
