@@ -20,7 +20,7 @@
 #   next to this notebook.
 # - **Answer** where you see `None`, with a number or a calculation such as `8 + 1000 / 12.5`. Your program or your plot
 #   goes where you see `# YOUR ANSWER HERE`. Add cells of your own anywhere.
-# - **Check** `check("04")` reports what is still open.
+# - **Check** your answers with `check("04")`, which reports what is still open.
 
 # %%
 from pathlib import Path
@@ -62,7 +62,8 @@ predict(cluster, "saturation", value=saturation_guess, low=saturation_low, high=
 #
 # *Core, 5 minutes*
 #
-# Do this section in a terminal, with the handout. Then look here at the run that hangs: for whom does each rank wait?
+# Do this section in a terminal, following the handout. Then look here at the run that hung: which rank does each rank
+# wait for?
 
 # %%
 lab.timelines.of_run("headon.trace")
@@ -72,9 +73,9 @@ lab.timelines.of_run("headon.trace")
 #
 # *Core, 16 minutes*
 #
-# **Question `eager-limit`** (1 point). What is the largest message, in bytes, with which `headon.c` still ends? About
-# ten runs find it; an answer within 500 bytes is accepted. (The first line of `beowulf up` names your MPI library. The
-# limit is that of the classic MPICH.)
+# **Question `eager-limit`** (1 point). What is the largest message, in bytes, with which `headon.c` still ends? You
+# need about ten runs to find it; an answer within 500 bytes is accepted. (The first line of `beowulf up` names your MPI
+# library. The question is about the limit of the classic MPICH.)
 
 # %% nbgrader={"grade_id": "eager-limit-answer", "solution": true}
 eager_limit_bytes = None
@@ -120,11 +121,11 @@ print(f"rank {rank} of {ranks} on {node}")
 #
 # - sends it from rank 0 to rank 1 and back, with `Send` and `Recv`. You choose how many times: many for a short
 #   message, once for 1 MiB, whose round trip takes about 0.2 s
-# - returns on rank 0 half of the time of one round trip in microseconds, measured with `MPI.Wtime()`
+# - returns, on rank 0, half of the time of one round trip, in microseconds, measured with `MPI.Wtime()`
 # - returns nothing (`None`) on all other ranks; ranks 2 and 3 do not take part
 #
 # The Record of the cell below earns the points. It must show correct data, blocking calls, and times that agree with
-# the clock and with C: at most 50 times C's time, and nearly the same at 1 MiB.
+# the clock and with C. A time may be at most 50 times C's time, and must be nearly the same at 1 MiB.
 
 
 # %% nbgrader={"grade_id": "own-blocking-answer", "solution": true}
@@ -156,7 +157,7 @@ own = lab.own_roundtrip.measure(engines, "half_round_trip_us", quick=QUICK)
 assert own.variant == "own", "Run the cell above: it measures your function."
 
 # %% [markdown]
-# Your half round trips and rates next to the times of C, and your prediction:
+# The next cell shows your half round trips and rates next to the times of C, and how good your prediction was:
 
 # %%
 times = lab.own_roundtrip.table(own)
@@ -176,7 +177,8 @@ lab.own_roundtrip.picture(own)
 # *Core, 21 minutes*
 #
 # **Question `fit`** (2 points). Fit the line to the medians of your function (`times["own_us"]` above) with
-# `np.polyfit(x, y, 1)`, once without weights, and once with `w=1 / y`. Type your numbers, not the names of variables.
+# `np.polyfit(x, y, 1)`, once without weights, and once with `w=1 / y`. Type these results as numbers, not as names of
+# variables:
 #
 # - the two latencies, in microseconds
 # - the bandwidth, 1 / beta, of the fit with weights, in bytes per microsecond
@@ -207,7 +209,7 @@ lab.form(half_rate_bytes, "number")
 # %% [markdown]
 # **Question `model-time`** (1 point). How many microseconds does your fit with weights predict for half a round trip of
 # the size that the next cell prints? (It is 500,000 bytes, unless your course gave you a personal code.) You have not
-# measured that size. Try your function on it.
+# measured that size. Try your function with it afterwards.
 
 # %%
 print(f"{lab.asked_bytes():,} bytes")
@@ -252,7 +254,7 @@ lab.own_plot.keep(
 )
 
 # %% [markdown]
-# *Drag* the line onto your points. At which sizes does alpha alone move it?
+# *Drag* the line onto your points. At which sizes does only alpha move it?
 
 # %%
 lab.message_time(cluster)
@@ -269,7 +271,7 @@ lab.heat.start(4)
 
 # %% [markdown]
 # **Question `predict-deadlock`** (0.5 points). What is the smallest number of columns at which `exchange_send_first`
-# hangs? A column is 8 bytes of a row.
+# hangs? Each column takes 8 bytes of a row.
 
 # %% nbgrader={"grade_id": "predict-deadlock-guess", "solution": true}
 deadlock_guess = None
@@ -284,7 +286,7 @@ predict(cluster, "deadlock", value=deadlock_guess, low=deadlock_low, high=deadlo
 
 # %% [markdown]
 # **Question `exchange`** (3 points). Both functions must be your own and correct (`exchange_send_first` for rows short
-# enough that it does not hang). Save `heat.py`, then:
+# enough that it does not hang). Save `heat.py`, then run:
 
 # %%
 ways = lab.heat.exchanges(cluster)
@@ -307,8 +309,8 @@ for point in ways.select(search="deadlock"):
 lab.heat.table(ways)
 
 # %% [markdown]
-# The next cell records `exchange_send_first` with rows of 160,000 bytes until it is stopped, then five steps of the
-# other two with rows of 80,000 bytes.
+# The next cell records `exchange_send_first` with rows of 160,000 bytes until it is stopped, then five steps of each of
+# the other two with rows of 80,000 bytes.
 
 # %%
 shown = lab.heat.traced_exchanges(cluster)
@@ -317,7 +319,7 @@ shown = lab.heat.traced_exchanges(cluster)
 lab.timelines.timeline(cluster, shown, "deadlock")
 
 # %% [markdown]
-# The key `l` goes to the longest wait, `n` to the next.
+# Press `l` to go to the longest wait, and `n` to go to the next one.
 
 # %%
 lab.timelines.timeline(cluster, shown, "in turns")
@@ -350,8 +352,8 @@ lab.form(turns_reason, "choice:late sender,late receiver,rendezvous,none")
 lab.form(turns_wait_ms, "number")
 
 # %% [markdown]
-# *What to look at:* which waits of the turns vanish in the non-blocking exchange? How much time does taking turns cost
-# with 64 ranks?
+# *What to look at:* which of the waits in the exchange in turns vanish in the non-blocking exchange? How much time does
+# taking turns cost with 64 ranks?
 
 # %% [markdown]
 # ## 7 Explain
@@ -360,11 +362,11 @@ lab.form(turns_wait_ms, "number")
 #
 # **Question `explain`** (3 points, read by a person). Write five to eight sentences of your own, with your own figures:
 #
-# 1. Above some size your `exchange_send_first` hangs, and the other two never do. What does `Send` promise when it
+# 1. Above a certain size your `exchange_send_first` hangs, and the other two never do. What does `Send` promise when it
 #    returns? What does the library do with a small and with a large message?
 # 2. Why can the latency of a fit without weights be far from the time of the shortest message, even below zero? (If
 #    yours is near it, use the fit without the largest size.) Use the token bucket of section 5, and the errors that
-#    matter most to a fit without weights. Which of your two fits do you believe, for which messages?
+#    matter most to a fit without weights. Which of your two fits do you believe, and for which messages?
 # 3. Which of the two exchanges that never hang is faster with the longest rows, and by what factor? Use your timelines
 #    to explain why.
 
@@ -374,19 +376,19 @@ lab.form(turns_wait_ms, "number")
 # A small message is sent eagerly: it leaves at once, and the other side keeps it until it is asked for, so Send returns
 # before the receive. A large one is announced first and leaves only when the receive has been posted (rendezvous). If
 # all ranks send first, each waits for a neighbour's receive, and none reaches its own. In turns, one of two neighbours
-# receives. Isend only begins the send, so the rank goes on to its receive.
+# receives while the other sends. Isend only begins the send, so the rank goes on to its receive.
 #
 # **An impossible latency (1 point).** While a direction of the cable is idle, its bucket saves up to 3,200 bytes of
 # credit. So each long message takes up to about 250 µs less than beta n. The line through the long messages therefore
-# meets the axis below zero. A fit without weights minimises squared microseconds, so the longest messages, with the
-# largest distances, determine both parameters; 8 bytes hardly count. With weights 1 / y relative errors count, and the
-# latency is that of short messages. Believe the first for long messages, and the second for short ones. In between
-# neither is right.
+# meets the axis below zero. A fit without weights minimises the sum of squared distances, so the longest messages, with
+# the largest distances, determine both parameters; 8 bytes hardly count. With weights 1 / y relative errors count, and
+# the latency is that of short messages. Believe the first fit for long messages, and the second for short ones. In
+# between neither is right.
 #
-# **What turns cost (1 point).** The learner's own figures: with long rows, taking turns is up to twice as slow as the
-# non-blocking exchange. A rank that has sent waits for a neighbour that is still receiving (late sender), and a cable
-# carries one direction at a time. In the non-blocking exchange, a rank's four messages travel at the same time, in both
-# directions.
+# **What turns cost (1 point).** The learner's own figures show that with long rows, taking turns takes up to twice as
+# long as the non-blocking exchange. A rank that has sent waits for a neighbour that is still receiving (late sender),
+# and a cable carries one direction at a time. In the non-blocking exchange, a rank's four messages travel at the same
+# time, in both directions.
 # ### END SOLUTION
 
 # %% [markdown]
@@ -412,9 +414,10 @@ rate.pivot_table(
 
 # %% [markdown]
 # **Question `rates-plot`** (1.5 points). Draw the rate in the `ring` against the size of the message, with one line
-# each for 2, 3 and 4 ranks. Choose blocking or non-blocking, and say which. `rate` is the table, with the ends of the
-# intervals in `low` and `high`; `rate.query("pattern == 'ring' and ranks == 2")` returns some of its rows. Add `pairs`
-# with two ranks. `lab.prediction_band(axes, prediction(cluster, "saturation"), along="x")` adds your prediction.
+# each for 2, 3 and 4 ranks. Choose blocking or non-blocking calls, and say which in the plot. `rate` is the table, with
+# the ends of the intervals in `low` and `high`; `rate.query("pattern == 'ring' and ranks == 2")` returns some of its
+# rows. Add a line for `pairs` with two ranks. `lab.prediction_band(axes, prediction(cluster, "saturation"), along="x")`
+# adds your prediction.
 
 # %% nbgrader={"grade_id": "rates-plot-answer", "solution": true}
 rates_figure = None  # rates_figure, axes = plt.subplots()
@@ -442,9 +445,10 @@ lab.own_plot.keep(
 )
 
 # %% [markdown]
-# **Question `saturation-bytes`** (0.5 points). For `pairs`, 2 ranks, `blocking`: at what size, in bytes, does the
-# plateau begin? There and at all larger sizes the rate stays within 10 % of that of the largest message. (Small sizes
-# may be *faster* than the cable, as section 5 explains. They are not within 10 %, and the plateau begins after them.)
+# **Question `saturation-bytes`** (0.5 points). For `pairs` with 2 ranks and `blocking` calls, at what size, in bytes,
+# does the plateau begin? At this size and at all larger sizes the rate stays within 10 % of the rate of the largest
+# message. (Small sizes may be *faster* than the cable, as section 5 explains. They are not within 10 %, and the plateau
+# begins after them.)
 
 # %% nbgrader={"grade_id": "saturation-bytes-answer", "solution": true}
 saturation_bytes = None
@@ -484,7 +488,7 @@ columns = ["ranks", "calls", "rate_mbit_per_s", "best_mbit_per_s", "half_round_t
 printed.loc[printed["length_bytes"] == printed["length_bytes"].max(), columns].round(1)
 
 # %% [markdown]
-# `inconclusive` is not your fault: the Verdict names what disturbed the measurement.
+# A Verdict of `inconclusive` is not your fault: it names what disturbed the measurement.
 
 # %%
 claims(a7)
@@ -497,8 +501,8 @@ picture(a7)
 #
 # *More, 6 minutes*
 #
-# **Question `predict-impatience`** (0.5 points). Four ranks in a ring, messages of 8 bytes: how many times
-# as long does an exchange take without patience as with it?
+# **Question `predict-impatience`** (0.5 points). Four ranks exchange messages of 8 bytes in a ring. How many times as
+# long does an exchange take without patience as with it?
 
 # %% nbgrader={"grade_id": "predict-impatience-guess", "solution": true}
 impatience_guess = None
@@ -544,11 +548,11 @@ print("processors:", patience.cluster.get("cores"))
 waiting
 
 # %% [markdown]
-# Each row is one kind of waiting, in microseconds: `n` is the number of timed exchanges, `median` their median, and
-# `low` and `high` the ends of its 95 % interval.
+# Each row is one way of waiting, with times in microseconds. `n` is the number of timed exchanges, `median` their
+# median, and `low` and `high` the ends of its 95 % interval.
 #
-# **Question `patience-times`** (1 point). How many times as long as the median exchange with `auto` does the one with
-# `never` take? (With four processors or more it may be 1: no rank has to wait for a processor. That is also a finding.)
+# **Question `patience-times`** (1 point). How many times as long does the median exchange take with `never` as with
+# `auto`? (With four processors or more it may be 1: no rank has to wait for a processor. That is also a finding.)
 
 # %% nbgrader={"grade_id": "patience-times-answer", "solution": true}
 impatience_times = None
@@ -598,16 +602,16 @@ assert nonblocking.variant == "own-nonblocking", "Run the cell above: it measure
 lab.own_roundtrip.table(nonblocking)
 
 # %% [markdown]
-# Study B2 alternates between both calls, so that a disturbance affects both equally, and takes the difference of each
-# pair.
+# Study B2 alternates between both kinds of calls, so that a disturbance affects both equally, and takes the difference
+# of each pair.
 
 # %%
 b2 = study("B2", cluster, quick=QUICK)
 picture(b2)
 
 # %% [markdown]
-# *What to look at:* where the band around a line contains 0, no difference shows. Paper B finds a jump at 100,000
-# bytes. Where, if at all, is there a jump in the upper figure (rings), and in the lower one (mpptest's pairs)?
+# *What to look at:* where the band around a line contains 0, the figure shows no difference. Paper B finds a jump at
+# 100,000 bytes. Where, if at all, is there a jump in the upper figure (rings), and in the lower one (mpptest's pairs)?
 
 # %%
 claims(b2)
@@ -622,8 +626,8 @@ e1 = study("E1", cluster, quick=QUICK)
 picture(e1)
 
 # %% [markdown]
-# *What to look at:* compare alpha and beta in the title with those of your two fits. 0 % is exactly on the line. If the
-# axis reaches thousands of per cent, a busy machine has widened a few intervals.
+# *What to look at:* compare alpha and beta in the title with those of your two fits. A point at 0 % is exactly on the
+# line. If the axis reaches thousands of per cent, a busy machine has widened a few intervals.
 
 # %%
 claims(e1)
@@ -639,8 +643,8 @@ picture(b4)
 
 # %% [markdown]
 # *What to look at:* the two lines `spinning` show how much of a processor a rank gets, and the two lines `patient` how
-# much it needs. Which of them could the paper have seen? With mpptest's method the axis is the length of the work. Does
-# that look like what the paper says?
+# much it needs. Which of these lines could the paper have seen? With mpptest's method the axis is the length of the
+# work. Do the lines then look like what the paper describes?
 
 # %%
 claims(b4)
@@ -655,26 +659,26 @@ claims(b4)
 # **Question `explain-papers`** (2 points, read by a person). Write four to six sentences of your own, with your own
 # figures:
 #
-# 1. Paper A concludes that either call may be used, because the rates are nearly equal. What do your Records show for
-#    the ping-pong and for the exchange of ghost rows? What did the paper's measurement *not* let the program do between
-#    sending and waiting?
+# 1. Paper A concludes that either kind of call may be used, because the rates are nearly equal. What do your Records
+#    show for the ping-pong and for the exchange of ghost rows? What did the paper's measurement *not* let the program
+#    do between sending and waiting?
 # 2. In paper A's figures the rate of three nodes lies between that of two and that of four. Suppose that the paper
 #    measured with mpptest's `-bisect`. What did the third node do, and how much does it add to the printed rate? What
-#    in your A7 shows this, and why does it remain an inference?
+#    in your Record of A7 shows this, and why does it remain an inference?
 
 # %% [markdown] nbgrader={"grade_id": "explain-papers", "grade": true, "points": 2, "solution": true}
 # ### BEGIN SOLUTION
-# **What the comparison leaves out (1 point).** The learner's own figures: ratios near 1 in the ping-pong, and where
+# **What the comparison leaves out (1 point).** The learner's own figures show ratios near 1 in the ping-pong, and where
 # turns cost time in the exchange of ghost rows. In a program that sends and waits at once, non-blocking calls have
 # nothing to gain. They pay off when there is work between Isend and Wait (lab 05), or when several messages travel at
 # the same time, as between neighbours.
 #
 # **Three nodes (1 point).** `-bisect` multiplies the rate of one pair by np / 2. For 2 and 4 ranks that is the number
-# of pairs. With np = 3 the third rank has no partner and is idle, but still counts for half a pair: 1.5 times the rate
-# of the one pair that talks, half-way between one and two. In A7 the time of half a round trip is the same for 2, 3 and
-# 4. The printed rates are in the ratio 2 : 3 : 4, about 96, 144 and 192 Mbit/s at 256 KiB. It is an inference, because
-# the paper does not print the options that it gave to mpptest. (In a ring, three nodes do reach a higher rate than two.
-# That is another experiment.)
+# of pairs. With np = 3 the third rank has no partner and is idle, but still counts as half a pair. So the printed rate
+# is 1.5 times that of the one pair that sends messages, half-way between one and two. In A7 the time of half a round
+# trip is the same for 2, 3 and 4 ranks. The printed rates are in the ratio 2 : 3 : 4, about 96, 144 and 192 Mbit/s at
+# 256 KiB. It is an inference, because the paper does not print the options that it gave to mpptest. (In a ring, three
+# nodes do reach a higher rate than two. That is another experiment.)
 # ### END SOLUTION
 
 # %% [markdown]

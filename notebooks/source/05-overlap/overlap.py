@@ -17,7 +17,7 @@
 # then do it here.
 #
 # - Cells that *measure* save a **Record** in the folder `records/` next to this notebook. `quick=True` takes fewer
-#   samples; leave it out when you have the time.
+#   samples; leave it out if you have enough time.
 # - Your answer goes where you see `None`. You may add cells of your own anywhere.
 # - `check("05")` lists what is still open.
 
@@ -42,7 +42,7 @@ print(cluster.kind, *cluster.nodes)
 # A prediction is a number, and a range in which you expect the result nine times out of ten.
 #
 # **Question `predict-arrival`** (0.5 points). Both ranks start together. Rank 0 begins to send a message of 40,000
-# bytes with `MPI_Isend`, works for 50 ms and calls `MPI_Wait`. Rank 1 works for 25 ms, then receives. The message
+# bytes with `MPI_Isend`, works for 50 ms and calls `MPI_Wait`. Rank 1 works for 25 ms and then receives. The message
 # travels for 3 to 4 ms, and the eager limit is 16,384 bytes. How many milliseconds after the start does rank 1 have the
 # message?
 
@@ -60,7 +60,7 @@ predict(cluster, "arrival", value=arrival_guess, low=arrival_low, high=arrival_h
 # %% [markdown]
 # **Question `predict-gain`** (0.5 points). A step of the heat program begins to exchange its ghost rows of 160,000
 # bytes, computes all rows that do not need them, and only then waits. The exchange alone takes about 15 ms. The
-# computing alone takes between 7 and 15 ms, depending on the processor. The library keeps its default eager limit,
+# computation alone takes between 7 and 15 ms, depending on the processor. The library keeps its default eager limit,
 # 131,072 bytes. By how many per cent does the time of a step change, compared with one that first exchanges and then
 # computes? A shorter time is negative: -25 means that the step takes a quarter less time.
 
@@ -80,9 +80,9 @@ predict(cluster, "gain", value=gain_guess, low=gain_low, high=gain_high)
 #
 # *Core, 14 minutes*
 #
-# Study D1 is the experiment of your first prediction (paper D, figure 1), with all settings in the handout's table.
-# Rank 0 works for 50 ms (100 ms without `quick=True`). Rank 1 works half as long where the work is a sleep, and a
-# quarter as long where it is a computation.
+# Study D1 repeats the experiment of your first prediction (paper D, figure 1), with all settings in the handout's
+# table. Rank 0 works for 50 ms (100 ms without `quick=True`). Rank 1 works half as long if the work is a sleep, and a
+# quarter as long if it is a computation.
 #
 # **Question `d1-record`** (0.5 points). There is nothing to write: the Record earns the points.
 
@@ -91,8 +91,8 @@ d1 = study("D1", cluster, quick=True)
 picture(d1)
 
 # %% [markdown]
-# *What to look at:* a bar is one rank's time from start to end; the work is a sleep (`delay`). Compare the two bars of
-# a pair. Does rank 1 end when its own work is done, or together with rank 0? In which call does it wait?
+# *What to look at:* each bar is one rank's time from start to end; the work is a sleep (`delay`). Compare the two bars
+# of a pair. Does rank 1 end when its own work is done, or together with rank 0? In which call does it wait?
 
 # %% nbgrader={"grade_id": "d1-record", "grade": true, "points": 0.5, "locked": true}
 assert d1.study == "D1", "Run the cell above: it measures D1 on your cluster."
@@ -101,7 +101,7 @@ assert d1.complete, "The measurement was cut short; run the cell above again."
 # %% [markdown]
 # **Question `d1-support`** (1 point). In your Record, does synchronisation overlap with work if the work is a sleep?
 # `"supported"`: rank 1 ends soon after its own work. `"not supported"`: rank 1 ends when rank 0 does. (If your machine
-# was too busy to decide a case, that case earns nothing: measure again.)
+# was too busy for a case to be decided, that case earns nothing. In that event, measure again.)
 
 # %% nbgrader={"grade_id": "d1-support-answer", "solution": true}
 limit_16_kb = None  # the message has 39.06 KB in each of the three cases
@@ -181,8 +181,9 @@ plain = lab.heat.overlap(cluster, columns=lab.own_step.COLUMNS)
 lab.own_step.medians(plain).round(2)
 
 # %% [markdown]
-# *What to look at:* the table shows medians of the slower rank: `exchange_ms` for the exchange alone, `compute_ms` for
-# the rows alone, `before_ms` for one after the other, and `overlapped_ms` for your step.
+# *What to look at:* the table shows medians of the slower rank. `exchange_ms` is the time of the exchange alone,
+# `compute_ms` that of the rows alone, `before_ms` that of both, one after the other, and `overlapped_ms` that of your
+# step.
 
 # %% nbgrader={"grade_id": "overlap-python", "grade": true, "points": 4, "locked": true}
 assert plain.study == "H5", "Run the cell above: it measures your overlapped_step."
@@ -202,16 +203,16 @@ shown = lab.heat.traced_overlap(cluster)
 lab.timelines.timeline(cluster, shown, "64,000 bytes")
 
 # %% [markdown]
-# The key `l` goes to the longest wait, `n` to the next.
+# Press `l` to go to the longest wait, and `n` to go to the next one.
 
 # %%
 lab.timelines.timeline(cluster, shown, "160,000 bytes")
 
 # %% [markdown]
 # **Question `timeline`** (1 point). On the timelines of your own run: how many milliseconds does the longest wait take
-# with rows of 64,000 bytes, and with rows of 160,000? What is the reason with 160,000: `"late sender"`, `"late
-# receiver"`, `"rendezvous"` or `"none"`? The table *The longest waits* lists all waits. If it is empty, the answer is
-# 0.
+# with rows of 64,000 bytes, and with rows of 160,000? What is its reason with 160,000: `"late sender"`,
+# `"late receiver"`, `"rendezvous"` or `"none"`? The table *The longest waits* lists all waits. If it is empty, the
+# answer is 0.
 
 # %% nbgrader={"grade_id": "timeline-answer", "solution": true}
 short_wait_ms = None
@@ -316,8 +317,8 @@ if lab.own_step.WITHOUT in kept:
     print(lab.outcome(cluster, "gain", round(measured, 1)))
 
 # %% [markdown]
-# **Question `gain-plot`** (2 points). Draw the improvement against the bytes of a ghost row: both versions with their
-# intervals, and the bound. `kept` contains the Records of both versions, and a row has 8 bytes per column.
+# **Question `gain-plot`** (2 points). Draw the improvement against the length of a ghost row in bytes: both versions
+# with their intervals, and the bound. `kept` contains the Records of both versions, and a row has 8 bytes per column.
 #
 # - `lab.own_step.COLUMNS` lists the lengths of the rows, in columns.
 # - `lab.heat.gain(record, columns)` computes equation 1 over all passes: `.percent`, `.low` and `.high` (95 %).
@@ -470,7 +471,7 @@ claims(d2)
 #
 # 1. Your first `overlapped_step` posted everything before it computed, and with rows of 160,000 bytes it gained
 #    nothing. Who should have moved the bytes meanwhile, and why did they not? Why was that different with 64,000 bytes?
-#    What did MPI_Test change? What keeps your gain below the bound, or takes it above?
+#    What did MPI_Test change? What keeps your gain below the bound, or lifts it above the bound?
 # 2. Paper D explains its jumps by the size of the socket buffer. Which of your measurements show that another cause has
 #    the same effect on rank 1? Which one distinguishes the two causes?
 
@@ -499,32 +500,32 @@ claims(d2)
 #
 # *More, 12 minutes*
 #
-# Study D3 measures a message alone, the work alone, and both at once, as in tables 7 and 8, at 10 KB and 65 KB. It
-# alternates between the C program and the same program in Python, `overlap.py` in the notebook's folder.
+# Study D3 measures a message alone, the work alone, and both at once, as in tables 7 and 8, with messages of 10 KB and
+# 65 KB. It alternates between the C program and the same program in Python, `overlap.py` in the notebook's folder.
 
 # %%
 d3 = study("D3", cluster, quick=True)
 picture(d3)
 
 # %% [markdown]
-# *What to look at:* each pair of bars is one message, separate from the work and together with it. Overlap saves time
-# where the lower bar is shorter. The stars are the paper's averages. Which of your bars for 65 KB do they match: those
-# with buffers that grow, or those with a small send buffer?
+# *What to look at:* each pair of bars shows one message: above, separate from the work; below, together with it.
+# Overlap saves time where the lower bar is shorter. The stars are the paper's averages. Which of your bars for 65 KB do
+# they match: those with buffers that grow, or those with a small send buffer?
 
 # %%
 claims(d3)
 
 # %% [markdown]
-# In study D4 both ranks send and receive 7 KB and 70 KB (tables 9 to 12). Either all of the work comes before the
-# exchange, or three quarters of it come during the exchange.
+# In study D4 both ranks send and receive messages of 7 KB and of 70 KB (tables 9 to 12). Either all of the work comes
+# before the exchange, or three quarters of it come during the exchange.
 
 # %%
 d4 = study("D4", cluster, quick=True)
 picture(d4)
 
 # %% [markdown]
-# *What to look at:* a mark left of the zero line is a gain, unless its interval touches the line. The stars are
-# the paper's −26 % and −32 % at 7 KB, −4 % and −8 % at 70 KB.
+# *What to look at:* a mark left of the zero line is a gain, unless its interval touches the line. The stars are the
+# paper's −26 % and −32 % at 7 KB, and −4 % and −8 % at 70 KB.
 
 # %%
 claims(d4)
@@ -534,8 +535,8 @@ claims(d4)
 #
 # *More, 10 minutes*
 #
-# Study D5 is the exchange of D4 with longer work, 6 ms, at six sizes on both sides of two limits: a send buffer of 24
-# KB, and an eager limit of 16 KB.
+# Study D5 repeats the exchange of D4 with longer work (6 ms) and six sizes. These are on both sides of two limits: a
+# send buffer of 24 KB, and an eager limit of 16 KB.
 
 # %%
 d5 = study("D5", cluster, quick=True)
@@ -568,8 +569,8 @@ lab.form(tested_percent, "number")
 picture(d5)
 
 # %% [markdown]
-# *What to look at:* two lines change where a message no longer fits. Which of them loses all of its gain at once, and
-# why does the other keep some? Which lines do not change?
+# *What to look at:* two lines change at a size above which a message no longer fits. Which of them loses all of its
+# gain at once, and why does the other keep some? Which lines do not change?
 
 # %%
 claims(d5)
@@ -579,16 +580,17 @@ claims(d5)
 #
 # *More, 8 minutes*
 #
-# A8 repeats paper A's figures 16 and 17, and A9 its figure 18, each in the ways the handout explains. This section has
-# no points. Can you explain what the paper saw?
+# A8 repeats paper A's figures 16 and 17, and A9 its figure 18, each in the ways that the handout explains. This section
+# has no points. Can you explain what the paper saw?
 
 # %%
 a8 = study("A8", cluster, quick=True)
 picture(a8)
 
 # %% [markdown]
-# *What to look at:* in the upper plot you can hardly distinguish the two lines. Which of them is eager? In the lower
-# plot the work grows from none to 128 numbers. How many nanoseconds does that work take, compared with a message?
+# *What to look at:* in the upper plot you can hardly distinguish the two lines. Which of the two kinds of calls sends
+# eagerly? In the lower plot the work grows from none to 128 numbers. How many nanoseconds does that work take, compared
+# with a message?
 
 # %%
 a9 = study("A9", cluster, quick=True)
@@ -617,9 +619,9 @@ mine = lab.exchange.measure(cluster, "exchange.c")
 (1000 * lab.exchange.passes(mine)).median().round(2)  # ms, of the slower rank
 
 # %% [markdown]
-# **Question `exchange`** (3 points). You get all of them if the whole interval of the improvement is at -15 % or less,
-# and half if your exchange is certainly shorter. (At 100 Mbit/s, 20 ms of work can hide 17 ms of messages: 17 of 37 ms
-# are 46 %. On other links the ratio is the same.)
+# **Question `exchange`** (3 points). You get all of them if the whole interval of the improvement is at or below -15 %,
+# and half of them if your exchange certainly takes less time. (At 100 Mbit/s, 20 ms of work can hide 17 ms of messages,
+# and 17 of 37 ms are 46 %. On other links the ratio is the same.)
 
 # %% nbgrader={"grade_id": "exchange", "grade": true, "points": 3, "locked": true}
 assert mine.variant == "exchange", "Run the cell above: it measures your exchange.c."

@@ -89,13 +89,13 @@ card_file = lab.capture_run.capture(cluster, card)
 print(f"{len(lab.read(card_file))} packets are in {card_file}")
 
 # %% [markdown]
-# Among all these packets are only two MPI messages:
+# There are only two MPI messages among all these packets:
 
 # %%
 lab.messages(card_file)[["from_rank", "to_rank", "tag", "kind", "first_packet", "last_packet"]]
 
 # %% [markdown]
-# The next cell shows both messages' first packets. *Drag:* in which layer is your text? Which layers begin with the
+# The next cell shows the first packet of each message. *Drag:* in which layer is your text? Which layers begin with the
 # same bytes in both packets?
 
 # %%
@@ -184,8 +184,8 @@ assert plate.study == "H6", "Run the cell above: it captures your heat program."
 assert plate.complete, "The measurement was cut short; run the cell above again."
 
 # %% [markdown]
-# This is the beginning of the connection on which the first ghost row travels. SYN opens a connection, ACK
-# acknowledges, FIN closes. (PSH asks the receiver to pass the bytes to its program at once.)
+# The next cell shows the beginning of the connection on which the first ghost row travels. SYN opens a connection, ACK
+# acknowledges bytes, and FIN closes the connection. (PSH asks the receiver to pass the bytes to its program at once.)
 
 # %%
 table, sent = lab.read(file), lab.messages(file)
@@ -196,7 +196,7 @@ talk[["time_s", "src", "dst", "flags", "seq", "ack", "wire_bytes", "payload_byte
 
 # %% [markdown]
 # Which packets come before the first one with a payload, and who sends them? (The numbers on the left are Wireshark's.)
-# The next plot shows how many bytes each direction has sent at each time:
+# The next plot shows how many bytes have travelled in each direction by each point in time:
 
 # %%
 lab.pictures.bytes_over_time(file, names=names)
@@ -247,7 +247,7 @@ with pyshark.FileCapture(str(card_file), custom_parameters=lab.dissector.options
     print(count(packets))
 
 # %% [markdown]
-# Now measure it (about ten seconds).
+# Now measure it. This takes about ten seconds.
 
 # %%
 loop = lab.own_loop.measure(cluster, count, plate, row_bytes=ROW_BYTES)
@@ -311,7 +311,7 @@ lab.ladder(file, int(sent.index.get_loc(first_row.name)), names=names)
 #
 # *Core, 12 minutes*
 #
-# Choose six sizes or more, from a few bytes to 200,000. Each size becomes one card, all in one run.
+# Choose six or more sizes, from a few bytes to 200,000. Each size becomes one card, and all cards are sent in one run.
 
 # %% nbgrader={"grade_id": "cost-plot-sizes", "solution": true}
 card_sizes = None  # six sizes or more in bytes, such as (2, 200_000)
@@ -327,11 +327,11 @@ cards[cards["from_rank"] == 0][columns]
 
 # %% [markdown]
 # **Question `cost-plot`** (3 points). Draw two lines, in per cent, against the size of a card. Take only the cards of
-# rank 0, and not rank 1's thanks. Line 1: the share of `wire_bytes` that is not the card. Line 2: the share of
+# rank 0, and not rank 1's thanks. Line 1 is the share of `wire_bytes` that is not the card. Line 2 is the share of
 # `packets` that carry data, which are all but the `ack_packets`. Sizes range from a few bytes to 200,000. Choose a
 # suitable scale for x.
 #
-# If `retransmitted_packets` of a card is not 0, run the cell above again.
+# If a card's `retransmitted_packets` is not 0, run the cell above again.
 
 # %% nbgrader={"grade_id": "cost-plot-answer", "solution": true}
 cost_figure = None  # cost_figure, axes = plt.subplots()
@@ -356,8 +356,8 @@ lab.own_plot.keep(
 )
 
 # %% [markdown]
-# In the text about its figure 27, paper A takes a rising share of data for a rising overhead. Where do your two lines
-# move in the same direction?
+# In the text about its figure 27, paper A interprets a rising share of data as a rising overhead. Where do your two
+# lines move in the same direction?
 
 # %% [markdown]
 # ## 8 Ask first
@@ -442,9 +442,9 @@ lab.form(data_in, "text")
 # %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 4, "solution": true}
 # ### BEGIN SOLUTION
 # **The conclusion (2 points).** The paper counted frames: the share that Ethereal calls data. That share moves by less
-# than 0.6 points, once down and once up. With the "short messages" added, it falls by 0.7 points once and rises by 0.4
-# once. Overhead is a matter of bytes: headers, acknowledgements and retransmissions against payload. Work during a
-# message changes neither the message nor its headers: a row of 8000 bytes takes the same six segments and ACKs, and
+# than 0.6 points, once down and once up. With the "short messages" added, the share falls by 0.7 points once and rises
+# by 0.4 once. Overhead is a matter of bytes: headers, acknowledgements and retransmissions against payload. Work during
+# a message changes neither the message nor its headers. A row of 8000 bytes takes the same six segments and ACKs, and
 # about 6 % of its bytes are overhead. What overlap can change is when they leave, as the timeline shows. (The learner's
 # Record of A11, if there is one, shows no difference either.) One point for frames against bytes, and one for what does
 # not change, with one of the learner's figures.
@@ -496,7 +496,7 @@ lab.own_plot.keep(
 #
 # **Question `predict-overhead`** (0.5 points). *TCP overhead* is the share of all bytes on the wire that are not a
 # program's data: headers, ACKs and retransmissions. Two programs send the same messages of 8192 bytes. In one of them
-# each rank also works during each message. By how many percentage points does its overhead differ? Less overhead is
+# each rank also works during each message. By how many percentage points does its overhead differ? A decrease is
 # negative: from 7 % to 5 % is -2.
 
 # %% nbgrader={"grade_id": "predict-overhead-answer", "solution": true}
@@ -525,7 +525,7 @@ assert a11.study == "A11", "Run the cell above: it captures the long messages."
 assert a11.complete, "The measurement was cut short; run the cell above again."
 
 # %% [markdown]
-# Black diamonds show what the paper calls data; white ones include its "short messages".
+# Black diamonds show what the paper calls data, and white ones include its "short messages".
 
 # %%
 long = lab.wire_picture.table(a11)
@@ -538,7 +538,7 @@ long[
 # **Question `overlap-gain`** (2 points). Take the non-blocking messages of 8192 bytes in your Record, with an overlap
 # of 8192 bytes and without. With overlap, how many bytes are on the wire for 100 bytes of payload? By what factor does
 # overlap change the rate? Judging by the two overheads alone, how many times as much payload do the same bytes on the
-# wire carry? Two decimals are enough.
+# wire carry with overlap as without? Two decimals are enough.
 
 # %% nbgrader={"grade_id": "overlap-gain-answer", "solution": true}
 wire_bytes_for_100 = None
@@ -652,10 +652,10 @@ assert a13.study == "A13", "Run the cell above: it measures buffers and collecti
 assert a13.complete, "The measurement was cut short; run the cell above again."
 
 # %% [markdown]
-# **Question `collectives`** (0.5 points). At 1 KB (1024 bytes) and four ranks, with MPI's own call, how many messages
-# does one broadcast take, and how many bytes do all messages of one *scatter* contain together? Compare the second
-# number with that of the loop. Which rank's block travels twice, and which ranks send it? `operations` has a row for
-# each operation, way and size. Its columns are:
+# **Question `collectives`** (0.5 points). With 1 KB (1024 bytes), four ranks and MPI's own call, how many messages does
+# one broadcast take, and how many bytes do all messages of one *scatter* contain together? Compare the second number
+# with that of the loop. Which rank's block travels twice, and which ranks send it? `operations` has a row for each
+# operation, way and size. Its columns are:
 
 # %%
 operations = lab.collectives.table(a13)
@@ -685,9 +685,9 @@ claims(a13)
 # *More, 11 minutes*
 #
 # **Question `swapped`** (0.5 points). Paper A says that the bytes per second of 2-byte messages *drop* from 145,017.58
-# without overlap to 255,664.28 with it. Packets per second are 2,309.16 without and 1,309.29 with overlap, and in
-# section V.A a packet has 110 to 111 bytes on average. Divide: which pairs yield that many bytes per packet? Answer
-# with the bytes per packet *without* overlap, and the bytes per second that belong to *no* overlap.
+# without overlap to 255,664.28 with it. The packets per second are 2,309.16 without overlap and 1,309.29 with it, and
+# in section V.A a packet has 110 to 111 bytes on average. Divide bytes by packets: which pairs yield that many bytes
+# per packet? Answer with the bytes per packet *without* overlap, and the bytes per second that belong to *no* overlap.
 
 # %% nbgrader={"grade_id": "swapped-answer", "solution": true}
 bytes_a_packet = None
