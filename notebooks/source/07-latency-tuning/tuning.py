@@ -562,9 +562,9 @@ rules = lab.rules_way.traced(cluster)
 lab.timelines.timeline(cluster, rules, "1000 rules")
 
 # %% [markdown]
-# Zoom in until you see one message there and one back: the call that sends it, its packet on the wire (captured at the
-# switch), and the end of its receive. In the table, `before_us` is the time from the call to the wire, and `after_us`
-# is the time from the wire to the end of the receive. Both are medians of all messages.
+# Zoom in until you see one message there and one back. Look for the call that sends it, its packet on the wire
+# (captured at the switch), and the end of its receive. In the table, `before_us` is the time from the call to the wire,
+# and `after_us` is the time from the wire to the end of the receive. Both are medians of all messages.
 
 # %%
 lab.rules_way.ways(rules).round(2)
