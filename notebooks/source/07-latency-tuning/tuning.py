@@ -18,7 +18,7 @@
 #
 # - Cells that *measure* save a **Record** in the folder `records/` next to this notebook. `quick=True` takes fewer
 #   samples. Leave it out when you have time.
-# - Your answer goes where you see `None`; your function or your plot goes where you see `# YOUR ANSWER HERE`.
+# - Your answer goes where you see `None`, and your function or plot goes where you see `# YOUR ANSWER HERE`.
 # - Each cell puts back the knobs that it turns. `check("07")` lists what is still open.
 
 # %%
@@ -66,7 +66,7 @@ predict(cluster, "byte", value=byte_guess, low=byte_low, high=byte_high)
 #
 # *Core, 11 minutes*
 #
-# **Question `l1-record`** (0.5 points). Nothing to write: the point is for the Record of study L1.
+# **Question `l1-record`** (0.5 points). There is nothing to write: you get the point for the Record of study L1.
 
 # %%
 l1 = study("L1", cluster, quick=True)
@@ -87,8 +87,8 @@ ways
 # microseconds does one byte take for
 #
 # 1. TCP/IP within a node, in addition to its system calls,
-# 2. cable and cards, in addition to the time within one node,
-# 3. waking a receiver that sleeps, on the other node,
+# 2. the cable and the cards, in addition to the time within one node,
+# 3. waking up a receiver that sleeps, on the other node,
 # 4. MPI, in addition to plain TCP?
 #
 # Each is the difference between two lines of the table. Use the polling ways, except for (3). You may write the formula
@@ -124,7 +124,7 @@ print(lab.outcome(cluster, "byte", round(float(ways.set_index("way")["us"]["mpi"
 picture(l1)
 
 # %% [markdown]
-# *What to look at:* there are three receivers, with one bar each. Which part appears only with a sleeping receiver?
+# *What to look at:* there is one bar for each of the three receivers. Which part appears only with a sleeping receiver?
 # What would a faster cable change in these bars?
 
 # %%
@@ -142,8 +142,8 @@ asked = lab.differing_node.measure(cluster)
 lab.differing_node.table(asked)
 
 # %% [markdown]
-# **Question `unlike`** (1 point). Which node gives a different answer, and to which question (its name in the
-# first column)?
+# **Question `unlike`** (1 point). Which node gives a different answer, and to which question? Write the question's name
+# from the first column.
 
 # %% nbgrader={"grade_id": "unlike-answer", "solution": true}
 unlike_node = None
@@ -173,10 +173,10 @@ print(
 
 # %% [markdown]
 # **Question `own-interval`** (3 points: one for correct changes, two for the ranges). Write
-# `change_percent(before, after)`, in which `before[i]` and `after[i]` are a pair. It returns three numbers in per cent,
-# and shorter is negative:
+# `change_percent(before, after)`, in which `before[i]` and `after[i]` are a pair. It returns three numbers in per cent.
+# A shorter time is negative:
 #
-# 1. the change: the median of after / before of all pairs, minus 1
+# 1. the change, which is the median of after / before of all pairs, minus 1
 # 2. and 3. the low and the high end of the range in which it lies with 95 % certainty
 #
 # It may return a dict, and use any library except ours.
@@ -214,12 +214,12 @@ lab.null_knob.picture(nothing)
 #
 # *Core, 16 minutes*
 #
-# Study E6 adds moderation of 50 µs and a firewall of 100 rules. Then it removes moderation, the firewall, both, and
-# the firewall once more without moderation. The first three each alternate with the full state, the last one with the
-# firewall alone.
+# Study E6 adds moderation of 50 µs and a firewall of 100 rules. Then it removes moderation, the firewall, both, and the
+# firewall once more without moderation. In the first three comparisons, the other state is the full one; in the last,
+# it is the firewall alone.
 #
 # **Question `predict-together`** (0.5 points). By how many per cent does half a round trip change when both are
-# removed? Shorter is negative. (Paper E reports −54 %. Without root, only the firewall is removed.)
+# removed? A shorter time is negative. (Paper E reports −54 %. Without root, only the firewall is removed.)
 
 # %% nbgrader={"grade_id": "predict-together-answer", "solution": true}
 together_guess = None
@@ -233,7 +233,7 @@ together_guess, together_low, together_high = -70, -95, -10
 predict(cluster, "together", value=together_guess, low=together_low, high=together_high)
 
 # %% [markdown]
-# **Question `e6-record`** (0.5 points). Nothing to write: the point is for the Record.
+# **Question `e6-record`** (0.5 points). There is nothing to write: you get the point for the Record.
 
 # %%
 e6 = study("E6", cluster, quick=True)
@@ -243,10 +243,10 @@ assert e6.study == "E6", "Run the cell above: it turns the knobs of your cluster
 assert e6.complete, "The measurement was cut short; run the cell above again."
 
 # %% [markdown]
-# **Question `each-knob`** (2 points). By how many per cent does half a round trip change when each of these
-# is removed? Call your own function, such as `change_percent(*lab.own_interval.pairs(e6, "firewall"))`. The
-# other names are `"moderation"`, `"all together"` and `"firewall after the others"`. Type your numbers. (If you
-# cannot turn moderation, three of the four are `"not observable"`.)
+# **Question `each-knob`** (2 points). By how many per cent does half a round trip change when each of these is removed?
+# Call your own function, such as `change_percent(*lab.own_interval.pairs(e6, "firewall"))`. The other names are
+# `"moderation"`, `"all together"` and `"firewall after the others"`. Type your numbers. (If you cannot turn moderation,
+# three of the four are `"not observable"`.)
 
 # %%
 # Here is room for your calls.
@@ -275,9 +275,9 @@ lab.form(firewall_later_percent, "number or not observable")
 
 # %% [markdown]
 # This prints your prediction, and paper E's table 3 with your numbers. `low` and `high` are from our function, which
-# also draws whole launches and widens the range on a busy machine, so yours may differ. Mean and deviation (how far
-# single times typically are from their mean) are over all samples. They may contradict the change of the pairs, which
-# decides.
+# also draws whole launches and widens the range on a busy machine, so yours may differ. The mean and the deviation (how
+# far single times typically are from their mean) include all samples. They may contradict the change of the pairs, from
+# which the decision follows.
 
 # %%
 table_3 = lab.knob_gains.table(lab.knob_gains.gains(e6)).set_index("knob")
@@ -291,12 +291,12 @@ table_3[[*columns, "change_percent", "low", "high", "decision", "means"]].round(
 # is larger?
 #
 # **Question `quantile-plot`** (3 points). Draw how the half round trips of one comparison are distributed. The x axis
-# is a share in per cent, and the y axis the time within which this share of the trips ends. Draw one line for before
-# and one for after, each at nine or more whole percentages, and include the highest ones.
-# `lab.own_interval.samples(e6, "all together")` returns all times before and all after, in microseconds (without root,
-# take `"firewall"`).
+# is a share in per cent, and the y axis is the time within which this share of the trips ends. Draw one line for before
+# and one for after, each with points at nine or more whole percentages, including the highest ones.
+# `lab.own_interval.samples(e6, "all together")` returns all times before and all times after, in microseconds (without
+# root, use `"firewall"`).
 #
-# The check reads units, scales, names and your numbers. The style is yours.
+# The check reads units, scales, names and your numbers. The style is your choice.
 
 # %% nbgrader={"grade_id": "quantile-plot-answer", "solution": true}
 quantile_figure = None  # quantile_figure, axes = plt.subplots()
@@ -319,8 +319,8 @@ lab.own_plot.keep(
 )
 
 # %% [markdown]
-# *What to look at:* which of your two lines is steeper at its end? Where are they closer to each other than at their
-# medians?
+# *What to look at:* which of your two lines is steeper at its right end? Where are they closer to each other than at
+# their medians?
 #
 # Compare what the paper says with what your Record shows:
 
@@ -347,18 +347,18 @@ print(*lab.own_knob.lines(turns), f"found: {turns[0].facts['before']}", sep="\n"
 
 # %% [markdown]
 # **Question `own-knob`** (4 points). You get one point when both values take effect, and one when the exact state comes
-# back, whatever it was. You get one for a complete cycle, whatever it decides, and one for the setting printed above
-# (without a personal code, any in the handout). In the cycle, *before* is the value found on the node, and *after* is
-# your other value.
+# back, whatever it was. You get one for a complete cycle, whatever its decision is, and one for the setting printed
+# above (without a personal code, any in the handout). In the cycle, *before* is the value found on the node, and
+# *after* is your other value.
 
 # %% nbgrader={"grade_id": "own-knob", "grade": true, "points": 4, "locked": true}
 assert mine.variant == "own-knob", "Run the cell above: it turns and measures your knob."
 
 # %% [markdown]
 # **Question `kept-line`** (2 points). `lab.own_interval.pairs(mine)` returns the pairs of your knob's cycle. Compute
-# their `change_percent`, and decide by the table in section 5 of the handout: is the knob `"kept"` or `"reverted"`?
-# Write the line of a file in `/etc/sysctl.d/` that sets the final value at boot (after a revert, the value that was
-# found).
+# their `change_percent`, and decide according to the table in section 5 of the handout: is the knob `"kept"` or
+# `"reverted"`? Write the line of a file in `/etc/sysctl.d/` that sets the final value at boot (after a revert, the
+# value that was found).
 
 # %%
 # Here is room for your call.
@@ -383,7 +383,7 @@ lab.null_knob.picture(mine)
 #
 # *Core, 12 minutes*
 #
-# How much longer do 1000 rules of a firewall make a step of the heat program, on four ranks? This prints the number of
+# How much longer does a step of the heat program take on four ranks with 1000 firewall rules? This prints the number of
 # columns in a row:
 
 # %%
@@ -391,8 +391,8 @@ print(lab.by_lot.columns(), "columns")
 lab.heat.start(7)
 
 # %% [markdown]
-# **Question `predict-plate`** (0.5 points). By how many per cent does the time of a step change? Longer is
-# positive. Compute it from the handout's three parts before you seal it. The first number is here:
+# **Question `predict-plate`** (0.5 points). By how many per cent does the time of a step change? A longer time is
+# positive. Compute it from the three parts given in the handout before you seal it. The first number is here:
 
 # %%
 alone = "firewall after the others" if whole == "all together" else "firewall"
@@ -416,8 +416,8 @@ predict(cluster, "plate", value=plate_guess, low=plate_low, high=plate_high)
 plate = lab.heat.tuned(cluster, "firewall", "1000", columns=lab.by_lot.columns())
 
 # %% [markdown]
-# **Question `plate`** (2 points). By how many per cent do the times of a step, and of the exchange of border rows
-# alone, change with 1000 rules? Use your `change_percent` with `lab.own_interval.pairs(plate, "step")`, and with
+# **Question `plate`** (2 points). By how many per cent do the time of a step and the time of its exchange of border
+# rows change with 1000 rules? Use your `change_percent` with `lab.own_interval.pairs(plate, "step")` and
 # `lab.own_interval.pairs(plate, "exchange")`.
 
 # %%
@@ -443,7 +443,7 @@ print(decision, lab.outcome(cluster, "plate", round(100 * (share.median - 1), 1)
 lab.heat.picture(plate)
 
 # %% [markdown]
-# *What to look at:* which of the two changes more, and how much of a step is its exchange?
+# *What to look at:* which of the two changes more, and what share of a step is its exchange?
 
 # %% [markdown]
 # ## 9 Explain
@@ -461,20 +461,20 @@ lab.heat.picture(plate)
 
 # %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 4, "solution": true}
 # ### BEGIN SOLUTION
-# **Gains do not add up (2 points).** A percentage is a share of the time before. Alone, each knob is compared with all
-# of that time, moderation included. Once the moderation is gone, the same microseconds of the firewall are a much
-# larger share of the remaining time. In microseconds the gains add up unless one wait hides another: while packets are
-# held back anyway, the time that each one takes stays hidden until the moderation is gone. Then all together gain more
-# than the sum. Percentages cannot be added: two knobs that gain 60 % each do not gain 120 %. Give one point for saying
-# which time a percentage refers to, and one for the sum in microseconds or for waits that hide each other.
+# **Gains do not add up (2 points).** A percentage is a share of the time before the change. Alone, each knob is
+# compared with all of that time, including moderation. Without moderation, the same microseconds of the firewall are a
+# much larger share of the remaining time. In microseconds the gains add up unless one wait hides another. While packets
+# are held back anyway, the time that the rules take may stay hidden until moderation is gone. Then all together gain
+# more than the sum. Percentages cannot be added: two knobs that gain 60 % each do not gain 120 %. Give one point for
+# stating which time a percentage refers to, and one for the sum in microseconds or for waits that hide each other.
 #
-# **What a knob is worth (2 points).** Only the time of messages changes; the rows are computed as before. So a step
-# changes by less than its exchange, by the exchange's share of it. An exchange differs from a ping-pong: its messages
-# travel at the same time, and ranks that share cores take the time of the rules from each other. 56 % above 54 %
-# contradicts that, unless something else was also changed, such as a service that no longer takes time from the ranks.
-# Or the figures scatter: the paper does not say how often it ran HPL. To believe it, one needs several alternating runs
-# before and after, with an interval, and the ping-pong alongside them in the same state. Give one point for the share,
-# and one for how to measure it.
+# **What a knob is worth (2 points).** Only the time of messages changes; the rows are computed as before. So the change
+# of a step is smaller than that of its exchange: it is multiplied by the exchange's share of the step. An exchange
+# differs from a ping-pong: its messages travel at the same time, and ranks that share cores also lose time to the rules
+# of the others' packets. A gain of 56 %, above 54 %, contradicts the conclusion unless something else was also changed,
+# such as a service that no longer takes time from the ranks. Or the figures scatter: the paper does not say how often
+# it ran HPL. To believe the conclusion, one needs several alternating runs before and after, with an interval, and the
+# ping-pong measured in the same states. Give one point for the share, and one for how to measure it.
 # ### END SOLUTION
 
 # %% [markdown]
@@ -482,21 +482,21 @@ lab.heat.picture(plate)
 #
 # *More, 15 minutes*
 #
-# `letters.c`, in the notebook's folder, sends a letter of some hundred bytes in two pieces, head and body, and waits
-# for the answer. Find out why that takes 40 *milli*seconds, and write `mine` so that a letter takes at most a tenth of
-# that. Try it in a terminal, with `beowulf run -n 2 letters.c`, until it is correct. This cell compiles it and runs it
-# twice, the second time with the knob `delayed-ack` set to `quick`:
+# `letters.c`, in the notebook's folder, sends a letter of about a hundred bytes in two pieces, a head and a body, and
+# waits for the answer. Find out why that takes 40 *milli*seconds, and write `mine` so that a letter takes at most a
+# tenth of that. Try it in a terminal, with `beowulf run -n 2 letters.c`, until it is correct. This cell compiles it and
+# runs it twice, the second time with the knob `delayed-ack` set to `quick`:
 
 # %%
 posted = lab.small_writes.measure(cluster, "letters.c")
 lab.small_writes.picture(posted)
 
 # %% [markdown]
-# *What to look at:* `apart` is the given program. Below it is the same program, with a receiver that acknowledges every
-# segment at once. What does that tell you about the wait of the given program?
+# *What to look at:* `apart` is the given function. Below it is the same function, with a receiver that acknowledges
+# every segment at once. What does that tell you about the wait in the given function?
 #
 # **Question `letters`** (3 points). You get the points when your letters arrive whole, and take at most a tenth of the
-# time of the given version.
+# given version's time.
 
 # %% nbgrader={"grade_id": "letters", "grade": true, "points": 3, "locked": true}
 print(f"{1 / lab.small_writes.times(posted).median:,.1f} times as fast as the given ones")
@@ -504,7 +504,7 @@ print(f"{1 / lab.small_writes.times(posted).median:,.1f} times as fast as the gi
 # %% [markdown]
 # MPICH sets `TCP_NODELAY` on all of its connections. That is why you have never seen the forty milliseconds before.
 #
-# *Drag:* with which delay does the computed letter take as long as your `apart`? Which of the two waits is gone in
+# *Drag:* at which delay does the computed letter take as long as your `apart`? Which of the two waits is missing in
 # yours?
 
 # %%
@@ -516,9 +516,9 @@ lab.two_clocks(cluster)
 # *More, 13 minutes*
 #
 # Study E7 follows the paper's figure 6 on all four nodes, and at the end measures all kept changes together. It does
-# not know what was changed before. It only asks.
+# not know what was changed before; it only asks.
 #
-# **Question `e7-record`** (0.5 points). Nothing to write: the point is for the Record.
+# **Question `e7-record`** (0.5 points). There is nothing to write: you get the point for the Record.
 
 # %%
 e7 = study("E7", cluster, quick=True)
@@ -562,9 +562,9 @@ rules = lab.rules_way.traced(cluster)
 lab.timelines.timeline(cluster, rules, "1000 rules")
 
 # %% [markdown]
-# Zoom in until you see one message there and one back: the call that sends it, its packet on the wire (captured at
-# the switch), and the end of its receive. In the table, `before_us` is the time from the call to the wire, and
-# `after_us` the time from the wire to the end of the receive. Both are medians of all messages.
+# Zoom in until you see one message there and one back. Look for the call that sends it, its packet on the wire
+# (captured at the switch), and the end of its receive. In the table, `before_us` is the time from the call to the wire,
+# and `after_us` is the time from the wire to the end of the receive. Both are medians of all messages.
 
 # %%
 lab.rules_way.ways(rules).round(2)
@@ -594,10 +594,10 @@ lab.form(rules_us, "number")
 #
 # *More, 10 minutes*
 #
-# Study L2 runs the ping-pong and four kernels of NPB on all four nodes, alternately with and without the state of
-# section 6.
+# Study L2 runs the ping-pong and four kernels of NPB on all four nodes. It alternates between the state of section 6
+# and the tuned state.
 #
-# **Question `l2-record`** (0.5 points). Nothing to write: the point is for the Record.
+# **Question `l2-record`** (0.5 points). There is nothing to write: you get the point for the Record.
 
 # %%
 l2 = study("L2", cluster, quick=True)
@@ -612,8 +612,8 @@ assert l2.complete, "The measurement was cut short; run the cell above again."
 gained.table  # the time after as a share of the time before: 0.8 is a change of -20 %
 
 # %% [markdown]
-# **Question `limit`** (0.5 points). By how many per cent does the time of the ping-pong change? Which kernel
-# gains most, and by how many per cent does its time change? (Shorter is negative.)
+# **Question `limit`** (0.5 points). By how many per cent does the time of the ping-pong change? Which kernel gains
+# most, and by how many per cent does its time change? (A shorter time is negative.)
 
 # %% nbgrader={"grade_id": "limit-answer", "solution": true}
 pingpong_percent = None
@@ -642,7 +642,7 @@ claims(l2)
 #
 # You have no number for two of the paper's four knobs. The claims of section 6 say why, and where they can be measured.
 # Which of the two needs interrupts, which a cable between namespaces does not raise? Since which version of Linux has
-# the other one done nothing at all?
+# the other one had no effect at all?
 
 # %%
 for name in ("irqbalance", "tcp-low-latency"):
@@ -654,17 +654,17 @@ for name in ("irqbalance", "tcp-low-latency"):
 #
 # *More, 7 minutes*
 #
-# This shows the paper's applications, before and after its tuning. HPL, HPCC and the search (mpiBLAST) are in lab 03.
-# In a terminal, `beowulf tune compare search` measures the search on your cluster.
+# This shows how much less time the paper's applications took after its tuning. HPL, HPCC and the search (mpiBLAST) are
+# in lab 03. In a terminal, `beowulf tune compare search` measures the search on your cluster.
 
 # %%
 lab.papers.table("E-applications")
 
 # %% [markdown]
 # **Question `waiting-share`** (0.5 points). The ping-pong measured with the applications took 42 % less time. Suppose
-# that only the time of messages became shorter, all of it by 42 %. The next cell names an application (`mpiBLAST`, the
-# search, unless your course gave you a personal code). For what share of its time, in per cent, did it wait for
-# messages before the tuning?
+# that only the messages became faster, and that each took 42 % less time. The next cell names an application
+# (`mpiBLAST`, the search, unless your course gave you a personal code). For what share of its time, in per cent, did it
+# wait for messages before the tuning?
 
 # %%
 print(lab.by_lot.workload())
@@ -688,5 +688,5 @@ lab.form(waiting_percent, "number")
 check("07")
 
 # %% [markdown]
-# Hand in this folder: the notebook, `records/`, `knob.py` and `letters.c`. You need not run everything again: an
-# answer counts when it fits one of your Records. `beowulf tune` shows that no knob is still turned.
+# Hand in this folder: the notebook, `records/`, `knob.py` and `letters.c`. You need not run everything again: an answer
+# counts when it fits one of your Records. `beowulf tune` shows that no knob is still turned.

@@ -41,7 +41,7 @@ print(cluster.kind, *cluster.nodes, "networks:", cluster.describe().get("network
 # *Core, 5 minutes*
 #
 # **Question `predict-second`** (0.5 points). Eight pairs of ranks send tokens of 8 KB back and forth between two nodes.
-# How many times as many bytes a second do two networks of 10 Mbit/s carry as one?
+# How many times as many bytes per second do two networks of 10 Mbit/s carry as one?
 
 # %% nbgrader={"grade_id": "predict-second-answer", "solution": true}
 second_guess = None
@@ -56,8 +56,8 @@ predict(cluster, "second", value=second_guess, low=second_low, high=second_high)
 
 # %% [markdown]
 # **Question `predict-speed-up`** (0.5 points). The gas of 1995 is computed on 120 by 120 squares, its zones, in 16
-# tiles of 30 by 30. A step takes a processor of 1995 about 2.7 s. Each of 16 processors computes one tile, and sends
-# its borders to its neighbours over one Ethernet that all share. How many times faster is a step?
+# tiles of 30 by 30. A step takes a processor of 1995 about 2.7 s. Now each of 16 processors computes one tile, and
+# sends its borders to its neighbours over one Ethernet that all processors share. How many times faster is a step?
 
 # %% nbgrader={"grade_id": "predict-speed-up-answer", "solution": true}
 speed_up_guess = None
@@ -75,19 +75,19 @@ predict(cluster, "speed-up", value=speed_up_guess, low=speed_up_low, high=speed_
 #
 # *Core, 18 minutes*
 #
-# Study C1 sends tokens of 4 bytes to 8 KB between one to eight pairs at a time, on one network and on two.
+# Study C1 sends tokens of 4 bytes to 8 KB between one to eight pairs at a time, on one network and on two networks.
 #
-# **Question `c1-record`** (0.5 points). Nothing to write: the point is for the Record.
+# **Question `c1-record`** (0.5 points). There is nothing to write: you get the point for the Record.
 
 # %%
 c1 = study("C1", cluster, quick=True)
 picture(c1)
 
 # %% [markdown]
-# *What to look at:* all lines begin together. At which size does a line become level, and where do the lines of one
-# network and of two separate? Compare the lines of one pair with those of eight. (If there are only lines for one
-# network, your cluster has only one. Type `beowulf up --networks 2 --rate 10mbit`, run this notebook from its first
-# cell, and measure again.)
+# *What to look at:* all lines start from the same point. At which size does a line become level, and where do the lines
+# of one network and of two separate? Compare the lines of one pair with those of eight pairs. (If there are only lines
+# for one network, your cluster has only one. Type `beowulf up --networks 2 --rate 10mbit`, run this notebook from its
+# first cell, and measure again.)
 
 # %% nbgrader={"grade_id": "c1-record", "grade": true, "points": 0.5, "locked": true}
 assert c1.study == "C1", "Run the cell above: it measures C1 on your cluster."
@@ -114,8 +114,8 @@ lab.form(saturated_one_bytes, "number")
 lab.form(saturated_two_bytes, "number")
 
 # %% [markdown]
-# **Question `second-network`** (1.5 points). With a demand of 8, how many times as much do two networks carry as
-# one, with tokens of 8192 bytes and with tokens of 256? Divide the two rates of the table.
+# **Question `second-network`** (1.5 points). With a demand of 8, how many times as much do two networks carry as one,
+# with tokens of 8192 bytes and with tokens of 256 bytes? Divide the two rates in the table.
 
 # %% nbgrader={"grade_id": "second-network-answer", "solution": true}
 gain_8192 = None
@@ -144,7 +144,7 @@ claims(c1)
 #
 # *Core, 8 minutes*
 #
-# In study C7, all ranks wait for each other in `MPI_Barrier`, on two nodes, four, and so on.
+# In study C7, all ranks wait for each other in `MPI_Barrier`, first on two nodes, then on four, and so on.
 
 # %%
 c7 = study("C7", cluster, quick=True)
@@ -154,8 +154,8 @@ picture(c7)
 lab.c7_barrier.table(lab.c7_barrier.times(c7)).round(1)
 
 # %% [markdown]
-# **Question `barrier`** (1.5 points). On all of your nodes, how many microseconds does *one round* of a barrier take?
-# With such rounds, how long would a barrier of twelve nodes take?
+# **Question `barrier`** (1.5 points). How many microseconds does *one round* of a barrier on all of your nodes take?
+# With rounds of this length, how long would a barrier of twelve nodes take?
 
 # %% nbgrader={"grade_id": "barrier-answer", "solution": true}
 round_us = None
@@ -181,15 +181,16 @@ claims(c7)
 #
 # *Core, 30 minutes*
 #
-# Write `exchange_ghosts` in `gas.c`, next to this notebook. First look at what it does as given:
+# Write `exchange_ghosts` in `gas.c`, next to this notebook. First look at what the given version does:
 
 # %%
 lab.gas.picture(cluster, "gas.c")
 
 # %% [markdown]
-# *What to look at:* the third picture shows where four ranks differ from one. Do you see the seam along their borders?
+# *What to look at:* the third picture shows the difference between four ranks and one. Do you see the seam along the
+# ranks' borders?
 #
-# A rank has one tile, with a neighbour on each side and at each corner. How many messages does it send in a step (not
+# A rank with one tile has a neighbour on each side and at each corner. How many messages does it send in a step (not
 # graded)?
 
 # %% nbgrader={"grade_id": "ghosts-answer", "solution": true}
@@ -234,7 +235,7 @@ print(lab.gas.says(mine))
 lab.gas.picture(cluster, "gas.c")
 
 # %% [markdown]
-# This shows the gas as it moves:
+# This shows the gas moving:
 
 # %%
 lab.gas.film(cluster, "gas.c")
@@ -244,7 +245,7 @@ lab.gas.parts(mine).round(2) if lab.gas.function(mine)["right"] else print("Firs
 
 # %% [markdown]
 # **Question `parts`** (1.5 points). On four ranks, how many times faster would a step be if communicating took no time,
-# and everything else took as long as now? How many times faster would it be if computing took no time?
+# and everything else took as long as now? How many times faster would it be if only computing took no time?
 
 # %% nbgrader={"grade_id": "parts-answer", "solution": true}
 no_communicating_times = None
@@ -274,12 +275,12 @@ lab.first_beowulf.tokens(machine).round(3)
 lab.first_beowulf.gas(machine).round(2)
 
 # %% [markdown]
-# *What to look at:* in the first table, where does one network saturate, and where does the paper's? In the second
-# table, what does the gas gain from the second network?
+# *What to look at:* in the first table, where does one network saturate, and where does the paper's network saturate?
+# In the second table, what does the gas gain from the second network?
 #
 # **Question `speed-up`** (2 points). On 16 nodes and one network, what is the overhead of the gas in per cent, as the
-# handout defines it? All that the second network does is make the cable 1.7 times as fast. From that and the two times
-# of a step, compute for one network what percentage of a step the messages spend on the cable.
+# handout defines it? The only effect of the second network is that the cable is 1.7 times as fast. From this factor and
+# the two times of a step, compute for one network what percentage of a step the messages spend on the cable.
 
 # %% nbgrader={"grade_id": "speed-up-answer", "solution": true}
 overhead_one_percent = None
@@ -305,8 +306,8 @@ print(
 )
 
 # %% [markdown]
-# *Drag:* the paper reports 'a few thousand' operations a zone. With that many, would messages alone explain its
-# speed-up on 16 nodes?
+# *Drag:* the paper reports "a few thousand" operations per zone. With that many operations, would messages alone
+# explain its speed-up on 16 nodes?
 
 # %%
 lab.speed_up_1995(cluster)
@@ -318,22 +319,22 @@ lab.speed_up_1995(cluster)
 #
 # **Question `explain`** (4 points, read by a person). Answer in five to ten sentences, with your own figures:
 #
-# 1. Above which size does a second network pay, and why not below?
+# 1. Above which size of a message does a second network pay, and why does it not pay below?
 # 2. On 16 processors the paper's gas loses more than 60 % to overhead, 'not due to communication time' (1 % of the
 #    whole). Most of it appears to be synchronisation, the wait for others at the end of each step. Does your simulated
-#    machine of 1995 show the same for this gas? Does your own cluster, with the same network but processors that are
-#    several hundred times faster?
+#    machine of 1995 show the same for this gas? Does your own cluster show it, with the same network but processors
+#    that are several hundred times faster?
 
 # %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 4, "solution": true}
 # ### BEGIN SOLUTION
 # **The second network (2 points).** It pays for tokens of more than one frame, about 1.4 KB: only then is there a
-# second piece that can take the other network at the same time. A shorter token waits for software and for one frame on
-# any number of networks. Give one point for the frame, and one for figures from the learner's Record.
+# second piece that can take the other network at the same time. On any number of networks, a shorter token waits for
+# software and for one frame. Give one point for the frame, and one for figures from the learner's Record.
 #
 # **The conclusion (2 points).** It does not hold for this gas. Less than half of a step on 16 processors of 1995 is
 # computing, and the second network makes a step a quarter faster. So communication does hold the gas back, and no rank
 # has more to compute than another (one point, with the learner's speed-ups). The paper's code computes several times as
-# much for a zone and sends the same amount. So messages explain less of its overhead, and the rest would be ranks that
+# much for a zone, but sends the same amount. So messages explain less of its overhead, and the rest would be ranks that
 # wait for slower ones, as the paper says. On the learner's cluster the same step is mostly communicating and waiting,
 # because the processors are several hundred times faster and the network is the same. Give one point for that, with the
 # learner's shares of a step.
@@ -344,8 +345,8 @@ lab.speed_up_1995(cluster)
 #
 # *More, 20 minutes*
 #
-# `galaxy.c` uses a tree to compute particles that attract each other. Some particles need more work than others. Write
-# `partition`, which gives each rank its particles so that all ranks have the same work.
+# `galaxy.c` uses a tree to compute the motion of particles that attract each other. Some particles need more work than
+# others. Write `partition`, which divides the particles among the ranks so that all ranks have the same work.
 #
 # Do all ranks then have the same number of particles, `True` or `False` (not graded)?
 
@@ -380,7 +381,7 @@ file.write_text(
 
 # %% [markdown]
 # **Question `galaxy`** (3 points). You get all points if the rank with the most interactions has at most 1.05 times the
-# mean, and half of them up to 1.12. (As given, all ranks have the same number of particles.)
+# mean, and half of them for up to 1.12 times. (As given, all ranks have the same number of particles.)
 
 # %%
 balanced = lab.galaxy.measure(cluster, "galaxy.c")
@@ -389,7 +390,7 @@ balanced = lab.galaxy.measure(cluster, "galaxy.c")
 print(lab.galaxy.says(balanced))
 
 # %% [markdown]
-# Your own program computes two galaxies that meet:
+# Here your own program computes the motion of two galaxies that meet:
 
 # %%
 lab.galaxy.film(cluster, "galaxy.c")
@@ -408,23 +409,24 @@ picture(c2)
 # %% [markdown]
 # *What to look at:* where are the lines level, and at which size do they begin to fall? In the paper, a second network
 # hardly adds tokens up to 256 bytes at a demand of two. C2 also measures short tokens while both kernels alternate
-# their packets between the two networks. Is a demand of two odd there?
+# their packets between the two networks. Does this oddity appear there, too?
 
 # %%
 claims(c2)
 
 # %% [markdown]
-# **Study C3** sends one long stream over both networks in several ways, and captures it. Copy its cells from section 8
-# of the handout.
+# **Study C3** sends one long stream over both networks in several ways, and captures it. Copy the cells for this study
+# from section 8 of the handout.
 
 # %% [markdown]
 # ## 9 Compare with paper C
 #
 # *More, 12 minutes*
 #
-# **Question `slips`** (2 points). One processor reached 4.5 MFLOPS. Sixteen reached 62 with a grid that grew with them,
-# which the paper calls 16 % below the ideal. With a grid of fixed size they reached 31, which it calls an overhead of
-# more than 60 %. Compute both again: by what percentage is 62 below 16 times 4.5, and by what percentage is 31?
+# **Question `slips`** (2 points). One processor reached 4.5 MFLOPS. Sixteen reached 62 with a grid that grew with their
+# number, which the paper calls 16 % below the ideal. With a grid of fixed size they reached 31, which it calls an
+# overhead of more than 60 %. Compute both percentages again: by what percentage is 62 below 16 times 4.5, and by what
+# percentage is 31?
 
 # %% nbgrader={"grade_id": "slips-answer", "solution": true}
 below_percent = None  # 62

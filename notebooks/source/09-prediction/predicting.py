@@ -59,7 +59,7 @@ predict(cluster, "broadcast", value=broadcast_guess, low=broadcast_low, high=bro
 # %% [markdown]
 # **Question `predict-plate`** (0.5 points). A plate has 4096 rows of 4096 numbers, as in the heat program. A step takes
 # 10 to 20 ms on one node. With more nodes, each node computes a part of the rows, and sends two rows of 32 KiB to its
-# neighbours in each step. How many times faster is a step on 64 nodes of your network than on one?
+# neighbours in each step. How many times faster is a step on 64 nodes of your network than on one node?
 
 # %% nbgrader={"grade_id": "predict-plate-answer", "solution": true}
 plate_guess = None
@@ -77,7 +77,8 @@ predict(cluster, "plate", value=plate_guess, low=plate_low, high=plate_high)
 #
 # *Core, 11 minutes*
 #
-# Study E1 measures half round trips, half of the time of a message there and back, for 0 bytes to 1 MiB.
+# Study E1 measures half round trips (half the time that a message takes there and back) for messages of 0 bytes to 1
+# MiB.
 
 # %%
 lab.calibration.need_quiet()
@@ -88,15 +89,15 @@ lab.calibration.table(made).round(1)
 # %% [markdown]
 # *What to look at:* at which sizes is `error_percent` largest, and what happens there?
 #
-# How many µs does a short message keep its sender and receiver busy?
+# For how many µs does a short message keep its sender and its receiver busy?
 
 # %%
 print(f"send {made.send_us:.1f} µs, receive {made.receive_us:.1f} µs")
 
 # %% [markdown]
-# **Question `calibration`** (2 points). Take from the table alpha, the time of an empty message; the time of the
-# longest one; and the largest error between two sizes, without its sign. (`error_percent` is empty for the first and
-# the last size.)
+# **Question `calibration`** (2 points). Take three numbers from the table: alpha (the time of an empty message), the
+# time of the longest message, and the largest error between two sizes, without its sign. (`error_percent` is empty for
+# the first and the last size.)
 
 # %% nbgrader={"grade_id": "calibration-answer", "solution": true}
 alpha_us = None
@@ -121,7 +122,7 @@ lab.form(worst_percent, "number")
 #
 # **Question `lower-bound`** (1 point). On the network of `network.toml` a message of n bytes takes 50 + 0.085 n µs, and
 # a rank sends one message at a time. What is the least time in ms of a broadcast of 4 KiB (4096 bytes) to 100 ranks?
-# How many bytes take as long as the latencies?
+# How many bytes take as long as the latencies in this bound?
 
 # %% nbgrader={"grade_id": "lower-bound-answer", "solution": true}
 least_ms = None
@@ -141,9 +142,9 @@ lab.form(equal_bytes, "number")
 #
 # *Core, 66 minutes*
 #
-# Five functions in `stairs.c`, next to this notebook, are correct but slow. Change one, save the file, and run the cell
-# below. It compiles your file, simulates each function on the network of section 3, and compares every byte. It does
-# not use your cluster.
+# The five functions in `stairs.c`, next to this notebook, are correct but slow. Change one, save the file, and run the
+# cell below. It compiles your file, simulates each function on the network of section 3, and compares every byte. It
+# does not use your cluster.
 #
 # - **Question `tree`** (2 points): 1 KiB to 64 ranks in at most 1 ms
 # - **Question `ring`** (2 points): 256 KiB to 64 ranks in at most 100 ms
@@ -151,7 +152,7 @@ lab.form(equal_bytes, "number")
 # - **Question `reduce`** (2 points): the sums of 32,768 numbers on 64 ranks in at most 65 ms
 # - **Question `halo`** (2 points): rows of 64 KiB on 16 ranks, with 10 ms of work, in at most 14 ms
 #
-# Into pieces of how many bytes do you cut 256 KiB (not graded)?
+# What is the size in bytes of the pieces into which you cut 256 KiB (not graded)?
 
 # %% nbgrader={"grade_id": "stairs-answer", "solution": true}
 piece_bytes = None
@@ -230,14 +231,14 @@ lab.stairs.table(mine)
 
 # %% [markdown]
 # *What to look at:* compare `simulated_ms` with `target_ms`. How many times the lower bound do the tree and the ring
-# take? `fault` names what is wrong, and the cells below print the whole sentence. This is the timeline of a simulated
-# run on 16 ranks:
+# take? `fault` names what is wrong, and the cells below print a whole sentence about it. This is the timeline of a
+# simulated run on 16 ranks:
 
 # %%
 lab.stairs.timeline("ring", "stairs.c")
 
 # %% [markdown]
-# Try another step. Which ranks wait? (Pink at the end of a timeline is `climb.c`, which collects the times.)
+# Try another step. Which ranks wait? (The pink part at the end of a timeline is `climb.c`, which collects the times.)
 #
 # *Drag:* which piece size brings a ring nearest to the bound, and why are smaller and larger pieces worse?
 
@@ -289,8 +290,8 @@ lab.scaling.errors_percent(plate)  # by nodes: how far the simulation is from wh
 # nodes? Then look at `speed_up`. Beyond how many nodes do you gain nothing? A step cannot be shorter than its two
 # messages.
 #
-# **Question `scaling`** (2 points). What is the simulated speed-up of a step on 64 nodes, on your network and with 1
-# Gbit/s?
+# **Question `scaling`** (2 points). What is the simulated speed-up of a step on 64 nodes, on your network and on one
+# with 1 Gbit/s?
 
 # %% nbgrader={"grade_id": "scaling-answer", "solution": true}
 speed_up_64 = None
@@ -323,16 +324,18 @@ print(lab.outcome(cluster, "plate", round(float(on_64[lab.scaling.OWN]), 1), way
 
 # %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 3, "solution": true}
 # ### BEGIN SOLUTION
-# **Which broadcast (2 points).** The tree is best for 1 KiB. A message takes 50 µs of latency and 87 µs of bytes. The
-# tree needs six of them one after the other, 0.8 ms, and cutting 1 KiB into pieces would only add latencies. For 256
-# KiB, pieces are best. With whole data, the tree takes six times 22 ms. In k pieces along a ring, each rank receives a
-# piece and then sends it, and the last rank has everything after (ranks - 1) + 2 (k - 1) messages of n / k bytes. For
-# long data that is near 2 beta n, until the ring is so long that its latencies count. Then a tree in pieces is best,
-# because its depth grows with the logarithm. Give one point for each size, with the reason in terms of alpha and beta.
+# **Which broadcast (2 points).** The tree is best for 1 KiB. A message takes 50 µs for its latency and 87 µs for its
+# bytes. The tree needs six messages one after the other, 0.8 ms, and cutting 1 KiB into pieces would only add
+# latencies. For 256 KiB, pieces are best. With whole data, the tree takes six times 22 ms. With k pieces along a ring,
+# each rank receives a piece and then sends it. The last rank has everything after the time of (ranks - 1) + 2 (k - 1)
+# messages of n / k bytes. For long data that is nearly 2 beta n, until the ring is so long that its latencies count.
+# Then a tree in pieces is best, because its depth grows with the logarithm of the number of ranks. Give one point for
+# each size, with the reason in terms of alpha and beta.
 #
 # **What is left out (1 point).** The answer contains the learner's figure from `lab.scaling.errors_percent`. It also
-# names two of these: cores that ranks share, noise, lost packets and their retransmission, a switch whose buffers fill,
-# the core time of a call, progress only inside MPI calls, memory. Give half a point for only one of them.
+# names two such features: cores that ranks share, noise, lost packets and their retransmission, or a switch whose
+# buffers fill. Others are the core time of a call, progress only inside MPI calls, and memory. Give half a point for
+# only one feature.
 # ### END SOLUTION
 
 # %% [markdown]
@@ -343,7 +346,7 @@ print(lab.outcome(cluster, "plate", round(float(on_64[lab.scaling.OWN]), 1), way
 # **Question `scaling-plot`** (2 points). Draw the speed-up against the number of nodes on logarithmic axes, with a line
 # for each of the two networks.
 #
-# Units, scales, names and your numbers count; the style is yours.
+# The check reads units, scales, names and your numbers. The style is your choice.
 
 # %% nbgrader={"grade_id": "scaling-plot-answer", "solution": true}
 scaling_figure = None  # scaling_figure, axes = plt.subplots()
@@ -370,15 +373,15 @@ lab.own_plot.keep(
 # *More, 15 minutes*
 #
 # A prediction that nobody checks is a guess. Predict the times of messages at another rate of your links, with the
-# range in which each is expected:
+# range in which each time is expected:
 
 # %%
 predicted = made.at_rate("10mbit")
 lab.calibration.table(predicted).round(1)
 
 # %% [markdown]
-# Now measure it: `beowulf up --rate 10mbit` in a terminal, then the next cell without its two `#`, then
-# `beowulf up --rate 100mbit`. (The rate of PCs and of a shared cluster cannot be changed, so compare with another
+# Now measure these times. Type `beowulf up --rate 10mbit` in a terminal, run the next cell without its two `#`, then
+# type `beowulf up --rate 100mbit`. (The rate of PCs and of a shared cluster cannot be changed, so compare with another
 # learner's network.) This section has no points.
 
 # %%
@@ -395,8 +398,8 @@ lab.calibration.table(predicted).round(1)
 # *More, 15 minutes*
 #
 # What would paper E's tuning be worth to a step of your plate on 64 nodes? The folder `networks/` of the lab describes
-# the paper's Gigabit Ethernet before and after the tuning (50 and 20 µs), the shared cable of the first Beowulf, and
-# faster networks. Each is simulated exactly:
+# faster networks and the shared cable of the first Beowulf. It also describes the paper's Gigabit Ethernet before and
+# after the tuning (50 and 20 µs of latency). This simulates a step on three of these networks:
 
 # %%
 own_row_us = lab.scaling.row_us(plate)
@@ -404,10 +407,10 @@ for network in ("paper-e-before", "paper-e-after", "ten-gigabit"):
     print(f"{network}: {lab.scaling.on_network(network, own_row_us):.3f} ms")
 
 # %% [markdown]
-# *What to look at:* 30 µs of latency are 60 % of an empty message. What share of a step are they?
+# *What to look at:* 30 µs of latency are 60 % of the time of an empty message. What share of a step are they?
 #
 # Now ask the same question for programs that also compute. Each program runs once on your own nodes, and its calls are
-# recorded. The calls are replayed on your calibrated network and paper E's networks, with the times between them
+# recorded. The calls are replayed on your calibrated network and on paper E's networks, with the times between them
 # unchanged.
 
 # %%
@@ -419,17 +422,17 @@ lab.replays.table(lab.replays.measure(cluster, made)).round(2)
 # is next to this one and the exchange is right.)
 #
 # You do not have 64 nodes. So the programs are simulated on 64 nodes of your network, and the ranks compute one after
-# the other on a core of this machine. That run is replayed on each network. Remove the `#`. The cell takes some
-# minutes.
+# the other on a core of this machine. That run is replayed on each network. To run the cell, remove the `#`. It takes a
+# few minutes.
 
 # %%
 # lab.replays.table(lab.replays.on_64_nodes(cluster, made)).round(2)
 
 # %% [markdown]
-# *What to look at:* which program would gain most on 64 nodes? Compare it with its row on four.
+# *What to look at:* which program would gain most on 64 nodes? Compare its gain with its row on four nodes.
 #
-# The sliders compute the plate's step by a formula, for any rate, latency and length of a row. How far is the formula
-# from the simulation of section 5?
+# The sliders compute the plate's step by a formula, for any rate, latency and row length. How far is the formula from
+# the simulation of section 5?
 
 # %%
 lab.scaling.sliders(own_row_us)
@@ -450,8 +453,8 @@ lab.collectives.table(ways, "allreduce").round(2)
 #
 # *More, 35 minutes*
 #
-# **Question `memo-numbers`** (1 point). Your memo needs four numbers from section 5. They are the µs of a row, and the
-# simulated ms of a step on one node, on 16 nodes of your network, and on 16 nodes with 1 Gbit/s.
+# **Question `memo-numbers`** (1 point). Your memo needs four numbers from section 5: the µs that a row takes, and three
+# simulated times of a step in ms. These are on one node, on 16 nodes of your network, and on 16 nodes with 1 Gbit/s.
 
 # %% nbgrader={"grade_id": "memo-numbers-answer", "solution": true}
 memo_row_us = None
@@ -474,9 +477,9 @@ lab.form(memo_gigabit_ms, "number")
 
 # %% [markdown]
 # **Question `memo`** (2 points, read by a person). Your institute has 20,000 euros for a cluster that runs the heat
-# program and an all-reduce of 256 KiB after each step. The handout lists three offers. Write a page: which do you buy?
-# Use your own row time, calibration and simulations, with at least four numbers from your Records, and state how sure
-# you are of each.
+# program and an all-reduce of 256 KiB after each step. The handout lists three offers. Write a page: which offer do you
+# buy? Use your own row time, calibration and simulations, with at least four numbers from your Records, and state how
+# sure you are of each number.
 
 # %% [markdown] nbgrader={"grade_id": "memo", "grade": true, "points": 2, "solution": true}
 # ### BEGIN SOLUTION
