@@ -44,7 +44,8 @@ def read(file: Path, learners: Directory) -> dict[str, datetime]:
             times[student] = when
         elif why := next((why for _, why in found if why.endswith(NAMESAKES)), ""):
             raise LabError(
-                f"{file}, line {line}: {why}.", "Add a column `id` with the learner's ID on the roster."
+                f"{file}, line {line}: {why}.",
+                "Add a column `id` with the learner's ID on the roster.",
             )
     return times
 
