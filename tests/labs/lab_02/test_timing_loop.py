@@ -67,7 +67,7 @@ def test_a_real_call_that_takes_far_longer_than_timeits_is_none() -> None:
     assert timing_loop.table(timing(None)).empty
     shown = timing_loop.picture(timing())
     assert shown
-    assert set(shown.table["loop"]) == {timing_loop.OWN, timing_loop.OURS}
+    assert set(shown.table["line"]) == {timing_loop.OWN, timing_loop.OURS}
     assert timing_loop.picture(timing(None)) is None
     assert "times that of timeit" in timing_loop.real_fault(timing(own_us=0.7))
     assert "times that of timeit" in timing_loop.real_fault(timing(own_us=0.02))
