@@ -84,8 +84,8 @@ predict(cluster, "speed-up-small", value=small_guess, low=small_low, high=small_
 lab.heat.start(3)
 
 # %% [markdown]
-# Before you write `my_rows` and `run`, answer two questions (without points). A plate has 402 rows. How many of them
-# does the first of three ranks own? How many rows does its part have with both ghost rows?
+# Before you write `my_rows` and `run`, answer two questions (they carry no points). A plate has 402 rows. How many of
+# them does the first of three ranks own? How many rows does its part have with both ghost rows?
 
 # %% nbgrader={"grade_id": "heat-run-answer", "solution": true}
 rows_of_the_first = None

@@ -157,7 +157,7 @@ own = lab.own_roundtrip.measure(engines, "half_round_trip_us", quick=QUICK)
 assert own.variant == "own", "Run the cell above: it measures your function."
 
 # %% [markdown]
-# The next cell shows your half round trips and rates next to the times of C, and how good your prediction was:
+# The next cell shows your half round trips and rates next to those of the C program, and how good your prediction was:
 
 # %%
 times = lab.own_roundtrip.table(own)
@@ -381,8 +381,8 @@ lab.form(turns_wait_ms, "number")
 # **An impossible latency (1 point).** While a direction of the cable is idle, its bucket saves up to 3,200 bytes of
 # credit. So each long message takes up to about 250 µs less than beta n. The line through the long messages therefore
 # meets the axis below zero. A fit without weights minimises the sum of squared distances, so the longest messages, with
-# the largest distances, determine both parameters; 8 bytes hardly count. With weights 1 / y relative errors count, and
-# the latency is that of short messages. Believe the first fit for long messages, and the second for short ones. In
+# the largest distances, determine both parameters; 8 bytes hardly count. With weights of 1 / y, relative errors count,
+# and the latency is that of short messages. Believe the first fit for long messages, and the second for short ones. In
 # between neither is right.
 #
 # **What turns cost (1 point).** The learner's own figures show that with long rows, taking turns takes up to twice as

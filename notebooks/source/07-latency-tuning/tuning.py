@@ -391,7 +391,7 @@ print(lab.by_lot.columns(), "columns")
 lab.heat.start(7)
 
 # %% [markdown]
-# **Question `predict-plate`** (0.5 points). By how many per cent does the time of a step change? A longer time is
+# **Question `predict-plate`** (0.5 points). By what percentage does the time of a step change? A longer time is
 # positive. Compute it from the three parts given in the handout before you seal it. The first number is here:
 
 # %%
@@ -470,11 +470,12 @@ lab.heat.picture(plate)
 #
 # **What a knob is worth (2 points).** Only the time of messages changes; the rows are computed as before. So the change
 # of a step is smaller than that of its exchange: it is multiplied by the exchange's share of the step. An exchange
-# differs from a ping-pong: its messages travel at the same time, and ranks that share cores also lose time to the rules
-# of the others' packets. A gain of 56 %, above 54 %, contradicts the conclusion unless something else was also changed,
-# such as a service that no longer takes time from the ranks. Or the figures scatter: the paper does not say how often
-# it ran HPL. To believe the conclusion, one needs several alternating runs before and after, with an interval, and the
-# ping-pong measured in the same states. Give one point for the share, and one for how to measure it.
+# differs from a ping-pong: its messages travel at the same time, and ranks that share cores also lose time while the
+# rules are applied to other ranks' packets. A gain of 56 %, above 54 %, contradicts the conclusion unless something
+# else was also changed, such as a service that no longer takes time from the ranks. Or the figures vary from run to
+# run: the paper does not say how often HPL was run. To believe the conclusion, one needs several alternating runs
+# before and after, with an interval, and the ping-pong measured in the same states. Give one point for the share, and
+# one for how to measure it.
 # ### END SOLUTION
 
 # %% [markdown]
