@@ -153,6 +153,10 @@ OTHERWISE: dict[str, tuple[Callable[[], Record], str, str]] = {
         lambda: working(0.005, noise=0.5), "mpptest-little-variation", "inconclusive",
     ),
     "B2, no difference": (lambda: rings("B2", lambda at: 1.0), B2, "contradicted"),
+    "B2, falls at half of the sizes": (
+        lambda: rings("B2", lambda at: 1.0 if at["size_bytes"] in (50_000, 75_000) else jumping(at)),
+        "falls-with-nodes", "contradicted",
+    ),
     "B2, noise": (lambda: rings("B2", lambda at: 1.0, noise=0.1), B2, "inconclusive"),
     "B2, downwards": (
         lambda: rings("B2", lambda at: 0.5 if at["size_bytes"] >= 100_000 else 1.0),
