@@ -12,7 +12,6 @@ from benchmarks.brief_evidence import cells
 from benchmarks.full_studies import NAMES, ON_1995
 from benchmarks.result import kept, table
 from beowulf import papers, paths
-from beowulf.cluster.common.config import SIMULATED
 from beowulf.cluster.state import USUAL
 from beowulf.studies import find
 from beowulf.studies.study import Study
@@ -181,11 +180,10 @@ def section(name: str, run: Run | None, failed: str | None, usual: Mapping[str, 
         return [f"{NOT_YET.capitalize()}{f': {failed}' if failed else '.'}"]
     verdicts = run["verdicts"]
     cluster = {"kind": USUAL} | run.get("cluster", {})
-    where = "; simulated by SimGrid, not measured" if cluster["kind"] == SIMULATED else ""
     where = (
         f"; {cluster['nodes']} nodes on {cluster['networks']} networks of {cluster['rate']}"
         if cluster.get("networks", 1) > 1
-        else where
+        else ""
     )
     measured, notes = cells([each["evidence"] for each in verdicts])
     listed: dict[str, list[list[str]]] = {above: [] for above in HEADINGS}
@@ -203,7 +201,7 @@ def section(name: str, run: Run | None, failed: str | None, usual: Mapping[str, 
         if each["outcome"] != "holds" or heading(each) != OWN_CHECKS
     ]
     return [
-        f"Measured {'; '.join(one_run(each, usual) for each in run['each'])}{where}.",
+        f"Runs: {'; '.join(one_run(each, usual) for each in run['each'])}{where}.",
         table(COLUMNS, claims),
         *(f"{above}:\n\n{points(rows)}" for above, rows in listed.items() if rows),
         " ".join(f"{COUNTED[above]} that hold: {number}." for above, number in held.items()),
@@ -223,13 +221,12 @@ def points(rows: Iterable[Sequence[str]]) -> str:
 
 
 def one_run(run: Run, usual: Mapping[str, str]) -> str:
-    """When a run began, how long it took, beside what else, and on what, where that is not the usual one."""
+    """How long a run took, beside what else, and on what, where that is not the usual one."""
     load, on = run["before"]["load_1min"], run.get("on", {})
     where = "".join(
         f", {name} {on[name]}" for name in ON if on.get(name, usual[name]) != usual[name]
     )
-    started = moment(run["started"]).removesuffix(" UTC")
-    return f"{started}, {run['took_s']:.0f} s, load {load:.2f}{where}"
+    return f"{run['took_s']:.0f} s, load {load:.2f}{where}"
 
 
 def several(values: Iterable[object]) -> str:

@@ -77,8 +77,8 @@ def rises(
     return Judgement(
         outcome,
         f"non-blocking minus blocking with {few} and {many} nodes ({rows['unit'].iloc[0]}): {'; '.join(listed)};"
-        f" {'less' if falls else 'more'} by {CLEAR:.0%} of blocking with {few} nodes is needed at more than half of the"
-        f" sizes: it holds at {counted['holds']} and is contradicted at {counted['contradicted']}",
+        f" {'less' if falls else 'more'} by {CLEAR:.0%} of blocking with {few} nodes is asked at more than half of the"
+        f" sizes; shown at {counted['holds']}, contradicted at {counted['contradicted']}",
         {"sizes": len(outcomes), **counted},
         advice=narrower(record),
     )

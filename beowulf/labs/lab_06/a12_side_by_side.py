@@ -109,7 +109,7 @@ STUDY = Study(
             "on the message and not on the call, so their shares are equal, as in the paper."
         ),
         "contradicted": (
-            "Headers keep their size while messages grow, so the overhead in bytes falls up to 1024; frames without "
+            "Headers keep their size while messages grow, so up to 1024 bytes their share falls; frames without "
             "data acknowledge a message of several segments, so the share of data falls (figure 23 swaps the ends of "
             "sections V.A and V.B); and what the launch sends hides a fall of the whole rate."
         ),

@@ -91,8 +91,8 @@ ways
 # 3. waking up a receiver that sleeps, on the other node,
 # 4. MPI, in addition to plain TCP?
 #
-# Each is the difference between two lines of the table. Use the polling ways, except for (3). You may write the formula
-# itself, such as `8.1 - 2 * 0.25`.
+# Each is the difference between two lines of the table. Use the lines named *polling*, except for (3). You may write
+# the formula itself, such as `8.1 - 2 * 0.25`.
 
 # %% nbgrader={"grade_id": "budget-answer", "solution": true}
 stack_us = None

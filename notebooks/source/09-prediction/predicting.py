@@ -487,7 +487,7 @@ lab.form(memo_gigabit_ms, "number")
 # most steps per second, and what limits it. With rows of 32 KiB, messages limit the step at 100 Mbit/s for four nodes
 # or more. So more nodes on the slow network gain nothing, and fewer nodes with the faster network win.
 #
-# **Doubt (1 point).** The page states how wrong each number may be (error between sizes, error of section 5), and
+# **Doubt (1 point).** The page states how wrong each number may be (the errors between sizes, and in section 5), and
 # whether such errors would change the decision.
 # ### END SOLUTION
 
