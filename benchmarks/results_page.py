@@ -12,6 +12,7 @@ from benchmarks.brief_evidence import cells
 from benchmarks.full_studies import NAMES, ON_1995
 from benchmarks.result import kept, table
 from beowulf import papers, paths
+from beowulf.cluster.common.config import SIMULATED
 from beowulf.cluster.state import USUAL
 from beowulf.studies import find
 from beowulf.studies.study import Study
@@ -180,10 +181,11 @@ def section(name: str, run: Run | None, failed: str | None, usual: Mapping[str, 
         return [f"{NOT_YET.capitalize()}{f': {failed}' if failed else '.'}"]
     verdicts = run["verdicts"]
     cluster = {"kind": USUAL} | run.get("cluster", {})
+    where = "; simulated by SimGrid, not measured" if cluster["kind"] == SIMULATED else ""
     where = (
         f"; {cluster['nodes']} nodes on {cluster['networks']} networks of {cluster['rate']}"
         if cluster.get("networks", 1) > 1
-        else ""
+        else where
     )
     measured, notes = cells([each["evidence"] for each in verdicts])
     listed: dict[str, list[list[str]]] = {above: [] for above in HEADINGS}
