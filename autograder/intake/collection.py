@@ -67,6 +67,9 @@ def directory(course: Course) -> Directory:
 def _wanted(course: Course, slug: str) -> Wanted:
     notebooks = sorted((course.folder / "source" / slug).glob("*.ipynb"))
     cells = set[str]().union(*map(inspection.grade_ids, notebooks))
+    # Labs share names such as `explain`, which do not say whose notebook it is.
+    others = {*(course.folder / "source").glob("*/*.ipynb")} - {*notebooks}
+    cells -= set[str]().union(*map(inspection.grade_ids, others))
     return Wanted(slug, [path.name for path in notebooks], cells, course.folder)
 
 

@@ -22,6 +22,7 @@ from autograder.intake import collection
 from autograder.intake import submissions as folders
 from autograder.intake.submissions import EXCHANGE
 from autograder.results import feedback
+from beowulf import paths
 from beowulf.errors import LabError, UsageError
 from tests.gold import hand_in as hands
 from tests.gold import lab_01
@@ -189,6 +190,16 @@ def test_what_is_not_there_to_collect_is_named(course: Course, hand_ins: Path) -
         collection.collect(course, "01", hand_ins / "nowhere")
     with pytest.raises(LabError, match="nothing to collect"):
         collection.collect(course, "01", hand_ins)
+
+
+def test_another_labs_notebook_is_refused_though_labs_share_names_of_cells(
+    course: Course, hand_ins: Path
+) -> None:
+    other = paths.root() / "notebooks" / "release" / "06-protocol-analysis" / "wire.ipynb"
+    hands.hand_in(hand_ins / "early", nbformat.read(other, as_version=4), [], name="wire")
+    found = {each.student: each for each in collection.collect(course, "01", hand_ins)}["early"]
+    assert found.outcome == "refused"
+    assert "no notebook validation.ipynb in the submission; there is wire.ipynb" in found.notes[0]
 
 
 def test_a_mistake_in_a_courses_settings_is_named(tmp_path: Path) -> None:
