@@ -153,7 +153,8 @@
       share(Number(at('divider').getAttribute('aria-valuenow')) + step);
     }
   });
-  const fit = () => small.matches && open('handout', true);
+  // Both panes where there is room, and the handout alone where there is not.
+  const fit = () => { open('handout', false); open('handout', true); };
   small.addEventListener('change', fit);
   fit();
   share(Number(localStorage.getItem('beowulf-handout')) || 40);

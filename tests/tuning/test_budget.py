@@ -66,7 +66,7 @@ def test_what_is_not_distinguishable_from_zero_is_reported_and_not_drawn() -> No
     assert step.us.low < 0 < step.us.high
     assert step.finding == "not distinguishable from zero"
     figure = draw(record)
-    assert "Not drawn: " in figure.alt
+    assert "(not drawn: " in figure.title
     assert "MPI not distinguishable from zero" in figure.alt
     found = {verdict.claim: verdict for verdict in judge(record)}
     assert found["mpi-1"].outcome == "inconclusive"

@@ -141,14 +141,13 @@ def picture(record: Record) -> Figure:
             start += us.median
         if parts:
             bars[name] = parts
+    absent = "; ".join(dict.fromkeys(left_out))
     drawn = timeline(
         bars,
-        title="Where the microseconds of one byte go",
+        title="Where the microseconds of one byte go" + (f"\n(not drawn: {absent})" if absent else ""),
         value_title="half round trip (µs): a step is the median of the differences, visit by visit",
     )
-    absent = "; ".join(dict.fromkeys(left_out))
-    alt = f"{drawn.alt} Not drawn: {absent}." if absent else drawn.alt
-    return replace(drawn, alt=alt, table=table(record))
+    return replace(drawn, table=table(record))
 
 
 STUDY = Study(
