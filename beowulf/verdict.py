@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from html import escape
@@ -26,7 +27,11 @@ COLOURS: dict[str, str] = {
     "contradicted": "#A84300",
     "inconclusive": "#6E6E6E",
 }
+# JupyterLab's dark theme is no background for these colours.
+ON_WHITE = "background:#fff;padding:0 .3em;border-radius:.2em;white-space:nowrap"
 
+
+_COMMAND = re.compile(r"`([^`\n]+)`")
 
 HEADINGS = ("", DEMONSTRATIONS, OWN_CHECKS, ARITHMETIC)
 
@@ -127,7 +132,11 @@ class Verdicts(list[Verdict]):
         )
         bodies = ""
         for name, verdicts in self._sections().items():
-            title = f'<tr><th scope="rowgroup" colspan="5">{name}</th></tr>' if name else ""
+            title = (
+                f'<tr><th scope="rowgroup" colspan="5" style="text-align:left">{name}</th></tr>'
+                if name
+                else ""
+            )
             bodies += f"<tbody>{title}{''.join(map(_row, verdicts))}</tbody>"
         return (
             f"<table><caption>Claims and what was measured</caption><thead><tr>{head}</tr></thead>"
@@ -135,9 +144,14 @@ class Verdicts(list[Verdict]):
         )
 
 
+def with_commands(text: str) -> str:
+    """A sentence as HTML: nothing in it is markup but commands between backticks."""
+    return _COMMAND.sub(r"<code>\1</code>", escape(text))
+
+
 def _row(verdict: Verdict) -> str:
     outcome = (
-        f'<strong style="color:{COLOURS[verdict.outcome]};white-space:nowrap">'
+        f'<strong style="{ON_WHITE};color:{COLOURS[verdict.outcome]}">'
         f'<span aria-hidden="true">{SYMBOLS[verdict.outcome]}</span> {verdict.outcome}</strong>'
     )
     # A sentence gets room for some words a line; a path or a digest is broken where it must be.
@@ -146,8 +160,8 @@ def _row(verdict: Verdict) -> str:
         ("text-align:left", escape(verdict.study)),
         (sentence, escape(with_place(asdict(verdict)))),
         ("text-align:left", outcome),
-        (sentence, escape(verdict.evidence)),
-        (sentence, escape(verdict.advice)),
+        (sentence, with_commands(verdict.evidence)),
+        (sentence, with_commands(verdict.advice)),
     )
     return "<tr>" + "".join(f'<td style="{style}">{text}</td>' for style, text in cells) + "</tr>"
 

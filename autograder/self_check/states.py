@@ -165,7 +165,7 @@ class _Check:
             if bad.file.startswith(stem):
                 return f"{bad.why} Measure it again."
         if variant or study not in studies.known():
-            return f"Run the cell that measures in section {section!r}."
+            return f"Section {section!r} says what to measure."
         return f"Run the cell that measures {study}, or `beowulf study {study}`."
 
     def _names(self, name: str) -> dict[str, str]:
@@ -181,7 +181,10 @@ class _Check:
             if any(self.work.submission.measured(*need) for need in self.needs.get(name, ())):
                 return None
             section = self.work.lab.questions[name].read
-            return "empty", f"It is not written yet: section {section!r} says where it goes."
+            return (
+                "empty",
+                f"It is not measured yet: section {section!r} says what to write and to run.",
+            )
         note = self._syntax(name)
         return ("malformed", note) if note else None
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from beowulf import paths
 from beowulf.course import answers
 from beowulf.errors import LabError, plain
+from beowulf.verdict import ON_WHITE, with_commands
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -156,7 +157,7 @@ class Checklist:
 
 def _row(line: Line) -> str:
     state = (
-        f'<strong style="color:{COLOURS[line.symbol]};white-space:nowrap">'
+        f'<strong style="{ON_WHITE};color:{COLOURS[line.symbol]}">'
         f'<span aria-hidden="true">{line.symbol}</span> {escape(line.state)}</strong>'
     )
     sentence = "text-align:left;overflow-wrap:anywhere;min-width:10em"
@@ -164,7 +165,7 @@ def _row(line: Line) -> str:
         ("text-align:left;white-space:nowrap", escape(line.question)),
         ("text-align:left", state),
         ("text-align:left;white-space:nowrap", escape(line.worth)),
-        (sentence, escape(line.says)),
+        (sentence, with_commands(line.says)),
         (sentence, escape(line.read)),
     )
     return "<tr>" + "".join(f'<td style="{style}">{text}</td>' for style, text in cells) + "</tr>"

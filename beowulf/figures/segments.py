@@ -78,7 +78,7 @@ def timeline(bars: Mapping[str, Sequence[Part]], *, title: str, value_title: str
         axes.set_xlim(0, 1.16 * limit or 1)  # with room for the figures at the ends
         for number, kind in enumerate(kinds):
             colour, hatch = COLOURS[number % len(COLOURS)], HATCHES[number % len(HATCHES)]
-            axes.bar(0, 0, color=colour, hatch=hatch, edgecolor="white", label=kind)
+            axes.barh(0, 0, height=0, color=colour, hatch=hatch, edgecolor="white", label=kind)
         _legend(drawing, len(kinds))
     alt = f"{title}: {value_title}. " + "; ".join(said) + "."
     columns = ["bar", "part", f"from {value_title}", f"to {value_title}"]

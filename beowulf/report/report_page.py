@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from beowulf import papers
 from beowulf.cluster.common.config import SIMULATED
@@ -20,11 +19,10 @@ from beowulf.errors import UsageError
 from beowulf.figures import MOST_ROWS, number_text, titled
 from beowulf.record import GIVEN
 from beowulf.report import content, found
-from beowulf.verdict import HEADINGS, SYMBOLS, heading, with_place
+from beowulf.verdict import HEADINGS, SYMBOLS, heading, with_commands, with_place
 
 HERE = Path(__file__).parent
 TITLE = "Beowulf Labs: what I built and found"
-COMMAND = re.compile("`([^`]+)`")
 MOST_WARNINGS = 20
 
 
@@ -94,7 +92,7 @@ def refuse(page: Path) -> None:
 
 def _with_commands(text: str) -> Markup:
     """A sentence whose commands stand between backticks."""
-    return Markup(COMMAND.sub(r"<code>\1</code>", str(escape(text))))
+    return Markup(with_commands(text))
 
 
 def _moment(text: str) -> str:

@@ -144,7 +144,7 @@ def test_code_that_is_not_written_comes_before_its_record(tiny: Path) -> None:
     work_on(tiny, {}, [])
     found = state("own-program")
     assert found[0] == "empty"
-    assert found[1].startswith("It is not written yet: section ")
+    assert found[1].startswith("It is not measured yet: section ")
     path = tiny / NAME
     path.write_text(path.read_text().replace("pass_token = None", "def pass_token("))
     assert state("own-program")[0] == "malformed"

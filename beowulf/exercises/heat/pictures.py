@@ -105,7 +105,7 @@ def _worth(record: Record) -> Figure:
             values[f"{reading.QUANTITIES[quantity]}, {state}"] = float(f"{middle:.3g}")
     return figures.bars(
         values,
-        title=f"{record.variant}: a step takes {times.median:.2f} times as long ({decision})",
+        title=f"{record.variant}: a step takes {times.median:.2f} times as long, by the median of pairs ({decision})",
         value_title="lower decile of a launch, median of launches (ms)",
     )
 

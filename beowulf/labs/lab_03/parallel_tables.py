@@ -159,7 +159,12 @@ def picture(record: Record, title: str) -> Figure:
         left.invert_yaxis()
         letters = in_words(dict(zip(rows["benchmark"], rows["class"], strict=True)))
         look.titles(left, "Where does the time go, on four nodes?", "% of the ranks' time", "")
-        look.titles(right, f"C{letters[1:]} compared with table 5", "Mop/s, nominal", "")
+        look.titles(
+            right,
+            f"C{letters[1:]} beside table 5's A and B: compare only the order",
+            "Mop/s, nominal",
+            "",
+        )
         for axes in (left, right):
             axes.grid(axis="y", visible=False)
             axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2)

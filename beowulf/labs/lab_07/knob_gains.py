@@ -164,7 +164,7 @@ def _gain(
         knob,
         way,
         both.ratio(),
-        both.summary(lambda after, before: 100 * (after / before - 1)),
+        both.summary(lambda after, before: 100 * (after / before - 1), compared=100.0),
         described(*before_all),
         described(*after_all),
         deviations.ratio(),

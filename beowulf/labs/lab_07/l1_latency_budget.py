@@ -144,7 +144,8 @@ def picture(record: Record) -> Figure:
     absent = "; ".join(dict.fromkeys(left_out))
     drawn = timeline(
         bars,
-        title="Where the microseconds of one byte go" + (f"\n(not drawn: {absent})" if absent else ""),
+        title="Where the microseconds of one byte go"
+        + (f"\n(not drawn: {absent})" if absent else ""),
         value_title="half round trip (µs): a step is the median of the differences, visit by visit",
     )
     return replace(drawn, table=table(record))

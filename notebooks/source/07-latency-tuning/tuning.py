@@ -124,8 +124,8 @@ print(lab.outcome(cluster, "byte", round(float(ways.set_index("way")["us"]["mpi"
 picture(l1)
 
 # %% [markdown]
-# *What to look at:* there is one bar for each of the three receivers. Which part appears only with a sleeping receiver?
-# What would a faster cable change in these bars?
+# *What to look at:* there is one bar for each of the three receivers. Which part, if any, appears only
+# with a sleeping receiver? What would a faster cable change in these bars?
 
 # %%
 claims(l1)
@@ -215,8 +215,8 @@ lab.null_knob.picture(nothing)
 # *Core, 16 minutes*
 #
 # Study E6 adds moderation of 50 µs and a firewall of 100 rules. Then it removes moderation, the firewall, both, and the
-# firewall once more without moderation. In the first three comparisons, the other state is the full one; in the last,
-# it is the firewall alone.
+# firewall once more without moderation. The first three are compared with moderation and firewall together, the last
+# with the firewall alone. (*firewall as conntrack* is another firewall, which tracks connections.)
 #
 # **Question `predict-together`** (0.5 points). By how many per cent does half a round trip change when both are
 # removed? A shorter time is negative. (Paper E reports −54 %. Without root, only the firewall is removed.)
@@ -276,15 +276,15 @@ lab.form(firewall_later_percent, "number or not observable")
 # %% [markdown]
 # This prints your prediction, and paper E's table 3 with your numbers. `low` and `high` are from our function, which
 # also draws whole launches and widens the range on a busy machine, so yours may differ. The mean and the deviation (how
-# far single times typically are from their mean) include all samples. They may contradict the change of the pairs, from
-# which the decision follows.
+# far single times typically are from their mean) include all samples, and `p50` is the median of all. They may
+# contradict the change of the pairs, from which the decision follows.
 
 # %%
 table_3 = lab.knob_gains.table(lab.knob_gains.gains(e6)).set_index("knob")
 whole = "all together" if "all together" in table_3.index else "firewall"
 print(lab.outcome(cluster, "together", round(float(table_3.loc[whole, "change_percent"]), 1)))
-columns = ["mean_before_us", "deviation_before_us", "mean_after_us", "deviation_after_us"]
-table_3[[*columns, "change_percent", "low", "high", "decision", "means"]].round(1)
+columns = [f"{what}_{when}_us" for when in ("before", "after") for what in ("mean", "deviation", "p50")]
+table_3[[*columns, "change_percent", "low", "high", "decision", "means"]].round(1).T
 
 # %% [markdown]
 # *What to look at:* do the first two changes add up to that of *all together*? Which of the firewall's two percentages
