@@ -137,7 +137,8 @@ def need_quiet() -> None:
         raise LabError(
             f"A calibration needs a quiet machine, so nothing was measured: {' and '.join(reasons)}.",
             "Close what else runs on this machine, wait a minute, and run this cell again. Or take the calibration"
-            ' that is given with the labs: write `e1 = lab.given.record("E1")` in place of the first two lines.',
+            " that is given with the labs, without points for `calibration`: write"
+            ' `e1 = lab.given.record("E1")` in place of the first two lines.',
         )
 
 
@@ -153,7 +154,7 @@ def of(record: Record) -> Calibration:
     busy: dict[str, list[float]] = {SEND: [], RECEIVE: []}
     for point in record.points:
         at = point.at
-        if point.quantity in busy and at.get("size_bytes") == 0:
+        if point.quantity in busy:
             busy[point.quantity].extend(point.samples)
         plain = at.get("ranks") == 2 and at.get("protocol", "blocking") == "blocking"
         if point.quantity == HALF and plain and "limit_bytes" not in at:

@@ -152,7 +152,11 @@ def interval(
         return float(low), float(high)
 
     low, high = remembered(drawn, groups, "interval", seed, confidence, RESAMPLES)
-    return wider(float(np.median(values)), low, high, compared) if busy else (low, high)
+    if not busy:
+        return low, high
+    low, high = wider(float(np.median(values)), low, high, compared)
+    # What is never negative, such as a time or a ratio, has no negative median either.
+    return (max(low, 0.0) if not compared and values.min() >= 0 else low), high
 
 
 def remembered(compute: Callable[[], T], groups: Iterable[NDArray[np.float64]], *how: object) -> T:

@@ -156,7 +156,7 @@ def test_what_has_to_be_measured_comes_before_the_answers(tiny: Path) -> None:
         allow(level)
         measure = "Run the cell that measures A7, or `beowulf study A7`."
         assert state("seen-record") == state("seen-bytes") == ("Record missing", measure)
-        own_cell = "Run the cell that measures in section 'Do: count'."
+        own_cell = "Section 'Do: count' says what to measure."
         assert state("own-program") == ("Record missing", own_cell)
         assert state("sealed") == ("prediction not sealed", "Seal rate before you measure A7.")
         assert state("drawn")[0] == "plot missing"

@@ -21,6 +21,7 @@ from beowulf.errors import LabError, UsageError
 from beowulf.measure import calibration, roundtrips
 from beowulf.measure.measurement import Measurement
 from beowulf.record import Point, Record
+from beowulf.studies import given
 
 needs_simgrid = pytest.mark.skipif(
     not shutil.which(simulated.SMPIRUN), reason="SimGrid is not installed"
@@ -248,7 +249,7 @@ def test_a_calibrated_platform_gives_back_what_was_measured(tmp_path: Path) -> N
 
 def test_overheads_that_were_measured_are_the_platforms_and_leave_the_network_a_part() -> None:
     record = measured()
-    about = {"ranks": 2, "size_bytes": 0, "burst": 10}
+    about = {"ranks": 2, "size_bytes": 1, "burst": 10}
     record.points += [
         Point(about, "send_us", [6.0, 7.0, 900.0]),
         Point(about, "receive_us", [2.0, 3.0, 3.5]),
@@ -257,6 +258,7 @@ def test_overheads_that_were_measured_are_the_platforms_and_leave_the_network_a_
     assert (found.send_us, found.receive_us) == (7.0, 3.0)
     assert (found.platform(2).send_us, found.platform(2).receive_us) == (7.0, 3.0)
     assert calibration.of(measured()).platform(2).send_us == 0.0
+    assert calibration.of(given.record("E1")).send_us > 0
     # Of two that are too long together, the sender's decides how fast messages follow each other.
     record.points[-2] = Point(about, "send_us", [45.0])
     made = calibration.of(record).platform(2)

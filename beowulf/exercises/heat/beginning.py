@@ -56,7 +56,8 @@ def _go_on(file: Path, lab: int) -> None:
         print(f"{name}: {why}.")
     if wrong:
         print(
-            f"lab.heat.start({lab}, given=True) writes right ones, and keeps yours as {BEFORE}.py."
+            f"If this lab calls them: lab.heat.start({lab}, given=True) writes right ones,"
+            f" and keeps yours as {BEFORE}.py."
         )
 
 

@@ -181,7 +181,7 @@ lab.own_roundtrip.picture(own)
 # variables:
 #
 # - the two latencies, in microseconds
-# - the bandwidth, 1 / beta, of the fit with weights, in bytes per microsecond
+# - the bandwidth, 1 / beta, of the fit with weights, in bytes per microsecond (it may exceed your cable's)
 # - the size, in bytes, for which alpha equals beta · n in that fit
 
 # %%

@@ -274,9 +274,9 @@ own = lab.costs(file)
 own[["from_rank", "to_rank", "bytes", "kind", "packets", "ack_packets", "wire_bytes"]].head(12)
 
 # %% [markdown]
-# **Question `row-cost`** (2 points). How many packets do the ghost rows of one step take, for all ranks together and on
-# average over the 20 steps? How many bytes are on the wire for one row, on average? What percentage of these bytes are
-# headers and bare ACKs?
+# **Question `row-cost`** (2 points). How many packets do the ghost rows of one step take, for all ranks
+# together and on average over the 20 steps? How many bytes are on the wire for one row, on average? What percentage of
+# these bytes are headers (MPICH's too) and bare ACKs?
 
 # %%
 # Your calculations go here.
@@ -535,10 +535,10 @@ long[
 ]
 
 # %% [markdown]
-# **Question `overlap-gain`** (2 points). Take the non-blocking messages of 8192 bytes in your Record, with an overlap
-# of 8192 bytes and without. With overlap, how many bytes are on the wire for 100 bytes of payload? By what factor does
-# overlap change the rate? Judging by the two overheads alone, how many times as much payload do the same bytes on the
-# wire carry with overlap as without? Two decimals are enough.
+# **Question `overlap-gain`** (2 points). Take the non-blocking messages of 8192 bytes in your Record,
+# with an overlap of 8192 bytes and without. With overlap, how many bytes are on the wire for 100 bytes of payload? By
+# what factor does overlap change the rate? Of the same number of bytes on the wire, some are payload: how many times as
+# much is it with overlap as without? Two decimals are enough.
 
 # %% nbgrader={"grade_id": "overlap-gain-answer", "solution": true}
 wire_bytes_for_100 = None

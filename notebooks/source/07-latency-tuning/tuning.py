@@ -283,7 +283,9 @@ lab.form(firewall_later_percent, "number or not observable")
 table_3 = lab.knob_gains.table(lab.knob_gains.gains(e6)).set_index("knob")
 whole = "all together" if "all together" in table_3.index else "firewall"
 print(lab.outcome(cluster, "together", round(float(table_3.loc[whole, "change_percent"]), 1)))
-columns = [f"{what}_{when}_us" for when in ("before", "after") for what in ("mean", "deviation", "p50")]
+columns = [
+    f"{what}_{when}_us" for when in ("before", "after") for what in ("mean", "deviation", "p50")
+]
 table_3[[*columns, "change_percent", "low", "high", "decision", "means"]].round(1).T
 
 # %% [markdown]
