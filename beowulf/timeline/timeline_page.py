@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 MOST_HEIGHT, LEAST_HEIGHT = 900, 140
 RANK_HEIGHT = 44
+# In one line it would be longer than the picture is wide.
+TOOLTIP = '<div style="max-width:18em;white-space:normal">@text</div>'
 # No script from elsewhere, no request, and no text that is run as a program.
 POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline';"
@@ -161,7 +163,7 @@ class Page:
             arrivals = wire.scatter(
                 "x1", "y1", size=7, color="colour", marker="marker", source=_source("heads", heads)
             )
-            wire.add_tools(HoverTool(tooltips="@text", renderers=[arrivals]))
+            wire.add_tools(HoverTool(tooltips=TOOLTIP, renderers=[arrivals]))
             shown.append(wire)
         time_title = "the whole run: drag the window (ms)"
         whole = _plot(

@@ -146,7 +146,7 @@ def better_than_grendel(program: str, says: str, place: str) -> Claim:
         rates = program == "bandwidths"
         outcomes = [below(other, row) if rates else below(row, other) for row, other in table]
         others = [
-            f"{row.name} {row.median:.3g} and {other:.3g} {row.unit}"
+            f"{row.name} {row.median:,.4g} ({row.low:,.4g} to {row.high:,.4g}) and {other:.3g} {row.unit}"
             for (row, other), outcome in zip(table, outcomes, strict=True)
             if outcome != "holds"
         ]
