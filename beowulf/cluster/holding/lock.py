@@ -25,7 +25,10 @@ from beowulf.this_machine import user
 
 LONGEST_END_S = 90.0
 ENDS = signal.SIGUSR1  # asks a study to end and to keep what it has
-WAIT = "Two measurements at once disturb each other: wait until it is done, or let `--wait` do it for you."
+WAIT = (
+    "Two measurements at once disturb each other. Wait until it is done, or let `--wait` (`wait=True` in a notebook)"
+    " wait for you."
+)
 FORCE = "Wait until it is done, or add `--force`: it ends the measurement, which keeps what it has measured."
 
 Report = Callable[[str], None]
@@ -46,7 +49,8 @@ class Holder:
     def __str__(self) -> str:
         then, now = time.localtime(self.since), time.localtime()
         clock = time.strftime("%H:%M:%S" if then[:3] == now[:3] else "%H:%M on %d %B", then)
-        return f"The cluster has been in use by {self.user} since {clock}, for {self.doing}."
+        turn = ", which measures or waits for its turn on this machine" if self.measures else ""
+        return f"The cluster has been in use by {self.user} since {clock}, for {self.doing}{turn}."
 
 
 class LockedError(LabError):
