@@ -65,7 +65,7 @@ def test_the_second_comer_reads_who_holds_it_since_when_and_for_what(
         pytest.fail("both hold it")
     said = str(refused.value)
     assert f"in use by {user.name()} since " in said
-    assert "for study A6." in said
+    assert "for study A6, which measures or waits for its turn" in said
     assert "--wait" in said
     with pytest.raises(lock.LockedError, match="--force"), lock.changing(folder, "beowulf up"):
         pytest.fail("it was changed")
@@ -102,7 +102,8 @@ def test_the_one_who_waits_gets_it_when_the_first_is_done(folder: Path, ends: Ex
     with lock.held(folder, "study E1", wait=True, report=report):
         first.wait(PATIENCE_S)
     assert len(said) == 1
-    assert "for study A6. Waiting" in said[0]
+    assert "for study A6" in said[0]
+    assert "Waiting until that is done" in said[0]
 
 
 def test_a_process_may_hold_it_twice_and_change_what_it_measures(folder: Path) -> None:

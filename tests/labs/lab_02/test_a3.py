@@ -52,7 +52,10 @@ def test_better_than_grendel_is_judged_row_by_row() -> None:
     assert (verdict(0.5, 0.01).outcome, verdict(2.0, 0.01).outcome) == ("holds", "contradicted")
     assert verdict(16.4 / 14.1 / 1.15, 0.3).outcome == "inconclusive"
     evidence = verdict(2.0, 0.01).evidence
-    assert "in 5 of 6 rows; not in these, ours and Grendel's: TCP 28.34 (28.29 to 28.4) and 16.4 µs" in evidence
+    assert (
+        "in 5 of 6 rows; not in these, ours and Grendel's: TCP 28.34 (28.29 to 28.4) and 16.4 µs"
+        in evidence
+    )
 
 
 @pytest.mark.nightly
