@@ -1,10 +1,22 @@
 """What goes wrong in a way that a person can fix: a message, and a hint what to try."""
 
+import re
+from html import escape
+
+COMMAND = re.compile(r"`([^`\n]+)`")
+# JupyterLab's dark theme is no background for the colours of an outcome.
+ON_WHITE = "background:#fff;padding:0 .3em;border-radius:.2em;white-space:nowrap"
+
 
 def plain(text: str) -> str:
     """A text that others wrote, for a terminal: its lines, and no control character."""
     lines = text.expandtabs(4).split("\n")
     return "\n".join("".join(c if c.isprintable() else " " for c in line) for line in lines)
+
+
+def with_commands(text: str) -> str:
+    """A sentence as HTML: nothing in it is markup but commands between backticks."""
+    return COMMAND.sub(r"<code>\1</code>", escape(text))
 
 
 class Sentence(BaseException):

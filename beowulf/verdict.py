@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from html import escape
 from typing import Any, Literal
+
+from beowulf.errors import ON_WHITE, with_commands
 
 SCHEMA_VERSION = 1  # beowulf/schemas/verdict-1.json
 
@@ -27,11 +28,7 @@ COLOURS: dict[str, str] = {
     "contradicted": "#A84300",
     "inconclusive": "#6E6E6E",
 }
-# JupyterLab's dark theme is no background for these colours.
-ON_WHITE = "background:#fff;padding:0 .3em;border-radius:.2em;white-space:nowrap"
 
-
-_COMMAND = re.compile(r"`([^`\n]+)`")
 
 HEADINGS = ("", DEMONSTRATIONS, OWN_CHECKS, ARITHMETIC)
 
@@ -142,11 +139,6 @@ class Verdicts(list[Verdict]):
             f"<table><caption>Claims and what was measured</caption><thead><tr>{head}</tr></thead>"
             f"{bodies}</table>"
         )
-
-
-def with_commands(text: str) -> str:
-    """A sentence as HTML: nothing in it is markup but commands between backticks."""
-    return _COMMAND.sub(r"<code>\1</code>", escape(text))
 
 
 def _row(verdict: Verdict) -> str:

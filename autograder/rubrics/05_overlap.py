@@ -124,7 +124,8 @@ def own_exchange(
         return Score(0, 1, f"{by}: {why}", expected)
     high = facts["high"]
     points = 1 if high <= clear_gain_percent else 0.5 if high <= least_gain_percent else 0
-    return Score(points, 1, f"{by}: {facts['says']}", expected)
+    uncertain = "" if points else f"; the whole interval has to show a gain. {QUIET}"
+    return Score(points, 1, f"{by}: {facts['says']}{uncertain}", expected)
 
 
 def table_minima(submission: Submission, *, tolerance: float) -> Score:

@@ -41,10 +41,10 @@ def supports(record: Record) -> Facts:
 
 
 def jumps(record: Record) -> Facts:
-    """By limit, the sizes on either side of the jump in a Record of D2; none where it does not show one."""
+    """By limit, the sizes on either side of the jump in a Record of D2, by medians; none where it does not show one."""
     facts: Facts = {}
     for kb, way in LIMITS.items():
-        if sizes := d2.step(d2.shares(record, way)):
+        if sizes := d2.step(d2.shares(record, way), certain=False):
             facts |= {side(name, kb): size / KB for name, size in zip(SIDES, sizes, strict=True)}
     return facts
 

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from beowulf import paths
 from beowulf.course import answers
-from beowulf.errors import LabError, plain
-from beowulf.verdict import ON_WHITE, with_commands
+from beowulf.errors import ON_WHITE, LabError, plain, with_commands
 
 if TYPE_CHECKING:
     from rich.table import Table

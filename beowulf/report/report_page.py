@@ -15,11 +15,11 @@ from markupsafe import Markup
 
 from beowulf import papers
 from beowulf.cluster.common.config import SIMULATED
-from beowulf.errors import UsageError
+from beowulf.errors import UsageError, with_commands
 from beowulf.figures import MOST_ROWS, number_text, titled
 from beowulf.record import GIVEN
 from beowulf.report import content, found
-from beowulf.verdict import HEADINGS, SYMBOLS, heading, with_commands, with_place
+from beowulf.verdict import HEADINGS, SYMBOLS, heading, with_place
 
 HERE = Path(__file__).parent
 TITLE = "Beowulf Labs: what I built and found"

@@ -129,14 +129,14 @@ def shares(record: Record, way: Way) -> dict[int, Summary]:
     }
 
 
-def step(by_size: Mapping[int, Summary]) -> tuple[int, int] | None:
+def step(by_size: Mapping[int, Summary], *, certain: bool = True) -> tuple[int, int] | None:
     """The last size at which messages leave during the work, and the first at which they wait.
 
     (0, first) when all of them wait, (last, 0) when none does. None when it is not one step, or a
-    size is undecided.
+    size is undecided; if it need not be `certain`, the medians decide.
     """
     sizes = sorted(by_size)
-    if any(by_size[size].low <= MIDDLE <= by_size[size].high for size in sizes):
+    if certain and any(by_size[size].low <= MIDDLE <= by_size[size].high for size in sizes):
         return None
     late = [by_size[size].median > MIDDLE for size in sizes]
     if late != sorted(late):

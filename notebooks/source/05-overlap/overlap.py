@@ -470,8 +470,8 @@ claims(d2)
 # **Question `explain`** (4 points, read by a person). Write five to ten sentences of your own, with your own figures:
 #
 # 1. Your first `overlapped_step` posted everything before it computed, and with rows of 160,000 bytes it gained
-#    nothing. Who should have moved the bytes meanwhile, and why did they not? Why was that different with 64,000 bytes?
-#    What did MPI_Test change? What keeps your gain below the bound, or lifts it above the bound?
+#    little or nothing. Who should have moved the bytes meanwhile, and why did they not? Why was that different with
+#    64,000 bytes? What did MPI_Test change? What keeps your gain below the bound, or lifts it above the bound?
 # 2. Paper D explains its jumps by the size of the socket buffer. Which of your measurements show that another cause has
 #    the same effect on rank 1? Which one distinguishes the two causes?
 
