@@ -136,8 +136,9 @@ def need_quiet() -> None:
     if reasons := host_state.busy(host_state.now()):
         raise LabError(
             f"A calibration needs a quiet machine, so nothing was measured: {' and '.join(reasons)}.",
-            "Close what else runs on this machine, wait a minute, and run this cell again. Or take the calibration"
-            " that is given with the labs, without points for `calibration`: write"
+            'Close what else runs on this machine and run this cell again, or give `study` in it `when="quiet"`, which'
+            " waits up to 3 minutes. Or take the calibration that is given with the labs, without points for"
+            " `calibration`: write"
             ' `e1 = lab.given.record("E1")` in place of the first two lines.',
         )
 

@@ -119,8 +119,14 @@ def _file(name: Path | str) -> Path:
 def model_ms(
     nodes: int, rate_mbit: float, latency_us: float, row_us: float, columns: int = COLUMNS
 ) -> float:
-    """The same by a formula, fast enough for a slider: the rows of a rank, and two messages that share its link."""
-    messages_us = latency_us + 2 * 8 * columns * 8 / rate_mbit / CABLE_SHARE if nodes > 1 else 0.0
+    """The same by a formula, fast enough for a slider: the rows of a rank, and its messages, which share its link.
+
+    A rank between two others sends two; of two ranks, each sends one.
+    """
+    messages = min(nodes - 1, 2)
+    messages_us = (
+        latency_us + messages * 8 * columns * 8 / rate_mbit / CABLE_SHARE if messages else 0.0
+    )
     return (ROWS / nodes * row_us + messages_us) / 1e3
 
 
@@ -188,4 +194,6 @@ def errors_percent(record: Record) -> dict[int, float]:
     both = table(record).dropna(subset=["measured_ms"])
     both = both[both["network"] == OWN]
     off = 100 * (both["simulated_ms"] / both["measured_ms"] - 1)
-    return dict(zip((int(n) for n in both["nodes"]), (float(each) for each in off), strict=True))
+    return dict(
+        zip((int(n) for n in both["nodes"]), (round(float(each), 1) for each in off), strict=True)
+    )
