@@ -119,7 +119,7 @@ def nest_loops() -> None:
 
 
 def fit_tables() -> None:
-    """In a notebook, let the tables of pandas be as wide as the cell: titles are broken at `_`, and text anywhere.
+    """In a notebook, let the tables of pandas be as wide as the cell: titles are broken at `_`, and long words anywhere.
 
     In a terminal, print all of their columns, side by side as far as they fit.
     """
@@ -145,12 +145,14 @@ def print_whole(frame: pd.DataFrame, printer: Any, cycle: bool) -> None:
 def fitted(table: pd.DataFrame) -> str:
     """The HTML of a table that a page of any width can hold."""
     page = re.sub(
-        "<th>(.*?)</th>",
-        lambda title: f'<th style="overflow-wrap:normal">{title[1].replace("_", "_<wbr>")}</th>',
+        "(<th[^>]*)>(.*?)</th>",
+        lambda title: f"{title[1]}>{title[2].replace('_', '_<wbr>')}</th>",
         str(cast("Any", table)._repr_html_()),
     )
     page = re.sub(r"<td>([-+.,:\d]+)</td>", r'<td style="white-space:nowrap">\1</td>', page)
-    return f'<div style="overflow-x:auto;overflow-wrap:anywhere">{page}</div>'
+    # Only what no line can hold, as a path, is broken within a word.
+    page = re.sub(r"<td>([^<]*[^<\s]{24}[^<]*)</td>", r'<td style="overflow-wrap:anywhere">\1</td>', page)
+    return f'<div style="overflow-x:auto">{page}</div>'
 
 
 class NothingMeasuredError(Sentence, KeyboardInterrupt):

@@ -20,7 +20,7 @@ from urllib.parse import quote
 from jupyter_server.base.handlers import APIHandler, JupyterHandler
 from jupyter_server.utils import url_path_join
 from tornado.iostream import StreamClosedError
-from tornado.web import HTTPError, authenticated
+from tornado.web import HTTPError, RedirectHandler, authenticated
 
 from beowulf import paths
 from beowulf.cluster import targeted
@@ -63,7 +63,8 @@ def _load_jupyter_server_extension(app: Any) -> None:
         "report": Report,
         "text/(.+)": Text,
     }
-    app.web_app.add_handlers(".*$", [(f"{base}/{place}", each) for place, each in places.items()])
+    handlers: list[Any] = [(f"{base}/{place}", each) for place, each in places.items()]
+    app.web_app.add_handlers(".*$", [(base, RedirectHandler, {"url": f"{base}/home"}), *handlers])
 
 
 class Home(JupyterHandler):

@@ -12,17 +12,12 @@
   const widgets = () => [...(app()?.shell.widgets('main') ?? [])];
   const panel = () => widgets().find(each => each.context?.path === path && each.content?.widgets);
 
-  // One save at a time: the second would find that the file has changed. What is typed while one is under way counts as
-  // saved in JupyterLab and is not; so Check saves in any case.
-  let saving = null;
-  async function save(context, always = false) {
-    while (saving) {
-      await saving;
-    }
-    if (always || context.model.dirty) {
-      saving = context.save().catch(() => {}).finally(() => (saving = null));
-      await saving;
-    }
+  // JupyterLab saves by itself as well. Two saves at once would find that the file has changed, and ask the learner; so
+  // whoever saves waits for the one before.
+  function oneByOne(context) {
+    const save = context.save.bind(context);
+    let last = Promise.resolve();
+    context.save = () => (last = last.catch(() => {}).then(save));
   }
 
   // A cell that runs finds itself saved: `check` reads the file, and so does the progress on the home page. The frame can
@@ -35,9 +30,10 @@
       return;
     }
     watched = found;
+    oneByOne(found.context);
     found.sessionContext.statusChanged.connect((_, status) => {
-      if (status === 'busy') {
-        void save(found.context);
+      if (status === 'busy' && found.context.model.dirty) {
+        found.context.save().catch(() => {});
       }
     });
     found.content.activeCellChanged.connect(showSection);
@@ -163,9 +159,8 @@
 
   async function check() {
     tell('message', 'Checking …');
-    if (panel()) {
-      await save(panel().context, true);
-    }
+    // What is typed during a save counts as saved in JupyterLab and is not: so this saves in any case.
+    await panel()?.context.save().catch(() => {});
     const answer = await ask('check', { path });
     tell('message', answer.problem || '');
     at('answers').hidden = Boolean(answer.problem);
