@@ -85,8 +85,12 @@ def measure(rounds: int, seed: int, progress: Progress) -> Findings:
 
 def machine() -> dict[str, str]:
     """On what a run is made."""
-    model = re.search(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
-    processor = model[1] if model else platform.machine()
+    # A virtual machine may hide the name, so the numbers count as well.
+    of_all = re.findall(
+        r"^(model name|model|stepping)\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.M
+    )
+    said = "{model name}, model {model}, stepping {stepping}"
+    processor = said.format_map(dict(of_all)) if of_all else platform.machine()
     return {"processor": processor, "kernel": platform.release()}
 
 
