@@ -16,6 +16,7 @@ import typer
 from running import PATIENCE_S, Beowulf, app, first
 from typer.testing import CliRunner
 
+from beowulf import paths
 from beowulf.cli import studies
 from beowulf.cli.commands import command as built
 from beowulf.record import Point, Record
@@ -61,6 +62,13 @@ def test_only_what_is_called_is_built_and_all_where_nothing_is_named() -> None:
 def names(words: list[str]) -> set[tuple[str, ...]]:
     """The commands that are built for these words."""
     return set(commands(built(words)))
+
+
+def test_the_version_is_that_of_the_package(learner: Beowulf) -> None:
+    (version,) = re.findall(
+        r'^version = "(.+)"$', (paths.root() / "pyproject.toml").read_text(), re.M
+    )
+    assert version in learner("--version")
 
 
 @pytest.mark.parametrize("words", [("study",), ("study", "-h")])

@@ -81,7 +81,10 @@ def put_together(words: list[str] | None = None) -> typer.Typer:
 
 def command(words: list[str]) -> click.Command:
     """The command line, ready to be called with these words."""
-    return _without_variables(typer.main.get_group(put_together(words)))
+    group = typer.main.get_group(put_together(words))
+    return _without_variables(
+        click.version_option(package_name="beowulf-labs", prog_name="Beowulf Labs")(group)
+    )
 
 
 def _named(group: typer.Typer, words: list[str]) -> typer.Typer:
