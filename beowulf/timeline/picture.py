@@ -247,6 +247,7 @@ def _messages(view: _View, axes: Axes) -> None:
 def _path(view: _View, axes: Axes) -> None:
     """A line below the calls of the rank on which the length of the run depends at that time."""
     from matplotlib.collections import LineCollection
+    from matplotlib.patheffects import withStroke
 
     lines = []
     for step in view.found.critical_path.steps:
@@ -256,7 +257,9 @@ def _path(view: _View, axes: Axes) -> None:
             source = view.place.get(step.source, to)
             ends = [(start, source + 0.44), (end, to + 0.44)]
             lines.append([(s * view.unit[1], row) for s, row in ends])
-    axes.add_collection(LineCollection(lines[:MOST_BARS], colors=PATH_COLOUR, linewidths=2))
+    chain = LineCollection(lines[:MOST_BARS], colors=PATH_COLOUR, linewidths=2)
+    chain.set_path_effects([withStroke(linewidth=5, foreground="white")])
+    axes.add_collection(chain)
 
 
 def _marks(view: _View, axes: Axes) -> None:
