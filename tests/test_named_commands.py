@@ -13,6 +13,7 @@ import typer
 from running import app
 
 from beowulf import paths
+from beowulf.tuning import knobs
 
 ROOT = paths.root()
 SOURCES = [
@@ -27,6 +28,7 @@ TEXTS = [
     if file.name != "CHANGELOG.md"  # which names what went, too
 ]
 NAMED = re.compile(r"(?:`(?:sudo )?|^\$ )beowulf ([^`\n]+)", re.MULTILINE)
+OF_A_KNOB = re.compile(r"tune (?:apply|show) ([a-z][a-z-]*)\b")
 ANYTHING = "VALUE"  # what is in a message where its code puts something in
 
 
@@ -61,6 +63,8 @@ def group() -> click.Group:
 def wrong(words: str) -> str:
     """What of a named command there is not; nothing where all of it exists."""
     command: click.Command = group()
+    if (knob := OF_A_KNOB.match(words)) and knob[1] not in knobs.ALL:
+        return f"there is no knob {knob[1]}"
     ours = re.sub("'.*'", "", re.split(r" --(?= |$)", words)[0])  # what a node is to run is not
     for word in ours.rstrip("\\").split():
         if word.endswith((".c", ".py")):

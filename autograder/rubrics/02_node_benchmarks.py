@@ -67,7 +67,9 @@ def bandwidth_plot(submission: Submission, *, tolerance_percent: float) -> Score
     """The points of the plot, and one more for caches that it names."""
     score = DRAWN(submission, tolerance_percent=tolerance_percent)
     kept = [each for each in submission.records if each.variant == array_sweep.PLOT]
-    caches = any(len(array_sweep.caches_named(plot)) >= array_sweep.FEWEST_CACHES for plot in kept)
+    caches = any(
+        len(array_sweep.caches_named(plot.points)) >= array_sweep.FEWEST_CACHES for plot in kept
+    )
     found = score.found if caches else f"{score.found} It names no two caches."
     more = bool(score.points and caches)
     return replace(score, points=score.points + more, of=score.of + 1, found=found)

@@ -119,7 +119,7 @@ def nest_loops() -> None:
 
 
 def fit_tables() -> None:
-    """In a notebook, let the tables of pandas be as wide as the cell: titles are broken at `_`, and long words anywhere.
+    """In a notebook, let the tables of pandas be as wide as the cell: titles break at `_`, long words anywhere.
 
     In a terminal, print all of their columns, side by side as far as they fit.
     """
@@ -151,7 +151,9 @@ def fitted(table: pd.DataFrame) -> str:
     )
     page = re.sub(r"<td>([-+.,:\d]+)</td>", r'<td style="white-space:nowrap">\1</td>', page)
     # Only what no line can hold, as a path, is broken within a word.
-    page = re.sub(r"<td>([^<]*[^<\s]{24}[^<]*)</td>", r'<td style="overflow-wrap:anywhere">\1</td>', page)
+    page = re.sub(
+        r"<td>([^<]*[^<\s]{24}[^<]*)</td>", r'<td style="overflow-wrap:anywhere">\1</td>', page
+    )
     return f'<div style="overflow-x:auto">{page}</div>'
 
 

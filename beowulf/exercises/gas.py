@@ -156,7 +156,7 @@ def parts(record: Record) -> pd.DataFrame:
 
 
 def picture(cluster: Cluster, source: Path | str = SOURCE, *, steps: int = PICTURE_STEPS) -> Figure:
-    """The density of the gas after so many steps, on one rank and on four, and where they differ: a seam shows."""
+    """The density of the gas after so many steps, on one rank and on four, and where they differ."""
     with beside_headers(Path(source)) as program:
         built = mpi.build(program, library=cluster.mpi)
         one, several = (images(cluster, built, ranks, steps, steps)[-1] for ranks in (1, RANKS))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,8 +34,18 @@ LARGEST_PICTURE_BYTES = 200_000
 DOTS_PER_INCH = (110, 80, 60, 40)  # the first with which the picture is small enough
 
 
-def keep(cluster: Cluster, figure: Any, name: str, wants: Wants, *, lab: str = "") -> None:
+def keep(
+    cluster: Cluster,
+    figure: Any,
+    name: str,
+    wants: Wants,
+    *,
+    lab: str = "",
+    also: Callable[[Sequence[Point]], list[str]] = lambda _points: [],
+) -> None:
     """Keep what a figure of matplotlib (or its axes) holds as the plot of this name, and say what it lacks.
+
+    `also` says what it lacks besides.
 
     Beside the Record the picture is kept as NAME.png. Where there is no plot yet, a sentence says so and nothing is
     kept.
@@ -62,7 +72,11 @@ def keep(cluster: Cluster, figure: Any, name: str, wants: Wants, *, lab: str = "
     last = newest(folder, name)
     if last is None or [each.as_plain() for each in last.points] != [e.as_plain() for e in points]:
         noted(f"{LETTER}{int(slug.partition('-')[0])}", name, points, cluster).save_in(folder)
-    print(*_sentences(points, wants), _picture(drawing, folder / f"{name}.png"), sep="\n")
+    print(
+        *_sentences(points, wants, also(points)),
+        _picture(drawing, folder / f"{name}.png"),
+        sep="\n",
+    )
 
 
 def newest(folder: Path, name: str) -> Record | None:
@@ -91,13 +105,13 @@ def held(axes: Axes) -> dict[str, Any]:
     }
 
 
-def _sentences(points: Sequence[Point], wants: Wants) -> list[str]:
-    """What the plot holds, and what it lacks."""
+def _sentences(points: Sequence[Point], wants: Wants, lacks: Sequence[str]) -> list[str]:
+    """What the plot holds, and what it lacks, `lacks` included."""
     view = best([point.facts for point in points], wants)
     lines = [line for panel in view.panels for line in panel["lines"]]
     drawn = (f"{each['label'] or 'unnamed'} with {each['points']} points" for each in lines)
     said = [f"Your plot has {counted(len(lines), 'line')}: {', '.join(drawn)}."]
-    lacks = [each for part in view.lacks.values() for each in part]
+    lacks = [*(each for part in view.lacks.values() for each in part), *lacks]
     return [*said, *lacks] if lacks else [*said, "It has all that was asked for."]
 
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import base64
 import io
+import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from beowulf.errors import UsageError
 
@@ -45,6 +46,7 @@ UNITS = {
     "_s": "s",
 }
 OURS = "beowulf"  # what our own drawings are labelled with; it is not seen
+LETTERS_AN_INCH = 9  # of a title
 MOST_LETTERS = 40  # of a line of a vertical axis' title
 MOST_ROWS = 200  # of a table below a picture in a notebook
 
@@ -186,9 +188,17 @@ def paper(width: float = 7.2, height: float = 4.3) -> tuple[Drawing, Axes]:
 
 def titles(axes: Axes, title: str, x_title: str, y_title: str) -> None:
     """Put the titles of a drawing and of its axes where all our figures have them."""
-    axes.set_title(title, pad=12)
+    put_title(axes, title)
     axes.set_xlabel(x_title)
     axes.set_ylabel(_in_lines(y_title))
+
+
+def put_title(axes: Axes, title: str) -> None:
+    """Put a title above a drawing, in as many lines as it needs."""
+    width = cast("Drawing", axes.figure).get_figwidth()
+    letters = int(LETTERS_AN_INCH * width)
+    lines = [textwrap.fill(line, letters) for line in title.splitlines()]
+    axes.set_title("\n".join(lines), pad=12)
 
 
 def _in_lines(title: str) -> str:

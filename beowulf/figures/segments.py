@@ -166,7 +166,7 @@ def _finish(axes: Axes, names: Sequence[str], title: str, value_title: str) -> N
     # Long numbers would touch each other.
     axes.xaxis.set_major_locator(MaxNLocator(MOST_TICKS, steps=[1, 2, 5, 10]))
     axes.xaxis.set_major_formatter(look.number_tick)
-    axes.set_title(title, pad=12)
+    look.put_title(axes, title)
     axes.set_xlabel(value_title)
 
 

@@ -18,6 +18,7 @@ SIMILAR = 0.1  # two ways are similar within this share of the time
 MOSTLY = 0.9  # of the places they must not differ
 # Of an effect that a paper prints: with less than half of it, our machines, which are others, do not show the same.
 ENOUGH = 0.5
+IN_FULL = "in full (without `--quick` or `quick=True`)"
 HINT = "Close what else runs on this machine and measure again"
 
 
@@ -50,12 +51,14 @@ def verdict(
 
 
 def again(record: Record) -> str:
-    """The advice to measure again, and without --quick where the Record was measured with it."""
-    return f"{HINT}, without --quick." if record.sweep.get("quick") else f"{HINT}."
+    """The advice to measure again, and in full where the Record was measured with --quick."""
+    return f"{HINT}, {IN_FULL}." if record.sweep.get("quick") else f"{HINT}."
 
 
 def whole(record: Record) -> str:
     """The advice where samples are missing."""
+    if record.sweep.get("quick") and record.complete:
+        return f"Measure {IN_FULL}: a quick Record has fewer sizes."
     return f"`beowulf study {record.study}` measures them; let it run to its end."
 
 
@@ -63,7 +66,7 @@ def narrower(record: Record) -> str:
     """The advice where an interval is too wide: more launches, unless the Record has as many as there are."""
     if record.sweep.get("quick"):
         return (
-            "More launches make the interval narrower: measure without --quick, on a machine that"
+            f"More launches make the interval narrower: measure {IN_FULL}, on a machine that"
             " is left alone."
         )
     return "The interval is narrower on a machine that is left alone: measure there."

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 import re
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -197,13 +198,16 @@ def working_set(record: Record, kib: float = 4) -> figures.Figure:
 
 def keep_plot(cluster: Cluster, axes: Any) -> None:
     """Save the learner's plot of the sweep, and report what it lacks, caches included."""
-    own_plot.keep(cluster, axes, PLOT, WANTS)
-    last = own_plot.newest(cluster.records or Path("records"), PLOT)
-    if last and len(named := caches_named(last)) < FEWEST_CACHES:
-        print(f"Your plot names {len(named)} caches: mark where L2 and L3 end, and name them.")
+
+    def unnamed(points: Sequence[Point]) -> list[str]:
+        named = len(caches_named(points))
+        said = f"It names {named} caches: mark where L2 and L3 end, and name them."
+        return [said] if named < FEWEST_CACHES else []
+
+    own_plot.keep(cluster, axes, PLOT, WANTS, also=unnamed)
 
 
-def caches_named(plot: Record) -> set[str]:
+def caches_named(points: Sequence[Point]) -> set[str]:
     """The caches that a plot names, such as L2, in its legend or next to its lines."""
-    texts = [text for p in plot.points for text in (*p.facts["legend"], *p.facts.get("texts", ()))]
+    texts = [text for p in points for text in (*p.facts["legend"], *p.facts.get("texts", ()))]
     return set(re.findall(r"L[1-4]", " ".join(map(str, texts))))

@@ -54,7 +54,7 @@ def falls(to: int, size: int, demand: int) -> Quantity:
 def gain(demand: int, size: int) -> Quantity:
     """How many times as much an alternating kernel carries as one network."""
     pairs = f"{demand} pair{'s' * (demand > 1)}"
-    says = f"two networks over one, {pairs}, {size:,} bytes"
+    says = f"kernel in turn over one network, {pairs}, {size:,} bytes"
     return Quantity(says, lambda facts: facts.striped_gain(demand, size), TIMES)
 
 

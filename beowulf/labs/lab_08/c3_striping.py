@@ -318,12 +318,15 @@ def arriving(how: str, share: str, way: str) -> Quantity:
     return Quantity(f"{how}, {way}", percent, "% of the segments")
 
 
+NEEDED = "`beowulf study C3` measures it on nodes whose kernel has it"
+
+
 def where_it_went(way: str, judge: Judge) -> Judge:
     """The judge for a way; undecided where the nodes do not support it."""
 
     def judged(facts: Streams) -> Judgement:
         why = facts.absent(way)
-        return undecided(why) if why else judge(facts)
+        return undecided(why, NEEDED) if why else judge(facts)
 
     return judged
 

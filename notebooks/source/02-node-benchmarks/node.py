@@ -385,11 +385,11 @@ claims(a3)
 
 # %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 4, "solution": true}
 # ### BEGIN SOLUTION
-# **What became faster (2 points).** Rates grew by an order of magnitude, through wider paths, more loads at once, and
-# prefetching. The time of a chain of dependent steps hardly changed: a load from main memory, a system call, a round
-# trip, the start of a process. In such a chain each step waits for the one before; more transistors do not shorten it.
-# Kernels also do more per call than in 2012 (each entry protects other programs' memory), and programs load more when
-# they start. One point is for the two kinds with figures, and one for a reason.
+# **What became faster (2 points).** Rates grew by an order of magnitude, through wider paths, more
+# loads at once, and prefetching. The time of a chain of dependent steps changed far less: a load from main memory, a
+# system call, a round trip, the start of a process. In such a chain each step waits for the one before; more
+# transistors do not shorten it. Kernels also do more per call than in 2012 (each entry protects other programs'
+# memory), and programs load more when they start. One point is for the two kinds with figures, and one for a reason.
 #
 # **Four nodes or one (2 points).** One node reads 100 KB in 100,000 / (mem read in MB/s) microseconds, about 5 µs, or
 # less from a cache. Sending 75 KB to the others takes 75,000 / 12.5 = 6000 µs on the cable, a thousand times as long.

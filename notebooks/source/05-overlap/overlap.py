@@ -417,7 +417,10 @@ print(*lab.heat.lines(in_c), sep="\n")
 # in Python.
 
 # %%
-# Draw them here.
+# Draw those of the C program here.
+
+# %%
+# Draw those of your Python step here.
 
 # %% [markdown]
 # ## 7 Find the limit

@@ -200,7 +200,7 @@ interval = lab.own_interval.measure(cluster, change_percent, nothing)
 assert interval.variant == "interval", "Run the cell above: it tries your function."
 
 # %% [markdown]
-# This draws the cycle of the knob `nothing`, with the package's decision in its title:
+# This draws your cycle of nothing, with the package's decision in its title:
 
 # %%
 lab.null_knob.picture(nothing)

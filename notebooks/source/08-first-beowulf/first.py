@@ -187,8 +187,8 @@ claims(c7)
 lab.gas.picture(cluster, "gas.c")
 
 # %% [markdown]
-# *What to look at:* the third picture shows the difference between four ranks and one. Do you see the seam along the
-# ranks' borders?
+# *What to look at:* the third picture shows the difference between four ranks and one, and dashed lines are the ranks'
+# borders. Where is the difference largest, and why there?
 #
 # A rank with one tile has a neighbour on each side and at each corner. How many messages does it send in a step (not
 # graded)?
@@ -390,7 +390,7 @@ balanced = lab.galaxy.measure(cluster, "galaxy.c")
 print(lab.galaxy.says(balanced))
 
 # %% [markdown]
-# Here your own program computes the motion of two galaxies that meet:
+# Here your own program computes the motion of two galaxies that meet. This takes a minute:
 
 # %%
 lab.galaxy.film(cluster, "galaxy.c")

@@ -82,5 +82,5 @@ def test_a_right_sweep_is_right_though_a_few_sizes_are_disturbed_and_its_table_i
 
 
 def test_the_caches_are_those_that_the_legend_names() -> None:
-    assert array_sweep.caches_named(drawn()) == {"L1", "L2", "L3"}
-    assert array_sweep.caches_named(drawn(legend=["copy", "Level 2"])) == set()
+    assert array_sweep.caches_named(drawn().points) == {"L1", "L2", "L3"}
+    assert array_sweep.caches_named(drawn(legend=["copy", "Level 2"]).points) == set()
