@@ -150,8 +150,8 @@ def in_words(inside: int, judged: int) -> str:
         return "No sealed prediction was held against a measurement yet."
     share = 100 * inside / judged
     return (
-        f"Of {judged} sealed predictions that were measured, {inside} lie inside of"
-        f" their range ({share:.0f} %)."
+        f"Sealed predictions that were measured: {judged}; of these, the measurement is inside"
+        f" the predicted range in {inside} ({share:.0f} %)."
     )
 
 

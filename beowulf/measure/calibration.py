@@ -21,6 +21,7 @@ from beowulf.cluster.common.config import RATE_BITS_PER_S, RATES, SIMULATED
 from beowulf.cluster.namespaces.links import BURST_BYTES
 from beowulf.cluster.simulated.platform import Platform
 from beowulf.errors import LabError, UsageError
+from beowulf.measure import machine_queue
 from beowulf.measure.quality import trouble
 from beowulf.measure.roundtrips import HALF, RECEIVE, SEND
 from beowulf.measure.statistics import summary
@@ -131,14 +132,17 @@ class Calibration:
         )
 
 
+WAITS = f"The calibration waits until the machine is quiet, at most {machine_queue.LONGEST_QUIET_S:.0f} s."
+
+
 def need_quiet() -> None:
-    """LabError, before anything is measured, while the machine is too busy for a calibration."""
+    """Wait a while for a quiet machine; LabError, before anything is measured, where it stays too busy to calibrate."""
+    machine_queue.rest(print, machine_queue.LONGEST_QUIET_S, WAITS)
     if reasons := host_state.busy(host_state.now()):
         raise LabError(
             f"A calibration needs a quiet machine, so nothing was measured: {' and '.join(reasons)}.",
-            'Close what else runs on this machine and run this cell again, or give `study` in it `when="quiet"`, which'
-            " waits up to 3 minutes. Or take the calibration that is given with the labs, without points for"
-            " `calibration`: write"
+            "Close what else runs on this machine and run this cell again. Or take the calibration that is given with"
+            " the labs, without points for `calibration`: write"
             ' `e1 = lab.given.record("E1")` in place of the first two lines.',
         )
 

@@ -33,6 +33,11 @@ COLLECTIVES = (
 SEEN_NS = (
     1_000_000  # simulated time stands still in a deadlock, and a call that never ends is to be seen
 )
+# What smpirun is given, with the name of a file after it: a trace with the bytes of each message.
+OPTIONS = (
+    *("-trace", "--cfg=tracing/smpi:yes", "--cfg=tracing/smpi/display-sizes:yes"),
+    "--cfg=tracing/filename:",
+)
 NOT_SHOWN = ("MPI_Init", "computing", "sleeping")  # a rank's run begins when MPI_Init is over
 
 
@@ -41,8 +46,8 @@ class _Call:
     name: str
     began_ns: int
     ended_ns: int = -1
-    sends: list[tuple[int, int]] = field(default_factory=list)  # to which rank, tag
-    receives: list[tuple[int, int]] = field(default_factory=list)
+    sends: list[tuple[int, int, int]] = field(default_factory=list)  # to which rank, tag, bytes
+    receives: list[tuple[int, int, int]] = field(default_factory=list)
     flags: int = 0
 
 
@@ -52,7 +57,7 @@ def read(file: Path) -> Trace:
     if not lines or not lines[0].startswith(MARK_OF_SIMGRID):
         raise LabError(
             f"{file} is no trace of SimGrid's.",
-            "`smpirun -trace --cfg=tracing/filename:FILE …` writes one.",
+            f"`smpirun {' '.join(OPTIONS)}FILE …` writes one.",
         )
     numbers = _numbers(lines)
     calls: dict[str, list[_Call]] = {}
@@ -112,6 +117,7 @@ def _filled(
     begins, last_ns = dict.fromkeys(ranks, 0), 0
     calls |= {name: [] for name in ranks}
     stacks: dict[str, list[_Call]] = {name: [] for name in ranks}
+    sizes: dict[str, int] = {}  # of a message, by its name
     for line in lines:
         row = line.split()
         if not row or row[0] not in (push, pop, start, end):
@@ -140,9 +146,10 @@ def _filled(
             continue
         here = stacks[rank][0]
         if row[0] == start:
-            here.sends.append((int(to) - 1, int(tag)))
+            sizes[row[6]] = int(row[7]) if len(row) > 7 else 0
+            here.sends.append((int(to) - 1, int(tag), sizes[row[6]]))
         else:
-            here.receives.append((int(source) - 1, int(tag)))
+            here.receives.append((int(source) - 1, int(tag), sizes.get(row[6], 0)))
     for rank, stack in stacks.items():  # of a run that was stopped
         for call in [each for each in stack if each.name not in NOT_SHOWN][:1]:
             call.ended_ns, call.flags = last_ns + SEEN_NS, UNENDED
@@ -166,13 +173,13 @@ def _rank(
                 *((RECEIVES | COMPLETES, *each) for each in call.receives),
             ]
         )
-        first = parts.pop(0) if len(parts) == 1 else (0, NOBODY, 0)
-        for extra, partner, tag in (first, *((kind | PART, *rest) for kind, *rest in parts)):
+        first = parts.pop(0) if len(parts) == 1 else (0, NOBODY, 0, 0)
+        for extra, partner, tag, size in (first, *((kind | PART, *rest) for kind, *rest in parts)):
             rows.append(
                 (
                     call.began_ns,
                     call.ended_ns,
-                    0,
+                    size,
                     partner,
                     tag,
                     0,

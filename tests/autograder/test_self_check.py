@@ -427,7 +427,7 @@ def test_progress_counts_answers_records_predictions_and_minutes(tiny: Path) -> 
     assert (row.sealed, row.predictions) == (1, 1)
     assert row.minutes > 0
     assert (found.inside, found.judged) == (1, 1)
-    assert "Of 1 sealed predictions that were measured, 1 lie" in found.calibration
+    assert "inside the predicted range in 1 (100 %)" in found.calibration
 
 
 def test_progress_goes_on_where_a_lab_is_not_begun_or_its_notebook_is_broken(tiny: Path) -> None:

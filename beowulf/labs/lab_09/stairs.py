@@ -221,9 +221,10 @@ def timeline(name: str, source: Path | str = SOURCE, *, ranks: int = 16) -> Page
         folder = Path(scratch)
         program = _built(Path(source).read_text(encoding="utf-8", errors="replace"), folder)
         place, trace = simulated.beside(platform(), folder / "cluster"), folder / "run.trace"
-        tracing = ["-trace", "--cfg=tracing/smpi:yes", f"--cfg=tracing/filename:{trace}"]
+        *tracing, file = simgrid.OPTIONS
         words = ["--step", name, "--bytes", str(step.size_bytes)]
-        done = mpi.launch(place, [*tracing, str(program)], ranks, words, timeout_s=LONGEST_RUN_S)
+        simulated_program = [*tracing, f"{file}{trace}", str(program)]
+        done = mpi.launch(place, simulated_program, ranks, words, timeout_s=LONGEST_RUN_S)
         if done.returncode:
             print(f"{step.function} did not end well: {_complaint(done.stderr)}")
         found = analysis.between_messages(analysis.Analysis(simgrid.read(trace), {}))

@@ -16,6 +16,7 @@ from beowulf.cluster.simulated import cluster as simulated
 from beowulf.errors import LabError, UsageError
 from beowulf.labs import lab_09 as lab
 from beowulf.labs.lab_09 import collectives, replays, scaling, stairs, tokens
+from beowulf.measure import machine_queue
 from beowulf.measure.calibration import need_quiet, of
 from beowulf.record import newest
 from beowulf.this_machine import host_state
@@ -132,6 +133,7 @@ def test_a_busy_machine_is_refused_before_a_calibration_is_measured(
 ) -> None:
     busy = {"load_1min": 9.0, "cores": 2}
     monkeypatch.setattr(host_state, "now", lambda: busy)
+    monkeypatch.setattr(machine_queue, "LONGEST_QUIET_S", 0)
     with pytest.raises(LabError, match=r"nothing was measured: the load.*lab\.given\.record"):
         need_quiet()
     monkeypatch.setattr(host_state, "now", lambda: {**busy, "load_1min": 0.1})
@@ -165,6 +167,7 @@ def test_a_step_of_simulated_ranks_has_a_timeline_whose_waits_go_up_the_tree(
     source.write_text(lab_09.source())
     found = stairs.timeline("tree", source, ranks=4).found
     assert sorted((int(m.source), int(m.to)) for m in found.messages.itertuples())[:1] == [(0, 1)]
+    assert set(found.messages["bytes"]) == {stairs.BY_NAME["tree"].size_bytes}
     assert len(found.trace.ranks) == 4
     assert {int(wait.cause) for wait in found.waits.itertuples()} <= set(range(4))
     source.write_text(
