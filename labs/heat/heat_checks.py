@@ -254,5 +254,9 @@ def run_fault(part, rows, columns, steps, ranks, first, count):
             return f"its rows are those after {other} steps, not after {steps}"
     if first == 1 and not part[1:-1].any() and steps:
         return "its rows are still cold: the heated edge is row 0, above the first rank's rows"
-    alone = "; is exchange called before each step?" if row in (0, count - 1) and ranks > 1 else ""
-    return f"row {number} is wrong after {steps} step{'s' * (steps != 1)}{alone}"
+    hint = ""
+    if number == 1:
+        hint = "; has each plate that your steps use the heated edge, row 0?"
+    elif row in (0, count - 1) and ranks > 1:
+        hint = "; is exchange called before each step?"
+    return f"row {number} is wrong after {steps} step{'s' * (steps != 1)}{hint}"

@@ -156,8 +156,10 @@ static void verify_as(struct npb *npb, const char *source, const char *quantity,
     put_truth("verified", same);
     end_line();
     for (int i = 0; i < count && !same; i++)
-        fprintf(stderr, "%s class %c is wrong: %s is %.15g, and %.15g is %s.\n", npb->name,
-                npb->class, quantity, values[i], expected[i], source ? "expected" : "published");
+        if (values[i] != expected[i])
+            fprintf(stderr, "%s class %c is wrong: %s is %.15g, and %.15g is %s.\n", npb->name,
+                    npb->class, quantity, values[i], expected[i],
+                    source ? "expected" : "published");
 }
 
 static inline void verify_vector(struct npb *npb, const char *quantity, const double *values,
