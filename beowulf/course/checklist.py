@@ -131,7 +131,7 @@ class Checklist:
 
         table = Table()
         for head in ("question", "state", "points", "what to do", "read"):
-            table.add_column(head, no_wrap=head in ("question", "points"))
+            table.add_column(head, no_wrap=head in ("question", "points"), overflow="fold")
         for line in self.lines:
             # Text, because a plain string would have its [brackets] taken for markup.
             table.add_row(
@@ -146,11 +146,11 @@ class Checklist:
     def _repr_html_(self) -> str:
         heads = ("question", "state", "points", "what to do", "read")
         head = "".join(f'<th scope="col" style="text-align:left">{name}</th>' for name in heads)
-        notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
+        notes = "".join(f"<p>{with_commands(note)}</p>" for note in self.notes)
         return (
             f"<table><caption>Lab {escape(self.lab[:2])}, before you hand it in</caption>"
             f"<thead><tr>{head}</tr></thead><tbody>{''.join(map(_row, self.lines))}</tbody></table>"
-            f"{notes}<p>{escape(self.summary)}</p>"
+            f"{notes}<p>{with_commands(self.summary)}</p>"
         )
 
 
@@ -165,7 +165,7 @@ def _row(line: Line) -> str:
         ("text-align:left", state),
         ("text-align:left;white-space:nowrap", escape(line.worth)),
         (sentence, with_commands(line.says)),
-        (sentence, escape(line.read)),
+        (sentence, with_commands(line.read)),
     )
     return "<tr>" + "".join(f'<td style="{style}">{text}</td>' for style, text in cells) + "</tr>"
 

@@ -13,7 +13,7 @@
   const panel = () => widgets().find(each => each.context?.path === path && each.content?.widgets);
 
   // JupyterLab saves by itself as well. Two saves at once would find that the file has changed, and ask the learner; so
-  // whoever saves waits for the one before.
+  // each save waits for the one before.
   function oneByOne(context) {
     const save = context.save.bind(context);
     let last = Promise.resolve();
