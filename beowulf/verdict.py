@@ -16,7 +16,7 @@ Outcome = Literal["holds", "contradicted", "inconclusive"]
 RestsOn = Literal["measurement", "demonstration", "arithmetic"]
 # The headings of what does not count among a paper's claims: what came out because it was put in, what was computed
 # from the paper's figures alone, and what only these labs say, such as that an instrument agrees with another one.
-DEMONSTRATIONS = "Demonstrations: what was put in is seen, which proves nothing"
+DEMONSTRATIONS = "Demonstrations, which prove nothing about the paper"
 ARITHMETIC = "Arithmetic of the paper, checked and not measured"
 OWN_CHECKS = "Own checks of these labs"
 OWN = "own check"  # the place of a claim that no paper makes

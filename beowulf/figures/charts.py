@@ -135,7 +135,7 @@ def lines(
             size, width = (size, None) if joined else (size + LARGER, THIN)
             (drawn,) = axes.plot(each[x], each[y], label=text, markersize=size, linewidth=width)
             if text in marks:
-                drawn.set(linestyle="none", markersize=largest)
+                drawn.set(linestyle="none", markersize=largest, fillstyle="none", markeredgewidth=2)
             elif low and high and joined:
                 # Its edges are dashed as its line is: where several overlap, each can still be followed.
                 axes.fill_between(

@@ -195,8 +195,9 @@ def titles(axes: Axes, title: str, x_title: str, y_title: str) -> None:
 
 def put_title(axes: Axes, title: str) -> None:
     """Put a title above a drawing, in as many lines as it needs."""
-    width = cast("Drawing", axes.figure).get_figwidth()
-    letters = int(LETTERS_AN_INCH * width)
+    place, drawing = axes.get_subplotspec(), cast("Drawing", axes.figure)
+    beside = place.get_gridspec().ncols if place else 1
+    letters = int(LETTERS_AN_INCH * drawing.get_figwidth() / beside)
     lines = [textwrap.fill(line, letters) for line in title.splitlines()]
     axes.set_title("\n".join(lines), pad=12)
 

@@ -385,6 +385,7 @@ lab.calibration.table(predicted).round(1)
 # learner's network.) This section has no points.
 
 # %%
+# lab.calibration.need_quiet()
 # slow = lab.calibration.of(study("E1", cluster, quick=True))
 # lab.calibration.compared(predicted, slow).round(1)
 
