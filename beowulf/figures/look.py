@@ -146,7 +146,7 @@ def titled(name: str) -> str:
         if f"_{name}".endswith(ending):
             what = f"_{name}".removesuffix(ending).replace("_", " ").strip()
             return f"{what} ({unit})" if what else unit
-    return name.replace("_", " ")
+    return name.replace("_", " ").replace("speed up", "speed-up")
 
 
 def number_text(value: float) -> str:

@@ -147,6 +147,16 @@ def test_where_there_is_no_file_it_is_written_and_where_there_is_one_it_stays(
     assert (tmp_path / "heat.py").read_text() == text
 
 
+def test_who_comes_back_to_a_lab_writes_what_was_given_to_a_later_one(tmp_path: Path) -> None:
+    heat.start(7, folder=tmp_path)
+    heat.start(5, folder=tmp_path)
+    assert (tmp_path / "heat.py").read_text() == program.composed(5)
+    own = heat_solutions.heat(5)
+    (tmp_path / "heat.py").write_text(own)
+    heat.start(5, folder=tmp_path)
+    assert (tmp_path / "heat.py").read_text() == own
+
+
 def test_what_an_earlier_lab_asks_for_and_is_wrong_is_named_and_the_given_state_offered(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

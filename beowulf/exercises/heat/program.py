@@ -115,10 +115,19 @@ def sections(text: str) -> dict[int, str]:
 
 
 def added(text: str, lab: int) -> str:
-    """The learner's text, with the stubs of a lab behind it where it has none of that lab's functions."""
-    if lab not in FUNCTIONS or set(FUNCTIONS[lab]) & set(defined(text)):
+    """The learner's text, with the stubs of a lab behind it where it has none of that lab's functions.
+
+    They replace what was given because a later lab came first.
+    """
+    if lab not in FUNCTIONS:
         return text
-    return text.rstrip("\n") + "\n\n\n" + sections(_original(FILE))[lab].rstrip("\n") + "\n"
+    stubs = sections(_original(FILE))[lab].rstrip("\n")
+    given = sections(_original("given.py"))[lab].rstrip("\n")
+    if given in text:
+        return text.replace(given, stubs)
+    if set(FUNCTIONS[lab]) & set(defined(text)):
+        return text
+    return text.rstrip("\n") + "\n\n\n" + stubs + "\n"
 
 
 def defined(text: str) -> dict[str, ast.FunctionDef]:
