@@ -33,7 +33,8 @@ kept, the Verdict says in how many of them it came out that way.
 
 Only the papers' claims count in the summary. Below them are the paper's arithmetic and, where they do not hold,
 demonstrations (what was put in comes out, or machines of two times are compared) and our own checks; of those that
-hold, only the number is given. Studies that are also simulated have a second section, which the summary's last line does not count."""
+hold, only the number is given. Studies that are also simulated have a second section, which the summary's last line
+does not count."""
 NOT_YET = "not measured yet"
 NOT_RECORDED = "not recorded"
 ON = ("processor", "kernel")  # of a run

@@ -262,8 +262,8 @@
     if (bars.partner[i] >= 0) lines.push(`${bars.category[i] === 4 ? "root" : "partner"}: rank ${bars.partner[i]}, tag ${bars.tag[i]}`);
     // Of a call that waits for requests, the recorder counts these.
     const unit = bars.category[i] === 3 && bars.partner[i] < 0 ? "requests" : "bytes";
-    // A simulated collective call has no size, and a barrier none to tell.
-    if (bars.bytes[i] || bars.category[i] !== 4) lines.push(`${bars.bytes[i].toLocaleString("en")} ${unit}${bars.request[i] ? `, request ${bars.request[i] >>> 0}` : ""}`);
+    // Of a simulated collective call, or a wait for several messages, the size is not known.
+    if (bars.bytes[i] || bars.category[i] < 3) lines.push(`${bars.bytes[i].toLocaleString("en")} ${unit}${bars.request[i] ? `, request ${bars.request[i] >>> 0}` : ""}`);
     lines.push(`from ${ms(bars.began[i])} ms, ${ms(bars.length[i])} ms long`);
     if (w !== undefined) lines.push(reason(w));
     return lines.join("\n");

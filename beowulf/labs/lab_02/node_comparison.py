@@ -191,7 +191,7 @@ def _single(nodes: Nodes, off: Sequence[Off]) -> str:
         single = some(f"{each.node} in {each}" for each in off)
         return f"no node is off in {SEVERAL} rows, so none is odd; single rows differ: {single}"
     return (
-        f"no node is odd: none is more than {OFF:.0%} off the middle in any of {len(shared_rows(nodes))} rows;"
+        f"no node is odd: none is clearly more than {OFF:.0%} off the middle in any of {len(shared_rows(nodes))} rows;"
         " rows in which one process wakes another do not count"
     )
 

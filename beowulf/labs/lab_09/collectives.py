@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from beowulf import paths
 from beowulf.cluster import Cluster
+from beowulf.cluster.common.config import RATE_BITS_PER_S
 from beowulf.cluster.simulated import cluster as simulated
 from beowulf.errors import LabError, UsageError
 from beowulf.exercises.exercise import Exercise
@@ -77,7 +78,9 @@ def measure(cluster: Cluster, made: Calibration, *, large: bool = False) -> Reco
             )
 
     with tempfile.TemporaryDirectory(prefix="beowulf-") as scratch:
-        network = replace(made.platform(max(nodes)), eager_bytes=0)
+        # A link's bucket is empty where messages follow each other: then it is a cable of its rate.
+        cable = made.on_cable(made.link_mbit) if made.rate in RATE_BITS_PER_S else made
+        network = replace(cable.platform(max(nodes)), eager_bytes=0)
         place = simulated.beside(network, Path(scratch) / "cluster")
         return EXERCISE.measure(
             cluster,

@@ -429,12 +429,13 @@ picture(measured)
 
 # %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 4, "solution": true}
 # ### BEGIN SOLUTION
-# **Two plates (2 points).** A step's work grows with the area, and its messages grow with the width. For the large
-# plate, one rank computes for several ms, and two rows of 9600 bytes take 0.8 ms each on the cable. For the small
-# plate, one rank computes for half a millisecond, and the two rows take 0.26 ms each, plus the latency of the messages.
-# Sending takes as long as the work that is shared, so four ranks are slower than one. Karp and Flatt's share grows with
-# the ranks (or is above 1 for the small plate). So the share is communication and waiting for a core, not a serial
-# part, which `run` does not have. One point is for both times with figures, and one for what the share does and means.
+# **Two plates (2 points).** A step's work grows with the area, and its messages grow with the width.
+# For the large plate, one rank computes for several ms, and two rows of 9600 bytes take 0.8 ms each on the cable. For
+# the small plate, one rank computes for half a millisecond, and the two rows take 0.26 ms each, plus the latency of the
+# messages. Sending takes as long as the work that is shared, so four ranks are slower than one. Karp and Flatt's share
+# changes with the ranks, and is above 1 for the small plate. So the share is communication and waiting for a core, not
+# a serial part, which `run` does not have. One point is for both times with figures, and one for what the share does
+# and means.
 #
 # **What the machine can show (1 point).** With two cores, at most two ranks compute at a time. So EP's speed-up stays
 # near 2, and would be near 4 on four PCs. The large plate's speed-up may be above 2 if a rank's rows fit into a cache
@@ -489,7 +490,7 @@ mg = lab.mg_timeline.traced(cluster)
 lab.mg_timeline.parts(mg).round(2)
 
 # %% [markdown]
-# Press `l` to jump to the longest wait, and `n` to jump to the next.
+# Click into the picture. Then `l` jumps to the longest wait, and `n` to the next one in time.
 
 # %%
 lab.timelines.timeline(cluster, mg, "MG")

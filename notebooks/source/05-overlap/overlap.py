@@ -665,5 +665,5 @@ lab.form(table_minima_percent, "number")
 check("05")
 
 # %% [markdown]
-# Hand in this folder: the notebook, `records/` and `exchange.c`. You need not run everything again: an answer counts if
-# it fits one of your Records.
+# Hand in this folder: the notebook, `records/` (with your functions of the heat program) and `exchange.c`. You need not
+# run everything again: an answer counts if it fits one of your Records.

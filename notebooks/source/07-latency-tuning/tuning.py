@@ -454,16 +454,15 @@ lab.heat.picture(plate)
 #
 # **Question `explain`** (4 points, read by a person). Answer in five to eight sentences, with your own figures:
 #
-# 1. Why do the gains of the knobs not add up, although each of them removes its own microseconds? Use your figures from
-#    section 6, once in per cent and once in microseconds. (Without root: what would you expect with moderation of 50
-#    µs, and why?)
+# 1. Do the gains of the knobs add up, once in per cent and once in microseconds? Why, or why not? Use your figures from
+#    section 6. (Without root: what would you expect with moderation of 50 µs, and why?)
 # 2. What did 1000 rules do to a message, to an exchange and to a step of your plate? Why do the three percentages
 #    differ? Paper E concludes that the ping-pong's gain is the limit of what an application can get. But in the paper
 #    HPL gains 56 %, and the ping-pong 54 %. What would you have to measure, and how, to believe this conclusion?
 
 # %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 4, "solution": true}
 # ### BEGIN SOLUTION
-# **Gains do not add up (2 points).** A percentage is a share of the time before the change. Alone, each knob is
+# **Do gains add up? (2 points)** A percentage is a share of the time before the change. Alone, each knob is
 # compared with all of that time, including moderation. Without moderation, the same microseconds of the firewall are a
 # much larger share of the remaining time. In microseconds the gains add up unless one wait hides another. While packets
 # are held back anyway, the time that the rules take may stay hidden until moderation is gone. Then all together gain

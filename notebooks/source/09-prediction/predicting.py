@@ -440,7 +440,8 @@ lab.scaling.sliders(own_row_us)
 
 # %% [markdown]
 # This simulates a broadcast and an all-reduce in several ways, none of them yours, on 4, 16 and 64 nodes of a network
-# like yours. Above which size does it pay to cut the data into pieces? Does that size depend on the number of nodes?
+# like yours, in ms. Above which size does it pay to cut the data into pieces? Does that size depend on the number of
+# nodes?
 
 # %%
 ways = lab.collectives.measure(cluster, made)
