@@ -27,6 +27,7 @@ from beowulf.measure.machine_queue import THEN
 from beowulf.measure.measurement import Measurement
 from beowulf.record import Record
 from beowulf.this_machine import host_state, progress
+from beowulf.this_machine.progress import aside
 
 TWENTY = 20
 # Prints its place whenever that changes; with the turn it notes begin and end in the file of the first argument.
@@ -322,3 +323,11 @@ def test_what_was_waited_for_does_not_count_in_the_time_that_is_left(
     report(0, 2, "You are number 1 in line")
     report(1, 2, "a study")
     assert "10 s left" in cell[1]
+
+
+def test_a_sentence_beside_a_result_does_not_look_like_a_failure_in_a_cell(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert aside() is sys.stderr
+    monkeypatch.setattr("IPython.core.getipython.get_ipython", type("ZMQInteractiveShell", (), {}))
+    assert aside() is sys.stdout

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -16,7 +15,7 @@ from beowulf.errors import LabError, Sentence, UsageError
 from beowulf.measure.watched import Watched
 from beowulf.record import GIVEN, Record
 from beowulf.studies import by_kind, draw, find, given, known
-from beowulf.this_machine.progress import InCell, Progress, no_progress
+from beowulf.this_machine.progress import InCell, Progress, aside, no_progress
 from beowulf.this_machine.user import learner
 
 if TYPE_CHECKING:
@@ -61,7 +60,7 @@ def study(
         ) from None
     if not record.complete:
         left = incomplete_message(record, path, "Run this cell again")
-        print(*record.warnings, left, sep="\n", file=sys.stderr)
+        print(*record.warnings, left, sep="\n", file=aside())
         if isinstance(report, InCell):
             report.show(lambda: record, now=True)
     return record

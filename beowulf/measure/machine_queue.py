@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -15,6 +14,7 @@ from beowulf.cluster.holding import queue
 from beowulf.cluster.holding.queue import LOOK_EVERY_S, Mine
 from beowulf.errors import LabError, UsageError
 from beowulf.this_machine import host_state
+from beowulf.this_machine.progress import aside
 
 VARIABLE = "BEOWULF_LINE"
 # The same for all users, and nobody but root can remove another one's file there.
@@ -73,7 +73,7 @@ def joined(cluster: Cluster, show: Show, when: str = "now") -> Iterator[list[str
             runs = f"Cores in use now: {', '.join(programs) or 'none'}."
             print(
                 f"This machine is busy: {' and '.join(reasons)}. {runs} {THEN[when]}",
-                file=sys.stderr,
+                file=aside(),
             )
             if when == "quiet":
                 rest(show, LONGEST_QUIET_S, THEN[when])

@@ -7,7 +7,6 @@ import hashlib
 import json
 import os
 import shutil
-import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -27,7 +26,7 @@ from beowulf.measure.program_stderr import REFUSED, ProgramStderr
 from beowulf.measure.watched import Watched
 from beowulf.record import Point, Record, moment
 from beowulf.this_machine import host_state
-from beowulf.this_machine.progress import InCell, Progress, no_progress
+from beowulf.this_machine.progress import InCell, Progress, aside, no_progress
 from beowulf.timeline import recording
 
 
@@ -342,7 +341,7 @@ class Measurement:
 
     def _waiting(self, sentence: str) -> None:
         if self.progress is no_progress:
-            print(sentence, file=sys.stderr, flush=True)
+            print(sentence, file=aside(), flush=True)
         else:
             self.progress(0, self.planned, sentence)
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
     from beowulf.figures import Figure
@@ -27,15 +28,27 @@ def no_progress(done: float, of: float, what: str) -> None:
     """Show nothing."""
 
 
+def in_cell() -> bool:
+    """Whether this runs in a cell of a notebook."""
+    if "IPython" not in sys.modules:
+        return False
+    from IPython.core.getipython import get_ipython
+
+    return type(get_ipython()).__name__ == "ZMQInteractiveShell"
+
+
+def aside() -> TextIO:
+    """Where a sentence goes that is no result: stderr; in a cell stdout, since stderr looks like a failure there."""
+    return sys.stdout if in_cell() else sys.stderr
+
+
 @contextmanager
 def bar(title: str, *, shown: bool = True, draw: Draw | None = None) -> Iterator[Progress]:
     """A function to be called with how much is done, of how much, and what is being done; in a cell an InCell."""
     if not shown:
         yield no_progress
         return
-    from IPython.core.getipython import get_ipython
-
-    if type(get_ipython()).__name__ == "ZMQInteractiveShell":
+    if in_cell():
         with closing(InCell(title, draw)) as cell:
             yield cell
         return

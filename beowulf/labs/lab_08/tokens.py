@@ -5,7 +5,6 @@ The simulated machine of 1995 has three networks as well, for its first eight no
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -26,6 +25,7 @@ from beowulf.measure.table import summary_of
 from beowulf.record import Point, Record
 from beowulf.studies.quantity import Quantity
 from beowulf.studies.study import Plan
+from beowulf.this_machine.progress import aside
 from beowulf.tuning import knob_places
 from beowulf.tuning.change import changing
 from beowulf.tuning.knobs import ALL
@@ -86,7 +86,7 @@ def plan(cluster: Cluster, *, quick: bool, striped: bool = False) -> Plan:
             measurement.points.append(Point({STRIPING: "on"}, facts={"absent": absent}))
         if len(networks) < 2:
             measurement.warnings.append(f"This cluster has one network. {TWO_NETWORKS}")
-            print(measurement.warnings[-1], file=sys.stderr, flush=True)
+            print(measurement.warnings[-1], file=aside(), flush=True)
         for number, (at, words) in product(range(launches), cases):
             own = ["--way", "sockets", *words, "--passes", passes]
             with ExitStack() as knob:
