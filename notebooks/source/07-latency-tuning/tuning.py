@@ -277,7 +277,7 @@ lab.form(firewall_later_percent, "number or not observable")
 # This prints your prediction, and paper E's table 3 with your numbers. `low` and `high` are from our function, which
 # also draws whole launches and widens the range on a busy machine, so yours may differ. The mean and the deviation (how
 # far single times typically are from their mean) include all samples, and `p50` is the median of all. They may
-# contradict the change of the pairs, from which the decision follows.
+# contradict the change of the pairs, from which the decision follows; `means` says whether they do.
 
 # %%
 table_3 = lab.knob_gains.table(lab.knob_gains.gains(e6)).set_index("knob")
