@@ -45,6 +45,8 @@ SKIPPED = {
     r"beowulf doctor --fix": "prepares the machine",
     r"wireshark |(sudo )?(\.venv/bin/)?beowulf lab ": "opens a window and waits",
     r".*vagrant|ssh -L|cd beowulf-labs|podman|docker|ethtool|systemctl|beowulf setup": "is for other machines",
+    r"(source|cd) ~/": "is for other machines",
+    r"beowulf share FOLDER": "needs the folder of a class",
     r".* --host": "changes this machine itself",
 }
 # In a sentence it is a name: without a file it does something else, so its file is not required.

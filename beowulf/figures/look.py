@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from beowulf.errors import UsageError
 
@@ -195,9 +195,9 @@ def titles(axes: Axes, title: str, x_title: str, y_title: str) -> None:
 
 def put_title(axes: Axes, title: str) -> None:
     """Put a title above a drawing, in as many lines as it needs."""
-    place, drawing = axes.get_subplotspec(), cast("Drawing", axes.figure)
+    place, drawing = axes.get_subplotspec(), axes.figure
     beside = place.get_gridspec().ncols if place else 1
-    letters = int(LETTERS_AN_INCH * drawing.get_figwidth() / beside)
+    letters = int(LETTERS_AN_INCH * drawing.bbox.width / drawing.dpi / beside)
     lines = [textwrap.fill(line, letters) for line in title.splitlines()]
     axes.set_title("\n".join(lines), pad=12)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 import warnings
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
@@ -14,7 +15,7 @@ from running import first
 from beowulf.errors import LabError
 from beowulf.measure import statistics
 from beowulf.record import Record
-from beowulf.studies import judge, known
+from beowulf.studies import draw, judge, known
 from tests.gold.labs import LABS
 from tests.labs.lab_03 import lab_03_records as lab_03
 from tests.labs.lab_04 import lab_04_records as lab_04
@@ -106,6 +107,7 @@ def test_a_record_that_says_it_is_complete_and_is_not_leaks_nothing(study: str) 
         assert not [each for each in said if LEAKS.search(each)]
 
 
+FAR_APART = (0.02, 0.3, 1, 1, 3, 40)
 LOADED = {"before": QUIET | {"load_1min": 9.0}, "after": QUIET}
 
 
@@ -120,6 +122,19 @@ def test_a_busy_machine_turns_no_claim_round_and_nothing_is_decided_without_an_i
     monkeypatch.setattr(statistics, "LEAST_WIDE", 1e6)
     for verdict in judge(busy):
         assert verdict.outcome == "inconclusive" or "the load" not in verdict.evidence
+
+
+@pytest.mark.parametrize("study", sorted(GOOD))
+def test_samples_far_apart_on_a_busy_machine_are_judged_and_drawn(study: str) -> None:
+    chance = random.Random(study)
+    points = [
+        replace(point, samples=[each * chance.choice(FAR_APART) for each in point.samples])
+        for point in GOOD[study].points
+    ]
+    record = replace(GOOD[study], points=points, circumstances=LOADED)
+    assert judge(record)
+    with suppress(LabError):  # such as that there is nothing to draw
+        assert draw(record).drawing.axes
 
 
 COUNTED = {

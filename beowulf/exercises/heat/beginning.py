@@ -22,7 +22,7 @@ def start(lab: int | str, *, given: bool = False, folder: Path | None = None) ->
     file = place / program.FILE
     if not file.exists():
         program.write(file, program.composed(number))
-        print(f"Written: {file}. {_yours(number)}")
+        print(f"Written: {file}. {_yours(number)}".rstrip())
     elif given:
         kept = _kept(file)
         program.write(file, program.composed(number))
@@ -47,7 +47,7 @@ def _go_on(file: Path, lab: int) -> None:
     longer = program.added(text, lab)
     if longer != text:
         program.write(file, longer)
-    print(f"Yours: {file}. {_yours(lab)}")
+    print(f"Yours: {file}. {_yours(lab)}".rstrip())
     wrong: dict[str, str] = {}
     for number in program.FUNCTIONS:
         if number < lab:

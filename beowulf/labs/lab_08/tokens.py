@@ -17,7 +17,7 @@ from beowulf.cluster.common.config import RATE_BITS_PER_S, SIMULATED
 from beowulf.cluster.simulated.platform import of_plain
 from beowulf.errors import LabError
 from beowulf.labs.lab_08.machine_1995 import ethernet, launching_on, several
-from beowulf.measure.judgement import Span
+from beowulf.measure.judgement import Span, quotient
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import trouble
 from beowulf.measure.statistics import Pairs, Ratio, Summary
@@ -196,7 +196,7 @@ class Tokens:
             raise LabError("There are not two demands of 2 and more.", "Measure again.")
         rates = [self.rate(networks, demand, size) for demand in demands]
         lows, highs = [each.low for each in rates], [each.high for each in rates]
-        return Span(max(lows) / min(highs), max(highs) / min(lows))
+        return quotient(Span(max(lows), max(highs)), Span(min(lows), min(highs)))
 
     def highest(self, networks: int) -> Summary:
         """The highest MB/s of any of the paper's sizes."""

@@ -13,14 +13,14 @@ AT_ONCE = 250
 
 
 class Firewall(Knob):
-    """How many rules each packet that arrives is held against."""
+    """With how many rules each packet that arrives is compared."""
 
     name = "firewall"
     title = "packet firewall (nftables)"
     what = (
-        "Rules that the kernel holds every packet against before a program gets it. `none` is no firewall at all;"
-        " a number is so many rules, none of which is met; `conntrack` remembers every connection and lets pass"
-        " what belongs to one."
+        "Rules with which the kernel compares every packet before a program gets it. `none` is no firewall at all;"
+        " a number is so many rules, none of which is met; `conntrack` remembers every connection and lets its"
+        " packets pass."
     )
     why = "Each rule is a comparison in the path of each packet, whether it carries one byte or a thousand."
     here = (

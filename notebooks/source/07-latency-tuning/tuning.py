@@ -358,8 +358,8 @@ assert mine.variant == "own-knob", "Run the cell above: it turns and measures yo
 
 # %% [markdown]
 # **Question `kept-line`** (2 points). `lab.own_interval.pairs(mine)` returns the pairs of your knob's cycle. Compute
-# their `change_percent`, and decide according to the table in section 5 of the handout: is the knob `"kept"` or
-# `"reverted"`? Write the line of a file in `/etc/sysctl.d/` that sets the final value at boot (after a revert, the
+# their `change_percent`, and decide according to the table in section 5 of the handout: *faster* is `"kept"`, all else
+# `"reverted"`. Write the line of a file in `/etc/sysctl.d/` that sets the final value at boot (after a revert, the
 # value that was found).
 
 # %%
