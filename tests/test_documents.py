@@ -27,7 +27,8 @@ BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LONGEST_S = 900.0
 # What a Record says of the machine's load is no part of a document.
 BUSY = re.compile(
-    r"^(?:beowulf: (?:Before|The load before) the start|This machine is busy).*\n", re.M
+    r"^(?:beowulf: (?:The load before the start|Programs had waited)|This machine is busy).*\n",
+    re.M,
 )
 
 

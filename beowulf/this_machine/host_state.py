@@ -39,7 +39,7 @@ def busy(before: dict[str, Any]) -> list[str]:
         reasons.append(f"the load before the start was {load:.1f} on {cores} cores")
     waiting = before.get("waiting_for_a_core_percent_10s")
     if waiting is not None and waiting > WAITING_PERCENT:
-        reasons.append(f"before the start, programs waited for a core {waiting:.0f} % of the time")
+        reasons.append(f"programs had waited for a core {waiting:.0f} % of the time")
     return reasons
 
 

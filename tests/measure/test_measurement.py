@@ -236,7 +236,7 @@ def test_warnings_say_of_the_load_what_verdicts_say(
     record = s.record()
     assert record.warnings == [
         "The load before the start was 9.0 on 2 cores.",
-        "Before the start, programs waited for a core 60 % of the time.",
+        "Programs had waited for a core 60 % of the time.",
     ]
     blamed = quality.trouble(record)
     assert [f"{why}." for why in blamed] == [w[0].lower() + w[1:] for w in record.warnings]

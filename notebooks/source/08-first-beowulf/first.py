@@ -279,7 +279,7 @@ lab.first_beowulf.gas(machine).round(2)
 # In the second table, what does the gas gain from the second network?
 #
 # **Question `speed-up`** (2 points). On 16 nodes and one network, what is the overhead of the gas in per cent, as the
-# handout defines it? The only effect of the second network is that the cable is 1.7 times as fast. From this factor and
+# handout defines it? For its long messages, the second network makes the cable 1.7 times as fast. From this factor and
 # the two times of a step, compute for one network what percentage of a step the messages spend on the cable.
 
 # %% nbgrader={"grade_id": "speed-up-answer", "solution": true}
