@@ -29,6 +29,7 @@ from beowulf.labs.lab_07 import (
     rules_way,
     small_writes,
 )
+from beowulf.labs.lab_07.e7_procedure import KEPT
 from beowulf.labs.lab_07.l2_applications import KERNELS
 from beowulf.record import Point, Record
 from beowulf.tuning.paper_e_baseline import FIREWALL
@@ -102,7 +103,9 @@ def kept_line(submission: Submission, facts: Facts, by: str) -> Score:
     """A point for what becomes of the knob by its cycle, one for the line that makes it so at the next boot."""
     line = BOOT_LINE.fullmatch(str(submission.answers.get("boot_line", "")).strip())
     setting, value, fate = (facts[name] for name in ("setting", "value", "fate"))
-    points = int(word(submission, "knob_fate") == fate)
+    said, could = word(submission, "knob_fate"), facts["could_stay"]
+    points = int(said == fate or (said == KEPT and could != ""))
+    value = could if said == KEPT and could else value
     points += line is not None and (line[1].replace("/", "."), line[2]) == (setting, value)
     expected = f"knob_fate: {fate}, boot_line: {setting} = {value} (by {by})"
     return Score(points, 2, given(submission, "knob_fate", "boot_line"), expected)

@@ -114,12 +114,13 @@ def own(record: Record) -> tuple[bool, bool, str]:
 
 
 def kept(record: Record) -> Facts:
-    """What becomes of the learner's knob by its cycle, the value that it has then, and its setting."""
+    """What becomes of the learner's knob by its cycle, the value that it has then or could have, and its setting."""
     fate, value = own_knob.stays(record)
     setting = own_knob.setting(record)
     if not setting:
         raise LabError("it turns no setting below /proc/sys/net/ipv4")
-    return {"fate": fate, "value": value, "setting": setting}
+    could = own_knob.could_stay(record)
+    return {"fate": fate, "value": value, "could_stay": could, "setting": setting}
 
 
 def plate(record: Record) -> Facts:

@@ -25,6 +25,7 @@ from beowulf.exercises.exercise import Exercise
 from beowulf.labs.lab_07 import null_knob
 from beowulf.labs.lab_07.e7_procedure import KEPT, REVERTED
 from beowulf.measure.measurement import Measurement
+from beowulf.measure.statistics import ratio
 from beowulf.record import Point, Record
 from beowulf.tuning import ab_comparison, change, change_preview, knob_places, log
 from beowulf.tuning.ab_comparison import Length
@@ -210,6 +211,14 @@ def stays(record: Record) -> tuple[str, str]:
     if cycle.decision == "faster":
         return KEPT, str(cycle.after.at["value"])
     return REVERTED, before.pop()
+
+
+def could_stay(record: Record) -> str:
+    """The value of a knob that is faster by the 95 % interval, as a learner has it, and by ours of 99 % is not yet."""
+    cycle = null_knob.comparison(record)
+    usual = ratio(ab_comparison.pairs(cycle.before, cycle.after))
+    faster = usual.high < 1 and usual.median < 1 / (1 + ab_comparison.MARGIN)
+    return str(cycle.after.at["value"]) if faster and cycle.decision == "inconclusive" else ""
 
 
 def lines(points: Sequence[Point]) -> list[str]:

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from autograder.evidence.variants import Own
-from beowulf.labs.lab_07 import by_lot
+from beowulf.labs.lab_07 import by_lot, own_knob
 from beowulf.labs.lab_07 import e7_procedure as e7
 from beowulf.record import Point, Record
+from beowulf.tuning import ab_comparison
 from beowulf.tuning.paper_e_baseline import FIREWALL, MODERATION
 from tests.autograder.marked import Marked
 from tests.gold import lab_07
@@ -155,6 +156,17 @@ def test_what_stays_follows_from_the_cycle_and_its_line_from_the_knob(
 ) -> None:
     found = one("kept-line", instead(mine), knob_fate=fate, boot_line=line)
     assert found.points == points_earned
+
+
+def test_a_knob_that_is_faster_by_the_learners_interval_alone_may_stay_or_go(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(ab_comparison, "decide", lambda _pairs: "inconclusive")
+    mine = own(times=0.7)
+    assert own_knob.could_stay(mine) == "0"
+    for fate, value in (("kept", 0), ("reverted", 1)):
+        line = f"net.ipv4.ip_early_demux = {value}"
+        assert one("kept-line", instead(mine), knob_fate=fate, boot_line=line).points == 2
 
 
 def test_letters_that_are_held_against_slowed_down_ones_earn_nothing() -> None:
