@@ -59,32 +59,39 @@ def locked(folder: Path, *, make: bool = True) -> Iterator[None]:
 
     Without `make`, GoneError when the folder is not there.
     """
-    while True:
-        try:
-            if make:
-                folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        except OSError as error:
-            if not make and isinstance(error, FileNotFoundError):
-                raise GoneError from None
-            raise LabError(
-                f"The folder {folder} for the cluster's files cannot be made: {error.strerror}.",
-                "Free some space, or set BEOWULF_STATE to a folder that you may write to.",
-            ) from error
-        fcntl.flock(held, fcntl.LOCK_EX)
-        # `down` removes the folder while we wait for it: then this lock is on a folder that is no more.
-        with suppress(FileNotFoundError):
-            if os.path.samestat(os.stat(folder), os.fstat(held)):
-                break
-        os.close(held)
-    try:
+    held = -1
+    try:  # from here on: what an interrupt left open would keep this process itself from taking the cluster down
+        while True:
+            held = _opened(folder, make)
+            fcntl.flock(held, fcntl.LOCK_EX)
+            # `down` removes the folder while we wait for it: then this lock is on a folder that is no more.
+            with suppress(FileNotFoundError):
+                if os.path.samestat(os.stat(folder), os.fstat(held)):
+                    break
+            gone, held = held, -1
+            os.close(gone)
         yield
     except OSError as error:
         if error.errno == errno.ENOSPC:  # it names no file
             raise full(folder, error) from error
         raise
     finally:
-        os.close(held)
+        if held != -1:
+            os.close(held)
+
+
+def _opened(folder: Path, make: bool) -> int:
+    try:
+        if make:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        return os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError as error:
+        if not make and isinstance(error, FileNotFoundError):
+            raise GoneError from None
+        raise LabError(
+            f"The folder {folder} for the cluster's files cannot be made: {error.strerror}.",
+            "Free some space, or set BEOWULF_STATE to a folder that you may write to.",
+        ) from error
 
 
 def save(folder: Path, plan: ClusterConfig, supervisor_pid: int) -> None:

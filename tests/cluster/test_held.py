@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import subprocess
+import sys
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 import pytest
 from running import PATIENCE_S, Beowulf, first, next_line
@@ -132,6 +137,46 @@ def test_a_signal_that_comes_late_does_no_harm(folder: Path) -> None:
     os.kill(os.getpid(), lock.ENDS)
     with lock.held(folder, "study A6"):
         os.kill(os.getpid(), lock.ENDS)  # nobody has asked for it
+
+
+def interrupted_after(call: int) -> Callable[[FrameType, str, Any], None]:
+    """A profile function that is Ctrl-C after the given call, from 1, in what takes and gives back a cluster.
+
+    Python looks for signals when a function begins and when one written in C has returned.
+    """
+    seen = 0
+
+    def profile(frame: FrameType, event: str, _: Any) -> None:
+        nonlocal seen
+        if frame.f_code.co_filename in (state.__file__, queue.__file__, lock.__file__):
+            seen += event in ("call", "c_return")
+            if seen == call:
+                seen += 1
+                raise KeyboardInterrupt
+
+    return profile
+
+
+def test_ctrl_c_at_any_moment_leaves_no_lock_that_its_own_process_waits_for(folder: Path) -> None:
+    for call in range(1, 1000):
+        sys.setprofile(interrupted_after(call))
+        try:
+            with lock.held(folder, "study A6"):
+                sys.setprofile(None)
+        except (
+            KeyboardInterrupt
+        ) as end:  # here, where `down` runs, the interrupt still has what it tore apart
+            sys.setprofile(None)
+            its_queue = folder / state.HELD
+            assert not queue.places(its_queue) or its_queue in queue.mine, end.__traceback__
+            handle = os.open(folder, os.O_RDONLY)
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.close(handle)
+            if lost := queue.mine.pop(its_queue, None):
+                lost.file.close()
+        else:
+            break
+    assert call > 30
 
 
 def test_without_a_cluster_nothing_is_held_and_nothing_left_behind(tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ class Mine:
     """This process's own place."""
 
     number: int
-    file: io.FileIO  # closes by itself when an interrupt loses it
+    file: io.FileIO
     users: int = 0  # blocks of this process that are inside of it, in whatever thread
     ending: bool = False  # it ends by itself now, or has been ended: nothing is to interrupt it
 
@@ -85,10 +85,10 @@ def place(queue: Path, join: Callable[[], Mine]) -> Iterator[tuple[Mine, bool]]:
         with _taking:
             own.users -= 1
             if not own.users:
-                del mine[queue]
+                own.file.close()
                 with suppress(OSError):
                     own.path.unlink()
-                own.file.close()
+                del mine[queue]
 
 
 def places(queue: Path, *, below: int | None = None) -> list[Place]:
@@ -138,22 +138,30 @@ def user_name(number: int) -> str:
 def joined(queue: Path, facts: Mapping[str, Any]) -> Mine:
     """A place behind all others in a folder; OSError for one of no use, LabError for one that is locked or full."""
     deadline = time.monotonic() + LONGEST_JOINING_S
-    with _opened(queue) as gate:
-        _lock(gate, deadline, f"another process has {queue} locked")
-        there = places(queue)
-        _clear(queue, there)
-        number = there[-1].number + 1 if there else 1
-        while number < LARGEST and time.monotonic() < deadline:
-            try:
-                file = io.FileIO(queue / NAME.format(number), "x+")
-            except FileExistsError:  # left by another user's process that was killed
-                number += 1
-                continue
-            os.fchmod(file.fileno(), 0o644)  # others look whether it is locked
-            with suppress(OSError):  # on a full disk it is a place all the same
-                file.write(json.dumps(facts).encode() + b"\n")
-            _lock(file.fileno(), deadline, f"another process has {file.name!r} locked")
-            return Mine(number, file)
+    file: io.FileIO | None = None
+    try:
+        with _opened(queue) as gate:
+            _lock(gate, deadline, f"another process has {queue} locked")
+            there = places(queue)
+            _clear(queue, there)
+            number = there[-1].number + 1 if there else 1
+            while number < LARGEST and time.monotonic() < deadline:
+                try:
+                    file = io.FileIO(queue / NAME.format(number), "x+")
+                except FileExistsError:  # left by another user's process that was killed
+                    number += 1
+                    continue
+                os.fchmod(file.fileno(), 0o644)  # others look whether it is locked
+                with suppress(OSError):  # on a full disk it is a place all the same
+                    file.write(json.dumps(facts).encode() + b"\n")
+                _lock(file.fileno(), deadline, f"another process has {file.name!r} locked")
+                return Mine(number, file)
+    except (
+        BaseException
+    ):  # an interrupt's traceback would keep it open, and this process would wait for itself
+        if file:
+            file.close()
+        raise
     raise LabError(f"{queue} is full of places that no process holds.")
 
 
