@@ -168,7 +168,7 @@ def test_ctrl_c_at_any_moment_leaves_no_lock_that_its_own_process_waits_for(fold
         ) as end:  # here, where `down` runs, the interrupt still has what it tore apart
             sys.setprofile(None)
             its_queue = folder / state.HELD
-            assert not queue.places(its_queue) or its_queue in queue.mine, end.__traceback__
+            assert not queue.places(its_queue) or its_queue in queue.mine
             handle = os.open(folder, os.O_RDONLY)
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             os.close(handle)
