@@ -163,9 +163,7 @@ def test_ctrl_c_at_any_moment_leaves_no_lock_that_its_own_process_waits_for(fold
         try:
             with lock.held(folder, "study A6"):
                 sys.setprofile(None)
-        except (
-            KeyboardInterrupt
-        ) as end:  # here, where `down` runs, the interrupt still has what it tore apart
+        except KeyboardInterrupt:  # here, where `down` runs, its traceback still has what was torn
             sys.setprofile(None)
             its_queue = folder / state.HELD
             assert not queue.places(its_queue) or its_queue in queue.mine
