@@ -2,8 +2,7 @@
 
 All of them together take hours. Those that were measured longest ago come first, and Ctrl-C keeps what was measured
 until then: so they may be measured in several parts. Kept are the last runs of each study, at whatever times they were
-made, each with its date, load, machine and kernel: up to KEPT of them, as long as cluster, processor and claims are the
-same.
+made, each with its date, load, machine and kernel: up to KEPT of them, as long as cluster and claims are the same.
 """
 
 from __future__ import annotations
@@ -181,5 +180,4 @@ def with_run(before: Mapping[str, Any] | None, run: Mapping[str, Any]) -> dict[s
 
 def asked(run: Mapping[str, Any]) -> tuple[object, ...]:
     """What must be the same of two runs, so that their outcomes can be counted together."""
-    processor = run.get("on", {}).get("processor")
-    return run.get("cluster"), processor, [(v["claim"], v["says"]) for v in run["verdicts"]]
+    return run.get("cluster"), [(v["claim"], v["says"]) for v in run["verdicts"]]
