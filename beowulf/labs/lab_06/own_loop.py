@@ -33,7 +33,7 @@ STUDY, VARIANT = "A12", "loop"
 EXERCISE = Exercise(STUDY, VARIANT)
 # What is counted of all TCP packets, including those of ssh; ghost rows are MPI messages.
 COUNTS = {
-    "handshake": "packets with SYN, with which the two ends open a connection",
+    "handshake": "packets with SYN: the first two of the three that open a connection",
     "data": "packets with a payload",
     "bare_acks": "packets without a payload, and without SYN, FIN or RST: they only acknowledge",
 }

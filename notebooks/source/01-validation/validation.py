@@ -248,7 +248,7 @@ assert ring.variant == "own-ring", "Run the cell above: it measures your functio
 # - The function sends `buffer` from rank `one` to rank `other` and back, with `Send` and `Recv`.
 # - On rank `one` it returns the time of one round trip in microseconds. `MPI.Wtime()` returns seconds. One round trip
 #   is short compared with a disturbance, so time about twenty, and divide the total by their number.
-# - On all other ranks it returns nothing. Ranks other than `one` and `other` do not take part.
+# - On rank `other` it returns nothing. Nor does it on the remaining ranks, which do not take part.
 #
 # You get the points for the Record below. Your function is called ten times for each ordered pair of nodes, and the
 # same 8 bytes must come back.
@@ -547,7 +547,7 @@ lab.form(node_d, "node")
 # 2. What is a capture of an idle wire good for if you later capture a program? Use your own figure from
 #    `idle-mbit`.
 # 3. In cluster `d`, why does the ring find the fault, while ping, ssh and `hello` do not? One rank waits in a send and
-#    others in a receive. Which of their lines points to the node to repair, and which only to the consequences?
+#    others in a receive. Which of their lines points to the cause, and which only to the consequences?
 
 # %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 4, "solution": true}
 # ### BEGIN SOLUTION

@@ -204,8 +204,8 @@ def copy_us(size_bytes):
 
 
 # %% [markdown]
-# `sizes` is a list of 12 to 60 sizes in bytes. The smallest fits into every cache (8 KiB or less), and the largest into
-# none but a server's (64 MiB to 256 MiB). Neighbouring sizes differ by at most a factor of 4.
+# `sizes` is a list of 12 to 60 sizes in bytes. The smallest (8 KiB or less) fits into every cache, and the largest (64
+# MiB to 256 MiB) into none but a server's. Neighbouring sizes differ by at most a factor of 4.
 
 # %% nbgrader={"grade_id": "sizes-answer", "solution": true}
 sizes = None

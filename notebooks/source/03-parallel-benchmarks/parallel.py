@@ -85,7 +85,7 @@ lab.heat.start(3)
 
 # %% [markdown]
 # Before you write `my_rows` and `run`, answer two questions (they carry no points). A plate has 402 rows. How many of
-# them does the first of three ranks own? How many rows does its part have with both ghost rows?
+# them does the first of three ranks own? How many rows does its part have, with the plate's edge and its ghost row?
 
 # %% nbgrader={"grade_id": "heat-run-answer", "solution": true}
 rows_of_the_first = None
@@ -246,8 +246,9 @@ lab.serial_part(cluster)
 print(plate.cluster["kind"], "with", plate.circumstances["before"]["cores"], "cores")
 
 # %% [markdown]
-# **Question `cores-bound`** (1 point). If nothing had to be sent, how many times as fast as one rank could four
-# ranks be on this cluster, at most? What percentage of that does your plate of 1200 rows reach on four ranks?
+# **Question `cores-bound`** (1 point). If nothing had to be sent, how many times as fast as one rank could four ranks
+# be on this cluster, at most? (Leave caches aside.) What percentage of that does your plate of 1200 rows reach on four
+# ranks?
 
 # %% nbgrader={"grade_id": "cores-bound-answer", "solution": true}
 most_times = None

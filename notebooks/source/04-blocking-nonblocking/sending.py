@@ -42,9 +42,9 @@ print(cluster.kind, *cluster.nodes)
 #
 # *Core, 4 minutes*
 #
-# **Question `predict-saturation`** (0.5 points). Two nodes play ping-pong over cables of 100 Mbit/s. Small messages
-# reach a low rate, and large ones nearly the full rate. What is the smallest size, in bytes, at and above which the
-# rate stays within 10 % of the rate of the largest message?
+# **Question `predict-saturation`** (0.5 points). Two nodes play ping-pong over cables of 100 Mbit/s. Very small
+# messages reach a low rate, and large ones nearly the full rate. From which size on, in bytes, does the rate stay
+# within 10 % of the rate of the largest message?
 
 # %% nbgrader={"grade_id": "predict-saturation-guess", "solution": true}
 saturation_guess = None
@@ -366,7 +366,7 @@ lab.form(turns_wait_ms, "number")
 #    returns? What does the library do with a small and with a large message?
 # 2. Why can the latency of a fit without weights be far from the time of the shortest message, even below zero? (If
 #    yours is near it, use the fit without the largest size.) Use the token bucket of section 5, and the errors that
-#    matter most to a fit without weights. Which of your two fits do you believe, and for which messages?
+#    matter most to a fit without weights. Which of the two ways of fitting do you believe, and for which messages?
 # 3. Which of the two exchanges that never hang is faster with the longest rows, and by what factor? Use your timelines
 #    to explain why.
 

@@ -435,8 +435,8 @@ d2 = study("D2", cluster, quick=True)
 picture(d2)
 
 # %% [markdown]
-# *What to look at:* all lines but four stay near zero. At 1, rank 1 waits as long as rank 0 works. Where does each of
-# the four jump, and which setting did it have? The stars are the paper's table 5.
+# *What to look at:* all lines but four stay near zero. The value 1 means that rank 1 waits as long as rank 0 works.
+# Where does each of the four jump, and which setting did it have? The stars are the paper's table 5.
 
 # %% nbgrader={"grade_id": "d2-record", "grade": true, "points": 0.5, "locked": true}
 assert d2.study == "D2", "Run the cell above: it sweeps the sizes on your cluster."

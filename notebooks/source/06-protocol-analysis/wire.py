@@ -165,7 +165,7 @@ lab.form(mpich_bytes, "number")
 #
 # *Core, 8 minutes*
 #
-# This cell adds what your `heat.py` still lacks:
+# This cell names what your `heat.py` still lacks:
 
 # %%
 lab.heat.start(6)
