@@ -145,7 +145,7 @@ def fitted(table: pd.DataFrame) -> str:
     """The HTML of a table that a page of any width can hold."""
     page = re.sub(
         "(<th[^>]*)>(.*?)</th>",
-        lambda title: f"{title[1]}>{title[2].replace('_', '_<wbr>')}</th>",
+        lambda title: f"{title[1]}>{re.sub('_(?=[a-z]{3})', '_<wbr>', title[2])}</th>",  # units stay
         str(cast("Any", table)._repr_html_()),
     )
     page = re.sub(r"<td>([-+.,:\d]+)</td>", r'<td style="white-space:nowrap">\1</td>', page)

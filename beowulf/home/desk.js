@@ -20,6 +20,13 @@
     context.save = () => (last = last.catch(() => {}).then(save));
   }
 
+  // JupyterLab breaks what a cell prints within words.
+  function keepWords(page) {
+    const style = page.createElement('style');
+    style.textContent = 'body .jp-OutputArea-output pre { word-break: normal; overflow-wrap: anywhere; }';
+    page.head.append(style);
+  }
+
   // A cell that runs finds itself saved: `check` reads the file, and so does the progress on the home page. The frame can
   // be loaded again, and has another panel then.
   let watched = null;
@@ -31,6 +38,7 @@
     }
     watched = found;
     oneByOne(found.context);
+    keepWords(found.node.ownerDocument);
     found.sessionContext.statusChanged.connect((_, status) => {
       if (status === 'busy' && found.context.model.dirty) {
         found.context.save().catch(() => {});
