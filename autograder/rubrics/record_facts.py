@@ -39,7 +39,7 @@ def attempt(read: Callable[[Record], T], record: Record) -> tuple[T | None, str]
             raise LabError(f"it has more than {MOST_SAMPLES:,} samples")
         return read(record), ""
     except LabError as problem:
-        return None, f"something is missing in it ({problem.message})"
+        return None, f"it cannot be used here ({problem.message})"
     except Exception as problem:
         _log.exception("%s cannot be read", record.file_name)
         why = f"it cannot be read ({type(problem).__name__}: {problem})"

@@ -101,7 +101,7 @@ class Checklist:
         by_hand = sum(line.of for line in self.lines if line.points is None)
         of = sum(line.of for line in self.lines) - by_hand
         return f"{found} Points: {round(points, 2):g} of {of:g}" + (
-            f"; {by_hand:g} more are given by a person." if by_hand else "."
+            f", counted by a program; a person gives up to {by_hand:g} more." if by_hand else "."
         )
 
     def as_plain(self) -> dict[str, Any]:

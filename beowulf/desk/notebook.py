@@ -118,7 +118,7 @@ def nest_loops() -> None:
 
 
 def fit_tables() -> None:
-    """In a notebook, let the tables of pandas be as wide as the cell: titles break at `_`, long words anywhere.
+    """In a notebook, let the tables of pandas be as wide as the cell: titles break at `_` but before a unit, long words anywhere.
 
     In a terminal, print all of their columns, side by side as far as they fit.
     """
@@ -145,7 +145,7 @@ def fitted(table: pd.DataFrame) -> str:
     """The HTML of a table that a page of any width can hold."""
     page = re.sub(
         "(<th[^>]*)>(.*?)</th>",
-        lambda title: f"{title[1]}>{re.sub('_(?=[a-z]{3})', '_<wbr>', title[2])}</th>",  # units stay
+        lambda title: f"{title[1]}>{re.sub('_(?=[a-z]{3})', '_<wbr>', title[2])}</th>",
         str(cast("Any", table)._repr_html_()),
     )
     page = re.sub(r"<td>([-+.,:\d]+)</td>", r'<td style="white-space:nowrap">\1</td>', page)

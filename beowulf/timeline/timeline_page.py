@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 MOST_HEIGHT, LEAST_HEIGHT = 900, 140
-RANK_HEIGHT = 44
+RANK_HEIGHT, REST_HEIGHT = 44, 570
 # In one line it would be longer than the picture is wide.
 TOOLTIP = '<div style="max-width:18em;white-space:normal">@text</div>'
 # No script from elsewhere, no request, and no text that is run as a program.
@@ -87,10 +87,19 @@ class Page:
         printer.text(f'{capture.get()}`_.save("timeline.html")` writes the picture, for a browser.')
 
     def _repr_html_(self) -> str:
+        # High enough for all ranks: over a plot, the wheel zooms and does not scroll.
+        height = REST_HEIGHT + sum(self._heights())
         return (
-            f'<iframe title="{escape(self.title)}" srcdoc="{escape(self.html())}" width="100%" height="820"'
+            f'<iframe title="{escape(self.title)}" srcdoc="{escape(self.html())}" width="100%" height="{height}"'
             ' style="border:0" sandbox="allow-scripts"></iframe>'
         )
+
+    def _heights(self) -> list[int]:
+        """Of the ranks and, where there are packets, of these: pixels."""
+        rows = [min(MOST_HEIGHT, len(self.found.trace.ranks) * RANK_HEIGHT + 70)]
+        if self.packets is not None and len(self.packets):
+            rows.append(min(500, len(self.nodes) * 50 + 70))
+        return [max(LEAST_HEIGHT, each) for each in rows]
 
     def _data(self) -> dict[str, Any]:
         trace = self.found.trace
@@ -132,7 +141,7 @@ class Page:
         # Both ends are so that a pixel can be a nanosecond.
         x_range = Range1d(start=0, end=end, bounds=(-0.05 * end, 1.05 * end), min_interval=1e-5)
         time_title = f"ms since {self.found.trace.since}"
-        height = max(LEAST_HEIGHT, min(MOST_HEIGHT, count * RANK_HEIGHT + 70))
+        height, *of_packets = self._heights()
         tools = "xpan,xwheel_zoom,xbox_zoom,reset,save"
         ranks = _plot(
             "ranks", height, x_range, Range1d(start=count, end=0), time_title, "rank", tools
@@ -152,8 +161,7 @@ class Page:
             text_font_size="11px", text_baseline="middle", text_color="black",
         )  # fmt: skip
         shown = [ranks]
-        if self.packets is not None and len(self.packets):
-            height = max(LEAST_HEIGHT, min(500, len(self.nodes) * 50 + 70))
+        for height in of_packets:
             nodes = Range1d(start=len(self.nodes) - 0.5, end=-0.5)
             wire = _plot("wire", height, x_range, nodes, time_title, "packets", tools)
             wire.yaxis.ticker = FixedTicker(ticks=list(range(len(self.nodes))))

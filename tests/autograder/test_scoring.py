@@ -89,7 +89,7 @@ def test_a_slip_in_a_reader_is_no_missing_part_of_a_record_and_its_traceback_is_
 
     submission = Submission([Record("A2")], [], {}, {}, new_notebook())
     for read, said in (
-        (lacks, "something is missing in it (it has no samples)"),
+        (lacks, "it cannot be used here (it has no samples)"),
         (slips, "an error of ours"),
     ):
         assert not caplog.records

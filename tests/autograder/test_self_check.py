@@ -108,7 +108,7 @@ def test_all_of_a_lab_is_right_and_says_so(tiny: Path) -> None:
     for level in (FORM, FIT):
         allow(level)
         assert state("sealed") == ("sealed in time", "")
-    assert "Points: 10 of 10; 2 more are given by a person." in found.summary
+    assert "Points: 10 of 10, counted by a program; a person gives up to 2 more." in found.summary
 
 
 # What is open

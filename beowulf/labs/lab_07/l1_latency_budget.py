@@ -20,7 +20,6 @@ from beowulf.studies.quantity import Judge, Quantity
 from beowulf.studies.study import SEPARATE, Claim, Judgement, Plan, Study, undecided
 from beowulf.tuning import budget
 from beowulf.tuning.budget import CABLE, CALLS, LONG, MPI, SHORT, STACK, WAKE_UP, WIRE
-from beowulf.verdict import Outcome
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,12 +73,12 @@ def bits_take_time(size: int) -> Judge:
             why = "the links of this cluster cannot be measured with and without a rate"
             advice = "Measure on a cluster of this machine: `beowulf up --rate 100mbit`."
             return undecided(why, advice)
-        seen = (time(size, WIRE) > 0)(record)
+        near = [step.computed_us * (1 + way * WIRE_NEAR) for way in (-1, 1)]
+        seen = time(size, WIRE).within(*near)(record)
         evidence = f"{seen.evidence}; its bits come to {step.computed_us:.2f} µs at {record.sweep['shaped']}"
         evidence += f", and at most {WIRE_NEAR:.0%} off them is asked"
-        far = abs(step.us.median / step.computed_us - 1) > WIRE_NEAR
-        outcome: Outcome = "contradicted" if far and seen.outcome == "holds" else seen.outcome
-        return replace(seen, outcome=outcome, evidence=evidence, advice=REAL_PCS)
+        advice = REAL_PCS if seen.outcome == "contradicted" else seen.advice
+        return replace(seen, evidence=evidence, advice=advice)
 
     return judge
 

@@ -52,8 +52,8 @@ def saturates(networks: int, at: int) -> Claim:
     here, before = rate(networks, MOST_DEMAND, at), rate(networks, MOST_DEMAND, at // FOURTH)
     level = [rate(networks, MOST_DEMAND, size) / here < GROWN for size in SIZES if size > at]
     says = (
-        f"{networks} network{'s' * (networks > 1)}: the rate saturates with tokens of {at:,} bytes (by a quarter higher"
-        " than with a fourth of that, and with more bytes less than a quarter higher)"
+        f"{networks} network{'s' * (networks > 1)}: the rate saturates at {at:,} bytes: a quarter more than with a"
+        " fourth of that, and less than a quarter more with longer tokens"
     )
     judge = all_hold(here / before > GROWN, *level)
     return Claim(f"saturates-{networks}", says, judge, place="figure 1")
@@ -78,7 +78,7 @@ def one_of(which: Callable[[Iterable[float]], float], says: str, each: list[Quan
 def spread(networks: int, sizes: Iterable[int]) -> Quantity:
     """How far apart the rates of two and more pairs are, with the token for which they are furthest apart."""
     of = [Quantity("", partial(Tokens.spread, networks=networks, size=s), TIMES) for s in sizes]
-    says = "most over least of 2 pairs and more, with the token with which they are furthest apart"
+    says = "highest rate over lowest, of 2 pairs and more, with the token where that is most"
     return one_of(max, f"{networks} network{'s' * (networks > 1)}, {says}", of)
 
 
@@ -137,7 +137,7 @@ CLAIMS = [
     ),
     in_figure_1(
         "spread",
-        "with two networks the demands are further apart than with one (by a tenth, tokens of several frames)",
+        "with two networks the demands differ by a tenth more than with one (tokens of several frames)",
         spread(2, SEVERAL_FRAMES) / spread(1, SEVERAL_FRAMES) > BROADER,
     ),
     in_figure_1(

@@ -112,5 +112,6 @@ def speed_up_1995(record: Record, zone_flops: int = 849, networks: int = 1) -> f
         title=f"{zone_flops:,} operations a zone, networks: {CABLES[networks]}",
         x_title="processors of 1995",
         x_log=True,
+        y_log=True,
         marks=("paper C",),
     )

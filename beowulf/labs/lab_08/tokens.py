@@ -250,8 +250,7 @@ def table(facts: Tokens) -> pd.DataFrame:
         seen = facts.rate(networks, demand, size)
         row: dict[str, Any] = dict(zip(PLACE, (networks, demand, size), strict=True))
         row |= {"rate_mb_per_s": seen.median, "low": seen.low, "high": seen.high}
-        row |= {"tokens_per_s": seen.median * 1e6 / size}
-        rows.append(row | {"curve": f"{networks} network{'s' * (networks > 1)}, demand {demand}"})
+        rows.append(row | {"tokens_per_s": seen.median * 1e6 / size})
     return pd.DataFrame(rows)
 
 
@@ -264,7 +263,12 @@ def drawn(facts: Tokens, column: str, **how: Any) -> Figure:
 
     from beowulf.figures import lines
 
+    def curve(row: pd.Series) -> str:
+        networks = int(row["networks"])
+        return f"{networks} network{'s' * (networks > 1)}, demand {row['demand']:.0f}"
+
     rows, paper = table(facts), papers.table(PUBLISHED)
+    rows["curve"] = rows.apply(curve, axis="columns")
     few = rows[rows["demand"].isin([1, MOST_DEMAND]) & (rows["networks"] < THREE)]
     paper = paper[paper["networks"].isin(few["networks"])].assign(
         tokens_per_s=1e6 * paper["rate_mb_per_s"] / paper["size_bytes"],

@@ -143,7 +143,7 @@ lab.differing_node.table(asked)
 
 # %% [markdown]
 # **Question `unlike`** (1 point). Which node gives a different answer, and to which question? Write the question's name
-# from the first column.
+# from the column `question`.
 
 # %% nbgrader={"grade_id": "unlike-answer", "solution": true}
 unlike_node = None
@@ -275,9 +275,9 @@ lab.form(firewall_later_percent, "number or not observable")
 
 # %% [markdown]
 # This prints your prediction, and paper E's table 3 with your numbers. `low` and `high` are from our function, which
-# also draws whole launches and widens the range on a busy machine, so yours may differ. The mean and the deviation (how
-# far single times typically are from their mean) include all samples, and `p50` is the median of all. They may
-# contradict the change of the pairs, from which the decision follows; `means` says whether they do.
+# also allows for differences between runs of the program and for a busy machine, so yours may differ. The mean and the
+# deviation (how far single times typically are from their mean) include all samples, and `p50` is the median of all.
+# They may contradict the change of the pairs, from which the decision follows; `means` says whether they do.
 
 # %%
 table_3 = lab.knob_gains.table(lab.knob_gains.gains(e6)).set_index("knob")

@@ -322,8 +322,8 @@ lab.speed_up_1995(cluster)
 # 1. Above which size of a message does a second network pay, and why does it not pay below?
 # 2. On 16 processors the paper's gas loses more than 60 % to overhead, 'not due to communication time' (1 % of the
 #    whole). Most of it appears to be synchronisation, the wait for others at the end of each step. Does your simulated
-#    machine of 1995 show the same for this gas? Does your own cluster show it, with the same network but processors
-#    that are several hundred times faster?
+#    machine of 1995 show the same for this gas? Does your own cluster show it, with networks of the same rate but much
+#    faster processors?
 
 # %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 4, "solution": true}
 # ### BEGIN SOLUTION
@@ -336,7 +336,7 @@ lab.speed_up_1995(cluster)
 # has more to compute than another (one point, with the learner's speed-ups). The paper's code computes several times as
 # much for a zone, but sends the same amount. So messages explain less of its overhead, and the rest would be ranks that
 # wait for slower ones, as the paper says. On the learner's cluster the same step is mostly communicating and waiting,
-# because the processors are several hundred times faster and the network is the same. Give one point for that, with the
+# because the processors are much faster and the networks have the same rate. Give one point for that, with the
 # learner's shares of a step.
 # ### END SOLUTION
 

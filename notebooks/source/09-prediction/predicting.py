@@ -238,7 +238,7 @@ lab.stairs.table(mine)
 lab.stairs.timeline("ring", "stairs.c")
 
 # %% [markdown]
-# Try another step. Which ranks wait? (The pink part at the end of a timeline is `climb.c`, which collects the times.)
+# Try another step. Which ranks wait? (A pink part at the end of a timeline is `climb.c`, which collects the times.)
 #
 # *Drag:* which piece size brings a ring nearest to the bound, and why are smaller and larger pieces worse?
 
@@ -440,8 +440,8 @@ lab.scaling.sliders(own_row_us)
 
 # %% [markdown]
 # This simulates a broadcast and an all-reduce in several ways, none of them yours, on 4, 16 and 64 nodes of a network
-# like yours, in ms. Above which size does it pay to cut the data into pieces? Does that size depend on the number of
-# nodes?
+# like yours, in ms. Above which size does it pay to use more rounds that each send less? Does that size depend on the
+# number of nodes?
 
 # %%
 ways = lab.collectives.measure(cluster, made)

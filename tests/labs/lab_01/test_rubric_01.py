@@ -226,7 +226,7 @@ def all_open() -> Record:
 @pytest.mark.parametrize(
     ("record", "said"),
     [
-        (all_open(), "something is missing in it"),
+        (all_open(), "it cannot be used here"),
         (replace(stuck(), cluster={}), "unless it was edited"),
     ],
 )
