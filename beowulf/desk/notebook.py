@@ -118,7 +118,9 @@ def nest_loops() -> None:
 
 
 def fit_tables() -> None:
-    """In a notebook, let the tables of pandas be as wide as the cell: titles break at `_` but before a unit, long words anywhere.
+    """In a notebook, let the tables of pandas be as wide as the cell: titles break at `_`, long words anywhere.
+
+    A title does not break before a unit.
 
     In a terminal, print all of their columns, side by side as far as they fit.
     """
