@@ -21,10 +21,10 @@ from beowulf.verdict import DEMONSTRATIONS, HEADINGS, OWN_CHECKS, SYMBOLS, headi
 PAGE = paths.root() / "docs" / "results.md"
 TITLE = "# Results, claim by claim"
 ABOUT = """\
-The outcome of each claim of the papers, with each study measured in full three times; what a run was measured on is
-said where it is not the usual machine. Other machines give other figures, and may give other Verdicts. `python -m
-benchmarks.results_page` writes this page; [how we measure](measuring.md) explains what a figure means. E3 to E5 are
-measured before and after tuning (`beowulf tune compare`).
+The outcome of each claim of the papers, with each study measured in full three times, on machine A unless a run names
+another. Other machines give other figures, and may give other Verdicts. `python -m benchmarks.results_page` writes this
+page; [how we measure](measuring.md) explains what a figure means. E3 to E5 are measured before and after tuning
+(`beowulf tune compare`).
 
 **Measured** has the deciding figures of the last run: median [95 % interval], number of samples, and the limit asked
 for. *Half of X* is half of the change that the paper prints. `beowulf claims ID` prints the evidence of your own Record
@@ -37,7 +37,6 @@ hold, only the number is given. Studies that are also simulated have a second se
 does not count."""
 NOT_YET = "not measured yet"
 NOT_RECORDED = "not recorded"
-ON = ("processor", "kernel")  # of a run
 COLUMNS = ("claim", "measured", "Verdict")
 # Of which those that hold are counted alone, by what they are called.
 COUNTED = {DEMONSTRATIONS: "Demonstrations", OWN_CHECKS: "Own checks"}
@@ -56,7 +55,7 @@ def markdown(result: Mapping[str, Any]) -> str:
     """The whole page: a summary, the circumstances, and a section a study."""
     runs, failed = result["facts"]["runs"], result["facts"]["failed"]
     each = [one for run in runs.values() for one in run["each"]]
-    usual = {name: usually(name, each) for name in ON}
+    machines = lettered(each)
     # By paper, and not by lab as STUDIES are; a study that came later is on the page once it is measured.
     measured = {*runs, *failed}.intersection(NAMES)
     names = sorted(measured, key=lambda name: (name[0], int(name[1:].partition("-")[0]), name))
@@ -67,13 +66,13 @@ def markdown(result: Mapping[str, Any]) -> str:
         "## Summary",
         summary(names, runs),
         "## Circumstances",
-        circumstances(result, runs, usual),
+        circumstances(result, runs, machines),
         *(
             part
             for name in names
             for part in (
                 f"## {title(name)}",
-                *section(name, runs.get(name), failed.get(name), usual),
+                *section(name, runs.get(name), failed.get(name), machines),
             )
         ),
     ]
@@ -142,13 +141,19 @@ def count(verdicts: Sequence[Run]) -> dict[str, int]:
     return {word: sum(each["outcome"] == word for each in verdicts) for word in SYMBOLS}
 
 
-def usually(name: str, each: Iterable[Run]) -> str:
-    """What most runs were measured on."""
-    found = Counter(str(one.get("on", {}).get(name, NOT_RECORDED)) for one in each)
-    return found.most_common(1)[0][0]
+def made_on(run: Run) -> str:
+    """The machine of a run."""
+    on = run.get("on", {})
+    return f"{on.get('processor', NOT_RECORDED)}, kernel {on.get('kernel', NOT_RECORDED)}"
 
 
-def circumstances(result: Run, runs: Mapping[str, Run], usual: Mapping[str, str]) -> str:
+def lettered(each: Iterable[Run]) -> dict[str, str]:
+    """A letter for each machine; A is that of most runs."""
+    found = Counter(map(made_on, each)).most_common()
+    return {machine: chr(ord("A") + number) for number, (machine, _) in enumerate(found)}
+
+
+def circumstances(result: Run, runs: Mapping[str, Run], machines: Mapping[str, str]) -> str:
     """When, on what, and beside what else the runs were made."""
     each = [one for run in runs.values() for one in run["each"]]
     before = [one["before"] for one in each]
@@ -165,7 +170,7 @@ def circumstances(result: Run, runs: Mapping[str, Run], usual: Mapping[str, str]
         ],
         ["link rate", cluster["rate"]],
         ["MPI", f"{cluster['mpi']} MPICH"],
-        *([f"{name}, where a run names no other", usual[name]] for name in ON),
+        *([f"machine {letter}", machine] for machine, letter in machines.items()),
         ["cores", several(cores)],
         [
             "load before a run",
@@ -176,7 +181,9 @@ def circumstances(result: Run, runs: Mapping[str, Run], usual: Mapping[str, str]
     return table(["", ""], rows)
 
 
-def section(name: str, run: Run | None, failed: str | None, usual: Mapping[str, str]) -> list[str]:
+def section(
+    name: str, run: Run | None, failed: str | None, machines: Mapping[str, str]
+) -> list[str]:
     """A study's claims with their Verdicts, and why each outcome that occurs may be so."""
     if run is None:
         return [f"{NOT_YET.capitalize()}{f': {failed}' if failed else '.'}"]
@@ -204,7 +211,7 @@ def section(name: str, run: Run | None, failed: str | None, usual: Mapping[str, 
         if each["outcome"] != "holds" or heading(each) != OWN_CHECKS
     ]
     return [
-        f"Runs: {'; '.join(one_run(each, usual) for each in run['each'])}{where}.",
+        f"Runs: {'; '.join(one_run(each, machines) for each in run['each'])}{where}.",
         table(COLUMNS, claims),
         *(f"{above}:\n\n{points(rows)}" for above, rows in listed.items() if rows),
         " ".join(f"{COUNTED[above]} that hold: {number}." for above, number in held.items()),
@@ -223,13 +230,11 @@ def points(rows: Iterable[Sequence[str]]) -> str:
     )
 
 
-def one_run(run: Run, usual: Mapping[str, str]) -> str:
-    """How long a run took, beside what else, and on what, where that is not the usual one."""
-    load, on = run["before"]["load_1min"], run.get("on", {})
-    where = "".join(
-        f", {name} {on[name]}" for name in ON if on.get(name, usual[name]) != usual[name]
-    )
-    return f"{run['took_s']:.0f} s, load {load:.2f}{where}"
+def one_run(run: Run, machines: Mapping[str, str]) -> str:
+    """How long a run took, beside what else, and on which machine, where that is not A."""
+    letter = machines[made_on(run)]
+    where = "" if letter == "A" else f", machine {letter}"
+    return f"{run['took_s']:.0f} s, load {run['before']['load_1min']:.2f}{where}"
 
 
 def several(values: Iterable[object]) -> str:
