@@ -382,6 +382,7 @@
     button.onclick = () => { go(w); byId("view").focus(); };
     row.insertCell().append(button);
   }
+  if (!waits.rows) byId("waits").replaceWith("None was found.");
   rows();
   put("image of whole", {image: [image(all.map((_, k) => k), 0, run.length, 1000)], x: [0], y: [0], dw: [run.length / 1e6],
     dh: [all.length]});

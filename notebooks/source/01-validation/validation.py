@@ -248,7 +248,7 @@ assert ring.variant == "own-ring", "Run the cell above: it measures your functio
 # - The function sends `buffer` from rank `one` to rank `other` and back, with `Send` and `Recv`.
 # - On rank `one` it returns the time of one round trip in microseconds. `MPI.Wtime()` returns seconds. One round trip
 #   is short compared with a disturbance, so time about twenty, and divide the total by their number.
-# - On rank `other` it returns nothing. Nor does it on the remaining ranks, which do not take part.
+# - On every rank but `one` it returns nothing. Only `one` and `other` take part.
 #
 # You get the points for the Record below. Your function is called ten times for each ordered pair of nodes, and the
 # same 8 bytes must come back.

@@ -280,8 +280,9 @@ lab.heat.start(2)
 
 # %% [markdown]
 # **Question `heat-prediction`** (2 points). How many milliseconds does one step of a plate of 2000 x 2000 points take
-# **in C**? Count the bytes that are moved from and to memory for each point, and take the bandwidth from your plot.
-# Seal the number with its range before you measure. You get the points for sealing it.
+# **in C**? Count the bytes that are moved from and to memory for each point, and take the bandwidth from your plot. (It
+# counts a copied byte once, though it is read and written.) Seal the number with its range before you measure. You get
+# the points for sealing it.
 
 # %% nbgrader={"grade_id": "heat-prediction-answer", "solution": true}
 heat_step_ms = None
@@ -319,7 +320,7 @@ if steps:
 assert steps, "Run the cell with lab.heat.steps: it measures your steps."
 
 # %% [markdown]
-# How many times as fast as the loops are numpy and C? What did you predict?
+# By what factor are numpy and C faster than the loops? What did you predict?
 
 # %%
 if steps:

@@ -88,8 +88,8 @@ lab.form(eager_limit_bytes, "number")
 
 # %% [markdown]
 # **Question `other-limit`** (1 point). On another cluster, `MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE` has the value that the
-# next cell prints. Two ranks send each other a row of a plate head on, with 8 bytes for each column. What is the
-# largest number of columns with which both still reach their receives?
+# next cell prints. As in `headon.c`, two ranks send each other a row of a plate, with 8 bytes for each column. What is
+# the largest number of columns with which both still reach their receives?
 
 # %%
 print(f"{lab.asked_limit():,} bytes")
