@@ -216,7 +216,7 @@ lab.null_knob.picture(nothing)
 #
 # Study E6 adds moderation of 50 µs and a firewall of 100 rules. Then it removes moderation, the firewall, both, and the
 # firewall once more without moderation. The first three are compared with moderation and firewall together, the last
-# with the firewall alone. (*firewall as conntrack* is another firewall, which tracks connections.)
+# with the firewall alone. (*firewall as conntrack*, in the results, is another firewall, which tracks connections.)
 #
 # **Question `predict-together`** (0.5 points). By how many per cent does half a round trip change when both are
 # removed? A shorter time is negative. (Paper E reports −54 %. Without root, only the firewall is removed.)
@@ -358,9 +358,9 @@ assert mine.variant == "own-knob", "Run the cell above: it turns and measures yo
 
 # %% [markdown]
 # **Question `kept-line`** (2 points). `lab.own_interval.pairs(mine)` returns the pairs of your knob's cycle. Compute
-# their `change_percent`, and decide according to the table in section 5 of the handout: *faster* is `"kept"`, all else
-# `"reverted"`. Write the line of a file in `/etc/sysctl.d/` that sets the final value at boot (after a revert, the
-# value that was found).
+# their `change_percent`, and decide according to the table in section 5 of the handout (here the 95 % interval is
+# enough): *faster* is `"kept"`, all else `"reverted"`. Write the line of a file in `/etc/sysctl.d/` that sets the final
+# value at boot (after a revert, the value that was found).
 
 # %%
 # Here is room for your call.
@@ -455,10 +455,10 @@ lab.heat.picture(plate)
 # **Question `explain`** (4 points, read by a person). Answer in five to eight sentences, with your own figures:
 #
 # 1. Do the gains of the knobs add up, once in per cent and once in microseconds? Why, or why not? Use your figures from
-#    section 6. (Without root: what would you expect with moderation of 50 µs, and why?)
-# 2. What did 1000 rules do to a message, to an exchange and to a step of your plate? Why do the three percentages
-#    differ? Paper E concludes that the ping-pong's gain is the limit of what an application can get. But in the paper
-#    HPL gains 56 %, and the ping-pong 54 %. What would you have to measure, and how, to believe this conclusion?
+# section 6. (Without root: what would you expect with moderation of 50 µs, and why?) 2. What did 1000 rules do to a
+# message, to an exchange and to a step of your plate? Why do the three percentages differ? Paper E concludes that the
+# ping-pong's gain is the limit of what an application can get. But in the paper the program HPL gains 56 %, and the
+# ping-pong 54 %. What would you have to measure, and how, to believe this conclusion?
 
 # %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 4, "solution": true}
 # ### BEGIN SOLUTION
