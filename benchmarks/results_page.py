@@ -28,8 +28,8 @@ page; [how we measure](measuring.md) explains what a figure means. E3 to E5 are 
 
 **Measured** has the deciding figures of the last run: median [95 % interval], number of samples, and the limit asked
 for. *Half of X* is half of the change that the paper prints. `beowulf claims ID` prints the evidence of your own Record
-in full, and [the runs](../benchmarks/results/full_studies.json) have that of every claim here. Where several runs are
-kept, the Verdict says in how many of them it came out that way.
+in full, and [the runs](../benchmarks/results/full_studies.json) have that of every claim here. Where the runs differ,
+the Verdict says in how many of them it came out that way.
 
 Only the papers' claims count in the summary. Below them are the paper's arithmetic and, where they do not hold,
 demonstrations (what was put in comes out, or machines of two times are compared) and our own checks; of those that
@@ -243,10 +243,10 @@ def several(values: Iterable[object]) -> str:
 
 
 def row(verdict: Run, measured: str) -> list[str]:
-    """A claim, what was measured for it, and what it came to in how many runs."""
+    """A claim, what was measured for it, and what it came to: in how many runs, if not in all of them."""
     outcome, outcomes = verdict["outcome"], verdict["outcomes"]
     came = f"{SYMBOLS[outcome]} {outcome}"
-    if len(outcomes) > 1:
+    if len(set(outcomes)) > 1:
         came += f" ({outcomes.count(outcome)} of {len(outcomes)})"
     return [escaped(with_place(verdict)), escaped(measured), came]
 
