@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 PAPER_SECONDS = 3.8
 SECONDS, QUICK_SECONDS = 0.1, 0.03
-FULL, QUICK = Amount(launches=3, passes=10), Amount(launches=2, passes=5)
+FULL, QUICK = Amount(launches=6, passes=5), Amount(launches=2, passes=5)
 # The two causes of a step, and everything that is measured.
 EAGER, SOCKETS = (ONE_USER, SOLARIS), (ONE_USER_SOCKET, SOLARIS_SOCKET)
 CAUSES = (*EAGER, *SOCKETS)
