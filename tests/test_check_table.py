@@ -41,7 +41,10 @@ def test_its_page_holds_what_a_learner_wrote_as_text_and_it_says_how_far_a_lab_i
     assert "A &lt;note&gt;." in page
     assert "<b>" not in page
     assert "\x1b" not in str(made())
-    assert "2 of 3 questions are in order. Points: 2.5 of 5, counted by a program; a person gives up to 4 more" in made().summary
+    assert (
+        "2 of 3 questions are in order. Points: 2.5 of 5, counted by a program; a person gives up to 4 more"
+        in made().summary
+    )
     for level in (FORM, FIT):
         assert "Points" not in made(level).summary
         assert "2 of 3 questions are complete." in made(level).summary
