@@ -156,9 +156,8 @@ def joined(queue: Path, facts: Mapping[str, Any]) -> Mine:
                     file.write(json.dumps(facts).encode() + b"\n")
                 _lock(file.fileno(), deadline, f"another process has {file.name!r} locked")
                 return Mine(number, file)
-    except (
-        BaseException
-    ):  # an interrupt's traceback would keep it open, and this process would wait for itself
+    except BaseException:
+        # The traceback of an interrupt would keep it open, and this process would wait for itself.
         if file:
             file.close()
         raise
