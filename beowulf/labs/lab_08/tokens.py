@@ -52,7 +52,8 @@ TWO_NETWORKS = (
 )
 Key = tuple[int, int, int]  # of such places
 
-FULL, QUICK = (3, 10, 60), (2, 6, 25)  # launches, passes, ms at each place of the sweep
+# Launches, passes, ms at each place of the sweep. Launches differ, so C1 has many; C2 changes a knob for each.
+FULL, STRIPED, QUICK = (6, 5, 60), (3, 10, 60), (2, 6, 25)
 SIMULATION_MS = 400  # one launch and pass: every run gives the same
 PUBLISHED, NEAR = "C-tokens", 0.2
 
@@ -64,7 +65,7 @@ def plan(cluster: Cluster, *, quick: bool, striped: bool = False) -> Plan:
     """
     if cluster.can.simulated:
         return _simulation(cluster)
-    launches, passes, ms = QUICK if quick else FULL
+    launches, passes, ms = QUICK if quick else STRIPED if striped else FULL
     demands, hosts = QUICK_DEMANDS if quick else DEMANDS, cluster.nodes[:2]
     networks = (1, 2) if int(cluster.describe().get("networks", 1)) > 1 else (1,)
     # The size beyond the paper's takes longest, and one demand is enough.
