@@ -62,10 +62,9 @@ def measure(cluster: Cluster, source: Path | str = GAS) -> Record:
 def tokens(record: Record) -> pd.DataFrame:
     """A row for each size and demand: MB/s of all pairs on one network and on two, and how many times that is more."""
     seconds = _by_cables(record, "token_s", ["demand", "size_bytes"]).reset_index()
-    found = seconds.assign(
-        **{name: seconds["size_bytes"] / seconds[name] / 1e6 for name in CABLES.values()}
-    )
-    return found.assign(times=found["two"] / found["one"])
+    for name in CABLES.values():
+        seconds[f"{name}_mb_per_s"] = seconds["size_bytes"] / seconds.pop(name) / 1e6
+    return seconds.assign(times=seconds["two_mb_per_s"] / seconds["one_mb_per_s"])
 
 
 def gas(record: Record) -> pd.DataFrame:
