@@ -77,6 +77,12 @@ class Ratio:
     high: float
     n: int
 
+    @property
+    def change_percent(self) -> Ratio:
+        """The same as a change: -10 for 0.9."""
+        median, low, high = (100 * (each - 1) for each in (self.median, self.low, self.high))
+        return Ratio(median, low, high, self.n)
+
 
 def summary(
     samples: Sequence[float] | NDArray[np.float64],

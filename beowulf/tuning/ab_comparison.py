@@ -184,8 +184,8 @@ def decided(usual: Ratio, sure: Ratio) -> Decision:
 
 def sentence(change: Ratio, before: float, after: float) -> str:
     """The change in per cent with its 95 % interval; beside it both medians, and a note where these say otherwise."""
-    median, low, high = (100 * (share - 1) for share in (change.median, change.low, change.high))
-    text = f"{median:+.1f} % ({low:+.1f} to {high:+.1f}), the median of {change.n} pairs;"
+    percent = change.change_percent
+    text = f"{percent.median:+.1f} % ({percent.low:+.1f} to {percent.high:+.1f}), the median of {percent.n} pairs;"
     text += f" medians of all samples {before:.2f} µs before, {after:.2f} µs after"
     return f"{text} ({OTHERWISE})" if otherwise(before, after, change) else text
 

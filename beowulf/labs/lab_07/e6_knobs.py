@@ -31,7 +31,7 @@ from beowulf.measure.judgement import Interval, Span, difference, within
 from beowulf.measure.measurement import Measurement
 from beowulf.measure.quality import trouble
 from beowulf.measure.roundtrips import HALF, need_nodes
-from beowulf.measure.statistics import LEAST_PAIRS, Summary
+from beowulf.measure.statistics import LEAST_PAIRS, Ratio
 from beowulf.record import Point, Record
 from beowulf.studies.quantity import TIMES, Judge, Quantity, all_hold
 from beowulf.studies.states import KNOBS, emulated, put_in
@@ -163,7 +163,7 @@ def decided(knob: str, *wanted: Decision) -> Judge:
     return judge
 
 
-def change(percent: Summary) -> str:
+def change(percent: Ratio) -> str:
     """A change in per cent, with its interval."""
     return f"{percent.median:+.1f} % ({percent.low:+.1f} to {percent.high:+.1f})"
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from beowulf import papers
 from beowulf.errors import LabError
 from beowulf.measure.roundtrips import HALF
-from beowulf.measure.statistics import Pairs, Ratio, Summary
+from beowulf.measure.statistics import Pairs, Ratio
 from beowulf.record import Point, Record
 from beowulf.tuning.ab_comparison import (
     AFTER,
@@ -42,11 +42,15 @@ class Gain:
     knob: str
     way: str
     ratio: Ratio  # after over before
-    percent: Summary  # the change; less than 0 is faster
     before: Described
     after: Described
     deviations: Ratio  # of the samples of each launch: after over before
     decision: Decision
+
+    @property
+    def percent(self) -> Ratio:
+        """The change; less than 0 is faster."""
+        return self.ratio.change_percent
 
     @property
     def outcome(self) -> Outcome:
@@ -164,7 +168,6 @@ def _gain(
         knob,
         way,
         both.ratio(),
-        both.summary(lambda after, before: 100 * (after / before - 1), compared=100.0),
         described(*before_all),
         described(*after_all),
         deviations.ratio(),
