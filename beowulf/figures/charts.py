@@ -202,7 +202,10 @@ def spans_decades(values: pd.Series[float]) -> bool:
 
 
 def one_below_another(title: str, charts: Mapping[str, Callable[[Axes], Figure]]) -> Figure:
-    """Several charts on one paper, each drawn on the axes that it is given; in the table, `way` has their names."""
+    """Several charts on one paper, each drawn on the axes that it is given; in the table, `way` has their names.
+
+    Many lines that all of them have share a legend.
+    """
     import pandas as pd
 
     with style():
@@ -210,6 +213,16 @@ def one_below_another(title: str, charts: Mapping[str, Callable[[Axes], Figure]]
         only.remove()
         places = drawing.subplots(len(charts), 1, squeeze=False)[:, 0]
         drawn = [draw(axes) for draw, axes in zip(charts.values(), places, strict=True)]
+        labels = [axes.get_legend_handles_labels()[1] for axes in places]
+        if len(labels[0]) > MOST_WITHIN and all(each == labels[0] for each in labels):
+            for axes in places:
+                axes.get_legend().remove()
+            drawing.legend(
+                *places[0].get_legend_handles_labels(),
+                loc="outside lower center",
+                ncols=2,
+                fontsize=9,
+            )
     tables = [each.table.assign(way=way) for way, each in zip(charts, drawn, strict=True)]
     alt = " ".join(each.alt for each in drawn)
     return Figure(drawing, title, alt, pd.concat(tables, ignore_index=True))

@@ -324,13 +324,16 @@ def picture(facts: pd.DataFrame) -> Figure:
         both,
         x="nodes",
         by="code",
-        title="",
         x_title="processors",
         marks=set(paper["code"]),
     )
     charts = {
-        "speed": lambda axes: chart(y="mflops", y_title="MFLOPS", axes=axes),
-        "overhead": lambda axes: chart(y="overhead_percent", y_title="overhead (%)", axes=axes),
+        "speed": lambda axes: chart(
+            y="mflops", title="Speed on one network of 1995", y_title="MFLOPS", axes=axes
+        ),
+        "overhead": lambda axes: chart(
+            y="overhead_percent", title="Overhead", y_title="missing speed-up (%)", axes=axes
+        ),
     }
     return figures.one_below_another("Gas and galaxy on the simulated machine of 1995", charts)
 
