@@ -259,7 +259,8 @@ def _as_it_was(cluster: Cluster, mine: Mine, nodes: Sequence[str]) -> Iterator[S
         for node, state in found.items():
             if not state:
                 raise LabError(f"{mine.file}: look prints nothing on {node}.", HINT, node)
-        again = {node: _again(mine, state) for node, state in found.items()}
+        kept = _settings(cluster, mine, nodes)
+        again = {node: _again(mine, state, kept[node]) for node, state in found.items()}
         change_preview.first(cluster, [_listed(mine, found)], change_preview.show)
         before = {node: Reading(state, state) for node, state in found.items()}
         entry = its_log.change(
@@ -278,8 +279,25 @@ def _listed(mine: Mine, found: States) -> str:
     return "\n".join([f"{', '.join(found)}: {what}", *(f"    {line}" for line in lines)])
 
 
-def _again(mine: Mine, state: str) -> str:
-    """Lines that restore a state without the learner's file: those of `back`, and where that fails, those of `set`."""
+def _settings(cluster: Cluster, mine: Mine, nodes: Sequence[str]) -> dict[str, dict[str, str]]:
+    """The settings of the kernel that the lines name, as files with their values, by node."""
+    text = "\n".join([mine.lines("look"), *(mine.lines("set", value) for value in mine.values)])
+    files = sorted({"/proc/sys/" + name.replace(".", "/") for name in SETTING.findall(text)})
+    if not files:
+        return {node: {} for node in nodes}
+    read = f"grep -sH . {shlex.join(files)} || true"
+    printed = _everywhere(cluster, dict.fromkeys(nodes, read), "look")
+    return {
+        node: dict(line.split(":", 1) for line in lines.splitlines())
+        for node, lines in printed.items()
+    }
+
+
+def _again(mine: Mine, state: str, settings: Mapping[str, str]) -> str:
+    """Lines that restore a state without the learner's file.
+
+    Those of `back` do so, and where that fails, those of `set`. In any case, these settings get their values.
+    """
     set_ = "false"
     with suppress(LabError):
         set_ = mine.lines("set", state)
@@ -287,7 +305,11 @@ def _again(mine: Mine, state: str) -> str:
         shlex.join([*SHELL, "-c", lines]) + " </dev/null"
         for lines in (mine.lines("back", state), mine.lines("look"), set_)
     )
-    return f'{back} || true\n[ "$({look})" = {shlex.quote(state)} ] || {instead}'
+    lines = f'{back} || true\n[ "$({look})" = {shlex.quote(state)} ] || {instead}'
+    if not settings:
+        return lines
+    own = (f"echo {shlex.quote(value)} >{shlex.quote(file)}" for file, value in settings.items())
+    return "\n".join([f"{lines} || true", *own])
 
 
 def _look(cluster: Cluster, mine: Mine, nodes: Sequence[str]) -> States:

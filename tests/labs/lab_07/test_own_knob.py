@@ -148,6 +148,18 @@ def test_a_wrong_knob_is_named_and_what_was_there_is_there_again(
 
 
 @pytest.mark.cluster
+def test_a_look_that_prints_more_than_the_value_leaves_nothing_that_cannot_be_put_back(
+    lab_folder: Path, cluster: NamespaceCluster
+) -> None:
+    before = settings(cluster)
+    source = written(lab_folder, **KNOB | {"look": '"sysctl net.ipv4.ip_early_demux"'})
+    with pytest.raises(LabError, match="the lines of back fail"):
+        own_knob.measure(cluster, source, length=SHORT)
+    assert settings(cluster) == before
+    own_knob.measure(cluster, written(lab_folder, **KNOB), length=SHORT)
+
+
+@pytest.mark.cluster
 @pytest.mark.parametrize(
     ("part", "body", "said"),
     [
