@@ -370,6 +370,7 @@
   run.categories.forEach((name, i) => legend(run.fills[i], name));
   run.kinds.forEach((name, i) => legend(run.wait_fills[i], `waits: ${name}`));
   legend("#C2185B", "critical path"); legend("#222222", "message; thick: it was waited for");
+  if (packets) legend("#888888", "packet: each message has its colour, grey has none");
   const body = byId("waits").tBodies[0];
   for (let w = 0; w < Math.min(ROWS, waits.rows); w++) {
     const row = body.insertRow();

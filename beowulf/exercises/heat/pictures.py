@@ -102,12 +102,12 @@ def _worth(record: Record) -> Figure:
     for quantity in ("exchange_s", "step_s"):
         for state in (BEFORE, AFTER):
             launches = sorted(knob_worth.by_launch(record, quantity, state).values())
-            middle = 1e3 * launches[len(launches) // 2]
+            middle = 1e6 * launches[len(launches) // 2]
             values[f"{reading.QUANTITIES[quantity]}, {state}"] = float(f"{middle:.3g}")
     return figures.bars(
         values,
         title=f"{record.variant}: a step takes {times.median:.2f} times as long, by the median of pairs ({decision})",
-        value_title="lower decile of a launch, median of launches (ms)",
+        value_title="time (µs): the fastest tenth of each launch, median of the launches",
     )
 
 

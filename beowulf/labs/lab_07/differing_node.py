@@ -59,7 +59,7 @@ def table(record: Record) -> pd.DataFrame:
     import pandas as pd
 
     return pd.DataFrame(
-        {"question": point.at["question"], "wanted": point.facts["wanted"] or "alike"}
+        {"question": point.at["question"], "wanted": point.facts["wanted"] or "all equal"}
         | {node: said.partition(",")[0] for node, said in point.facts["answers"].items()}
         for point in record.points
         if point.at.get("when") == ASKED

@@ -238,7 +238,7 @@ def claims(record: Record) -> list[Claim]:
 def picture(record: Record) -> Figure:
     """By how much each knob shortens half a round trip, with intervals."""
     testbed = ", ".join(f"{name} {value}" for name, value in record.sweep["testbed"].items())
-    return knob_gains.picture(record, f"Taken away from the testbed ({testbed})")
+    return knob_gains.picture(record, f"Removed from the paper's state ({testbed})")
 
 
 CHANGE = of(TOGETHER, "the change of half a round trip", lambda seen: seen.percent, "%")

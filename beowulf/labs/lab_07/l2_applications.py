@@ -122,7 +122,7 @@ def picture(record: Record) -> Figure:
     ]
     drawn = intervals(
         values,
-        title="The testbed's state taken away: ping-pong and kernels",
+        title="From the paper's state to the tuned one: ping-pong and kernels",
         value_title="time, change (%): median of the pairs",
     )
     rows = [{"what": name, **vars(each)} for name, each in known.items()]

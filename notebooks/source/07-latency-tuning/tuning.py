@@ -81,7 +81,8 @@ ways = lab.l1_latency_budget.ways(l1)
 ways
 
 # %% [markdown]
-# `call` is one system call. All others are half a round trip of one byte, with the ends of their 95 % intervals.
+# `call` is one system call. All others are half a round trip of one byte without the cables' limit, with the ends of
+# their 95 % intervals.
 #
 # **Question `budget`** (2 points). A message needs two system calls, one that sends and one that receives. How many
 # microseconds does one byte take for
@@ -214,9 +215,9 @@ lab.null_knob.picture(nothing)
 #
 # *Core, 16 minutes*
 #
-# Study E6 adds moderation of 50 µs and a firewall of 100 rules. Then it removes moderation, the firewall, both, and the
-# firewall once more without moderation. The first three are compared with moderation and firewall together, the last
-# with the firewall alone. (*firewall as conntrack*, in the results, is another firewall, which tracks connections.)
+# Study E6 adds moderation of 50 µs and a firewall of 100 rules. From this state it removes moderation, the firewall,
+# and both. Then it adds the firewall alone, and removes that. (*firewall as conntrack*, in the results, is another
+# firewall, which tracks connections.)
 #
 # **Question `predict-together`** (0.5 points). By how many per cent does half a round trip change when both are
 # removed? A shorter time is negative. (Paper E reports −54 %. Without root, only the firewall is removed.)
@@ -455,10 +456,12 @@ lab.heat.picture(plate)
 # **Question `explain`** (4 points, read by a person). Answer in five to eight sentences, with your own figures:
 #
 # 1. Do the gains of the knobs add up, once in per cent and once in microseconds? Why, or why not? Use your figures from
-# section 6. (Without root: what would you expect with moderation of 50 µs, and why?) 2. What did 1000 rules do to a
-# message, to an exchange and to a step of your plate? Why do the three percentages differ? Paper E concludes that the
-# ping-pong's gain is the limit of what an application can get. But in the paper the program HPL gains 56 %, and the
-# ping-pong 54 %. What would you have to measure, and how, to believe this conclusion?
+#    section 6. (Without root: what would you expect with moderation of 50 µs, and why?)
+# 2. What did 1000 rules do to a message, to an exchange and to a step of your plate? Why do the three percentages
+#    differ?
+# 3. Paper E concludes that the ping-pong's gain is the limit of what an application can get. But in the paper the
+#    program HPL gains 56 %, and the ping-pong 54 %. What would you have to measure, and how, to believe this
+#    conclusion?
 
 # %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 4, "solution": true}
 # ### BEGIN SOLUTION
