@@ -125,8 +125,9 @@ print(lab.outcome(cluster, "byte", round(float(ways.set_index("way")["us"]["mpi"
 picture(l1)
 
 # %% [markdown]
-# *What to look at:* there is one bar for each of the three receivers. Which part, if any, appears only
-# with a sleeping receiver? What would a faster cable change in these bars?
+# *What to look at:* there is one bar for each of the three receivers. Which part, if any, appears only with a sleeping
+# receiver? What would a faster cable change in these bars? (If most steps are not drawn, the machine was busy: measure
+# again.)
 
 # %%
 claims(l1)
