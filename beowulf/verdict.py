@@ -125,18 +125,18 @@ class Verdicts(list[Verdict]):
     def _repr_html_(self) -> str:
         head = "".join(
             f'<th scope="col" style="text-align:left">{name}</th>'
-            for name in ("study", "claim", "outcome", "evidence", "what to do")
+            for name in ("claim", "outcome", "what was measured")
         )
-        bodies = ""
+        studies, bodies = ", ".join(dict.fromkeys(each.study for each in self)), ""
         for name, verdicts in self._sections().items():
             title = (
-                f'<tr><th scope="rowgroup" colspan="5" style="text-align:left">{name}</th></tr>'
+                f'<tr><th scope="rowgroup" colspan="3" style="text-align:left">{name}</th></tr>'
                 if name
                 else ""
             )
             bodies += f"<tbody>{title}{''.join(map(_row, verdicts))}</tbody>"
         return (
-            f"<table><caption>Claims and what was measured</caption><thead><tr>{head}</tr></thead>"
+            f"<table><caption>{escape(studies)}: claims</caption><thead><tr>{head}</tr></thead>"
             f"{bodies}</table>"
         )
 
@@ -148,12 +148,14 @@ def _row(verdict: Verdict) -> str:
     )
     # A sentence gets room for some words a line; a path or a digest is broken where it must be.
     sentence = "text-align:left;overflow-wrap:anywhere;min-width:10em"
+    # Where a claim asks for several things, each has a line.
+    measured = with_commands(verdict.evidence).replace(" is asked; ", " is asked;<br>")
+    if verdict.advice:
+        measured += f"<br><em>{with_commands(verdict.advice)}</em>"
     cells = (
-        ("text-align:left", escape(verdict.study)),
-        (sentence, escape(with_place(asdict(verdict)))),
+        (f"{sentence};width:35%", escape(with_place(asdict(verdict)))),
         ("text-align:left", outcome),
-        (sentence, with_commands(verdict.evidence)),
-        (sentence, with_commands(verdict.advice)),
+        (sentence, measured),
     )
     return "<tr>" + "".join(f'<td style="{style}">{text}</td>' for style, text in cells) + "</tr>"
 

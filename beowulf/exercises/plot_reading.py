@@ -178,9 +178,7 @@ def _of_lines(panels: Sequence[Facts], lines: Sequence[Facts], wants: Wants) -> 
     if len(lines) < wants.lines:
         most = max((each["points"] for each in drawn), default=0)
         if len(drawn) >= wants.lines:
-            said.append(
-                f"A line has {most} points; {wants.points} or more were measured, and all of them belong in it."
-            )
+            said.append(f"A line has {most} points, and needs {wants.points} or more.")
         else:
             said.append(f"{counted(len(drawn), 'line')} drawn; {wants.lines} belong in it.")
     names = {name for panel in panels for name in (*panel["legend"], *panel.get("texts", ()))}

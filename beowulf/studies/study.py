@@ -257,7 +257,7 @@ def _verdict(record: Record, claim: Claim, facts: Any, troubles: Sequence[str]) 
         and seen.outcome != "inconclusive"
         and set(bad) <= set(record.load_before)
     ):
-        load = f"clear in spite of the load ({' and '.join(bad)})" if bad else ""
+        load = "clear in spite of the load" if bad else ""
         evidence, bad = "; ".join(filter(None, (evidence, load))), []
     advice = {"inconclusive": seen.advice, "contradicted": seen.hint}.get(seen.outcome, "")
     said = "its messages crossed no cable" if CABLE.part in record.warnings else ""

@@ -145,7 +145,7 @@ def picture(record: Record) -> Figure:
         bars,
         title="Where the microseconds of one byte go"
         + (f"\n(not drawn: {absent})" if absent else ""),
-        value_title="half round trip (µs): a step is the median of the differences, visit by visit",
+        value_title="half round trip (µs): a step is the median of many differences",
     )
     return replace(drawn, table=table(record))
 
