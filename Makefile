@@ -80,9 +80,11 @@ bench: ## measure this project's own speed; NAME=capture measures one thing
 	@$(BOOTSTRAP) test
 	@exec $(PYTHON) -m benchmarks $(NAME)
 
+# Grading measures nothing, so it may use all cores.
 nightly: ## run only the tests that take minutes or compare measured times; takes hours
 	@$(BOOTSTRAP) test
-	@exec $(PYTEST) -m nightly
+	@$(PYTEST) $(WORKERS) -m nightly tests/autograder tests/studies; graded=$$?; \
+	$(PYTEST) -m nightly --ignore tests/autograder --ignore tests/studies && exit $$graded
 
 vm-test: ## boot four VMs and test them, as root, for 20 minutes once the box is made; LABS=all runs the labs, for hours
 	@$(BOOTSTRAP) vm

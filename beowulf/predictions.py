@@ -104,7 +104,7 @@ def outcome(
     _refuse({"measured": measured}, found.unit)
     _keep(_folder(cluster), found, float(measured))
     where = "inside" if found.holds(measured) else "above" if measured > found.high else "below"
-    said = f"You predicted {found}; {way}: {number_text(measured)}: {where}."
+    said = f"You predicted {found}; {way}: {number_text(measured)}, {where} your range."
     return f"{said} It was sealed after the first Record of {found.study}." if found.late else said
 
 

@@ -155,9 +155,10 @@ def test_a_prediction_is_held_against_what_was_measured(cluster: Nodeless) -> No
     said = predictions.outcome(cluster, "knee", 16_384)
     assert said == "You sealed no prediction of knee; measured: 16,384 bytes."
     predict(cluster, "knee", **GUESS)
-    for value, ends in ((16_384, ": inside."), (100, ": below."), (1_000_000, ": above.")):
+    for value, where in ((16_384, "inside"), (100, "below"), (1_000_000, "above")):
         said = predictions.outcome(cluster, "knee", value)
-        assert said == f"You predicted 8,000 (4,000 to 20,000) bytes; measured: {value:,}{ends}"
+        what = f"{value:,}, {where} your range."
+        assert said == f"You predicted 8,000 (4,000 to 20,000) bytes; measured: {what}"
     with pytest.raises(UsageError, match="measured is a number in bytes"):
         predictions.outcome(cluster, "knee", math.nan)
 

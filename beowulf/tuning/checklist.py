@@ -26,7 +26,7 @@ newest=$(ls /lib/modules 2>/dev/null | sort -V | tail -n 1)
 if [ "$loaded" ] && [ "$installed" ] && [ "$loaded" != "$installed" ]; then
     echo "no: $installed is installed, $loaded runs"
 elif [ ! -e "/lib/modules/$running" ]; then
-    echo 'it belongs to the kernel, which was not installed here'
+    echo 'part of the kernel, whose modules are not installed here'
 elif [ "$newest" != "$running" ]; then
     echo "no: the kernel $newest is installed, $running runs"
 else
@@ -71,7 +71,7 @@ QUESTIONS = (
         "",
         "ethtool -i eth0 | sed -n 's/^driver: //p; s/^version: //p' | paste -sd ' '",
     ),
-    Question("newest", "Is it the newest that is installed?", "", NEWEST),
+    Question("newest", "Is this driver the newest one installed?", "", NEWEST),
     Question("kernel", "Which kernel, and is it the same everywhere?", "", "uname -r"),
     Question("moderation", "Are interrupts moderated, for how many microseconds?", "0", ""),
     Question("firewall", "Is there a firewall now?", "none", ""),

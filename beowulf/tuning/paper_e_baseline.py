@@ -55,7 +55,7 @@ def _not_tuned(cluster: Cluster, name: str, place: str, value: str) -> LabError:
     if not any(entry.knob == name for entry in log.of_cluster(cluster).open()):
         hint = f"`beowulf tune apply {name} {tuned} --unmeasured` first; afterwards `beowulf tune revert`."
     return LabError(
-        f"On {place}, {name} is {value} and not {tuned}: this study makes the state before by itself.",
+        f"On {place}, {name} is {value}, and this measurement must start from {tuned}.",
         hint,
         place,
     )

@@ -183,7 +183,7 @@ def test_what_cannot_be_compared_is_a_sentence_and_changes_nothing(at_cluster: B
     at_cluster("tune", "apply", "firewall", "10", "--unmeasured")
     try:
         said = " ".join(at_cluster("tune", "compare", "kernels", code=1).split())
-        assert "firewall is 10 and not none" in said
+        assert "firewall is 10, and this measurement must start from none" in said
         assert "`beowulf tune revert` puts back what was there." in said
     finally:
         at_cluster("tune", "revert")

@@ -13,7 +13,7 @@ from made import QUIET, decided, left_open
 from running import first
 
 from beowulf.errors import LabError
-from beowulf.measure import statistics
+from beowulf.measure import statistics, table
 from beowulf.record import Record
 from beowulf.studies import draw, judge, known
 from tests.gold.labs import LABS
@@ -118,7 +118,8 @@ def test_a_busy_machine_turns_no_claim_round_and_nothing_is_decided_without_an_i
     quiet = replace(GOOD[study], circumstances={"before": QUIET, "after": QUIET})
     busy = replace(GOOD[study], circumstances=LOADED)
     left_open(decided(quiet), decided(busy))
-    monkeypatch.setattr(statistics, "WIDER", 1e6)
+    for module in (statistics, table):
+        monkeypatch.setattr(module, "WIDER", 1e6)
     monkeypatch.setattr(statistics, "LEAST_WIDE", 1e6)
     for verdict in judge(busy):
         assert verdict.outcome == "inconclusive" or "the load" not in verdict.evidence

@@ -66,8 +66,8 @@ def test_what_is_not_distinguishable_from_zero_is_reported_and_not_drawn() -> No
     assert step.us.low < 0 < step.us.high
     assert step.finding == "not distinguishable from zero"
     figure = draw(record)
-    assert "(not drawn: " in figure.title
-    assert "MPI not distinguishable from zero" in figure.alt
+    assert ", so not drawn: " in figure.title
+    assert "not distinguishable from zero, so not drawn: wire, MPI" in figure.alt
     found = {verdict.claim: verdict for verdict in judge(record)}
     assert found["mpi-1"].outcome == "inconclusive"
 
@@ -76,7 +76,7 @@ def test_what_is_not_distinguishable_from_zero_is_reported_and_not_drawn() -> No
     ("ways", "claim", "said"),
     [
         ({"nodes_waiting": 5.5}, "wake-up-1", "more than 0 is asked"),
-        ({"shaped_us": 700.0}, "wire-16384", "its bits come to 1397"),
+        ({"shaped_us": 700.0}, "wire-16384", "of the 1397.12 µs of the bits"),
     ],
 )
 def test_a_step_of_less_than_nothing_and_a_wire_that_is_not_as_computed_are_contradicted(

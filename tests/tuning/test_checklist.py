@@ -18,7 +18,7 @@ def test_the_checklist_finds_the_node_that_differs(learner: Beowulf) -> None:
     found = {each.question.name: each for each in checklist.ask(learner.cluster)}
     assert found["driver"].by_node["node00"].startswith("veth")
     newest = found["newest"].by_node["node00"]
-    assert newest == "yes" or newest.startswith(("no: ", "it belongs to the kernel")), newest
+    assert newest == "yes" or newest.startswith(("no: ", "part of the kernel")), newest
     assert all(each.agree and each.as_wanted for each in found.values()), found
     set_(learner, "firewall", "10")
     learner.cluster.administer("node01", "nft flush ruleset")
@@ -48,7 +48,7 @@ uname() { echo 6.1.0-28; }
         ("3.8.4", "3.8.4", ["6.1.0-9", "6.1.0-28"], "yes"),
         ("3.8.4", "3.8.7", ["6.1.0-28"], "no: 3.8.7 is installed, 3.8.4 runs"),
         ("", "", ["6.1.0-28", "6.1.0-31"], "no: the kernel 6.1.0-31 is installed, 6.1.0-28 runs"),
-        ("", "", [], "it belongs to the kernel, which was not installed here"),
+        ("", "", [], "part of the kernel, whose modules are not installed here"),
     ],
 )
 def test_the_checklist_knows_the_newest_driver_that_is_installed(

@@ -206,7 +206,7 @@ def lines(record: Record) -> list[str]:
     """What is right and what is not, a sentence for each function; and what was looked for besides."""
     said = []
     for name, facts in functions(record).items():
-        right = "right, as it was given" if facts.get("given") else "right"
+        right = "right (the given version)" if facts.get("given") else "right"
         said.append(f"{name:<20} {facts.get('why') or not_asked(record, name) or right}")
     for point in record.select(search="deadlock"):
         said.append(_deadlock_sentence(point.facts))

@@ -217,9 +217,9 @@ def not_additive(record: Record) -> Judgement:
         outcome = "contradicted"
     return Judgement(
         outcome,
-        f"alone they come to {total.low:+.1f} to {total.high:+.1f} %, together to"
-        f" {change(whole.percent)}; the difference lies between {apart.low:+.1f} and {apart.high:+.1f} %, and without 0"
-        f" in between is asked; within {ADDS_UP_PERCENT:g} % they add up",
+        f"sum of the single changes: {total.low:+.1f} to {total.high:+.1f} %; all together: {change(whole.percent)};"
+        f" difference: {apart.low:+.1f} to {apart.high:+.1f} % (without 0 in between the claim holds; within"
+        f" ±{ADDS_UP_PERCENT:g} % it is contradicted)",
         {"sum_percent": [total.low, total.high], "together_percent": whole.percent.median},
     )
 
@@ -259,17 +259,19 @@ CLAIMS = [
     ),
     Claim(
         "together-54-percent",
-        "Taken away together, they leave about 54 % less",
+        "Removing all of them shortens half a round trip by about 54 %",
         together(
             CHANGE.within(PAPERS_PERCENT - ABOUT_PERCENT, PAPERS_PERCENT + ABOUT_PERCENT),
-            "the share follows from how much moderation is put in, and from the 20 µs of card, cable"
-            " and switch below it, which this kind of cluster does not have",
+            "the share follows from how much moderation is put in, and real nodes have 20 µs more for card, cable and"
+            " switch",
         ),
     ),
     Claim(
         "deviation-halved",
         "The deviation is nearly halved",
-        together(halved, "what disturbs a local cluster is the rest of its machine"),
+        together(
+            halved, "on a local cluster, other programs of the machine cause most of the deviation"
+        ),
     ),
     Claim("not-additive", "What they gain does not add up", not_additive),
 ]

@@ -128,7 +128,7 @@ def table(known: Sequence[Gain]) -> pd.DataFrame:
         change = each.percent
         row |= {"change_percent": change.median, "low": change.low, "high": change.high}
         row |= {"pairs": each.ratio.n, "n": each.before.n + each.after.n}
-        means = "say otherwise" if each.means_say_otherwise else "agree"
+        means = "contradict" if each.means_say_otherwise else "agree"
         rows.append({**row, "decision": each.decision, "means": means})
     return pd.DataFrame(rows)
 

@@ -28,12 +28,12 @@ BLOCKS, PASSES = 8, 10
 QUICK_BLOCKS, QUICK_PASSES = 3, 6
 BARS = {"a receiver that waits": "waiting", "a receiver that polls": "polling", "MPI": "mpi"}
 SAYS = {
-    CALLS: "Two system calls, one that sends and one that receives",
-    STACK: "The kernel's TCP/IP, within one node",
-    CABLE: "From one node to the other, beyond what one node alone takes",
-    WAKE_UP: "Waking a receiver that sleeps, beyond one that polls",
-    MPI: "MPI, beyond plain TCP",
-    WIRE: "The bits of the message, at the rate of the link",
+    CALLS: "two system calls, one that sends and one that receives",
+    STACK: "the kernel's TCP/IP within one node",
+    CABLE: "the way between two nodes, in addition to that within one",
+    WAKE_UP: "waking up a receiver that sleeps, in addition to one that polls",
+    MPI: "MPI, in addition to plain TCP",
+    WIRE: "the message's bits, at the rate of the link",
 }
 RECEIVERS = {WAKE_UP: "waiting", MPI: "mpi"}  # the others are in the way of every receiver
 WIRE_NEAR = 0.15  # of what bytes and rate come to
@@ -75,8 +75,8 @@ def bits_take_time(size: int) -> Judge:
             return undecided(why, advice)
         near = [step.computed_us * (1 + way * WIRE_NEAR) for way in (-1, 1)]
         seen = time(size, WIRE).within(*near)(record)
-        evidence = f"{seen.evidence}; its bits come to {step.computed_us:.2f} µs at {record.sweep['shaped']}"
-        evidence += f", and at most {WIRE_NEAR:.0%} off them is asked"
+        evidence = f"{seen.evidence}, ±{WIRE_NEAR:.0%} of the {step.computed_us:.2f} µs"
+        evidence += f" of the bits at {record.sweep['shaped']}"
         advice = REAL_PCS if seen.outcome == "contradicted" else seen.advice
         return replace(seen, evidence=evidence, advice=advice)
 
@@ -87,7 +87,7 @@ def takes_time(size: int, name: str) -> Claim:
     """Whether a step takes more than no time."""
     short_name = name.replace(" ", "-").replace("/", "-").lower()
     judge = bits_take_time(size) if name == WIRE else time(size, name) > 0
-    return Claim(f"{short_name}-{size}", f"{SAYS[name]}, takes time: {size:,} B", judge)
+    return Claim(f"{short_name}-{size}", f"{size:,} B: time for {SAYS[name]}", judge)
 
 
 def table(record: Record) -> pd.DataFrame:
@@ -128,23 +128,24 @@ def picture(record: Record) -> Figure:
     from beowulf.figures.segments import Part, timeline
 
     bars: dict[str, list[Part]] = {}
-    left_out = []
+    left_out: dict[str, dict[str, None]] = {}  # by finding, the names of steps
     for name, way in BARS.items():
         start, parts = 0.0, []
         for step in budget.steps(record, SHORT, way):
             if step.finding != "measured":
-                left_out.append(f"{step.name} {step.finding}")
+                left_out.setdefault(step.finding, {})[step.name] = None
                 continue
             us = step.us
             parts.append(Part(step.name, us.median, start + us.low, start + us.high))
             start += us.median
         if parts:
             bars[name] = parts
-    absent = "; ".join(dict.fromkeys(left_out))
+    absent = "; ".join(
+        f"{why}, so not drawn: {', '.join(names)}" for why, names in left_out.items()
+    )
     drawn = timeline(
         bars,
-        title="Where the microseconds of one byte go"
-        + (f"\n(not drawn: {absent})" if absent else ""),
+        title="Where the microseconds of one byte go" + (f"\n({absent})" if absent else ""),
         value_title="half round trip (µs): a step is the median of many differences",
     )
     return replace(drawn, table=table(record))

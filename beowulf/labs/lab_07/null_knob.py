@@ -71,5 +71,5 @@ def picture(record: Record) -> Figure:
         # On a busy machine a few visits take a thousand times as long, and would flatten the others.
         y_log=visits[HALF].max() > WIDE * visits[HALF].min(),
         x_title="visit, in order of time",
-        y_title="half round trip, undisturbed (µs)",
+        y_title="half round trip, fastest tenth of a visit (µs)",
     )

@@ -129,7 +129,8 @@ def width_fault(cycles: Sequence[Point]) -> str:
         widths += len(before) * (high - low) / max(most - least, LEAST_WIDTH)
     if WIDTHS[0] <= widths / pairs <= WIDTHS[1]:
         return ""
-    return f"its ranges are {widths / pairs:.2f} times as wide as those that hold the median in 95 of 100 cases"
+    narrow = "narrow" if widths < pairs else "wide"
+    return f"its ranges are too {narrow}: {widths / pairs:.2f} times as wide as a 95 % range"
 
 
 def _ours(before: Sequence[float], after: Sequence[float]) -> tuple[float, float]:

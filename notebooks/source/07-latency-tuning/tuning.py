@@ -40,8 +40,8 @@ print(cluster.kind, *cluster.nodes)
 #
 # A prediction is a number, with a range in which you expect the result nine times out of ten.
 #
-# **Question `predict-byte`** (0.5 points). How many microseconds does one byte take from node00 to node01,
-# with MPI?
+# **Question `predict-byte`** (0.5 points). How many microseconds does one byte take from node00 to node01, with MPI and
+# no limit of the cable?
 
 # %% nbgrader={"grade_id": "predict-byte-answer", "solution": true}
 byte_guess = None
@@ -279,7 +279,7 @@ lab.form(firewall_later_percent, "number or not observable")
 # This prints your prediction, and paper E's table 3 with your numbers. `low` and `high` are from our function, which
 # also allows for differences between runs of the program and for a busy machine, so yours may differ. The mean and the
 # deviation (how far single times typically are from their mean) include all samples, and `p50` is the median of all.
-# They may contradict the change of the pairs, from which the decision follows; `means` says whether they do.
+# The two means may contradict the change of the pairs, from which the decision follows; `means` says whether they do.
 
 # %%
 table_3 = lab.knob_gains.table(lab.knob_gains.gains(e6)).set_index("knob")
@@ -323,7 +323,7 @@ lab.own_plot.keep(
 )
 
 # %% [markdown]
-# *What to look at:* which of your two lines is steeper at its right end? Where are they closer to each other than at
+# *What to look at:* which of your two lines is steeper at its right end? Are they anywhere closer to each other than at
 # their medians?
 #
 # Compare what the paper says with what your Record shows:

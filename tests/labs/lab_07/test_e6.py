@@ -148,7 +148,7 @@ def test_the_picture_has_every_knob_and_names_means_that_say_otherwise_than_the_
     assert "all together in the paper -54" in figure.alt
     assert {"mean_before_us", "deviation_after_us", "p95_after_us", "decision"} <= set(figure.table)
     means = figure.table.set_index("knob")["means"]
-    assert means[FIREWALL] == "say otherwise"
+    assert means[FIREWALL] == "contradict"
     assert list(means.drop(FIREWALL)) == ["agree"] * 5
 
 
