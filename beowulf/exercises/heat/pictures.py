@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 from typing import TYPE_CHECKING
 
 from beowulf.errors import LabError
@@ -98,12 +99,11 @@ def _worth(record: Record) -> Figure:
     from beowulf import figures
 
     times, decision = knob_worth.worth(record)
-    values = {}
-    for quantity in ("exchange_s", "step_s"):
-        for state in (BEFORE, AFTER):
-            launches = sorted(knob_worth.by_launch(record, quantity, state).values())
-            middle = 1e6 * launches[len(launches) // 2]
-            values[f"{reading.QUANTITIES[quantity]}, {state}"] = float(f"{middle:.3g}")
+    values: dict[str, dict[str, float]] = {BEFORE: {}, AFTER: {}}
+    for state, quantity in product(values, ("exchange_s", "step_s")):
+        launches = sorted(knob_worth.by_launch(record, quantity, state).values())
+        middle = 1e6 * launches[len(launches) // 2]
+        values[state][reading.QUANTITIES[quantity]] = float(f"{middle:.3g}")
     return figures.bars(
         values,
         title=f"{record.variant}: a step takes {times.median:.2f} times as long, by the median of pairs ({decision})",
