@@ -68,6 +68,7 @@ def test_what_is_not_distinguishable_from_zero_is_reported_and_not_drawn() -> No
     figure = draw(record)
     assert ", so not drawn: " in figure.title
     assert "not distinguishable from zero, so not drawn: wire, MPI" in figure.alt
+    assert figure.alt.count("not split") == 1, "of MPI's bar alone"
     found = {verdict.claim: verdict for verdict in judge(record)}
     assert found["mpi-1"].outcome == "inconclusive"
 

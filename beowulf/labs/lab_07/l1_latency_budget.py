@@ -35,6 +35,8 @@ SAYS = {
     MPI: "MPI, in addition to plain TCP",
     WIRE: "the message's bits, at the rate of the link",
 }
+WAYS = {"waiting": "nodes waiting", "polling": "nodes polling", "mpi": "mpi"}  # by receiver
+UNSPLIT = "not split"  # what no step of a bar accounts for
 RECEIVERS = {WAKE_UP: "waiting", MPI: "mpi"}  # the others are in the way of every receiver
 WIRE_NEAR = 0.15  # of what bytes and rate come to
 REAL_PCS = (
@@ -129,15 +131,20 @@ def picture(record: Record) -> Figure:
 
     bars: dict[str, list[Part]] = {}
     left_out: dict[str, dict[str, None]] = {}  # by finding, the names of steps
-    for name, way in BARS.items():
-        start, parts = 0.0, []
-        for step in budget.steps(record, SHORT, way):
+    whole = budget.ways(record, SHORT)
+    for name, receiver in BARS.items():
+        start, parts, missing = 0.0, [], whole[WAYS[receiver]].median
+        steps = budget.steps(record, SHORT, receiver)
+        for step in steps:
             if step.finding != "measured":
                 left_out.setdefault(step.finding, {})[step.name] = None
                 continue
             us = step.us
             parts.append(Part(step.name, us.median, start + us.low, start + us.high))
             start += us.median
+            missing -= us.median if step.name != WIRE else 0.0
+        if missing > 0 and any(s.finding != "measured" and s.name != WIRE for s in steps):
+            parts.append(Part(UNSPLIT, missing))
         if parts:
             bars[name] = parts
     absent = "; ".join(
