@@ -18,7 +18,7 @@
  *
  * --beside (four ranks): ranks 2 and 3 keep the second network busy meanwhile with a stream of their own.
  *
- * --receiver ADDRESS,ADDRESS: the receiver's addresses, where its cards are not eth0 and eth1.
+ * --receiver ADDRESS,ADDRESS: the receiver's addresses, where the second card is not eth1.
  *
  * A stream that stands still for --patience seconds, or takes longer than --longest, ends with a sentence. */
 #define _DEFAULT_SOURCE /* struct tcp_info */
