@@ -210,6 +210,7 @@ class Tokens:
 
     def saturated_at(self, networks: int) -> int:
         """The smallest token with which the rate is at least 80 % of the highest."""
+        self.need_two(networks)
         sizes = self._sizes(networks, max(SIZES))
         rates = {size: self.rate(networks, MOST_DEMAND, size).median for size in sizes}
         most = max(rates.values())
