@@ -97,7 +97,8 @@ def worked_through(
     while runs < MOST_RUNS:
         runs += 1
         nbformat.write(author, notebook)
-        run(learner, notebook)
+        # A question that the kind does not allow stays empty, and its cells say so.
+        run(learner, notebook, *["--allow-errors"][: len(allowed)])
         minutes = (time.monotonic() - began) / 60
         answers: dict[str, Any] = json.loads((notebook.parent / ANSWERS).read_text())
         nbformat.write(answered(released(slug), answers), notebook)

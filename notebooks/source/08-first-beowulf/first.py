@@ -106,9 +106,7 @@ saturated_one_bytes = None
 saturated_two_bytes = None
 ### BEGIN SOLUTION
 saturated_one_bytes = lab.tokens.Tokens.of(c1).saturated_at(1)
-two_networks = 2 in set(rates["networks"])  # PCs may have one
-if two_networks:
-    saturated_two_bytes = lab.tokens.Tokens.of(c1).saturated_at(2)
+saturated_two_bytes = lab.tokens.Tokens.of(c1).saturated_at(2)
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "saturation", "grade": true, "points": 2, "locked": true}
@@ -124,9 +122,8 @@ gain_8192 = None
 gain_256 = None
 ### BEGIN SOLUTION
 of = rates.query("demand == 8").set_index(["networks", "size_bytes"])["rate_mb_per_s"]
-if two_networks:
-    gain_8192 = of[2, 8192] / of[1, 8192]
-    gain_256 = of[2, 256] / of[1, 256]
+gain_8192 = of[2, 8192] / of[1, 8192]
+gain_256 = of[2, 256] / of[1, 256]
 ### END SOLUTION
 
 # %% nbgrader={"grade_id": "second-network", "grade": true, "points": 1.5, "locked": true}
