@@ -1,7 +1,8 @@
 """Does every lab run to its end on every kind of cluster, and get all points that the kind allows?
 
 Each notebook is run with the reference answers, as an author would, on a cluster of namespaces, on four
-simulated PCs and on an allocation of Slurm's; then it is graded by the lab's rubric.
+simulated PCs and on an allocation of Slurm's; then it is graded by the lab's rubric. An ordinary user runs it as it is
+handed out, on a cluster of namespaces of their own.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from other_user import ada
 from running import Beowulf
 from school import School, opened
 from whole_lab import unanswered, with_codes, worked_through
@@ -86,11 +88,12 @@ EXPECTED = {"AssertionError", "LabError", "NameError", "NotAnAnswerError", "Usag
 @pytest.mark.nightly
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("slug", paths.labs())
-def test_a_lab_without_answers_runs_to_its_end_and_earns_its_records_alone(
-    slug: str, namespaces_work: None, request: pytest.FixtureRequest, tmp_path: Path
+def test_a_lab_as_it_is_handed_out_runs_to_its_end_and_earns_its_records_alone(
+    slug: str, namespaces_work: None
 ) -> None:
-    with up(slug, "namespaces", request, tmp_path) as learner:
-        outcome, ran = unanswered(learner, slug, tmp_path / "work")
+    with ada() as learner:
+        learner("up", *BOOTED.get(slug, []))
+        outcome, ran = unanswered(learner, slug, learner.here / "work")
     assert not outcome.problem
     raised = {
         output.ename: output.evalue

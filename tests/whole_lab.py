@@ -14,7 +14,8 @@ import nbformat
 import pytest
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
-from running import Beowulf
+from other_user import give
+from running import Beowulf, Learner
 from solutions import solve
 
 from autograder.course import release
@@ -133,11 +134,12 @@ def _with_answers_kept(notebook: NotebookNode, slug: str) -> NotebookNode:
     return notebook
 
 
-def unanswered(learner: Beowulf, slug: str, folder: Path) -> tuple[trial.Outcome, NotebookNode]:
+def unanswered(learner: Learner, slug: str, folder: Path) -> tuple[trial.Outcome, NotebookNode]:
     """Run a lab as it is handed out, all cells, whatever they say: its points, and the notebook as it ran."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BEOWULF_WORK", str(folder))
         notebook = jupyter.lay_out(slug)
+    give(learner)
     run(learner, notebook, "--allow-errors")
     ran: NotebookNode = nbformat.read(notebook, as_version=4)
     return trial.graded(slug, notebook.parent), ran
