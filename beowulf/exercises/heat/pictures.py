@@ -106,8 +106,9 @@ def _worth(record: Record) -> Figure:
         values[state][reading.QUANTITIES[quantity]] = float(f"{middle:.3g}")
     return figures.bars(
         values,
-        title=f"{record.variant}: a step takes {times.median:.2f} times as long, by the median of pairs ({decision})",
-        value_title="time (µs): the fastest tenth of each launch, median of the launches",
+        title=f"{record.variant}: a step takes {times.median:.2f} times as long ({decision})",
+        value_title="time (µs): the fastest tenth of each launch, median of the launches\n"
+        "The title's ratio is the median of the pairs.",
     )
 
 

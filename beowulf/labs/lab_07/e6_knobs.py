@@ -218,8 +218,8 @@ def not_additive(record: Record) -> Judgement:
     return Judgement(
         outcome,
         f"sum of the single changes: {total.low:+.1f} to {total.high:+.1f} %; all together: {change(whole.percent)};"
-        f" difference: {apart.low:+.1f} to {apart.high:+.1f} % (without 0 in between the claim holds; within"
-        f" ±{ADDS_UP_PERCENT:g} % it is contradicted)",
+        f" difference: {apart.low:+.1f} to {apart.high:+.1f} % (the claim holds if this excludes 0, and is contradicted"
+        f" if all of it lies within ±{ADDS_UP_PERCENT:g} %)",
         {"sum_percent": [total.low, total.high], "together_percent": whole.percent.median},
     )
 

@@ -279,7 +279,8 @@ lab.form(firewall_later_percent, "number or not observable")
 # This prints your prediction, and paper E's table 3 with your numbers. `low` and `high` are from our function, which
 # also allows for differences between runs of the program and for a busy machine, so yours may differ. The mean and the
 # deviation (how far single times typically are from their mean) include all samples, and `p50` is the median of all.
-# The two means may contradict the change of the pairs, from which the decision follows; `means` says whether they do.
+# The decision follows from the change of the pairs. `means` says whether the two means contradict it: they go the other
+# way, or differ by more than 5 % where the pairs differ by less.
 
 # %%
 table_3 = lab.knob_gains.table(lab.knob_gains.gains(e6)).set_index("knob")
@@ -291,8 +292,8 @@ columns = [
 table_3[[*columns, "change_percent", "low", "high", "decision", "means"]].round(1).T
 
 # %% [markdown]
-# *What to look at:* do the first two changes add up to that of *all together*? Which of the firewall's two percentages
-# is larger?
+# *What to look at:* do the first two changes add up to that of *all together*? When does the firewall gain more: alone,
+# or once moderation is gone?
 #
 # **Question `quantile-plot`** (3 points). Draw how the half round trips of one comparison are distributed. The x axis
 # is a share in per cent, and the y axis is the time within which this share of the trips ends. Draw one line for before
@@ -456,7 +457,7 @@ lab.heat.picture(plate)
 #
 # **Question `explain`** (4 points, read by a person). Answer in five to eight sentences, with your own figures:
 #
-# 1. Do the gains of the knobs add up, once in per cent and once in microseconds? Why, or why not? Use your figures from
+# 1. Do the gains of the knobs add up in per cent? And in microseconds? Why, or why not? Use your figures from
 #    section 6. (Without root: what would you expect with moderation of 50 µs, and why?)
 # 2. What did 1000 rules do to a message, to an exchange and to a step of your plate? Why do the three percentages
 #    differ?
