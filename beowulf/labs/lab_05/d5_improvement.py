@@ -260,7 +260,7 @@ STUDY = Study(
             " size; if smaller ones gain nothing, ranks and kernel competed for the cores."
         ),
         "inconclusive": (
-            "Gains count as different at two percentage points or more, and ranks that share cores with the kernel"
+            "Gains count as different from about two percentage points on, and ranks that share cores with the kernel"
             " and a progress thread scatter by more: more cores can decide it."
         ),
     },

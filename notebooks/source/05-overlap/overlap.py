@@ -61,7 +61,7 @@ predict(cluster, "arrival", value=arrival_guess, low=arrival_low, high=arrival_h
 # **Question `predict-gain`** (0.5 points). A step of the heat program starts the exchange of its ghost
 # rows (160,000 bytes), computes all rows that do not need them, and only then waits. The exchange alone takes about 15
 # ms. The computation alone takes between 7 and 15 ms, depending on the processor. The library keeps its default eager
-# limit, 131,072 bytes. By how many per cent does the time of a step change, compared with one that first exchanges and
+# limit, 131,072 bytes. By what percentage does the time of a step change, compared with one that first exchanges and
 # then computes? A shorter time is negative: -25 means that the step takes a quarter less time.
 
 # %% nbgrader={"grade_id": "predict-gain-answer", "solution": true}

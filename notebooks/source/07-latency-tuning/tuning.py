@@ -220,7 +220,7 @@ lab.null_knob.picture(nothing)
 # and both. Then it adds the firewall alone, and removes that. (*firewall as conntrack*, in the results, is another
 # firewall, which tracks connections.)
 #
-# **Question `predict-together`** (0.5 points). By how many per cent does half a round trip change when both are
+# **Question `predict-together`** (0.5 points). By what percentage does half a round trip change when both are
 # removed? A shorter time is negative. (Paper E reports −54 %. Without root, only the firewall is removed.)
 
 # %% nbgrader={"grade_id": "predict-together-answer", "solution": true}
@@ -245,7 +245,7 @@ assert e6.study == "E6", "Run the cell above: it turns the knobs of your cluster
 assert e6.complete, "The measurement was cut short; run the cell above again."
 
 # %% [markdown]
-# **Question `each-knob`** (2 points). By how many per cent does half a round trip change when each of these is removed?
+# **Question `each-knob`** (2 points). By what percentage does half a round trip change when each of these is removed?
 # Call your own function, such as `change_percent(*lab.own_interval.pairs(e6, "firewall"))`. The other names are
 # `"moderation"`, `"all together"` and `"firewall after the others"`. Type your numbers. (If you cannot turn moderation,
 # three of the four are `"not observable"`.)
@@ -421,7 +421,7 @@ predict(cluster, "plate", value=plate_guess, low=plate_low, high=plate_high)
 plate = lab.heat.tuned(cluster, "firewall", "1000", columns=lab.by_lot.columns())
 
 # %% [markdown]
-# **Question `plate`** (2 points). By how many per cent do the time of a step and the time of its exchange of border
+# **Question `plate`** (2 points). By what percentage do the time of a step and the time of its exchange of border
 # rows change with 1000 rules? Use your `change_percent` with `lab.own_interval.pairs(plate, "step")` and
 # `lab.own_interval.pairs(plate, "exchange")`.
 
@@ -619,8 +619,8 @@ assert l2.complete, "The measurement was cut short; run the cell above again."
 gained.table  # the time after as a share of the time before: 0.8 is a change of -20 %
 
 # %% [markdown]
-# **Question `limit`** (0.5 points). By how many per cent does the time of the ping-pong change? Which kernel gains
-# most, and by how many per cent does its time change? (A shorter time is negative.)
+# **Question `limit`** (0.5 points). By what percentage does the time of the ping-pong change? Which kernel gains
+# most, and by what percentage does its time change? (A shorter time is negative.)
 
 # %% nbgrader={"grade_id": "limit-answer", "solution": true}
 pingpong_percent = None
