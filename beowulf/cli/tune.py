@@ -155,7 +155,7 @@ def revert(force: Force = False) -> None:
         if change_preview.shown_first(cluster):
             hint = "does not answer: `beowulf up` puts it back as soon as it does."
         print(f"{', '.join(sorted(waiting))} {hint}")
-    print(f"Put back: {', '.join(done)}." if done else "Nothing was to be put back.")
+    print(f"Undone: {', '.join(done)}." if done else "There was nothing to undo.")
 
 
 @app.command("log")

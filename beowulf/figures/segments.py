@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -74,7 +75,9 @@ def timeline(bars: Mapping[str, Sequence[Part]], *, title: str, value_title: str
                 textcoords="offset points",
                 va="center",
             )
-        _finish(axes, list(bars), title, value_title)
+        # Centred above the axis, which the names at the left make narrower than the figure.
+        lines = "\n".join(textwrap.fill(line, 72) for line in title.splitlines())
+        _finish(axes, list(bars), lines, value_title)
         axes.set_xlim(0, 1.16 * limit or 1)  # with room for the figures at the ends
         for number, kind in enumerate(kinds):
             colour, hatch = COLOURS[number % len(COLOURS)], HATCHES[number % len(HATCHES)]

@@ -59,7 +59,7 @@ def test_what_was_kept_is_put_in_again_on_a_node_that_is_restarted_and_reverted_
     acks = knob_places.read(learner.cluster, [find("delayed-ack")])["delayed-ack"]
     assert {each.value for each in acks.values()} == {"quick"}
     assert "Put in again" not in learner("up")
-    assert tune(learner, "revert").startswith("Put back: ")
+    assert tune(learner, "revert").startswith("Undone: ")
     assert rules(learner) == ["none", "none"]
     assert "Put in again" not in learner("up")
 

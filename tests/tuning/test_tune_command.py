@@ -53,9 +53,9 @@ def killed(learner: Beowulf, when: str, script: str = KILLED) -> None:
 def test_what_a_killed_trial_left_is_put_back(learner: Beowulf, when: str, left: list[str]) -> None:
     killed(learner, when)
     assert rules(learner) == left
-    assert tune(learner, "revert") == "Put back: firewall 100.\n"
+    assert tune(learner, "revert") == "Undone: firewall 100.\n"
     assert rules(learner) == ["none", "none"]
-    assert tune(learner, "revert") == "Nothing was to be put back.\n"
+    assert tune(learner, "revert") == "There was nothing to undo.\n"
 
 
 def test_the_next_change_begins_where_a_killed_one_began_and_one_killed_while_put_back_is_put_back(
@@ -178,7 +178,7 @@ def test_a_person_who_says_no_has_changed_nothing(
 def test_without_a_cluster_that_is_reported(tmp_path: Path) -> None:
     nobody = Beowulf(tmp_path / "none", tmp_path)
     assert "No cluster runs." in tune(nobody, "apply", "firewall", "10", code=1)
-    assert tune(nobody, "revert") == "Nothing was to be put back.\n"
+    assert tune(nobody, "revert") == "There was nothing to undo.\n"
     assert "Paper E" in tune(nobody, "show", "moderation")
 
 
@@ -209,4 +209,4 @@ def test_a_knob_of_this_machine_is_turned_with_host_and_put_back(learner: Beowul
     assert done.returncode == 0, done.stderr
     assert "On this machine are run:\nfor file in /proc/sys/net/ipv4/tcp_low_latency" in done.stderr
     lines = done.stdout.splitlines()
-    assert lines[1:] == ["1", "Put back: tcp-low-latency 1.", "0"]
+    assert lines[1:] == ["1", "Undone: tcp-low-latency 1.", "0"]

@@ -247,8 +247,8 @@ assert e6.complete, "The measurement was cut short; run the cell above again."
 # %% [markdown]
 # **Question `each-knob`** (2 points). By what percentage does half a round trip change when each of these is removed?
 # Call your own function, such as `change_percent(*lab.own_interval.pairs(e6, "firewall"))`. The other names are
-# `"moderation"`, `"all together"` and `"firewall after the others"`. Type your numbers. (If you cannot turn moderation,
-# three of the four are `"not observable"`.)
+# `"moderation"`, `"all together"` and `"firewall after the others"`, which removes the firewall when moderation is
+# gone. Type your numbers. (If you cannot turn moderation, three of the four are `"not observable"`.)
 
 # %%
 # Here is room for your calls.
@@ -276,11 +276,12 @@ lab.form(together_percent, "number or not observable")
 lab.form(firewall_later_percent, "number or not observable")
 
 # %% [markdown]
-# This prints your prediction, and paper E's table 3 with your numbers. `low` and `high` are from our function, which
-# also allows for differences between runs of the program and for a busy machine, so yours may differ. The mean and the
-# deviation (how far single times typically are from their mean) include all samples, and `p50` is the median of all.
-# The decision follows from the change of the pairs. `means` says whether the two means contradict it: they go the other
-# way, or differ by more than 5 % where the pairs differ by less.
+# This prints your prediction, and paper E's table 3 with your numbers. `low` and `high` are the ends of the 95 %
+# interval by our function, which also allows for differences between runs of the program and for a busy machine, so
+# yours may differ. *Faster* needs the 99 % interval (section 5). The mean and the deviation (how far single times
+# typically are from their mean) include all samples, and `p50` is the median of all. The decision follows from the
+# pairs. `means` is `contradict` where the mean changed in the other direction, or by more than 5 % while the pairs
+# changed by less.
 
 # %%
 table_3 = lab.knob_gains.table(lab.knob_gains.gains(e6)).set_index("knob")
@@ -333,7 +334,7 @@ lab.own_plot.keep(
 claims(e6)
 
 # %%
-lab.papers.table("E-knobs")
+lab.papers.table("E-knobs").astype(object).fillna("")
 
 # %% [markdown]
 # ## 7 A knob of your own

@@ -113,10 +113,10 @@ def test_what_a_killed_exercise_left_is_put_back_without_its_file(
     after = settings(cluster)
     assert [node for node in cluster.nodes if after[node] != before[node]] == [cluster.nodes[0]]
     assert "Changed: my-knob." in at_cluster("tune")
-    assert at_cluster("tune", "revert") == "Put back: my-knob 0 or 1.\n"
+    assert at_cluster("tune", "revert") == "Undone: my-knob 0 or 1.\n"
     assert settings(cluster) == before
     assert "my-knob" in at_cluster("tune", "log")
-    assert at_cluster("tune", "revert") == "Nothing was to be put back.\n"
+    assert at_cluster("tune", "revert") == "There was nothing to undo.\n"
 
 
 @pytest.mark.cluster
