@@ -43,7 +43,7 @@ def test_the_home_page_boots_the_cluster_by_keys(person: Person) -> None:
     from playwright.sync_api import expect
 
     home = person.page
-    expect(home.locator("#sentence")).to_have_text("No cluster runs.")
+    expect(home.locator("#sentence")).to_have_text("No cluster is running.")
     person.picture("01-home")
     person.by_key("Boot")
     expect(home.locator("#message")).to_contain_text("4 nodes are up")

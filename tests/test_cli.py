@@ -136,7 +136,7 @@ def test_a_wrong_argument_is_answered_with_exit_code_2(
 )
 def test_without_a_cluster_a_command_says_what_boots_one(learner: Beowulf, words: str) -> None:
     said = learner(*words.split(), code=1)
-    assert said == "beowulf: No cluster runs. `beowulf up` boots one.\n"
+    assert said == "beowulf: No cluster is running. `beowulf up` boots one.\n"
     assert list(learner.here.iterdir()) == [learner.temporary]
 
 

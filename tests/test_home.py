@@ -185,7 +185,7 @@ def test_without_a_cluster_and_records_it_says_so_and_knows_no_other_command(
     served: Served,
 ) -> None:
     seen = served.cluster()
-    assert (seen["sentence"], seen["nodes"], seen["held"]) == ("No cluster runs.", [], "")
+    assert (seen["sentence"], seen["nodes"], seen["held"]) == ("No cluster is running.", [], "")
     rows = served.jupyter.ask("beowulf/home/progress")["rows"]
     assert [row["lab"] for row in rows] == list(paths.labs())
     assert "no Records yet" in served.post("report")["problem"]

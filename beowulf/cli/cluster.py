@@ -147,7 +147,7 @@ def status(as_json: AsJson = False) -> None:
         if as_json:
             print(json.dumps({"running": False, "nodes": []}))
             raise typer.Exit(1)
-        raise LabError("No cluster runs.", "`beowulf up` boots one.")
+        raise LabError("No cluster is running.", "`beowulf up` boots one.")
     alive = set(cluster.nodes) - set(cluster.dead_nodes())
     states = dict.fromkeys(cluster.nodes, "down")
     states |= {node: "up" if cluster.listening(node) else "no sshd" for node in sorted(alive)}

@@ -24,7 +24,7 @@ def running() -> Cluster:
     """The running cluster of this user; LabError when none runs."""
     if cluster := here():
         return cluster
-    raise LabError("No cluster runs.", "`beowulf up` boots one.")
+    raise LabError("No cluster is running.", "`beowulf up` boots one.")
 
 
 def here() -> Cluster | None:

@@ -52,7 +52,7 @@ def _look(folder: Path) -> dict[str, Any]:
         return _still(other, "not asked", said)
     cluster = namespaces.running(folder)
     if cluster is None:
-        return {"kind": "", "nodes": [], "sentence": "No cluster runs."}
+        return {"kind": "", "nodes": [], "sentence": "No cluster is running."}
     return _local(cluster)
 
 

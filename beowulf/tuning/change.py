@@ -147,7 +147,7 @@ def log_for(cluster: Cluster | None, knob: Knob) -> Log:
     if knob_places.belongs_here(cluster, knob):
         return log.of_host()
     if cluster is None:
-        raise LabError("No cluster runs.", "`beowulf up` boots one.")
+        raise LabError("No cluster is running.", "`beowulf up` boots one.")
     if not knob_places.places(cluster, knob):
         raise LabError(
             f"On a cluster of the kind {cluster.kind}, {knob.name} is not ours to change.",

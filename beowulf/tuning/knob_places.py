@@ -41,7 +41,7 @@ def work(cluster: Cluster | None, place: str, script: str) -> Completed:
     if place == HOST:
         return completed([*SHELL], script, LONGEST_S, "")
     if cluster is None:
-        raise LabError("No cluster runs.", "`beowulf up` boots one.")
+        raise LabError("No cluster is running.", "`beowulf up` boots one.")
     return cluster.administer(place, its_own(cluster, place, script), timeout_s=LONGEST_S)
 
 

@@ -93,7 +93,7 @@ def test_a_dead_node_is_reported_and_started_again_alone(sick: Beowulf) -> None:
 def test_a_dead_supervisor_is_built_again(sick: Beowulf) -> None:
     sick.cluster.supervisor.process.kill()
     wait_until(lambda: namespaces.running(sick.state) is None, "the supervisor is gone")
-    assert "No cluster runs" in sick("status", code=1)
+    assert "No cluster is running" in sick("status", code=1)
     healed(sick)
 
 
@@ -172,7 +172,7 @@ def test_a_spoiled_or_foreign_cluster_json_is_no_cluster_and_hides_none(
     sick: Beowulf, text: str
 ) -> None:
     (sick.state / "cluster.json").write_text(text, encoding="latin-1")
-    assert "No cluster runs" in sick("status", code=1)
+    assert "No cluster is running" in sick("status", code=1)
     healed(sick)
     assert supervisors(sick) == 1
 
@@ -189,6 +189,6 @@ def test_a_supervisor_is_found_although_its_number_now_belongs_to_another_proces
 @pytest.mark.nightly
 def test_a_supervisor_whose_files_are_all_gone_is_found_by_up(sick: Beowulf) -> None:
     shutil.rmtree(sick.state)
-    assert "No cluster runs" in sick("status", code=1)
+    assert "No cluster is running" in sick("status", code=1)
     healed(sick)
     assert supervisors(sick) == 1

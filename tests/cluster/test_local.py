@@ -121,7 +121,7 @@ def test_status_tells_it_and_down_leaves_nothing(learner: Beowulf) -> None:
     assert "The cluster is down." in learner("down")
     assert left.wait(60) != 0
     assert not learner.state.exists()
-    assert "No cluster runs." in learner("run", "-n", "2", RING, code=1)
+    assert "No cluster is running." in learner("run", "-n", "2", RING, code=1)
 
 
 def test_up_again_keeps_its_kind_and_its_number(learner: Beowulf) -> None:

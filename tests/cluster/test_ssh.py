@@ -138,7 +138,7 @@ def test_machines_of_which_none_answers_leave_nothing_behind(
     assert "No machine of" in said
     assert all(f"{name} does not answer at 192.168.77.20" in said for name in pcs.names)
     assert not learner.state.exists()
-    assert "No cluster runs" in learner("status", code=1)
+    assert "No cluster is running" in learner("status", code=1)
 
 
 @pytest.mark.nightly

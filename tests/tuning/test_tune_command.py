@@ -177,7 +177,7 @@ def test_a_person_who_says_no_has_changed_nothing(
 
 def test_without_a_cluster_that_is_reported(tmp_path: Path) -> None:
     nobody = Beowulf(tmp_path / "none", tmp_path)
-    assert "No cluster runs." in tune(nobody, "apply", "firewall", "10", code=1)
+    assert "No cluster is running." in tune(nobody, "apply", "firewall", "10", code=1)
     assert tune(nobody, "revert") == "There was nothing to undo.\n"
     assert "Paper E" in tune(nobody, "show", "moderation")
 
