@@ -32,9 +32,8 @@ in full, and [the runs](../benchmarks/results/full_studies.json) have that of ev
 the Verdict says in how many of them it came out that way.
 
 Only the papers' claims count in the summary. Below them are the paper's arithmetic and, where they do not hold,
-demonstrations (what was put in comes out, or machines of two times are compared) and our own checks; of those that
-hold, only the number is given. Studies that are also simulated have a second section, which the summary's last line
-does not count."""
+demonstrations (what was put in comes out, or machines of two eras are compared) and our own checks; of those that
+hold, only the number is given. A study's second section, if any, is simulated and not in the summary's last line."""
 NOT_YET = "not measured yet"
 NOT_RECORDED = "not recorded"
 COLUMNS = ("claim", "measured", "Verdict")

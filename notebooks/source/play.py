@@ -48,14 +48,13 @@ heard = world.sendrecv(rank, dest=after, source=before)
 print(f"rank {before} has sent me {heard}")
 
 # %% [markdown]
-# What goes wrong is said with node and line. Try it: let rank 1 compute `1 / 0`, or let it leave out its
-# `world.recv`, and read who waits where. A deadlock ends after `engines.timeout_s` seconds, and
-# `engines.restart()` starts the engines again.
+# Errors are reported with node and line. Try it: let rank 1 compute `1 / 0`, or skip `world.sendrecv`, and read who
+# waits where. A deadlock ends after `engines.timeout_s` seconds, and `engines.restart()` starts the engines again.
 #
 # ## 2 A message there and back
 #
-# `Send` and `Recv` with a capital letter take the bytes of an array as they are. The time is taken on rank 0,
-# over several round trips; half of one is how long a message is on its way.
+# `Send` and `Recv` with a capital letter take the bytes of an array as they are. The time is taken on rank 0, over
+# several round trips; half of one is the time that a message takes.
 
 
 # %%
@@ -97,7 +96,7 @@ plt.show()
 # %% [markdown]
 # ## 4 The packets
 #
-# The same function under a capture: `play.pcapng` opens in Wireshark, too.
+# The next cell captures the same function's packets: `play.pcapng` opens in Wireshark, too.
 
 # %%
 Path("play.pcapng").unlink(missing_ok=True)

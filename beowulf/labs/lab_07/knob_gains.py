@@ -18,7 +18,6 @@ from beowulf.tuning.ab_comparison import (
     Described,
     decide,
     described,
-    otherwise,
     pairs,
     sentence,
 )
@@ -57,11 +56,6 @@ class Gain:
         """What the decision makes of the claim that the change gains."""
         decided: dict[Decision, Outcome] = {"faster": "holds", "inconclusive": "inconclusive"}
         return decided.get(self.decision, "contradicted")
-
-    @property
-    def means_say_otherwise(self) -> bool:
-        """Whether the two means, which paper E prints, contradict the pairs, which decide."""
-        return otherwise(self.before.mean, self.after.mean, self.ratio)
 
 
 def cycles(record: Record) -> dict[tuple[str, str], dict[int, tuple[Point, Point]]]:
@@ -128,8 +122,8 @@ def table(known: Sequence[Gain]) -> pd.DataFrame:
         change = each.percent
         row |= {"change_percent": change.median, "low": change.low, "high": change.high}
         row |= {"pairs": each.ratio.n, "n": each.before.n + each.after.n}
-        means = "contradict" if each.means_say_otherwise else "agree"
-        rows.append({**row, "decision": each.decision, "means": means})
+        means = 100 * (each.after.mean / each.before.mean - 1)
+        rows.append({**row, "decision": each.decision, "means_percent": means})
     return pd.DataFrame(rows)
 
 

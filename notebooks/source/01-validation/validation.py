@@ -55,7 +55,7 @@ trip_guess, trip_low, trip_high = 200, 20, 2000
 predict(cluster, "trip", value=trip_guess, low=trip_low, high=trip_high)
 
 # %% [markdown]
-# **Question `predict-idle`** (0.5 points). How many packets cross the switch in a minute when nobody does anything:
+# **Question `predict-idle`** (0.5 points). How many packets cross the switch in a minute when nobody is doing anything:
 # none, a few, hundreds?
 
 # %% nbgrader={"grade_id": "predict-idle-guess", "solution": true}
@@ -179,7 +179,7 @@ picture(a2)
 
 # %% [markdown]
 # *What to look at:* each row belongs to the node that asks, and each column to the node that is asked. Is every square
-# outside the diagonal `ok`?
+# off the diagonal `ok`?
 
 # %%
 claims(a2)
@@ -376,7 +376,7 @@ lab.form(idle_mbit_per_s, "number")
 picture(a5)
 
 # %% [markdown]
-# *What to look at:* which protocols are on the wire although nobody does anything? An empty figure is also a
+# *What to look at:* which protocols are on the wire although nobody is doing anything? An empty figure is also a
 # finding: a quiet wire.
 
 # %%
@@ -544,7 +544,7 @@ lab.form(node_d, "node")
 #
 # 1. Why does paper A put a node's own name and LAN address on the first line of its `/etc/hosts`? What would
 #    happen to `hello` and to `ring` if every node had 127.0.1.1 there, and MPI were not set to one network card?
-# 2. What is a capture of an idle wire good for if you later capture a program? Use your own figure from
+# 2. What use is a capture of an idle wire when you later capture a program's traffic? Use your own figure from
 #    `idle-mbit`.
 # 3. In cluster `d`, why does the ring find the fault, while ping, ssh and `hello` do not? One rank waits in a send and
 #    others in a receive. Which of their lines points to the cause, and which only to the consequences?

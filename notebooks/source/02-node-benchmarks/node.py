@@ -17,8 +17,8 @@
 # there, then do it here.
 #
 # - **Time** about 90 minutes for the sections marked *core* · **Points** 32
-# - **Measure** on a quiet machine: close other programs, and start nothing while a cell measures. Cells that measure
-#   save a **Record** in the folder `records/` next to this notebook.
+# - **Measure** on a quiet machine: close other programs, and start nothing while a cell is measuring. Cells that
+#   measure save a **Record** in the folder `records/` next to this notebook.
 # - **Answer** where you see `None`, with a number (with a decimal point, not a comma) or a word in quotes. A
 #   calculation such as `17.9 / 2` counts as a number. So does `round(full_round_trip_us / 2, 1)`, if
 #   `full_round_trip_us` is an earlier answer. `rows.max()` earns no points, because grading does not run your code.
@@ -107,8 +107,8 @@ assert timing.variant == lab.timing_loop.VARIANT, "Run the cell above: it tries 
 #
 # **Question `a3-record`** (1 point). There is nothing to write: you get the point for the Record. A3 runs
 # `processes.c`, `latencies.c`, `bandwidths.c` and `memory.c` on every node, one after the other, because the nodes
-# share one machine. With `quick=True`, it takes fewer samples and half a minute, or two minutes with a last-level cache
-# of hundreds of MiB.
+# share one machine. With `quick=True`, it takes fewer samples and runs for half a minute, or two minutes with a
+# last-level cache of hundreds of MiB.
 
 # %%
 a3 = study("A3", cluster, quick=True)
@@ -259,8 +259,8 @@ lab.array_sweep.keep_plot(cluster, bandwidth_figure)
 assert bandwidth_figure is not None, "This answer is still empty."
 
 # %% [markdown]
-# *What to look at:* which caches can you see in your curve? What takes time at the left end? Is a single size far
-# slower than its neighbours?
+# *What to look at:* which caches can you see in your curve? What takes time at the left end? Is any size far slower
+# than its neighbours?
 #
 # *Drag:* up to which size do you copy at more than half of your best rate? Which cache is as large as both arrays
 # together?
@@ -280,9 +280,9 @@ lab.heat.start(2)
 
 # %% [markdown]
 # **Question `heat-prediction`** (2 points). How many milliseconds does one step of a plate of 2000 x 2000 points take
-# **in C**? Count the bytes that are moved from and to memory for each point, and take the bandwidth from your plot. (It
-# counts a copied byte once, though it is read and written.) Seal the number with its range before you measure. You get
-# the points for sealing it.
+# **in C**? Count the bytes that are moved to and from memory for each point, and take the bandwidth from your plot.
+# (The plot counts a copied byte once, though the byte is read and written.) Seal the number with its range before you
+# measure. You get the points for sealing it.
 
 # %% nbgrader={"grade_id": "heat-prediction-answer", "solution": true}
 heat_step_ms = None
@@ -495,7 +495,7 @@ lab.form(af_unix_is_fast_because_of, "choice:misprint,cache,disk")
 # *More, 8 minutes*
 #
 # A parallel program waits for its slowest node. So first find out whether the nodes of a cluster are equal. This cell
-# picks a node at random and sets it up differently, measures several rows on all four, and restores the node:
+# picks a node at random, sets it up differently, measures several rows on all four, and restores the node:
 
 # %%
 odd = lab.odd_node.measure(cluster)

@@ -58,8 +58,8 @@ speed_up_guess, speed_up_low, speed_up_high = 1.6, 1.0, 2.0
 predict(cluster, "speed-up", value=speed_up_guess, low=speed_up_low, high=speed_up_high)
 
 # %% [markdown]
-# **Question `predict-small`** (0.5 points). Answer the same question for a plate of 400 x 400 points, which has a ninth
-# of the work, and rows of 3200 bytes.
+# **Question `predict-small`** (0.5 points). Answer the same question for a plate of 400 x 400 points, which takes a
+# ninth of the work, and has rows of 3200 bytes.
 
 # %% nbgrader={"grade_id": "predict-small-guess", "solution": true}
 small_guess = None
@@ -85,7 +85,8 @@ lab.heat.start(3)
 
 # %% [markdown]
 # Before you write `my_rows` and `run`, answer two questions (they carry no points). A plate has 402 rows. How many of
-# them does the first of three ranks own? How many rows does its part have, with the plate's edge and its ghost row?
+# them does the first of three ranks own? How many rows does its part have, including the plate's edge and the ghost
+# row?
 
 # %% nbgrader={"grade_id": "heat-run-answer", "solution": true}
 rows_of_the_first = None
@@ -320,10 +321,10 @@ lab.form(ep_mops, "number")
 #
 # *Core, 8 minutes*
 #
-# **Question `four-from-one`** (2 points). How many seconds should EP and FT take on four ranks? Use the first term of
-# the formula for EP, and the first two for FT. In class S, FT's cube has 64 · 64 · 64 points of 16 bytes, a quarter on
-# each rank. At each of seven turns, a rank keeps a quarter of its quarter and sends the rest. Your arithmetic counts:
-# your answers must be within 5 % of what follows from your `seconds_1`.
+# **Question `four-from-one`** (2 points). How many seconds should EP and FT take on four ranks? For EP, use the first
+# term of the formula, and for FT, the first two. In class S, FT's cube has 64 · 64 · 64 points of 16 bytes, a quarter
+# on each rank. At each of seven turns, a rank keeps a quarter of its quarter and sends the rest. Your arithmetic
+# counts: your answers must be within 5 % of what follows from your `seconds_1`.
 
 # %% nbgrader={"grade_id": "four-from-one-answer", "solution": true}
 ep_predicted_s = None
@@ -430,18 +431,18 @@ picture(measured)
 
 # %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 4, "solution": true}
 # ### BEGIN SOLUTION
-# **Two plates (2 points).** A step's work grows with the area, and its messages grow with the width.
-# For the large plate, one rank computes for several ms, and two rows of 9600 bytes take 0.8 ms each on the cable. For
-# the small plate, one rank computes for half a millisecond, and the two rows take 0.26 ms each, plus the latency of the
-# messages. Sending takes as long as the work that is shared, so four ranks are slower than one. Karp and Flatt's share
-# changes with the ranks, and is above 1 for the small plate. So the share is communication and waiting for a core, not
-# a serial part, which `run` does not have. One point is for both times with figures, and one for what the share does
-# and means.
+# **Two plates (2 points).** A step's work grows with the area, and its messages grow with the width. For the large
+# plate, one rank computes for several ms, and two rows of 9600 bytes take 0.8 ms each on the cable. For the small
+# plate, one rank computes for half a millisecond, and the two rows take 0.26 ms each, plus the latency of the messages.
+# Sending takes as long as the work that is shared, so four ranks are slower than one. Karp and Flatt's share changes
+# with the number of ranks, and is above 1 for the small plate. So the share is communication and waiting for a core,
+# not a serial part, which `run` does not have. One point is for both times with figures, and one for what the share
+# does and means.
 #
 # **What the machine can show (1 point).** With two cores, at most two ranks compute at a time. So EP's speed-up stays
 # near 2, and would be near 4 on four PCs. The large plate's speed-up may be above 2 if a rank's rows fit into a cache
-# and the plate does not; four PCs would show that as well. The cable is the same: the times of FT or of the ghost rows
-# on it would not change. The answer needs one figure of each kind.
+# and the plate does not; four PCs would show that as well. The cable is the same: the time that FT's data or the ghost
+# rows take on it would not change. The answer needs one figure of each kind.
 #
 # **The slowest of the eight (1 point).** According to the Record, it is usually FT or IS, with nearly all of the time
 # in MPI_Alltoall or MPI_Alltoallv. Their messages are hundreds of kilobytes long, so the cause is the cable's rate.
@@ -491,7 +492,7 @@ mg = lab.mg_timeline.traced(cluster)
 lab.mg_timeline.parts(mg).round(2)
 
 # %% [markdown]
-# Click into the picture. Then `l` jumps to the longest wait, and `n` to the next one in time.
+# Click on the picture. Then `l` jumps to the longest wait, and `n` to the next one in time.
 
 # %%
 lab.timelines.timeline(cluster, mg, "MG")

@@ -43,7 +43,7 @@ print(cluster.kind, *cluster.nodes)
 # *Core, 4 minutes*
 #
 # **Question `predict-saturation`** (0.5 points). Two nodes play ping-pong over cables of 100 Mbit/s. Very small
-# messages reach a low rate, and large ones nearly the full rate. From which size on, in bytes, does the rate stay
+# messages reach a low rate, and large ones nearly the full rate. From what size upwards, in bytes, does the rate stay
 # within 10 % of the rate of the largest message?
 
 # %% nbgrader={"grade_id": "predict-saturation-guess", "solution": true}
@@ -169,7 +169,7 @@ times
 lab.own_roundtrip.picture(own)
 
 # %% [markdown]
-# *What to look at:* how many microseconds does Python add at 8 bytes, and how many per cent at 1 MiB?
+# *What to look at:* how many microseconds does Python add at 8 bytes, and what percentage at 1 MiB?
 
 # %% [markdown]
 # ## 5 Latency and rate
@@ -332,7 +332,7 @@ lab.timelines.timeline(cluster, shown, "non-blocking")
 #
 # - in the deadlock, for which rank does rank 1 wait? Which is the lower of the two ranks that wait for each other?
 # - in turns, what is the reason for the longest wait (`"late sender"`, `"late receiver"`, `"rendezvous"`, or `"none"`
-#   if no rank waits)? How many milliseconds does it take?
+#   if no rank waits)? How many milliseconds does this wait last?
 
 # %% nbgrader={"grade_id": "timeline-answer", "solution": true}
 rank_1_waits_for = None
@@ -387,8 +387,8 @@ lab.form(turns_wait_ms, "number")
 #
 # **What turns cost (1 point).** The learner's own figures show that with long rows, taking turns takes up to twice as
 # long as the non-blocking exchange. A rank that has sent waits for a neighbour that is still receiving (late sender),
-# and a cable carries one direction at a time. In the non-blocking exchange, a rank's four messages travel at the same
-# time, in both directions.
+# and a cable carries data in one direction at a time. In the non-blocking exchange, a rank's four messages travel at
+# the same time, in both directions.
 # ### END SOLUTION
 
 # %% [markdown]
@@ -397,7 +397,7 @@ lab.form(turns_wait_ms, "number")
 # *More, 16 minutes*
 #
 # **Question `a7-record`** (1 point). There is nothing to write: the Record earns the point. Leave the machine alone
-# while A7 measures.
+# while A7 is measuring.
 
 # %%
 a7 = study("A7", cluster, quick=QUICK)
@@ -602,8 +602,8 @@ assert nonblocking.variant == "own-nonblocking", "Run the cell above: it measure
 lab.own_roundtrip.table(nonblocking)
 
 # %% [markdown]
-# Study B2 alternates between both kinds of calls, so that a disturbance affects both equally, and takes the difference
-# of each pair.
+# Study B2 alternates between the two kinds of calls, so that a disturbance affects both equally, and takes the
+# difference of each pair.
 
 # %%
 b2 = study("B2", cluster, quick=QUICK)
@@ -611,7 +611,8 @@ picture(b2)
 
 # %% [markdown]
 # *What to look at:* where the band around a line contains 0, the figure shows no difference. Paper B finds a jump at
-# 100,000 bytes. Where, if at all, is there a jump in the upper figure (rings), and in the lower one (mpptest's pairs)?
+# 100,000 bytes. Where, if anywhere, is there a jump in the upper figure (rings), and in the lower one (mpptest's
+# pairs)?
 
 # %%
 claims(b2)
@@ -668,10 +669,10 @@ claims(b4)
 
 # %% [markdown] nbgrader={"grade_id": "explain-papers", "grade": true, "points": 2, "solution": true}
 # ### BEGIN SOLUTION
-# **What the comparison leaves out (1 point).** The learner's own figures show ratios near 1 in the ping-pong, and where
-# turns cost time in the exchange of ghost rows. In a program that sends and waits at once, non-blocking calls have
-# nothing to gain. They pay off when there is work between Isend and Wait (lab 05), or when several messages travel at
-# the same time, as between neighbours.
+# **What the comparison leaves out (1 point).** The learner's own figures show ratios near 1 in the ping-pong, and the
+# time that turns cost in the exchange of ghost rows. In a program that waits immediately after sending, non-blocking
+# calls gain nothing. They pay off when there is work between Isend and Wait (lab 05), or when several messages travel
+# at the same time, as between neighbours.
 #
 # **Three nodes (1 point).** `-bisect` multiplies the rate of one pair by np / 2. For 2 and 4 ranks that is the number
 # of pairs. With np = 3 the third rank has no partner and is idle, but still counts as half a pair. So the printed rate

@@ -209,10 +209,10 @@ lab.timelines.timeline(cluster, shown, "64,000 bytes")
 lab.timelines.timeline(cluster, shown, "160,000 bytes")
 
 # %% [markdown]
-# **Question `timeline`** (1 point). On the timelines of your own run: how many milliseconds does the longest wait take
-# with rows of 64,000 bytes, and with rows of 160,000? What is its reason with 160,000: `"late sender"`,
-# `"late receiver"`, `"rendezvous"` or `"none"`? The table *The longest waits* lists all waits. If it is empty, the
-# answer is 0.
+# **Question `timeline`** (1 point). On the timelines of your own run: how many milliseconds does the longest wait last
+# with rows of 64,000 bytes, and with rows of 160,000? What is its reason with 160,000: `"late sender"`, `"late
+# receiver"`, `"rendezvous"` or `"none"`? The table *The longest waits* lists all waits. If it is empty, the answer is
+# 0.
 
 # %% nbgrader={"grade_id": "timeline-answer", "solution": true}
 short_wait_ms = None
@@ -488,10 +488,10 @@ claims(d2)
 # MPI calls.
 #
 # **What MPI_Test changes, and the bound (1 point).** Between slices the library reads the answer early and keeps the
-# socket filled. Where the gain exceeds the bound, slices stay in a cache and compute faster than the whole part. Where
-# it stays below, there are several causes. The border rows come after the wait, the library and the kernel use the same
-# cores, each call takes time, and a message moves on only when a slice ends. Any two of these earn the point, with the
-# learner's own figures.
+# socket filled. Where the gain exceeds the bound, slices stay in a cache and are computed faster than the whole part.
+# Where it stays below, there are several causes. The border rows come after the wait, the library and the kernel use
+# the same cores as the work, each call takes time, and a message moves on only when a slice ends. Any two of these earn
+# the point, with the learner's own figures.
 #
 # **Two causes (1 point).** On rank 1, D1 and D2 show the same jump with an eager limit and with a send buffer of a
 # similar size. The capture of D2 distinguishes them: with the eager limit only an announcement leaves before rank 0's
@@ -520,7 +520,7 @@ claims(d3)
 
 # %% [markdown]
 # In study D4 both ranks send and receive messages of 7 KB and of 70 KB (tables 9 to 12). Either all of the work comes
-# before the exchange, or three quarters of it come during the exchange.
+# before the exchange, or three quarters of it comes during the exchange.
 
 # %%
 d4 = study("D4", cluster, quick=True)
@@ -624,7 +624,7 @@ mine = lab.exchange.measure(cluster, "exchange.c")
 # %% [markdown]
 # **Question `exchange`** (3 points). You get all of them if the whole interval of the improvement is at or below -15 %,
 # and half of them if your exchange certainly takes less time. (At 100 Mbit/s, 20 ms of work can hide 17 ms of messages,
-# and 17 of 37 ms are 46 %. On other links the ratio is the same.)
+# and 17 of 37 ms is 46 %. On other links the ratio is the same.)
 
 # %% nbgrader={"grade_id": "exchange", "grade": true, "points": 3, "locked": true}
 assert mine.variant == "exchange", "Run the cell above: it measures your exchange.c."

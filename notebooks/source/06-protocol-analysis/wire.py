@@ -43,8 +43,8 @@ print(cluster.kind, *cluster.nodes)
 #
 # *Core, 5 minutes*
 #
-# **Question `predict-card`** (0.5 points). In section 2 rank 0 sends a text to rank 1, such as `Greetings from node00`.
-# Choose yours now. How many bytes long is the packet in which it travels, with all its headers?
+# **Question `predict-card`** (0.5 points). In section 2, rank 0 sends a text to rank 1, such as `Greetings from
+# node00`. Choose yours now. How many bytes long is the packet in which it travels, with all its headers?
 
 # %% nbgrader={"grade_id": "predict-card-answer", "solution": true}
 card_guess = None
@@ -58,7 +58,7 @@ card_guess, card_low, card_high = 100, 60, 200
 predict(cluster, "card", value=card_guess, low=card_low, high=card_high)
 
 # %% [markdown]
-# **Question `predict-packets`** (0.5 points). In section 4 four ranks share a plate with as many columns as the next
+# **Question `predict-packets`** (0.5 points). In section 4, four ranks share a plate with as many columns as the next
 # cell prints. In each step a rank sends its border row, 8 bytes per column, to each neighbour. How many packets do all
 # ranks together send in one step, including the acknowledgements? (A packet carries at most 1448 bytes of a message.)
 
@@ -397,7 +397,7 @@ lab.form(largest_eager_bytes, "number")
 lab.form(smallest_rendezvous_bytes, "number")
 
 # %% [markdown]
-# Which bytes are missing, and whose are they? The handout gives the answer.
+# How many bytes below 131,072 is the limit, and whose bytes are these? The handout gives the answer.
 #
 # What does the program do meanwhile? The next cell exchanges one message of 200,000 bytes between two ranks. Both work
 # for a while after `MPI_Isend`.
@@ -445,15 +445,15 @@ lab.form(data_in, "text")
 # than 0.6 points, once down and once up. With the "short messages" added, the share falls by 0.7 points once and rises
 # by 0.4 once. Overhead is a matter of bytes: headers, acknowledgements and retransmissions against payload. Work during
 # a message changes neither the message nor its headers. A row of 8000 bytes takes the same six segments and ACKs, and
-# about 6 % of its bytes are overhead. What overlap can change is when they leave, as the timeline shows. (The learner's
-# Record of A11, if there is one, shows no difference either.) One point for frames against bytes, and one for what does
-# not change, with one of the learner's figures.
+# about 6 % of its bytes are overhead. What overlap can change is when the data leave, as the timeline shows. (The
+# learner's Record of A11, if there is one, shows no difference either.) One point for frames against bytes, and one for
+# what does not change, with one of the learner's figures.
 #
 # **The measure (2 points).** A short message travels in one packet, and its ACK piggybacks on the answer: nearly every
 # packet has data, though most of its bytes are headers. A message of 8192 bytes has six segments, and a bare ACK for
 # every second one. The share of data falls to three quarters or less, while headers are only a few per cent of the
 # bytes. So the share of data falls, and the overhead also falls. One point for the ACKs, and one for noticing that a
-# lower share of data goes along with less overhead.
+# lower share of data goes with less overhead.
 # ### END SOLUTION
 
 # %% [markdown]
@@ -535,10 +535,10 @@ long[
 ]
 
 # %% [markdown]
-# **Question `overlap-gain`** (2 points). Take the non-blocking messages of 8192 bytes in your Record,
-# with an overlap of 8192 bytes and without. With overlap, how many bytes are on the wire for 100 bytes of payload? By
-# what factor does overlap change the rate? Of the same number of bytes on the wire, some are payload: how many times as
-# much is it with overlap as without? Two decimals are enough.
+# **Question `overlap-gain`** (2 points). Take the non-blocking messages of 8192 bytes in your Record, with an overlap
+# of 8192 bytes and without. With overlap, how many bytes are on the wire for 100 bytes of payload? By what factor does
+# overlap change the rate? For the same number of bytes on the wire, how many times as much payload is there with
+# overlap as without? Two decimals are enough.
 
 # %% nbgrader={"grade_id": "overlap-gain-answer", "solution": true}
 wire_bytes_for_100 = None

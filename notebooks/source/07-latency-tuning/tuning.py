@@ -41,7 +41,7 @@ print(cluster.kind, *cluster.nodes)
 # A prediction is a number, with a range in which you expect the result nine times out of ten.
 #
 # **Question `predict-byte`** (0.5 points). How many microseconds does one byte take from node00 to node01, with MPI and
-# no limit of the cable?
+# without the cable's limit?
 
 # %% nbgrader={"grade_id": "predict-byte-answer", "solution": true}
 byte_guess = None
@@ -66,7 +66,7 @@ predict(cluster, "byte", value=byte_guess, low=byte_low, high=byte_high)
 #
 # *Core, 11 minutes*
 #
-# **Question `l1-record`** (0.5 points). There is nothing to write: you get the point for the Record of study L1.
+# **Question `l1-record`** (0.5 points). There is nothing to write: you get the points for the Record of study L1.
 
 # %%
 l1 = study("L1", cluster, quick=True)
@@ -137,7 +137,7 @@ claims(l1)
 #
 # *Core, 7 minutes*
 #
-# This cell changes one node, chosen at random, asks all nodes at once, and restores the changed node.
+# This cell changes a randomly chosen node, asks all nodes at once, and restores the changed node.
 
 # %%
 asked = lab.differing_node.measure(cluster)
@@ -209,16 +209,16 @@ lab.null_knob.picture(nothing)
 
 # %% [markdown]
 # *What to look at:* do the two lines separate, or do they drift together? If the title says `faster` or `slower`, find
-# out what else runs, and measure again.
+# out what else is running, and measure again.
 
 # %% [markdown]
 # ## 6 One knob at a time
 #
 # *Core, 16 minutes*
 #
-# Study E6 adds moderation of 50 µs and a firewall of 100 rules. From this state it removes moderation, the firewall,
-# and both. Then it adds the firewall alone, and removes that. (*firewall as conntrack*, in the results, is another
-# firewall, which tracks connections.)
+# Study E6 adds moderation of 50 µs and a firewall of 100 rules. From this state it removes moderation alone, the
+# firewall alone, and both together. Then it adds the firewall alone, and removes that. (*firewall as conntrack*, in the
+# results, is another firewall, which tracks connections.)
 #
 # **Question `predict-together`** (0.5 points). By what percentage does half a round trip change when both are
 # removed? A shorter time is negative. (Paper E reports −54 %. Without root, only the firewall is removed.)
@@ -235,7 +235,7 @@ together_guess, together_low, together_high = -70, -95, -10
 predict(cluster, "together", value=together_guess, low=together_low, high=together_high)
 
 # %% [markdown]
-# **Question `e6-record`** (0.5 points). There is nothing to write: you get the point for the Record.
+# **Question `e6-record`** (0.5 points). There is nothing to write: you get the points for the Record.
 
 # %%
 e6 = study("E6", cluster, quick=True)
@@ -248,7 +248,7 @@ assert e6.complete, "The measurement was cut short; run the cell above again."
 # **Question `each-knob`** (2 points). By what percentage does half a round trip change when each of these is removed?
 # Call your own function, such as `change_percent(*lab.own_interval.pairs(e6, "firewall"))`. The other names are
 # `"moderation"`, `"all together"` and `"firewall after the others"`, which removes the firewall when moderation is
-# gone. Type your numbers. (If you cannot turn moderation, three of the four are `"not observable"`.)
+# gone. Type your numbers. (If you cannot change moderation, three of the four are `"not observable"`.)
 
 # %%
 # Here is room for your calls.
@@ -280,8 +280,7 @@ lab.form(firewall_later_percent, "number or not observable")
 # interval by our function, which also allows for differences between runs of the program and for a busy machine, so
 # yours may differ. *Faster* needs the 99 % interval (section 5). The mean and the deviation (how far single times
 # typically are from their mean) include all samples, and `p50` is the median of all. The decision follows from the
-# pairs. `means` is `contradict` where the mean changed in the other direction, or by more than 5 % while the pairs
-# changed by less.
+# pairs. `means_percent` is the change of the two means, which other work on the machine can distort.
 
 # %%
 table_3 = lab.knob_gains.table(lab.knob_gains.gains(e6)).set_index("knob")
@@ -290,15 +289,15 @@ print(lab.outcome(cluster, "together", round(float(table_3.loc[whole, "change_pe
 columns = [
     f"{what}_{when}_us" for when in ("before", "after") for what in ("mean", "deviation", "p50")
 ]
-table_3[[*columns, "change_percent", "low", "high", "decision", "means"]].round(1).T
+table_3[[*columns, "change_percent", "low", "high", "decision", "means_percent"]].round(1).T
 
 # %% [markdown]
-# *What to look at:* do the first two changes add up to that of *all together*? When does the firewall gain more: alone,
-# or once moderation is gone?
+# *What to look at:* do the first two changes add up to that of *all together*? When does removing the firewall gain
+# more: with moderation, or without it?
 #
 # **Question `quantile-plot`** (3 points). Draw how the half round trips of one comparison are distributed. The x axis
 # is a share in per cent, and the y axis is the time within which this share of the trips ends. Draw one line for before
-# and one for after, each with points at nine or more whole percentages, including the highest ones.
+# and one for after, each with points at nine or more whole percentages, such as 10, 20 … 90 and 99.
 # `lab.own_interval.samples(e6, "all together")` returns all times before and all times after, in microseconds (without
 # root, use `"firewall"`).
 #
@@ -526,7 +525,7 @@ lab.two_clocks(cluster)
 # Study E7 follows the paper's figure 6 on all four nodes, and at the end measures all kept changes together. It does
 # not know what was changed before; it only asks.
 #
-# **Question `e7-record`** (0.5 points). There is nothing to write: you get the point for the Record.
+# **Question `e7-record`** (0.5 points). There is nothing to write: you get the points for the Record.
 
 # %%
 e7 = study("E7", cluster, quick=True)
@@ -570,7 +569,7 @@ rules = lab.rules_way.traced(cluster)
 lab.timelines.timeline(cluster, rules, "1000 rules")
 
 # %% [markdown]
-# Zoom in until you see one message there and one back. Look for the call that sends it, its packet on the wire
+# Zoom in until you see one message and its answer. For each, look for the call that sends it, its packet on the wire
 # (captured at the switch), and the end of its receive. In the table, `before_us` is the time from the call to the wire,
 # and `after_us` is the time from the wire to the end of the receive. Both are medians of all messages.
 
@@ -605,7 +604,7 @@ lab.form(rules_us, "number")
 # Study L2 runs the ping-pong and four kernels of NPB on all four nodes. It alternates between the state of section 6
 # and the tuned state.
 #
-# **Question `l2-record`** (0.5 points). There is nothing to write: you get the point for the Record.
+# **Question `l2-record`** (0.5 points). There is nothing to write: you get the points for the Record.
 
 # %%
 l2 = study("L2", cluster, quick=True)
@@ -697,4 +696,4 @@ check("07")
 
 # %% [markdown]
 # Hand in this folder: the notebook, `records/`, `knob.py` and `letters.c`. You need not run everything again: an answer
-# counts when it fits one of your Records. `beowulf tune` shows that no knob is still turned.
+# counts when it fits one of your Records. `beowulf tune` shows whether a knob is still turned.

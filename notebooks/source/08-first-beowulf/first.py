@@ -75,9 +75,9 @@ predict(cluster, "speed-up", value=speed_up_guess, low=speed_up_low, high=speed_
 #
 # *Core, 18 minutes*
 #
-# Study C1 sends tokens of 4 bytes to 8 KB between one to eight pairs at a time, on one network and on two networks.
+# Study C1 sends tokens of 4 bytes to 8 KB within one to eight pairs at a time, on one network and on two.
 #
-# **Question `c1-record`** (0.5 points). There is nothing to write: you get the point for the Record.
+# **Question `c1-record`** (0.5 points). There is nothing to write: you get the points for the Record.
 
 # %%
 c1 = study("C1", cluster, quick=True)
@@ -327,7 +327,7 @@ lab.speed_up_1995(cluster)
 
 # %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 4, "solution": true}
 # ### BEGIN SOLUTION
-# **The second network (2 points).** It pays for tokens of more than one frame, about 1.4 KB: only then is there a
+# **The second network (2 points).** It pays off for tokens of more than one frame, about 1.4 KB: only then is there a
 # second piece that can take the other network at the same time. On any number of networks, a shorter token waits for
 # software and for one frame. Give one point for the frame, and one for figures from the learner's Record.
 #
@@ -346,7 +346,7 @@ lab.speed_up_1995(cluster)
 # *More, 20 minutes*
 #
 # `galaxy.c` uses a tree to compute the motion of particles that attract each other. Some particles need more work than
-# others. Write `partition`, which divides the particles among the ranks so that all ranks have the same work.
+# others. Write `partition`, which divides the particles among the ranks so that all ranks have the same amount of work.
 #
 # Do all ranks then have the same number of particles, `True` or `False` (not graded)?
 

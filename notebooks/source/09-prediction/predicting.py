@@ -77,8 +77,8 @@ predict(cluster, "plate", value=plate_guess, low=plate_low, high=plate_high)
 #
 # *Core, 11 minutes*
 #
-# Study E1 measures half round trips (half the time that a message takes there and back) for messages of 0 bytes to 1
-# MiB.
+# Study E1 measures half round trips (half the time that a message takes to go there and back) for messages of 0 bytes
+# to 1 MiB.
 
 # %%
 lab.calibration.need_quiet()
@@ -274,8 +274,8 @@ if not taken["tree"].why:
 #
 # *Core, 12 minutes*
 #
-# This measures the time to compute a real row on one of your nodes, and the step on two and four nodes. Then it
-# simulates the step on a network like yours, and on a network with links of 1 Gbit/s.
+# This measures the time of a real row on one of your nodes, and of a step on two and four nodes. Then it simulates the
+# step on a network like yours, and on a network with links of 1 Gbit/s.
 
 # %%
 plate = lab.scaling.measure(cluster, e1)
@@ -326,14 +326,14 @@ print(lab.outcome(cluster, "plate", round(float(on_64[lab.scaling.OWN]), 1), way
 # ### BEGIN SOLUTION
 # **Which broadcast (2 points).** The tree is best for 1 KiB. A message takes 50 µs for its latency and 87 µs for its
 # bytes. The tree needs six messages one after the other, 0.8 ms, and cutting 1 KiB into pieces would only add
-# latencies. For 256 KiB, pieces are best. With whole data, the tree takes six times 22 ms. With k pieces along a ring,
-# each rank receives a piece and then sends it. The last rank has everything after the time of (ranks - 1) + 2 (k - 1)
-# messages of n / k bytes. For long data that is nearly 2 beta n, until the ring is so long that its latencies count.
-# Then a tree in pieces is best, because its depth grows with the logarithm of the number of ranks. Give one point for
-# each size, with the reason in terms of alpha and beta.
+# latencies. For 256 KiB, pieces are best. With the data in one piece, the tree takes six times 22 ms. With k pieces
+# along a ring, each rank receives a piece and then sends it. The last rank has everything after the time of (ranks - 1)
+# + 2 (k - 1) messages of n / k bytes. For long data that is nearly 2 beta n, until the ring is so long that its
+# latencies count. Then a tree in pieces is best, because its depth grows with the logarithm of the number of ranks.
+# Give one point for each size, with the reason in terms of alpha and beta.
 #
 # **What is left out (1 point).** The answer contains the learner's figure from `lab.scaling.errors_percent`. It also
-# names two such features: cores that ranks share, noise, lost packets and their retransmission, or a switch whose
+# names two features, such as cores that ranks share, noise, lost packets and their retransmission, or a switch whose
 # buffers fill. Others are the core time of a call, progress only inside MPI calls, and memory. Give half a point for
 # only one feature.
 # ### END SOLUTION
@@ -380,8 +380,8 @@ predicted = made.at_rate("10mbit")
 lab.calibration.table(predicted).round(1)
 
 # %% [markdown]
-# Now measure these times. Type `beowulf up --rate 10mbit` in a terminal, run the next cell without its two `#`, then
-# type `beowulf up --rate 100mbit`. (The rate of PCs and of a shared cluster cannot be changed, so compare with another
+# Now measure these times. Type `beowulf up --rate 10mbit` in a terminal, run the next cell without its `#`, then type
+# `beowulf up --rate 100mbit`. (The rate of PCs and of a shared cluster cannot be changed, so compare with another
 # learner's network.) This section has no points.
 
 # %%
@@ -408,7 +408,7 @@ for network in ("paper-e-before", "paper-e-after", "ten-gigabit"):
     print(f"{network}: {lab.scaling.on_network(network, own_row_us):.3f} ms")
 
 # %% [markdown]
-# *What to look at:* 30 µs of latency are 60 % of the time of an empty message. What share of a step are they?
+# *What to look at:* a latency of 30 µs is 60 % of the time of an empty message. What share of a step is it?
 #
 # Now ask the same question for programs that also compute. Each program runs once on your own nodes, and its calls are
 # recorded. The calls are replayed on your calibrated network and on paper E's networks, with the times between them
@@ -440,8 +440,8 @@ lab.scaling.sliders(own_row_us)
 
 # %% [markdown]
 # This simulates a broadcast and an all-reduce in several ways, none of them yours, on 4, 16 and 64 nodes of a network
-# like yours, in ms. Above which size does it pay to use more rounds that each send less? Does that size depend on the
-# number of nodes?
+# like yours. Times are in ms. Above which size does it pay to use more rounds that each send less? Does that size
+# depend on the number of nodes?
 
 # %%
 ways = lab.collectives.measure(cluster, made)
@@ -456,7 +456,7 @@ lab.collectives.table(ways, "allreduce").round(2)
 # *More, 35 minutes*
 #
 # **Question `memo-numbers`** (1 point). Your memo needs four numbers from section 5: the µs that a row takes, and three
-# simulated times of a step in ms. These are on one node, on 16 nodes of your network, and on 16 nodes with 1 Gbit/s.
+# simulated times of a step in ms. These are for one node, for 16 nodes of your network, and for 16 nodes with 1 Gbit/s.
 
 # %% nbgrader={"grade_id": "memo-numbers-answer", "solution": true}
 memo_row_us = None
@@ -485,9 +485,9 @@ lab.form(memo_gigabit_ms, "number")
 
 # %% [markdown] nbgrader={"grade_id": "memo", "grade": true, "points": 2, "solution": true}
 # ### BEGIN SOLUTION
-# **Argument (1 point).** The page computes a step on each offer as computing plus messages. It names the offer with the
-# most steps per second, and what limits it. With rows of 32 KiB, messages limit the step at 100 Mbit/s for four nodes
-# or more. So more nodes on the slow network gain nothing, and fewer nodes with the faster network win.
+# **Argument (1 point).** The page gives the time of a step for each offer, as computing plus messages. It names the
+# offer with the most steps per second, and what limits it. With rows of 32 KiB, messages limit the step at 100 Mbit/s
+# for four nodes or more. So more nodes on the slow network gain nothing, and fewer nodes with the faster network win.
 #
 # **Doubt (1 point).** The page states how wrong each number may be (the errors between sizes, and in section 5), and
 # whether such errors would change the decision.
