@@ -150,7 +150,7 @@ def test_the_picture_has_every_knob_and_the_change_of_means_beside_that_of_the_p
     table = figure.table.set_index("knob")
     # Outliers turn the means round, not the pairs.
     assert table.change_percent[FIREWALL] < 0 < table.means_percent[FIREWALL]
-    assert all(abs(table.means_percent - table.change_percent).drop(FIREWALL) < 1)
+    assert all(abs(table.means_percent - table.change_percent).drop(FIREWALL) < 2)
 
 
 # Measured
