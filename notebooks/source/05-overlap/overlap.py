@@ -355,7 +355,7 @@ lab.own_plot.keep(
 )
 
 # %% [markdown]
-# *What to look at:* between which two sizes do your two lines separate? Which number of section 2 is between them?
+# *What to look at:* between which two sizes do your two lines separate? Which number from section 2 lies between them?
 #
 # *Drag:* at what amount of work is the gain largest, and why is it smaller with more work?
 
@@ -665,5 +665,5 @@ lab.form(table_minima_percent, "number")
 check("05")
 
 # %% [markdown]
-# Hand in this folder: the notebook, `records/` (with your functions of the heat program) and `exchange.c`. You need not
-# run everything again: an answer counts if it fits one of your Records.
+# Hand in this folder: the notebook, `records/` (with your functions for the heat program) and `exchange.c`. You need
+# not run everything again: an answer counts if it fits one of your Records.

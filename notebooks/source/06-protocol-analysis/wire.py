@@ -462,7 +462,7 @@ lab.form(data_in, "text")
 # *More, 10 minutes*
 #
 # **Question `length-plot`** (2 points). How long are the packets of your plate? Draw how many packets (y) have each
-# length that occurs (x, in bytes). Use a loop over pyshark's packets, or the table of section 4. Most lengths occur a
+# length that occurs (x, in bytes). Use a loop over pyshark's packets, or the table in section 4. Most lengths occur a
 # few times, and about three occur hundreds of times. Choose a scale for the y axis that shows both.
 #
 # The check looks at units, scales, names and your numbers; the style is up to you.

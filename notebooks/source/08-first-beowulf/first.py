@@ -41,7 +41,7 @@ print(cluster.kind, *cluster.nodes, "networks:", cluster.describe().get("network
 # *Core, 5 minutes*
 #
 # **Question `predict-second`** (0.5 points). Eight pairs of ranks send tokens of 8 KB back and forth between two nodes.
-# How many times as many bytes per second do two networks of 10 Mbit/s carry as one?
+# How many times as many bytes per second do two networks of 10 Mbit/s carry as one network does?
 
 # %% nbgrader={"grade_id": "predict-second-answer", "solution": true}
 second_guess = None
@@ -85,8 +85,8 @@ picture(c1)
 
 # %% [markdown]
 # *What to look at:* all lines start from the same point. At which size does a line become level, and where do the lines
-# of one network and of two separate? Compare the lines of one pair with those of eight pairs. (If there are only lines
-# for one network, your cluster has only one. Type `beowulf up --networks 2 --rate 10mbit`, run this notebook from its
+# of one network and of two separate? Compare the lines of one pair with those of eight pairs. (If there are lines for
+# only one network, your cluster has only one. Type `beowulf up --networks 2 --rate 10mbit`, run this notebook from its
 # first cell, and measure again.)
 
 # %% nbgrader={"grade_id": "c1-record", "grade": true, "points": 0.5, "locked": true}
@@ -380,8 +380,8 @@ file.write_text(
 ### END SOLUTION
 
 # %% [markdown]
-# **Question `galaxy`** (3 points). You get all points if the rank with the most interactions has at most 1.05 times the
-# mean, and half of them for up to 1.12 times. (As given, all ranks have the same number of particles.)
+# **Question `galaxy`** (3 points). You get all three points if the rank with the most interactions has at most 1.05
+# times the mean, and half of them for up to 1.12 times. (As given, all ranks have the same number of particles.)
 
 # %%
 balanced = lab.galaxy.measure(cluster, "galaxy.c")
