@@ -22,9 +22,8 @@ PAGE = paths.root() / "docs" / "results.md"
 TITLE = "# Results, claim by claim"
 ABOUT = """\
 The outcome of each claim of the papers, with each study measured in full three times, on machine A unless a run names
-another. Other machines give other figures, and may give other Verdicts. `python -m benchmarks.results_page` writes this
-page; [how we measure](measuring.md) explains what a figure means. E3 to E5 are measured before and after tuning
-(`beowulf tune compare`).
+another. Other machines may give other Verdicts. [How we measure](measuring.md) explains what a figure means. E3 to E5
+are measured before and after tuning (`beowulf tune compare`).
 
 **Measured** has the deciding figures of the last run: median [95 % interval], number of samples, and the limit asked
 for. *Half of X* is half of the change that the paper prints. `beowulf claims ID` prints the evidence of your own Record

@@ -29,7 +29,9 @@ ONE_NETWORK = dict.fromkeys(
     ("c1-record", "saturation", "second-network"), "these machines have one network"
 )
 NOT_TO_BE_HAD: dict[tuple[str, str], dict[str, str]] = {
-    ("08-first-beowulf", kind): ONE_NETWORK for kind in ("pcs", "slurm")
+    ("02-node-benchmarks", "slurm"): {"odd-node": "its nodes are not ours to change"},
+    ("08-first-beowulf", "pcs"): ONE_NETWORK,
+    ("08-first-beowulf", "slurm"): ONE_NETWORK,
 }
 # What a lab asks its learner to boot, where that is not the usual cluster.
 BOOTED = {"08-first-beowulf": ["--networks", "2", "--rate", "10mbit"]}

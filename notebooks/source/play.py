@@ -48,8 +48,8 @@ heard = world.sendrecv(rank, dest=after, source=before)
 print(f"rank {before} has sent me {heard}")
 
 # %% [markdown]
-# Errors are reported with node and line. Try it: let rank 1 compute `1 / 0`, or skip `world.sendrecv`, and read who
-# waits where. A deadlock ends after `engines.timeout_s` seconds, and `engines.restart()` starts the engines again.
+# Errors are reported with node and line. Try it: let rank 1 compute `1 / 0`, or skip `world.sendrecv`, and read who is
+# waiting where. A deadlock ends after `engines.timeout_s` seconds, and `engines.restart()` starts the engines again.
 #
 # ## 2 A message there and back
 #
@@ -96,7 +96,7 @@ plt.show()
 # %% [markdown]
 # ## 4 The packets
 #
-# The next cell captures the same function's packets: `play.pcapng` opens in Wireshark, too.
+# The next cell captures the same function's packets in `play.pcapng`, which also opens in Wireshark.
 
 # %%
 Path("play.pcapng").unlink(missing_ok=True)

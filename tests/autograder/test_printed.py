@@ -26,7 +26,7 @@ def test_the_key_has_the_authors_answers_and_nothing_that_runs(tmp_path: Path) -
     headings = re.findall(r"<h3>(\S+), ", text)
     assert headings == list(lab_file.read("01-validation").questions)
     assert "world.send(token, dest=after)" in text
-    assert "Distinguishing cause and consequence earns" in " ".join(text.split())
+    assert "Distinguishing cause from consequence earns" in " ".join(text.split())
     assert "A number is right within 1 %, or 0.00001 in its unit." in text
     assert "no answer for it" in text.partition("<h3>a2-record")[2].partition("<h3>")[0]
     assert "SOLUTION" not in text

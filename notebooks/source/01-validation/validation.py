@@ -142,7 +142,7 @@ lab.form(ordered_pairs, "number")
 #
 # *Core, 7 minutes*
 #
-# Follow the handout in a terminal. Both programs are next to this notebook.
+# Follow the handout in a terminal. `hello.c` and `ring.c` are next to this notebook.
 #
 # **Question `ring-messages`** (1 point). How many messages does it take to bring the token of `ring.c` home, with one
 # rank on each node of your cluster?
@@ -328,7 +328,7 @@ if lab.own_trips.curves(trips):
     print(lab.outcome(cluster, "trip", lab.own_trips.middle_us(trips)))
 
 # %% [markdown]
-# The engines' open connections would add packets to the idle wire of the next section.
+# Stop the engines: their open connections would add packets to the idle wire of the next section.
 
 # %%
 engines.stop()
@@ -391,8 +391,8 @@ claims(a5)
 # returns what a command prints on a node. Ask node00 about the others, because asking a node that is down stops the
 # cell with an error. The first question is already there, as a comment.
 #
-# For each cluster, a cell below breaks it, measures A2, and runs your search. At the end of the `with` block, the
-# cluster is repaired.
+# A cell for each cluster breaks it, measures A2, and runs your search. At the end of the `with` block, the cluster is
+# repaired.
 
 
 # %%
@@ -547,7 +547,7 @@ lab.form(node_d, "node")
 # 2. What use is a capture of an idle wire when you later capture a program's traffic? Use your own figure from
 #    `idle-mbit`.
 # 3. In cluster `d`, why does the ring find the fault, while ping, ssh and `hello` do not? One rank waits in a send and
-#    others in a receive. Which of their lines points to the cause, and which only to the consequences?
+#    others in a receive. Which line of the report points to the cause, and which only to the consequences?
 
 # %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 4, "solution": true}
 # ### BEGIN SOLUTION
@@ -560,12 +560,12 @@ lab.form(node_d, "node")
 # counts as the program's traffic. Once measured, it can be subtracted, or shown to be too small to matter. Traffic on a
 # wire that should be idle also reveals a forgotten program. The argument uses the learner's own figure.
 #
-# **The ring that waits (2 points).** The kernel answers ping, the firewall accepts ssh, and hello sends no
-# message. So none of them needs a connection from one rank to another, but the ring does. This earns one point. The
-# rank that waits in a send cannot connect to the next one: this line names the two nodes between which nothing
-# gets through. The ranks in a receive only wait for a token that never left; rank 0 waits for it to come home.
-# The line does not say which of the two nodes is at fault: other nodes have to ask both. Distinguishing cause and
-# consequence earns the other point.
+# **The ring that waits (2 points).** The kernel answers ping, the firewall accepts ssh, and hello sends no message. So
+# none of them needs a connection from one rank to another, but the ring does. This earns one point. The rank that waits
+# in a send cannot connect to the next one: its line names the two nodes between which nothing gets through. The ranks
+# in a receive only wait for a token that never left; rank 0 waits for it to come home. The sender's line does not say
+# which of the two nodes is at fault: other nodes have to ask both. Distinguishing cause from consequence earns the
+# other point.
 # ### END SOLUTION
 
 # %% [markdown]

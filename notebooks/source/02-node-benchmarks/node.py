@@ -49,8 +49,8 @@ engines = start_engines(cluster)
 # - `function` takes no arguments. `clock()` returns seconds, as `time.perf_counter` does.
 # - First measure the clock's **step**: read the clock until its value changes.
 # - Return a list of at least 11 **raw samples**, in microseconds per call. Each is one interval, divided by its number
-#   of calls. No interval is shorter than **100 steps** of the clock: double the number of calls until it is long
-#   enough.
+#   of calls. No interval is shorter than **100 steps** of the clock: double the number of calls until an interval is
+#   long enough.
 
 
 # %% nbgrader={"grade_id": "timing-loop-answer", "solution": true}
@@ -184,9 +184,9 @@ lab.form(beside_mpi_us, "number")
 #
 # *Core, 18 minutes*
 #
-# Write `copy_us(size_bytes)` on node00. It makes two numpy arrays of `size_bytes` bytes, without timing that. Then it
-# times the copy of one into the other, with your `time_per_call_us` and `perf_counter`, and returns the raw samples in
-# microseconds.
+# Write `copy_us(size_bytes)` on node00. It makes two numpy arrays of `size_bytes` bytes, without timing this step. Then
+# it times the copy of one into the other, with your `time_per_call_us` and `perf_counter`, and returns the raw samples
+# in microseconds.
 
 
 # %% nbgrader={"grade_id": "copy-answer", "solution": true}
@@ -379,8 +379,8 @@ claims(a3)
 #
 # **Question `explain`** (4 points, read by a person). In five to ten sentences of your own:
 #
-# 1. Compared with paper A's PCs, some rows are faster on your node by a large factor, and some hardly at all. What
-#    distinguishes the two kinds of rows, and why?
+# 1. Some rows are much faster on your node than on paper A's PCs, and some are hardly faster at all. What distinguishes
+#    the two kinds of rows, and why?
 # 2. You want to add up an array of 100 KB. Are four nodes faster than one? Use your own figures, and name the ones on
 #    which the answer depends.
 
@@ -411,8 +411,8 @@ lab.load_times.picture(a3, node)
 
 # %% [markdown]
 # **Question `caches`** (2 points). How many nanoseconds does a load from main memory take, in the largest area? At how
-# many KiB does the first plateau end, that is, what is the last size at which a load is still as fast? (You may use the
-# median or the best.)
+# many KiB does the first plateau end, that is, what is the largest size at which a load is not yet slower? (You may use
+# the median or the best.)
 
 # %%
 lab.load_times.table(a3, node).drop(columns="plateau")
@@ -494,8 +494,8 @@ lab.form(af_unix_is_fast_because_of, "choice:misprint,cache,disk")
 #
 # *More, 8 minutes*
 #
-# A parallel program waits for its slowest node. So first find out whether the nodes of a cluster are equal. This cell
-# picks a node at random, sets it up differently, measures several rows on all four, and restores the node:
+# A parallel program waits for its slowest node. So first find out whether the nodes of a cluster are equally fast. This
+# cell picks a node at random, sets it up differently, measures several rows on all four, and restores the node:
 
 # %%
 odd = lab.odd_node.measure(cluster)

@@ -379,7 +379,7 @@ lab.form(largest_share_has, "choice:EP,IS,CG,MG,FT,LU,SP,BT")
 lab.form(computing_s, "number")
 
 # %% [markdown]
-# Which calls are these, and how long are their messages? The table adds up all four ranks:
+# Which calls take this time, and how long are their messages? The table adds up all four ranks:
 
 # %%
 calls = lab.a4_parallel_benchmarks.calls(measured)
@@ -559,7 +559,7 @@ lab.form(hpl_percent_of_dgemm, "number")
 
 # %% [markdown]
 # **Question `paper-hpl`** (0.5 points). Paper E ran HPL with Ns 37326. How many GB (10 to the power of 9 bytes) does
-# its matrix take, with 8 bytes per number? After tuning, it took 56 % less time. How many times the performance is
+# its matrix take, with 8 bytes per number? After tuning, HPL took 56 % less time. How many times the performance is
 # that?
 
 # %% nbgrader={"grade_id": "paper-hpl-answer", "solution": true}

@@ -62,8 +62,8 @@ predict(cluster, "saturation", value=saturation_guess, low=saturation_low, high=
 #
 # *Core, 5 minutes*
 #
-# Do this section in a terminal, following the handout. Then look here at the run that hung: which rank does each rank
-# wait for?
+# Do this section in a terminal, following the handout. Then look here at the run that hung: which rank is each rank
+# waiting for?
 
 # %%
 lab.timelines.of_run("headon.trace")
@@ -330,7 +330,8 @@ lab.timelines.timeline(cluster, shown, "non-blocking")
 # %% [markdown]
 # **Question `timeline`** (1 point). On the timelines of your own run:
 #
-# - in the deadlock, for which rank does rank 1 wait? Which is the lower of the two ranks that wait for each other?
+# - in the deadlock, for which rank is rank 1 waiting? Which is the lower of the two ranks that are waiting for each
+#   other?
 # - in turns, what is the reason for the longest wait (`"late sender"`, `"late receiver"`, `"rendezvous"`, or `"none"`
 #   if no rank waits)? How many milliseconds does this wait last?
 
@@ -352,8 +353,8 @@ lab.form(turns_reason, "choice:late sender,late receiver,rendezvous,none")
 lab.form(turns_wait_ms, "number")
 
 # %% [markdown]
-# *What to look at:* which of the waits in the exchange in turns vanish in the non-blocking exchange? How much time does
-# taking turns cost with 64 ranks?
+# *What to look at:* which of the waits in the exchange in turns vanish in the non-blocking exchange? How much time
+# would taking turns cost with 64 ranks?
 
 # %% [markdown]
 # ## 7 Explain
@@ -365,8 +366,9 @@ lab.form(turns_wait_ms, "number")
 # 1. Above a certain size your `exchange_send_first` hangs, and the other two never do. What does `Send` promise when it
 #    returns? What does the library do with a small and with a large message?
 # 2. Why can the latency of a fit without weights be far from the time of the shortest message, even below zero? (If
-#    yours is near it, use the fit without the largest size.) Use the token bucket of section 5, and the errors that
-#    matter most to a fit without weights. Which of the two ways of fitting do you believe, and for which messages?
+#    your latency is near that time, fit again without the largest size.) Use the token bucket of section 5, and the
+#    errors that matter most to a fit without weights. Which of the two ways of fitting do you believe, and for which
+#    messages?
 # 3. Which of the two exchanges that never hang is faster with the longest rows, and by what factor? Use your timelines
 #    to explain why.
 
@@ -570,8 +572,8 @@ print(lab.outcome(cluster, "impatience", impatience_times))
 #
 # *More, 17 minutes*
 #
-# **Question `own-nonblocking`** (1.5 points). Write `half_round_trip_nonblocking_us(buffer)`: your ping-pong of section
-# 4 with `Isend`, `Irecv` and `Wait`.
+# **Question `own-nonblocking`** (1.5 points). Write `half_round_trip_nonblocking_us(buffer)`: your ping-pong from
+# section 4, with `Isend`, `Irecv` and `Wait`.
 
 
 # %% nbgrader={"grade_id": "own-nonblocking-answer", "solution": true}
@@ -603,7 +605,7 @@ lab.own_roundtrip.table(nonblocking)
 
 # %% [markdown]
 # Study B2 alternates between the two kinds of calls, so that a disturbance affects both equally, and takes the
-# difference of each pair.
+# difference within each pair of measurements.
 
 # %%
 b2 = study("B2", cluster, quick=QUICK)

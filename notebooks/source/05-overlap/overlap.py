@@ -58,11 +58,11 @@ arrival_guess, arrival_low, arrival_high = 54, 50, 60
 predict(cluster, "arrival", value=arrival_guess, low=arrival_low, high=arrival_high)
 
 # %% [markdown]
-# **Question `predict-gain`** (0.5 points). A step of the heat program starts the exchange of its ghost
-# rows (160,000 bytes), computes all rows that do not need them, and only then waits. The exchange alone takes about 15
-# ms. The computation alone takes between 7 and 15 ms, depending on the processor. The library keeps its default eager
-# limit, 131,072 bytes. By what percentage does the time of a step change, compared with one that first exchanges and
-# then computes? A shorter time is negative: -25 means that the step takes a quarter less time.
+# **Question `predict-gain`** (0.5 points). A step of the heat program starts the exchange of its ghost rows (160,000
+# bytes), computes all rows that do not need them, and only then waits. The exchange alone takes about 15 ms. The
+# computation alone takes between 7 and 15 ms, depending on the processor. The library keeps its default eager limit,
+# 131,072 bytes. By what percentage does the time of a step change, compared with one that first exchanges and then
+# computes? A decrease is negative: -25 means that the step takes a quarter less time.
 
 # %% nbgrader={"grade_id": "predict-gain-answer", "solution": true}
 gain_guess = None
@@ -548,8 +548,8 @@ columns = ["library", "t_comm_s", "t_comp_s", "t_nonoverlap_s", "t_both_s"]
 times_d5[times_d5["size_kb"] == 70][columns]
 
 # %% [markdown]
-# The table shows the medians of the slower rank at 70 KB, in seconds: the messages alone, the work alone, one after the
-# other, and both at once.
+# The table shows the medians of the slower rank at 70 KB, in seconds: the messages alone, the work alone, both in
+# succession, and both at once.
 #
 # **Question `lost-gain`** (1 point). What is the improvement by equation 1 at 70 KB for `limit 16 KB`, and for
 # `limit 16 KB, MPI_Test`? T_overlap is `t_both_s`.

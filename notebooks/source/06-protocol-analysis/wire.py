@@ -16,9 +16,9 @@
 # The handout (`labs/06-protocol-analysis/README.md`) has the same sections and explains each word. Read a section
 # there, then do it here.
 #
-# - **Time** about 95 minutes for the sections marked *core*, which have 22.5 points; those marked *more* take about 62
-#   and have 8.5 · **Points** 31
-# - **You need** a running cluster (`make lab LAB=06` booted one)
+# - **Time** about 95 minutes for the sections marked *core* (22.5 points), and another 62 for those marked *more* (8.5
+#   points) · **Points** 31
+# - **You need** a running cluster (`make lab LAB=06` boots one)
 # - **How it works** Cells that *measure* save a **Record** in the folder `records/` next to this notebook, with the
 #   captured packets. `quick=True` takes fewer samples. Your answer goes where you see `None` or `# YOUR ANSWER HERE`.
 #   You may add cells of your own anywhere. `check("06")` lists what is still open.
@@ -58,9 +58,10 @@ card_guess, card_low, card_high = 100, 60, 200
 predict(cluster, "card", value=card_guess, low=card_low, high=card_high)
 
 # %% [markdown]
-# **Question `predict-packets`** (0.5 points). In section 4, four ranks share a plate with as many columns as the next
-# cell prints. In each step a rank sends its border row, 8 bytes per column, to each neighbour. How many packets do all
-# ranks together send in one step, including the acknowledgements? (A packet carries at most 1448 bytes of a message.)
+# **Question `predict-packets`** (0.5 points). In section 4, four ranks share a plate with the number of columns that
+# the next cell prints. In each step a rank sends its border row, 8 bytes per column, to each neighbour. How many
+# packets do all ranks together send in one step, including the acknowledgements? (A packet carries at most 1448 bytes
+# of a message.)
 
 # %%
 print(f"{lab.by_lot.columns()} columns, so that a row has {8 * lab.by_lot.columns()} bytes")
@@ -105,9 +106,9 @@ lab.packet_layers(cluster)
 # Find your card in the file named above, with Wireshark or tshark, and read it.
 #
 # **Question `postcard`** (1 point). How long is the packet with your card, and how long is your text? Use both lengths
-# to answer: how long is the packet of a card with as many letters as the next cell prints? How long is the longest
-# card, in letters, that fits into one packet of at most 1514 bytes? (A text of up to 16 letters travels *within*
-# MPICH's header, and makes the packet no longer.)
+# to answer: how long is the packet of a card with the number of letters that the next cell prints? How long is the
+# longest card, in letters, that fits into one packet of at most 1514 bytes? (A text of up to 16 letters travels
+# *within* MPICH's header, and does not make the packet longer.)
 
 # %%
 print(lab.by_lot.letters(), "letters")
@@ -135,8 +136,8 @@ print(lab.outcome(cluster, "card", card.select(from_rank=0)[0].facts["frame_byte
 # *Core, 8 minutes*
 #
 # **Question `headers`** (1 point). How long is each of the four headers in the packet with your card? (MPICH's is TCP's
-# payload without your text.) A card with as many letters as the next cell prints needs several packets of at most 1514
-# bytes. How many bytes of each kind of header do all of them together contain? Which kind occurs only once?
+# payload without your text.) A card with the number of letters that the next cell prints needs several packets of at
+# most 1514 bytes. How many bytes of each kind of header do all of them together contain? Which kind occurs only once?
 
 # %%
 print(f"{lab.by_lot.long_letters():,} letters")
@@ -496,8 +497,8 @@ lab.own_plot.keep(
 #
 # **Question `predict-overhead`** (0.5 points). *TCP overhead* is the share of all bytes on the wire that are not a
 # program's data: headers, ACKs and retransmissions. Two programs send the same messages of 8192 bytes. In one of them
-# each rank also works during each message. By how many percentage points does its overhead differ? A decrease is
-# negative: from 7 % to 5 % is -2.
+# each rank also works during each message. By how many percentage points does its overhead differ from the other's? A
+# decrease is negative: from 7 % to 5 % is -2.
 
 # %% nbgrader={"grade_id": "predict-overhead-answer", "solution": true}
 overhead_guess = None

@@ -81,15 +81,15 @@ ways = lab.l1_latency_budget.ways(l1)
 ways
 
 # %% [markdown]
-# `call` is one system call. All others are half a round trip of one byte without the cables' limit, with the ends of
-# their 95 % intervals.
+# `call` is one system call. Each other line is half a round trip of one byte without the cables' limit, with the ends
+# of its 95 % interval.
 #
 # **Question `budget`** (2 points). A message needs two system calls, one that sends and one that receives. How many
 # microseconds does one byte take for
 #
 # 1. TCP/IP within a node, in addition to its system calls,
 # 2. the cable and the cards, in addition to the time within one node,
-# 3. waking up a receiver that sleeps, on the other node,
+# 3. waking up a sleeping receiver on the other node,
 # 4. MPI, in addition to plain TCP?
 #
 # Each is the difference between two lines of the table. Use the lines named *polling*, except for (3). You may write
@@ -115,8 +115,8 @@ lab.form(wake_up_us, "number")
 lab.form(mpi_us, "number")
 
 # %% [markdown]
-# This compares your prediction with the result, and draws the budget. A step whose 95 % interval includes zero is *not
-# distinguishable from zero*, and is not drawn.
+# The next two cells compare your prediction with the result, and draw the budget. A step whose 95 % interval includes
+# zero is *not distinguishable from zero*, and is not drawn.
 
 # %%
 print(lab.outcome(cluster, "byte", round(float(ways.set_index("way")["us"]["mpi"]), 1)))
@@ -174,9 +174,9 @@ print(
 )
 
 # %% [markdown]
-# **Question `own-interval`** (3 points: one for correct changes, two for the ranges). Write
-# `change_percent(before, after)`, in which `before[i]` and `after[i]` are a pair. It returns three numbers in per cent.
-# A shorter time is negative:
+# **Question `own-interval`** (3 points: one for correct changes, two for the ranges). Write `change_percent(before,
+# after)`, in which `before[i]` and `after[i]` are a pair. It returns three numbers in per cent (a decrease is
+# negative):
 #
 # 1. the change, which is the median of after / before of all pairs, minus 1
 # 2. and 3. the low and the high end of the range in which it lies with 95 % certainty
@@ -217,11 +217,11 @@ lab.null_knob.picture(nothing)
 # *Core, 16 minutes*
 #
 # Study E6 adds moderation of 50 µs and a firewall of 100 rules. From this state it removes moderation alone, the
-# firewall alone, and both together. Then it adds the firewall alone, and removes that. (*firewall as conntrack*, in the
-# results, is another firewall, which tracks connections.)
+# firewall alone, and both together. Then it adds the firewall alone, and removes it again. (*firewall as conntrack*, in
+# the results, is another firewall, which tracks connections.)
 #
-# **Question `predict-together`** (0.5 points). By what percentage does half a round trip change when both are
-# removed? A shorter time is negative. (Paper E reports −54 %. Without root, only the firewall is removed.)
+# **Question `predict-together`** (0.5 points). By what percentage does half a round trip change when both are removed?
+# A decrease is negative. (Paper E reports −54 %. Without root, only the firewall is removed.)
 
 # %% nbgrader={"grade_id": "predict-together-answer", "solution": true}
 together_guess = None
@@ -245,8 +245,8 @@ assert e6.study == "E6", "Run the cell above: it turns the knobs of your cluster
 assert e6.complete, "The measurement was cut short; run the cell above again."
 
 # %% [markdown]
-# **Question `each-knob`** (2 points). By what percentage does half a round trip change when each of these is removed?
-# Call your own function, such as `change_percent(*lab.own_interval.pairs(e6, "firewall"))`. The other names are
+# **Question `each-knob`** (2 points). By what percentage does half a round trip change in each of four removals? Call
+# your own function, such as `change_percent(*lab.own_interval.pairs(e6, "firewall"))`. The other names are
 # `"moderation"`, `"all together"` and `"firewall after the others"`, which removes the firewall when moderation is
 # gone. Type your numbers. (If you cannot change moderation, three of the four are `"not observable"`.)
 
@@ -276,11 +276,11 @@ lab.form(together_percent, "number or not observable")
 lab.form(firewall_later_percent, "number or not observable")
 
 # %% [markdown]
-# This prints your prediction, and paper E's table 3 with your numbers. `low` and `high` are the ends of the 95 %
-# interval by our function, which also allows for differences between runs of the program and for a busy machine, so
+# The next cell prints your prediction, and paper E's table 3 with your numbers. `low` and `high` are the ends of the 95
+# % interval by our function, which also allows for differences between runs of the program and for a busy machine, so
 # yours may differ. *Faster* needs the 99 % interval (section 5). The mean and the deviation (how far single times
 # typically are from their mean) include all samples, and `p50` is the median of all. The decision follows from the
-# pairs. `means_percent` is the change of the two means, which other work on the machine can distort.
+# pairs. `means_percent` is the change in the mean, which other work on the machine can distort.
 
 # %%
 table_3 = lab.knob_gains.table(lab.knob_gains.gains(e6)).set_index("knob")
@@ -388,16 +388,16 @@ lab.null_knob.picture(mine)
 #
 # *Core, 12 minutes*
 #
-# How much longer does a step of the heat program take on four ranks with 1000 firewall rules? This prints the number of
-# columns in a row:
+# How much longer does a step of the heat program take on four ranks with 1000 firewall rules? The next cell prints the
+# number of columns in a row:
 
 # %%
 print(lab.by_lot.columns(), "columns")
 lab.heat.start(7)
 
 # %% [markdown]
-# **Question `predict-plate`** (0.5 points). By what percentage does the time of a step change? A longer time is
-# positive. Compute it from the three parts given in the handout before you seal it. The first number is here:
+# **Question `predict-plate`** (0.5 points). By what percentage does the time of a step change? An increase is positive.
+# Compute it from the three parts given in the handout before you seal it. The first number is here:
 
 # %%
 alone = "firewall after the others" if whole == "all together" else "firewall"
@@ -467,21 +467,22 @@ lab.heat.picture(plate)
 
 # %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 4, "solution": true}
 # ### BEGIN SOLUTION
-# **Do gains add up? (2 points)** A percentage is a share of the time before the change. Alone, each knob is
-# compared with all of that time, including moderation. Without moderation, the same microseconds of the firewall are a
-# much larger share of the remaining time. In microseconds the gains add up unless one wait hides another. While packets
-# are held back anyway, the time that the rules take may stay hidden until moderation is gone. Then all together gain
-# more than the sum. Percentages cannot be added: two knobs that gain 60 % each do not gain 120 %. Give one point for
-# stating which time a percentage refers to, and one for the sum in microseconds or for waits that hide each other.
+# **Do gains add up? (2 points)** A percentage is a share of the time before the change. The gain of a knob alone is a
+# share of all of that time, including moderation. Without moderation, the same microseconds of the firewall are a much
+# larger share of the remaining time. In microseconds the gains add up unless one wait hides another. While packets are
+# held back anyway, the time that the rules take may stay hidden until moderation is gone. Then both together gain more
+# than the sum of the two gains. Percentages cannot be added: two knobs that gain 60 % each do not gain 120 %. Give one
+# point for stating which time a percentage refers to, and one for the sum in microseconds or for waits that hide each
+# other.
 #
 # **What a knob is worth (2 points).** Only the time of messages changes; the rows are computed as before. So the change
-# of a step is smaller than that of its exchange: it is multiplied by the exchange's share of the step. An exchange
-# differs from a ping-pong: its messages travel at the same time, and ranks that share cores also lose time while the
-# rules are applied to other ranks' packets. A gain of 56 %, above 54 %, contradicts the conclusion unless something
-# else was also changed, such as a service that no longer takes time from the ranks. Or the figures vary from run to
-# run: the paper does not say how often HPL was run. To believe the conclusion, one needs several alternating runs
-# before and after, with an interval, and the ping-pong measured in the same states. Give one point for the share, and
-# one for how to measure it.
+# of a step is smaller than that of its exchange: it is the exchange's change times the exchange's share of the step. An
+# exchange differs from a ping-pong: its messages travel at the same time, and ranks that share cores also lose time
+# while the rules are applied to other ranks' packets. A gain of 56 %, above 54 %, contradicts the conclusion unless
+# something else was also changed, such as a service that no longer takes time from the ranks. Or the figures vary from
+# run to run: the paper does not say how often HPL was run. To believe the conclusion, one needs several alternating
+# runs before and after, with an interval, and the ping-pong measured in the same states. Give one point for the share,
+# and one for how to measure it.
 # ### END SOLUTION
 
 # %% [markdown]
@@ -511,8 +512,8 @@ print(f"{1 / lab.small_writes.times(posted).median:,.1f} times as fast as the gi
 # %% [markdown]
 # MPICH sets `TCP_NODELAY` on all of its connections. That is why you have never seen the forty milliseconds before.
 #
-# *Drag:* at which delay does the computed letter take as long as your `apart`? Which of the two waits is missing in
-# yours?
+# *Drag:* at which delay does the computed letter take as long as your `apart`? Which of the two waits is missing from
+# `mine`?
 
 # %%
 lab.two_clocks(cluster)
@@ -619,8 +620,8 @@ assert l2.complete, "The measurement was cut short; run the cell above again."
 gained.table  # the time after as a share of the time before: 0.8 is a change of -20 %
 
 # %% [markdown]
-# **Question `limit`** (0.5 points). By what percentage does the time of the ping-pong change? Which kernel gains
-# most, and by what percentage does its time change? (A shorter time is negative.)
+# **Question `limit`** (0.5 points). By what percentage does the time of the ping-pong change? Which kernel gains most,
+# and by what percentage does its time change? (A decrease is negative.)
 
 # %% nbgrader={"grade_id": "limit-answer", "solution": true}
 pingpong_percent = None
@@ -661,8 +662,8 @@ for name in ("irqbalance", "tcp-low-latency"):
 #
 # *More, 7 minutes*
 #
-# This shows how much less time the paper's applications took after its tuning. HPL, HPCC and the search (mpiBLAST) are
-# in lab 03. In a terminal, `beowulf tune compare search` measures the search on your cluster.
+# The next cell shows how much less time the paper's applications took after its tuning. HPL, HPCC and the search
+# (mpiBLAST) are in lab 03. In a terminal, `beowulf tune compare search` measures the search on your cluster.
 
 # %%
 lab.papers.table("E-applications")

@@ -16,8 +16,8 @@
 # The handout (`labs/08-first-beowulf/README.md`) has the same sections and explains each word. Read a section
 # there, then do it here.
 #
-# - **Time** about 90 minutes for the sections that are marked *core*, which have 20 points; those marked
-#   *more* take about 40 and have 5 · **Points** 25
+# - **Time** about 90 minutes for the sections marked *core* (20 points), and another 40 for those marked *more* (5
+#   points) · **Points** 25
 # - **You need** a cluster with two slow networks: `beowulf up --networks 2 --rate 10mbit` in a terminal. Section 5 also
 #   needs SimGrid (`beowulf doctor` reports whether it is installed)
 # - **How it works** Cells that *measure* or *simulate* save a **Record** in the folder `records/` next to this
@@ -280,7 +280,7 @@ lab.first_beowulf.gas(machine).round(2)
 #
 # **Question `speed-up`** (2 points). On 16 nodes and one network, what is the overhead of the gas in per cent, as the
 # handout defines it? For its long messages, the second network makes the cable 1.7 times as fast. From this factor and
-# the two times of a step, compute for one network what percentage of a step the messages spend on the cable.
+# the two times of a step, compute what percentage of a step the messages spend on the cable with one network.
 
 # %% nbgrader={"grade_id": "speed-up-answer", "solution": true}
 overhead_one_percent = None
@@ -319,7 +319,7 @@ lab.speed_up_1995(cluster)
 #
 # **Question `explain`** (4 points, read by a person). Answer in five to ten sentences, with your own figures:
 #
-# 1. Above which size of a message does a second network pay, and why does it not pay below?
+# 1. Above which message size does a second network pay off, and why not below it?
 # 2. On 16 processors the paper's gas loses more than 60 % to overhead, 'not due to communication time' (1 % of the
 #    whole). Most of it appears to be synchronisation, the wait for others at the end of each step. Does your simulated
 #    machine of 1995 show the same for this gas? Does your own cluster show it, with networks of the same rate but much
@@ -381,7 +381,8 @@ file.write_text(
 
 # %% [markdown]
 # **Question `galaxy`** (3 points). You get all three points if the rank with the most interactions has at most 1.05
-# times the mean, and half of them for up to 1.12 times. (As given, all ranks have the same number of particles.)
+# times the mean, and half of them for up to 1.12 times. (In the given version, all ranks have the same number of
+# particles.)
 
 # %%
 balanced = lab.galaxy.measure(cluster, "galaxy.c")
@@ -407,9 +408,9 @@ c2 = study("C2", cluster, quick=True)
 picture(c2)
 
 # %% [markdown]
-# *What to look at:* where are the lines level, and at which size do they begin to fall? In the paper, a second network
-# hardly adds tokens up to 256 bytes at a demand of two. C2 also measures short tokens while both kernels alternate
-# their packets between the two networks. Does this oddity appear there, too?
+# *What to look at:* where are the lines level, and at which size do they begin to fall? In the paper, at a demand of
+# two, a second network adds hardly anything up to 256 bytes. C2 also measures short tokens while both kernels alternate
+# their packets between the two networks. Does the paper's oddity appear there, too?
 
 # %%
 claims(c2)

@@ -16,9 +16,9 @@
 # The handout (`labs/09-prediction/README.md`) has the same sections and explains each word. Read a section there,
 # then do it here.
 #
-# - **Time** about 110 minutes for the sections that are marked *core*, which have 20 points; those marked
-#   *more* take about 75 and have 5 · **Points** 25
-# - **You need** a running cluster (`make lab LAB=09` booted one), and SimGrid (`beowulf doctor` reports whether it is
+# - **Time** about 110 minutes for the sections marked *core* (20 points), and another 75 for those marked *more* (5
+#   points) · **Points** 25
+# - **You need** a running cluster (`make lab LAB=09` boots one), and SimGrid (`beowulf doctor` reports whether it is
 #   installed)
 # - **How it works** Cells that *measure* or *simulate* save a **Record** in the folder `records/` next to this
 #   notebook. Your answer goes where you see `None`. You may add your own cells anywhere. `check("09")` lists what is
@@ -274,8 +274,8 @@ if not taken["tree"].why:
 #
 # *Core, 12 minutes*
 #
-# This measures the time of a real row on one of your nodes, and of a step on two and four nodes. Then it simulates the
-# step on a network like yours, and on a network with links of 1 Gbit/s.
+# The next cell measures the time of a real row on one of your nodes, and of a step on two and four nodes. Then it
+# simulates the step on a network like yours, and on a network with links of 1 Gbit/s.
 
 # %%
 plate = lab.scaling.measure(cluster, e1)
@@ -380,9 +380,9 @@ predicted = made.at_rate("10mbit")
 lab.calibration.table(predicted).round(1)
 
 # %% [markdown]
-# Now measure these times. Type `beowulf up --rate 10mbit` in a terminal, run the next cell without its `#`, then type
-# `beowulf up --rate 100mbit`. (The rate of PCs and of a shared cluster cannot be changed, so compare with another
-# learner's network.) This section has no points.
+# Now measure these times. Type `beowulf up --rate 10mbit` in a terminal, run the next cell without the `#` of each
+# line, then type `beowulf up --rate 100mbit`. (On PCs and on a shared cluster you cannot change the rate: compare with
+# another learner's network instead.) This section has no points.
 
 # %%
 # lab.calibration.need_quiet()
@@ -400,7 +400,7 @@ lab.calibration.table(predicted).round(1)
 #
 # What would paper E's tuning be worth to a step of your plate on 64 nodes? The folder `networks/` of the lab describes
 # faster networks and the shared cable of the first Beowulf. It also describes the paper's Gigabit Ethernet before and
-# after the tuning (50 and 20 µs of latency). This simulates a step on three of these networks:
+# after the tuning (50 and 20 µs of latency). The next cell simulates a step on three of these networks:
 
 # %%
 own_row_us = lab.scaling.row_us(plate)
@@ -408,7 +408,8 @@ for network in ("paper-e-before", "paper-e-after", "ten-gigabit"):
     print(f"{network}: {lab.scaling.on_network(network, own_row_us):.3f} ms")
 
 # %% [markdown]
-# *What to look at:* a latency of 30 µs is 60 % of the time of an empty message. What share of a step is it?
+# *What to look at:* the tuning takes 30 µs off each message, 60 % of the time of an empty one. What share of a step is
+# that?
 #
 # Now ask the same question for programs that also compute. Each program runs once on your own nodes, and its calls are
 # recorded. The calls are replayed on your calibrated network and on paper E's networks, with the times between them
@@ -432,16 +433,16 @@ lab.replays.table(lab.replays.measure(cluster, made)).round(2)
 # %% [markdown]
 # *What to look at:* which program would gain most on 64 nodes? Compare its gain with its row on four nodes.
 #
-# The sliders compute the plate's step by a formula, for any rate, latency and row length. How far is the formula from
-# the simulation of section 5?
+# With the sliders, a formula gives the time of the plate's step for any rate, latency and row length. How far is the
+# formula from the simulation of section 5?
 
 # %%
 lab.scaling.sliders(own_row_us)
 
 # %% [markdown]
-# This simulates a broadcast and an all-reduce in several ways, none of them yours, on 4, 16 and 64 nodes of a network
-# like yours. Times are in ms. Above which size does it pay to use more rounds that each send less? Does that size
-# depend on the number of nodes?
+# The next cell simulates a broadcast and an all-reduce in several ways, none of them yours, on 4, 16 and 64 nodes of a
+# network like yours. Times are in ms. Above which size does it pay to use more rounds that each send less? Does that
+# size depend on the number of nodes?
 
 # %%
 ways = lab.collectives.measure(cluster, made)
@@ -487,7 +488,7 @@ lab.form(memo_gigabit_ms, "number")
 # ### BEGIN SOLUTION
 # **Argument (1 point).** The page gives the time of a step for each offer, as computing plus messages. It names the
 # offer with the most steps per second, and what limits it. With rows of 32 KiB, messages limit the step at 100 Mbit/s
-# for four nodes or more. So more nodes on the slow network gain nothing, and fewer nodes with the faster network win.
+# on four nodes or more. So more nodes on the slow network gain nothing, and fewer nodes with the faster network win.
 #
 # **Doubt (1 point).** The page states how wrong each number may be (the errors between sizes, and in section 5), and
 # whether such errors would change the decision.
