@@ -485,7 +485,7 @@ assert counted.variant == "sizes", "Run the cell above: it runs your wrapper."
 
 # %% [markdown]
 # How long does MG wait for these messages, and for which rank? This cell runs MG once more and records every MPI call.
-# The table lists the milliseconds of each rank.
+# The table shows how each rank's time divides into computing, network and waiting, in milliseconds.
 
 # %%
 mg = lab.mg_timeline.traced(cluster)

@@ -96,7 +96,7 @@ print(f"send {made.send_us:.1f} µs, receive {made.receive_us:.1f} µs")
 
 # %% [markdown]
 # **Question `calibration`** (2 points). Take three numbers from the table: alpha (the time of an empty message), the
-# time of the longest message, and the largest error between two sizes, without its sign. (`error_percent` is empty for
+# time of the longest message, and the largest error between two sizes, ignoring its sign. (`error_percent` is empty for
 # the first and the last size.)
 
 # %% nbgrader={"grade_id": "calibration-answer", "solution": true}
