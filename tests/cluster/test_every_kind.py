@@ -1,7 +1,7 @@
 """Does every study work on every kind of cluster, or say in a sentence why it cannot be seen there?
 
 Each study declares it (`need`), docs/clusters.md shows it, and here it is tried (nightly). What a lab's notebook
-measures is tried by tests/test_every_lab.py, on namespaces (as root and as a user), PCs and Slurm.
+measures on a kind is tried by tests/test_every_lab.py.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +19,7 @@ import pytest
 from other_user import ada
 from running import Beowulf
 from school import opened
+from test_every_lab import KINDS
 
 from autograder.course import release
 from beowulf import paths
@@ -116,23 +117,26 @@ MAKE = {
 }
 
 
-NO_LAB_THERE = ("local",)
+# The labs whose notebooks are run on each kind.
+LABS = {
+    "namespaces, as a user": KINDS["namespaces"],
+    "PCs, VMs": KINDS["pcs"],
+    "Slurm": KINDS["slurm"],
+    "local": (),
+}
 
 
-def in_a_notebook() -> set[str]:
-    return {
-        study
-        for source in release.sources().values()
-        for study in re.findall(r'\bstudy\("(\w+)"', source.read_text(encoding="utf-8"))
-    }
+def in_notebooks(labs: Iterable[str]) -> set[str]:
+    texts = [release.sources()[slug].read_text(encoding="utf-8") for slug in labs]
+    return {study for text in texts for study in re.findall(r'\bstudy\("(\w+)"', text)}
 
 
 def tried() -> Iterator[tuple[str, str]]:
     """The kinds, each with its studies that no lab's notebook measures there, or that cannot be seen there."""
     for kind in MAKE:
+        measured = in_notebooks(LABS[kind])
         for study in known():
-            unmet = find(study).unmet(by_kind.kinds()[kind])
-            if kind in NO_LAB_THERE or unmet or study not in in_a_notebook():
+            if study not in measured or find(study).unmet(by_kind.kinds()[kind]):
                 yield kind, study
 
 
