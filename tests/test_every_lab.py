@@ -21,8 +21,8 @@ from benchmarks import full_studies
 from beowulf import paths
 from beowulf.measure import machine_queue
 
-# The labs tried on each kind. Slurm's nodes are PCs that are not ours to change, so those that break or change nodes, or
-# need two networks, are tried there too.
+# The labs tried on each kind. Slurm's nodes are PCs that are not ours to change, so those labs are tried there that
+# break or change nodes, or need two networks.
 CHANGES_NODES = ("01-validation", "02-node-benchmarks", "07-latency-tuning", "08-first-beowulf")
 KINDS = {"namespaces": [*paths.labs()], "pcs": [*paths.labs()], "slurm": CHANGES_NODES}
 ALONE = "pcs"  # without a course
