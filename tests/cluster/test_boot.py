@@ -109,6 +109,10 @@ def test_nodes_keep_their_files_when_the_machines_own_ones_are_replaced(
         "node00\n# new\n"
     )
     assert "env" in beowulf("ssh", "node01", "ls /etc/folder/up/").split()
+    # What is not the cluster's own is a link to a read-only folder, so `rm` on a node deletes nothing of the machine's.
+    assert "Read-only" in beowulf(
+        "ssh", "node01", "touch /run/beowulf/machine/etc/of-a-node", code=None
+    )
     beowulf("up")
     assert beowulf("ssh", "node01", "cat /etc/of-a-new-package") == "new\n"
 

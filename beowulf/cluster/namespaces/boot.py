@@ -82,7 +82,7 @@ def _files(plan: ClusterConfig, folder: Path) -> dict[str, tuple[str, int]]:
         files[f"{own}/hosts"] = (plan.hosts(node), 0o644)
         files[f"{own}/hostname"] = (node + "\n", 0o644)
         files[f"{own}/mounts"] = (_table(MOUNTS), 0o644)
-        etc = [f"/etc {node_etc.MACHINES}/etc none rbind"]
+        etc = [f"/etc {node_etc.MACHINES}/etc none rbind,ro"]
         etc += [
             f"{_escaped(str(file))} {node_etc.NODES}/{place} none bind"
             for place, file in node_etc.ours(folder, node).items()

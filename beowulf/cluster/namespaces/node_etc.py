@@ -11,23 +11,29 @@ import shlex
 from pathlib import Path
 
 NODES = "/run/beowulf/etc"
-# The machine's /etc, among links to all else in /: so links in it that lead upwards find what they mean.
+# The machine's /etc, among links to all else in /: so links in it that lead upwards find what they mean. It is mounted
+# read-only, or root would delete the machine's files with the node's; some containers forbid that part of the mount.
 MACHINES = "/run/beowulf/machine"
 # Below /etc of a node, and below the folder with the cluster's files.
 SHARED = {"passwd": "etc/passwd", "group": "etc/group", "ssh/ssh_config": "etc/ssh_config"}
 
+# What is left of it after a learner has deleted /run/beowulf as root is taken away first.
 MAKE = f"""\
 (
 umask 022
 into=/etc
 if [ ! -e /etc/.beowulf ]; then
 into={NODES}
+if [ -e $into ]; then
+umount --lazy --recursive /etc
+while read -r _ place _; do umount --lazy $place; done <TABLE
+fi
 mkdir -p $into/ssh {MACHINES}/etc
 others=()
 for each in /*; do [ -e "{MACHINES}$each" ] || others+=("$each"); done
 ln -s "${{others[@]}}" {MACHINES}
 while read -r _ place _; do [ -d $place ] || : >$place; done <TABLE
-mount --all --fstab TABLE
+mount --all --fstab TABLE || [ -s $into/hostname ]
 : >$into/.beowulf
 fi
 files=() links=()
