@@ -79,7 +79,7 @@ def test_another_user_reads_who_measures_and_waits_until_that_is_done(
     assert next_line(first) == "held"
     said = next_line(holds(users[1], ends))
     assert "The cluster has been in use by root at " in said
-    assert "for study A6. Two measurements at once disturb each other" in said
+    assert "for study A6, which measures or waits for its turn" in said
     third = holds(users[1], ends, "wait")
     assert "Waiting until that is done" in next_line(third)
     assert first.stdin
