@@ -30,9 +30,11 @@ PICTURES = paths.root() / "build" / "pictures"
 OURS = ".jp-RenderedHTMLCommon, .jp-OutputArea-output"
 # What axe finds in JupyterLab's own frame, which is not ours to fix.
 JUPYTERLABS_OWN = {
+    "aria-allowed-attr": "the debugger's button is said to be pressed or not",
     "aria-input-field-name": "the editor of a cell has no name",
     "aria-required-children": "the list of cells is a feed that has more than articles",
     "button-name": "the button that folds a heading has no text",
+    "label-title-only": "the field with a notebook's name has a tip and no label",
     "image-alt": "a plot that a cell draws with matplotlib gets no text from it",
     "scrollable-region-focusable": "the editor of a long cell scrolls, and the keyboard is in what it holds",
     "region": "the links to skip to a part are in no part",

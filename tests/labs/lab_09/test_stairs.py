@@ -303,9 +303,9 @@ def test_a_tree_wins_with_short_data_and_parts_win_with_long(
     # 2 (p - 1) rounds of a part each, and log2 p rounds of all: few rounds win with short data, few bytes with long.
     assert sums["recursive doubling"].iloc[0] < sums["ring"].iloc[0]
     assert sums["ring"].iloc[-1] < sums["recursive doubling"].iloc[-1]
-    assert sums["ring"].iloc[-1] == pytest.approx(
-        2 * 15 * (lab_09.ALPHA_US + lab_09.US_A_BYTE * 262_144 / 16) / 1e3, rel=0.1
-    )
+    # Without an eager limit, each of its 2 (p - 1) messages also waits for an answer.
+    messages_ms = 2 * 15 * (lab_09.ALPHA_US + lab_09.US_A_BYTE * 262_144 / 16) / 1e3
+    assert messages_ms < sums["ring"].iloc[-1] < 1.5 * messages_ms
     with pytest.raises(UsageError, match="There are broadcast, allreduce"):
         collectives.table(made, "gather")
     assert newest(tmp_path / "records", "S9", made.variant) == made
