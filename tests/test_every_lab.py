@@ -1,8 +1,8 @@
 """Does every lab run to its end on every kind of cluster, and get all points that the kind allows?
 
-Each notebook is run with the reference answers, as an author would, on a cluster of namespaces and on four
-simulated PCs, and where a lab asks more of its nodes than to measure, on an allocation of Slurm's; then it is graded by
-the lab's rubric. An ordinary user runs it as it is handed out, on a cluster of namespaces of their own.
+Each notebook is run with the reference answers, as an author would, on a cluster of namespaces, and where it asks more
+of its nodes than to measure, on four simulated PCs and on an allocation of Slurm's; then it is graded by the lab's
+rubric. An ordinary user runs it as it is handed out, on a cluster of namespaces of their own.
 """
 
 from __future__ import annotations
@@ -21,10 +21,9 @@ from benchmarks import full_studies
 from beowulf import paths
 from beowulf.measure import machine_queue
 
-# The labs tried on each kind. Slurm's nodes are PCs that are not ours to change, so those labs are tried there that
-# break or change nodes, or need two networks.
+# The labs tried on each kind: on PCs and under Slurm, those that break or change nodes or need two networks.
 CHANGES_NODES = ("01-validation", "02-node-benchmarks", "07-latency-tuning", "08-first-beowulf")
-KINDS = {"namespaces": [*paths.labs()], "pcs": [*paths.labs()], "slurm": CHANGES_NODES}
+KINDS = {"namespaces": [*paths.labs()], "pcs": CHANGES_NODES, "slurm": CHANGES_NODES}
 ALONE = "pcs"  # without a course
 # What a kind cannot show, with the reason, by lab and question: (lab, kind) -> {question: why}.
 ONE_NETWORK = dict.fromkeys(
