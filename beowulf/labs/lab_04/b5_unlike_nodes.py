@@ -118,7 +118,7 @@ STUDY = Study(
     needs=(
         Need(
             "cpu_limits",
-            "a node's share of a processor can be limited only by root of the machine that the nodes run on",
+            "a node's share of a processor can be limited only by root on the machine that the nodes run on",
         ),
     ),
     differs={
