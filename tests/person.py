@@ -140,7 +140,7 @@ def accessible(page: Any) -> None:
 def accessible_desk(page: Any) -> None:
     """Fail where axe finds something in a page of ours, or in the notebook's frame what we do not know yet."""
     for frame in page.frames:
-        if "/doc/tree/" in frame.url:
+        if "/doc/" in frame.url:  # a second window has a workspace in its address
             _accessible_notebook(frame)
         else:
             accessible(frame)
