@@ -75,7 +75,7 @@ def timeline(bars: Mapping[str, Sequence[Part]], *, title: str, value_title: str
                 textcoords="offset points",
                 va="center",
             )
-        # Centred above the axis, which the names at the left make narrower than the figure.
+        # It begins where the axis does, which the names at the left make narrower than the figure.
         lines = "\n".join(textwrap.fill(line, 72) for line in title.splitlines())
         _finish(axes, list(bars), lines, value_title)
         axes.set_xlim(0, 1.16 * limit or 1)  # with room for the figures at the ends
