@@ -47,7 +47,7 @@ def _step(
 
 
 def bounds(submission: Submission, *, tolerance_percent: float) -> Score:
-    """A point for the least time of a broadcast, one for the size whose bytes take as long as its latencies."""
+    """A point for the least time of a broadcast, one for the size whose bytes take as long as the latencies."""
     network = stairs.platform()
     least_ms, latencies_ms = (
         each.bound_ms(network) for each in (ASKED, replace(ASKED, size_bytes=0))

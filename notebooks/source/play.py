@@ -13,8 +13,8 @@
 # %% [markdown]
 # # Play: your own MPI, your own capture, your own plot
 #
-# Nothing here is graded. Four nodes run what you write in a cell: change anything, and run it again.
-# `beowulf lab play` opens this page, and it is beside every lab as `play/play.ipynb`.
+# Nothing here is graded. Four nodes run what you write in a cell: change anything, and run it again. `beowulf lab play`
+# opens this page, which is `play/play.ipynb` beside the labs' folders.
 
 # %%
 from pathlib import Path
@@ -48,7 +48,7 @@ heard = world.sendrecv(rank, dest=after, source=before)
 print(f"rank {before} has sent me {heard}")
 
 # %% [markdown]
-# Errors are reported with node and line. Try it: let rank 1 compute `1 / 0`, or skip `world.sendrecv`, and read who is
+# Errors name the node and the line. Try it: let rank 1 compute `1 / 0`, or skip `world.sendrecv`, and read who is
 # waiting where. A deadlock ends after `engines.timeout_s` seconds, and `engines.restart()` starts the engines again.
 #
 # ## 2 A message there and back
@@ -74,7 +74,7 @@ def half_round_trip_us(size, times=5):
 
 
 # %% [markdown]
-# `engines.call` calls the function on all ranks and gives their answers by rank.
+# `engines.call` calls the function on all ranks and returns their results by rank.
 
 # %%
 sizes = [8, 64, 512, 4096, 16384, 65536, 262144]
@@ -105,8 +105,8 @@ with cluster.capture(Path("play.pcapng"), snap_bytes=256):
 print(messages("play.pcapng")[["from_rank", "to_rank", "bytes", "kind"]])
 
 # %% [markdown]
-# Three times there and three times back. (Connections that were open before the capture began are recognised
-# by what they carry.) What else travels meanwhile? `world.Barrier()` is made of messages, too.
+# Three times there and three times back. (Connections that were open before the capture began are recognised by what
+# they carry.) What else is sent? `world.Barrier()` is made of messages, too.
 
 # %%
 engines.stop()

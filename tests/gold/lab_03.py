@@ -90,7 +90,7 @@ def plate(
 
 
 def drawn(kind: str = "errorbar", **other: Any) -> Record:
-    """A learner's plot of both plates, and the line of a program that loses nothing."""
+    #     """A learner's plot of both plates, and the line for a program that loses nothing."""
     curves = {f"{rows} x {rows}": times for rows, times in SPEED_UPS.items()}
     curves["nothing lost"] = (1.0, 2.0, 3.0, 4.0)
     lines = {name: dict(enumerate(curve, 1)) for name, curve in curves.items()}

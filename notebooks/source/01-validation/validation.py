@@ -287,10 +287,9 @@ assert trips.variant == "own-trips", "Run the cell above: it measures your funct
 # `other` answers), and the median round trip in microseconds with its 95 % interval.
 #
 # **Question `trips-plot`** (3 points). Draw the median round trip against the number of the other node (0 to 3), with a
-# line for each node that begins. Label the axes, with the unit, and name each line in a legend.
-# (`table[table["node"] == "node00"]` selects the rows of one line.)
-# `lab.prediction_band(axes, prediction(cluster, "trip"))` adds your prediction; leave it out if a wide range makes your
-# lines flat.
+# line for each starting node. Label the axes, with the unit, and name each line in a legend. (`table[table["node"] ==
+# "node00"]` selects the rows for one line.) `lab.prediction_band(axes, prediction(cluster, "trip"))` adds your
+# prediction; leave it out if a wide range makes your lines flat.
 #
 # Units, scales, names and your numbers count, not the style.
 

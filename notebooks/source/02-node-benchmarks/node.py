@@ -88,7 +88,7 @@ from time import perf_counter
 print(time_per_call_us(os.getppid, perf_counter))
 
 # %% [markdown]
-# Two points are for timing three known calls, picked for you at random, to within 2 per cent. One point is for
+# Two points are for timing, to within 2 per cent, three known calls picked for you at random. One point is for
 # intervals that are long enough. One is for `os.getppid` on the node's own clock, compared with Python's `timeit`. The
 # figure shows every raw sample of both loops.
 
@@ -106,9 +106,9 @@ assert timing.variant == lab.timing_loop.VARIANT, "Run the cell above: it tries 
 # *Core, 5 minutes*
 #
 # **Question `a3-record`** (1 point). There is nothing to write: you get the point for the Record. A3 runs
-# `processes.c`, `latencies.c`, `bandwidths.c` and `memory.c` on every node, one after the other, because the nodes
-# share one machine. With `quick=True`, it takes fewer samples and runs for half a minute, or two minutes with a
-# last-level cache of hundreds of MiB.
+# `processes.c`, `latencies.c`, `bandwidths.c` and `memory.c` on one node after another, because the nodes share one
+# machine. With `quick=True`, it takes fewer samples and runs for half a minute, or two minutes with a last-level cache
+# of hundreds of MiB.
 
 # %%
 a3 = study("A3", cluster, quick=True)
@@ -124,16 +124,16 @@ rows = lab.compared(a3).drop(columns="times as fast")
 rows
 
 # %% [markdown]
-# *How to read it:* each line is a row of paper A's tables 1 to 4. The columns are the nodes, then the published
-# figures; `NaN` means that paper A has no such row. Lower is better for µs and ns, and higher is better for MB/s. The
-# figures are **medians**. All questions below are about the *first* node.
+# *How to read it:* each line is a row that A3 measures. The columns are the nodes, then the published figures; `NaN`
+# means that paper A has no such row. Lower is better for µs and ns, and higher is better for MB/s. The figures are
+# **medians**. All questions below are about the *first* node.
 #
 # ## 3 Ask the kernel
 #
 # *Core, 7 minutes*
 #
-# **Question `kernel-rows`** (2 points). The next cell names the row that is picked for you. How many microseconds does
-# it take, and how many null calls take as long?
+# **Question `kernel-rows`** (2 points). The next cell names the row picked for you. How many microseconds does this row
+# take, and how many null calls take as long?
 
 # %%
 print("Your row:", lab.by_lot.kernel_row())
@@ -185,8 +185,8 @@ lab.form(beside_mpi_us, "number")
 # *Core, 18 minutes*
 #
 # Write `copy_us(size_bytes)` on node00. It makes two numpy arrays of `size_bytes` bytes, without timing this step. Then
-# it times the copy of one into the other, with your `time_per_call_us` and `perf_counter`, and returns the raw samples
-# in microseconds.
+# it times copying one into the other, with your `time_per_call_us` and `perf_counter`, and returns the raw samples in
+# microseconds.
 
 
 # %% nbgrader={"grade_id": "copy-answer", "solution": true}
@@ -262,8 +262,7 @@ assert bandwidth_figure is not None, "This answer is still empty."
 # *What to look at:* which caches can you see in your curve? What takes time at the left end? Is any size far slower
 # than its neighbours?
 #
-# *Drag:* up to which size do you copy at more than half of your best rate? Which cache is as large as both arrays
-# together?
+# *Drag:* up to what size do you copy at more than half your best rate? Which cache is as large as both arrays together?
 
 # %%
 lab.working_set(cluster)
@@ -320,7 +319,7 @@ if steps:
 assert steps, "Run the cell with lab.heat.steps: it measures your steps."
 
 # %% [markdown]
-# By what factor are numpy and C faster than the loops? What did you predict?
+# By what factors are numpy and C faster than Python loops? What did you predict?
 
 # %%
 if steps:
@@ -336,8 +335,8 @@ if steps:
 #
 # **Question `not-faster`** (1 point). Among paper A's rows, which one is faster on your first node by the largest
 # factor, and which by the smallest? `rows` shows your figures and paper A's side by side; a factor is the quotient of
-# the two columns. Remember: more is better for a rate, less for a time. Write the names as in the table. (Rows within a
-# tenth of the largest or the smallest factor count as well.)
+# the two. Remember: more is better for a rate, less for a time. Write the names as in the table. (Rows within a tenth
+# of the largest or the smallest factor count as well.)
 
 # %% nbgrader={"grade_id": "not-faster-answer", "solution": true}
 most_faster_row = None

@@ -43,8 +43,8 @@ print(cluster.kind, *cluster.nodes)
 # *Core, 4 minutes*
 #
 # **Question `predict-speed-up`** (0.5 points). Four nodes share a plate of 1200 x 1200 points. In each step, a node
-# computes its 300 rows and sends a row of 9600 bytes to each neighbour, over a cable of 100 Mbit/s. One node takes
-# several milliseconds for the whole plate. How many times as fast as one node are the four?
+# computes its 300 rows and sends a row of 9600 bytes to each neighbour, over a 100 Mbit/s cable. One node takes several
+# milliseconds for the whole plate. How many times as fast as one node are the four?
 
 # %% nbgrader={"grade_id": "predict-speed-up-guess", "solution": true}
 speed_up_guess = None
@@ -139,8 +139,8 @@ assert plate.study == "H3", "Run the cell above: it measures your plate."
 #
 # *Core, 11 minutes*
 #
-# Each row stands for one plate and one number of ranks. It shows the median time of a step in ms, and the speed-up with
-# its interval.
+# Each table row stands for one plate and number of ranks. It shows the median time of a step in ms, and the speed-up
+# with its interval.
 
 # %%
 speeds = lab.heat.table(plate)
@@ -148,9 +148,9 @@ speeds
 
 # %% [markdown]
 # **Question `speed-up-plot`** (2 points). Draw the speed-up against the number of ranks. Draw a line with intervals for
-# each plate, and the line of a program that loses nothing. Label both axes, and name each line in a legend.
-# `speeds[speeds["rows"] == 1200]` selects the rows of one line.
-# `lab.prediction_band(axes, prediction(cluster, "speed-up"))` adds your prediction.
+# each plate, and the line for a program that loses nothing. Label both axes, and name each line in a legend.
+# `speeds[speeds["rows"] == 1200]` selects the rows for one line. `lab.prediction_band(axes, prediction(cluster,
+# "speed-up"))` adds your prediction.
 #
 # Units, scales, names and your numbers count, not the style.
 
@@ -210,9 +210,9 @@ print("\n".join(lab.speedup_laws.lines(asked.points)))
 assert asked.variant == "laws", "Run the cell above: it tries your functions."
 
 # %% [markdown]
-# **Question `karp-flatt`** (2 points). By Amdahl's law, which serial share would explain the speed-up of your own
-# plate on two ranks, and on four? Take the plate that the next cell names (1200 rows, unless your course gave you
-# a personal code). Compute the shares by hand, or with your own function.
+# **Question `karp-flatt`** (2 points). By Amdahl's law, what serial share would explain the speed-up of your own plate
+# on two ranks, and on four? Take the plate that the next cell names (1200 rows, unless your course gave you a personal
+# code). Compute the shares by hand, or with your own function.
 
 # %%
 print(f"the plate of {lab.by_lot.plate_rows()} rows")
@@ -362,8 +362,8 @@ found[["benchmark", "seconds_1", "seconds_4", "speed_up"]]
 found[["benchmark", "seconds_4", "communication_percent"]]
 
 # %% [markdown]
-# **Question `shares`** (1.5 points). Which of the eight, such as `"EP"`, spends the largest share of its time in
-# MPI? How many of its seconds on four ranks are left for computing?
+# **Question `shares`** (1.5 points). Which of the eight (such as `"EP"`) spends the largest share of its time in MPI?
+# How many of its seconds on four ranks are left for computing?
 
 # %% nbgrader={"grade_id": "shares-answer", "solution": true}
 largest_share_has = None
@@ -379,7 +379,7 @@ lab.form(largest_share_has, "choice:EP,IS,CG,MG,FT,LU,SP,BT")
 lab.form(computing_s, "number")
 
 # %% [markdown]
-# Which calls take this time, and how long are their messages? The table adds up all four ranks:
+# Which calls take this time, and how long are their messages? The table totals all four ranks:
 
 # %%
 calls = lab.a4_parallel_benchmarks.calls(measured)
@@ -422,8 +422,8 @@ picture(measured)
 # figures:
 #
 # 1. Why does one of your two plates gain more from four nodes than the other? Use the bytes of the ghost rows, the rate
-#    of the cable, and the time that a rank takes to compute its rows. Does the serial share stay the same as ranks are
-#    added, and what does that mean?
+#    of the cable, and the time that a rank takes to compute its rows. Does the serial share stay the same when ranks
+#    are added, and what does that mean?
 # 2. What can four nodes on your machine show, and what can they not show? Name one of your figures that would
 #    differ on four real PCs, and one that would not.
 # 3. Which of the eight suffers most on your four nodes? Is the cause latency or rate? Use its share, the length
@@ -484,7 +484,7 @@ print("\n".join(lab.message_sizes.lines(counted.points)))
 assert counted.variant == "sizes", "Run the cell above: it runs your wrapper."
 
 # %% [markdown]
-# How long does MG wait for these messages, and for which rank? This cell runs MG once more and records every MPI call.
+# How long does MG wait for these messages, and for which rank? The next cell runs MG again and records every MPI call.
 # The table shows how each rank's time divides into computing, network and waiting, in milliseconds.
 
 # %%
@@ -498,9 +498,9 @@ lab.mg_timeline.parts(mg).round(2)
 lab.timelines.timeline(cluster, mg, "MG")
 
 # %% [markdown]
-# **Question `timeline`** (1 point). In your own run, in which call is the longest wait (such as `"MPI_Wait"`)?
-# For which rank does it wait, and for how many milliseconds? On what do all ranks together spend the most time:
-# `"computing"`, `"network"` or `"waiting"`?
+# **Question `timeline`** (1 point). In your own run, which call has the longest wait (such as `"MPI_Wait"`)? For which
+# rank does it wait, and for how many milliseconds? On what do all ranks together spend the most time: `"computing"`,
+# `"network"` or `"waiting"`?
 
 # %% nbgrader={"grade_id": "timeline-answer", "solution": true}
 mg_wait_call = None
@@ -597,7 +597,7 @@ found[["benchmark", "class", "mops_4", "paper_mops", "grendel_mops"]].dropna(sub
 # %% [markdown]
 # **Question `cable-bound`** (0.5 points). FT takes 7,137 million operations in class A, and paper A prints 5.45 Mop/s.
 # How many seconds did FT run? Its cube has 256 · 256 · 128 points. With four ranks and seven turns, how many seconds
-# does a cable of 12,500,000 bytes per second take to carry what *one* rank sends?
+# does a cable take to carry what *one* rank sends, at 12,500,000 bytes per second?
 
 # %% nbgrader={"grade_id": "cable-bound-answer", "solution": true}
 ft_paper_s = None

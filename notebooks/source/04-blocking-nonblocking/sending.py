@@ -332,8 +332,8 @@ lab.timelines.timeline(cluster, shown, "non-blocking")
 #
 # - in the deadlock, for which rank is rank 1 waiting? Which is the lower of the two ranks that are waiting for each
 #   other?
-# - in turns, what is the reason for the longest wait (`"late sender"`, `"late receiver"`, `"rendezvous"`, or `"none"`
-#   if no rank waits)? How many milliseconds does this wait last?
+# - in `exchange_in_turns`, what is the reason for the longest wait (`"late sender"`, `"late receiver"`, `"rendezvous"`,
+#   or `"none"` if no rank waits)? How many milliseconds does this wait last?
 
 # %% nbgrader={"grade_id": "timeline-answer", "solution": true}
 rank_1_waits_for = None
@@ -366,7 +366,7 @@ lab.form(turns_wait_ms, "number")
 # 1. Above a certain size your `exchange_send_first` hangs, and the other two never do. What does `Send` promise when it
 #    returns? What does the library do with a small and with a large message?
 # 2. Why can the latency of a fit without weights be far from the time of the shortest message, even below zero? (If
-#    your latency is near that time, fit again without the largest size.) Use the token bucket of section 5, and the
+#    your latency is near that time, fit again without the largest size.) Use the token bucket from section 5, and the
 #    errors that matter most to a fit without weights. Which of the two ways of fitting do you believe, and for which
 #    messages?
 # 3. Which of the two exchanges that never hang is faster with the longest rows, and by what factor? Use your timelines
@@ -449,8 +449,8 @@ lab.own_plot.keep(
 # %% [markdown]
 # **Question `saturation-bytes`** (0.5 points). For `pairs` with 2 ranks and `blocking` calls, at what size, in bytes,
 # does the plateau begin? At this size and at all larger sizes the rate stays within 10 % of the rate of the largest
-# message. (Small sizes may be *faster* than the cable, as section 5 explains. They are not within 10 %, and the plateau
-# begins after them.)
+# message. (Small messages may be *faster* than the cable, as section 5 explains. Their rates are outside this range;
+# the plateau begins after them.)
 
 # %% nbgrader={"grade_id": "saturation-bytes-answer", "solution": true}
 saturation_bytes = None
@@ -646,7 +646,7 @@ picture(b4)
 
 # %% [markdown]
 # *What to look at:* the two lines `spinning` show how much of a processor a rank gets, and the two lines `patient` how
-# much it needs. Which of these lines could the paper have seen? With mpptest's method the axis is the length of the
+# much it needs. Which of these lines could the authors have seen? With mpptest's method the axis is the length of the
 # work. Do the lines then look like what the paper describes?
 
 # %%
@@ -680,8 +680,8 @@ claims(b4)
 # of pairs. With np = 3 the third rank has no partner and is idle, but still counts as half a pair. So the printed rate
 # is 1.5 times that of the one pair that sends messages, half-way between one and two. In A7 the time of half a round
 # trip is the same for 2, 3 and 4 ranks. The printed rates are in the ratio 2 : 3 : 4, about 96, 144 and 192 Mbit/s at
-# 256 KiB. It is an inference, because the paper does not print the options that it gave to mpptest. (In a ring, three
-# nodes do reach a higher rate than two. That is another experiment.)
+# 256 KiB. This remains an inference, because the paper does not print its options for mpptest. (In a ring, three nodes
+# do reach a higher rate than two. That is another experiment.)
 # ### END SOLUTION
 
 # %% [markdown]

@@ -210,7 +210,7 @@ lab.timelines.timeline(cluster, shown, "160,000 bytes")
 
 # %% [markdown]
 # **Question `timeline`** (1 point). On the timelines of your own run: how many milliseconds does the longest wait last
-# with rows of 64,000 bytes, and with rows of 160,000? What is its reason with 160,000: `"late sender"`, `"late
+# with rows of 64,000 bytes, and with rows of 160,000? What is the reason with 160,000: `"late sender"`, `"late
 # receiver"`, `"rendezvous"` or `"none"`? The table *The longest waits* lists all waits. If it is empty, the answer is
 # 0.
 
@@ -538,7 +538,7 @@ claims(d4)
 #
 # *More, 10 minutes*
 #
-# Study D5 repeats the exchange of D4 with longer work (6 ms) and six sizes. These are on both sides of two limits: a
+# Study D5 repeats the exchange from D4 with more work (6 ms) and six sizes. These are on both sides of two limits: a
 # send buffer of 24 KB, and an eager limit of 16 KB.
 
 # %%
@@ -572,8 +572,8 @@ lab.form(tested_percent, "number")
 picture(d5)
 
 # %% [markdown]
-# *What to look at:* two lines change at a size above which a message no longer fits. Which of them loses all of its
-# gain at once, and why does the other keep some? Which lines do not change?
+# *What to look at:* two lines change where a message becomes larger than a limit. Which of them loses all of its gain
+# at once, and why does the other keep some? Which lines do not change?
 
 # %%
 claims(d5)

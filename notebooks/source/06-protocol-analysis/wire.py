@@ -240,7 +240,7 @@ def count(packets):
 
 
 # %% [markdown]
-# Try it on your postcard, which has few packets and no ghost row. (`lab.dissector.options()` enables pyshark to read
+# Try it on your postcard, which has fewer packets and no ghost row. (`lab.dissector.options()` enables pyshark to read
 # the protocol of MPICH.)
 
 # %%
@@ -329,8 +329,8 @@ cards[cards["from_rank"] == 0][columns]
 # %% [markdown]
 # **Question `cost-plot`** (3 points). Draw two lines, in per cent, against the size of a card. Take only the cards of
 # rank 0, and not rank 1's thanks. Line 1 is the share of `wire_bytes` that is not the card. Line 2 is the share of
-# `packets` that carry data, which are all but the `ack_packets`. Sizes range from a few bytes to 200,000. Choose a
-# suitable scale for x.
+# `packets` that carry data: all but the `ack_packets`. Sizes range from a few bytes to 200,000. Choose a suitable scale
+# for x.
 #
 # If a card's `retransmitted_packets` is not 0, run the cell above again.
 
@@ -365,7 +365,7 @@ lab.own_plot.keep(
 #
 # *Core, 13 minutes*
 #
-# The next cell sends two cards, one below the **eager limit** of lab 05, and one with exactly that many bytes:
+# The next cell sends two cards, one below the **eager limit** from lab 05, and one with exactly that many bytes:
 
 # %%
 near = lab.postcard.send(cluster, "x", 100_000, 131_072, name="limit")
@@ -400,7 +400,7 @@ lab.form(smallest_rendezvous_bytes, "number")
 # %% [markdown]
 # How many bytes below 131,072 is the limit, and whose bytes are these? The handout gives the answer.
 #
-# What does the program do meanwhile? The next cell exchanges one message of 200,000 bytes between two ranks. Both work
+# What is the program doing meanwhile? The next cell exchanges one message of 200,000 bytes between two ranks. Both work
 # for a while after `MPI_Isend`.
 
 # %%
@@ -688,7 +688,7 @@ claims(a13)
 # **Question `swapped`** (0.5 points). Paper A says that the bytes per second of 2-byte messages *drop* from 145,017.58
 # without overlap to 255,664.28 with it. The packets per second are 2,309.16 without overlap and 1,309.29 with it, and
 # in section V.A a packet has 110 to 111 bytes on average. Divide bytes by packets: which pairs yield that many bytes
-# per packet? Answer with the bytes per packet *without* overlap, and the bytes per second that belong to *no* overlap.
+# per packet? Answer with the bytes per packet and the corrected bytes per second, both *without* overlap.
 
 # %% nbgrader={"grade_id": "swapped-answer", "solution": true}
 bytes_a_packet = None

@@ -87,7 +87,7 @@ ways
 # **Question `budget`** (2 points). A message needs two system calls, one that sends and one that receives. How many
 # microseconds does one byte take for
 #
-# 1. TCP/IP within a node, in addition to its system calls,
+# 1. TCP/IP within a node, in addition to the system calls,
 # 2. the cable and the cards, in addition to the time within one node,
 # 3. waking up a sleeping receiver on the other node,
 # 4. MPI, in addition to plain TCP?
@@ -245,7 +245,7 @@ assert e6.study == "E6", "Run the cell above: it turns the knobs of your cluster
 assert e6.complete, "The measurement was cut short; run the cell above again."
 
 # %% [markdown]
-# **Question `each-knob`** (2 points). By what percentage does half a round trip change in each of four removals? Call
+# **Question `each-knob`** (2 points). By what percentage does half a round trip change with each of four removals? Call
 # your own function, such as `change_percent(*lab.own_interval.pairs(e6, "firewall"))`. The other names are
 # `"moderation"`, `"all together"` and `"firewall after the others"`, which removes the firewall when moderation is
 # gone. Type your numbers. (If you cannot change moderation, three of the four are `"not observable"`.)
@@ -277,7 +277,7 @@ lab.form(firewall_later_percent, "number or not observable")
 
 # %% [markdown]
 # The next cell prints your prediction, and paper E's table 3 with your numbers. `low` and `high` are the ends of the 95
-# % interval by our function, which also allows for differences between runs of the program and for a busy machine, so
+# % interval from our function, which also allows for differences between runs of the program and for a busy machine, so
 # yours may differ. *Faster* needs the 99 % interval (section 5). The mean and the deviation (how far single times
 # typically are from their mean) include all samples, and `p50` is the median of all. The decision follows from the
 # pairs. `means_percent` is the change in the mean, which other work on the machine can distort.
@@ -362,8 +362,8 @@ assert mine.variant == "own-knob", "Run the cell above: it turns and measures yo
 # %% [markdown]
 # **Question `kept-line`** (2 points). `lab.own_interval.pairs(mine)` returns the pairs of your knob's cycle. Compute
 # their `change_percent`, and decide according to the table in section 5 of the handout (here the 95 % interval is
-# enough): *faster* is `"kept"`, all else `"reverted"`. Write the line of a file in `/etc/sysctl.d/` that sets the final
-# value at boot (after a revert, the value that was found).
+# enough): *faster* is `"kept"`, anything else `"reverted"`. Write the line of a file in `/etc/sysctl.d/` that sets the
+# final value at boot (after a revert, the value that was found).
 
 # %%
 # Here is room for your call.
@@ -397,7 +397,7 @@ lab.heat.start(7)
 
 # %% [markdown]
 # **Question `predict-plate`** (0.5 points). By what percentage does the time of a step change? An increase is positive.
-# Compute it from the three parts given in the handout before you seal it. The first number is here:
+# Before you seal it, compute it from the three parts given in the handout. The first number is here:
 
 # %%
 alone = "firewall after the others" if whole == "all together" else "firewall"
@@ -482,7 +482,7 @@ lab.heat.picture(plate)
 # something else was also changed, such as a service that no longer takes time from the ranks. Or the figures vary from
 # run to run: the paper does not say how often HPL was run. To believe the conclusion, one needs several alternating
 # runs before and after, with an interval, and the ping-pong measured in the same states. Give one point for the share,
-# and one for how to measure it.
+# and one for the measurement.
 # ### END SOLUTION
 
 # %% [markdown]
@@ -512,7 +512,7 @@ print(f"{1 / lab.small_writes.times(posted).median:,.1f} times as fast as the gi
 # %% [markdown]
 # MPICH sets `TCP_NODELAY` on all of its connections. That is why you have never seen the forty milliseconds before.
 #
-# *Drag:* at which delay does the computed letter take as long as your `apart`? Which of the two waits is missing from
+# *Drag:* at which delay does the computed letter take as long as `apart` did? Which of the two waits is missing from
 # `mine`?
 
 # %%
@@ -648,7 +648,7 @@ claims(l2)
 #
 # *More, 5 minutes*
 #
-# You have no number for two of the paper's four knobs. The claims of section 6 say why, and where they can be measured.
+# You have no number for two of the paper's four knobs. The claims in section 6 say why, and where both can be measured.
 # Which of the two needs interrupts, which a cable between namespaces does not raise? Since which version of Linux has
 # the other one had no effect at all?
 

@@ -75,7 +75,7 @@ predict(cluster, "speed-up", value=speed_up_guess, low=speed_up_low, high=speed_
 #
 # *Core, 18 minutes*
 #
-# Study C1 sends tokens of 4 bytes to 8 KB within one to eight pairs at a time, on one network and on two.
+# In study C1, one to eight pairs at a time exchange tokens of 4 bytes to 8 KB, on one network and on two.
 #
 # **Question `c1-record`** (0.5 points). There is nothing to write: you get the points for the Record.
 
@@ -187,7 +187,7 @@ claims(c7)
 lab.gas.picture(cluster, "gas.c")
 
 # %% [markdown]
-# *What to look at:* the third picture shows the difference between four ranks and one, and dashed lines are the ranks'
+# *What to look at:* the third picture shows the difference between four ranks and one; the dashed lines are the ranks'
 # borders. Where is the difference largest, and why there?
 #
 # A rank with one tile has a neighbour on each side and at each corner. How many messages does it send in a step (not
@@ -279,8 +279,8 @@ lab.first_beowulf.gas(machine).round(2)
 # In the second table, what does the gas gain from the second network?
 #
 # **Question `speed-up`** (2 points). On 16 nodes and one network, what is the overhead of the gas in per cent, as the
-# handout defines it? For its long messages, the second network makes the cable 1.7 times as fast. From this factor and
-# the two times of a step, compute what percentage of a step the messages spend on the cable with one network.
+# handout defines it? For long messages, the second network makes the cable 1.7 times as fast. From this factor and the
+# two times of a step, compute what percentage of a step the messages spend on the cable with one network.
 
 # %% nbgrader={"grade_id": "speed-up-answer", "solution": true}
 overhead_one_percent = None

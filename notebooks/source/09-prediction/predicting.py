@@ -380,7 +380,7 @@ predicted = made.at_rate("10mbit")
 lab.calibration.table(predicted).round(1)
 
 # %% [markdown]
-# Now measure these times. Type `beowulf up --rate 10mbit` in a terminal, run the next cell without the `#` of each
+# Now measure these times. Type `beowulf up --rate 10mbit` in a terminal, run the next cell without the `#` on each
 # line, then type `beowulf up --rate 100mbit`. (On PCs and on a shared cluster you cannot change the rate: compare with
 # another learner's network instead.) This section has no points.
 
@@ -431,7 +431,7 @@ lab.replays.table(lab.replays.measure(cluster, made)).round(2)
 # lab.replays.table(lab.replays.on_64_nodes(cluster, made)).round(2)
 
 # %% [markdown]
-# *What to look at:* which program would gain most on 64 nodes? Compare its gain with its row on four nodes.
+# *What to look at:* which program would gain most on 64 nodes? Compare its gain with that on four nodes.
 #
 # With the sliders, a formula gives the time of the plate's step for any rate, latency and row length. How far is the
 # formula from the simulation of section 5?
@@ -457,7 +457,7 @@ lab.collectives.table(ways, "allreduce").round(2)
 # *More, 35 minutes*
 #
 # **Question `memo-numbers`** (1 point). Your memo needs four numbers from section 5: the µs that a row takes, and three
-# simulated times of a step in ms. These are for one node, for 16 nodes of your network, and for 16 nodes with 1 Gbit/s.
+# simulated times of a step in ms: for one node, for 16 nodes of your network, and for 16 nodes with 1 Gbit/s.
 
 # %% nbgrader={"grade_id": "memo-numbers-answer", "solution": true}
 memo_row_us = None
