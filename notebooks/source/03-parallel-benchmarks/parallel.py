@@ -559,8 +559,7 @@ lab.form(hpl_percent_of_dgemm, "number")
 
 # %% [markdown]
 # **Question `paper-hpl`** (0.5 points). Paper E ran HPL with Ns 37326. How many GB (10 to the power of 9 bytes) does
-# its matrix take, with 8 bytes per number? After tuning, HPL took 56 % less time. How many times the performance is
-# that?
+# its matrix take, with 8 bytes per number? After tuning, HPL took 56 % less time. By what factor did performance rise?
 
 # %% nbgrader={"grade_id": "paper-hpl-answer", "solution": true}
 hpl_matrix_gb = None

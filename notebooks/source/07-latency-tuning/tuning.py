@@ -59,7 +59,7 @@ predict(cluster, "byte", value=byte_guess, low=byte_low, high=byte_high)
 #
 # *Core, 6 minutes*
 #
-# Follow a byte from one program to the other in the handout. In a terminal, `beowulf tune` lists your nodes' knobs.
+# In the handout, follow a byte from one program to the other. In a terminal, `beowulf tune` lists your nodes' knobs.
 
 # %% [markdown]
 # ## 3 A latency budget
