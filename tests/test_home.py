@@ -428,6 +428,7 @@ def test_handout_and_notebook_lead_to_each_other_and_a_terminal_is_in_the_labs_f
     from playwright.sync_api import expect
 
     handout, notebook = desk.frame_locator("#handout"), desk.frame_locator("#notebook")
+    desk.reload()  # The handout is there before the notebook.
     handout.get_by_role("button", name="Section 3 in the notebook").click()
     heading = notebook.locator("h2", has_text=re.compile("^3 ")).first
     expect(heading).to_be_in_viewport()

@@ -159,7 +159,7 @@ def _row(line: Line) -> str:
         f'<strong style="{ON_WHITE};color:{COLOURS[line.symbol]}">'
         f'<span aria-hidden="true">{line.symbol}</span> {escape(line.state)}</strong>'
     )
-    sentence = "text-align:left;overflow-wrap:anywhere;min-width:10em"
+    sentence = "text-align:left;overflow-wrap:anywhere;min-width:7em"
     cells = (
         ("text-align:left;white-space:nowrap", escape(line.question)),
         ("text-align:left", state),

@@ -63,15 +63,27 @@
     at('to-handout').dataset.section = number;
   }
 
+  let wanted = ''; // the number of the section that was asked for last
+
+  // While JupyterLab loads, it has no cells yet, or goes back to the first; so this looks whether the section stays.
   async function toNotebook(number) {
-    const content = panel()?.content;
-    const index = content?.widgets.findIndex(
-      cell => cell.model.type === 'markdown' && SECTION.exec(source(cell))?.[1] === number
-    );
-    if (index >= 0) {
-      open('notebook', true);
-      content.activeCellIndex = index;
-      await content.scrollToItem(index, 'start');
+    wanted = number;
+    open('notebook', true);
+    for (let tries = 0, seen = 0; tries < 240 && seen < 3 && wanted === number; tries++) {
+      const content = panel()?.content;
+      const index = content?.widgets.findIndex(
+        cell => cell.model.type === 'markdown' && SECTION.exec(source(cell))?.[1] === number
+      );
+      if (index >= 0) {
+        const { top } = content.widgets[index].node.getBoundingClientRect();
+        const isSeen = content.widgets[index].inViewport && top >= 0 && top < content.node.ownerDocument.defaultView.innerHeight;
+        seen = isSeen && tries ? seen + 1 : 0;
+        if (!seen) {
+          content.activeCellIndex = index;
+          await content.scrollToItem(index, 'start');
+        }
+      }
+      await new Promise(done => setTimeout(done, 250));
     }
   }
 
