@@ -117,14 +117,13 @@ format: ## write the format that lint checks
 release: ## build the learners' notebooks from their sources
 	@exec $(PYTHON) -m autograder.course.release
 
-# Documents that it writes are to be committed before the archive is made.
-release-check: ## run all that a release asks for, as root on a quiet machine, for hours; then make the archive
+# Commit the documents that it writes; then `make archive`.
+release-check: ## run all that a release asks for, as root on a quiet machine, for hours
 	@$(MAKE) --no-print-directory machines
 	@$(MAKE) --no-print-directory nightly
 	@$(MAKE) --no-print-directory bench
 	@$(PYTHON) -m benchmarks.results_page
 	@$(MAKE) --no-print-directory site
-	@$(MAKE) --no-print-directory archive
 
 # The same commit gives the same archive, on any machine.
 archive: ## pack what is committed into build/ and print its SHA-256

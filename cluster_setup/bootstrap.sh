@@ -441,7 +441,14 @@ look_for_namespaces() {
     say "this machine or container forbids the namespaces that nodes are made of ($refused)."
     say "The labs open on the kind 'local' instead: four ranks on this machine, for labs 02 and 03, parts of 04, 05, 08" \
         "and 09, and the programming of all; 'beowulf up --target simulated' computes what a cable would do, and Records" \
-        "of a full run are given for what only a cluster can show. 'beowulf doctor' says how namespaces can be allowed."
+        "of a full run are given for what only a cluster can show."
+    local switch=apparmor_restrict_unprivileged_userns
+    if [[ $(id -u) != 0 && $(cat "/proc/sys/kernel/$switch" 2>/dev/null) == 1 ]]; then
+        say "Ubuntu forbids them to ordinary users. For real nodes type Ctrl-C, 'sudo sysctl kernel.$switch=0', and the" \
+            "same command again."
+    else
+        say "'.venv/bin/beowulf doctor' says how namespaces can be allowed."
+    fi
 }
 
 # ---------------------------------------------------------------- the way through

@@ -55,7 +55,10 @@ def missing() -> str:
         return ""
     if has_codes is not True:
         return ""
-    return f"Put your personal code into work/{FILE} before you measure: what is measured without it earns no points."
+    return (
+        f"Put your personal code into {paths.work('') / FILE} before you measure:"
+        " what is measured without it earns no points."
+    )
 
 
 def checked(text: str) -> str:

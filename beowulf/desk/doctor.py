@@ -134,7 +134,7 @@ def _why_not() -> str:
             "Even root may not make them here, as in a container. Start the container with"
             f" `{CONTAINER_OPTIONS}` and work in it as an ordinary user, or start it with `--privileged`."
         )
-    until = "until the next boot, or put `sudo` before `make lab`."
+    until = "until the next boot."
     switches = {
         "kernel/apparmor_restrict_unprivileged_userns": (
             "1",
