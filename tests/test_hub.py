@@ -313,6 +313,17 @@ def test_a_roster_makes_nobody_of_the_machines_own_a_learner(
     machine.at("id fine1", code=1)
 
 
+def test_who_has_an_account_already_keeps_it_and_joins_the_class(
+    machine: Machine, made: list[str]
+) -> None:
+    machine.at("useradd --no-create-home old1")
+    (machine.folder / "old.csv").write_text("id\nold1\n")
+    accounts = paths.root() / "cluster_setup" / "roles" / "hub" / "files" / "accounts.py"
+    words = f"{paths.python_bin()}/python {accounts} {machine.folder}/old.csv"
+    assert machine.at(f"{words} beowulf-class /dev/null").strip() == "old1 joins beowulf-class"
+    assert "beowulf-class" in machine.at("id -nG old1").split()
+
+
 def test_the_exchange_is_open_for_hand_ins_and_closed_for_looks(
     machine: Machine, made: list[str]
 ) -> None:

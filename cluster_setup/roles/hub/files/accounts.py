@@ -38,13 +38,13 @@ def main() -> int:
         )
         return 1
     members = set(grp.getgrnam(group).gr_mem)
-    known = {each.pw_name for each in pwd.getpwall()}
     for student in students:
-        if student.id in known and student.id not in members:
+        is_new = _number(student.id) is None
+        if not is_new and student.id not in members:
             print(f"{student.id} joins {group}")
             if not check:
-                _run("usermod", "--append", "--groups", group, student.id)
-        elif student.id not in known:
+                _run("gpasswd", "--add", student.id, group)  # also one whose account is in a directory
+        elif is_new:
             print(f"{student.id} gets an account")
             if not check:
                 _make(student, group, Path(kept))
@@ -52,10 +52,16 @@ def main() -> int:
 
 
 def _fits(name: str) -> bool:
+    number = _number(name)
+    return bool(NAME.fullmatch(name)) if number is None else number >= FIRST_NUMBER
+
+
+def _number(name: str) -> int | None:
+    """The number of an account, on this machine or in a directory such as LDAP; None if there is no such account."""
     try:
-        return pwd.getpwnam(name).pw_uid >= FIRST_NUMBER
+        return pwd.getpwnam(name).pw_uid
     except KeyError:
-        return bool(NAME.fullmatch(name))
+        return None
 
 
 def _make(student: roster.Student, group: str, kept: Path) -> None:
