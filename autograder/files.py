@@ -33,7 +33,7 @@ def locked(course: Path) -> Iterator[None]:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise LabError(
-                "Another grading or collecting is at work in this course.",
+                "Another command is at work in this course.",
                 "Wait until it has ended.",
             ) from None
         yield

@@ -80,7 +80,7 @@ class Simulator:
         if len(source) > LONGEST_SOURCE:
             return _all(f"the source has more than {LONGEST_SOURCE:,} characters")
         if not all(each.isprintable() or each in "\t\n\r\f\v" for each in set(source)):
-            return _all("the source has characters that no text has")
+            return _all("the source has characters that do not belong in a text file")
         began = time.monotonic()
         try:
             answer = _run(source, self.left_s)
@@ -120,7 +120,7 @@ def _run(source: str, longest_s: float) -> bytes:
         except OSError as problem:
             raise LabError(
                 f"The sandbox cannot be made: {BWRAP} is missing ({problem.strerror}). {WHY_NOT}",
-                "`sudo apt-get install bubblewrap`, or `beowulf doctor --fix`.",
+                "`sudo apt-get install bubblewrap` installs it, or `beowulf doctor --fix`.",
             ) from None
         if done.stderr.startswith(b"bwrap:"):
             first = done.stderr.decode(errors="replace").splitlines()[0]

@@ -107,7 +107,7 @@ def prediction(cluster: Cluster, name: str) -> Prediction | None:
 
 
 def check(lab: str, *, hint: str = "", solution: str = "") -> Checklist | None:
-    """What is open in a lab such as `04` before you hand it in; or one more hint to a question, or its solution.
+    """What is open in a lab such as `04` before you hand it in; or one more hint for a question, or its solution.
 
     It runs `beowulf check`, which reads the notebook's file, so that the notebook has to be saved.
     """

@@ -215,11 +215,16 @@ def launch(
     used = list(hosts) or list(cluster.nodes)
     if ranks > MOST_RANKS_A_NODE * len(used):
         raise UsageError(
-            f"{ranks} ranks are too many for {len(used)} nodes: at most {MOST_RANKS_A_NODE} a node."
+            f"{ranks} ranks are too many for {len(used)} node{'s' * (len(used) != 1)}: at most"
+            f" {MOST_RANKS_A_NODE} a node."
         )
     if dead := [node for node in cluster.dead_nodes() if node in used[:ranks]]:
         verb = "is" if len(dead) == 1 else "are"
-        raise LabError(f"{', '.join(dead)} {verb} down.", "`beowulf up` starts it again.", dead[0])
+        raise LabError(
+            f"{', '.join(dead)} {verb} down.",
+            f"`beowulf up` starts {'it' if len(dead) == 1 else 'them'} again.",
+            dead[0],
+        )
     wanted = stdin and hydra.has_input()
     line, job = command(
         cluster,
@@ -427,9 +432,9 @@ def _watch(
     while not run.over(WATCH_EVERY_S):
         _blame_dead(cluster, used, name)
         if timeout_s and time.monotonic() - run.began > timeout_s:
-            why = "A rank may wait for a message that no rank sends."
+            why = "A rank may be waiting for a message that no rank sends."
             if ranks == 1:
-                why = "One of its loops may have no end, or it waits for input."
+                why = "One of its loops may have no end, or it may be waiting for input."
             raise LabError(
                 f"{name} did not end within {timeout_s:g} s; it was stopped.",
                 f"{why} `--timeout` allows more time.",
@@ -446,6 +451,6 @@ def _blame_dead(cluster: Cluster, used: list[str], name: str) -> None:
     if dead := [node for node in cluster.dead_nodes() if node in used]:
         raise LabError(
             f"{', '.join(dead)} went down while {name} was running; the run was ended.",
-            "`beowulf up` starts the node again, then run once more.",
+            "`beowulf up` heals the cluster; then run the program again.",
             dead[0],
         )

@@ -104,7 +104,7 @@ def _catalogue(file: Path) -> dict[str, dict[str, Any]]:
     try:
         content = tomllib.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
     except tomllib.TOMLDecodeError as problem:
-        raise LabError(f"{file} is no TOML: {problem}.") from None
+        raise LabError(f"{file} is not valid TOML: {problem}.") from None
     return {"papers": {}, "tables": {}} | content
 
 
@@ -157,7 +157,7 @@ def _other(name: str, entry: EntryPoint, known: list[Package]) -> Package:
         needed, here = Requirement(line), version(PROJECT)
         if needed.name == PROJECT and here not in needed.specifier:
             raise LabError(
-                f"{folder}: the package {name} is left out, because it needs {needed}, and this is {here}.",
+                f"{folder}: the package {name} is left out, because it needs {needed}, but this is version {here}.",
                 f"Update {PROJECT}, or install a version of {name} for it.",
             )
     rubrics, papers = f"{entry.module}.rubrics", folder / "papers"
@@ -166,7 +166,7 @@ def _other(name: str, entry: EntryPoint, known: list[Package]) -> Package:
     for other in known:
         if both := [each for each in names if each in other.names()]:
             raise LabError(
-                f"{names[both[0]]}: {other.name} has the {both[0]} already, so the package {name} is left out.",
+                f"{names[both[0]]}: {other.name} has {both[0]} already, so the package {name} is left out.",
                 f"Rename it there, or `pip uninstall {name}`.",
             )
     return package
@@ -200,7 +200,7 @@ def lab(name: str) -> Path:
         for slug, folder in package.labs.items():
             if wanted in (slug, slug.partition("-")[0]):
                 return folder
-    raise UsageError(f"There is no lab {name!r}.", f"There are: {', '.join(labs())}.")
+    raise UsageError(f"There is no lab {name!r}.", f"The labs are: {', '.join(labs())}.")
 
 
 def lab_of(folder: Path) -> str:
@@ -223,7 +223,7 @@ def state() -> Path:
     if forbidden := [mark for mark in (":", "\n", "${") if mark in str(folder)]:
         raise LabError(
             f"The folder {folder} for the cluster's files has {forbidden[0]!r} in its name,"
-            " which the files of ssh and PATH cannot hold.",
+            " which neither PATH nor ssh's files can contain.",
             "Set BEOWULF_STATE to a folder with another name.",
         )
     return folder
@@ -252,8 +252,8 @@ def mpi_prefix(library: str) -> Path:
     prefix = Path(sys.prefix) if library == "classic" else root() / ".mpi" / "modern"
     if forbidden := [mark for mark in str(prefix) if mark.isspace() or mark in '"$`']:
         raise LabError(
-            f"MPICH cannot work in {prefix}, because there is {forbidden[0]!r} in that name.",
-            "Move the checkout to a folder without it, then `make distclean lab`.",
+            f"MPICH cannot work in {prefix}, because that path contains {forbidden[0]!r}.",
+            "Move the checkout to a folder without it, then run `make distclean lab`.",
         )
     return prefix
 

@@ -147,7 +147,7 @@ def result_in(record: Record) -> dict[str, float]:
 def in_words(inside: int, judged: int) -> str:
     """How well the ranges were chosen, in a sentence: so many hold, of so many."""
     if not judged:
-        return "No sealed prediction was held against a measurement yet."
+        return "No sealed prediction has been held against a measurement yet."
     share = 100 * inside / judged
     return (
         f"Sealed predictions that were measured: {judged}; of these, the measurement is inside"
@@ -188,7 +188,7 @@ def _declared(cluster: Cluster, name: str, lab: str) -> tuple[int, PredictionTab
         if len(those) != 1:
             raise UsageError(
                 f"Which lab is {name!r} a prediction of? The folder of this notebook does not say.",
-                'Name the lab, such as `lab="04"`.',
+                'Name the lab, for example `lab="04"`.',
             )
         slug = those[0]
     found = lab_file.read(slug)
@@ -210,8 +210,8 @@ def _refuse(numbers: dict[str, Any], unit: str) -> None:
     if "low" in numbers and not numbers["low"] <= numbers["value"] <= numbers["high"]:
         value, low, high = (number_text(numbers[key]) for key in ("value", "low", "high"))
         raise UsageError(
-            f"A range from {low} to {high} does not hold {value}.",
-            "low is at most the value, and high at least.",
+            f"A range from {low} to {high} does not contain {value}.",
+            "low must be at most the value, and high at least the value.",
         )
 
 

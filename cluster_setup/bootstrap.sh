@@ -34,7 +34,7 @@ fail() { # what happened, then what to try, a line each
 
 # Before anything that other systems lack.
 [[ $(uname -s) == Linux ]] || fail "the labs run on Linux, and this is $(uname -s)." \
-    "Four virtual machines bring it: install Vagrant and VirtualBox, type 'vagrant up', and read docs/learner.md, 'Windows and macOS'."
+    "Four virtual machines provide it: install Vagrant and VirtualBox, type 'vagrant up', and read docs/learner.md, 'Windows and macOS'."
 
 # What MPICH's own scripts do not quote (beowulf/paths.py), and what ends a word of PATH.
 if [[ $root =~ [[:space:]\"\$\`:] ]]; then
@@ -78,7 +78,7 @@ find_python() {
         return
     done
     fail "the labs need Python 3.11 or newer with its venv module; here ${seen:-there is no Python 3}." \
-        "Debian 12, Ubuntu 24.04 and newer bring it: sudo apt-get install python3 python3-venv"
+        "Debian 12, Ubuntu 24.04 and newer provide it: sudo apt-get install python3 python3-venv"
 }
 
 # Prints version and prefix of a virtual environment's Python; nothing when it cannot even start.
@@ -219,7 +219,7 @@ uv_install() ( # environment, arguments of uv pip install...
 uv_could_not() {
     if grep -qi 'no space left' "$log"; then explain_pip_failure; fi
     tail -n 2 "$log" | sed 's/^/    /' >&2
-    say "uv could not do it here; pip tries, which takes longer"
+    say "uv could not do it here; trying with pip, which takes longer"
 }
 
 make_environment() {
@@ -246,7 +246,7 @@ install_packages() {
         fail ".venv was not made by this script, so it is left alone." \
             "Move it away and run the same command again: mv .venv .venv-mine"
     elif ! environment_is_sound; then
-        say "the virtual environment is unfinished, was moved, or its Python is gone: making it again"
+        say "the virtual environment is unfinished or was moved, or its Python is gone: making it again"
         make_environment
     fi
     rm -f $packages_stamp
@@ -385,15 +385,15 @@ explain_apt_failure() {
         fail "another program is installing packages$holder." \
             "Wait until it has ended, then run the same command again."
     elif grep -q 'dpkg was interrupted' "$log"; then
-        fail "apt-get was interrupted when it installed something else." \
+        fail "apt-get was interrupted while it was installing something else." \
             "Type 'sudo dpkg --configure -a', then run the same command again."
     elif grep -qE "No space left|enough free space" "$log"; then
         fail "the disk is too full for Debian's packages." "Free some space, then run the same command again."
     elif grep -qE 'ailed to fetch|Unable to (fetch|locate)|no installation candidate' "$log"; then
-        fail "no mirror of Debian's packages answers, or it does not have them." \
+        fail "no mirror of Debian's packages answers, or none has them." \
             "Check the network$(proxy), /etc/apt/sources.list and 'apt-get update', then run the same command again."
     fi
-    fail "apt-get could not install them." "Fix what $log says, then run the same command again."
+    fail "apt-get could not install them." "Fix the problem that $log reports, then run the same command again."
 }
 
 # Without these nothing works, so it ends here where they cannot be had.
@@ -424,10 +424,10 @@ install_optional_tools() { # group
     if [[ ${missing_packages[*]} == chromium ]] && grep -qs '^ID=ubuntu' /etc/os-release; then
         why="Ubuntu has it only as a snap, which cannot see this checkout"
     elif ! type -P apt-get >/dev/null || ! become_root || ! apt_install; then
-        why="it could not be installed here"
+        why="installation was not possible here"
     fi
     [[ -z $why ]] && return 0
-    say "going on without ${missing_packages[*]}: $why. What needs it reports that, and its tests are skipped"
+    say "going on without ${missing_packages[*]}: $why. Whatever needs this says so, and its tests are skipped"
     # In the background nobody can be asked for a password; the next run asks.
     [[ $group == suites ]] || touch "build/went-without-$1"
 }
@@ -440,11 +440,11 @@ look_for_namespaces() {
     refused=$(bash cluster_setup/namespaces.sh 2>&1) || [[ $? == 2 ]] && return 0
     say "this machine or container forbids the namespaces that nodes are made of ($refused)."
     say "The labs open on the kind 'local' instead: four ranks on this machine, for labs 02 and 03, parts of 04, 05, 08" \
-        "and 09, and the programming of all; 'beowulf up --target simulated' computes what a cable would do, and Records" \
+        "and 09, and the programming in all labs; 'beowulf up --target simulated' computes what a cable would do, and Records" \
         "of a full run are given for what only a cluster can show."
     local switch=apparmor_restrict_unprivileged_userns
     if [[ $(id -u) != 0 && $(cat "/proc/sys/kernel/$switch" 2>/dev/null) == 1 ]]; then
-        say "Ubuntu forbids them to ordinary users. For real nodes type Ctrl-C, 'sudo sysctl kernel.$switch=0', and the" \
+        say "Ubuntu forbids them to ordinary users. For real nodes press Ctrl-C, then type 'sudo sysctl kernel.$switch=0', and the" \
             "same command again."
     else
         say "'.venv/bin/beowulf doctor' says how namespaces can be allowed."
@@ -462,7 +462,7 @@ vm=no
 if [[ $group == vm ]]; then vm=yes group=test; fi # no Python packages of its own
 if [[ ! -w . ]]; then
     packages_are_complete && modern_is_complete && project_is_complete && exit 0
-    fail "$root cannot be written by $(id -un), and .venv in it is not complete." \
+    fail "$(id -un) cannot write to $root, and .venv in it is not complete." \
         "Clone the repository into a folder of your own."
 fi
 [[ $group != test ]] || needed_mb=1500
@@ -472,7 +472,7 @@ mkdir -p build || fail "the folder $root/build cannot be made; is the disk full?
 # Two of us at once would spoil each other's work. The lock goes when this process does, however it ends.
 exec 9>build/bootstrap.lock
 flock -n 9 || {
-    say "another bootstrap runs here; waiting until it ends"
+    say "another bootstrap is running here; waiting until it ends"
     flock 9
 }
 
@@ -494,7 +494,7 @@ trap 'exit 130' INT TERM
 begin_python_side() {
     look_for_tools lab
     ((${#missing_packages[@]})) || return 0
-    say "Python's packages are installed beside this"
+    say "the Python packages are being installed at the same time"
     set -m
     { log=build/bootstrap-python.log; python_side; } >$side_says 2>&1 </dev/null &
     side=$!

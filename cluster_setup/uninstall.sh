@@ -8,7 +8,7 @@ cache=${XDG_CACHE_HOME:-$home/.cache} state=${XDG_STATE_HOME:-$home/.local/state
 unset BEOWULF_STATE # another folder for the cluster is its owner's
 
 if [[ -s $state/beowulf-tuned.jsonl ]]; then
-    echo "Knobs of this machine are changed; $state/beowulf-tuned.jsonl has their earlier values." >&2
+    echo "Knobs of this machine have been changed; $state/beowulf-tuned.jsonl has their earlier values." >&2
     echo "Type '.venv/bin/beowulf tune revert' first." >&2
     exit 1
 fi
@@ -34,9 +34,9 @@ if ((${#found[@]})); then
         exit 1
     fi
     rm -rf -- "${found[@]}"
-    echo "It is removed."
+    echo "It has been removed."
 else
-    echo "Nothing of the labs is outside of $PWD."
+    echo "The labs have left nothing outside $PWD."
 fi
 echo "Debian's packages stay${shared[*]:+, and what other programs share: ${shared[*]}}."
 echo "'make distclean' removes .venv and .mpi here; your work is in the folder work."

@@ -175,7 +175,7 @@ def write(folder: Path, lab: int = 9, **functions: str) -> Path:
 
 # What is said of a function that never returns.
 HANGING = (
-    "it does not come to its end",
+    "it does not finish",
     "compare neighbours, tags and numbers of messages",
     "Every rank that waits is sending",
 )
@@ -235,7 +235,7 @@ WRONG: Mapping[str, Wrong] = {
     ),
     "endless": Wrong(
         2, "step_loops", "            new[i, j] =",
-        "            while True:\n                pass\n            new[i, j] =", "it does not come to its end",
+        "            while True:\n                pass\n            new[i, j] =", "it does not finish",
     ),
     "rest for the last": Wrong(
         3, "my_rows",

@@ -130,7 +130,7 @@ class Beowulf:
     def cluster(self) -> NamespaceCluster:
         """The cluster that runs."""
         cluster = namespaces.running(self.state)
-        assert cluster, "no cluster runs"
+        assert cluster, "no cluster is running"
         return cluster
 
     def processes(self) -> list[str]:

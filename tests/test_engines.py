@@ -274,7 +274,7 @@ def test_px_without_engines_says_which_line_starts_them(shell: Any) -> None:
         lambda: shell.run_cell_magic("px", "", "1"),
         lambda: shell.run_line_magic("px", "1"),
     ):
-        with pytest.raises(LabError, match=r"No engines run.*start_engines\(cluster\)"):
+        with pytest.raises(LabError, match=r"No engines are running.*start_engines\(cluster\)"):
             call()
 
 
@@ -333,7 +333,7 @@ def test_targets_are_ranks_as_in_ipyparallel(text: str, chosen: tuple[int, ...])
 
 @pytest.mark.parametrize("text", ["4", "a", "4:", ","])
 def test_targets_that_are_no_ranks_are_refused(text: str) -> None:
-    with pytest.raises(UsageError, match="names no ranks; there are 0 to 3"):
+    with pytest.raises(UsageError, match="names no ranks; the ranks are 0 to 3"):
         px.ranks(text, 4)
 
 
@@ -481,7 +481,7 @@ def test_a_notebook_shows_drawings_by_node_and_mistakes_as_sentences(
         texts = [out.get("text", "") or "\n".join(out.get("traceback", [])) for out in outputs]
         return "\n".join(map(str, texts))
 
-    assert "No engines run" in said(none)
+    assert "No engines are running" in said(none)
     assert "node03 is rank 3" in said(start)
     assert any("image/png" in out.get("data", {}) for out in drawn)
     assert "node02 │" in said(drawn)

@@ -133,7 +133,9 @@ def test_what_cannot_be_shown_without_namespaces_is_named_and_a_page_without_a_b
     assert "No packets can be captured on this kind of cluster." in text
     assert "latency alpha" in text
     assert opened == [page.as_uri()]
-    assert said.endswith(f"The page is {page}.\nNo browser was found here; open the page in one.\n")
+    assert said.endswith(
+        f"The page is {page}.\nNo browser was found here; open the page yourself.\n"
+    )
     assert not (page.parent / "state-demo").exists()
 
 

@@ -172,7 +172,7 @@ def test_what_is_in_the_way_is_a_sentence_and_the_next_run_repairs(
 ) -> None:
     said = machine.bootstrap(code=1, **circumstances)
     assert sentence in said
-    assert "pip tries" not in said or "UV_FAILS" in circumstances
+    assert "trying with pip" not in said or "UV_FAILS" in circumstances
     assert "secret" not in said
     assert "'vagrant up'" in said or "SYSTEM" not in circumstances
     machine.bootstrap()
@@ -463,7 +463,7 @@ def test_uninstall_lists_what_is_outside_of_the_checkout_and_removes_it_if_it_ma
         text=True,
     )
     assert re.search(rf"^[\d.]+K\t{tmp_path}/.cache/beowulf$", done.stdout, re.MULTILINE)
-    assert ("It is removed." in done.stdout) == removed == (done.returncode == 0)
+    assert ("It has been removed." in done.stdout) == removed == (done.returncode == 0)
     assert [(tmp_path / name).exists() for name in ours] == [not removed] * len(ours)
     assert all((tmp_path / name).exists() for name in theirs)
     assert (f"share: {tmp_path}/.ipython." in done.stdout) == removed

@@ -112,13 +112,13 @@ def test_the_page_has_every_lab_with_its_question_and_minutes_and_every_paper(
 
 def test_a_lab_whose_file_is_wrong_says_so_in_its_line(monkeypatch: pytest.MonkeyPatch) -> None:
     def read(slug: str) -> Any:
-        raise LabError(f"labs/{slug}/lab.toml is no TOML.")
+        raise LabError(f"labs/{slug}/lab.toml is not valid TOML.")
 
     monkeypatch.setattr(lab_file, "read", read)
     assert f'<th scope="row">{SLUG}</th><td colspan="2">labs/{SLUG}/lab.toml is' in pages.home(
         "/", ""
     )
-    with pytest.raises(LabError, match="is no TOML"):
+    with pytest.raises(LabError, match="is not valid TOML"):
         pages.desk(SLUG, NAME, "/", "")
 
 
@@ -258,7 +258,7 @@ def test_it_boots_heals_changes_the_rate_and_stops(served: Served, namespaces_wo
             lambda: served.cluster()["nodes"][2]["state"] == "down", "the page sees a dead node"
         )
         assert "3 of 4 nodes are up" in served.cluster()["sentence"]
-        assert "node02 was down and runs again." in served.post("cluster", command="up")["done"]
+        assert "Started again: node02." in served.post("cluster", command="up")["done"]
         assert served.cluster()["sentence"].startswith("4 of 4 nodes are up")
         assert "10mbit" in served.post("cluster", command="rate", rate="10mbit")["done"]
         assert served.cluster()["rate"] == "10mbit"

@@ -75,21 +75,21 @@ def test_a_lab_file_is_read_in_its_order_and_with_its_lines(write: Callable[[str
 @pytest.mark.parametrize(
     ("old", "new", "line", "message"),
     [
-        ('title = "Tiny"', 'titel = "Tiny"', 1, "`titel` is no key of a lab. Perhaps you mean 'title'."),
+        ('title = "Tiny"', 'titel = "Tiny"', 1, "`titel` is not a key of a lab. Perhaps you mean 'title'."),
         ("minutes = 10", "", 0, "a lab has no `minutes`"),
         ("minutes = 10", 'minutes = "ten"', 4, "`minutes` is no number that is 0 or more: 'ten'"),
         ('title = "Tiny"', "title = 7", 1, "`title` is no text: 7"),
-        ("points = 2\n", "pionts = 2\n", 9, "`pionts` is no key of the question two. Perhaps you mean 'points'."),
+        ("points = 2\n", "pionts = 2\n", 9, "`pionts` is not a key of the question two. Perhaps you mean 'points'."),
         ("points = 2\n", "points = true\n", 9, "`points` is no number that is 0 or more: True"),
         ("tolerance = 0.5", "tolerence = 0.5", 12, "Perhaps you mean 'tolerance'."),
         ("most_times = -3", 'most_times = "3"', 20, "`most_times` is no number: '3'"),
         ('asks = "the number"', 'asks = ""', 11, "`asks` is no text: ''"),
-        ('["look", "there", "so"]', '["look", "nearer"]', 13, "`hints` is no list of 3 texts."),
-        ('"there",', '"",', 13, "`hints` is no list of texts"),
+        ('["look", "there", "so"]', '["look", "nearer"]', 13, "`hints` is not a list of 3 texts."),
+        ('"there",', '"",', 13, "`hints` is not a list of texts"),
         ('study = "A7"', "", 22, "the prediction knee has no `study`"),
         ('study = "A7"', 'study = "rates"', 23, "`study` is 'rates', which names no study"),
         ("[predictions.knee]", '[predictions."the knee"]', 22, "'the knee' does not"),
-        ("points = 2\n", "points = = 2\n", 0, "is no TOML: Invalid value (at line 9, column 10)."),
+        ("points = 2\n", "points = = 2\n", 0, "is not valid TOML: Invalid value (at line 9, column 10)."),
     ],
 )  # fmt: skip
 def test_a_mistake_is_refused_with_file_and_line(

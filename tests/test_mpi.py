@@ -265,12 +265,12 @@ def test_a_program_that_never_ends_is_stopped_by_the_time_out(
 ) -> None:
     said = at_cluster("run", "--timeout", "1", programs["hang"], code=1)
     assert "hang did not end within 1 s; it was stopped." in said
-    assert "wait for a message" in said
+    assert "be waiting for a message" in said
     assert "--timeout" in said
     nothing_is_left(at_cluster, programs["hang"])
     with pytest.raises(LabError, match=r"sleep did not end within 0\.5 s") as caught:
         mpi.launch(cluster, Path("/bin/sleep"), 1, ["600"], timeout_s=0.5)
-    assert "wait for a message" not in caught.value.hint, "one rank alone waits for none"
+    assert "be waiting for a message" not in caught.value.hint, "one rank alone waits for none"
 
 
 # Input

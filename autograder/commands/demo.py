@@ -60,7 +60,9 @@ def _remove(folder: Path) -> None:
 
     settings = folder / CONFIGURATION
     if not (settings.is_file() and f"course_id = {NAME!r}" in settings.read_text(encoding="utf-8")):
-        raise LabError(f"{folder} is not a demo course.", "Only a demo course is removed.")
+        raise LabError(
+            f"{folder} is not a demo course.", "Only a demo course can be removed like this."
+        )
     shutil.rmtree(folder)
     say(f"{folder} has been removed.")
 

@@ -55,7 +55,7 @@ def chosen_labs(course: Course, lab: str) -> list[str]:
     collected = [slug for slug in course.labs if course.submitted(slug)]
     if not collected:
         raise LabError(
-            "Nothing was collected yet.",
+            "Nothing has been collected yet.",
             "`beowulf class collect LAB FOLDER` collects what was handed in.",
         )
     return collected

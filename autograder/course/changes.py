@@ -101,9 +101,9 @@ def _add_own(
             continue
         if begun:
             raise LabError(
-                f"{table.where}: {name} is new, and hand-ins of {slug} are graded already.",
-                f"Delete this table from course.toml, then `beowulf class release {slug[:2]}` and grading work again."
-                " Ask the question in a lab of which nothing is graded yet.",
+                f"{table.where}: {name} is new, but hand-ins of {slug} have already been graded.",
+                f"Delete this table from course.toml; then `beowulf class release {slug[:2]}` and grading work again."
+                " Ask the question in a lab of which nothing has been graded yet.",
             )
         if not any(HEADING in cell.source for cell in cells):
             numbers = re.findall(r"^## ([0-9]+) ", _texts(notebooks[0]), re.MULTILINE)

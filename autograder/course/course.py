@@ -106,7 +106,8 @@ class Course:
                 if self._leaves_out(slug):
                     what = f"{self.folder / limits.FILE} leaves {slug} out."
                     raise UsageError(
-                        what, "Without `leave_out` there, all that it has counts again."
+                        what,
+                        "Without `leave_out` there, the lab counts again, with all that it has.",
                     )
                 return slug
         labs = ", ".join(self.labs) or "none"
@@ -175,8 +176,8 @@ class Course:
             return list(book.find_assignment(slug).notebooks)
         except MissingEntry:
             raise LabError(
-                f"{slug} was not released yet, so there is nothing to grade it by.",
-                f"`beowulf class release {slug}` does it.",
+                f"{slug} has not been released yet, so there is nothing to grade it by.",
+                f"`beowulf class release {slug}` releases it.",
             ) from None
 
     def gradebook(self) -> Any:
@@ -197,7 +198,7 @@ def saving(what: str) -> Iterator[None]:
         reason = str(getattr(fault, "orig", None) or fault).splitlines()[0]
         raise LabError(
             f"{what} could not be written into the gradebook ({reason}).",
-            "Make room, or wait until others are done with it, and try again.",
+            "Free some space, or wait until others are done with it, and try again.",
         ) from None
 
 

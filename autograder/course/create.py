@@ -108,7 +108,7 @@ def _configure(course: Course, course_id: str, exchange: Path | None) -> bool:
         return False
     if course.folder.exists() and (not course.folder.is_dir() or any(course.folder.iterdir())):
         raise LabError(
-            f"{course.folder} exists and is no course.", "Choose a new or an empty folder."
+            f"{course.folder} exists but is not a course.", "Choose a new or an empty folder."
         )
     # Answers and points are in it, so other users of this machine may not look in.
     course.folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -76,7 +76,7 @@ def _exemptions(file: Path, slug: str) -> dict[str, Exemption]:
             raise LabError(f"{file} has no column `{wanted}`.", hint)
     for heading in headings:
         if heading not in COLUMNS:
-            raise LabError(f"{file}: `{heading}` is no column of {FILE}.", hint)
+            raise LabError(f"{file}: `{heading}` is not a column of {FILE}.", hint)
     known = {each.partition("-")[0] for each in paths.labs()} | {slug}
     lines: dict[str, int] = {}
     exemptions = {}
@@ -109,5 +109,6 @@ def _time(text: str, name: str, at: str) -> datetime | None:
     with suppress(ValueError, OverflowError):
         return end_of(datetime.strptime(text, "%d.%m.%Y %H:%M"))
     raise LabError(
-        f"{at}: `{name}` is {text!r}, which is no time.", "Write 2030-01-31 or 2030-01-31 18:00."
+        f"{at}: `{name}` is {text!r}, which is not a time.",
+        "Write it like 2030-01-31 or 2030-01-31 18:00.",
     )

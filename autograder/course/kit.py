@@ -112,7 +112,7 @@ def _of_course(course: Path, place: Path) -> Iterator[tuple[Path, str]]:
 def write_zip(file: Path, course: Path | None = None) -> int:
     """Write a kit into a zip that does not exist yet; how many files it has."""
     if file.exists():
-        raise LabError(f"{file} exists already.", "Name another file, or take that one away.")
+        raise LabError(f"{file} exists already.", "Name another file, or remove that one.")
     file.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".kit-", dir=file.parent) as aside:
         folder = Path(aside)

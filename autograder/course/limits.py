@@ -124,13 +124,13 @@ def _read(file: Path, slug: str) -> Limits:
         text = file.read_text(encoding="utf-8")
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as problem:
-        raise LabError(f"{file} is no TOML: {problem}.") from None
+        raise LabError(f"{file} is not valid TOML: {problem}.") from None
     except (OSError, UnicodeDecodeError) as problem:
         raise LabError(f"{file} cannot be read ({problem}).") from None
     labs = content.pop("labs", {})
     if not isinstance(labs, dict) or not all(isinstance(each, dict) for each in labs.values()):
         raise LabError(
-            f"{file}, line {line_of(text, '', 'labs')}: `labs` has a table for each lab."
+            f"{file}, line {line_of(text, '', 'labs')}: `labs` must hold only tables, such as [labs.01]."
         )
     known = {each.partition("-")[0] for each in paths.labs()}
     for name in labs:
@@ -175,9 +175,9 @@ def _changed(
             amounts: dict[str, Any] = {key: float(value)}
             limits = replace(limits, **amounts)
         elif key in KEYS:
-            raise LabError(f"{at}: `{key}` is {WANTED[key]}, not {value!r}.")
+            raise LabError(f"{at}: `{key}` must be {WANTED[key]}, not {value!r}.")
         else:
-            raise LabError(f"{at}: `{key}` is no key of {FILE}.", nearest(key, KEYS))
+            raise LabError(f"{at}: `{key}` is not a key of {FILE}.", nearest(key, KEYS))
     return limits
 
 

@@ -33,7 +33,7 @@ def read(path: Path) -> tuple[list[str], list[tuple[int, Row]]]:
         if None in row:
             raise LabError(
                 f"Line {line} of {path} has more columns than the first line.",
-                "Put text with a comma into double quotes.",
+                "Put text that contains a comma in double quotes.",
             )
     plain = [(line, {name: _cell(row[name]) for name in headings}) for line, row in lines]
     return headings, [(line, row) for line, row in plain if any(row.values())]

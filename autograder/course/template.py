@@ -35,12 +35,12 @@ def write(wanted: str, place: Path, *, lab: bool) -> Begun:
     """
     template = paths.root() / "examples" / "template"
     if not template.is_dir():
-        raise LabError("This copy of the labs has no template.", "A clone of the project has it.")
+        raise LabError("This copy of the labs has no template.", "A clone of the project has one.")
     parts = WANTED.fullmatch(wanted)
     if not parts:
         raise UsageError(
             f"{wanted!r} cannot be the name of a package.",
-            "Use small letters, digits and hyphens, such as ring; 30-ring gives the lab the number 30.",
+            "Use small letters, digits and hyphens, for example ring; 30-ring gives the lab the number 30.",
         )
     taken = [name for package in paths.packages() for name in package.names()]
     free = (str(each) for each in range(10, 100) if f"lab {each}" not in taken)
@@ -51,7 +51,7 @@ def write(wanted: str, place: Path, *, lab: bool) -> Begun:
     letter = next(each for each in ascii_uppercase if each not in letters | set(OF_EXERCISES))
     folder = place / name
     if folder.exists():
-        raise LabError(f"{folder} exists already.", "Choose another name, or remove it.")
+        raise LabError(f"{folder} exists already.", "Choose another name, or remove that folder.")
 
     def filled(text: str) -> str:
         text = text.replace("77-template", f"{number}-{name}")

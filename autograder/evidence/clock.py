@@ -55,7 +55,7 @@ def duration(record: Record) -> list[Finding]:
     sums: dict[str, float] = defaultdict(float)
     for point, seconds in timed(record):
         if any(each < 0 or (each == 0 and point.quantity != WHOLE_SECONDS) for each in seconds):
-            return [Finding(IMPOSSIBLE, f"A sample of {point.quantity} is no time that passed.")]
+            return [Finding(IMPOSSIBLE, f"A sample of {point.quantity} is not a time that passed.")]
         place = {k: v for k, v in point.at.items() if k not in ONE_AFTER_ANOTHER}
         sums[json.dumps([place, point.quantity], sort_keys=True)] += sum(seconds)
     longest_s = max(sums.values(), default=0.0)
@@ -78,7 +78,7 @@ def digits(record: Record) -> Iterator[Finding]:
     stray = sum(not abs(each - near) <= EXACT * abs(each) for each, near in pairs)
     if stray > STRAY * len(printed):
         says = (
-            f"{stray:,} of its {len(printed):,} samples are no numbers that {names[0]} prints: it gives"
+            f"{stray:,} of its {len(printed):,} samples are not numbers that {names[0]} prints: it gives"
             f" {PRINTED_DIGITS} digits of the seconds of all repetitions."
         )
         yield Finding(INCONCLUSIVE, says)

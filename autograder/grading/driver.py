@@ -51,7 +51,7 @@ def grade(
     if not questions.has_rubric(slug):
         raise LabError(
             f"{slug} has no rubric: its own test cells give the points, and they have to be run.",
-            f"`nbgrader autograde {slug}` does so, with learners' code on this machine and without a sandbox.",
+            f"`nbgrader autograde {slug}` runs them, and learners' code too, on this machine and without a sandbox.",
         )
     with ExitStack() as opened:
         book = opened.enter_context(course.gradebook())
@@ -69,8 +69,8 @@ def _chosen(course: Course, slug: str, students: Sequence[str] | None) -> list[s
     there = course.submitted(slug)
     if not there:
         raise LabError(
-            f"No submission of {slug} was collected yet.",
-            f"`beowulf class collect {slug} FOLDER` does it.",
+            f"No submission of {slug} has been collected yet.",
+            f"`beowulf class collect {slug} FOLDER` collects what was handed in.",
         )
     for student in students or []:
         if student not in there:

@@ -86,7 +86,9 @@ class Asked:
             most = self.items[item].points
             given[item] = _number(number) if number else most
             if given[item] > most:
-                raise ValueError(f"Item {letter} has {most:g} points, not {given[item]:g}.")
+                raise ValueError(
+                    f"Item {letter} has {most:g} point{'s' * (most != 1)}, not {given[item]:g}."
+                )
         each = (
             f"{item.name}: {given[n]:g} of {item.points:g}." for n, item in enumerate(self.items)
         )
@@ -202,11 +204,11 @@ def give(
         notebook, grade = _grade(book, slug, student, question)
         of, earlier = float(grade.max_score), grade.manual_score
         if not (math.isfinite(points) and 0 <= points <= of):
-            raise UsageError(f"{question} has 0 to {of:g} points, not {points:g}.")
+            raise UsageError(f"{question} can have 0 to {of:g} points, not {points:g}.")
         if before is not ... and before != earlier:
             raise LabError(
-                f"{student} has been given {_text(earlier)} for {question} meanwhile.",
-                "Look at it again with `--again`.",
+                f"{student} has meanwhile been given {_text(earlier)} for {question}.",
+                "Look at the answer again with `--again`.",
             )
         score = float(grade.score)
         grade.manual_score, grade.needs_manual_grade = points, False
@@ -274,7 +276,7 @@ def _grade(book: Any, slug: str, student: str, question: str) -> tuple[str, Any]
     try:
         submission = book.find_submission(slug, student)
     except MissingEntry:
-        raise UsageError(f"{student} was not graded in {slug} yet.") from None
+        raise UsageError(f"{student} has not been graded in {slug} yet.") from None
     names = []
     for notebook in submission.notebooks:
         for grade in notebook.grades:

@@ -90,7 +90,7 @@ def gather(course: Course, slug: str, *, with_reasons: bool = False) -> ClassOfL
         }
     submitted = course.submitted(slug)
     graded = {each.student for each in given} & set(course.graded_students(slug))
-    why = dict.fromkeys(set(submitted) - graded, "It was not graded yet.")
+    why = dict.fromkeys(set(submitted) - graded, "It has not been graded yet.")
     why |= driver.ungraded(course.folder, slug)
     return ClassOfLab(
         slug=slug,

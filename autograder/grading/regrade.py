@@ -50,7 +50,7 @@ def changes(
         assignment = Assignment.of(course, slug, book)
     for student in students or ():
         if student not in lab_class.graded:
-            raise UsageError(f"{student} was not graded in {slug} yet.")
+            raise UsageError(f"{student} has not been graded in {slug} yet.")
     chosen = [student for student in lab_class.graded if not students or student in students]
     for done, student in enumerate(chosen):
         progress(done, len(chosen), student)

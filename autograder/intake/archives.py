@@ -86,7 +86,7 @@ def opened(place: Path, slug: str) -> Iterator[list[Archive]]:
                 each.sender = each.sender.removeprefix(f"{name.removesuffix(CLASSROOM)}-")
         yield hand_ins
     elif not place.exists():
-        raise UsageError(f"There is no folder {place}.", "Name a folder or a zip.")
+        raise UsageError(f"There is no folder or zip {place}.", "Name a folder or a zip.")
     else:
         try:
             archive = zipfile.ZipFile(place)

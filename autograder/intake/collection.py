@@ -51,7 +51,7 @@ def collect(
             if not (results := list(came)):
                 raise LabError(
                     f"There is nothing to collect in {place}.",
-                    "It holds one folder a learner, named as the learner, with the notebook in it.",
+                    "It must hold one folder per learner, named after the learner, with the notebook in it.",
                 )
         log.remember(course.folder, slug, results)
     return results
@@ -101,8 +101,9 @@ def _must_have_owners(there: Mapping[str, list[HandIn]]) -> None:
     every = [each for several in there.values() for each in several]
     if len(there) > 1 and all(each.fault.startswith(exchange.BELONGS) for each in every):
         raise LabError(
-            f"Of {len(every)} folders in the exchange none can be collected: {every[0].folder.name} {every[0].fault}.",
-            "Where owners say nothing, as in a copy of an exchange: `c.ExchangeCollect.check_owner = False` in"
+            f"None of the {len(every)} folders in the exchange can be collected: {every[0].folder.name}"
+            f" {every[0].fault}.",
+            "Where owners mean nothing, as in a copy of an exchange, set `c.ExchangeCollect.check_owner = False` in"
             " nbgrader_config.py.",
         )
 

@@ -74,7 +74,7 @@ def _looked_through(folder: Path, student: str, *, checked: bool) -> tuple[str, 
     # The time of a change is the system's own; what is in a file is the learner's.
     changed, fault = about.st_ctime, ""
     if not stat.S_ISDIR(about.st_mode):
-        fault = "is no folder"
+        fault = "is not a folder"
     elif wrong := fault_of_id(student):
         fault = f"names no learner: as an ID it {wrong}"
     elif checked and (owner := user(about.st_uid)) != student:

@@ -30,8 +30,8 @@ def read(file: Path, learners: Directory) -> dict[str, datetime]:
     who = [names[each] for each in WHO if each in names]
     if not time or not who:
         raise LabError(
-            f"{file} has no column with a learner and a time; its columns are: {', '.join(names)}.",
-            "Moodle's grading worksheet has them, or write a table with `id` and `handed_in`.",
+            f"{file} needs a column for the learner and one for the time; its columns are: {', '.join(names)}.",
+            "Moodle's grading worksheet has both; or write a table with `id` and `handed_in`.",
         )
     times: dict[str, datetime] = {}
     for line, row in rows:
@@ -45,7 +45,7 @@ def read(file: Path, learners: Directory) -> dict[str, datetime]:
         elif why := next((why for _, why in found if why.endswith(NAMESAKES)), ""):
             raise LabError(
                 f"{file}, line {line}: {why}.",
-                "Add a column `id` with the learner's ID on the roster.",
+                "Add a column `id` with each learner's ID from the roster.",
             )
     return times
 
@@ -57,6 +57,7 @@ def _time(text: str, at: str) -> datetime:
         with suppress(ValueError):
             return datetime.strptime(text, form).astimezone(UTC)
     raise LabError(
-        f"{at}: {text[:60]!r} is no time that can be read.",
-        "Set Moodle to English for the download, or write 2030-01-31 18:00 into a table with `id` and `handed_in`.",
+        f"{at}: {text[:60]!r} cannot be read as a time.",
+        "Set Moodle to English for the download, or write times such as 2030-01-31 18:00 into a table with"
+        " `id` and `handed_in`.",
     )

@@ -171,7 +171,7 @@ def write(course: Any, form: str, to: Path | None, slugs: list[str]) -> Table:
     with course.gradebook() as book:
         labs = {str(each.name) for each in book.assignments}
         if missing := [slug for slug in slugs if slug not in labs]:
-            raise LabError(f"{missing[0]} was not released yet, so it has no grades.")
+            raise LabError(f"{missing[0]} has not been released yet, so it has no grades.")
     lateness.refresh(course, slugs or sorted(labs & set(course.labs)))
     with course.gradebook() as book:
         plugin.export(book)

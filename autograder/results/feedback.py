@@ -92,7 +92,7 @@ def generate(
     graded = course.graded_students(slug)
     for student in students or ():
         if student not in graded:
-            raise UsageError(f"{student} was not graded in {slug} yet.")
+            raise UsageError(f"{student} has not been graded in {slug} yet.")
     chosen = list(students or graded)
     if not chosen:
         return

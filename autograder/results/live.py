@@ -243,8 +243,8 @@ def open_folder(course: Course, chosen: Path | None) -> Path | None:
         students = [str(student.id) for student in book.students]
     if inside := [each for each in students if group in _groups(each)]:
         raise LabError(
-            f"{folder} belongs to a group that {inside[0]} is in, who could read what others share.",
-            f"Run `chgrp GROUP {folder}` with a group of your own, then the same command again.",
+            f"{folder} belongs to a group that includes {inside[0]}, who could read what others share.",
+            f"Run `chgrp GROUP {folder}` with a group of your own, then `beowulf class live` again.",
         )
     return folder
 

@@ -43,8 +43,8 @@ def write(course: Course, slug: str, progress: Progress = no_progress) -> Path:
     lab_class = points.gather(course, slug, with_reasons=True)
     if not (lab_class.submitted or lab_class.collected):
         raise LabError(
-            f"No submission of {slug} was collected yet.",
-            f"`beowulf class collect {slug} FOLDER` does it.",
+            f"No submission of {slug} has been collected yet.",
+            f"`beowulf class collect {slug} FOLDER` collects what was handed in.",
         )
     folders = {
         student: course.folder / "submitted" / student / slug for student in lab_class.submitted

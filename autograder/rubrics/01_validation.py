@@ -89,7 +89,7 @@ def idle(record: Record) -> Facts:
     facts = a5_no_load.seen(record)
     sent, elapsed_s, stated = (facts.get(name) for name in ("bytes", "elapsed_s", "mbit_per_s"))
     if not (is_number(sent) and is_number(elapsed_s) and sent >= 0 and elapsed_s > 0):
-        raise LabError("it holds no elapsed time and bytes")
+        raise LabError("it does not hold both an elapsed time and bytes")
     rate = 8 * sent / elapsed_s / 1e6
     room = max(ROUNDING_PERCENT / 100 * rate, ROUNDING_MBIT_PER_S)
     return {RATE: rate, "agrees": is_number(stated) and abs(stated - rate) <= room}
@@ -176,7 +176,7 @@ def trips(record: Record, expected: str) -> Score:
     pairs = list(permutations(range(len(_nodes(record))), 2))
     faults += _faults(record)
     for one, other in [pair for pair in pairs if of_pair.get(pair, 0) < FEWEST_SAMPLES][:1]:
-        has = f"{of_pair.get((one, other), 0)} samples; {FEWEST_SAMPLES} are needed."
+        has = f"{of_pair.get((one, other), 0)} of the {FEWEST_SAMPLES} samples that are needed."
         faults.append(f"From rank {one} to rank {other} it has {has}")
     said = " ".join(faults) or f"right between {len(pairs)} ordered pairs of nodes."
     return Score(1 if faults else 2, 2, f"{record.file_name}: {said}", expected)
@@ -256,9 +256,9 @@ def _diagnosis(record: Record) -> Diagnosis:
         raise LabError("it names more nodes than such a cluster has")
     # Each of them is held against others: thousands of one kind would only take the grader's time.
     if any(len(record.select(check=each.check)) > each.of(record) for each in CHECKS):
-        raise LabError("it has more checks than its nodes make")
+        raise LabError("it has more checks than its nodes call for")
     if any(len(point.facts["routes"]) > MOST_ROUTES for point in record.select(check="routes")):
-        raise LabError("it has more routes than a node of such a cluster")
+        raise LabError("it lists more routes for a node than such a cluster has")
     return a2_validation.diagnose(record)
 
 

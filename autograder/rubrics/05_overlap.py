@@ -26,7 +26,7 @@ from beowulf.labs.lab_05 import by_lot, exchange, own_step
 from beowulf.measure.improvement import improvement_percent
 from beowulf.record import Record
 
-QUIET = "Close what else runs on the machine and measure it again."
+QUIET = "Close whatever else is running on the machine and measure it again."
 # As the notebook asks for it.
 GAIN = Wants(x="row in bytes", y="change in %", lines=3, points=4)
 MOVERS = {"row_of_64000": "kernel", "row_of_160000": "nobody", "row_of_160000_test": "library"}
@@ -91,7 +91,7 @@ def eager_limit(submission: Submission, facts: Facts, by: str) -> Score:
     limit = by_lot.limit_kb(submission.code)
     sides = {name: facts_05.side(name, limit) for name in SIDES}
     if not set(sides.values()) <= set(facts):
-        return Score(0, 2, f"{by} does not show one jump with limit {limit} KB.", QUIET)
+        return Score(0, 2, f"{by} does not show exactly one jump with limit {limit} KB.", QUIET)
     right = sum(
         facts[key] > 0 and is_near(submission, name, facts[key], 0.0) for name, key in sides.items()
     )

@@ -71,7 +71,7 @@ def _judged(point: Point) -> tuple[bool, str]:
         [float(each) for each in facts[name]] for name in ("before", "after", "given")
     )
     if len(gave) != 3:
-        return False, str(facts["why"] or "it gave no three numbers")
+        return False, str(facts["why"] or "it did not give three numbers")
     change = not own_interval.wrong_change(before, after, gave[0])
     return change, own_interval.judged(before, after, gave)
 

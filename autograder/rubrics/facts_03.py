@@ -88,9 +88,11 @@ def eight(record: Record) -> Facts:
     table = a4.table(record).set_index("benchmark")
     read = table.drop(columns=["paper_mops", "grendel_mops"]).dropna().index
     if missing := [name for name in npb.BENCHMARKS if name not in read]:
-        raise LabError(f"{', '.join(missing)} was not measured")
+        raise LabError(
+            f"{', '.join(missing)} {'was' if len(missing) == 1 else 'were'} not measured"
+        )
     if wrong := [str(name) for name, right in table["verified"].items() if not right]:
-        raise LabError(f"{', '.join(wrong)} is not verified")
+        raise LabError(f"{', '.join(wrong)} {'is' if len(wrong) == 1 else 'are'} not verified")
     rows: dict[str, dict[Any, Any]] = {
         str(row["benchmark"]): row for row in table.reset_index().to_dict("records")
     }

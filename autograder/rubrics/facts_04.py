@@ -28,7 +28,7 @@ def by_nodes(record: Record) -> Facts:
         for protocol in a7_rate_by_nodes.PROTOCOLS:
             if len(facts.line(pattern, ranks, protocol)) < FEWEST_SIZES:
                 raise LabError(
-                    f"{pattern} of np {ranks}, {protocol}, has fewer than {FEWEST_SIZES} sizes"
+                    f"the pattern {pattern} with np {ranks}, {protocol}, has fewer than {FEWEST_SIZES} sizes"
                 )
     pair = facts.line("pairs", 2, "blocking")[RATE]
     sizes = [int(size) for size in pair.index]
@@ -68,7 +68,7 @@ def own_times(record: Record) -> Curves:
                 samples.setdefault(float(point.at["size_bytes"]), []).extend(point.samples)
         found.append({size: median(samples[size]) for size in sorted(samples) if samples[size]})
     if min(map(len, found)) < FEWEST_SIZES:
-        raise LabError(f"it has fewer than {FEWEST_SIZES} sizes of your function and of C")
+        raise LabError(f"it has fewer than {FEWEST_SIZES} sizes for your function or for C")
     return found
 
 
@@ -94,6 +94,6 @@ def impatience(record: Record) -> Facts:
     for wish in ("never", "auto"):
         points = [p for p in record.select(patience=wish) if p.quantity == EXCHANGE]
         if not any(point.samples for point in points):
-            raise LabError("it does not hold exchanges with and without patience")
+            raise LabError("it does not hold exchanges both with and without patience")
         both.append(median([sample for point in points for sample in point.samples]))
     return {"impatience_times": float(both[0] / both[1])}

@@ -89,7 +89,7 @@ def _gain_at(record: Record, columns: int) -> Facts:
 def tested_gain(record: Record) -> Facts:
     """The same of the version that calls MPI_Test; LabError of the other one."""
     if own_step.version(record) != own_step.WITH:
-        raise LabError("your overlapped_step calls no MPI_Test in it")
+        raise LabError("its overlapped_step does not call MPI_Test")
     return own_step_gain(record)
 
 

@@ -154,7 +154,9 @@ def applications(record: Record) -> Facts:
     """The change of each time in per cent, and the kernels that gain most."""
     changes = {name: 100 * (each.median - 1) for name, each in l2.times(record).items()}
     if missing := [name for name in ("ping-pong", *l2.KERNELS) if name not in changes]:
-        raise LabError(f"{', '.join(missing)} was not measured in both states")
+        raise LabError(
+            f"{', '.join(missing)} {'was' if len(missing) == 1 else 'were'} not measured in both states"
+        )
     kernels = {name: changes[name] for name in l2.KERNELS}
     return {
         "pingpong_percent": changes["ping-pong"],

@@ -144,6 +144,6 @@ def _by_x(across: Sequence[float], up: Sequence[float]) -> dict[float, float]:
     at: dict[float, list[float]] = {}
     for x, y in zip(across, up, strict=True):
         if not (is_number(x) and is_number(y)):
-            raise ValueError("a place that is no number")
+            raise ValueError("a place that is not a number")
         at.setdefault(float(x), []).append(float(y))
     return {x: median(at[x]) for x in sorted(at)}

@@ -90,7 +90,7 @@ def _scored(lab: LabFile, course: Path | None) -> dict[str, Question]:
     for name in functions:
         if name not in lab.questions:
             raise LabError(
-                f"A rubric has a function for {name}, and lab {lab.slug[:2]} no such question.",
+                f"A rubric has a function for {name}, but lab {lab.slug[:2]} has no such question.",
                 f"Write [labs.{lab.slug[:2]}.questions.{name}] into {lab_file.COURSE_FILE}.",
             )
     for name, table in lab.questions.items():
@@ -120,8 +120,9 @@ def check(
         if name not in graded:
             if course and name not in lab_file.read(slug).questions:
                 raise LabError(
-                    f"{table.where}: the notebook that was released has no cell of the question {name}.",
-                    f"`beowulf class release {slug[:2]}` adds it. If hand-ins are graded already, delete this table.",
+                    f"{table.where}: the notebook that was released has no cell for the question {name}.",
+                    f"`beowulf class release {slug[:2]}` adds it. If hand-ins have already been graded,"
+                    f" delete this table.",
                 )
             left = [each for each in graded if each not in lab.questions]
             what = f"{table.where}: no cell of the notebook has the question {name}."
@@ -129,7 +130,8 @@ def check(
         worth = float(graded[name]["points"])
         if table.points != worth:
             raise LabError(
-                f"{table.where}: {name} has {table.points:g} points here, and {worth:g} in its cell of the notebook.",
+                f"{table.where}: {name} has {table.points:g} point{'s' * (table.points != 1)} here, and"
+                f" {worth:g} in its cell of the notebook.",
                 f"`beowulf class release {slug[:2]}` writes them into the notebook."
                 if course
                 else "Write the same number in both.",
@@ -137,8 +139,9 @@ def check(
     for name in graded:
         if name not in lab.questions:
             raise LabError(
-                f"{lab.name} has no table [questions.{name}], and the notebook has such a cell.",
-                f"One of your own is [labs.{slug[:2]}.questions.{name}] in {lab_file.COURSE_FILE}. {other_version}"
+                f"{lab.name} has no table [questions.{name}], but the notebook has a cell of that name.",
+                f"A question of your own is [labs.{slug[:2]}.questions.{name}] in {lab_file.COURSE_FILE}."
+                f" {other_version}"
                 if course
                 else "",
             )
@@ -146,7 +149,7 @@ def check(
     for name, table in lab.questions.items() if has_rubric(slug) else ():
         if name not in scored and not graded[name].get("solution"):
             raise LabError(
-                f"{table.where}: the rubric has no function for {name}, and no person reads it."
+                f"{table.where}: the rubric has no function for {name}, and it is not graded by hand."
             )
     lab.refuse_unknown_sections()
     return scored

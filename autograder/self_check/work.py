@@ -96,7 +96,7 @@ def find(name: str, folder: Path | None = None) -> Work:
     slug = paths.lab(name).name
     original = paths.notebooks().get(slug)
     if original is None:
-        raise LabError(f"Lab {slug} has no notebook.", "Your course may leave it out.")
+        raise LabError(f"Lab {slug} has no notebook.", "Perhaps your course leaves it out.")
     if folder is None:
         here = paths.here()
         folder = here if (here / original.name).is_file() else paths.work(slug)

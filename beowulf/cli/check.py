@@ -15,7 +15,7 @@ from beowulf.errors import UsageError
 def check(
     lab: Annotated[str, typer.Argument(help="The lab's number or name.")],
     hint: Annotated[
-        str, typer.Option(metavar="QUESTION", help="Open one more hint to this question.")
+        str, typer.Option(metavar="QUESTION", help="Open one more hint for this question.")
     ] = "",
     solution: Annotated[
         str, typer.Option(metavar="QUESTION", help="Show the author's answer to this question.")
@@ -116,9 +116,9 @@ def share(
         print(f"{gone} is deleted; you share nothing." if gone else "You share nothing.")
     elif folder:
         own = sharing.start(folder)
-        print(f"From now on {own} has {sharing.WRITTEN}.")
+        print(f"From now on, this is written to {own}: {sharing.WRITTEN}.")
         print(
-            "It is for you and who teaches you. In a notebook, the cell with `connect` begins it."
+            "It is for you and whoever teaches you. In a notebook, the cell with `connect` starts the sharing."
         )
         print("`beowulf share --stop` ends it, and deletes all of that.")
     else:

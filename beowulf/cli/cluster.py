@@ -58,7 +58,7 @@ def up(
     ] = None,
     force: Force = False,
 ) -> None:
-    """Boot the cluster, or heal the one that runs.
+    """Boot the cluster, or heal the one that is running.
 
     What you do not ask for stays as it is on a running cluster. A node that is down is started again, and every file
     of the cluster is put back. Another number of nodes or networks, or another MPI library, makes a new cluster.
@@ -78,8 +78,8 @@ def up(
         chosen += () if shared else (nodes, minutes)
         if explain or any(option is not None for option in chosen):
             raise UsageError(
-                "Number, rate, networks and MPI of machines that are there already are not chosen here.",
-                "`beowulf down` first, if you want a cluster on this machine.",
+                "The number, rate, networks and MPI of machines that already exist cannot be chosen here.",
+                "Run `beowulf down` first if you want a cluster on this machine.",
             )
         target.up(source, nodes, minutes, force, mpi)
         return
@@ -113,7 +113,7 @@ def up(
     for sentence in target.settled(cluster):
         print(sentence)
     print(
-        "Next: `beowulf ssh node00` is a shell on the master, `beowulf validate` checks them all."
+        "Next: `beowulf ssh node00` opens a shell on the master; `beowulf validate` checks all nodes."
     )
 
 
@@ -126,7 +126,7 @@ def _before(running: NamespaceCluster | None, plan: ClusterConfig) -> str:
     if running.broken:
         return f"The cluster was broken on purpose ({running.broken}) and is whole again."
     dead = running.dead_nodes()
-    return f"{', '.join(dead)} was down and runs again." if dead else ""
+    return f"Started again: {', '.join(dead)}." if dead else ""
 
 
 def status(as_json: AsJson = False) -> None:
@@ -275,15 +275,16 @@ def down(force: Force = False) -> None:
 
         if lab := jupyter.open_address():
             print(
-                f"The lab at {lab} is still open, without a cluster: `beowulf up` boots one for it,"
-                " Ctrl-C in its terminal ends it."
+                f"The lab at {lab} is still open, without a cluster: `beowulf up` boots one for it;"
+                " Ctrl-C in its terminal ends the lab."
             )
     if state.tuned_host().exists():
         from beowulf.tuning import log
 
         if changed := [entry.knob for entry in log.of_host().open()]:
             print(
-                f"This machine itself is still changed ({', '.join(changed)}): `beowulf tune revert` puts it back."
+                f"This machine itself still has changed settings ({', '.join(changed)}): `beowulf tune"
+                f" revert` puts them back."
             )
 
 

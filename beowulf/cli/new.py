@@ -14,7 +14,7 @@ Name = Annotated[
 
 @app.command()
 def lab(name: Name) -> None:
-    """Write a package with a lab: a study, a handout, a notebook with a question, points and a test.
+    """Write a package with a lab: a study, a handout, points, a test, and a notebook with a question.
 
     Example: beowulf new lab ring
     """
@@ -36,6 +36,6 @@ def _write(name: str, *, lab: bool) -> None:
 
     made = template.write(name, paths.here(), lab=lab)
     what = f"lab {made.number} and study {made.letter}1" if lab else f"study {made.letter}1"
-    print(f"{made.folder} has {what}. It is found once it is installed:")
+    print(f"{made.folder} has {what}. `beowulf` finds it once it is installed:")
     print(f"  pip install --no-build-isolation -e {made.folder.name}")
     print(f"Then: `beowulf study {made.letter}1 --quick`.")

@@ -51,7 +51,7 @@ def capture(
     if file is None:
         raise UsageError("A capture needs a file.", "Name it: `-o ring.pcapng`.")
     if snap < 0 or seconds <= 0:
-        raise UsageError("`--snap` is at least 0, `--seconds` more than 0.")
+        raise UsageError("`--snap` must be at least 0, and `--seconds` more than 0.")
     from beowulf import mpi
     from beowulf.cluster import running
 
@@ -68,12 +68,15 @@ def capture(
             try:
                 time.sleep(seconds)
             except KeyboardInterrupt:
-                print("Stopped; what was captured stays.")
+                print("Stopped; what was captured is kept.")
     for warning in wire.warnings:
         report(warning)
     lost = [f"{count} at {name}" for name, count in wire.dropped_by_interface.items() if count]
     where_lost = f": {', '.join(lost)}" if len(wire.interfaces) > 1 and lost else ""
-    print(f"{wire.packets} packets are in {file} ({wire.dropped} dropped{where_lost}).")
+    print(
+        f"{wire.packets} {'packet is' if wire.packets == 1 else 'packets are'} in {file} ({wire.dropped}"
+        f" dropped{where_lost})."
+    )
     at = f" --at {wire.interfaces[0]}" if wire.twice else ""
     print(f"Next: `beowulf packets {file}{at}` says what they are.")
     if failed:
@@ -116,7 +119,7 @@ def packets(
     if file is None:
         raise UsageError("Which capture? Name its file.", "Example: `beowulf packets ring.pcapng`.")
     if elapsed is not None and elapsed <= 0:
-        raise UsageError("`--elapsed` is more than 0 seconds.")
+        raise UsageError("`--elapsed` must be more than 0 seconds.")
     if tshark:
         from beowulf.packets import dissector
 
@@ -162,5 +165,5 @@ def _install() -> None:
 
     print(f"The dissector is in {dissector.install()}.")
     print("Start Wireshark again and filter for `mpich`. It shows most when you also switch on, in")
-    print("Preferences, Protocols, TCP: 'Try heuristic sub-dissectors first' and")
+    print("Preferences, Protocols, TCP, 'Try heuristic sub-dissectors first' and")
     print("'Reassemble out-of-order segments'.")

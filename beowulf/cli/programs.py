@@ -66,7 +66,7 @@ def run(
     words = own_arguments(program, arguments or [])
     if trace and profile:
         raise UsageError(
-            "`--trace` and `--profile` stand at the same place, between a program and MPI.",
+            "`--trace` and `--profile` take the same place, between a program and MPI.",
             "Give one of them; a trace has the profile's numbers, too.",
         )
     if (capture or folder) and not trace:

@@ -37,5 +37,8 @@ def report(
     for sentence in made.content["passed_over"]:
         say(f"passed over: {sentence}")
     shown = len(made.content["studies"])
-    print(f"{shown} {'study' if shown == 1 else 'studies'} with {made.content['records']} Records.")
+    print(
+        f"{shown} {'study' if shown == 1 else 'studies'} with {made.content['records']}"
+        f" Record{'s' * (made.content['records'] != 1)}."
+    )
     print(f"Written: {files[0]}, {files[1]}, and a picture to share: {files[2]}.")

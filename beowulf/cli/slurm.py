@@ -25,12 +25,15 @@ def up(nodes: int | None, minutes: int | None) -> None:
     for trouble in troubles.values():
         running_measurement.report(str(trouble))
     held = cluster.allocation
-    print(f"{len(cluster.nodes)} nodes are yours alone: {', '.join(cluster.nodes)}.")
     print(
-        f"The time limit of {slurm.time_of(held)} ends that at {slurm.clock(held.ends)} (job {held.job})."
+        f"{len(cluster.nodes)} {'node is' if len(cluster.nodes) == 1 else 'nodes are'} yours alone:"
+        f" {', '.join(cluster.nodes)}."
     )
     print(
-        f"Next: `beowulf ssh {cluster.nodes[0]}` is a shell on the master, `beowulf down` gives the nodes back."
+        f"The time limit of {slurm.time_of(held)} is reached at {slurm.clock(held.ends)} (job {held.job})."
+    )
+    print(
+        f"Next: `beowulf ssh {cluster.nodes[0]}` opens a shell on the master; `beowulf down` gives the nodes back."
     )
     if troubles:
         raise typer.Exit(1)

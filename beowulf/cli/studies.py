@@ -151,7 +151,7 @@ def calibrate(
     print(f"{worst} Written: {output}.")
     # A user has one cluster at a time in a state folder.
     print(
-        f"Next: `BEOWULF_STATE=~/simulated beowulf up --target {output}`, beside the cluster that runs."
+        f"Next: `BEOWULF_STATE=~/simulated beowulf up --target {output}` starts it beside the cluster that is running."
     )
 
 

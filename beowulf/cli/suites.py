@@ -97,7 +97,9 @@ def suite(
         (of_hpl, "hpl and hpcc", {"--size": size, "--quick": quick, "--show": show}),
     ):
         if wrong := [option for option, value in options.items() if value and not fits]:
-            raise UsageError(f"`{wrong[0]}` is for {whose}.", "`beowulf suite -h` explains each.")
+            raise UsageError(
+                f"`{wrong[0]}` is for {whose}.", "`beowulf suite -h` explains each option."
+            )
     if of_npb:
         _npb(names, letter.upper() or "S", ranks, profile, timeout, wait)
     elif of_hpl:

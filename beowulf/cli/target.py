@@ -52,7 +52,7 @@ def up(
     for sentence in settled(cluster):
         print(sentence)
     print(
-        f"Next: `beowulf ssh {cluster.nodes[0]}` is a shell on the master, `beowulf validate` checks them all."
+        f"Next: `beowulf ssh {cluster.nodes[0]}` opens a shell on the master; `beowulf validate` checks all nodes."
     )
     if troubles:
         raise typer.Exit(1)
@@ -83,7 +83,7 @@ def _name(nodes: int | None, mpi: str | None) -> None:
     )
     print(cluster.cannot_show)
     print(
-        "Next: `beowulf run -n 4 FILE.c` runs a rank on each; docs/clusters.md says which studies work."
+        "Next: `beowulf run -n 4 FILE.c` runs 4 ranks on these nodes; docs/clusters.md says which studies work."
     )
 
 
@@ -150,7 +150,7 @@ def down(cluster: Cluster) -> None:
         return
     print("The machines are released; they go on running.")
     if cluster.source == "vagrant":
-        print("`vagrant halt` switches the VMs off, `vagrant destroy` removes them.")
+        print("`vagrant halt` switches the VMs off; `vagrant destroy` removes them.")
 
 
 def _refuse_changed(cluster: Cluster) -> None:
@@ -165,10 +165,11 @@ def _refuse_changed(cluster: Cluster) -> None:
     if left := {knob: nodes for knob, nodes in turned.items() if nodes}:
         nodes = dict.fromkeys(node for each in left.values() for node in each)
         raise LabError(
-            f"{', '.join(nodes)} {'is' if len(nodes) == 1 else 'are'} still changed ({', '.join(left)}), and only this"
-            " cluster's log knows how that was before.",
-            "`beowulf tune revert` puts it back; then `beowulf down`. A machine that never comes back is taken out of"
-            " the inventory before.",
+            f"{', '.join(nodes)} still {'has' if len(nodes) == 1 else 'have'} changed settings"
+            f" ({', '.join(left)}), and only this"
+            " cluster's log knows what was set before.",
+            "`beowulf tune revert` puts it back; then run `beowulf down`. If a machine will never come back,"
+            " first take it out of the inventory.",
         )
 
 

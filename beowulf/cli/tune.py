@@ -79,7 +79,7 @@ def apply(
 ) -> None:
     """Turn one knob and measure a whole cycle, before and after in turns; then keep it or put it back.
 
-    Without --keep and --revert you are asked; without a terminal, it is put back.
+    Without --keep or --revert, you are asked; without a terminal, it is put back.
 
     Example: beowulf tune apply firewall 1000 --revert
     """
@@ -89,7 +89,7 @@ def apply(
     from beowulf.tuning.knobs import find
 
     if (keep or unmeasured) and revert:
-        raise UsageError("Either keep it or put it back: --keep and --revert exclude each other.")
+        raise UsageError("`--revert` cannot be combined with `--keep` or `--unmeasured`.")
     knob = find(name)
     chosen = knob.accepted(value if value is not None else knob.tuned)
     cluster = running()
@@ -119,7 +119,7 @@ app.command()(tune_paper.compare)
 
 @app.command()
 def revert(force: Force = False) -> None:
-    """Put everything back that `beowulf tune` has changed, exactly as it was; after a crash too.
+    """Put back everything that `beowulf tune` has changed, exactly as it was, even after a crash.
 
     A node that is down is put back as soon as `beowulf up` has started it again.
 
@@ -160,7 +160,7 @@ def revert(force: Force = False) -> None:
 
 @app.command("log")
 def log_() -> None:
-    """Show the changes that are not put back and the newest others: what was there before, and what became of it.
+    """Show the changes not yet put back, and the newest of the others: what was there before, what became of each.
 
     Example: beowulf tune log
     """
@@ -175,7 +175,7 @@ def log_() -> None:
         return
     rows: list[tuple[str, ...]] = [("when", "knob", "set to", "was", "now it is")]
     if older := [entry for entry in entries[:-NEWEST] if not entry.open]:
-        print(f"Not shown are older changes that were put back: {len(older)}.")
+        print(f"Older changes that were put back are not shown: {len(older)}.")
     for entry in (entry for entry in entries if entry not in older):
         where = f" (not yet {', '.join(entry.open)})" if entry.to_revert and entry.open else ""
         was = tune_tables.now(entry.before)

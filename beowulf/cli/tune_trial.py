@@ -67,7 +67,7 @@ def allow(knob: Knob, value: str, host: bool) -> None:
             f"{knob.name} belongs to this machine and not to the cluster; nothing was changed.",
             f"With `--host`, these lines are run here:\n{lines}",
         )
-    print(f"On this machine are run:\n{lines}", file=sys.stderr)
+    print(f"These lines are run on this machine:\n{lines}", file=sys.stderr)
     if at_terminal() and not typer.confirm("Run them?"):
         raise typer.Exit(1)
 

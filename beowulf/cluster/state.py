@@ -174,7 +174,9 @@ def refuse_other_kinds(folder: Path, kind: str) -> None:
     """LabError when the folder is that of a cluster of another kind."""
     other = kind_in(folder) or (USUAL if (folder / CLUSTER).exists() else "")
     if other and other != kind:
-        raise LabError(f"A cluster of the kind {other} runs.", "End it first with `beowulf down`.")
+        raise LabError(
+            f"A cluster of the kind {other} is running.", "End it first with `beowulf down`."
+        )
 
 
 def write(folder: Path, files: Mapping[str, tuple[str, int]]) -> None:

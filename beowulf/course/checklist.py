@@ -204,7 +204,7 @@ def command(*words: str) -> str:
             timeout=LONGEST_S,
         )
     except subprocess.TimeoutExpired:
-        raise LabError(f"`beowulf {' '.join(words)}` took more than {LONGEST_S:g} s.") from None
+        raise LabError(f"`beowulf {' '.join(words)}` took longer than {LONGEST_S:g} s.") from None
     if done.returncode:
         said = done.stderr.strip().removeprefix("beowulf: ")
         raise LabError(said or f"`beowulf {' '.join(words)}` failed.")

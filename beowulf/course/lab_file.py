@@ -126,7 +126,7 @@ class LabFile:
         for each in self.questions.values():
             if each.read not in headings:
                 raise LabError(
-                    f"{each.where}: the question {each.name} sends to {each.read!r}, "
+                    f"{each.where}: the question {each.name} sends the learner to {each.read!r}, "
                     f"a heading that {self.handout} does not have.",
                     nearest(each.read, headings),
                 )
@@ -152,14 +152,18 @@ def _of_course(file: Path, slug: str, asked: dict[str, Any]) -> dict[str, Questi
     for key in ("labs", number, "questions"):
         tables = tables.get(key, {})
         if not _is(tables, TABLE):
-            raise LabError(f"{file}: `{key}` is no table.")
+            raise LabError(f"{file}: `{key}` is not a table.")
     changed = {}
     for name, table in tables.items():
         if not _is(table, TABLE):
-            raise LabError(f"{reader.where('questions', name)}: the question {name} is no table.")
+            raise LabError(
+                f"{reader.where('questions', name)}: the question {name} is not a table."
+            )
         if not QUESTION.fullmatch(name):
             where = reader.where(f"questions.{name}")
-            raise LabError(f"{where}: a question's name has small letters, digits and hyphens.")
+            raise LabError(
+                f"{where}: a question's name has only small letters, digits and hyphens."
+            )
         before = asked.get(name, {"read": USUAL_SECTION})
         merged = deepcopy(before | table)
         if _is(table.get("limits"), TABLE):
@@ -173,7 +177,7 @@ def _toml(path: Path, name: str) -> tuple[str, dict[str, Any]]:
     try:
         return text, tomllib.loads(text)
     except tomllib.TOMLDecodeError as problem:
-        raise LabError(f"{name} is no TOML: {problem}.") from None
+        raise LabError(f"{name} is not valid TOML: {problem}.") from None
 
 
 def nearest(word: str, right: Iterable[str]) -> str:
@@ -231,12 +235,12 @@ class _Reader:
         self._check(content, OF_PREDICTION, table, f"the prediction {name}")
         if not PREDICTION.fullmatch(name):
             raise LabError(
-                f"{self.where(table)}: a prediction's name has letters, digits and hyphens, and {name!r} does not."
+                f"{self.where(table)}: a prediction's name is a word of letters, digits and hyphens, not {name!r}."
             )
         if not STUDY.fullmatch(content["study"]):
             raise LabError(
                 f"{self.where(table, 'study')}: `study` is {content['study']!r}, which names no study.",
-                "`A7` does, and `A12-loop` for the variant of an exercise.",
+                "`A7` names one, and `A12-loop` the variant of an exercise.",
             )
         return PredictionTable(name=name, where=self.where(table), **content)
 
@@ -247,13 +251,15 @@ class _Reader:
         limits = {key: content.pop(key) for key in TOLERANCES if key in content}
         for key, value in content.pop("limits", {}).items():
             if not _is(value, NUMBER):
-                raise LabError(f"{self.where(table, 'limits')}: `{key}` is no number: {value!r}.")
+                raise LabError(
+                    f"{self.where(table, 'limits')}: `{key}` is not a number: {value!r}."
+                )
             limits[key] = value
         hints = tuple(content.pop("hints", ()))
         if hints and len(hints) != HINTS:
             raise LabError(
-                f"{self.where(table, 'hints')}: `hints` is no list of {HINTS} texts.",
-                "The first says where to look, the last is nearly the solution.",
+                f"{self.where(table, 'hints')}: `hints` is not a list of {HINTS} texts.",
+                "The first says where to look; the last is nearly the solution.",
             )
         return QuestionTable(
             name=name, limits=limits, where=self.where(table), hints=hints, **content
@@ -263,13 +269,15 @@ class _Reader:
         """LabError where a table is none, or a key of it is unknown, missing, or of another kind than is asked for."""
         if not _is(content, TABLE):
             where = self.where(*table.split(".", 1))
-            raise LabError(f"{where}: {what} is no table.", f"Write [{table}] above its keys.")
+            raise LabError(f"{where}: {what} is not a table.", f"Write [{table}] above its keys.")
         for key, value in content.items():
             if key not in kinds:
                 where = self.where(table, key)
-                raise LabError(f"{where}: `{key}` is no key of {what}.", nearest(key, kinds))
+                raise LabError(f"{where}: `{key}` is not a key of {what}.", nearest(key, kinds))
             if not _is(value, kinds[key]):
-                raise LabError(f"{self.where(table, key)}: `{key}` is no {kinds[key]}: {value!r}.")
+                raise LabError(
+                    f"{self.where(table, key)}: `{key}` is not a {kinds[key]}: {value!r}."
+                )
         for key in kinds:
             if key not in content and key not in MAY_LACK:
                 raise LabError(f"{self.where(table)}: {what} has no `{key}`.")

@@ -68,8 +68,8 @@ def checked(text: str) -> str:
         len(letters) != LETTERS or not set(letters) <= set("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567")
     ):
         raise UsageError(
-            f"{text.strip()[:40]!r} is not a personal code: that has {LETTERS} letters and digits.",
-            f"Copy yours once more into {FILE}, or take that file away.",
+            f"{text.strip()[:40]!r} is not a personal code: a code has {LETTERS} letters and digits.",
+            f"Copy yours into {FILE} again, or remove that file.",
         )
     return letters
 

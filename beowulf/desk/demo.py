@@ -68,7 +68,7 @@ def show(output: Path | None, pictures: Path | None, *, open_browser: bool) -> N
     page.write_text(_html(sections, cluster, record, run, boot_s), encoding="utf-8")
     print(f"The page is {page}.", flush=True)
     if open_browser and not webbrowser.open(page.as_uri()):
-        print("No browser was found here; open the page in one.")
+        print("No browser was found here; open the page yourself.")
 
 
 def _place(output: Path | None) -> Path:

@@ -60,7 +60,7 @@ def lay_out(slug: str) -> Path:
     folder = paths.work(slug)
     notebook = paths.notebooks().get(slug)
     if notebook is None:
-        raise LabError(f"Lab {slug} has no notebook.", "Your course may leave it out.")
+        raise LabError(f"Lab {slug} has no notebook.", "Perhaps your course leaves it out.")
     try:
         _copy(notebook, folder / notebook.name)
         for source in sorted(paths.lab(slug).rglob("*")):
@@ -133,7 +133,10 @@ def serve(name: str, port: int, *, open_browser: bool) -> None:
         )
     try:
         cluster = machines or _booted(slug if name else "")
-        print(f"{len(cluster.nodes)} nodes are up.", flush=True)
+        print(
+            f"{len(cluster.nodes)} {'node is' if len(cluster.nodes) == 1 else 'nodes are'} up.",
+            flush=True,
+        )
         for sentence in settle(cluster):
             print(sentence, flush=True)
         _validate(cluster)
@@ -184,7 +187,8 @@ def _validate(cluster: Cluster) -> None:
     texts = [f"{fault.says}: {fault.outcome} ({fault.evidence})" for fault in faults]
     if any(fault.claim != FREE_MEMORY for fault in faults):
         raise LabError(
-            f"The cluster is not whole. {'; '.join(texts)}", "`beowulf doctor` checks this machine."
+            f"The cluster is not in order. {'; '.join(texts)}",
+            "`beowulf doctor` checks this machine.",
         )
     # A machine whose memory is nearly used up is slow, and its learner should know; the labs work all the same.
     for text in texts:

@@ -72,7 +72,8 @@ def _given(study: str, cluster: Cluster) -> Record | None:
     record = given.record(study) if why else None
     if record:
         print(
-            f"{why} {given.SAYS} It was measured on {record.cluster.get('kind')}, {record.started[:10]}."
+            f"{why} {given.SAYS} It was measured on {record.started[:10]} on a cluster of the kind"
+            f" {record.cluster.get('kind')}."
         )
     return record
 

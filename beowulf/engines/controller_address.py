@@ -89,7 +89,7 @@ def lead(
         carriers.append(process)
         assert process.stdout
         if not any(line.strip() == b"ready" for line in process.stdout):
-            raise LabError(f"{node} cannot be given the engines' sockets.", "See its sshd.", node)
+            raise LabError(f"{node} cannot be given the engines' sockets.", "Check its sshd.", node)
 
     try:
         at_once.all_of(cluster.nodes, one)

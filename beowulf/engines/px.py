@@ -13,7 +13,9 @@ from beowulf.errors import LabError, UsageError
 if TYPE_CHECKING:
     from beowulf.engines.learner_engines import Engines
 
-NONE = LabError("No engines run.", "`engines = start_engines(cluster)` starts one on each node.")
+NONE = LabError(
+    "No engines are running.", "`engines = start_engines(cluster)` starts one on each node."
+)
 
 
 class _Options(argparse.ArgumentParser):
@@ -45,7 +47,7 @@ def ranks(text: str, count: int) -> tuple[int, ...]:
         chosen = ()
     if not chosen:
         raise UsageError(
-            f"%%px: --targets {text} names no ranks; there are 0 to {count - 1}.",
+            f"%%px: --targets {text} names no ranks; the ranks are 0 to {count - 1}.",
             "Write 0, or 0,2 without blanks, or 1:, or all.",
         )
     return chosen

@@ -32,7 +32,7 @@ class World:
         self.cluster = cluster
         self.timeout_s = timeout_s
         self.patient = False  # how ranks wait for messages (see beowulf/native/patient_poll.c)
-        self.ended = "No engines run."  # why, while none do
+        self.ended = "No engines are running."  # why, while none do
         self._start: MpiStart | None = None
         self._client: Any = None
         self._engines: dict[int, Engine] = {}
@@ -44,7 +44,11 @@ class World:
             return self
         self.stop()
         if dead := self.cluster.dead_nodes():
-            raise LabError(f"{', '.join(dead)} is down.", "`beowulf up` starts it again.", dead[0])
+            raise LabError(
+                f"{', '.join(dead)} {'is' if len(dead) == 1 else 'are'} down.",
+                f"`beowulf up` starts {'it' if len(dead) == 1 else 'them'} again.",
+                dead[0],
+            )
         try:
             self._start = MpiStart(self.cluster)
             import ipyparallel  # which takes its time, and so do the engines
@@ -73,7 +77,7 @@ class World:
             if time.monotonic() > deadline:
                 raise LabError(
                     f"Not all engines started within {LONGEST_START_S:g} s.",
-                    "`beowulf status` shows which nodes answer; try once more.",
+                    "`beowulf status` shows which nodes answer; then try again.",
                 )
             time.sleep(0.02)
 

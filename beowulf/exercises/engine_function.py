@@ -37,7 +37,7 @@ def about(engines: Engines, name: str) -> dict[str, Any]:
     text = source.encode()
     if len(text) > MOST_BYTES:
         raise LabError(
-            f"The text of {name} has {len(text):,} bytes; a Record keeps {MOST_BYTES:,}.",
+            f"The text of {name} has {len(text):,} bytes; a Record keeps at most {MOST_BYTES:,}.",
             "Leave out what it does not need.",
         )
     return {"name": name, "source": source, "sha256": hashlib.sha256(text).hexdigest()}

@@ -60,7 +60,7 @@ class Exercise:
     ) -> Record:
         """The Record of a Measurement, named and saved; LabError where it was cut short."""
         if not record.complete and not half:
-            raise LabError(f"{of} was not measured to its end. {' '.join(record.warnings)}", hint)
+            raise LabError(f"{of} was not measured to the end. {' '.join(record.warnings)}", hint)
         record.learner, record.variant = learner(), self.variant
         record.save_in(folder)
         return record

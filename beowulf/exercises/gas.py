@@ -83,7 +83,7 @@ def beside_headers(source: Path, lab: str = "08") -> Iterator[Path]:
     """A copy of the learner's file beside the package's own headers of a lab, whatever the learner's copies hold."""
     if not source.is_file():
         raise UsageError(
-            f"There is no file {source}.", "Work in the folder of your copies of the lab."
+            f"There is no file {source}.", "Work in the folder with your copies of the lab."
         )
     with tempfile.TemporaryDirectory(prefix="beowulf-") as scratch:
         for header in paths.lab(lab).glob("*.h"):
@@ -129,8 +129,8 @@ def says(record: Record) -> str:
     if not facts["right"]:
         return f"{FUNCTION}: {facts['why']}"
     same = len(set(bits(record).values())) == 1
-    which = "the same bits" if same else "other bits"
-    return f"{FUNCTION} is right, and the gas has {which} on {RANKS} ranks as on one."
+    which = "the same bits" if same else "different bits"
+    return f"{FUNCTION} is right, and the gas has {which} on {RANKS} ranks and on one."
 
 
 def parts(record: Record) -> pd.DataFrame:
@@ -148,7 +148,7 @@ def parts(record: Record) -> pd.DataFrame:
                 for each in point.samples
             ]
             if not samples:
-                raise LabError(f"{record.file_name} has no time of a step.", "Measure again.")
+                raise LabError(f"{record.file_name} has no times for a step.", "Measure again.")
             ms[name] = 1e3 * float(np.median(samples))
         shares = {f"{name}_percent": 100 * ms[name] / ms["step"] for name in PARTS}
         rows.append({"ranks": ranks, "step_ms": ms["step"], **shares})

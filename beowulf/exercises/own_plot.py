@@ -51,7 +51,7 @@ def keep(
     kept.
     """
     if not lab_file.PREDICTION.fullmatch(name):
-        raise UsageError(f"A plot's name has letters, digits and hyphens, not {name!r}.")
+        raise UsageError(f"A plot's name is a word of letters, digits and hyphens, not {name!r}.")
     folder = cluster.records or Path("records")
     drawing = _drawing(figure)
     if isinstance(drawing, str):
@@ -66,8 +66,8 @@ def keep(
     slug = paths.lab(lab).name if lab else paths.lab_of(folder)
     if not slug:
         raise UsageError(
-            f"Of which lab is the plot {name}? The folder of this notebook does not say.",
-            'Name the lab, such as `lab="04"`.',
+            f"Which lab is the plot {name} of? The folder of this notebook does not say.",
+            'Name the lab, for example `lab="04"`.',
         )
     last = newest(folder, name)
     if last is None or [each.as_plain() for each in last.points] != [e.as_plain() for e in points]:

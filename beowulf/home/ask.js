@@ -11,7 +11,7 @@ async function ask(place, body) {
     : { headers };
   const answer = await fetch(`${base}beowulf/${place}`, request).catch(() => null);
   if (!answer) {
-    return { problem: 'JupyterLab does not answer. Does `make lab` still run in its terminal?' };
+    return { problem: 'JupyterLab does not answer. Is `make lab` still running in its terminal?' };
   }
   const data = await answer.json().catch(() => ({}));
   return answer.ok ? data : { problem: data.message || `The server answers with ${answer.status}: load this page again.` };
@@ -59,7 +59,7 @@ let busy = false;
 async function change(button, body, look) {
   const name = button.textContent;
   if (busy || button.getAttribute('aria-disabled') === 'true') {
-    return tell('message', busy ? 'One command at a time: wait until it is done.' : `${name}: no cluster runs.`);
+    return tell('message', busy ? 'One command at a time: wait until the other is done.' : `${name}: no cluster is running.`);
   }
   busy = true;
   button.parentElement.setAttribute('aria-busy', 'true');

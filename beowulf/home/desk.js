@@ -192,7 +192,7 @@
       if (row.querySelector('[aria-hidden]').textContent !== '✓') {
         const button = row.insertCell().appendChild(document.createElement('button'));
         Object.assign(button, { type: 'button', textContent: 'Hint' });
-        button.setAttribute('aria-label', `Hint to ${row.cells[0].textContent}`);
+        button.setAttribute('aria-label', `Hint for ${row.cells[0].textContent}`);
         button.addEventListener('click', () => void hint(row, row.cells[0].textContent));
       }
     }

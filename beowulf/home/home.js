@@ -91,7 +91,7 @@
     at('rates').hidden = seen.cables === false;
     at('nodes').replaceChildren(...table(seen, flow));
     at('nodes').closest('details').hidden = !seen.nodes.length;
-    tell('held', seen.held || (seen.nodes.length ? 'Nobody measures on it now.' : ''));
+    tell('held', seen.held || (seen.nodes.length ? 'Nobody is measuring on it now.' : ''));
     tell('load', `This machine, all nodes together: load ${seen.load.toFixed(2)}, cores: ${seen.cores}.`);
     tell('up', seen.nodes.length ? 'Heal' : 'Boot');
     at('down').setAttribute('aria-disabled', String(!seen.nodes.length));
@@ -111,7 +111,7 @@
 
   function done(row) {
     if (row.questions > 0 && row.answered === row.questions) {
-      return `✓ done, ${row.minutes} minutes measured`;
+      return `✓ done, ${row.minutes} minute${row.minutes === 1 ? '' : 's'} measured`;
     }
     if (isDone(row)) {
       return `✓ core done, ${row.answered} of ${row.questions} questions in all`;

@@ -89,14 +89,14 @@ class Calibration:
     def at_rate(self, rate: str) -> Calibration:
         """What the same nodes would take on links of another rate, each with the interval in which it is expected."""
         if rate not in RATES:
-            raise UsageError(f"A link has {', '.join(RATES)} as its rate, not {rate}.")
+            raise UsageError(f"A link's rate is one of {', '.join(RATES)}, not {rate}.")
         sizes = tuple(_moved(each, self.rate, rate) for each in self.sizes)
         return replace(self, rate=rate, sizes=sizes)
 
     def on_cable(self, mbit: float) -> Calibration:
         """What the same nodes would take on cables of so many Mbit/s, which have no bucket."""
         if not 0.001 <= mbit <= NO_LIMIT_MBIT:
-            raise UsageError(f"A cable has 0.001 to {NO_LIMIT_MBIT:g} Mbit/s, not {mbit:g}.")
+            raise UsageError(f"A cable's rate is 0.001 to {NO_LIMIT_MBIT:g} Mbit/s, not {mbit:g}.")
         sizes = []
         for each in self.sizes:
             own = _moved(each, self.rate, NO_RATE)
@@ -141,7 +141,8 @@ def need_quiet() -> None:
     if reasons := host_state.busy(host_state.now()):
         raise LabError(
             f"A calibration needs a quiet machine, so nothing was measured: {' and '.join(reasons)}.",
-            "Close what else runs on this machine and run this cell again. Or take the calibration that is given with"
+            "Close whatever else is running on this machine and run this cell again. Or take the"
+            " calibration that is given with"
             " the labs, without points for `calibration`: write"
             ' `e1 = lab.given.record("E1")` in place of the first two lines.',
         )
@@ -151,8 +152,8 @@ def of(record: Record) -> Calibration:
     """The calibration that a Record gives; LabError with the reason where it gives none."""
     if record.cluster.get("kind") == SIMULATED:
         raise LabError(
-            f"{record.file_name} was simulated: nothing of a cluster can be read off it.",
-            "`beowulf down`, `beowulf up`, and `beowulf study E1` measure on one.",
+            f"{record.file_name} was simulated: nothing about a cluster can be read off it.",
+            "Measure on a cluster: `beowulf down`, `beowulf up`, then `beowulf study E1`.",
         )
     samples: dict[int, list[float]] = {}
     launches: dict[int, list[int]] = {}
@@ -169,14 +170,14 @@ def of(record: Record) -> Calibration:
     sizes = sorted(size for size, each in samples.items() if each)
     if len(sizes) < FEWEST_SIZES or sizes[0] > SHORT_BYTES or sizes[-1] < LONG_BYTES:
         raise LabError(
-            f"{record.file_name} has {len(sizes)} sizes of messages between two nodes. A calibration needs at least"
+            f"Message sizes between two nodes in {record.file_name}: {len(sizes)}. A calibration needs at least"
             f" {FEWEST_SIZES}, from {SHORT_BYTES:,} bytes or less to {LONG_BYTES:,} or more.",
             "`beowulf study E1` measures them.",
         )
     if reasons := trouble(record, HALF):
         raise LabError(
-            f"{record.file_name} cannot carry a calibration: {' and '.join(reasons)}.",
-            "Close what else runs on this machine, and measure it again.",
+            f"{record.file_name} cannot be the basis of a calibration: {' and '.join(reasons)}.",
+            "Close whatever else is running on this machine, and measure again.",
         )
     found = [summary(samples[size], launches=launches[size]) for size in sizes]
     rows = [
@@ -233,7 +234,7 @@ def compared(predicted: Calibration, measured: Calibration) -> pd.DataFrame:
     if predicted.rate != measured.rate or not rows:
         raise LabError(
             f"{measured.record} was measured at {measured.rate}, and the prediction is for {predicted.rate}.",
-            "Predict with `at_rate` of the same rate.",
+            "Predict for the same rate, with `at_rate`.",
         )
     return pd.DataFrame(rows)
 

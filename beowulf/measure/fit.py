@@ -139,7 +139,7 @@ def eager_limit(samples: Mapping[int, Sequence[float]], *, busy: bool = False) -
     sizes, times = _ordered(samples)
     if len(sizes) < 2 * FEWEST_SIZES:
         raise LabError(
-            f"To find a step, {2 * FEWEST_SIZES} sizes are needed, and there are {len(sizes)}.",
+            f"To find a step, {2 * FEWEST_SIZES} sizes are needed, not {len(sizes)}.",
             "Measure more sizes.",
         )
     x = np.array(sizes, dtype=float)

@@ -14,7 +14,7 @@ def improvement_percent(overlap: float, nonoverlap: float) -> float:
     if not nonoverlap > 0:
         raise LabError(
             f"An improvement on {nonoverlap:g} s cannot be computed.",
-            "The time without overlap is above zero.",
+            "The time without overlap must be above zero.",
         )
     return (overlap - nonoverlap) / nonoverlap * 100
 

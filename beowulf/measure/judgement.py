@@ -19,7 +19,7 @@ MOSTLY = 0.9  # of the places they must not differ
 # Of an effect that a paper prints: with less than half of it, our machines, which are others, do not show the same.
 ENOUGH = 0.5
 IN_FULL = "in full (without `--quick` or `quick=True`)"
-HINT = "Close what else runs on this machine and measure again"
+HINT = "Close whatever else is running on this machine and measure again"
 
 
 def verdict(

@@ -25,7 +25,7 @@ REST = "It is your turn. The machine comes to rest first."
 LONGEST_QUIET_S = 180.0
 # When a study begins on a busy machine, and what is printed of that.
 THEN = {
-    "now": 'It is measured all the same. A study waits with `when="quiet"`, in a terminal with `--when quiet`.',
+    "now": 'The measurement starts all the same. A study waits with `when="quiet"`, in a terminal with `--when quiet`.',
     "quiet": f"The study waits until the machine is quiet, at most {LONGEST_QUIET_S:.0f} s.",
 }
 
@@ -89,7 +89,7 @@ def entered(show: Show) -> Iterator[bool]:
         try:
             return queue.joined(machine, {})
         except OSError as error:
-            raise LabError(f"{machine} is of no use for it ({error.strerror}).") from error
+            raise LabError(f"{machine} cannot be used for it ({error.strerror}).") from error
 
     with queue.place(machine, join) as (mine, _):
         shown = ""

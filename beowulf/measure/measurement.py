@@ -206,7 +206,7 @@ class Measurement:
         if lines.trouble:
             raise LabError(f"{name} printed a line that is not a result: {lines.trouble}")
         if not lines.ended:
-            raise LabError(f"The results of {name} break off before their end.", "Measure again.")
+            raise LabError(f"The results of {name} are incomplete.", "Measure again.")
 
     def launch_separately(
         self,
@@ -374,9 +374,9 @@ def need_a_node_each(cluster: Cluster, ranks: int) -> None:
     """UsageError when there are more ranks than nodes."""
     if ranks > len(cluster.nodes):
         raise UsageError(
-            f"{ranks} ranks need {ranks} nodes, and this cluster has {len(cluster.nodes)}:"
+            f"{ranks} ranks need {ranks} nodes, but this cluster has {len(cluster.nodes)}:"
             " two ranks on one node would not talk over the network.",
-            f"`beowulf up --nodes {ranks}` boots so many.",
+            f"`beowulf up --nodes {ranks}` boots that many.",
         )
 
 

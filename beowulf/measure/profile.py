@@ -109,8 +109,8 @@ def profile(lines: Iterable[Mapping[str, Any]]) -> Profile:
     profiles = [line for line in lines if line.get("kind") == "profile"]
     if not profiles:
         raise LabError(
-            "No rank came to MPI_Finalize, so there is no profile.",
-            "Is it an MPI program, and did it end well?",
+            "No rank reached MPI_Finalize, so there is no profile.",
+            "Is it an MPI program, and did it end normally?",
         )
     ranks = ({name: line[name] for name in line if name != "kind"} for line in profiles)
     return Profile(tuple(sorted(ranks, key=lambda rank: int(rank["rank"]))))
@@ -121,7 +121,7 @@ def printed(text: str) -> Profile:
     try:
         return profile(json.loads(line) for line in text.splitlines() if line.startswith(BEGINS))
     except ValueError as error:
-        raise LabError(f"A profile is not whole: {error}.", "Measure again.") from None
+        raise LabError(f"A profile is incomplete: {error}.", "Measure again.") from None
 
 
 class Sieve:

@@ -41,8 +41,8 @@ def need_nodes(cluster: Cluster, ranks: int) -> None:
     """UsageError when the cluster has fewer nodes than a study needs, before anything is measured."""
     if len(cluster.nodes) < ranks:
         raise UsageError(
-            f"This study needs {ranks} nodes, and the cluster has {len(cluster.nodes)}.",
-            f"`beowulf up --nodes {ranks}` boots so many.",
+            f"This study needs {ranks} nodes, but the cluster has {len(cluster.nodes)}.",
+            f"`beowulf up --nodes {ranks}` boots that many.",
         )
 
 
@@ -137,7 +137,7 @@ def rates(record: Record, by: Sequence[str] = ()) -> pd.DataFrame:
         )
         parts.append(part)
     if not parts:
-        raise LabError("The Record has no times of messages.", "Measure again.")
+        raise LabError("The Record has no times for messages.", "Measure again.")
     return pd.concat(parts, ignore_index=True)
 
 
@@ -169,5 +169,5 @@ def pairs(
 def ratios(compared: Mapping[int, Pairs]) -> dict[int, Ratio]:
     """By size, how often the first is the second; LabError when there is nothing to compare."""
     if not compared:
-        raise LabError("There is nothing to compare.", "Measure both in one run.")
+        raise LabError("There is nothing to compare.", "Measure what is compared in one run.")
     return {size: each.ratio() for size, each in compared.items()}

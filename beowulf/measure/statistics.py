@@ -116,7 +116,7 @@ def ratio(
     `launches` is the launch of each pair, where several were taken, and `busy` says of what machine: see interval().
     """
     if not len(pairs):
-        raise LabError("There are no pairs to compare.", "Measure both again.")
+        raise LabError("There are no pairs to compare.", "Measure again.")
     both = np.asarray(pairs, dtype=float)
     ratios = both[:, 0] / both[:, 1]
     low, high = interval(ratios, seed, confidence, launches, busy=busy)

@@ -63,7 +63,7 @@ class Watched:
 
     def gone(self) -> LabError | None:
         """Why nothing more can be measured, where the cluster is no more, or is another one; else None."""
-        taken = f"The cluster was taken down while {self.study} was measured."
+        taken = f"The cluster was taken down while {self.study} was being measured."
         try:
             now = self.cluster.as_found()
         except state.GoneError:
@@ -122,4 +122,4 @@ def _sentences(study: str, before: Mapping[str, str], now: Mapping[str, str]) ->
         return []
     more = len(differ) - MOST_CHANGES
     changes = "; ".join(differ[:MOST_CHANGES]) + (f"; and {more} more" if more > 0 else "")
-    return [f"The cluster was changed while {study} was measured: {changes}."]
+    return [f"The cluster was changed while {study} was being measured: {changes}."]

@@ -72,7 +72,9 @@ def _chosen(traffic: Traffic, message: int, tag: int | None) -> Message:
                 return each
         raise LabError(f"No message with tag {tag} is in this capture.")
     if not 0 <= message < len(every):
-        raise LabError(f"There is no message {message}: the capture has {len(every)}, from 0 on.")
+        raise LabError(
+            f"There is no message {message}: the capture has {len(every)}, numbered from 0."
+        )
     return every[message]
 
 

@@ -79,4 +79,4 @@ def _entry(kind: str, name: str) -> tuple[dict[str, Any], Path]:
         if found := package.catalogue[f"{kind}s"].get(name):
             return found, package.papers / "papers.toml"
     there = [each for package in paths.packages() for each in package.catalogue[f"{kind}s"]]
-    raise UsageError(f"There is no {kind} {name!r}.", f"There are: {', '.join(there)}.")
+    raise UsageError(f"There is no {kind} {name!r}.", f"Known names: {', '.join(there)}.")

@@ -75,7 +75,9 @@ def chosen(names: Sequence[str], *, quick: bool = False) -> list[str]:
     """The programs of these names, or all of them; UsageError for a name that is none."""
     for name in names:
         if name not in PROGRAMS:
-            raise UsageError(f"There is no program {name!r}.", f"There are: {', '.join(PROGRAMS)}.")
+            raise UsageError(
+                f"There is no program {name!r}.", f"The programs are: {', '.join(PROGRAMS)}."
+            )
     return list(dict.fromkeys(names)) or list(QUICK if quick else PROGRAMS)
 
 

@@ -87,7 +87,7 @@ def _beside_c(record: Record) -> Shown:
 
 def _gas(record: Record) -> Shown:
     if len(set(gas.bits(record).values())) != 1:
-        raise LabError("The gas has different bits on several ranks.")
+        raise LabError("The gas on several ranks has different bits from that on one.")
     mflops = record.select(result="blast", ranks=gas.RANKS)[0].facts["mflops"]
     return Shown(
         f"{_text(mflops)} MFLOPS", "on four nodes, the same bits as on one", [gas.says(record)]

@@ -45,7 +45,7 @@ def find(name: str) -> Study:
     """The study with this ID (`A2`, `a2`); LabError where its package is another author's and cannot be imported."""
     if what := of_exercise(name):
         raise UsageError(
-            f"{name.upper()} has Records of {what}; it is no study of a paper, so no claim judges it.",
+            f"{name.upper()} has Records of {what}; it is not a study of a paper, so no claim judges it.",
             f"`beowulf show {name.upper()}` prints what the newest one holds.",
         )
     for package in paths.packages():
@@ -54,7 +54,7 @@ def find(name: str) -> Study:
             with package.importing():
                 study: Study = import_module(".".join((package.module, *parts))).STUDY
             return study
-    raise UsageError(f"There is no study {name!r}.", f"There are:\n{listing()}")
+    raise UsageError(f"There is no study {name!r}.", f"The studies are:\n{listing()}")
 
 
 def of_exercise(name: str) -> str:
@@ -95,7 +95,7 @@ def judge(record: Record) -> Verdicts:
     if record.of_exercise:
         raise UsageError(
             f"This Record of {record.study}, variant {record.variant}, is of an exercise, in most cases of your own"
-            " program: no claim of a paper judges it.",
+            " program: no claim of a paper is judged by it.",
             f"`beowulf show {record.study} --variant {record.variant}` prints what it holds.",
         )
     if record.complete:

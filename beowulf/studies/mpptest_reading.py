@@ -128,7 +128,7 @@ def _longest(
     rows = mpptest.printed(record, length)
     longest = {each: mpptest.at_the_longest(rows, each) for each in mpptest.PROTOCOLS}
     if min(map(len, longest.values())) < 2 or not rows["length_bytes"].max():
-        raise LabError("There are no two numbers of ranks to compare.", "Measure again.")
+        raise LabError("There are fewer than two numbers of ranks to compare.", "Measure again.")
     return dict(longest)
 
 

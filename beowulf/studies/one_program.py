@@ -61,7 +61,10 @@ class OneProgram:
                 us = replace(point, samples=[US * each for each in point.samples])
                 points.setdefault(int(point.at["ranks"]), []).append(us)
         if len(points) < 2:
-            raise LabError(f"There is not {self.says} of two numbers of nodes.", "Measure again.")
+            raise LabError(
+                f"There are no times of {self.says} on two different numbers of nodes.",
+                "Measure again.",
+            )
         return {nodes: summary_of(points[nodes], busy=record.busy) for nodes in sorted(points)}
 
     def on(self, nodes: int) -> Quantity:
@@ -69,7 +72,9 @@ class OneProgram:
 
         def of(times: Times) -> Summary:
             if nodes not in times:
-                raise LabError(f"There is not {self.says} of {nodes} nodes.", "Measure again.")
+                raise LabError(
+                    f"The Record has no times of {self.says} on {nodes} nodes.", "Measure again."
+                )
             return times[nodes]
 
         return Quantity(f"{self.says} of {nodes} nodes", of, "µs")

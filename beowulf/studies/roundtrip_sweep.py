@@ -110,7 +110,9 @@ def in_a_ring(of: Callable[[Any], pd.DataFrame], ranks: int, protocol: str) -> Q
         longest = (rows["pattern"] == "ring") & (rows["size_bytes"] == rows["size_bytes"].max())
         rows = rows[longest & (rows["ranks"] == ranks) & (rows["protocol"] == protocol)]
         if rows.empty:
-            raise LabError("A ring has no times of the longest message.", "Measure again.")
+            raise LabError(
+                "The Record has no times for the longest message in a ring.", "Measure again."
+            )
         return Seen(*rows[["rate_mbit_per_s", "low", "high"]].to_numpy()[0])
 
     return Quantity(f"the longest message in a ring of {ranks}", rate, "Mbit/s")

@@ -82,7 +82,7 @@ def cost(points: Sequence[Point], name: str) -> float:
     """What each message or operation cost, averaged over the launches; LabError where nothing was captured."""
     costs_each = [point.facts["each"][name] for point in points if "each" in point.facts]
     if not costs_each:
-        raise LabError("There is no capture of this case.", "Measure again.")
+        raise LabError("There is no capture of a case that is needed here.", "Measure again.")
     return float(sum(costs_each) / len(costs_each))
 
 
@@ -102,7 +102,7 @@ def table(
             row |= {str(name): value for name, value in each.items()}
             rows.append({**row, **case})
     if not rows:
-        raise LabError("The Record has no samples of this part.", "Measure again.")
+        raise LabError("The Record lacks samples that are needed here.", "Measure again.")
     return pd.DataFrame(rows)
 
 

@@ -265,8 +265,8 @@ def rows(record: Record) -> pd.DataFrame:
     ]
     if not launches:
         raise LabError(
-            f"The Record of study {record.study} has no launch that was captured to its end.",
-            f"`beowulf study {record.study}` measures some.",
+            f"The Record of study {record.study} has no launch that was captured to the end.",
+            f"`beowulf study {record.study}` captures one.",
         )
     return pd.DataFrame(launches)
 

@@ -102,7 +102,7 @@ def read(text: str, *, brief: bool = False) -> Results:
     """The results in hpcc's output; LabError when it breaks off. `brief`: b_eff's long messages were cut short."""
     found = SUMMARY.search(text)
     if not found:
-        raise LabError(_broken(text), "Its last lines say why, if it could; run it once more.")
+        raise LabError(_broken(text), "Its last lines may say why; run hpcc again.")
     summary = dict(
         line.partition("=")[::2] for line in found[1].split("\n") if "=" in line and line.strip()
     )

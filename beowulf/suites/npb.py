@@ -165,7 +165,9 @@ def _rule(benchmark: Benchmark) -> str:
 def refuse(cluster: Cluster, names: Sequence[str], letter: str, ranks: int) -> None:
     """End with a sentence, before anything is compiled, when one of the benchmarks cannot run so on this cluster."""
     if letter not in CLASSES:
-        raise UsageError(f"There is no class {letter!r}.", f"There are: {', '.join(CLASSES)}.")
+        raise UsageError(
+            f"There is no class {letter!r}.", f"The classes are: {', '.join(CLASSES)}."
+        )
     for name in names:
         _refuse_ranks(BENCHMARKS[name], ranks, len(cluster.nodes))
     need_a_node_each(cluster, ranks)
@@ -178,7 +180,7 @@ def _refuse_ranks(benchmark: Benchmark, ranks: int, nodes: int) -> None:
     if benchmark.takes(ranks):
         return
     here = _listed([*map(str, benchmark.counts(nodes))], "or")
-    only = f"This cluster has only {nodes} nodes, and there"
+    only = f"This cluster has only {nodes} node{'s' * (nodes != 1)}, and there"
     if ranks <= nodes:
         only = f"On {nodes} nodes"
     raise UsageError(
@@ -206,7 +208,7 @@ def _refuse_memory(
             raise LabError(
                 f"{benchmark.name} class {letter} needs about {need / GB:.2g} GB on {where},"
                 f" which has {free[machine] / GB:.2g} GB free.",
-                "Take a smaller class, or end what else needs memory.",
+                "Take a smaller class, or end whatever else needs memory.",
                 nodes[0],
             )
 

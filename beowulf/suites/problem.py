@@ -121,8 +121,9 @@ def refuse_too_large(problem: Problem, memory_bytes: int) -> None:
         fits = math.isqrt(max(0, int(matrix_bytes / 8)))
         advice = f"`--size {fits}` fits." if fits >= SMALLEST else "Close other programs."
         raise LabError(
-            f"{problem.n:,} equations on {problem.ranks} ranks take {_mib(problem.needed_bytes)} of memory,"
-            f" and of the {_mib(memory_bytes)} that the nodes have free at most {MOST_SHARE:.0%} may be taken.",
+            f"{problem.n:,} equations on {problem.ranks} rank{'s' * (problem.ranks != 1)} take"
+            f" {_mib(problem.needed_bytes)} of memory,"
+            f" and at most {MOST_SHARE:.0%} of the {_mib(memory_bytes)} that the nodes have free may be taken.",
             advice,
         )
 

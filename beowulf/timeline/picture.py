@@ -47,10 +47,14 @@ def chosen(text: str, ranks: int) -> list[int]:
     for part in filter(None, (part.strip() for part in text.split(","))):
         first, _, last = part.partition("-")
         if not first.isdigit() or (last and not last.isdigit()):
-            raise UsageError(f"`{part}` is no rank and no range of ranks.", "Write 0-3 or 0,2,5.")
+            raise UsageError(
+                f"`{part}` is neither a rank nor a range of ranks.", "Write 0-3 or 0,2,5."
+            )
         found |= {*range(int(first), min(int(last or first) + 1, ranks))}
     if not found:
-        raise UsageError(f"`{text}` names none of the {ranks} ranks.", "Write 0-3 or 0,2,5.")
+        raise UsageError(
+            f"`{text}` names no rank of this run, which has {ranks}.", "Write 0-3 or 0,2,5."
+        )
     return sorted(found)
 
 
@@ -152,7 +156,7 @@ def picture(
     to_s = length_s if to_s is None else min(to_s, length_s)
     if not 0 <= from_s < to_s:
         raise UsageError(
-            f"From {from_s:g} s to {to_s:g} s is no part of the run.",
+            f"From {from_s:g} s to {to_s:g} s is not part of the run.",
             f"It took {length_s:.6g} s.",
         )
     every = [each.rank for each in found.trace.ranks]

@@ -190,5 +190,5 @@ def details(folder: Path) -> dict[str, Any]:
     except (ValueError, AttributeError, RecursionError):
         wrong = ["no JSON object"]
     if wrong:
-        raise LabError(f"{file} is damaged, or was edited ({wrong[0]}).", "Record again.")
+        raise LabError(f"{file} is damaged, or has been edited ({wrong[0]}).", "Record again.")
     return {**known, "program": plain(known.get("program", ""))}

@@ -154,8 +154,8 @@ def replay(found: Analysis, platform: Platform) -> Replayed:
     ranks = len(found.trace.ranks)
     if ranks > platform.nodes * platform.cores:
         raise UsageError(
-            f"The run has {ranks} ranks, and the platform {platform.nodes * platform.cores} cores in all.",
-            "Give it more `nodes` or `cores`.",
+            f"The run has {ranks} ranks, more than the platform has cores ({platform.nodes * platform.cores}).",
+            "Give the platform more `nodes` or `cores`.",
         )
     run = read(found)
     with tempfile.TemporaryDirectory(prefix="beowulf-") as scratch:
@@ -207,7 +207,8 @@ def _leave_out_nobody(trace: Path) -> None:
             file.write_text("".join(kept))
     if sent != received:
         raise LabError(
-            f"The run has {sent} sends and {received} receives that name their partner: it cannot be replayed.",
+            f"Sends and receives that name their partner differ in number ({sent}, {received}): the run"
+            f" cannot be replayed.",
             "Does it receive from MPI_ANY_SOURCE?",
         )
 
@@ -250,7 +251,7 @@ def _simulated_ms(
         raise LabError(
             f"On this platform the run never ends. {simulated.DEADLOCK}",
             f"A message of {platform.eager_bytes:,} bytes or more (`eager_bytes`) leaves when its receiver asks for it."
-            " Does the program expect MPI_Send to return before?",
+            " Does the program expect MPI_Send to return before that?",
         )
     time = TIME.search(done.stdout)
     if done.returncode or not time:
@@ -271,7 +272,9 @@ def read(found: Analysis) -> _Run:
     in_background = ((flags & COLLECTIVE) != 0) & (events["request"] > 0)
     _refuse(events[in_background], calls, "it goes on in the background")
     if (events.groupby("rank")["thread"].nunique() > 1).any():
-        raise LabError("Several threads of a rank call MPI. What they do at once has no order.")
+        raise LabError(
+            "Several threads of a rank call MPI. What they do at the same time has no order."
+        )
     done = events[((flags & COMPLETES) != 0) & (events["partner"] >= 0)]
     sends, receives = matching.unmatched(events, found.messages)
     at_once = receives.index.isin(done.index)
@@ -283,7 +286,7 @@ def read(found: Analysis) -> _Run:
     moving = ((flags & (SENDS | RECEIVES | COMPLETES)) != 0) & (events["partner"] != NOBODY)
     moving |= ((flags & COLLECTIVE) != 0) & (events["bytes"] > 0)
     if not moving.any():
-        raise LabError("No rank sends anything to another one: there is nothing to replay.")
+        raise LabError("No rank sends anything to another: there is nothing to replay.")
     since, until = int(events["began_ns"][moving].min()), int(events["ended_ns"][moving].max())
     began: dict[int, _Message] = {}
     sent: dict[int, list[_Message]] = defaultdict(list)
@@ -306,7 +309,7 @@ def read(found: Analysis) -> _Run:
 def _refuse(events: pd.DataFrame, calls: Sequence[str], why: str) -> None:
     """LabError that names the first of these events, where there is one."""
     for rank, call in zip(events["rank"], events["call"], strict=True):
-        raise LabError(f"A call of rank {rank} cannot be replayed, {calls[call]}: {why}.")
+        raise LabError(f"{calls[call]} on rank {rank} cannot be replayed: {why}.")
 
 
 def _collectives(found: Analysis, since_ns: int, until_ns: int) -> dict[int, tuple[list[int], int]]:
@@ -324,8 +327,8 @@ def _collectives(found: Analysis, since_ns: int, until_ns: int) -> dict[int, tup
     table = table[(first >= since_ns) & (latest <= until_ns)]
     table = table[table["call"].map(calls.__getitem__) != WITHOUT_MESSAGES]
     groups = table.groupby("group", sort=False)
-    _refuse(table[groups["rank"].transform("size") < ranks], calls, "not all ranks make it")
-    _refuse(table[groups["call"].transform("nunique") > 1], calls, "other ranks make another one")
+    _refuse(table[groups["rank"].transform("size") < ranks], calls, "not all ranks make this call")
+    _refuse(table[groups["call"].transform("nunique") > 1], calls, "other ranks make another call")
     sizes = table["bytes"].tolist()
     # In order of their groups, and within them of their ranks.
     for place, (event, root) in enumerate(zip(table.index, table["partner"], strict=True)):

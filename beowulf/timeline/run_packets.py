@@ -54,7 +54,7 @@ def read(file: Path, trace: Trace, events: pd.DataFrame, messages: pd.DataFrame)
         pieces.append(pd.DataFrame({**columns, **vars(trail)}))
     traffic = reading.finish(packets)
     if not pieces:
-        raise LabError(f"{file} has no packets.", "Was it captured while the program ran?")
+        raise LabError(f"{file} has no packets.", "Was it captured while the program was running?")
     table = pd.concat(pieces, ignore_index=True)
     to_trace = -trace.ranks[0].to_real_ns()
     table["time_ns"] += to_trace
@@ -63,8 +63,8 @@ def read(file: Path, trace: Trace, events: pd.DataFrame, messages: pd.DataFrame)
         or table["time_ns"].min() > trace.ended_ns + APART_NS
     ):
         raise LabError(
-            f"{file} was captured at another time than this run.",
-            "Record both at once: `--trace --capture`.",
+            f"{file} was captured at a different time from this run.",
+            "Record both together: `--trace --capture`.",
         )
     found, warnings = _joined(traffic, events, messages)
     _name(table, found)

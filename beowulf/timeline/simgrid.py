@@ -56,7 +56,7 @@ def read(file: Path) -> Trace:
     lines = file.read_text(errors="replace").splitlines()
     if not lines or not lines[0].startswith(MARK_OF_SIMGRID):
         raise LabError(
-            f"{file} is no trace of SimGrid's.",
+            f"{file} is not a SimGrid trace.",
             f"`smpirun {' '.join(OPTIONS)}FILE …` writes one.",
         )
     numbers = _numbers(lines)

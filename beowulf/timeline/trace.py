@@ -171,7 +171,7 @@ def read(folder: Path, *, stopped_ns: int = 0) -> Trace:
         (each.rank, each.ranks) != (n, ranks[0].ranks)
         for (n, _), each in zip(files, ranks, strict=True)
     ):
-        raise LabError(f"The files in {folder} are not of the ranks of one run.", "Record again.")
+        raise LabError(f"The files in {folder} are not from the ranks of one run.", "Record again.")
     last_ns = max(stopped_ns, *(each.ended_ns for each in ranks))
     ranks = tuple(_with_unended(each, last_ns) for each in ranks)
     warnings = [warning for each in ranks for warning in each.warnings]
@@ -197,7 +197,9 @@ def read_rank(path: Path) -> RankTrace:
     """One rank's file; LabError when it is none. What a killed rank or a full disk left is read up to its end."""
     content = path.read_bytes()
     if len(content) < HEAD.itemsize or not content.startswith(MAGIC):
-        raise LabError(f"{path} is no trace of this recorder, or is cut off within its head.")
+        raise LabError(
+            f"{path} is not a trace from this recorder, or is cut off within its header."
+        )
     head = np.frombuffer(content, HEAD, 1)[0]
     layout = (int(head["version"]), int(head["head_bytes"]), int(head["event_bytes"]))
     if layout != (VERSION, HEAD.itemsize, EVENT.itemsize):
@@ -216,7 +218,7 @@ def read_rank(path: Path) -> RankTrace:
         latest = int(events["ended_ns"].max()) if count else began
         if not head["finished"]:
             warnings.append(
-                f"Rank {rank} did not come to the end of MPI_Finalize. What it did is known up to its last call,"
+                f"Rank {rank} did not reach the end of MPI_Finalize. What it did is known up to its last call,"
                 f" {(latest - began) / 1e9:.3f} s after MPI_Init."
             )
         ended = latest
@@ -224,7 +226,8 @@ def read_rank(path: Path) -> RankTrace:
     unended = _unended(head["now"]) if head["now"]["call"] and not head["finished"] else None
     if not _can_be(head, events, len(names)) or not _can_be(head, unended, len(names)):
         raise LabError(
-            f"{path} holds what no run leaves: it is damaged, or was edited.", "Record again."
+            f"{path} contains what no run writes: it is damaged, or has been edited.",
+            "Record again.",
         )
     left_out = int(head["left_out"])
     if left_out:

@@ -34,8 +34,8 @@ class Change:
         living = knob_places.alive(cluster, knob)
         if dead := [place for place in knob_places.places(cluster, knob) if place not in living]:
             raise LabError(
-                f"{', '.join(dead)} {'is' if len(dead) == 1 else 'are'} down, and a knob is turned on all nodes.",
-                "`beowulf up` starts it again.",
+                f"{', '.join(dead)} {'is' if len(dead) == 1 else 'are'} down, and a knob is set on all nodes.",
+                f"`beowulf up` starts {'it' if len(dead) == 1 else 'them'} again.",
                 dead[0],
             )
         some = nodes if not knob.together else ()
@@ -151,7 +151,7 @@ def log_for(cluster: Cluster | None, knob: Knob) -> Log:
     if not knob_places.places(cluster, knob):
         raise LabError(
             f"On a cluster of the kind {cluster.kind}, {knob.name} is not ours to change.",
-            "`beowulf up` boots a cluster on this machine whose nodes are.",
+            "`beowulf up` boots a cluster on this machine; its nodes can be changed.",
         )
     return log.of_cluster(cluster)
 
@@ -245,7 +245,7 @@ def _back(cluster: Cluster | None, knob: Knob, entry: Entry, where: Sequence[str
     for place, now in knob_places.turn(cluster, knob, lines).items():
         if not _is_back(now, entry, place):
             raise LabError(
-                f"On {place}, {knob.name} is {now.value}, and not {entry.before[place].value} as before.",
-                "Put it back by hand, or take a new cluster: `beowulf down`, `beowulf up`.",
+                f"On {place}, {knob.name} is {now.value}, not {entry.before[place].value} as before.",
+                "Put it back by hand, or boot a new cluster: `beowulf down`, `beowulf up`.",
                 knob_places.node(place),
             )

@@ -127,7 +127,7 @@ class InteractiveRun:
         if dead := [node for node in self.cluster.dead_nodes() if node in used]:
             raise LabError(
                 f"{dead[0]} is down, and {self.name} needs it.",
-                "`beowulf up` starts the node again, then run once more.",
+                "`beowulf up` starts the node again; then measure again.",
                 dead[0],
             )
 

@@ -91,7 +91,7 @@ def states(cluster: Cluster) -> Iterator[dict[str, Callable[[], None]]]:
     here = parts(cluster)
     if not here:
         raise LabError(
-            "No knob of paper E can be turned on this cluster.",
+            "No knob of paper E can be set on this cluster.",
             "`beowulf tune` says why; boot the cluster as the administrator (root).",
         )
     with changing(cluster, [(ALL[name], value) for name, value in here.items()]) as testbed:

@@ -34,6 +34,7 @@ def measure(
     record.save_in(folder)
     if comparison is None:
         raise LabError(
-            record.warnings[-1], "What was changed is put back. Measure once more when it is quiet."
+            record.warnings[-1],
+            "What was changed has been put back. Measure again when the machine is quiet.",
         )
     return comparison

@@ -105,7 +105,7 @@ def test_what_a_course_does_not_change_is_as_the_lab_has_it(changed: Any) -> Non
     first(
         2,
         [
-            (f"{IDLE}pionts = 3\n", "", "`pionts` is no key of the question idle-mbit"),
+            (f"{IDLE}pionts = 3\n", "", "`pionts` is not a key of the question idle-mbit"),
             (f"{IDLE}points = -1\n", "", "`points` is no number that is 0 or more: -1"),
             ("[labs.01.questions]\nidle-mbit = 3\n", "", "the question idle-mbit is no table"),
             ("[labs.01.questions.own]\npoints = 1\n", "", "the question own has no `asks`"),
@@ -166,11 +166,11 @@ def test_an_own_question_is_asked_scored_and_read(changed: Any, tmp_path: Path) 
     assert "own-number" in (tmp_path / "kit" / limits.FILE).read_text()
     # Once someone is graded, nothing more is asked.
     changed(OWN + '[labs.01.questions.late]\npoints = 1\nasks = "?"\n')
-    with pytest.raises(LabError, match="late is new, and hand-ins") as refused:
+    with pytest.raises(LabError, match="late is new, but hand-ins") as refused:
         course.release("01")
     assert "Delete this table from course.toml" in refused.value.hint
     with pytest.raises(
-        LabError, match=r"line \d+: the notebook .* has no cell of the question late"
+        LabError, match=r"line \d+: the notebook .* has no cell for the question late"
     ):
         grade(course)
     changed(OWN)

@@ -145,7 +145,7 @@ def test_a_folder_with_a_file_of_another_user_is_not_collected(inbound: Inbound)
 def test_where_owners_say_nothing_the_course_says_so(inbound: Inbound) -> None:
     for student in ("ab12", "cd34"):
         inbound.put(student)
-    with pytest.raises(LabError, match="Of 2 folders in the exchange none") as refused:
+    with pytest.raises(LabError, match="None of the 2 folders in the exchange") as refused:
         inbound.collect()
     assert "c.ExchangeCollect.check_owner = False" in str(refused.value)
     copied = Inbound(Course(inbound.course.folder), inbound.released)
@@ -202,7 +202,7 @@ def test_what_is_no_hand_in_costs_nobody_else_theirs(inbound: Inbound) -> None:
     assert {name: each.outcome for name, each in found.items()} == {
         **{ME: "new", "ab12": "refused", "cd34": "refused", "..": "unknown"}
     }
-    assert all("is no folder" in found[name].notes[0] for name in ("ab12", "cd34"))
+    assert all("is not a folder" in found[name].notes[0] for name in ("ab12", "cd34"))
     assert "names no learner" in found[".."].notes[0]
     assert sum("has no time in its name" in note for note in found[ME].notes) == 2
 

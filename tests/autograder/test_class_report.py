@@ -264,7 +264,7 @@ def test_a_changed_rubric_is_reported_before_it_is_applied(
     assert "1 change for 1 learner. `beowulf class regrade 01-validation` makes it." in alone
     assert (spring.folder / "gradebook.db").read_bytes() == before
     for command in (["regrade", "01", "--dry-run"], ["feedback", "01"]):
-        with pytest.raises(UsageError, match="nobody was not graded in 01-validation yet"):
+        with pytest.raises(UsageError, match="nobody has not been graded in 01-validation yet"):
             run(*command, "--student", "nobody")
 
 

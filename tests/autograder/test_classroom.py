@@ -101,7 +101,7 @@ def _shell(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
         (["release", "01"], "no course"),
         (["init", "new", "--roster", "twice.csv"], "'ab12' is in line 2 and in line 3"),
         (["init", "new", "--name", "my course"], "name of a course"),
-        (["init", "full"], "is no course"),
+        (["init", "full"], "is not a course"),
         (["init", "new", "--exchange", "/proc/x"], "/proc/x"),
     ],
 )

@@ -253,7 +253,7 @@ def test_what_cannot_be_graded_is_reported_before_anything_is_done(
         driver.grade(course, "02")
     first = driver.grade(course, "01")
     next(first)
-    with pytest.raises(LabError, match="Another grading"):
+    with pytest.raises(LabError, match="Another command"):
         next(driver.grade(course, "01"))
     first.close()
 

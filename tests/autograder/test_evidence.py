@@ -89,7 +89,7 @@ def test_a_section_of_less_than_a_second_is_believed_and_one_of_less_than_none_i
     assert 0 in [point.samples[0] for point in sections]
     assert says(measured) == ""
     sections[0].samples[0] = -1.0
-    assert "section_s is no time that passed" in says(measured)
+    assert "section_s is not a time that passed" in says(measured)
 
 
 def test_a_capture_is_counted_again(tmp_path: Path) -> None:

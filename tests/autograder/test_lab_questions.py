@@ -106,7 +106,9 @@ def test_a_question_that_neither_rubric_nor_person_scores_is_refused(
         "[questions.explain]",
         f"{table('new', 1, 'The questions')}asks = 'x'\n\n[questions.explain]",
     )
-    with pytest.raises(LabError, match="the rubric has no function for new, and no person reads"):
+    with pytest.raises(
+        LabError, match="the rubric has no function for new, and it is not graded by hand"
+    ):
         questions.check(SLUG, [*marks(released), more])
     questions.check(SLUG, [*marks(released), more | {"solution": True}])
 

@@ -114,7 +114,7 @@ def test_dates_are_read_from_both_files_and_the_exemptions_stay_here(tmp_path: P
     [
         ("id,due\nada,2026-03-02\n", "has no column `lab`"),
         ("id,lab,until\nada,01,\n", "`until` is no column"),
-        ("id,lab,due\nada,01,soon\n", "line 2: `due` is 'soon', which is no time"),
+        ("id,lab,due\nada,01,soon\n", "line 2: `due` is 'soon', which is not a time"),
         ("id,lab,due\n,01,2026-03-02\n", "line 2: there is no learner's ID"),
         ("id,lab,due\nada,77,2026-03-02\n", "line 2: there is no lab '77'"),
         ("id,lab,due\nada,01,\nada,1,\n", "line 3: ada and this lab are in line 2"),
@@ -205,7 +205,7 @@ def test_moodles_worksheet_says_when_each_handed_in(tmp_path: Path, text: str) -
     with pytest.raises(LabError, match=r"line 2: '2\. März' is no time"):
         times.read(file, EVERYBODY)
     file.write_text("who,when\n")
-    with pytest.raises(LabError, match="no column with a learner and a time"):
+    with pytest.raises(LabError, match="needs a column for the learner and one for the time"):
         times.read(file, EVERYBODY)
     with pytest.raises(UsageError, match="There is no file"):
         times.read(tmp_path / "none.csv", EVERYBODY)

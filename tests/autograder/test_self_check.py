@@ -316,11 +316,11 @@ def test_from_a_day_on_a_class_sees_everything(tiny: Path) -> None:
         ('solutions_from = "2030-01-31"', 1, "`solutions_from` is a day without quotes"),
         ("\nlate_points = -1", 2, "`late_points` is a number of points"),
         ("grace_hours = true", 1, "`grace_hours` is a number of hours"),
-        ("hint = true", 1, "`hint` is no key of course.toml. Perhaps you mean 'hints'."),
+        ("hint = true", 1, "`hint` is not a key of course.toml. Perhaps you mean 'hints'."),
         ('check = "form"\n[labs.99]\nhints = 2', 3, "`hints` is true or false, not 2."),
         ('[labs.9]\ncheck = "form"', 1, "there is no lab '9'. Perhaps you mean '99'."),
-        ("labs = 3", 1, "`labs` has a table for each lab."),
-        ("check = ", 0, "is no TOML: Invalid value"),
+        ("labs = 3", 1, "`labs` must hold only tables, such as [labs.01]."),
+        ("check = ", 0, "is not valid TOML: Invalid value"),
     ],
 )
 def test_a_mistake_in_the_courses_file_is_refused_with_its_line(

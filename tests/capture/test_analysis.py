@@ -212,7 +212,7 @@ def test_rates_can_be_over_a_given_time(tmp_path: Path, beowulf: Command) -> Non
             2,
             "'no filter' is not a capture filter.",
         ),
-        (["-o", "w.pcapng", "--snap", "-1"], 2, "`--snap` is at least 0"),
+        (["-o", "w.pcapng", "--snap", "-1"], 2, "`--snap` must be at least 0"),
         (["-o", "w.pcapng", "--", "absent.c"], 2, "There is no"),
         (["-o", "/proc/version/w.pcapng", "--seconds", "0.5"], 1, "cannot be written"),
     ],

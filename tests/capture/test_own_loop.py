@@ -166,7 +166,7 @@ def test_a_capture_that_is_still_being_written_is_a_sentence(file: Path, cluster
         file.write_bytes(whole + whole)
         return found
 
-    with pytest.raises(LabError, match="changed while it was counted"):
+    with pytest.raises(LabError, match="changed while it was being counted"):
         own_loop.measure(cluster, and_more, file)
     file.write_text("no packets, but long enough to be some\n")
     with pytest.raises(CaptureError, match="is not a capture"):

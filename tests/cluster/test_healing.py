@@ -83,7 +83,7 @@ def test_a_dead_node_is_reported_and_started_again_alone(sick: Beowulf) -> None:
     sick.cluster.kill("node01")
     assert "node01  192.168.0.9      down" in sick("status", code=1)
     assert "node01 is down. `beowulf up` starts it again." in sick("ssh", "node01", "true", code=1)
-    assert "node01 was down and runs again" in sick("up")
+    assert "Started again: node01." in sick("up")
     healed(sick)
     after = sick.cluster.supervisor.nodes()
     assert before["node00"] == after["node00"]

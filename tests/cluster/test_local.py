@@ -127,7 +127,7 @@ def test_status_tells_it_and_down_leaves_nothing(learner: Beowulf) -> None:
 def test_up_again_keeps_its_kind_and_its_number(learner: Beowulf) -> None:
     learner("up", "--target", "local", "--nodes", "3")
     assert "3 nodes are names of this machine" in learner("up")
-    assert "are not chosen here" in learner("up", "--rate", "10mbit", code=2)
+    assert "cannot be chosen here" in learner("up", "--rate", "10mbit", code=2)
     with pytest.raises(LabError, match="of the kind local runs"):
         namespaces.up(ClusterConfig(), folder=learner.state)
     local.down(learner.state)
@@ -153,7 +153,7 @@ def test_what_it_cannot_do_is_said_in_a_sentence(names: LocalCluster, tmp_path: 
 def test_a_shell_of_a_node_cannot_end_its_own_cluster(learner: Beowulf) -> None:
     learner("up", "--target", "local")
     said = learner("ssh", "node01", "beowulf down", code=1)
-    assert "This shell is one of node01" in said
+    assert "This shell is on node01" in said
     assert local.running(learner.state)
 
 

@@ -54,9 +54,9 @@ def two(tmp_path: Path) -> simulated.SimulatedCluster:
         ("nodes = 2.5", "`nodes` is a whole number, not 2.5"),
         ("colour = 'red'", "`colour` is not part of a platform. Its parts are nodes, cores"),
         ("nodes = ", "Invalid value"),
-        ("times_us = [[0, 5]]", "has at least two pairs"),
+        ("times_us = [[0, 5]]", "must have at least two pairs"),
         ("times_us = [[0, 5], [10, 4]]", "whose bytes and times rise"),
-        ("times_us = [[0, 'x'], [10, 4]]", "is a list of pairs"),
+        ("times_us = [[0, 'x'], [10, 4]]", "must be a list of pairs"),
         ("send_us = 5\nreceive_us = 4\ntimes_us = [[0, 9], [10, 90]]", "send_us and receive_us, 9"),
     ],
 )
@@ -283,7 +283,7 @@ def test_a_calibration_says_how_wrong_it_is_between_the_sizes() -> None:
 @pytest.mark.parametrize(
     ("record", "said"),
     [
-        (measured(kind="simulated"), "was simulated: nothing of a cluster can be read off it"),
+        (measured(kind="simulated"), "was simulated: nothing about a cluster can be read off it"),
         (replace(measured(), points=measured().points[:4]), "has 2 sizes"),
         (replace(measured(), complete=False), "the measurement was cut short"),
         (Record("A2"), "has 0 sizes"),

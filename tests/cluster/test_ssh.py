@@ -147,7 +147,7 @@ def test_a_cluster_on_this_machine_and_one_of_machines_do_not_mix(
 ) -> None:
     file = pcs.inventory(tmp_path / "pcs.yml")
     learner("up", "--target", file, code=1)
-    assert "not chosen here" in learner("up", "--nodes", "2", code=2)
+    assert "cannot be chosen here" in learner("up", "--nodes", "2", code=2)
     assert "A cluster of the kind ssh has no nodes that are broken" in learner("break", "a", code=1)
     assert "go on running" in learner("down")
     assert not learner.state.exists()

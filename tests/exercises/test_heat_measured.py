@@ -85,7 +85,7 @@ def test_the_steps_of_a_learner_are_measured_by_loops_numpy_and_in_c(
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        ("(void)old; for (volatile int i = rows; i > 0;) new[columns] = 0;", "it does not come to its end"),
+        ("(void)old; for (volatile int i = rows; i > 0;) new[columns] = 0;", "it does not finish"),
         ("no C", "does not compile"),
         ("for (int i = 0; i < rows * columns; i++) new[i] = old[i] > 2;", "of `new`"),
     ],
@@ -94,7 +94,7 @@ def test_the_steps_of_a_learner_are_measured_by_loops_numpy_and_in_c(
 def test_wrong_steps_are_named_and_the_others_are_measured(
     plate: Path, cluster: NamespaceCluster, body: str, said: str
 ) -> None:
-    if said == "it does not come to its end":
+    if said == "it does not finish":
         soon_ended(plate)
     wrong = WRONG["in place"]
     heat_solutions.write(plate, 9, step_loops=wrong.function)
@@ -116,7 +116,7 @@ def test_what_is_not_written_yet_is_said_and_no_record_would_make_a_prediction_l
     with pytest.raises(LabError, match="step_numpy: it is not written yet"):
         heat.steps(cluster, folder=plate)
     (plate / "heat.py").write_text(program.composed(2) + program.sections(_stubs())[3])
-    with pytest.raises(LabError, match="this needs it"):
+    with pytest.raises(LabError, match="this measurement needs it"):
         heat.speed_up(cluster, folder=plate)
     (plate / "heat.py").write_text(program.composed(3))
     record = heat.speed_up(cluster, folder=plate)

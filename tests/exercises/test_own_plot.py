@@ -244,9 +244,9 @@ def test_a_picture_of_much_is_kept_less_sharp_or_not_at_all(
 def test_a_name_that_is_none_and_a_lab_that_nobody_can_tell_are_refused(tmp_path: Path) -> None:
     figure, _ = good()
     elsewhere = Nodeless(tmp_path / "records")
-    with pytest.raises(UsageError, match="A plot's name has letters"):
+    with pytest.raises(UsageError, match="A plot's name is a word of letters"):
         own_plot.keep(elsewhere, figure, "my rates", WANTS)
-    with pytest.raises(UsageError, match="Of which lab is the plot rates"):
+    with pytest.raises(UsageError, match="Which lab is the plot rates of"):
         own_plot.keep(elsewhere, figure, "rates", WANTS)
     own_plot.keep(elsewhere, figure, "rates", WANTS, lab="04")
     assert kept(elsewhere).study == "F4"

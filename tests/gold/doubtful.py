@@ -117,9 +117,9 @@ def _samples() -> list[Case]:
             "samples made larger",
             changed(lambda s: [1.01 * each for each in s]),
             0.5,
-            "are no numbers that",
+            "are not numbers that",
         ),
-        _a7("a negative time", changed(lambda s: [*s[:-1], -s[-1]]), 0, "no time that passed"),
+        _a7("a negative time", changed(lambda s: [*s[:-1], -s[-1]]), 0, "not a time that passed"),
     ]
 
 

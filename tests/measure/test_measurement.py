@@ -164,7 +164,7 @@ def test_a_program_that_breaks_off_is_reported_and_what_it_measured_stays(
     record = s.record()
     assert record.points[0].samples == [2.0]
     assert not record.complete
-    assert "break off before their end" in record.warnings[-1]
+    assert "are incomplete" in record.warnings[-1]
 
 
 def test_wrong_data_end_the_run(cluster: NamespaceCluster, tmp_path: Path) -> None:

@@ -136,7 +136,7 @@ def test_however_text_comes_only_lines_of_a_profile_are_kept_back(
 
 
 def test_a_run_without_a_profile_and_a_broken_one_are_sentences() -> None:
-    with pytest.raises(LabError, match="No rank came to MPI_Finalize"):
+    with pytest.raises(LabError, match="No rank reached MPI_Finalize"):
         profile.printed("words\n")
-    with pytest.raises(LabError, match="A profile is not whole"):
+    with pytest.raises(LabError, match="A profile is incomplete"):
         profile.printed(BEGINS + ', "rank": 0, "sec\n')

@@ -144,7 +144,7 @@ def test_nodes_of_one_machine_have_its_memory_once_and_too_little_is_refused_bef
     ("words", "sentence"),
     [
         ("hpl -n 0", "at least 1 node, not 0"),
-        ("hpl -n 9", "9 ranks need 9 nodes, and this cluster has 4"),
+        ("hpl -n 9", "9 ranks need 9 nodes, but this cluster has 4"),
         ("hpcc --size 7", "160 to 400,000 equations, not 7"),
     ],
 )

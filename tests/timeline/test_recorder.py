@@ -160,7 +160,7 @@ def test_a_python_program_is_recorded_as_well(record: Recorded, tmp_path: Path) 
 def test_what_a_killed_rank_did_is_kept_up_to_its_last_call(record: Recorded) -> None:
     found = analysis.read(record("dies.c", 2, code=None))
     warnings = " ".join(found.trace.warnings)
-    assert "Rank 1 did not come to the end of MPI_Finalize" in warnings
+    assert "Rank 1 did not reach the end of MPI_Finalize" in warnings
     victim = found.trace.ranks[1]
     assert victim.events.size == 10
 
@@ -191,7 +191,7 @@ def test_a_file_cut_short_is_read_as_far_as_it_goes(
     content = file.read_bytes()
     for length in (10, 50_000):
         file.write_bytes(content[:length])
-        with pytest.raises(LabError, match="is no trace of this recorder, or is cut off"):
+        with pytest.raises(LabError, match="is not a trace from this recorder, or is cut off"):
             trace.read(folder)
     whole = trace.read(everything[2]).ranks[1].events.size
     for missing, lost in ((24, 1), (48 * 3, 3)):
@@ -231,7 +231,7 @@ def test_a_file_from_elsewhere_with_what_no_run_leaves_is_refused(
     folder = written(tmp_path / "trace")
     assert trace.read(folder).ranks[0].events.size == 1
     written(folder, **odd)
-    with pytest.raises(LabError, match="holds what no run leaves"):
+    with pytest.raises(LabError, match="contains what no run writes"):
         trace.read(folder)
 
 
@@ -243,7 +243,7 @@ def test_files_of_two_runs_are_not_read_as_one_and_many_missing_ranks_are_counte
     assert "of rank 1, 2, " in warning
     assert "and 59,979 more" in warning
     written(folder, rank=1)
-    with pytest.raises(LabError, match="not of the ranks of one run"):
+    with pytest.raises(LabError, match="not from the ranks of one run"):
         trace.read(folder)
 
 
@@ -251,7 +251,7 @@ def test_files_of_two_runs_are_not_read_as_one_and_many_missing_ranks_are_counte
 def test_details_from_elsewhere_that_are_none_are_refused(text: str, tmp_path: Path) -> None:
     folder = written(tmp_path / "trace")
     (folder / recording.DETAILS).write_text(text)
-    with pytest.raises(LabError, match="is damaged, or was edited"):
+    with pytest.raises(LabError, match="is damaged, or has been edited"):
         analysis.read(folder)
     (folder / recording.DETAILS).write_text('{"program": "a\\u001b[2Jb"}')
     assert analysis.read(folder).program == "a [2Jb"

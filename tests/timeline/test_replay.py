@@ -281,7 +281,7 @@ def test_what_cannot_be_replayed_is_named() -> None:
     stops(run([send | {"flags": SENDS | FAILED}], [receive]), "rank 0 .*MPI_Send: it failed")
     stops(run([data, data | {"thread": 2}]), "Several threads")
     stops(run([event("MPI_Finalize", 0, 5)]), "nothing to replay")
-    problem = stops(run(*[[data]] * 5), "5 ranks, and the platform 4 cores", UsageError)
+    problem = stops(run(*[[data]] * 5), "5 ranks, more than the platform has cores", UsageError)
     assert "nodes" in problem.hint
 
 

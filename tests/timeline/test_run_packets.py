@@ -143,7 +143,7 @@ def test_a_capture_of_another_time_is_refused(
     time.sleep(1.2)
     later = recorded(pair, tmp_path, "barrier")
     shutil.copy(rendezvous / "wire.pcapng", later / "wire.pcapng")
-    with pytest.raises(LabError, match="captured at another time"):
+    with pytest.raises(LabError, match="captured at a different time"):
         _ = analysis.read(later).wire
 
 

@@ -178,7 +178,7 @@ def test_the_still_picture_has_its_sentence_and_table(tmp_path: Path) -> None:
     assert set(figure.table["rank"]) == {1, 2}
     assert figure.alt.startswith("Timeline of 2 ranks from 0.001 s to 0.002 s")
     assert len(figure.save(tmp_path / "t.svg")) == 3
-    with pytest.raises(UsageError, match="no part of the run"):
+    with pytest.raises(UsageError, match="not part of the run"):
         picture.picture(found, from_s=9.0)
     assert picture.chosen("0-1,3", 4) == [0, 1, 3]
     with pytest.raises(UsageError):

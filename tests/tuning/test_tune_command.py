@@ -144,7 +144,7 @@ def test_what_is_kept_after_a_trial_is_on_every_node_and_else_it_is_put_back(
         (("apply", "firewal"), 2, "There is no knob 'firewal'. There are: moderation"),
         (("apply", "moderation", "99999"), 2, "from 0 to 10,000 microseconds, not '99999'"),
         (("apply", "tcp-low-latency", "1"), 2, "/proc/sys/net/ipv4/tcp_low_latency"),
-        (("apply", "firewall", "10", "--keep", "--revert"), 2, "exclude each other"),
+        (("apply", "firewall", "10", "--keep", "--revert"), 2, "cannot be combined"),
         (("apply", "firewall"), 0, "firewall is none already; nothing was changed."),
     ],
 )
@@ -207,6 +207,9 @@ def test_a_knob_of_this_machine_is_turned_with_host_and_put_back(learner: Beowul
         cwd=learner.here,
     )
     assert done.returncode == 0, done.stderr
-    assert "On this machine are run:\nfor file in /proc/sys/net/ipv4/tcp_low_latency" in done.stderr
+    assert (
+        "These lines are run on this machine:\nfor file in /proc/sys/net/ipv4/tcp_low_latency"
+        in done.stderr
+    )
     lines = done.stdout.splitlines()
     assert lines[1:] == ["1", "Undone: tcp-low-latency 1.", "0"]

@@ -167,7 +167,7 @@ class Capture:
 
         if self.twice and not at:
             raise UsageError(
-                f"{self.file} has packets of several interfaces, some of them twice.",
+                f"{self.file} has packets from several interfaces, some of them twice.",
                 f"Choose one of {', '.join(self.interfaces)} with `at`.",
             )
         return protocols.summary(
@@ -240,7 +240,7 @@ class Capture:
         if done.returncode and "cut short" not in done.stderr:
             self.file.unlink()
             raise LabError(
-                f"The parts of {self.file} could not be put together: {done.stderr.strip()}",
+                f"The parts of {self.file} could not be put together: {done.stderr.strip().rstrip('.')}.",
                 f"They are kept in {self._parts}.",
             )
         self._clear()

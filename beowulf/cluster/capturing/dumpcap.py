@@ -122,7 +122,7 @@ class Dumpcap:
         if "no space left" in errors.lower():
             return LabError(
                 f"The disk is full: {file} ends before the capture did.",
-                "What was captured stays; free some space and capture again.",
+                "What was captured is kept; free some space and capture again.",
                 self.where,
             )
         # It ends well, too, when the interface is gone, as that of a node that died.

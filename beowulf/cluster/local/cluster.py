@@ -73,8 +73,8 @@ def down(folder: Path | None = None) -> bool:
         return False
     if node := os.environ.get(NODE):
         raise LabError(
-            f"This shell is one of {node}, a node of the cluster.",
-            "Leave it with `exit`, then `beowulf down`.",
+            f"This shell is on {node}, a node of the cluster.",
+            "Leave it with `exit`; then run `beowulf down`.",
         )
     with lock.changing(folder, "beowulf down"), state.locked(folder):
         for process in (started := _started(folder)):

@@ -255,7 +255,7 @@ class SshCluster(Cluster):
         if where == SWITCH:
             raise LabError(
                 "Packets cannot be captured at a physical switch.",
-                f"Capture what all nodes' cards send, `--where {WIRE}`, or on a node: `--where {self.nodes[0]}`.",
+                f"Capture what all nodes' cards send (`--where {WIRE}`), or on one node (`--where {self.nodes[0]}`).",
             )
         words = {
             node: connections.words(self.folder, machine)

@@ -132,7 +132,7 @@ def _machine(name: str, settings: Mapping[str, Any], where: str) -> Machine:
     if not NAME.fullmatch(name):
         raise UsageError(
             f"{where} has the machine {quoted(name)}, which is not a valid name.",
-            "A name has small letters, digits and hyphens, such as node00.",
+            "A name has only small letters, digits and hyphens: node00, for example.",
         )
     for setting in SECRETS:
         if setting in settings:

@@ -130,7 +130,7 @@ def _places(cluster: Cluster, where: str) -> list[str]:
     dead = cluster.dead_nodes()
     if alive := [node for node in cluster.nodes if node not in dead]:
         return alive
-    raise LabError("No node answers on which packets could be captured.", "`beowulf up` says why.")
+    raise LabError("No node answers, so no packets can be captured.", "`beowulf up` says why.")
 
 
 def _once(cluster: Cluster, cards: Mapping[str, str]) -> dict[str, str]:

@@ -100,4 +100,6 @@ def trouble(node: str, errors: str) -> LabError:
             node,
         )
     last = (errors.strip() or "it printed nothing").rpartition("\n")[2]
-    return LabError(f"Files could not be copied to {node}: {last}", "Check its folder /tmp.", node)
+    return LabError(
+        f"Files could not be copied to {node}: {last.rstrip('.')}.", "Check its folder /tmp.", node
+    )

@@ -157,7 +157,8 @@ def _done(folder: Path, machines: list[Machine], ended: subprocess.CompletedProc
     if not (folder / "result.json").exists():
         last = (ended.stdout or "it printed nothing").strip().rpartition("\n")[2]
         raise LabError(
-            f"Ansible could not start: {last}", "`beowulf setup --verbose` shows its whole output."
+            f"Ansible could not start: {last.rstrip('.')}.",
+            "`beowulf setup --verbose` shows its whole output.",
         )
     result = json.loads((folder / "result.json").read_text())
     by_name = {machine.name: machine for machine in machines}

@@ -276,5 +276,5 @@ def _refuse_on_a_node() -> None:
     if node := supervisor.this_node():
         raise LabError(
             f"This is {node}, a node of the cluster.",
-            "`beowulf` works outside the cluster: leave this shell with `exit` first.",
+            "`beowulf` works only outside the cluster: leave this shell with `exit` first.",
         )

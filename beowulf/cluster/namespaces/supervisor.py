@@ -47,7 +47,7 @@ def end(folder: Path) -> None:
     nodes = [node for each in supervisors for node in Supervisor(each).nodes().values()]
     if stuck := processes.end([*supervisors, *nodes]):
         raise LabError(
-            f"The cluster's process {stuck[0].pid} does not end.",
+            f"The cluster's process {stuck[0].pid} cannot be ended.",
             "It is waiting inside the kernel, perhaps for a file server; try `beowulf down` again later.",
         )
 

@@ -61,12 +61,13 @@ class Platform:
             value = getattr(self, name)
             if not low <= value <= high:
                 raise UsageError(
-                    f"In a simulated cluster, {name} is {low:g} to {high:g}, not {value:g}."
+                    f"In a simulated cluster, {name} must be {low:g} to {high:g}, not {value:g}."
                 )
         busy = self.send_us + self.receive_us
         if busy and (not self.times_us or busy >= self.times_us[0][1]):
             raise UsageError(
-                f"send_us and receive_us, {busy:g} µs, must be part of the shortest message's time in `times_us`.",
+                f"send_us and receive_us, together {busy:g} µs, must be less than the shortest message's"
+                f" time in `times_us`.",
                 "Give `times_us`, or smaller overheads.",
             )
 
@@ -189,9 +190,9 @@ def _times(value: list[Any]) -> tuple[tuple[int, float], ...]:
         made = tuple((int(size), float(time)) for size, time in value)
     except (ValueError, TypeError):
         raise UsageError(
-            "`times_us` is a list of pairs: bytes, and the µs that they take."
+            "`times_us` must be a list of pairs: bytes, and the µs that they take."
         ) from None
     rises = all(a[0] < b[0] and 0 < a[1] <= b[1] for a, b in pairwise(made))
     if made and (len(made) < 2 or not rises):
-        raise UsageError("`times_us` has at least two pairs, whose bytes and times rise.")
+        raise UsageError("`times_us` must have at least two pairs, whose bytes and times rise.")
     return made

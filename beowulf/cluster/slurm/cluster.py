@@ -108,7 +108,8 @@ def _request(nodes: int | None, minutes: int | None, folder: Path) -> Allocation
                 if (nodes or last.nodes, minutes or last.minutes) == (last.nodes, last.minutes):
                     return last
                 raise UsageError(
-                    f"You have already asked for {last.nodes} nodes and {last.minutes} minutes (job {last.job}).",
+                    f"You have already asked for {last.nodes} node{'s' * (last.nodes != 1)} and"
+                    f" {time_of(last)} (job {last.job}).",
                     "Give them back with `beowulf down`, then ask again.",
                 )
             nodes = nodes or (last.nodes if last else NODES)
@@ -207,8 +208,8 @@ def ended(allocation: Allocation, job: Job | None) -> LabError:
     hint = "`beowulf up --target slurm` asks for nodes again."
     if job and job.waits:
         return LabError(
-            f"Your request for {allocation.nodes} nodes {which} is still waiting.",
-            "`beowulf up` waits for it, `beowulf down` cancels it.",
+            f"Your request for {allocation.nodes} node{'s' * (allocation.nodes != 1)} {which} is still waiting.",
+            "`beowulf up` waits for it; `beowulf down` cancels it.",
         )
     late = job is None and 0 < allocation.ends <= time.time()
     if late or (job and (job.state == "TIMEOUT" or job.reason == "TimeLimit")):

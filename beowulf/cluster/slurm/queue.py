@@ -135,7 +135,7 @@ def trouble(command: str, output: str) -> LabError:
         if re.search(mark, output, re.IGNORECASE):
             return LabError(what, hint)
     lines = [line.partition("error: ")[2] or line for line in output.strip().splitlines()]
-    return LabError(f"`{command}` failed: {' '.join(lines) or 'it printed no reason'}", ASK)
+    return LabError(f"`{command}` failed: {' '.join(lines) or 'it printed no reason'}.", ASK)
 
 
 def job(number: str) -> Job | None:
@@ -201,7 +201,7 @@ def refuse_closed(into: Queue, nodes: int, minutes: int) -> None:
         raise LabError(f"The Slurm queue {into.name} is closed ({into.state}).", ASK)
     if minutes > into.minutes:
         raise LabError(
-            f"The Slurm queue {into.name} gives at most {into.minutes:g} minutes.",
+            f"The Slurm queue {into.name} gives at most {into.minutes:g} minute{'s' * (into.minutes != 1)}.",
             "Ask for less time with `--minutes`.",
         )
     node_states = states([f"--partition={into.name}"])

@@ -27,7 +27,7 @@ LOCAL = {"start": heat.start, "check": heat.check}
 def main(words: Sequence[str]) -> None:
     """Do what the first word says; a Record is kept in the folder `records`."""
     if not words or words[0] not in {*MEASURED, *LOCAL}:
-        raise UsageError(f"The first word is one of {', '.join([*LOCAL, *MEASURED])}.")
+        raise UsageError(f"The first word must be one of {', '.join([*LOCAL, *MEASURED])}.")
     name, *rest = words
     if name in LOCAL:
         if len(rest) != 1:

@@ -26,7 +26,7 @@ def start(lab: int | str, *, given: bool = False, folder: Path | None = None) ->
     elif given:
         kept = _kept(file)
         program.write(file, program.composed(number))
-        print(f"Written: {file}, with what earlier labs ask for. Your own is in {kept.name}.")
+        print(f"Written: {file}, with what earlier labs ask for. Your own file is now {kept.name}.")
     else:
         _go_on(file, number)
 
@@ -56,7 +56,7 @@ def _go_on(file: Path, lab: int) -> None:
         print(f"{name}: {why}.")
     if wrong:
         print(
-            f"If this lab calls them: lab.heat.start({lab}, given=True) writes right ones,"
+            f"If this lab calls them: lab.heat.start({lab}, given=True) writes correct ones,"
             f" and keeps yours as {BEFORE}.py."
         )
 

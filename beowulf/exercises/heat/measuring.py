@@ -45,7 +45,7 @@ class Heat:
         if missing := [name for name in needed if name in self.faults]:
             name = missing[0]
             raise LabError(
-                f"{self.file.name}: {name}: {self.faults[name]}, and this needs it.",
+                f"{self.file.name}: {name}: {self.faults[name]}, and this measurement needs it.",
                 "`lab.heat.start(LAB, given=True)` writes the earlier labs' functions, and keeps your file.",
             )
 
@@ -204,7 +204,7 @@ def measured(
         for each in made.captures:  # without its Record it says nothing
             (records / each["file"]).unlink(missing_ok=True)
         raise LabError(
-            f"{title} was not measured to its end. {' '.join(made.warnings)}",
+            f"{title} was not measured to the end. {' '.join(made.warnings)}",
             "Run this cell again.",
         )
     # What a function that turned out wrong had given before is no measurement.

@@ -83,7 +83,7 @@ def read(file: Path) -> str:
     except OSError:
         raise LabError(
             f"There is no {file.name} in {file.parent}.",
-            "`lab.heat.start(LAB)` writes one, such as lab.heat.start(3).",
+            "`lab.heat.start(LAB)` writes one, for example `lab.heat.start(3)`.",
         ) from None
     except SyntaxError as problem:
         raise LabError(

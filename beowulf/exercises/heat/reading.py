@@ -189,7 +189,10 @@ def part_medians(record: Record, columns: int) -> dict[str, float]:
         if key[2] == columns
     }
     if missing := [way for way in PARTS if way not in found]:
-        raise LabError(f"There are no samples of {', '.join(missing)}.", "Measure again.")
+        raise LabError(
+            f"There are no samples for: {', '.join(PARTS[way] for way in missing)}.",
+            "Measure again.",
+        )
     return found
 
 
@@ -198,7 +201,8 @@ def deadlock(record: Record) -> dict[str, Any]:
     for point in record.select(search="deadlock"):
         return dict(point.facts)
     raise LabError(
-        "The Record does not say where exchange_send_first ends no more.", "Measure it again."
+        "The Record does not say at what row length exchange_send_first no longer ends.",
+        "Measure it again.",
     )
 
 

@@ -55,7 +55,7 @@ def sentence(rows: Sequence[Row]) -> str:
         )
         return f"{who}{first['why']}"
     places = [_place(row) for row in hanging]
-    return f"it does not come to its end: {'; '.join(places)}{_meaning(hanging)}"
+    return f"it does not finish: {'; '.join(places)}{_meaning(hanging)}"
 
 
 def _place(row: Row) -> str:

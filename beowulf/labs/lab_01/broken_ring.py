@@ -73,7 +73,9 @@ def waiting(record: Record) -> dict[str, Any]:
     }
     closed = [node for node, answers in shut.items() if answers == {True}]
     if len(closed) != 1:
-        raise LabError(f"{len(closed)} nodes accept no connections; one is broken on purpose")
+        raise LabError(
+            f"{len(closed)} nodes are closed to connections, but exactly one was broken on purpose"
+        )
     sender = (nodes.index(closed[0]) - 1) % len(nodes)
     ranks = {point.at["rank"] for point in record.points if "rank" in point.at}
     if sender not in ranks:

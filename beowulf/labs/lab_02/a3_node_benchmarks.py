@@ -142,7 +142,7 @@ def better_than_grendel(program: str, says: str, place: str) -> Claim:
             if row.program == program and name in printed
         ]
         if not table:
-            raise LabError(f"The Record has no rows of {program}.c.", "Measure again.")
+            raise LabError(f"The Record has no rows from {program}.c.", "Measure again.")
         rates = program == "bandwidths"
         outcomes = [below(other, row) if rates else below(row, other) for row, other in table]
         others = [

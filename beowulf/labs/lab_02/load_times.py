@@ -26,7 +26,7 @@ def table(record: Record, node: str) -> pd.DataFrame:
     every = samples(record, QUANTITY)
     if not (every["node"] == node).any():
         raise LabError(
-            f"The Record has no load times of {node}.", "`beowulf study A3` measures them."
+            f"The Record has no load times for {node}.", "`beowulf study A3` measures them."
         )
     loads = every[every["node"] == node].groupby("size_bytes")[QUANTITY]
     sizes: pd.DataFrame = loads.agg(best_ns="min", median_ns="median").reset_index()

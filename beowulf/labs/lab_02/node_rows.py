@@ -65,7 +65,9 @@ def rows(record: Record, node: str) -> dict[str, Row]:
     """All rows of a node by label, in the order of the tables; LabError if it was not measured."""
     results = [p for p in record.points if RESULT in p.at and p.at.get("node") == node]
     if not results:
-        raise LabError(f"The Record has no results of {node}.", "`beowulf study A3` measures them.")
+        raise LabError(
+            f"The Record has no results for {node}.", "`beowulf study A3` measures them."
+        )
     by_label = {}
     for point in results:
         name = label(str(point.at["program"]), str(point.at[RESULT]))
@@ -97,7 +99,10 @@ def _row(record: Record, node: str, result: Point) -> Row:
 def _samples(record: Record, node: str, **at: object) -> np.ndarray[Any, np.dtype[np.float64]]:
     launches = [p.samples for p in record.select(node=node, **at) if p.quantity]
     if not launches:
-        raise LabError(f"The Record has no samples of {at} on {node}.", "Measure again.")
+        raise LabError(
+            f"The Record has no samples of {', '.join(map(str, at.values()))} on {node}.",
+            "Measure again.",
+        )
     return np.concatenate(launches)
 
 

@@ -104,6 +104,6 @@ def odd(record: Record) -> str:
     """The one node that is slower than the median of all in every row over IP; LabError if there is not exactly one."""
     slow = slow_over_ip(Nodes(record))
     if len(slow) != 1:
-        raise LabError("The Record does not show one odd node.", "Measure again.")
+        raise LabError("The Record does not show exactly one odd node.", "Measure again.")
     [node] = slow
     return node

@@ -50,7 +50,7 @@ def best_us(record: Record) -> dict[str, float]:
         if point.quantity == QUANTITY and point.samples:
             found.setdefault(str(point.at["row"]), []).extend(point.samples)
     if not found:
-        raise LabError("The Record has no samples of rows.", "Measure again.")
+        raise LabError("The Record has no samples for any row.", "Measure again.")
     return {name: float(np.min(samples)) for name, samples in found.items()}
 
 

@@ -135,7 +135,7 @@ def table(record: Record) -> pd.DataFrame:
             }
         )
     if not rows:
-        raise LabError("The Record of study E3 has no solution of HPL.", "Measure again.")
+        raise LabError("The Record of study E3 has no HPL solution.", "Measure again.")
     return pd.DataFrame(rows)
 
 

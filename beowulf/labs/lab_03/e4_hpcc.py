@@ -209,7 +209,7 @@ def table(record: Record) -> pd.DataFrame:
                 row |= {"value": float(np.median(values)), "unit": each.unit, "local": each.local}
                 rows.append(row)
     if not rows:
-        raise LabError("The Record of study E4 has no result of hpcc.", "Measure again.")
+        raise LabError("The Record of study E4 has no result from hpcc.", "Measure again.")
     return pd.DataFrame(rows)
 
 

@@ -39,7 +39,7 @@ def shares(record: Record) -> dict[str, float]:
     sums = {part: sum(p.facts[f"{part}_ms"] for p in _of_ranks(record)) for part in PARTS}
     whole = sum(sums.values())
     if whole <= 0:
-        raise LabError("it has no times of ranks")
+        raise LabError("it has no times for the ranks")
     return {part: 100 * value / whole for part, value in sums.items()}
 
 

@@ -129,7 +129,9 @@ def calls(record: Record) -> pd.DataFrame:
         for call, each in last.calls.items()
     ]
     if not rows:
-        raise LabError("The Record of study A4 has no profile.", "Measure again, to the end.")
+        raise LabError(
+            "The Record of study A4 has no profile.", "Measure again, and let it finish."
+        )
     return pd.DataFrame(rows)
 
 

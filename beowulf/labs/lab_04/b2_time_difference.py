@@ -49,7 +49,7 @@ def jumps(rows: pd.DataFrame, record: Record) -> Judgement:
     before = smaller.groupby("ranks").last()
     ranks = sorted({*jump.index} & {*before.index})
     if not ranks:
-        raise LabError(f"{JUMP_BYTES:,} bytes or a smaller size are missing.", "Measure both.")
+        raise LabError(f"{JUMP_BYTES:,} bytes or a smaller size is missing.", "Measure both.")
     judges = [
         at(f"np {n}, at {JUMP_BYTES:,} bytes", jump.loc[n])
         - at(f"at {before['size_bytes'][n]:,} bytes", before.loc[n])

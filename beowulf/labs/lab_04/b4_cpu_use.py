@@ -144,7 +144,7 @@ def sizes_of(record: Record, way: str) -> list[int]:
     """The sizes at which it was measured; LabError without two."""
     sizes = sorted({int(p.at["size_bytes"]) for p in points_of(record, way)})
     if len(sizes) < 2:
-        raise LabError("There are no two sizes to compare.", "Measure two or more.")
+        raise LabError("There are fewer than two sizes to compare.", "Measure two or more.")
     return sizes
 
 
@@ -277,7 +277,8 @@ STUDY = Study(
         ),
         Claim(
             "moderated-nonblocking-uses-more",
-            f"With interrupts held back {MODERATION_US} µs, which we set, non-blocking calls use more CPU at each size",
+            f"With interrupts held back {MODERATION_US} µs, which we set, non-blocking calls use more CPU"
+            f" at each size",
             partial(nonblocking_uses_more, use, way=MODERATED),
             place="figure 6",
             rests_on="demonstration",

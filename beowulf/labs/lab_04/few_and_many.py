@@ -61,7 +61,9 @@ def rises(
     one, other = (rows[rows["ranks"] == n].set_index("size_bytes") for n in (few, many))
     sizes = sorted({*one.index} & {*other.index})
     if not sizes:
-        raise LabError(f"No size has differences of {few} and {many} nodes.", "Measure again.")
+        raise LabError(
+            f"No size has a difference for both {few} and {many} nodes.", "Measure again."
+        )
     outcomes, listed = [], []
     for size in sizes:
         ends = [Seen(*each.loc[size, SEEN]) for each in (one, other)]

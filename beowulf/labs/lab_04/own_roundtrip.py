@@ -156,7 +156,7 @@ class _Calls:
         except LabError as problem:
             self._note(STOPPED, problem.message)
             self.session.complete = False
-            self.session.warnings.append(f"{self.name} was not measured to its end.")
+            self.session.warnings.append(f"{self.name} was not measured to the end.")
             return None
         good = 0
         at = {"protocol": self.protocol, "pattern": "pingpong", "language": OWN, "ranks": 2}

@@ -111,7 +111,7 @@ def _rising(rows: pd.DataFrame, length: str, protocols: Sequence[str]) -> dict[s
         for each in protocols
     }
     if min(len(rate) for rate in by_protocol.values()) < 2:
-        raise LabError("There are not two sizes to compare.", "Measure two or more.")
+        raise LabError("There are fewer than two sizes to compare.", "Measure two or more.")
     return by_protocol
 
 

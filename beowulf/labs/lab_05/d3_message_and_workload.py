@@ -82,7 +82,7 @@ def operations(record: Record, way: Way, size: int, language: dict[str, str] = C
     samples = chosen(record, "duration_s", **at)
     wide = samples.pivot(index=["launch", "pass"], columns="part", values="duration_s").dropna()
     if wide.empty:
-        raise LabError("There are no samples of this case.", "Measure again.")
+        raise LabError("There are no samples for this case.", "Measure again.")
     return wide.assign(sum=wide["message"] + wide["work"])
 
 

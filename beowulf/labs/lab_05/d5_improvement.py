@@ -80,7 +80,7 @@ def exchanges(record: Record, **at: object) -> pd.DataFrame:
     keys = ["size_bytes", "rank", "launch", "pass"]
     wide = samples.pivot(index=keys, columns="part", values="duration_s").dropna().reset_index()
     if wide.empty or not {*TIMES} <= set(wide.columns):
-        raise LabError("There are no samples of all parts.", "Measure again.")
+        raise LabError("No pass has samples of every part.", "Measure again.")
     return wide
 
 

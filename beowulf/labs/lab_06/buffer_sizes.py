@@ -198,7 +198,7 @@ def overhead(setting: Setting, size: int) -> Quantity:
         )
         more = [_overhead_percent(these[n]) - _overhead_percent(own[n]) for n in these if n in own]
         if not more:
-            raise LabError("There is no capture of these buffers.", "Measure again.")
+            raise LabError("There is no capture with these buffers.", "Measure again.")
         return Span(min(more), max(more))
 
     return Quantity(size_text(size), of, "points")
@@ -218,7 +218,7 @@ def control_messages(record: Record) -> Judgement:
         if points(record, setting, size)
     ]
     if not cases:
-        raise LabError("There are no messages of any limit.", "Measure again.")
+        raise LabError("There are no messages for any of the eager limits.", "Measure again.")
     wrong = []
     for setting, size in cases:
         count = counted(record, setting, size, "control_packets")

@@ -17,6 +17,6 @@ def capture(cluster: Cluster, of: Record) -> Path:
     if not of.captures or not (folder / what).is_file():
         raise LabError(
             f"The capture {what} is not in {folder}.",
-            "Run the cell that captures again.",
+            "Run the capturing cell again.",
         )
     return folder / what

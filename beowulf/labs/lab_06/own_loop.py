@@ -66,7 +66,9 @@ def measure(
         made.points = counts(file, count, row_bytes, chance or random.Random())
         made.captures = [facts]
         if _digest(file) != facts["sha256"]:
-            raise LabError(f"{file} changed while it was counted.", "Wait until it is written.")
+            raise LabError(
+                f"{file} changed while it was being counted.", "Wait until it has been written."
+            )
     return made
 
 

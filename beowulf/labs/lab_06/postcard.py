@@ -48,7 +48,7 @@ def send(
     One card, or one of each of the `sizes` in bytes. LabError when the program fails; nothing is kept then.
     """
     if name not in NAMES:
-        raise UsageError(f"Cards are called {', '.join(NAMES)}, not {name!r}.")
+        raise UsageError(f"A card's name is one of {', '.join(NAMES)}, not {name!r}.")
     source, words = Path(program), [text, *map(str, sizes)]
     command = mpi.prepare(source, library=str(cluster.describe().get("mpi", "classic")))
     digest = hashlib.sha256(source.read_bytes()).hexdigest()

@@ -59,7 +59,7 @@ def _pairs(record: Record, column: str, one: Place, other: Place) -> list[tuple[
     here, there = (_chosen(record, at).set_index("launch")[column] for at in (one, other))
     rounds = here.to_frame("one").join(there.rename("other"), how="inner")
     if len(rounds) < LEAST_PAIRS:
-        raise LabError(f"{len(rounds)} rounds have both, and {LEAST_PAIRS} are needed.")
+        raise LabError(f"Rounds that have both: {len(rounds)}; {LEAST_PAIRS} are needed.")
     return list(zip(rounds["one"].tolist(), rounds["other"].tolist(), strict=True))
 
 
@@ -89,7 +89,7 @@ def level(says: str, at: Place, percent: float) -> Judge:
     def share(record: Record) -> Any:
         launches = _chosen(record, at)["data_percent"].tolist()
         if len(launches) < LEAST_PAIRS:
-            raise LabError(f"{len(launches)} launches have it, and {LEAST_PAIRS} are needed.")
+            raise LabError(f"Launches with this share: {len(launches)}; {LEAST_PAIRS} are needed.")
         return summary(launches)
 
     return Quantity(says, share, "percent of the packets").within(
@@ -132,7 +132,7 @@ def broken_off(record: Record) -> list[str]:
 def _every_message(record: Record) -> Judgement:
     launches = [point.facts for point in record.points if "matched" in point.facts]
     if not launches:
-        raise LabError("No launch was captured to its end.")
+        raise LabError("No launch was captured to the end.")
     sent = sum(count["messages"] for each in launches for count in each["sent"])
     size = sum(count["bytes"] for each in launches for count in each["sent"])
     captured = sum(count["messages"] for each in launches for count in each["captured"])

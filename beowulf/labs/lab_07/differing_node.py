@@ -78,5 +78,7 @@ def odd(record: Record) -> tuple[str, str]:
             if len(others) == 1 and said not in others:
                 found.append((node, str(point.at["question"])))
     if len(found) != 1:
-        raise LabError("The Record does not show one different answer.", "Run this cell again.")
+        raise LabError(
+            "The Record does not show exactly one answer that differs.", "Run this cell again."
+        )
     return found[0]

@@ -78,7 +78,7 @@ def time(name: str) -> Quantity:
     def of(record: Record) -> Ratio:
         if found := times(record).get(name):
             return found
-        raise LabError(f"{name} was not measured {LEAST_PAIRS} times in both states.")
+        raise LabError(f"{name} was measured in both states fewer than {LEAST_PAIRS} times.")
 
     return Quantity(f"{name}, after over before", of, TIMES)
 
@@ -114,7 +114,7 @@ def picture(record: Record) -> Figure:
     known = times(record)
     if not known:
         raise LabError(
-            "The Record has no times of before and after.", "`beowulf study L2` measures them."
+            "The Record has no before-and-after times.", "`beowulf study L2` measures them."
         )
     values = [
         Value(name, 100 * (each.median - 1), 100 * (each.low - 1), 100 * (each.high - 1))

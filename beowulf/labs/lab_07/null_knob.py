@@ -44,7 +44,7 @@ def comparison(record: Record) -> Comparison:
         for before, after in launches.values():
             if before.samples:
                 return ab_comparison.compared(before, after)
-    raise LabError("The Record has no cycle of before and after.", "Measure again.")
+    raise LabError("The Record has no before-and-after cycle.", "Measure again.")
 
 
 def picture(record: Record) -> Figure:

@@ -71,7 +71,7 @@ def _cycles(record: Record, what: str) -> list[tuple[Point, Point]]:
         for (knob, way), launches in knob_gains.cycles(record).items()
     }
     if not found:
-        raise LabError("The Record has no cycle of before and after.", "Measure again.")
+        raise LabError("The Record has no before-and-after cycle.", "Measure again.")
     if not what and len(found) == 1:
         what = next(iter(found))
     return found[_one_of(found, what)]
@@ -96,7 +96,7 @@ def measure(
     with EXERCISE.record(cluster, sweep={"source": text}, program=program) as made:
         made.points = tried(function, pairs(cycle), chance or random.Random())
         if all(point.facts["why"] == UNWRITTEN for point in made.points):
-            raise LabError(f"{program['name']}: {UNWRITTEN}.", "Write it, and run its cell first.")
+            raise LabError(f"{program['name']}: {UNWRITTEN}.", "First write it and run its cell.")
     print("\n".join(lines(made)))
     return made
 

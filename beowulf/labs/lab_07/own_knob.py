@@ -82,7 +82,7 @@ def read(names: Mapping[str, Any], file: str) -> Mine:
     if ... in values:
         raise LabError(f"{file}: values are not written yet.", HINT)
     if len(values) != 2 or not all(isinstance(v, str) and v.strip() for v in values):
-        raise LabError(f'{file}: values are two texts, such as ("0", "1").', HINT)
+        raise LabError(f'{file}: `values` must be two texts, such as ("0", "1").', HINT)
     first, second = (str(value).strip() for value in values)
     if first == second:
         raise LabError(f"{file}: both values are {first}; nothing would change.", HINT)
@@ -207,7 +207,7 @@ def stays(record: Record) -> tuple[str, str]:
     found = [point for point in turns(record) if point.at["from"] == AS_FOUND]
     before = {str(state) for point in found for state in point.facts["before"].values()}
     if len(before) != 1:
-        raise LabError("The nodes had different values before.", "`beowulf tune revert`.")
+        raise LabError("The nodes had different values before the cycle.", "`beowulf tune revert`.")
     if cycle.decision == "faster":
         return KEPT, str(cycle.after.at["value"])
     return REVERTED, before.pop()
@@ -258,7 +258,7 @@ def _as_it_was(cluster: Cluster, mine: Mine, nodes: Sequence[str]) -> Iterator[S
         found = _look(cluster, mine, nodes)
         for node, state in found.items():
             if not state:
-                raise LabError(f"{mine.file}: look prints nothing on {node}.", HINT, node)
+                raise LabError(f"{mine.file}: `look` prints nothing on {node}.", HINT, node)
         kept = _settings(cluster, mine, nodes)
         again = {node: _again(mine, state, kept[node]) for node, state in found.items()}
         change_preview.first(cluster, [_listed(mine, found)], change_preview.show)
@@ -333,7 +333,7 @@ def _everywhere(cluster: Cluster, scripts: Mapping[str, str], method: str) -> St
         done = knob_places.work(cluster, node, scripts[node])
         if done.returncode:
             said = (done.stderr.strip() or "it said nothing").rpartition("\n")[2].rstrip(".")
-            raise LabError(f"On {node}, the lines of {method} fail: {said}.", HINT, node)
+            raise LabError(f"On {node}, the lines of `{method}` fail: {said}.", HINT, node)
         return done.stdout.strip()
 
     return at_once.all_of([*scripts], work)

@@ -70,7 +70,9 @@ def samples(record: Record, way: str, acks: str) -> list[float]:
     points = record.select(way=way, acks=acks)
     found = [ms for point in points if point.quantity == QUANTITY for ms in point.samples]
     if not found:
-        raise LabError(f"The Record has no letters: {SAYS[way, acks]}.", "Measure again.")
+        raise LabError(
+            f"The Record has no letters of this kind: {SAYS[way, acks]}.", "Measure again."
+        )
     return found
 
 

@@ -158,7 +158,7 @@ def one_launch(
     sent = [line for line in lines if line["kind"] == "sent"]
     if len(arrived) != len(sent):
         raise LabError(
-            f"The capture at {receiver} shows {len(arrived)} streams of {len(sent)}.",
+            f"The capture at {receiver} shows {len(arrived)} of {len(sent)} streams.",
             "Measure again.",
         )
     for stream, line in zip(arrived, sent, strict=True):

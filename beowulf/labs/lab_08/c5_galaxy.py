@@ -90,7 +90,7 @@ def errors(record: Record) -> pd.DataFrame:
         for row in results(record, what="error", quantity="force_error")
     ]  # fmt: skip
     if not rows:
-        raise LabError("The Record has no errors of forces.", "Measure again.")
+        raise LabError("The Record has no results for the error of the forces.", "Measure again.")
     return pd.DataFrame(rows)
 
 
@@ -104,7 +104,9 @@ def growth(record: Record) -> pd.DataFrame:
         each = pairs / row["particles"]
         rows.append({"particles": row["particles"], "interactions": each, "step_ms": 1e3 * row["step_s"]})  # fmt: skip
     if len(rows) < 3:
-        raise LabError("The Record has no three numbers of particles.", "Measure again.")
+        raise LabError(
+            "The Record has results for fewer than three numbers of particles.", "Measure again."
+        )
     return pd.DataFrame(rows)
 
 
@@ -141,7 +143,7 @@ def _growth(record: Record) -> Judgement:
 def _energy(record: Record) -> Judgement:
     states = list(results(record, what="energy", quantity="state"))
     if len(states) < 2:
-        raise LabError("The Record has no energies.", "Measure again.")
+        raise LabError("The Record has fewer than two energies.", "Measure again.")
     first, last = states[0]["energy"], states[-1]["energy"]
     drift = abs(last / first - 1)
     evidence = f"it changes by {drift:.1e} of itself in {states[-1]['step']} steps"

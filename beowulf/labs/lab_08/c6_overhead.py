@@ -165,7 +165,9 @@ def column(
     """A column by the number that the paper does not print of a code; LabError without."""
     asked = (facts["code"] == code) & (facts["nodes"] == nodes) & (facts["networks"] == cables)
     if not asked.any():
-        raise LabError(f"The Record has no {code} on {nodes} nodes.", "Measure again.")
+        raise LabError(
+            f"The Record has no {code} on {nodes} node{'s' * (nodes > 1)}.", "Measure again."
+        )
     return facts[asked].set_index(NOT_PRINTED[code][0])[name]
 
 
@@ -241,7 +243,7 @@ def claim(name: str, says: str, judge: Judge, code: str) -> Claim:
     def judged(facts: pd.DataFrame) -> Judgement:
         every = PARTICLES if code == BODIES else OPERATIONS
         if not set(every) <= set(facts[unknown]):
-            raise LabError(f"The Record has not all numbers of {called}.", "Measure again.")
+            raise LabError(f"The Record lacks some numbers of {called}.", "Measure again.")
         # The claim that selects these numbers cannot be decided by them.
         some = list(every) if name == GALAXY_MAKES else deciding(facts, code)
         made = judge(facts[facts[unknown].isin(some)])

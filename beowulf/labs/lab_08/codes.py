@@ -105,7 +105,9 @@ def same_bits(name: str) -> Claim:
     def judge(record: Record) -> Judgement:
         bits = {row["ranks"]: row["bits"] for row in results(record, what="bits") if "bits" in row}
         if len(bits) < 2:
-            raise LabError("The Record has no runs on two numbers of nodes.", "Measure again.")
+            raise LabError(
+                "The Record has no runs on two different numbers of nodes.", "Measure again."
+            )
         same = len(set(bits.values())) == 1
         which = "the same" if same else "other"
         return computed(same, f"{which} bits on {' and '.join(map(str, bits))} nodes")

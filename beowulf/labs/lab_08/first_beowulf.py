@@ -71,7 +71,7 @@ def gas(record: Record) -> pd.DataFrame:
     """A row for each number of nodes: the ms of a step and the speed-up, on one network and on two."""
     seconds = _by_cables(record, "step_s", ["ranks"]).rename_axis("nodes")
     if 1 not in seconds.index:
-        raise LabError(f"{record.file_name} has no step of one node.", "Simulate again.")
+        raise LabError(f"{record.file_name} has no step on one node.", "Simulate again.")
     found = (1e3 * seconds).add_suffix("_ms")
     for name in CABLES.values():
         found[f"{name}_speed_up"] = found[f"{name}_ms"].loc[1] / found[f"{name}_ms"]

@@ -194,7 +194,7 @@ class Tokens:
         self.need_two(networks)
         demands = [d for n, d, s in self.points if (n, s) == (networks, size) and d > 1]
         if len(demands) < 2:
-            raise LabError("There are not two demands of 2 and more.", "Measure again.")
+            raise LabError("There are fewer than two demands of 2 or more.", "Measure again.")
         rates = [self.rate(networks, demand, size) for demand in demands]
         lows, highs = [each.low for each in rates], [each.high for each in rates]
         return quotient(Span(max(lows), max(highs)), Span(min(lows), min(highs)))
@@ -204,7 +204,7 @@ class Tokens:
         self.need_two(networks)
         sizes = self._sizes(networks, LARGEST)
         if not sizes:
-            raise LabError("There are no samples of these networks.", "Measure again.")
+            raise LabError("There are no samples for this number of networks.", "Measure again.")
         rates = (self.rate(networks, MOST_DEMAND, size) for size in sizes)
         return max(rates, key=lambda each: each.median)
 

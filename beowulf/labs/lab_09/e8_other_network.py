@@ -153,7 +153,7 @@ def over_the_run(name: str, state: str, record: Record) -> Ratio:
         run = samples(record, RECORDED, state=state, **at)
         both.add(launch, samples(record, REPLAYED, on=state, **at), run)
     if len(both.values) < LEAST_PAIRS:
-        raise LabError(f"{name} was not replayed {LEAST_PAIRS} times.", "Measure again.")
+        raise LabError(f"{name} was replayed fewer than {LEAST_PAIRS} times.", "Measure again.")
     return both.ratio()
 
 
@@ -171,7 +171,7 @@ def rings(record: Record) -> Judgement:
         return undecided(absent, "Measure on PCs, or on VMs whose card has rings (e1000e).")
     states = {p.at.get("state"): p for p in points}
     if not {ab_comparison.BEFORE, ab_comparison.AFTER} <= set(states):
-        raise LabError("The rings were not turned.", "Measure again.")
+        raise LabError("The knob `rings` was not turned.", "Measure again.")
     seen = ab_comparison.compared(states[ab_comparison.BEFORE], states[ab_comparison.AFTER])
     outcomes = {"no effect": "holds", "inconclusive": "inconclusive"}
     outcome = outcomes.get(seen.decision, "contradicted")

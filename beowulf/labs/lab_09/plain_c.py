@@ -48,7 +48,7 @@ def assembled(text: Path, part: Path, functions: Collection[str]) -> Path:
         what = f"a part {odd[0]}" if odd else "assembler"
         raise LabError(f"{text.stem}.c has {what} in it: it must be plain C.")
     if BY_POINTER.search(lines):
-        raise LabError(f"{text.stem}.c calls a function by a pointer: call it by its name.")
+        raise LabError(f"{text.stem}.c calls a function through a pointer: call it by its name.")
     kept = [word for name in functions for word in ("-G", name)]
     for words in (["as", str(text), "-o", str(part)], ["objcopy", *kept, str(part)]):
         _tool(words)
@@ -67,7 +67,9 @@ def assembled(text: Path, part: Path, functions: Collection[str]) -> Path:
         if name in ALLOWED - {"MPI_COMM_WORLD"} and kind not in CALLS
     }
     if taken:
-        raise LabError(f"{text.stem}.c takes the address of {', '.join(sorted(taken))}: call it.")
+        raise LabError(
+            f"{text.stem}.c takes the address of {', '.join(sorted(taken))}: call functions by name only."
+        )
     there = _tool(["nm", "-g", "--defined-only", str(part)]).split()
     if missing := [name for name in functions if name not in there]:
         raise LabError(f"{text.stem}.c has no function {missing[0]}.")

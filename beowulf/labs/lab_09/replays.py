@@ -177,7 +177,7 @@ def _programs(
                 return
             why = f"Its {lab_08_gas.FUNCTION} is wrong: {why}."
     session.sweep["without_gas"] = why
-    print(f"Without the gas of lab 08. {why}")
+    print(f"The gas of lab 08 is left out. {why}")
     yield programs
 
 

@@ -113,7 +113,7 @@ def _file(name: Path | str) -> Path:
     if ours.is_file() or Path(name).is_file():
         return ours if ours.is_file() else Path(name)
     known = ", ".join(sorted(each.stem for each in ours.parent.glob("*.toml")))
-    raise UsageError(f"There is no network {name}.", f"The lab has {known}; or name a TOML file.")
+    raise UsageError(f"There is no network {name}.", f"Name one of {known}, or a TOML file.")
 
 
 def model_ms(
@@ -154,7 +154,7 @@ def row_us(record: Record) -> float:
     for point in record.points:
         if point.quantity == "row_s" and point.samples:
             return 1e6 * min(point.samples)
-    raise LabError(f"{record.file_name} has no time of a row.", "Measure it again.")
+    raise LabError(f"{record.file_name} has no times for a row.", "Measure it again.")
 
 
 def table(record: Record) -> pd.DataFrame:
@@ -174,7 +174,7 @@ def table(record: Record) -> pd.DataFrame:
         found.items(), key=lambda item: (item[0][0] != OWN, item[0])
     ):
         if SIMULATED not in each or SIMULATED not in (one := found.get((network, 1), {})):
-            raise LabError(f"The Record has no simulated step of {network}.", "Measure it again.")
+            raise LabError(f"The Record has no simulated step for {network}.", "Measure it again.")
         speed_up = one[SIMULATED] / each[SIMULATED]
         rows.append(
             {

@@ -191,7 +191,7 @@ def measure(cluster: Cluster, source: Path | str = SOURCE) -> Record:
     file = Path(source)
     if not file.is_file():
         raise UsageError(
-            f"There is no file {file}.", "Work in the folder of your copies of the lab."
+            f"There is no file {file}.", "Work in the folder with your copies of the lab."
         )
     text = file.read_text(encoding="utf-8", errors="replace")
 
@@ -226,7 +226,7 @@ def timeline(name: str, source: Path | str = SOURCE, *, ranks: int = 16) -> Page
         simulated_program = [*tracing, f"{file}{trace}", str(program)]
         done = mpi.launch(place, simulated_program, ranks, words, timeout_s=LONGEST_RUN_S)
         if done.returncode:
-            print(f"{step.function} did not end well: {_complaint(done.stderr)}")
+            print(f"{step.function} did not end normally: {_complaint(done.stderr)}")
         found = analysis.between_messages(analysis.Analysis(simgrid.read(trace), {}))
         named = {**found.details, "program": f"{step.function}, {ranks} simulated ranks"}
         return Page(replace(found, details=named))

@@ -67,7 +67,7 @@ class Token:
 def check(text: str, name: str) -> None:
     """LabError for a text of C, called `name`, with a directive, an #include or a word that is not allowed."""
     if "\r" in text.replace("\r\n", "\n") or "\0" in text:
-        raise LabError(f"{name} has characters that no text has.")
+        raise LabError(f"{name} has characters that do not belong in a text file.")
     lines = list(_lines(text))
     for line in lines:
         if line[0].text in HASH:
@@ -88,7 +88,7 @@ def _check_directive(line: list[Token], name: str) -> None:
         if file[:1] + file[-1:] not in ("<>", '""') or file[1:-1] not in HEADERS:
             raise LabError(
                 f"{name} has #include {file[:60]} in line {line[0].line}, which is not allowed here.",
-                f"It may include stairs.h, mpi.h, and of the C library: {', '.join(C_LIBRARY)}.",
+                f"It may include stairs.h, mpi.h, and from the C library: {', '.join(C_LIBRARY)}.",
             )
     elif what == "pragma":
         if rest[:2] not in PRAGMAS:

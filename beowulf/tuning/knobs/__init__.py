@@ -30,5 +30,5 @@ def find(name: str) -> Knob:
     if knob := ALL.get(name):
         return knob
     raise UsageError(
-        f"There is no knob {name!r}.", f"There are: {', '.join(knob.name for knob in EACH)}."
+        f"There is no knob {name!r}.", f"The knobs are: {', '.join(knob.name for knob in EACH)}."
     )

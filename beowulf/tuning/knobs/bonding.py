@@ -124,8 +124,8 @@ class Bonding(Knob):
     def accepted(self, value: str) -> str:
         if value == "off":
             raise UsageError(
-                "Which addresses the two cards had, only the log knows.",
-                "`beowulf tune revert` parts them.",
+                "Only the log knows which addresses the two cards had.",
+                "`beowulf tune revert` separates the cards.",
             )
         return super().accepted(value)
 

@@ -40,7 +40,7 @@ class SocketBuffers(Files):
     def accepted(self, value: str) -> str:
         if value == KERNEL:
             raise UsageError(
-                "Which sizes are the kernel's own, only the log knows.",
+                "Only the log knows which sizes are the kernel's own.",
                 "`beowulf tune revert` puts them back.",
             )
         if value == FORGETFUL:

@@ -69,5 +69,5 @@ def test_on_a_whole_cluster_nobody_waits(
     lab_01.ring().save_in(records)
     record = broken_ring.measure(cluster)
     assert own_ring.lines(record) == ["Call 1: right"]
-    with pytest.raises(LabError, match="0 nodes accept no connections"):
+    with pytest.raises(LabError, match="0 nodes are closed to connections"):
         broken_ring.waiting(record)

@@ -186,7 +186,7 @@ def test_only_the_first_node_is_asked_for() -> None:
 )
 def test_a_record_without_one_odd_node_decides_nothing(kept: Record) -> None:
     found = one("odd-node", instead(kept))
-    assert (found.points, "does not show one odd node" in found.found) == (0, True)
+    assert (found.points, "does not show exactly one odd node" in found.found) == (0, True)
 
 
 @pytest.mark.parametrize(

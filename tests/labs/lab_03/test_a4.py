@@ -219,6 +219,6 @@ def test_too_few_nodes_are_refused_before_anything_is_measured(tmp_path: Path) -
     class Small:
         nodes = ("node00", "node01")
 
-    with pytest.raises(UsageError, match="needs 4 nodes, and the cluster has 2") as refused:
+    with pytest.raises(UsageError, match="needs 4 nodes, but the cluster has 2") as refused:
         a4.STUDY.measure(cast("Cluster", Small()), tmp_path, quick=True)
     assert "`beowulf up --nodes 4`" in (refused.value.hint or "")

@@ -45,5 +45,5 @@ def test_answers_of_which_no_single_one_differs_are_no_puzzle(answers: tuple[str
     by_node = {f"node0{number}": said for number, said in enumerate(answers)}
     facts = {"asks": "", "wanted": "", "answers": by_node}
     point = Point({"question": "firewall", "when": differing_node.ASKED}, facts=facts)
-    with pytest.raises(LabError, match="does not show one different answer"):
+    with pytest.raises(LabError, match="does not show exactly one answer that differs"):
         differing_node.odd(Record("E7", points=[point]))

@@ -35,9 +35,9 @@ def test_what_a_cycle_decides_stands_in_its_picture(after: float, decision: str)
 
 
 def test_a_record_without_a_whole_cycle_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(LabError, match="no cycle of before and after"):
+    with pytest.raises(LabError, match="no before-and-after cycle"):
         null_knob.comparison(Record("E7", points=null().points[:1]))
     cut = Record("E7", points=null().points, complete=False, warnings=["It was stopped."])
-    with pytest.raises(LabError, match=r"not measured to its end. It was stopped"):
+    with pytest.raises(LabError, match=r"not measured to the end. It was stopped"):
         null_knob.EXERCISE.keep(cut, tmp_path, of="The cycle")
     assert not list(tmp_path.iterdir())

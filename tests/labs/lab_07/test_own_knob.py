@@ -164,7 +164,7 @@ def test_a_look_that_prints_more_than_the_value_leaves_nothing_that_cannot_be_pu
     ("part", "body", "said"),
     [
         ("look", '"cat /no/such/file"', r"On node0., the lines of look fail: .*No such file"),
-        ("look", '"true"', "look prints nothing on node0"),
+        ("look", '"true"', "`look` prints nothing on node0"),
         ("set", "7", "set: it gives no lines of shell, but int"),
         ("set", "value + 1", "set: TypeError"),
         ("back", "...", "back: it is not written yet"),
@@ -193,7 +193,7 @@ def test_the_file_says_in_a_terminal_what_is_right(at_cluster: Beowulf) -> None:
     ("text", "said"),
     [
         (HANDED_OUT.read_text(), "values are not written yet"),
-        ("class Mine:\n    values = ('1',)", "values are two texts"),
+        ("class Mine:\n    values = ('1',)", "`values` must be two texts"),
         ("class Mine:\n    values = ('1', ' 1')", "both values are 1"),
         ("Mine = 3", "no class Mine with two values"),
         ("class Mine:\n    def __init__(self, x): pass", "no class Mine .*: TypeError"),

@@ -284,7 +284,7 @@ def test_a_right_exchange_is_measured_and_drawn_without_a_seam(
 def test_what_is_handed_out_is_wrong_and_shows_a_seam(kept: NamespaceCluster) -> None:
     record = gas.measure(kept, LAB / gas.SOURCE)
     assert "ghost zones" in gas.says(record)
-    with pytest.raises(LabError, match="no time of a step"):
+    with pytest.raises(LabError, match="no times for a step"):
         gas.parts(record)
     drawn = gas.picture(kept, LAB / gas.SOURCE, steps=20)
     assert drawn

@@ -80,7 +80,7 @@ def test_the_line_is_the_one_on_which_the_token_begins(more: str, line: int) -> 
 
 @pytest.mark.parametrize("text", ["int a;\r#include </dev/zero>\n", "int a;\0\n"])
 def test_characters_that_no_text_has_are_refused(text: str) -> None:
-    with pytest.raises(LabError, match="characters that no text has"):
+    with pytest.raises(LabError, match="characters that do not belong in a text file"):
         tokens.check(text, stairs.SOURCE)
 
 

@@ -107,7 +107,7 @@ def test_functions_with_machine_code_of_their_own_earn_nothing(way: str) -> None
     submission = replace(LAB.submission(flatters, RIGHT), simulate=sandbox.Simulator())
     found = LAB.score(submission)
     assert [found[name].points for name in WRITTEN] == [0] * len(WRITTEN)
-    said = {"asm label": "has __asm__ in line", "pointer": "calls a function by a pointer"}
+    said = {"asm label": "has __asm__ in line", "pointer": "calls a function through a pointer"}
     assert said.get(way, "has __attribute__ in line") in found["tree"].found
 
 

@@ -43,7 +43,9 @@ def main() -> int:
         if not is_new and student.id not in members:
             print(f"{student.id} joins {group}")
             if not check:
-                _run("gpasswd", "--add", student.id, group)  # also one whose account is in a directory
+                _run(
+                    "gpasswd", "--add", student.id, group
+                )  # also one whose account is in a directory
         elif is_new:
             print(f"{student.id} gets an account")
             if not check:
