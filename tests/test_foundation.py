@@ -183,7 +183,7 @@ def test_a_folder_in_which_mpich_cannot_work_is_refused_before_anything_is_insta
     machine: Machine, name: str
 ) -> None:
     machine.checkout = machine.checkout.rename(machine.checkout.with_name(name))
-    assert f"because there is '{name[2]}' in that name." in machine.bootstrap(code=1)
+    assert f"because that path contains '{name[2]}'." in machine.bootstrap(code=1)
     assert machine.calls == ""
 
 

@@ -408,7 +408,7 @@ def test_check_saves_the_notebook_and_opens_hints_one_by_one(served: Served, des
     expect(answers.locator("table")).to_contain_text("a2-record")
     expect(notebook.locator(".jp-Dialog")).to_have_count(0)
     assert "typed and not saved" in file.read_text()
-    button = answers.get_by_role("button", name=re.compile("Hint to own-ring"))
+    button = answers.get_by_role("button", name=re.compile("Hint for own-ring"))
     button.click()
     expect(answers.locator("tr.hint")).to_contain_text("Hint 1 of")
     first_hint = answers.locator("tr.hint").inner_text()

@@ -157,7 +157,7 @@ def test_a_jupyterlab_that_cannot_start_is_reported_and_leaves_no_cluster(
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("lab", "77"), "There is no lab '77'. There are: 01-validation"),
+        (("lab", "77"), "There is no lab '77'. The labs are: 01-validation"),
         (("lab", "01", "--port", "0"), "A port is a number from 1 to 65535, not 0."),
     ],
 )

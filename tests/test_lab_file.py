@@ -77,18 +77,18 @@ def test_a_lab_file_is_read_in_its_order_and_with_its_lines(write: Callable[[str
     [
         ('title = "Tiny"', 'titel = "Tiny"', 1, "`titel` is not a key of a lab. Perhaps you mean 'title'."),
         ("minutes = 10", "", 0, "a lab has no `minutes`"),
-        ("minutes = 10", 'minutes = "ten"', 4, "`minutes` is no number that is 0 or more: 'ten'"),
-        ('title = "Tiny"', "title = 7", 1, "`title` is no text: 7"),
+        ("minutes = 10", 'minutes = "ten"', 4, "`minutes` must be a number that is 0 or more, not 'ten'"),
+        ('title = "Tiny"', "title = 7", 1, "`title` must be text, not 7"),
         ("points = 2\n", "pionts = 2\n", 9, "`pionts` is not a key of the question two. Perhaps you mean 'points'."),
-        ("points = 2\n", "points = true\n", 9, "`points` is no number that is 0 or more: True"),
+        ("points = 2\n", "points = true\n", 9, "`points` must be a number that is 0 or more, not True"),
         ("tolerance = 0.5", "tolerence = 0.5", 12, "Perhaps you mean 'tolerance'."),
-        ("most_times = -3", 'most_times = "3"', 20, "`most_times` is no number: '3'"),
-        ('asks = "the number"', 'asks = ""', 11, "`asks` is no text: ''"),
+        ("most_times = -3", 'most_times = "3"', 20, "`most_times` is not a number: '3'"),
+        ('asks = "the number"', 'asks = ""', 11, "`asks` must be text, not ''"),
         ('["look", "there", "so"]', '["look", "nearer"]', 13, "`hints` is not a list of 3 texts."),
         ('"there",', '"",', 13, "`hints` is not a list of texts"),
         ('study = "A7"', "", 22, "the prediction knee has no `study`"),
         ('study = "A7"', 'study = "rates"', 23, "`study` is 'rates', which names no study"),
-        ("[predictions.knee]", '[predictions."the knee"]', 22, "'the knee' does not"),
+        ("[predictions.knee]", '[predictions."the knee"]', 22, "not 'the knee'"),
         ("points = 2\n", "points = = 2\n", 0, "is not valid TOML: Invalid value (at line 9, column 10)."),
     ],
 )  # fmt: skip
@@ -111,10 +111,10 @@ def test_what_is_no_table_of_questions_or_predictions_is_refused_and_predictions
     write(lab)
     assert lab_file.read(SLUG).predictions == {}
     for text, said in {
-        f"{head}[questions]\ntwo = 2\n": r"line 9: the question two is no table.*\[questions.two\]",
-        f"questions = 3\n{head}": "line 1: `questions` is no table",
-        f"predictions = 3\n{lab}": "line 1: `predictions` is no table",
-        f"{lab}[predictions]\nknee = 3\n": r"prediction knee is no table.*\[predictions.knee\]",
+        f"{head}[questions]\ntwo = 2\n": r"line 9: the question two is not a table.*\[questions.two\]",
+        f"questions = 3\n{head}": "line 1: `questions` must be a table",
+        f"predictions = 3\n{lab}": "line 1: `predictions` must be a table",
+        f"{lab}[predictions]\nknee = 3\n": r"prediction knee is not a table.*\[predictions.knee\]",
     }.items():
         write(text)
         with pytest.raises(LabError, match=said):
@@ -128,6 +128,6 @@ def test_a_heading_that_the_handout_does_not_have_is_refused(
     with pytest.raises(LabError) as refused:
         lab_file.read(SLUG).refuse_unknown_sections()
     assert str(refused.value) == (
-        "labs/99-tiny/lab.toml, line 8: the question two sends to 'Do: cuont', a heading that"
+        "labs/99-tiny/lab.toml, line 8: the question two sends the learner to 'Do: cuont', a heading that"
         " labs/99-tiny/README.md does not have. Perhaps you mean 'Do: count'."
     )

@@ -94,7 +94,7 @@ def test_what_is_not_filled_in_is_not_sealed_and_stops_nothing(
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        ({"value": 3000}, "does not hold 3,000"),
+        ({"value": 3000}, "does not contain 3,000"),
         ({"low": 9000}, "A range from 9,000 to 20,000"),
         ({"value": "8 KB"}, "value is a number in bytes, such as 8000 or 0.25, not '8 KB'"),
         ({"low": math.nan}, "low is a number"),

@@ -48,7 +48,7 @@ def test_each_benchmark_takes_the_published_numbers_of_ranks() -> None:
         ("SP", "S", 2, r"SP takes a square number of ranks, not 2\. .* 1 or 4\."),
         ("MG", "S", 16, r"MG takes a power of two of ranks, at most 8, not 16"),
         ("EP", "S", 5, r"5 ranks need 5 nodes, but this cluster has 4"),
-        ("EP", "X", 4, "There are: S, W, A, B, C"),
+        ("EP", "X", 4, "The classes are: S, W, A, B, C"),
     ],
 )
 def test_what_cannot_run_so_is_refused_with_what_can(
@@ -125,7 +125,7 @@ def test_the_other_sizes_of_npb_2_3_are_reported_of_class_w_alone() -> None:
         ("EPP", "There is no suite 'EPP'. There are: EP, IS, CG, MG, FT, LU, SP, BT, npb, hpl, hpcc, search."),
         ("SP -n 8", "This cluster has only 4 nodes, and there that is 1 or 4."),
         ("npb -n 0", "EP takes any number of ranks, not 0"),
-        ("EP -n 5", "`beowulf up --nodes 5` boots so many"),
+        ("EP -n 5", "`beowulf up --nodes 5` boots that many"),
     ]),
 )  # fmt: skip
 def test_what_cannot_be_asked_for_is_a_sentence(

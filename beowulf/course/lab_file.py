@@ -21,8 +21,8 @@ from beowulf.errors import LabError
 
 COURSE_FILE = "course.toml"  # in a course's folder
 # What a key holds.
-TEXT, TEXTS, TABLE = "text", "list of texts", "table"
-NUMBER, AMOUNT = "number", "number that is 0 or more"
+TEXT, TEXTS, TABLE = "text", "a list of texts", "a table"
+NUMBER, AMOUNT = "a number", "a number that is 0 or more"
 OF_LAB = {
     **{"title": TEXT, "question": TEXT, "objectives": TEXTS, "minutes": AMOUNT},
     **{"prerequisites": TEXTS, "studies": TEXTS, "questions": TABLE, "predictions": TABLE},
@@ -276,7 +276,7 @@ class _Reader:
                 raise LabError(f"{where}: `{key}` is not a key of {what}.", nearest(key, kinds))
             if not _is(value, kinds[key]):
                 raise LabError(
-                    f"{self.where(table, key)}: `{key}` is not a {kinds[key]}: {value!r}."
+                    f"{self.where(table, key)}: `{key}` must be {kinds[key]}, not {value!r}."
                 )
         for key in kinds:
             if key not in content and key not in MAY_LACK:

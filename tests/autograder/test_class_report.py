@@ -269,7 +269,7 @@ def test_a_changed_rubric_is_reported_before_it_is_applied(
 
 
 def test_a_report_of_nothing_is_refused(course: Course) -> None:
-    with pytest.raises(LabError, match="not released yet"):
+    with pytest.raises(LabError, match="not been released yet"):
         report.write(course, "02-node-benchmarks")
 
 

@@ -249,7 +249,7 @@ def test_what_cannot_be_graded_is_reported_before_anything_is_done(
     hand_in(course, "ada", perfect)
     with pytest.raises(UsageError, match="no submission of 01-validation by 'bob'"):
         driver.grade(course, "01", ["bob"])
-    with pytest.raises(LabError, match="not released"):
+    with pytest.raises(LabError, match="not been released"):
         driver.grade(course, "02")
     first = driver.grade(course, "01")
     next(first)

@@ -239,5 +239,5 @@ def test_in_a_courses_folder_its_notebooks_and_its_limits_go_into_the_kit(
     (notebook,) = (tmp_path / "kit" / "notebooks" / "release" / slug).glob("*.ipynb")
     assert "course-header" in notebook.read_text()
     (course.folder / limits.FILE).write_text("check = 3\n")
-    with pytest.raises(LabError, match=r"course\.toml, line 1: `check` is one of"):
+    with pytest.raises(LabError, match=r"course\.toml, line 1: `check` must be one of"):
         kit.write(tmp_path / "other", course.folder)

@@ -116,4 +116,4 @@ def test_a_question_that_neither_rubric_nor_person_scores_is_refused(
 def test_make_release_prints_what_is_wrong(edit: Edit, capsys: pytest.CaptureFixture[str]) -> None:
     edit(IDLE, IDLE.replace("points = 2", "points = -2"))
     assert release.main(["--check"]) == 1
-    assert "`points` is no number that is 0 or more: -2" in capsys.readouterr().err
+    assert "`points` must be a number that is 0 or more, not -2" in capsys.readouterr().err

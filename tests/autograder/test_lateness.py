@@ -113,7 +113,7 @@ def test_dates_are_read_from_both_files_and_the_exemptions_stay_here(tmp_path: P
     ("text", "said"),
     [
         ("id,due\nada,2026-03-02\n", "has no column `lab`"),
-        ("id,lab,until\nada,01,\n", "`until` is no column"),
+        ("id,lab,until\nada,01,\n", "`until` is not a column"),
         ("id,lab,due\nada,01,soon\n", "line 2: `due` is 'soon', which is not a time"),
         ("id,lab,due\n,01,2026-03-02\n", "line 2: there is no learner's ID"),
         ("id,lab,due\nada,77,2026-03-02\n", "line 2: there is no lab '77'"),
@@ -202,7 +202,7 @@ def test_moodles_worksheet_says_when_each_handed_in(tmp_path: Path, text: str) -
     file.write_text("id,handed_in\ncd34,2026-03-02 18:05:00Z\n")
     assert times.read(file, EVERYBODY) == {"cd34": DUE + timedelta(minutes=5)}
     file.write_text("id,handed_in\ncd34,2. März\n")
-    with pytest.raises(LabError, match=r"line 2: '2\. März' is no time"):
+    with pytest.raises(LabError, match=r"line 2: '2\. März' cannot be read as a time"):
         times.read(file, EVERYBODY)
     file.write_text("who,when\n")
     with pytest.raises(LabError, match="needs a column for the learner and one for the time"):

@@ -99,8 +99,8 @@ def test_every_answer_is_shown_beside_the_authors_and_takes_points_and_a_comment
     first(
         1,
         [
-            ("5\n3\nq\n", "explain has 0 to 4 points, not 5."),
-            ("-1\n3\nq\n", "explain has 0 to 4 points, not -1."),
+            ("5\n3\nq\n", "explain can have 0 to 4 points, not 5."),
+            ("-1\n3\nq\n", "explain can have 0 to 4 points, not -1."),
             ("nan\n3\nq\n", "'nan' is neither points nor items."),
             ("good\n3\nq\n", "'good' is neither points nor items."),
             ("ad\n3\nq\n", "'ad' is neither points nor items."),
@@ -154,7 +154,7 @@ def test_nobody_is_named_and_the_order_says_nothing_unless_it_is_asked_for(
 
 def test_of_two_instructors_the_second_sees_what_the_first_gave(waiting: Course) -> None:
     marking.give(waiting, SLUG, "ann", "explain", 3.0, before=None)
-    with pytest.raises(LabError, match="ann has been given 3 for explain meanwhile"):
+    with pytest.raises(LabError, match="ann has meanwhile been given 3 for explain"):
         marking.give(waiting, SLUG, "ann", "explain", 1.0, before=None)
     with locked(waiting.folder), pytest.raises(LabError, match="is at work"):
         marking.give(waiting, SLUG, "ann", "explain", 1.0)

@@ -254,7 +254,7 @@ def test_a_cluster_that_is_taken_away_is_named_as_that(beowulf: Beowulf, phase: 
     study = paused(beowulf, phase)
     beowulf.cluster.supervisor.process.kill()  # as a machine that is out of memory would
     said = study.communicate("\n", timeout=PATIENCE_S)[0]
-    assert "The cluster was taken down while X1 was measured" in said
+    assert "The cluster was taken down while X1 was being measured" in said
     assert "Unknown error class" not in said
     found = newest(beowulf.here / "records", "X1")
     assert (found is None) == (phase == "entered")
@@ -283,5 +283,5 @@ def test_a_record_says_what_somebody_changed_by_hand(
     assert study.returncode == 0, said
     found = record(beowulf)
     assert not found.complete
-    assert "The cluster was changed while X1 was measured" in found.warnings[-1]
+    assert "The cluster was changed while X1 was being measured" in found.warnings[-1]
     assert sentence in found.warnings[-1]

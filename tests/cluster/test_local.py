@@ -128,7 +128,7 @@ def test_up_again_keeps_its_kind_and_its_number(learner: Beowulf) -> None:
     learner("up", "--target", "local", "--nodes", "3")
     assert "3 nodes are names of this machine" in learner("up")
     assert "cannot be chosen here" in learner("up", "--rate", "10mbit", code=2)
-    with pytest.raises(LabError, match="of the kind local runs"):
+    with pytest.raises(LabError, match="of the kind local is running"):
         namespaces.up(ClusterConfig(), folder=learner.state)
     local.down(learner.state)
     learner.state.mkdir()

@@ -264,7 +264,7 @@ def test_a_knob_is_turned_on_the_machines_own_card_and_put_back(
     shown = f"ip route show dev {CARD}"
     assert all("quickack 1" in pcs.at(node, shown) for node in pcs.names)
     # Only this cluster's log knows how they were.
-    assert "still changed (delayed-ack)" in learner("down", code=1)
+    assert "changed settings (delayed-ack)" in learner("down", code=1)
     learner("tune", "revert")
     assert not any("quickack" in pcs.at(node, shown) for node in pcs.names)
 

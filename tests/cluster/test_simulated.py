@@ -50,14 +50,17 @@ def two(tmp_path: Path) -> simulated.SimulatedCluster:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("rate_mbit = 0", "rate_mbit is 0.001 to 1e+09, not 0"),
+        ("rate_mbit = 0", "rate_mbit must be 0.001 to 1e+09, not 0"),
         ("nodes = 2.5", "`nodes` is a whole number, not 2.5"),
         ("colour = 'red'", "`colour` is not part of a platform. Its parts are nodes, cores"),
         ("nodes = ", "Invalid value"),
         ("times_us = [[0, 5]]", "must have at least two pairs"),
         ("times_us = [[0, 5], [10, 4]]", "whose bytes and times rise"),
         ("times_us = [[0, 'x'], [10, 4]]", "must be a list of pairs"),
-        ("send_us = 5\nreceive_us = 4\ntimes_us = [[0, 9], [10, 90]]", "send_us and receive_us, 9"),
+        (
+            "send_us = 5\nreceive_us = 4\ntimes_us = [[0, 9], [10, 90]]",
+            "send_us and receive_us, together 9",
+        ),
     ],
 )
 def test_a_platform_that_cannot_be_is_refused_with_a_sentence(
@@ -284,9 +287,9 @@ def test_a_calibration_says_how_wrong_it_is_between_the_sizes() -> None:
     ("record", "said"),
     [
         (measured(kind="simulated"), "was simulated: nothing about a cluster can be read off it"),
-        (replace(measured(), points=measured().points[:4]), "has 2 sizes"),
+        (replace(measured(), points=measured().points[:4]), "sizes between two nodes in .*: 2"),
         (replace(measured(), complete=False), "the measurement was cut short"),
-        (Record("A2"), "has 0 sizes"),
+        (Record("A2"), "sizes between two nodes in .*: 0"),
     ],
     ids=["simulated", "few sizes", "cut short", "another study"],
 )

@@ -224,7 +224,7 @@ def test_the_queue_is_set_up_once(queue: School) -> None:
 def test_an_ordinary_user_without_a_key_has_the_nodes_alone_and_mpi_on_them(queue: School) -> None:
     said = queue.ada("up", "--target", "slurm", "--minutes", "20")
     assert "4 nodes are yours alone: node00, node01, node02, node03." in said
-    assert "The time limit of 20 minutes ends that at" in said
+    assert "The time limit of 20 minutes is reached at" in said
     facts = json.loads(queue.ada("status", "--json"))
     assert [row["state"] for row in facts["nodes"]] == ["up"] * 4
     assert 0 < facts["left_s"] <= 20 * 60

@@ -152,7 +152,7 @@ def test_a_cluster_on_this_machine_and_one_of_machines_do_not_mix(
     assert "go on running" in learner("down")
     assert not learner.state.exists()
     learner("up", "--nodes", "2")
-    assert "A cluster of the kind namespaces runs" in learner("up", "--target", file, code=1)
+    assert "A cluster of the kind namespaces is running" in learner("up", "--target", file, code=1)
     assert "No such file" in learner("up", "--target", tmp_path / "none", code=1)
     learner("down")
 

@@ -179,7 +179,7 @@ def test_who_stops_it_stops_all_of_it(
 @pytest.mark.cluster
 def test_what_cannot_be_compared_is_a_sentence_and_changes_nothing(at_cluster: Beowulf) -> None:
     said = at_cluster("tune", "compare", "linpack", code=2)
-    assert "There is no program 'linpack'. There are: kernels, search, hpl, hpcc." in said
+    assert "There is no program 'linpack'. The programs are: kernels, search, hpl, hpcc." in said
     at_cluster("tune", "apply", "firewall", "10", "--unmeasured")
     try:
         said = " ".join(at_cluster("tune", "compare", "kernels", code=1).split())

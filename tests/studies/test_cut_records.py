@@ -157,7 +157,9 @@ def test_what_is_counted_or_read_is_decided_on_a_busy_machine_too(study: str) ->
 
 
 def test_a_record_whose_cluster_changed_is_judged_with_that_reason() -> None:
-    said = "The cluster was changed while A7 was measured: the rate was 100mbit and is 10mbit."
+    said = (
+        "The cluster was changed while A7 was being measured: the rate was 100mbit and is 10mbit."
+    )
     for each in judge(replace(GOOD["A7"], complete=False, warnings=[said])):
         assert each.outcome == "inconclusive"
         assert "the rate was 100mbit and is 10mbit" in each.evidence

@@ -174,7 +174,7 @@ def test_a_node_that_goes_away_is_put_back_when_it_returns(pcs: Hall, learner: B
         assert "node02 does not answer" in said
         assert "Still to be put back, when it answers: node02." in said
         said = learner("down", code=1)
-        assert "node02 is still changed (firewall)" in said
+        assert "node02 still has changed settings (firewall)" in said
     finally:
         pcs.plug("node02")
     assert "Put back, as `beowulf tune revert` was to: firewall." in learner("up", code=1)
@@ -192,7 +192,7 @@ def test_another_target_is_not_taken_while_the_first_ones_machines_are_changed(
     learner(*FILTERED)
     others = pcs.inventory(learner.here / "others.yml")
     said = learner("up", "--target", others, code=1)
-    assert "node00, node01, node02, node03 are still changed (firewall)" in said
+    assert "node00, node01, node02, node03 still have changed settings (firewall)" in said
     learner("tune", "revert")
     learner("up", "--target", others, code=1)
     assert json.loads(learner("status", "--json"))["target"] == str(others)

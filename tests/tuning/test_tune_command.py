@@ -141,7 +141,7 @@ def test_what_is_kept_after_a_trial_is_on_every_node_and_else_it_is_put_back(
 @pytest.mark.parametrize(
     ("words", "code", "sentence"),
     [
-        (("apply", "firewal"), 2, "There is no knob 'firewal'. There are: moderation"),
+        (("apply", "firewal"), 2, "There is no knob 'firewal'. The knobs are: moderation"),
         (("apply", "moderation", "99999"), 2, "from 0 to 10,000 microseconds, not '99999'"),
         (("apply", "tcp-low-latency", "1"), 2, "/proc/sys/net/ipv4/tcp_low_latency"),
         (("apply", "firewall", "10", "--keep", "--revert"), 2, "cannot be combined"),

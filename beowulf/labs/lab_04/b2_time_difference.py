@@ -101,9 +101,9 @@ STUDY = Study(
             " ones do not wait, so the difference changes with the nodes."
         ),
         "contradicted": (
-            "Blocking ranks of a ring take turns, two with 2 or 4 ranks and three with 3, so the difference does not"
-            " simply fall with more nodes. In mpptest's pairs both calls take equally long up to our library's eager"
-            " limit, 131,072 bytes. The paper prints neither how its ranks were paired nor the sizes next to its jump."
+            "Blocking ranks of a ring take turns, two with 2 or 4 ranks and three with 3, and in mpptest's pairs both"
+            " calls take equally long up to our library's eager limit, 131,072 bytes; the paper prints neither how its"
+            " ranks were paired nor the sizes next to its jump."
         ),
         "inconclusive": (
             "The paper prints no numbers, so a difference must be at least 2 % of the blocking time, and where four"

@@ -86,5 +86,5 @@ def test_the_share_is_that_of_letters_sent_in_the_same_state() -> None:
     assert small_writes.times(record).median == pytest.approx(0.1 / 40)
     assert list(small_writes.table(record)["median_ms"]) == [40.0, 0.06, 0.1, 0.1]
     record.points = record.points[:1]
-    with pytest.raises(LabError, match="has no letters: yours"):
+    with pytest.raises(LabError, match="has no letters of this kind: yours"):
         small_writes.times(record)

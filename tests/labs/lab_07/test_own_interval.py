@@ -113,7 +113,7 @@ def test_pairs_and_samples_are_those_of_the_comparison_that_is_named() -> None:
         own_interval.pairs(e6, "fire")
     with pytest.raises(LabError, match="compares no ''"):
         own_interval.pairs(e6)
-    with pytest.raises(LabError, match="no cycle"):
+    with pytest.raises(LabError, match="no before-and-after cycle"):
         own_interval.pairs(procedure())
     stepped = record("E7", compared(0.5, 7.0, knob="moderation", way="as a step", launch=0))
     before, after = own_interval.pairs(stepped, "moderation")

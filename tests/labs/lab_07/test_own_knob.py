@@ -153,7 +153,7 @@ def test_a_look_that_prints_more_than_the_value_leaves_nothing_that_cannot_be_pu
 ) -> None:
     before = settings(cluster)
     source = written(lab_folder, **KNOB | {"look": '"sysctl net.ipv4.ip_early_demux"'})
-    with pytest.raises(LabError, match="the lines of back fail"):
+    with pytest.raises(LabError, match="the lines of `back` fail"):
         own_knob.measure(cluster, source, length=SHORT)
     assert settings(cluster) == before
     own_knob.measure(cluster, written(lab_folder, **KNOB), length=SHORT)
@@ -163,7 +163,7 @@ def test_a_look_that_prints_more_than_the_value_leaves_nothing_that_cannot_be_pu
 @pytest.mark.parametrize(
     ("part", "body", "said"),
     [
-        ("look", '"cat /no/such/file"', r"On node0., the lines of look fail: .*No such file"),
+        ("look", '"cat /no/such/file"', r"On node0., the lines of `look` fail: .*No such file"),
         ("look", '"true"', "`look` prints nothing on node0"),
         ("set", "7", "set: it gives no lines of shell, but int"),
         ("set", "value + 1", "set: TypeError"),
