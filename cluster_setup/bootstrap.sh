@@ -38,7 +38,7 @@ fail() { # what happened, then what to try, a line each
 
 # What MPICH's own scripts do not quote (beowulf/paths.py), and what ends a word of PATH.
 if [[ $root =~ [[:space:]\"\$\`:] ]]; then
-    fail "MPICH cannot work in $root, because there is '${BASH_REMATCH[0]}' in that name." \
+    fail "MPICH cannot work in $root, because that path contains '${BASH_REMATCH[0]}'." \
         "Move the checkout to a folder without it, then run the same command again."
 fi
 

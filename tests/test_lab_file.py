@@ -85,7 +85,7 @@ def test_a_lab_file_is_read_in_its_order_and_with_its_lines(write: Callable[[str
         ("most_times = -3", 'most_times = "3"', 20, "`most_times` is not a number: '3'"),
         ('asks = "the number"', 'asks = ""', 11, "`asks` must be text, not ''"),
         ('["look", "there", "so"]', '["look", "nearer"]', 13, "`hints` is not a list of 3 texts."),
-        ('"there",', '"",', 13, "`hints` is not a list of texts"),
+        ('"there",', '"",', 13, "`hints` must be a list of texts"),
         ('study = "A7"', "", 22, "the prediction knee has no `study`"),
         ('study = "A7"', 'study = "rates"', 23, "`study` is 'rates', which names no study"),
         ("[predictions.knee]", '[predictions."the knee"]', 22, "not 'the knee'"),
