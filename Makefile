@@ -80,12 +80,14 @@ bench: ## measure this project's own speed; NAME=capture measures one thing
 	@$(BOOTSTRAP) test
 	@exec $(PYTHON) -m benchmarks $(NAME)
 
-# What compares measured times runs alone; all else may use all cores.
-ALONE := tests/test_every_lab.py tests/test_handout_commands.py tests/test_node_benchmarks.py tests/cluster/test_every_kind.py \
+# What compares measured times runs alone; all else may use all cores, and begins with the file that takes longest.
+ALONE := tests/test_every_lab.py tests/test_node_benchmarks.py tests/cluster/test_every_kind.py \
     tests/capture tests/exercises tests/labs tests/measure tests/suites tests/timeline tests/tuning
+LONGEST := tests/test_handout_commands.py
+OTHERS_TOGETHER := $(filter-out $(ALONE) $(LONGEST),$(patsubst %/,%,$(wildcard tests/*/)) $(wildcard tests/test_*.py))
 nightly: ## run only the tests that take minutes or compare measured times; takes hours
 	@$(BOOTSTRAP) test
-	@$(PYTEST) $(WORKERS) -m nightly $(addprefix --ignore ,$(ALONE)); together=$$?; \
+	@$(PYTEST) $(WORKERS) -m nightly $(LONGEST) $(OTHERS_TOGETHER) $(addprefix --ignore ,$(ALONE)); together=$$?; \
 	$(PYTEST) -m nightly $(ALONE) && exit $$together
 
 vm-test: ## boot four VMs and test them, as root, for 20 minutes once the box is made; LABS=all runs the labs, for hours
