@@ -150,7 +150,7 @@ def _other(name: str, entry: EntryPoint, known: list[Package]) -> Package:
     if spec is None or not spec.submodule_search_locations:
         raise LabError(
             f"The package {name} is left out: its module {entry.module} is not there.",
-            f"Install it again, or `pip uninstall {name}`.",
+            f"Install it again, or run `pip uninstall {name}`.",
         )
     folder = Path(spec.submodule_search_locations[0]).resolve()
     for line in (entry.dist.requires if entry.dist else None) or ():
@@ -158,7 +158,7 @@ def _other(name: str, entry: EntryPoint, known: list[Package]) -> Package:
         if needed.name == PROJECT and here not in needed.specifier:
             raise LabError(
                 f"{folder}: the package {name} is left out, because it needs {needed}, but this is version {here}.",
-                f"Update {PROJECT}, or install a version of {name} for it.",
+                f"Update {PROJECT}, or install a version of {name} that fits it.",
             )
     rubrics, papers = f"{entry.module}.rubrics", folder / "papers"
     package = Package(name, folder, entry.module, folder, rubrics, papers)

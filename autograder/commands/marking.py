@@ -49,7 +49,7 @@ def mark(
     if points is not None:
         if not (question and student and len(student) == 1 and reason.strip()):
             raise UsageError(
-                "--points needs one --student, one --question and a --reason.",
+                "`--points` needs one `--student`, one `--question` and a `--reason`.",
                 'For example: `--student ab12 --question explain --points 3 --reason "both parts"`.',
             )
         marking.give(course, slug, student[0], question, points, reason=reason)

@@ -198,7 +198,7 @@ def saving(what: str) -> Iterator[None]:
         reason = str(getattr(fault, "orig", None) or fault).splitlines()[0]
         raise LabError(
             f"{what} could not be written into the gradebook ({reason}).",
-            "Free some space, or wait until others are done with it, and try again.",
+            "Free some space, or wait until others are done with the gradebook, and try again.",
         ) from None
 
 

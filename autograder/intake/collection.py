@@ -177,7 +177,9 @@ class Collect(ExchangeCollect):  # type: ignore[misc]  # nbgrader has no types
 
     def init_src(self) -> None:
         if self.before_duedate:
-            self.fail("before_duedate is not known here: dates are in course.toml and dates.csv.")
+            self.fail(
+                "before_duedate is not supported here: dates are in course.toml and dates.csv."
+            )
 
     def copy_files(self) -> None:
         try:

@@ -235,7 +235,7 @@ def open_folder(course: Course, chosen: Path | None) -> Path | None:
             folder.chmod(OPEN_TO_ALL)
     except OSError as problem:
         raise LabError(
-            f"{folder} cannot be opened for the class ({problem.strerror}).",
+            f"{folder} cannot be opened to the class ({problem.strerror}).",
             "Choose another one with `--folder`.",
         ) from None
     group = folder.stat().st_gid

@@ -48,7 +48,7 @@ def ranks(text: str, count: int) -> tuple[int, ...]:
     if not chosen:
         raise UsageError(
             f"%%px: --targets {text} names no ranks; the ranks are 0 to {count - 1}.",
-            "Write 0, or 0,2 without blanks, or 1:, or all.",
+            "Write `0`, `0,2` (without spaces), `1:` or `all`.",
         )
     return chosen
 

@@ -145,7 +145,7 @@ def _broken(text: str) -> str:
 def _number(summary: Mapping[str, str], name: str) -> float:
     value = float(summary[name])
     if value < 0:  # -1 stands for a test that did not run, for want of memory
-        raise LabError(f"hpcc did not measure {name}: its summary has {summary[name]}.")
+        raise LabError(f"hpcc did not measure {name}: its summary has {summary[name]} for it.")
     return value
 
 

@@ -34,7 +34,7 @@ class Change:
         living = knob_places.alive(cluster, knob)
         if dead := [place for place in knob_places.places(cluster, knob) if place not in living]:
             raise LabError(
-                f"{', '.join(dead)} {'is' if len(dead) == 1 else 'are'} down, and a knob is set on all nodes.",
+                f"{', '.join(dead)} {'is' if len(dead) == 1 else 'are'} down, but a knob has to be set on all nodes.",
                 f"`beowulf up` starts {'it' if len(dead) == 1 else 'them'} again.",
                 dead[0],
             )

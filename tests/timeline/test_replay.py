@@ -277,7 +277,10 @@ def test_what_cannot_be_replayed_is_named() -> None:
     stops(run([send], [data]), "MPI_Send on rank 0 .*: its receive is not known")
     stops(run([], [receive]), "MPI_Recv on rank 1 .*: its send is not known")
     stops(run([], [begun, ended]), "MPI_Irecv on rank 1 .*: its send is not known")
-    stops(run([data | {"call": "MPI_Iallreduce", "request": 1}]), "MPI_Iallreduce on rank 0 .*: it goes on in")
+    stops(
+        run([data | {"call": "MPI_Iallreduce", "request": 1}]),
+        "MPI_Iallreduce on rank 0 .*: it goes on in",
+    )
     stops(run([send | {"flags": SENDS | FAILED}], [receive]), "MPI_Send on rank 0 .*: it failed")
     stops(run([data, data | {"thread": 2}]), "Several threads")
     stops(run([event("MPI_Finalize", 0, 5)]), "nothing to replay")

@@ -97,7 +97,7 @@ def held(
                 _hear_of(mine)  # of a signal that came a moment too early
                 if measures and (folder / state.UNFINISHED).exists():
                     raise LabError(
-                        "The last change to this cluster was cut short, so it may not be as described.",
+                        "The last change to this cluster was cut short, so the cluster may not be as described.",
                         "`beowulf up` completes it.",
                     )
             yield

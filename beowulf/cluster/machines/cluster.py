@@ -255,7 +255,8 @@ class SshCluster(Cluster):
         if where == SWITCH:
             raise LabError(
                 "Packets cannot be captured at a physical switch.",
-                f"Capture what all nodes' cards send (`--where {WIRE}`), or on one node (`--where {self.nodes[0]}`).",
+                f"Capture what all nodes' cards send (`--where {WIRE}`), or what one node's card sees"
+                f" (`--where {self.nodes[0]}`).",
             )
         words = {
             node: connections.words(self.folder, machine)

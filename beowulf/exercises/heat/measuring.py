@@ -46,7 +46,7 @@ class Heat:
             name = missing[0]
             raise LabError(
                 f"{self.file.name}: {name}: {self.faults[name]}, and this measurement needs it.",
-                "`lab.heat.start(LAB, given=True)` writes the earlier labs' functions, and keeps your file.",
+                "`lab.heat.start(LAB, given=True)` writes the earlier labs' functions, and keeps a copy of your file.",
             )
 
     def note(self, function: Function) -> None:

@@ -143,7 +143,7 @@ def _alpha(facts: Facts) -> Seen:
 
 def _empty(facts: Facts) -> Summary:
     if 0 not in facts.wide:
-        raise LabError("No empty message was measured.", "Add 0 to the sizes.")
+        raise LabError("No empty message was measured.", "Add 0 to the list of sizes.")
     return summary(facts.wide[0], launches=facts.launches[0], busy=facts.record.busy)
 
 

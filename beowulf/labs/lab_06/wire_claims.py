@@ -59,7 +59,7 @@ def _pairs(record: Record, column: str, one: Place, other: Place) -> list[tuple[
     here, there = (_chosen(record, at).set_index("launch")[column] for at in (one, other))
     rounds = here.to_frame("one").join(there.rename("other"), how="inner")
     if len(rounds) < LEAST_PAIRS:
-        raise LabError(f"Rounds that have both: {len(rounds)}; {LEAST_PAIRS} are needed.")
+        raise LabError(f"Rounds with both values: {len(rounds)}; {LEAST_PAIRS} are needed.")
     return list(zip(rounds["one"].tolist(), rounds["other"].tolist(), strict=True))
 
 

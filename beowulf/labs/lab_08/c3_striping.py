@@ -77,7 +77,7 @@ def plan(cluster: Cluster, *, quick: bool) -> Plan:
     if int(cluster.describe().get("networks", 1)) < 2:
         raise LabError(
             "Striping needs two networks, and this cluster has one.",
-            "`beowulf up --networks 2 --rate 10mbit` boots one with two.",
+            "`beowulf up --networks 2 --rate 10mbit` boots a cluster with two.",
         )
     launches, passes, kb = amount = QUICK if quick else FULL
     absent = missing(cluster)

@@ -243,7 +243,7 @@ def claim(name: str, says: str, judge: Judge, code: str) -> Claim:
     def judged(facts: pd.DataFrame) -> Judgement:
         every = PARTICLES if code == BODIES else OPERATIONS
         if not set(every) <= set(facts[unknown]):
-            raise LabError(f"The Record lacks some numbers of {called}.", "Measure again.")
+            raise LabError(f"The Record lacks some of the numbers of {called}.", "Measure again.")
         # The claim that selects these numbers cannot be decided by them.
         some = list(every) if name == GALAXY_MAKES else deciding(facts, code)
         made = judge(facts[facts[unknown].isin(some)])

@@ -21,7 +21,7 @@ class Written(Knob):
         return self._look
 
     def set(self, value: str, place: str) -> str:
-        raise UsageError(f"{self.name} is turned by the file that it is written in.")
+        raise UsageError(f"{self.name} can be turned only by the file that it is written in.")
 
     def back(self, state: str, place: str) -> str:
         return self._again[place]
