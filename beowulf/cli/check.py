@@ -118,7 +118,7 @@ def share(
         own = sharing.start(folder)
         print(f"From now on, this is written to {own}: {sharing.WRITTEN}.")
         print(
-            "It is for you and whoever teaches you. In a notebook, the cell with `connect` starts the sharing."
+            "It is for you and your instructor. In a notebook, the cell with `connect` starts the sharing."
         )
         print("`beowulf share --stop` ends it, and deletes all of that.")
     else:
