@@ -23,7 +23,9 @@ from beowulf.cluster.namespaces.cluster import NamespaceCluster
 from beowulf.errors import LabError
 from beowulf.measure import roundtrips
 from beowulf.measure.measurement import Measurement
+from beowulf.measure.roundtrips import SweepConfig
 from beowulf.record import Record
+from beowulf.studies.roundtrip_sweep import sweep
 
 pytestmark = pytest.mark.cluster
 
@@ -497,6 +499,8 @@ def test_ranks_are_patient_only_when_they_outnumber_the_cores(
         # ... and on machines of their own those of a node, as many cores as it has.
         ("auto", "", "node00", CORES, "spinning"),
         ("auto", "", "node00", CORES + 1, "patient"),
+        ("auto", "3", "", 2, "spinning"),
+        ("compared with 4", "3", "", 2, "patient"),
         ("never", "1", "", 2, "spinning"),
         ("always", "64", "", 2, "patient"),
     ],
@@ -505,6 +509,8 @@ def test_the_ranks_that_share_cores_decide_on_patience(
     cluster: NamespaceCluster, wish: str, shared: str, hosts: str, ranks: int, decided: str
 ) -> None:
     setting = {"BEOWULF_PATIENT": wish, "BEOWULF_SHARED_CORES": shared}
+    if wish == "compared with 4":
+        setting |= {"BEOWULF_PATIENT": "auto", "BEOWULF_COMPARED_RANKS": "4"}
     say = ["sh", "-c", "echo $BEOWULF_POLLING; sleep 0.5"]
     done = mpi.launch(cluster, say, ranks, environment=setting, hosts=[hosts] if hosts else ())
     assert done.stdout.split() == [decided] * ranks
@@ -528,6 +534,13 @@ def test_a_record_says_how_ranks_waited(cluster: NamespaceCluster, tmp_path: Pat
     assert said[0] == "patiently"
     assert said[1].startswith("patiently in 1 of 2 launches")
     assert Record("A7").patience == ""
+
+
+def test_runs_that_a_study_compares_wait_alike(cluster: NamespaceCluster, tmp_path: Path) -> None:
+    config = SweepConfig([("ring", ranks) for ranks in (2, 3, 4)], ["blocking"], [8])
+    with Measurement("A7", cluster, tmp_path) as session:
+        sweep(cluster, config, quick=True).steps(session)
+    assert session.record().patience == ("patiently" if CORES < 4 else "spinning")
 
 
 ASKS = """

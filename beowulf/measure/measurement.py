@@ -61,6 +61,9 @@ class Measurement:
         self.progress, self.timed, self.traces = progress, timed, traces
         self._when, self._capture = when, capture
         self.planned, self.done = launches, 0
+        self.compared_ranks = (
+            0  # whose largest number decides how all wait (beowulf/native/patient_poll.c)
+        )
         self.sweep: dict[str, Any] = {"quick": quick, **(sweep or {})}
         if traces:
             self.sweep["traced"] = True
@@ -147,6 +150,11 @@ class Measurement:
         if not hosts:  # who names them has thought of what shares a node
             need_a_node_each(self.cluster, ranks)
         words = [str(word) for word in arguments]
+        if self.compared_ranks:
+            environment = {
+                "BEOWULF_COMPARED_RANKS": str(self.compared_ranks),
+                **(environment or {}),
+            }
         coordinates = {**(at or {}), "ranks": ranks, "launch": launch}
         lines, complaints = ProgramOutput(self._report), ProgramStderr(mpi.errors_to_screen)
         try:

@@ -13,7 +13,8 @@
  * BEOWULF_PATIENT: "always", "never", or "auto": only when ranks outnumber the cores that they
  * share. Nodes that are machines of their own share none: the ranks of this node (MPI_LOCALNRANKS)
  * have the cores on which the node's processes may run. Nodes on one machine share its cores, and
- * BEOWULF_SHARED_CORES says how many: all ranks (PMI_SIZE) have those.
+ * BEOWULF_SHARED_CORES says how many: all ranks (PMI_SIZE) have those. Runs of different numbers of
+ * ranks that are compared have to wait alike: the largest number, BEOWULF_COMPARED_RANKS, decides.
  *
  * BEOWULF_POLLING is what was decided, for the program to tell: "patient" or "spinning". */
 #define _GNU_SOURCE
@@ -48,7 +49,7 @@ static long cores_here(void) {
 static int crowded(void) {
     long shared = setting("BEOWULF_SHARED_CORES");
     if (shared > 0)
-        return setting("PMI_SIZE") > shared;
+        return setting("PMI_SIZE") > shared || setting("BEOWULF_COMPARED_RANKS") > shared;
     return setting("MPI_LOCALNRANKS") > cores_here();
 }
 

@@ -55,9 +55,9 @@ def sweep(
     `refined`, the first launch finds the sizes: from those of `config` on, mpptest's adaptive way. `often` takes ten
     times as many samples.
     """
-    ranks = max(ranks for _, ranks in config.runs)
+    compared = {ranks for _, ranks in config.runs} | {n for each in mpptest for n in each.ranks}
     in_a_launch = len(config.runs) + sum(len(each.ranks) for each in mpptest)
-    need_nodes(cluster, ranks)
+    need_nodes(cluster, max(compared))
     sizes = list(config.sizes)
     launches, passes = (QUICK_LAUNCHES, QUICK_PASSES) if quick else (LAUNCHES, PASSES)
     if often:
@@ -66,6 +66,7 @@ def sweep(
 
     def steps(measurement: Measurement) -> None:
         chosen = sizes
+        measurement.compared_ranks = max(compared)
         for launch in range(launches):
             if refined and launch == 0:
                 measurement.sweep["coarse"] = sizes

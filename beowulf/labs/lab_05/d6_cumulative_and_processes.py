@@ -61,6 +61,7 @@ def plan(cluster: Cluster, *, quick: bool, seconds: float = SECONDS) -> Plan:
             for way, count, messages, size in cases:
                 words = sweep_arguments(seconds, [size], amount.passes, number)
                 words += ["--work", "delay", "--messages", messages]
+                measurement.compared_ranks = max(ranks) if size != PIECE else 0
                 at = {"messages": messages, "total_bytes": size * messages * (count - 1)}
                 launch(measurement, way, "both_sides.c", words, number=number, at=at, ranks=count)
 
