@@ -80,10 +80,10 @@ bench: ## measure this project's own speed; NAME=capture measures one thing
 	@$(BOOTSTRAP) test
 	@exec $(PYTHON) -m benchmarks $(NAME)
 
-# What compares measured times runs alone; all else may use all cores, and begins with the file that takes longest.
+# What compares measured times runs alone; all else may use all cores, and begins with the files that take longest.
 ALONE := tests/test_every_lab.py tests/test_node_benchmarks.py tests/cluster/test_every_kind.py \
     tests/capture tests/exercises tests/labs tests/measure tests/suites tests/timeline tests/tuning
-LONGEST := tests/test_handout_commands.py
+LONGEST := tests/test_handout_commands.py tests/test_handed_out_labs.py
 OTHERS_TOGETHER := $(filter-out $(ALONE) $(LONGEST),$(patsubst %/,%,$(wildcard tests/*/)) $(wildcard tests/test_*.py))
 nightly: ## run only the tests that take minutes or compare measured times; takes hours
 	@$(BOOTSTRAP) test
