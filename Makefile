@@ -80,7 +80,7 @@ bench: ## measure this project's own speed; NAME=capture measures one thing
 	@$(BOOTSTRAP) test
 	@exec $(PYTHON) -m benchmarks $(NAME)
 
-# What compares measured times runs alone; all else may use all cores, and begins with the files that take longest.
+# What measures on a cluster there runs alone; all else may use all cores, and begins with the files that take longest.
 ALONE := tests/test_every_lab.py tests/test_node_benchmarks.py tests/cluster/test_every_kind.py \
     tests/capture tests/exercises tests/labs tests/measure tests/suites tests/timeline tests/tuning
 LONGEST := tests/test_handout_commands.py tests/test_handed_out_labs.py
@@ -88,7 +88,8 @@ OTHERS_TOGETHER := $(filter-out $(ALONE) $(LONGEST),$(patsubst %/,%,$(wildcard t
 nightly: ## run only the tests that take minutes or compare measured times; takes hours
 	@$(BOOTSTRAP) test
 	@$(PYTEST) $(WORKERS) -m nightly $(LONGEST) $(OTHERS_TOGETHER) $(addprefix --ignore ,$(ALONE)); together=$$?; \
-	$(PYTEST) -m nightly $(ALONE) && exit $$together
+	$(PYTEST) $(WORKERS) -m 'nightly and not cluster' $(ALONE); computed=$$?; \
+	$(PYTEST) -m 'nightly and cluster' $(ALONE) && exit $$((together + computed))
 
 vm-test: ## boot four VMs and test them, as root, for 20 minutes once the box is made; LABS=all runs the labs, for hours
 	@$(BOOTSTRAP) vm
