@@ -61,9 +61,8 @@ class Measurement:
         self.progress, self.timed, self.traces = progress, timed, traces
         self._when, self._capture = when, capture
         self.planned, self.done = launches, 0
-        self.compared_ranks = (
-            0  # whose largest number decides how all wait (beowulf/native/patient_poll.c)
-        )
+        # The largest number of ranks of launches that are compared: all wait as it does (native/patient_poll.c).
+        self.compared_ranks = 0
         self.sweep: dict[str, Any] = {"quick": quick, **(sweep or {})}
         if traces:
             self.sweep["traced"] = True

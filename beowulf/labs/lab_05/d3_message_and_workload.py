@@ -209,8 +209,8 @@ STUDY = Study(
     needs=(CABLE,),
     differs={
         "holds": (
-            "The kernel takes the message at once, so rank 0 has hardly anything to hide; where the kernel sends it on"
-            " the core that works, the work takes longer (`--work delay` loses nothing)."
+            "The kernel takes the message at once, so rank 0 has hardly anything to hide; work in a loop takes longer"
+            " while it is sent, and `--work delay` loses nothing."
         ),
         "contradicted": (
             "Where rank 0 gains, the kernel did not take the whole message; the paper's kernel took it in less time"
