@@ -81,9 +81,9 @@ bench: ## measure this project's own speed; NAME=capture measures one thing
 	@exec $(PYTHON) -m benchmarks $(NAME)
 
 # What measures on a cluster there runs alone; all else may use all cores, and begins with the files that take longest.
-ALONE := tests/test_every_lab.py tests/test_node_benchmarks.py tests/cluster/test_every_kind.py \
+ALONE := tests/test_every_lab.py tests/test_node_benchmarks.py \
     tests/capture tests/exercises tests/labs tests/measure tests/suites tests/timeline tests/tuning
-LONGEST := tests/test_handout_commands.py tests/test_handed_out_labs.py
+LONGEST := tests/test_handout_commands.py tests/test_handed_out_labs.py tests/cluster/test_every_kind.py
 OTHERS_TOGETHER := $(filter-out $(ALONE) $(LONGEST),$(patsubst %/,%,$(wildcard tests/*/)) $(wildcard tests/test_*.py))
 nightly: ## run only the tests that take minutes or compare measured times; takes hours
 	@$(BOOTSTRAP) test

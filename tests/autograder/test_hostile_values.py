@@ -41,6 +41,7 @@ from tests.gold.measured import as_handed_in
 
 LARGEST_PAGE = 3_000_000
 ONE, MANY = range(1), range(60)
+PAGES = range(len(TEXTS))  # one for each text; a page takes seconds
 
 
 of_seeds = pytest.mark.parametrize(
@@ -83,11 +84,11 @@ def test_everybody_has_a_page_the_class_its_report_and_the_lms_its_files(
     lab, names = LABS[0], ("grades.csv", "canvas.csv", "moodle.csv")
     assert lab.slug == SLUG
     with guests(course):
-        for seed in MANY:
+        for seed in PAGES:
             student = f"mallory-{seed}"
             place, done = (course.folder / p / student / SLUG for p in ("submitted", "autograded"))
             lines = [each.source.partition(" = ") for each in replaced(lab, place, seed).cells]
-            text = TEXTS[seed % len(TEXTS)]
+            text = TEXTS[seed]
             typed = {name: value for name, _, value in lines} | {"hosts_first_line": repr(text)}
             notebook = written_in(released, typed, text)
             nbformat.write(notebook, place / "validation.ipynb")
@@ -110,7 +111,7 @@ def test_everybody_has_a_page_the_class_its_report_and_the_lms_its_files(
         for name, form in zip(names, export.FORMATS, strict=True):
             export.write(course, form, tmp_path / name, [SLUG])
             rows = (tmp_path / name).read_text(encoding="utf-8").splitlines()
-            assert {f"mallory-{seed}" for seed in MANY} <= set(",".join(rows).split(","))
+            assert {f"mallory-{seed}" for seed in PAGES} <= set(",".join(rows).split(","))
             assert "nan" not in ",".join(rows)
 
 
