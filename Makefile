@@ -80,10 +80,11 @@ bench: ## measure this project's own speed; NAME=capture measures one thing
 	@$(BOOTSTRAP) test
 	@exec $(PYTHON) -m benchmarks $(NAME)
 
-# What measures on a cluster there runs alone; all else may use all cores, and begins with the files that take longest.
-ALONE := tests/test_every_lab.py tests/test_node_benchmarks.py \
-    tests/capture tests/exercises tests/labs tests/measure tests/suites tests/timeline tests/tuning
-LONGEST := tests/test_handout_commands.py tests/test_handed_out_labs.py tests/cluster/test_every_kind.py
+# What compares measured times there runs alone; all else may use all cores, and begins with the files that take longest.
+ALONE := tests/test_every_lab.py tests/test_node_benchmarks.py tests/capture tests/exercises tests/measure \
+    tests/labs/lab_02 tests/labs/lab_04 tests/labs/lab_05 tests/labs/lab_08/test_striping.py \
+    tests/suites/test_hpcc_runs.py tests/tuning/test_budget.py
+LONGEST := tests/test_handout_commands.py tests/test_handed_out_labs.py tests/test_every_kind.py
 OTHERS_TOGETHER := $(filter-out $(ALONE) $(LONGEST),$(patsubst %/,%,$(wildcard tests/*/)) $(wildcard tests/test_*.py))
 nightly: ## run only the tests that take minutes or compare measured times; takes hours
 	@$(BOOTSTRAP) test

@@ -1,6 +1,6 @@
 """Which study works on which kind of cluster: what each needs of a cluster beside programs that run on its nodes.
 
-docs/clusters.md shows the table; tests/cluster/test_every_kind.py holds it against what every kind does.
+docs/clusters.md shows the table; tests/test_every_kind.py holds it against what every kind does.
 """
 
 from __future__ import annotations
