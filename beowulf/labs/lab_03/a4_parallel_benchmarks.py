@@ -51,8 +51,6 @@ __all__ = ["STUDY", "calls", "table"]
 TITLE = "Parallel benchmarks: how fast are four nodes, and what do they wait for?"
 LAUNCHES, QUICK_LAUNCHES = LEAST_PAIRS, 2
 PROFILED = 1
-# MG's runs take half a second, and vary most, so that each launch of all has as many more of them on four nodes.
-MORE_OF_MG = 3
 COUNTS = (1, RANKS)
 # The largest class in which all five of table 5 fit into ten minutes at 100 Mbit/s, with so many launches.
 CLASS, QUICK_CLASS = "W", "S"
@@ -73,18 +71,17 @@ def plan(cluster: Cluster, *, quick: bool) -> Plan:
     letter = QUICK_CLASS if quick else CLASS
     npb.refuse(cluster, list(npb.BENCHMARKS), letter, RANKS)
     places = [(name, ranks) for name in npb.BENCHMARKS for ranks in COUNTS]
-    further = range(launches, launches if quick else launches * (1 + MORE_OF_MG))
-    planned = launches * len(places) + len(further) + PROFILED * len(npb.BENCHMARKS)
+    planned = launches * len(places) + PROFILED * len(npb.BENCHMARKS)
 
     def steps(measurement: Measurement) -> None:
         draw = random.Random(personal_code.seed())
         measurement.progress(0, planned, "A4: compiling")
         measurement.prepare_all([benchmark.source for benchmark in npb.BENCHMARKS.values()])
-        runs = []
-        for launch in range(launches):
-            each = [(launch, name, ranks, False) for name, ranks in places]
-            each += [(more, "MG", RANKS, False) for more in further[launch::launches]]
-            runs += draw.sample(each, len(each))
+        runs = [
+            (launch, name, ranks, False)
+            for launch in range(launches)
+            for name, ranks in draw.sample(places, len(places))
+        ]
         runs += [
             (launch, name, RANKS, True)
             for launch in range(PROFILED)

@@ -18,7 +18,7 @@ from beowulf.errors import LabError, UsageError
 from beowulf.labs.lab_02 import a3_node_benchmarks as a3
 from beowulf.labs.lab_02 import node_rows
 from beowulf.labs.lab_02.node_comparison import OF_FILES, OVER_IP, compared
-from beowulf.labs.lab_02.node_rows import Row, printed_rows, rows
+from beowulf.labs.lab_02.node_rows import RESULT, Row, printed_rows, rows
 from beowulf.record import Record
 from beowulf.studies import judge
 from beowulf.verdict import Verdict
@@ -89,6 +89,14 @@ def test_a_row_that_is_out_of_order_contradicts_its_claim_alone(
     assert found[claim] == "contradicted"
     contradicted = [name for name, outcome in found.items() if outcome == "contradicted"]
     assert [name for name in contradicted if "grendel" not in name] == [claim]
+
+
+def test_a_cache_that_only_a_later_launch_found_comes_before_main_memory() -> None:
+    record = made("node00")
+    later = [p for p in record.points if p.at.get(RESULT) == "L2 cache"]
+    record.points = [p for p in record.points if p not in later] + later
+    assert [*rows(record, "node00")][-3:] == [*LEVELS]
+    assert decided(record)["deeper-takes-longer"] == "holds"
 
 
 FOUR = ("node00", "node01", "node02", "node03")
