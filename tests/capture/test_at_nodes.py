@@ -97,7 +97,7 @@ def test_what_counts_twice_is_reported_and_a_place_can_be_chosen(
 def test_the_command_captures_at_all_nodes_and_keeps_to_a_size(at_cluster: Beowulf) -> None:
     words = ["capture", "-o", "w.pcapng", "--where", "nodes", "--most"]
     said = at_cluster(*words, "5", "--seconds", "0.5")
-    assert "packets are in w.pcapng" in said
+    assert "in w.pcapng (" in said  # an idle wire carries few packets, or one
     assert "--at node00" in said
     assert "holds nothing" in at_cluster(*words, "0", code=2)
 

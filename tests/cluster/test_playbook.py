@@ -253,7 +253,7 @@ def test_the_command_captures_at_one_node_and_not_at_a_physical_switch(
     assert "cannot be captured at a physical switch" in said
     assert "--where wire" in said
     assert not (learner.here / "x.pcapng").exists()
-    assert "packets are in x.pcapng" in learner(*words, "node02")
+    assert "in x.pcapng (" in learner(*words, "node02")  # an idle wire carries few packets, or one
 
 
 @pytest.mark.nightly
