@@ -35,7 +35,7 @@ SHORT = (
     (r"(?<=\d) bytes: ", " B: "),
     (r", where the interval holds both", ""),
 )
-# The rule for equal calls is in docs/measuring.md, and a simulation is named above the table.
+# The rule for equal calls is in the claim, and a simulation is named above the table.
 ELSEWHERE = ("similar at more than half", f"{SIMULATED} by")
 # A sentence that several rows share is written once below them where their words come to so many.
 WORTH = 40

@@ -20,7 +20,7 @@ from beowulf import paths
 from beowulf.cli import studies
 from beowulf.cli.commands import command as built
 from beowulf.record import Point, Record
-from beowulf.studies import known
+from beowulf.studies import find, known, titles
 
 
 def commands(group: Any = None, *path: str) -> Iterator[tuple[str, ...]]:
@@ -84,6 +84,7 @@ def test_the_studies_are_listed_by_lab_with_their_titles(
         "  A5  The idle wire: what it carries when nothing runs",
     ]
     assert {line.split()[0] for line in lines} == {"Lab", *known()}
+    assert titles() == {each: find(each).title for each in known()}
     labs = [line for line in lines if line.startswith("Lab")]
     assert labs == sorted(labs)
 

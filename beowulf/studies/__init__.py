@@ -68,8 +68,8 @@ def titles() -> dict[str, str]:
     found = {}
     for name, file in known().items():
         text = file.read_text(encoding="utf-8")
-        title = re.search(r'^    title="(.*)",$', text, re.MULTILINE)
-        found[name] = title[1] if title else ""
+        # A picture's title stands above the study's.
+        *_, found[name] = re.findall(r'^(?:    title=|TITLE = )"(.*)",?$', text, re.MULTILINE)
     return found
 
 

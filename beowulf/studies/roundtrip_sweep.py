@@ -85,6 +85,10 @@ def sweep(
     return Plan(launches * in_a_launch + rounds * len(config.runs), about, steps)
 
 
+# How the claims on equal calls say what `alike` asks.
+ALIKE = "(within 10 % at over half of the places, beyond it at a tenth at most)"
+
+
 def alike(times: Mapping[str, Ratio], record: Record) -> Judgement:
     """Whether non-blocking calls take as long as blocking ones at most places; an undecided one is no similar one."""
     agree = Agreement.of(times.values(), SIMILAR)

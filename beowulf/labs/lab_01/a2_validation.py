@@ -278,7 +278,8 @@ CHECKS = (
     ),
     Check(
         FREE_MEMORY,
-        f"Every node reports its load, and has {LEAST_FREE:.0%} of its memory free",
+        "Every node's performance can be seen: it reports its load, and has"
+        f" {LEAST_FREE:.0%} of its memory free (our limit)",
         "performance",
         "nodes",
         _memory_fault,

@@ -121,7 +121,7 @@ STUDY = Study(
     differs={
         "holds": (
             "A switched network without users carries little more than address requests and "
-            "keep-alive packets of open connections, as in the paper's lab, for which the paper prints no figures."
+            "keep-alive packets of open connections; the paper prints no figures for its own."
         ),
         "contradicted": (
             "Something uses this network: a login, a copy or an update carries more than a "

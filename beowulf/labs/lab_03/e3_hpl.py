@@ -175,7 +175,6 @@ STUDY = Study(
             "below-dgemm",
             "HPL leans on the network: it stays below the rate at which the ranks multiply alone",
             TOGETHER / EACH_ALONE < BELOW,
-            place="section 4.2",
         ),
         tuned(
             "tuned-time",

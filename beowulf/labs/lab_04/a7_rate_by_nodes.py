@@ -26,7 +26,14 @@ from beowulf.record import Record
 from beowulf.studies import mpptest_reading
 from beowulf.studies.mpptest_reading import HIGHER
 from beowulf.studies.quantity import all_hold
-from beowulf.studies.roundtrip_sweep import alike, at_the_link, in_a_ring, rates_over_sizes, sweep
+from beowulf.studies.roundtrip_sweep import (
+    ALIKE,
+    alike,
+    at_the_link,
+    in_a_ring,
+    rates_over_sizes,
+    sweep,
+)
 from beowulf.studies.study import CABLE, Claim, Judgement, Plan, Study, quiet_claim
 from beowulf.verdict import Outcome
 
@@ -153,15 +160,14 @@ STUDY = Study(
         ),
         Claim(
             "blocking-alike",
-            "In pairs (np 2 and 4), blocking and non-blocking calls have nearly the same rate",
+            f"In pairs (np 2 and 4), blocking and non-blocking calls have nearly the same rate {ALIKE}",
             partial(same_rate, pattern="pairs", nodes=(2, 4)),
             place="figure 15",
         ),
         Claim(
             "blocking-alike-np-3",
-            "In a ring of three, blocking and non-blocking calls have nearly the same rate",
+            f"In a ring of three, blocking and non-blocking calls have nearly the same rate {ALIKE}",
             partial(same_rate, pattern="ring", nodes=(3,)),
-            place="figure 15",
         ),
         Claim(
             "more-nodes-higher-rate",
@@ -188,7 +194,7 @@ STUDY = Study(
         ),
         mpptest_reading.claim(
             "mpptest-similar-calls",
-            "In mpptest's way, blocking and non-blocking calls have nearly the same rate",
+            f"In mpptest's way, blocking and non-blocking calls have nearly the same rate {ALIKE}",
             lambda facts: mpptest_reading.same_time(facts.record),
             place="figure 15",
         ),

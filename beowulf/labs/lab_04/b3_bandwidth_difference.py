@@ -49,13 +49,13 @@ STUDY = Study(
         [
             (
                 "falls-below-100000",
-                "the bandwidth difference falls with more nodes, below 100,000 bytes",
+                "the bandwidth difference falls from 2 to 4 nodes, below 100,000 bytes",
                 "figure 5",
                 partial(rises, few=2, many=4, above=False, falls=True),
             ),
             (
                 "same-at-100000",
-                "the bandwidth difference does not change with more nodes at 100,000 bytes",
+                "the bandwidth difference does not change from 2 to 4 nodes at 100,000 bytes",
                 "figure 5",
                 partial(same_at_the_jump, few=2, many=4),
             ),
@@ -72,18 +72,16 @@ STUDY = Study(
     needs=(CABLE,),
     differs={
         "holds": (
-            "A fourth node adds a cable that non-blocking ranks of a ring load in both directions while blocking ones"
-            " take turns; in mpptest's pairs both calls carry the same at 100,000 bytes, whatever np is."
+            "In mpptest's pairs both calls carry the same at 100,000 bytes, whatever np is; in a ring, a further"
+            " node adds a cable that non-blocking ranks load in both directions while blocking ones take turns."
         ),
         "contradicted": (
-            "Each node of a ring adds a cable, so the difference also grows below 100,000 bytes, and in mpptest's pairs"
-            " both calls carry the same, so nothing falls or rises; the paper prints neither how its nodes were paired"
-            " nor a number."
+            "In mpptest's pairs both calls carry the same, so nothing falls or rises, whichever is subtracted; in a"
+            " ring each node adds a cable, so the difference also grows below 100,000 bytes."
         ),
         "inconclusive": (
-            "A message above 100,000 bytes takes 8 ms or more, so a launch has few, and where four ranks share two"
-            " cores a difference of rates is as uncertain as both rates; four cores, PCs or the simulated cluster"
-            " can decide it."
+            "Blocking ranks of a ring take three turns with 3 nodes and two with 4, so the difference falls at some"
+            " sizes and rises at others; and where four ranks share two cores, it is as uncertain as both rates."
         ),
     },
 )

@@ -241,9 +241,8 @@ STUDY = Study(
     judged=[
         Claim(
             "nonblocking-uses-more",
-            "Non-blocking calls use more CPU than blocking ones, at each size",
+            "Non-blocking calls use more CPU than blocking ones, at each size, by the median",
             partial(nonblocking_uses_more, use),
-            place="figure 6",
         ),
         Claim(
             "nonblocking-peaks-higher",
@@ -253,9 +252,8 @@ STUDY = Study(
         ),
         Claim(
             "rises-with-size",
-            "Longer messages use more CPU",
+            "Longer messages use more CPU, by the median",
             partial(rises_with_size, use),
-            place="figure 6",
         ),
         Claim(
             "peak-rises-with-size",
@@ -297,13 +295,13 @@ STUDY = Study(
     differs={
         "holds": (
             "A patient rank sleeps while it waits, as the paper's MPICH did in select(), so it uses a core only for"
-            " its work and its calls: longer work during an empty message, which mpptest sweeps with -overlap, fills"
+            " its work and its calls: longer work, which mpptest's -overlap sweeps during an empty message, fills"
             " more of the time."
         ),
         "contradicted": (
             "A long message is on the cable most of the time, while a patient rank sleeps, so it uses less of a"
             " core than a stream of short ones does, and both calls end in the same wait; the paper read its"
-            " peaks off `top` by hand, and does not state which axis it swept."
+            " peaks from `top` by hand, and if it used -overlap, its axis is the work."
         ),
         "inconclusive": (
             "A difference of one per cent of a core is needed, and other programs on the same cores change as much"

@@ -18,7 +18,7 @@ from beowulf.record import Record
 from beowulf.studies import mpptest_reading
 from beowulf.studies.quantity import Quantity, Seen, known
 from beowulf.studies.study import Claim, Judgement
-from beowulf.verdict import Outcome
+from beowulf.verdict import OWN, Outcome
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -99,17 +99,25 @@ def same_at_the_jump(rows: Rows, record: Record, *, few: int, many: int) -> Judg
 def in_both_ways(
     kind: Callable[[Rows], Rows], claims: Sequence[tuple[str, str, str, Judge]]
 ) -> list[Claim]:
-    """For each name, sentence, place and judge two claims: in rings, and as mpptest prints it."""
+    """For each name, sentence, place and judge a claim as mpptest prints it, and an own check in rings.
+
+    Paper B ran mpptest, which has no rings.
+    """
 
     def judged(of: Callable[[Record], Rows], judge: Judge, record: Record) -> Judgement:
         return judge(kind(of(record)), record)
 
     ways = (
-        ("", "In a ring", Claim, differences),
         ("mpptest-", "In mpptest's way", mpptest_reading.claim, printed_differences),
+        ("", "In a ring", Claim, differences),
     )
     return [
-        claim(f"{way}{name}", f"{where}, {says}", partial(judged, of, judge), place=place)
+        claim(
+            f"{way}{name}",
+            f"{where}, {says}",
+            partial(judged, of, judge),
+            place=place if way else OWN,
+        )
         for way, where, claim, of in ways
         for name, says, place, judge in claims
     ]

@@ -26,7 +26,7 @@ from beowulf.measure.table import shortest, summarised
 from beowulf.record import Record
 from beowulf.studies import mpptest_reading
 from beowulf.studies.quantity import Seen
-from beowulf.studies.roundtrip_sweep import alike, sweep, times_over_sizes
+from beowulf.studies.roundtrip_sweep import ALIKE, alike, sweep, times_over_sizes
 from beowulf.studies.study import CABLE, Claim, Judgement, Plan, Study
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ STUDY = Study(
     judged=[
         Claim(
             "alike",
-            "With overlap, blocking and non-blocking round trips have almost the same time and rate",
+            f"With overlap, blocking and non-blocking round trips have almost the same time and rate {ALIKE}",
             same_time,
             place="figures 16 and 17",
         ),
@@ -163,7 +163,8 @@ STUDY = Study(
         ),
         mpptest_reading.claim(
             "mpptest-similar-calls",
-            "In mpptest's way, blocking and non-blocking round trips have almost the same time and rate",
+            "In mpptest's way, blocking and non-blocking round trips have almost the same time and rate"
+            f" {ALIKE}",
             mpptest_reading.beside_work(partial(mpptest_reading.same_time, swept=mpptest.WORK)),
             place="figures 16 and 17",
         ),

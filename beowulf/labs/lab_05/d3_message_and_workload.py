@@ -210,7 +210,7 @@ STUDY = Study(
     differs={
         "holds": (
             "The kernel takes the message at once, so rank 0 has hardly anything to hide; work in a loop takes longer"
-            " while it is sent, and `--work delay` loses nothing."
+            " while the message is sent, and `--work delay` loses nothing."
         ),
         "contradicted": (
             "Where rank 0 gains, the kernel did not take the whole message; the paper's kernel took it in less time"

@@ -153,7 +153,6 @@ STUDY = Study(
             "more-processes-gain-less",
             "More than two processes gain less by overlap, with as much to send",
             TWO - MOST < GAIN,
-            place="conclusions",
         ),
     ],
     draw=picture,

@@ -308,8 +308,8 @@ STUDY = Study(
                 " in a microsecond or two, so there is less to gain than on the paper's nodes."
             ),
             "namespaces": (
-                "We put in 50 µs and 100 rules, and their gains follow from that: a modern processor passes 100"
-                " rules in a microsecond, a small share beside 50 µs and a large one without them."
+                "We put in 50 µs and 100 rules, and their gains follow from that: a modern processor checks 100"
+                " rules in a microsecond, which is little, beside 50 µs or without them."
             ),
         },
         "inconclusive": {

@@ -43,8 +43,13 @@ OF_PEAK, BROADER = 0.8, 1.1
 SEVERAL_FRAMES = tuple(size for size in SIZES if 1448 < size <= LARGEST)
 END = "'Discussion and conclusions'"
 # What the simulated machine of 1995 was given: what one pair takes for 8 KB, and what a further network carries.
-PUT_IN = {"saturates-alone", "two-networks", "three-networks"}
-PLACES_PUT_IN = {(1, 1, LARGEST), (2, MOST_DEMAND, LARGEST)}
+PUT_IN = {"saturates-alone", "alone", "two-networks", "three-networks"}
+PLACES_PUT_IN = {
+    (1, 1, LARGEST),
+    (2, 1, LARGEST),
+    (2, MOST_DEMAND, TWO_AT),
+    (2, MOST_DEMAND, LARGEST),
+}
 
 
 def saturates(networks: int, at: int) -> Claim:
@@ -142,12 +147,12 @@ CLAIMS = [
     ),
     in_figure_1(
         "two-networks",
-        f"two networks carry {PRINTED_GAIN:g} times as much at saturation",
+        f"two networks carry {PRINTED_GAIN:g} times as much at saturation ({GAINS[0]:g} to {GAINS[1]:g})",
         (highest(2) / highest(1)).within(*GAINS),
     ),
     in_figure_1(
         "alone",
-        f"two networks gain 50 % for one pair with tokens of {LARGEST:,} bytes",
+        f"two networks gain 50 % for one pair with tokens of {LARGEST:,} bytes ({ALONE[0]:g} to {ALONE[1]:g} times)",
         GAIN_ALONE.within(*ALONE),
     ),
     Claim(
@@ -206,7 +211,7 @@ STUDY = Study(
                 " price on any network, and a second network carries other bytes at the same time."
             ),
             "simulated": (
-                "With a millisecond of software a message, as inferred from one pair with 8 KB, one pair leaves the"
+                "With a millisecond of software per message, as inferred from one pair with 8 KB, one pair leaves the"
                 " cable idle, long tokens fill it, and several pairs share it."
             ),
         },

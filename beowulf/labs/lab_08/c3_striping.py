@@ -387,7 +387,7 @@ STUDY = Study(
             "kernel-gains",
             KERNEL,
             f"two networks in turn, packet by packet, carry {PRINTED_GAIN:g} times as much as one",
-        ).at("figure 1"),
+        ),
         gains(
             "program-gains",
             PROGRAM_TURNS,

@@ -2,9 +2,10 @@
 
 Paper C, figures 3 and 4. Our programs run on the simulated machine of 1995 (machine_1995.py), whatever cluster is up.
 Put in are the rate of one processor, the cable, and the software's time for a message. What more processors gain comes
-out. The paper leaves two numbers open, which are swept. The galaxy has three numbers of particles; those with which it
-makes the paper's 19 MFLOPS decide the other claims. A zone of the paper's gas takes 'a few thousand' operations: 2,000
-and 4,000 decide. Where another number decides differently, the evidence says so.
+out. The paper leaves two numbers open, which are swept, and a third, the size of the grid, which is our choice. The
+galaxy has three numbers of particles; those with which it makes the paper's 19 MFLOPS decide the other claims. A zone
+of the paper's gas takes 'a few thousand' operations: 2,000 and 4,000 decide. Where another number decides differently,
+the evidence says so.
 """
 
 from __future__ import annotations
@@ -371,7 +372,8 @@ STUDY = Study(
         little_faster("galaxy", BODIES),
         claim(
             "gas-communicating",
-            f"communication takes about 1 % of the time of the gas (less than {MOST_COMMUNICATING:g} is asked)",
+            "communication takes about 1 % of the time of the gas of fixed size"
+            f" (less than {MOST_COMMUNICATING:g} is asked)",
             part(FIXED, "communicating") < MOST_COMMUNICATING,
             FIXED,
         ).at(SCALING),
@@ -389,7 +391,7 @@ STUDY = Study(
         ).at(SCALING),
         claim(
             "second-gas",
-            "a second network gains nothing for the gas (at most 5 %)",
+            "a second network gains nothing for the gas of fixed size (at most 5 %)",
             second(FIXED).within(1 / NOTHING, NOTHING),
             FIXED,
         ).at(SCALING),
@@ -419,7 +421,7 @@ STUDY = Study(
         "contradicted": (
             "Equal processors with equal tiles hardly wait: a gas of a few thousand operations a zone loses less than"
             " the paper's; its messages count as communication until they have arrived; and our galaxy sends"
-            " all particles to all, which a second network shortens."
+            " all particles to all, which a second network shortens; the fewer, the less its balancing gains."
         ),
         "inconclusive": (
             "The paper prints neither its number of particles nor how many operations a few thousand are, and within"

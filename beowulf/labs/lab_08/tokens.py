@@ -39,7 +39,7 @@ PROGRAM = paths.lab("08") / "tokens.c"
 QUANTITY = "token_s"
 SIZES = (4, 16, 64, 256, 512, 1024, 2048, 4096, 8192, 16384)
 LARGEST = 8192  # of the paper's: the longest one shows whether the rate still grows there
-DEMANDS, QUICK_DEMANDS = tuple(range(1, 9)), (1, 2, 4, 8)
+DEMANDS, QUICK_DEMANDS, STRIPED_DEMANDS = tuple(range(1, 9)), (1, 2, 4, 8), (1, 2, 4, 5, 8)
 MOST_DEMAND = max(DEMANDS)
 THREE, MOST_OF_THREE = 3, 4  # networks, and the pairs that 8 processors make
 # Where the kernel takes the networks in turn: tokens of one frame, which the program sends by the first one.
@@ -80,7 +80,8 @@ def plan(cluster: Cluster, *, quick: bool, striped: bool = False) -> Plan:
         read = knob_places.read(cluster, [ALL[STRIPING]], hosts)[STRIPING].values()
         absent = next((each.absent for each in read if each.absent), "")
         if not absent:
-            cases.append(({STRIPING: "on"}, sweep(QUICK_DEMANDS, ms, STRIPED_SIZES)))
+            of = QUICK_DEMANDS if quick else STRIPED_DEMANDS
+            cases.append(({STRIPING: "on"}, sweep(of, ms, STRIPED_SIZES)))
 
     def steps(measurement: Measurement) -> None:
         if absent:
@@ -166,9 +167,16 @@ class Tokens:
     def rate(self, networks: int, demand: int, size: int) -> Summary:
         """MB/s of all pairs together."""
         self.need_two(networks)
+        return self._rate(self.points, (networks, demand, size))
+
+    def striped_rate(self, demand: int, size: int) -> Summary:
+        """The same where the kernel alternated, packet by packet."""
+        return self._rate(self.striped, (1, demand, size))
+
+    def _rate(self, of: Mapping[Key, list[Point]], place: Key) -> Summary:
         points = [
-            replace(point, samples=[size / each / 1e6 for each in point.samples])
-            for point in self.points.get((networks, demand, size), ())
+            replace(point, samples=[place[-1] / each / 1e6 for each in point.samples])
+            for point in of.get(place, ())
         ]
         return summary_of(points, busy=self.record.busy)
 

@@ -13,7 +13,7 @@
 # %% [markdown]
 # # Lab 04: Does it matter how we send?
 #
-# The handout (`labs/04-blocking-nonblocking/README.md`) has the same sections and explains each word. Read a section
+# The handout (`labs/04-blocking-nonblocking/README.md`) has the same sections and explains every term. Read a section
 # there, then do it here.
 #
 # - **Run** cells with Shift+Enter, from top to bottom. Those that *measure* save a **Record** in the folder `records/`
@@ -125,7 +125,7 @@ print(f"rank {rank} of {ranks} on {node}")
 # - returns nothing (`None`) on all other ranks; ranks 2 and 3 do not take part
 #
 # The Record of the cell below earns the points. It must show correct data, blocking calls, and times that agree with
-# the clock and with C. A time may be at most 50 times C's time, and must be nearly the same at 1 MiB.
+# the clock and with C. A time may be at most 50 times C's, and at 1 MiB it must be nearly equal to it.
 
 
 # %% nbgrader={"grade_id": "own-blocking-answer", "solution": true}

@@ -13,7 +13,7 @@
 # %% [markdown]
 # # Lab 06: What is on the wire?
 #
-# The handout (`labs/06-protocol-analysis/README.md`) has the same sections and explains each word. Read a section
+# The handout (`labs/06-protocol-analysis/README.md`) has the same sections and explains every term. Read a section
 # there, then do it here.
 #
 # - **Time** about 95 minutes for the sections marked *core* (22.5 points), and another 62 for those marked *more* (8.5

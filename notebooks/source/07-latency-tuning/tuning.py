@@ -13,7 +13,7 @@
 # %% [markdown]
 # # Lab 07: Where do the microseconds go?
 #
-# The handout (`labs/07-latency-tuning/README.md`) has the same sections and explains each word. Read a section there,
+# The handout (`labs/07-latency-tuning/README.md`) has the same sections and explains every term. Read a section there,
 # then do it here.
 #
 # - Cells that *measure* save a **Record** in the folder `records/` next to this notebook. `quick=True` takes fewer

@@ -13,7 +13,7 @@
 # %% [markdown]
 # # Lab 08: What did sixteen PCs and two Ethernets buy in 1995?
 #
-# The handout (`labs/08-first-beowulf/README.md`) has the same sections and explains each word. Read a section
+# The handout (`labs/08-first-beowulf/README.md`) has the same sections and explains every term. Read a section
 # there, then do it here.
 #
 # - **Time** about 90 minutes for the sections marked *core* (20 points), and another 40 for those marked *more* (5
@@ -241,7 +241,9 @@ lab.gas.picture(cluster, "gas.c")
 lab.gas.film(cluster, "gas.c")
 
 # %%
-lab.gas.parts(mine).round(2) if lab.gas.function(mine)["right"] else print("First the exchange.")
+lab.gas.parts(mine).round(2) if lab.gas.function(mine)["right"] else print(
+    "Write the exchange first."
+)
 
 # %% [markdown]
 # **Question `parts`** (1.5 points). On four ranks, how many times faster would a step be if communicating took no time,

@@ -13,7 +13,7 @@
 # %% [markdown]
 # # Lab 09: What would it cost on another network?
 #
-# The handout (`labs/09-prediction/README.md`) has the same sections and explains each word. Read a section there,
+# The handout (`labs/09-prediction/README.md`) has the same sections and explains every term. Read a section there,
 # then do it here.
 #
 # - **Time** about 110 minutes for the sections marked *core* (20 points), and another 75 for those marked *more* (5

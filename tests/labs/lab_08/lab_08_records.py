@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import product
 from typing import Any
 
@@ -41,6 +41,7 @@ def measured(study: str, points: Iterable[Point], cluster: Mapping[str, Any]) ->
 
 ONE_MB_PER_S, TWO_TIMES = 2.2, 1.85
 ODD, OTHERS = (1.05, 1.6), (1.6, 1.6)  # gains below a size of 512 bytes and from it on
+GROWING = {2: ODD, 4: (1.5, 1.6)}
 Samples = Callable[[int], Any]  # so many factors
 
 
@@ -59,9 +60,9 @@ def tokens_with(
     study: str = "C1",
     noise: float | Samples = 0.0,
     *,
-    demands: Iterable[int] = tokens.DEMANDS,
+    demands: Collection[int] = tokens.DEMANDS,
     sizes: Iterable[int] = tokens.SIZES,
-    gains: Mapping[int, tuple[float, float]] = {2: ODD},
+    gains: Mapping[int, tuple[float, float]] = GROWING,
     cluster: Mapping[str, Any] = {"rate": "10mbit", "networks": 2},
 ) -> Record:
     """A Record of the paper's tokens whose seconds are changed at some places, with noise from sample to sample.
@@ -76,7 +77,7 @@ def tokens_with(
     ]
     places += [
         {"networks": 1, "demand": d, "size_bytes": s, tokens.STRIPING: "on"}
-        for d in tokens.QUICK_DEMANDS if study == "C2" for s in tokens.STRIPED_SIZES
+        for d in tokens.STRIPED_DEMANDS if study == "C2" and d in demands for s in tokens.STRIPED_SIZES
     ]  # fmt: skip
     points = []
     for at in places:

@@ -10,6 +10,7 @@ from beowulf.labs.lab_08 import c7_barrier, tokens
 from beowulf.record import Record
 from beowulf.studies import find
 from tests.labs.lab_08.lab_08_records import (
+    GROWING,
     Change,
     barriers,
     growing,
@@ -60,7 +61,6 @@ def tokens_seconds(at: Mapping[str, object], demand: int) -> float:
         ("C2", "flat", (1, 8), growing(0.8)),
         ("C2", "falls", (1, 8), growing(1.0)),
         ("C2", "trade-off", (8,), growing(0.5)),
-        ("C2", "sensitive", (2, 4, 5), no_demand),
     ],
 )
 def test_tokens(study: str, claim: str, demands: tuple[int, ...], without: Change) -> None:
@@ -74,13 +74,14 @@ def test_tokens(study: str, claim: str, demands: tuple[int, ...], without: Chang
     ("claim", "without", "effect"),
     [
         ("oddity", {}, {2: (1.05, 1.6)}),
+        ("sensitive", {}, GROWING),
         ("others-gain", dict.fromkeys(tokens.QUICK_DEMANDS, (1.0, 1.0)), {}),
     ],
 )
 def test_networks_in_turn(claim: str, without: object, effect: object) -> None:
     def of(gains: object, noise: Noise) -> Record:
         assert isinstance(gains, dict)
-        sizes, demands = tokens.STRIPED_SIZES, tokens.QUICK_DEMANDS
+        sizes, demands = tokens.STRIPED_SIZES, tokens.STRIPED_DEMANDS
         return tokens_with(study="C2", noise=ours(noise), demands=demands, sizes=sizes, gains=gains)
 
     assert_told_apart(find("C2"), claim, of, without, effect)

@@ -13,7 +13,7 @@
 # %% [markdown]
 # # Lab 10: Which way of a broadcast is faster, and when?
 #
-# The handout has the same sections and explains each word. Your answer goes where you see `None`; `check("10")` says
+# The handout has the same sections and explains every term. Your answer goes where you see `None`; `check("10")` says
 # what is still open. **Points** 3
 
 # %%

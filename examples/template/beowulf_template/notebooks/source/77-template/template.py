@@ -13,7 +13,7 @@
 # %% [markdown]
 # # Lab 77: What does a sum cost as nodes are added?
 #
-# The handout explains each word. Your answer goes where you see `None`; `check("77")` says what is still open.
+# The handout explains every term. Your answer goes where you see `None`; `check("77")` says what is still open.
 
 # %%
 import beowulf_template as lab
