@@ -126,11 +126,13 @@ static void measure(struct place *places, int count, long passes, long seed, dou
 
 /* ---- The sockets ---- */
 
-static int datagrams(int *port) {
-    struct sockaddr_in here = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_ANY)};
+/* At this address, which is also what the other side sees: only from there it takes datagrams. */
+static int datagrams(const char *address, int *port) {
+    struct sockaddr_in here = {.sin_family = AF_INET};
     struct timeval second = {.tv_sec = 1};
     socklen_t length = sizeof here;
     int line = must(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), "socket");
+    inet_pton(AF_INET, address, &here.sin_addr);
     must(bind(line, (struct sockaddr *)&here, length), "bind");
     must(getsockname(line, (struct sockaddr *)&here, &length), "getsockname");
     must(setsockopt(line, SOL_SOCKET, SO_RCVTIMEO, &second, sizeof second), "setsockopt");
@@ -143,7 +145,7 @@ static void connect_all(int me) {
     char addresses[2][64] = {"", ""};
     int ports[2], tcp_port = 0, listening = -1;
     my_address(addresses[me], sizeof addresses[me]);
-    lines[UDP] = datagrams(&ports[me]);
+    lines[UDP] = datagrams(addresses[me], &ports[me]);
     if (me == 1)
         listening = listen_anywhere(&tcp_port);
     check(MPI_Bcast(&tcp_port, 1, MPI_INT, 1, WORLD));
