@@ -340,8 +340,8 @@ STUDY = Study(
     needs=(SEPARATE,),
     differs={
         "holds": (
-            "Names, routes, logins, data and MPI are verified as in the paper, with commands that "
-            "Linux still has; only ssh has replaced remote shell."
+            "Configuration, routes, data, slaves and MPI are verified as in the paper, which names no "
+            "commands: ping and ssh are our choice."
         ),
         "contradicted": (
             "A healthy modern cluster passes all of the paper's checks, so this cluster has a "

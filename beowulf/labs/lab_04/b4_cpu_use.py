@@ -294,7 +294,7 @@ STUDY = Study(
     needs=(CABLE,),
     differs={
         "holds": (
-            "A patient rank sleeps while it waits, as the paper's MPICH did in select(), so it uses a core only for"
+            "A patient rank sleeps while it waits, as MPICH 1.2.0 did in select(), so it uses a core only for"
             " its work and its calls: longer work, which mpptest's -overlap sweeps during an empty message, fills"
             " more of the time."
         ),

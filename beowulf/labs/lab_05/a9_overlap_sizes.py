@@ -279,7 +279,7 @@ STUDY = Study(
             "": (
                 "With the factor np / 2, and in a ring whose every rank adds a cable, the lines separate as soon as a"
                 " rate is visible, and at 100 Mbit/s messages of 10,000 bytes exceed 10 MB per second; the paper"
-                " prints neither sizes nor link."
+                " prints no link rate."
             ),
         },
         "inconclusive": (

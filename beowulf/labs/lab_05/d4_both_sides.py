@@ -114,9 +114,12 @@ def none_at_70_kb(name: str, says: str, way: Way, compared: Iterable[Quantity]) 
 def hidden_time(_record: Record) -> Judgement:
     """Whether the averages of tables 9 to 12 save no more than can be hidden: three quarters of the work.
 
-    The work is shorter than the shortest of all totals, that of table 9.
+    The work is shorter than the shortest of all totals, those of table 9.
     """
-    total_s = papers.figure(TABLES, "before_s", table=9, process=0, statistic="min")
+    total_s = min(
+        papers.figure(TABLES, each, table=9, process=0, statistic="min")
+        for each in ("before_s", "during_s")
+    )
     most_ms = 1e3 * DURING * total_s
     means = papers.table(TABLES).query("statistic == 'mean'")
     saved_ms = 1e3 * (means["before_s"] - means["during_s"])
@@ -202,8 +205,8 @@ STUDY = Study(
             " KB, but of the 6 ms that 70 KB take, no more than the length of the work."
         ),
         "contradicted": (
-            "The paper's averages include operations of up to 221 ms, and rank 1's save more than can be hidden: at"
-            " 70 KB three quarters of 377 µs, about 4.5 % of the time."
+            "The paper's averages include operations of up to 221 ms, and rank 1's save more than can be hidden, which"
+            " here, at 70 KB, is about 4.5 % of the time."
         ),
         "inconclusive": (
             "At 70 KB half of the paper's gain is nearly all that can be hidden, so the limit lies within the interval:"

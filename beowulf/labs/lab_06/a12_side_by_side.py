@@ -123,7 +123,7 @@ STUDY = Study(
     differs={
         "holds": (
             "Both calls put the same segments on the wire, and how TCP acknowledges them depends "
-            "on the message and not on the call, so their shares are equal, as in the paper."
+            "on the message and not on the call, so their shares are equal."
         ),
         "contradicted": (
             "Headers keep their size while messages grow, so up to 1024 bytes their share falls; frames without "

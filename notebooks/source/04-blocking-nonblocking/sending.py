@@ -662,7 +662,7 @@ claims(b4)
 # **Question `explain-papers`** (2 points, read by a person). Write four to six sentences of your own, with your own
 # figures:
 #
-# 1. Paper A concludes that either kind of call may be used, because the rates are nearly equal. What do your Records
+# 1. In section IV, paper A allows either kind of call, because the rates are nearly equal. What do your Records
 #    show for the ping-pong and for the exchange of ghost rows? What did the paper's measurement *not* let the program
 #    do between sending and waiting?
 # 2. In paper A's figures the rate of three nodes lies between that of two and that of four. Suppose that the paper

@@ -443,7 +443,7 @@ lab.form(data_in, "text")
 # %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 4, "solution": true}
 # ### BEGIN SOLUTION
 # **The conclusion (2 points).** The paper counted frames: the share that Ethereal calls data. That share moves by less
-# than 0.6 points, once down and once up. With the "short messages" added, the share falls by 0.7 points once and rises
+# than 0.6 points, down or up. With the "short messages" added, the share falls by 0.7 points once and rises
 # by 0.4 once. Overhead is a matter of bytes: headers, acknowledgements and retransmissions against payload. Work during
 # a message changes neither the message nor its headers. A row of 8000 bytes takes the same six segments and ACKs, and
 # about 6 % of its bytes are overhead. What overlap can change is when the data leave, as the timeline shows. (The
@@ -686,9 +686,9 @@ claims(a13)
 # *More, 11 minutes*
 #
 # **Question `swapped`** (0.5 points). Paper A says that the bytes per second of 2-byte messages *drop* from 145,017.58
-# without overlap to 255,664.28 with it. The packets per second are 2,309.16 without overlap and 1,309.29 with it, and
-# in section V.A a packet has 110 to 111 bytes on average. Divide bytes by packets: which pairs yield that many bytes
-# per packet? Answer with the bytes per packet and the corrected bytes per second, both *without* overlap.
+# without overlap to 255,664.28 with it. The packets per second are 2,309.16 without overlap and 1,309.29 with it.
+# Packets of non-blocking calls have 110 to 111 bytes on average. Divide bytes by packets: which pairs yield that many
+# bytes per packet? Answer with the bytes per packet and the corrected bytes per second, both *without* overlap.
 
 # %% nbgrader={"grade_id": "swapped-answer", "solution": true}
 bytes_a_packet = None

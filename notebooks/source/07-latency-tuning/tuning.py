@@ -669,7 +669,7 @@ for name in ("irqbalance", "tcp-low-latency"):
 lab.papers.table("E-applications")
 
 # %% [markdown]
-# **Question `waiting-share`** (0.5 points). The ping-pong measured with the applications took 42 % less time. Suppose
+# **Question `waiting-share`** (0.5 points). In section 4.4, the ping-pong took 42 % less time. Suppose
 # that only the messages became faster, and that each took 42 % less time. The next cell names an application
 # (`mpiBLAST`, the search, unless your course gave you a personal code). For what share of its time, in per cent, did it
 # wait for messages before the tuning?
