@@ -69,7 +69,8 @@ def titles() -> dict[str, str]:
     for name, file in known().items():
         text = file.read_text(encoding="utf-8")
         # A picture's title stands above the study's.
-        *_, found[name] = re.findall(r'^(?:    title=|TITLE = )"(.*)",?$', text, re.MULTILINE)
+        given = re.findall(r'^(?:    title=|TITLE = )"(.*)",?$', text, re.MULTILINE)
+        found[name] = given[-1] if given else ""
     return found
 
 

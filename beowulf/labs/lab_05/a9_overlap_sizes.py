@@ -41,10 +41,8 @@ SIZES = (1, 10, 100, 1_000, 10_000, 100_000, 1_000_000)
 OVERLAPS = (1, 100, 10_000, 100_000, 1_000_000)
 QUICK_SIZES = (1, 100, 10_000, 100_000, 1_000_000)
 QUICK_OVERLAPS = (1, 1_000_000)
-BELOW_BYTES, FROM_BYTES = (
-    100_000,
-    1_000_000,
-)  # the paper names no difference below, and one from there on
+BELOW_BYTES = 100_000  # below, the paper names no difference
+FROM_BYTES = 1_000_000  # from there on, it names one
 # On the axis of a figure that reaches the highest rate, the eye sees this share as a difference.
 VISIBLE = 0.1
 BELOW_MBIT = 80.0  # 10 MB per second, below BELOW_BYTES
