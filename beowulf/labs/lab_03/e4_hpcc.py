@@ -308,8 +308,8 @@ STUDY = Study(
             "the paper calls local, sends; latency is a larger part of the time on the paper's Gigabit Ethernet."
         ),
         "inconclusive": (
-            "A gain needs two alternating states, as in `beowulf tune compare hpcc`, or ranks that "
-            "share cores vary by more than 10 %, which PCs with a core for each rank would decide."
+            "Ranks that share cores vary by more than 10 %, so the limit lies within the interval of six pairs, which "
+            "PCs with a core for each rank would decide; without two states there is no gain to judge."
         ),
     },
 )

@@ -113,7 +113,7 @@ STUDY = Study(
         ),
         mpptest_reading.claim(
             "mpptest-little-variation",
-            "In mpptest's way, the round-trip time varies little with the bytes of work",
+            "In mpptest's way, the round-trip time varies little with the bytes of work (if these are its axis)",
             mpptest_reading.beside_work(little_variation_with_work),
             needs="quiet samples",
             place="figures 1 and 2",
@@ -136,8 +136,8 @@ STUDY = Study(
         ),
         "contradicted": (
             "An empty message takes a few microseconds without a network card, and a kilobyte at 100 Mbit/s up to"
-            " 82, so a sweep of messages shows their size; with a card's tens of microseconds, or in a sweep of the"
-            " work, the size hardly shows."
+            " 82, so a sweep of messages shows their size; a card's tens of microseconds make the ratio smaller, and"
+            " only a sweep of the work makes the line flat."
         ),
         "inconclusive": {
             "": (

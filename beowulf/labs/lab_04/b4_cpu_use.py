@@ -269,7 +269,7 @@ STUDY = Study(
         ),
         Claim(
             "mpptest-rises-with-work",
-            "In mpptest's way, longer work uses more CPU",
+            "In mpptest's way, longer work uses more CPU (if that is the axis; the paper says message size)",
             partial(rises_with_size, use, way=OVERLAP),
             place="figure 6",
         ),

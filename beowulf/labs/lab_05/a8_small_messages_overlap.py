@@ -170,13 +170,13 @@ STUDY = Study(
         ),
         mpptest_reading.claim(
             "mpptest-rate-rises",
-            "In mpptest's way, the rate rises with the bytes of work",
+            "In mpptest's way, the rate rises with the bytes of work (if these are its axis)",
             mpptest_reading.beside_work(partial(rises, of_work)),
             place="figure 17",
         ),
         mpptest_reading.claim(
             "mpptest-rate-saturates",
-            "In mpptest's way, the rate saturates at 1024 bytes of work or fewer",
+            "In mpptest's way, the rate saturates at 1024 bytes of work or fewer (if these are its axis)",
             mpptest_reading.beside_work(partial(saturates, of_work)),
             place="figure 17",
         ),

@@ -319,8 +319,8 @@ STUDY = Study(
     judged=[
         Claim(
             "larger-than-the-buffer",
-            "With a socket buffer of 24 KB, all messages that are larger wait for their sender's work, and with one of"
-            " 96 KB only longer ones do",
+            "Messages larger than the socket buffer wait for their sender's work (we set 24 KB, and 96 KB, with"
+            " which only longer ones may)",
             in_way(ONE_USER_SOCKET, in_way(SOLARIS_SOCKET, larger_than_the_buffer, LONGER), LONGER),
             place="section IV.A",
         ),

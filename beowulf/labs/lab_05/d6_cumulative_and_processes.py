@@ -140,7 +140,8 @@ STUDY = Study(
         of_way(
             ONE_USER_SOCKET,
             MANY,
-            f"{MANY} messages of {kb(PIECE)} gain less with a small send buffer: their cumulative size counts",
+            f"{MANY} messages of {kb(PIECE)} gain less with a small send buffer, by 2 points or more:"
+            " their cumulative size counts",
             equally=False,
         ).at("conclusions"),
         of_way(

@@ -91,8 +91,8 @@ STUDY = Study(
         EVERY_MESSAGE,
         of_shares(
             "data-share-level",
-            "Data and short messages are as many of the frames of 8192 bytes as in section V.B (70.02 and 70.40 %),"
-            f" within {LEVEL_POINTS:g} points",
+            "Data and short messages are as many of the frames of long messages (we take 8192 bytes) as in section V.B"
+            f" (70.02 and 70.40 %), within {LEVEL_POINTS:g} points",
             LEVELS,
         ).at("section V.B"),
         of_shares(
@@ -128,7 +128,7 @@ STUDY = Study(
         of_shares(
             "overlap-raises-data-share",
             "While messages of 8192 bytes travel, as much work raises the share of data segments by at least half"
-            " as much as in section V.B (0.38 points): more overhead, as the paper reads figure 27",
+            " as much as section V.B prints (0.38 points; its text says that overlap lowers the share)",
             [each.reaches(RISE_POINTS) for each in points("talking_data_percent", LONGEST)],
         ).at("section V.B"),
     ],
