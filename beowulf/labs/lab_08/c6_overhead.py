@@ -419,8 +419,8 @@ STUDY = Study(
     timed=False,
     differs={
         "holds": (
-            "Communication takes 21 to 35 % of a step here, which is less than half only of the paper's larger loss;"
-            " a galaxy sends all particles to all, and a gas that grows has more zones for each message."
+            "Communication is most of what our gas of fixed size loses, and less than half only of the paper's larger"
+            " loss; a galaxy sends all particles to all, and a gas that grows has more zones for each message."
         ),
         "contradicted": (
             "Equal processors with equal tiles hardly wait: a gas of a few thousand operations a zone loses less than"
