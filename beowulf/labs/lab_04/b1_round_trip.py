@@ -63,15 +63,19 @@ def little_variation_with_work(record: Record) -> Judgement:
 
 
 def _varies_little(what: str, by_protocol: Mapping[str, pd.DataFrame]) -> Judgement:
-    grows = {}
-    clear = []
+    grows, lows, highs = {}, {}, {}
     for protocol, times in by_protocol.items():
         rows = times.sort_values("median").to_dict("records")
         grows[protocol] = rows[-1]["median"] / rows[0]["median"]
-        clear.append(rows[-1]["low"] / rows[0]["high"] > 1 + LITTLE)
+        lows[protocol] = rows[-1]["low"] / rows[0]["high"]
+        highs[protocol] = rows[-1]["high"] / rows[0]["low"]
     fine = all(each <= 1 + LITTLE for each in grows.values())
-    outcome: Outcome = "holds" if fine else "contradicted" if all(clear) else "inconclusive"
-    listed = ", ".join(f"{protocol} {each:.2f}" for protocol, each in grows.items())
+    clear = all(each > 1 + LITTLE for each in lows.values())
+    outcome: Outcome = "holds" if fine else "contradicted" if clear else "inconclusive"
+    listed = ", ".join(
+        f"{protocol} {each:.2f} ({lows[protocol]:.2f} to {highs[protocol]:.2f})"
+        for protocol, each in grows.items()
+    )
     evidence = f"slowest {what} over fastest {what}: {listed}; at most {1 + LITTLE:g} is allowed"
     return Judgement(outcome, evidence, grows)
 
