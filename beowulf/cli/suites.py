@@ -36,7 +36,7 @@ OF_CLASS_W = (
 )
 PAPER_E = {
     HPL: "Paper E: N 37,326 on a grid of 15 x 16 ranks; tuning took 56 % of the time away.",
-    HPCC: "Paper E: tuning took 29 % of the whole time away; what talks gained, what is local did not.",
+    HPCC: "Paper E: tuning took 29 % of the whole time away; what talks was impacted, what it calls local not greatly.",
     SEARCH: "Paper E: mpiBLAST took 11 % less time where the latency was 42 % lower.",
 }
 

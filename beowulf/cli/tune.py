@@ -25,7 +25,7 @@ KNOB = Annotated[str, typer.Argument(help="The knob's name, such as firewall.")]
 
 @app.callback()
 def tune(context: typer.Context) -> None:
-    """Ask every node paper E's questions, and show each knob with its present value.
+    """Ask every node paper E's questions and ours, and show each knob with its present value.
 
     Example: beowulf tune
     """
@@ -62,7 +62,9 @@ def show(name: KNOB) -> None:
 @app.command()
 def apply(
     name: KNOB,
-    value: Annotated[str | None, typer.Argument(help="Paper E's choice if left out.")] = None,
+    value: Annotated[
+        str | None, typer.Argument(help="The best for short messages if left out.")
+    ] = None,
     keep: Annotated[bool, typer.Option("--keep", help="Keep it, whatever the result.")] = False,
     revert: Annotated[bool, typer.Option("--revert", help="Undo it, whatever the result.")] = False,
     unmeasured: Annotated[

@@ -33,7 +33,7 @@ def overview(
     changed: Sequence[Entry],
 ) -> list[str]:
     """The lines of `beowulf tune`: the checklist, the knobs, what is changed, and what to do next."""
-    checklist = [("paper E's checklist", "answer", "wanted")]
+    checklist = [("asked as in paper E", "answer", "wanted")]
     checklist += [
         (each.question.asks, once(each.by_node), each.question.wanted or "all equal")
         for each in answers

@@ -1,4 +1,4 @@
-"""Non-blocking minus blocking, by size and number of ranks: what papers' plots of differences show."""
+"""Non-blocking minus blocking, by size and number of ranks: how we read paper B's plots of differences."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Models of a message's time: latency and rate, and the step where the library changes its way.
 
-T(n) = alpha + beta n (paper E, equation 1; Hockney's model): alpha is what a message costs before its first byte, beta
+T(n) = alpha + beta n (paper E, equation 1; Hockney's model): alpha is what an empty message costs, beta
 what each byte adds, and 1 / beta is the bandwidth.
 """
 

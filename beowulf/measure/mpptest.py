@@ -1,11 +1,11 @@
 """mpptest's own ways, in which papers A and B probably measured: launches, what it prints, and what that shows.
 
-Paper B names mpptest, paper A prints names of its functions, and neither prints its options: that they measured in
-this way is an inference. It rests on the program of MPICH 1.2.0. A plain pair is ranks 0 and 1. With -bisect all ranks
-talk in pairs, and the printed rate is one pair's times np / 2: with 3 ranks the third looks on and counts for half a
-pair. With -overlap ranks 0 and the last one play ping-pong, and both work while a message is on its way; the message
-has one size (0 bytes by default), and the swept length is that of the work. -bisect ignores -overlap. The time is half
-of a round trip; the best of all runs is printed.
+Paper B names mpptest, paper A 'mptest' and the arguments of its time_function, and neither prints a command line: that
+they measured in this way is an inference. It rests on the program of MPICH 1.2.0. A plain pair is ranks 0 and 1. With
+-bisect all ranks talk in pairs, and the printed rate is one pair's times np / 2: with 3 ranks the third looks on and
+counts for half a pair. With -overlap ranks 0 and the last one play ping-pong, and both work while a message is on its
+way; the message has one size (0 bytes by default), and the swept length is that of the work. -bisect ignores -overlap.
+The time is half of a round trip; the best of all runs is printed.
 """
 
 from __future__ import annotations

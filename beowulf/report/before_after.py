@@ -133,7 +133,7 @@ def _published(workload: str) -> float | None:
 
 
 def conclusion(rows_: Sequence[Row]) -> str:
-    """Whether a message gains more than any program, as paper E concludes; empty without one of the two."""
+    """Whether a message gains more than any program (paper E: virtually); empty without one of the two."""
     pings = [row for row in rows_ if row.what.startswith(PING)]
     programs = [row for row in rows_ if not row.synthetic]
     if not pings or not programs:
@@ -189,7 +189,7 @@ def picture(rows_: Sequence[Row]) -> Figure:
     ]
     drawn = intervals(
         values,
-        title="Paper E's state taken away",
+        title="From a state like paper E's to the tuned one",
         value_title="time, change (%): median of the pairs",
     )
     return replace(drawn, table=table(rows_))

@@ -70,7 +70,7 @@ def same_pair(record: Record, length: str = mpptest.MESSAGES) -> Judgement:
 
 
 def same_time(record: Record, swept: str = mpptest.MESSAGES) -> Judgement:
-    """Figures 15 to 18 of paper A, 1 and 2 of B: both kinds of calls, at most lengths."""
+    """Figures 15 to 17 of paper A, 1 and 2 of B: both kinds of calls, at most lengths."""
     times = {
         f"a length of {length:,}, np {ranks}": ratio
         for (ranks, length), ratio in mpptest.similar_calls(record, swept).items()

@@ -1,8 +1,8 @@
 """One measurement in several states of a cluster, and what paper E says became of it: E3, E4 and E5 share this.
 
-Paper E measured an application before its changes and after them. A state has a name and a function that brings the
-cluster into it. States take turns within each launch, and every other launch goes round the other way, so that
-a slow drift of the machine falls on all of them.
+Paper E measured two benchmarks and an application before its changes and after them. A state has a name and a function
+that brings the cluster into it. States take turns within each launch, and every other launch goes round the other way,
+so that a slow drift of the machine falls on all of them.
 """
 
 from __future__ import annotations
@@ -94,9 +94,10 @@ def tuned(
         if times.n < LEAST_PAIRS:
             few = f"there are {times.n} pairs of before and after, and {LEAST_PAIRS} are needed"
             return undecided(few, TUNE)
+        by = "by the paper's performance" if rate else "in the paper"
         evidence = (
             f"the time after is {times.median:.2f} times that before"
-            f" ({times.low:.2f} to {times.high:.2f}, {times.n} pairs) and {published:.2f} in the paper,"
+            f" ({times.low:.2f} to {times.high:.2f}, {times.n} pairs) and {published:.2f} {by},"
             f" of whose gain half is asked: less than {(1 + published) / 2:.2f}"
         )
         numbers = {"times": times.median, "low": times.low, "high": times.high, "n": times.n}

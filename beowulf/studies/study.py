@@ -60,7 +60,7 @@ def undecided(why: str, advice: str = "") -> Judgement:
 
 
 def other_library(record: Record) -> dict[str, str]:
-    """Why the eager limits of paper D mean nothing on this cluster, as a Judgement says it; empty when they do."""
+    """Why eager limits (for paper D's) mean nothing on this cluster, as a Judgement says it; empty when they do."""
     if record.cluster.get("mpi", "classic") == "classic":
         return {}
     return {

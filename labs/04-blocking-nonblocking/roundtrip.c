@@ -33,7 +33,7 @@
  * --overlap-bytes ranks 0 and the last one talk, both work, the message has one size (--sizes, 0
  * unless given), and what is swept is the work beside it, in whole numbers of 8 bytes. Not both:
  * mpptest with -bisect ignores -overlap. The protocols are blocking (-sync) and async (-async). The
- * papers do not print their options: that they measured so is an inference.
+ * papers print no command lines: that they measured so is an inference.
  *
  * Which pattern for more nodes, then? Here `ring` stands for "np nodes": it means the same for 2, 3
  * and 4 ranks, each cable carries one message in each direction, and the rate is summed over all

@@ -9,9 +9,9 @@
  *
  *     beowulf run -n 2 synchronisation.c       or on a node by hand, with mpiexec -n 2, after
  *     mpicc -O2 -I ../include synchronisation.c -o synchronisation
- * --work delay (sleeps, as in paper D's tables 2-4) or loop (computes, as in its figure 6)
+ * --work delay (as in paper D's tables 2-4 and 6; ours sleeps) or loop (computes, as in its figure 6)
  * --seconds 0.1: the work of rank 0. The paper has 4.
- * --share 0.5: what rank 1 does of it. The paper's text says a quarter; its tables have 2 s of 4 s.
+ * --share 0.5: what rank 1 does of it. The paper's section III.A says a quarter; IV.A has 2 s of 4 s.
  * --size 40000: bytes, the paper's 10000 ints (39.06 KiB). --tests 0: MPI_Tests during the work. */
 #include "overlap.h"
 

@@ -1,9 +1,9 @@
 """A1, building: what is this cluster made of, and is it what paper A built?
 
-Paper A (section III) builds four PCs: node00, the master, and node01 to node03, each with one cable to one switch, on a
-private LAN, with MPICH, and an /etc/hosts that names all nodes. Here every node reports what it is, and each claim
-is one property of the paper's cluster. A node cannot see how the nodes are wired: a packet reaches every other node
-without a router in a star, in a bus and in a chain of switches.
+Paper A (section III) builds four PCs: node00, the master, and node01 to node03, each with one cable to one switch, with
+MPICH, and an /etc/hosts that names all nodes; they are on a private LAN (abstract). Here every node reports what it is,
+and each claim but the last is one property of the paper's cluster. A node cannot see how the nodes are wired: a packet
+reaches every other node without a router in a star, in a bus and in a chain of switches.
 """
 
 from __future__ import annotations
@@ -187,7 +187,7 @@ STUDY = Study(
         ),
         built_in(
             "one-network",
-            "Each node reaches each other one without a router in between",
+            "Each node reaches each other one without a router, as through one switch",
             every_node(_router, "no router in between"),
             place="section III",
         ),

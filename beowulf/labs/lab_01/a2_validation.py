@@ -1,7 +1,7 @@
 """A2, validation: is each node configured, reachable and alive, do data arrive, does MPI span all nodes?
 
 Paper A (section III) verifies on every node: configuration, routing table, data transfer, overall performance and
-slave reachability; then that an MPI hello runs. Here every ordered pair of nodes is checked, not only master and slave.
+the slaves ('slave validation'); then that an MPI hello runs. It names no pairs: here every ordered pair is checked.
 The paper prints no figure for the performance: here a tenth of a node's memory must be free.
 """
 
@@ -257,7 +257,7 @@ FREE_MEMORY = "memory-free"
 CHECKS = (
     Check(
         "every-node-answers",
-        "Every node can be logged in to and tells its configuration",
+        "Every node's configuration can be read (by a login, our choice)",
         "configuration",
         "nodes",
         _login_fault,
@@ -279,7 +279,7 @@ CHECKS = (
     Check(
         FREE_MEMORY,
         "Every node's performance can be seen: it reports its load, and has"
-        f" {LEAST_FREE:.0%} of its memory free (our limit)",
+        f" {LEAST_FREE:.0%} of its memory free (our choice and limit)",
         "performance",
         "nodes",
         _memory_fault,
@@ -293,7 +293,7 @@ CHECKS = (
     ),
     Check(
         "every-node-reachable",
-        "Every node gets an answer to ping from every other",
+        "Every node is reached from every other (by ping, our choice)",
         "ping",
         "pairs",
         lambda _, point: _peer_fault(point, point.facts["reached"]),

@@ -189,7 +189,7 @@ def classes(record: Record) -> dict[str, str]:
 
 
 def in_table_5(name: str, says: str, judge: Judge) -> Claim:
-    """What table 5 says about the five Mop/s on four nodes; a difference between classes is not a finding."""
+    """What table 5 says about the five Mop/s of the paper's cluster; a difference between classes is no finding."""
 
     def not_of_one_class(record: Record) -> list[str]:
         letters = classes(record)
@@ -199,7 +199,7 @@ def in_table_5(name: str, says: str, judge: Judge) -> Claim:
 
     return Claim(
         name,
-        f"{says} on four nodes, all five of one class",
+        f"{says}, all five of one class (on four nodes; the paper does not say on how many)",
         judge,
         needs="quiet samples",
         caveat=lambda record: f"{in_words(classes(record))}, and the paper's is A",

@@ -155,7 +155,7 @@ def picture(record: Record) -> Figure:
         values,
         title=f"HPL, N {record.sweep['n']:,}: together and each alone",
         value_title="Gflop/s of all ranks (median)",
-        published={f"before, {RATE_AFTER:g} times, as in the paper": gained} if gained else None,
+        published={f"before, {RATE_AFTER:g} times (the paper: almost)": gained} if gained else None,
     )
     return Figure(drawn.drawing, drawn.title, drawn.alt, states)
 

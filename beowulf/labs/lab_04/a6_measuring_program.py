@@ -1,8 +1,8 @@
 """A6, the measuring program: does it measure what it says?
 
-Paper A, figure 11: a program with first, last and increment, blocking, non-blocking and overlap,
-timed with MPI_Wtime. Before its figures are used, the program is compared with its clock, and with
-two well-known programs that time the same: Intel's IMB and Ohio State's osu_latency.
+Paper A, section III.B (its flowchart: figure 11): a program with first, last and increment, blocking, non-blocking and
+overlap, timed with MPI_Wtime. Before its figures are used, the program is compared with its clock, and with two
+well-known programs that time the same: Intel's IMB and Ohio State's osu_latency.
 """
 
 from __future__ import annotations

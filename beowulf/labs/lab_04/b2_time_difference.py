@@ -1,12 +1,12 @@
 """B2, time difference: how much longer do non-blocking calls take, for 2, 3 and 4 nodes?
 
 Paper B, figures 3 and 4: the difference falls with more nodes, jumps at 100,000 bytes, and above that falls from 3 to 4
-nodes, in sweeps up to 100,000 and up to 10,000,000 bytes. Its programs came from MPICH 1.2.0, whose long messages
-began between 100,000 and 131,072 bytes; MPICH's default over sockets still is 131,072.
-We measure in two ways. Ours: every rank of a ring sends to the next, which means the same for 2, 3 and 4 ranks.
-Blocking ranks take turns (MPI_Send and MPI_Recv); MPI_Sendrecv would post both and wait, as non-blocking ones do. The
-paper's, probably: mpptest with -bisect, up to 500,000 bytes. The paper prints no numbers, so a fall or a jump must
-be at least 2 % of the blocking time; less counts as no difference, which contradicts.
+nodes, in sweeps up to 100,000 and up to 10,000,000 bytes. Its programs came from MPICH 1.2.0, whose long messages began
+between 100,000 and 131,072 bytes; MPICH's default over sockets still is 131,072. We measure in two ways. Ours: every
+rank of a ring sends to the next, which means the same for 2, 3 and 4 ranks. Blocking ranks take turns (MPI_Send and
+MPI_Recv); MPI_Sendrecv would post both and wait, as non-blocking ones do. The paper's, probably: mpptest with -bisect,
+which we run up to 500,000 bytes. The paper's text has no numbers for these differences, so a fall or a jump must be at
+least 2 % of the blocking time; less counts as no difference, which contradicts.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ STUDY = Study(
         [
             (
                 "falls-with-nodes",
-                "the difference falls from 2 to 4 nodes, below 100,000 bytes",
+                "the difference falls with more nodes (here from 2 to 4), below 100,000 bytes",
                 "figure 3",
                 partial(rises, few=2, many=4, above=False, falls=True),
             ),
@@ -105,7 +105,7 @@ STUDY = Study(
             " whichever is subtracted; in a ring, blocking ranks take turns, two with 2 or 4 ranks and three with 3."
         ),
         "inconclusive": (
-            "The paper prints no numbers, so a difference must be at least 2 % of the blocking time, and where four"
+            "The paper's text has no numbers, so a difference must be at least 2 % of the blocking time, and where four"
             " ranks share two cores it scatters by more; four cores, PCs or the simulated cluster can decide it."
         ),
     },

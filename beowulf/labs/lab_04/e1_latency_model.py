@@ -2,8 +2,8 @@
 
 Paper E, equations 1 and 2: the time of a message is the latency, which is that of an empty message,
 and its bytes over the bandwidth. A library departs from the line where long messages begin: they wait
-until the receiver has asked for them, which costs a round trip more (paper D's eager limit, set here
-to three values). The step is looked for without knowing where it was put.
+until the receiver has asked for them, which costs a round trip more (the eager limit, set here to
+three values; paper D speaks of a socket buffer's limit). The step is looked for without knowing where it was put.
 
 For how long a short message keeps its sender and its receiver busy is measured as well: a calibration needs it.
 """
@@ -46,7 +46,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 T = TypeVar("T")
-LIMITS = (16_384, 65_536, 131_072)  # paper D's MPICH2 and MPICH1, and MPICH's default
+LIMITS = (
+    16_384,
+    65_536,
+    131_072,
+)  # within the limits of paper D's MPICH2 and MPICH1, or below; and MPICH's default
 LAST_BYTES = 1024 * 1024
 PARTS = 8  # around a limit, the sizes rise by this part of it
 NEAR_THE_MODEL = 0.15
@@ -286,7 +290,6 @@ CLAIMS = [
         "beta",
         f"1 / beta is the rate of the link that headers leave, within {NEAR_THE_LINK:.0%}",
         beta_is_the_links,
-        place="equation 1",
     ),
     Claim(
         "eager-step",

@@ -4,8 +4,8 @@ Paper E, section 4.1: mean and deviation; section 6: by default about 50 us on i
 Here each sample is what one run of IMB would print, the mean of 1000 repetitions. Most likely the deviation
 of such means is the one that the paper prints; it does not say. Median and quartiles are given beside it.
 
-The paper names netperf, which measures the network's protocol without MPI: a request and its response over TCP, and
-over UDP. Both are measured beside it, by request_response.c.
+The paper names Netperf, which measures at the level of the network's protocol. A request and its response over TCP,
+and over UDP, are measured beside it, by request_response.c.
 """
 
 from __future__ import annotations
@@ -165,7 +165,7 @@ STUDY = Study(
     judged=[
         quiet_claim(
             "default-latency",
-            "The latency of an untuned cluster is about 50 µs",
+            "The latency of an untuned cluster with Gigabit Ethernet is about 50 µs",
             default_latency,
             place="section 6",
         ),
@@ -194,8 +194,8 @@ STUDY = Study(
                 " is left alone can decide it."
             ),
             "namespaces": (
-                "Messages between namespaces meet no network card and no interrupt, where most of the paper's"
-                " 50 µs come from, so its figure can be judged only on virtual machines or PCs."
+                "Messages between namespaces meet no network card, whose interrupt moderation is the paper's principal"
+                " cause of overhead, so its figure can be judged only on virtual machines or PCs."
             ),
         },
     },

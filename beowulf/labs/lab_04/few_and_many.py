@@ -1,7 +1,7 @@
 """How the difference of two calls changes from few nodes to many: what paper B says about its figures 3 to 5 (B2, B3).
 
-The paper prints no numbers. So what falls or rises has to do so by 2 %, at more than half of the sizes. Less is no
-change. Once that is shown at half of the sizes, the other half is too few, which contradicts.
+The paper's text has no numbers for differences. So what falls or rises has to do so by 2 %, at more than half of the
+sizes. Less is no change. Once that is shown at half of the sizes, the other half is too few, which contradicts.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def in_both_ways(
 ) -> list[Claim]:
     """For each name, sentence, place and judge a claim as mpptest prints it, and an own check in rings.
 
-    Paper B ran mpptest, which has no rings.
+    Paper B ran mpptest, which has no exchange in a ring.
     """
 
     def judged(of: Callable[[Record], Rows], judge: Judge, record: Record) -> Judgement:

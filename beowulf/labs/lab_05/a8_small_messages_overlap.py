@@ -157,7 +157,7 @@ STUDY = Study(
         ),
         Claim(
             "rate-saturates",
-            "The rate saturates where the message has 1024 bytes or fewer",
+            "The rate rises to a saturation level (we take figure 17 to end at 1024 bytes, as figure 16 does)",
             partial(saturates, of_messages),
             place="figure 17",
         ),

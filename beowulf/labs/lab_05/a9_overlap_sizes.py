@@ -41,8 +41,8 @@ SIZES = (1, 10, 100, 1_000, 10_000, 100_000, 1_000_000)
 OVERLAPS = (1, 100, 10_000, 100_000, 1_000_000)
 QUICK_SIZES = (1, 100, 10_000, 100_000, 1_000_000)
 QUICK_OVERLAPS = (1, 1_000_000)
-BELOW_BYTES = 100_000  # below, the paper names no difference
-FROM_BYTES = 1_000_000  # from there on, it names one
+BELOW_BYTES = 100_000  # below, the paper calls the differences insignificant
+FROM_BYTES = 1_000_000  # there, it calls them significant
 # On the axis of a figure that reaches the highest rate, the eye sees this share as a difference.
 VISIBLE = 0.1
 BELOW_MBIT = 80.0  # 10 MB per second, below BELOW_BYTES
@@ -84,7 +84,7 @@ def gaps(rows: pd.DataFrame, length: str) -> dict[int, Span]:
 
 
 def differ_from(gaps_of: Callable[[Record], dict[int, Span]], record: Record) -> Judgement:
-    """Figure 18: the lines coincide below messages of 100,000 bytes, and differ from 1,000,000 bytes on."""
+    """Figure 18: the lines hardly differ below messages of 100,000 bytes, and significantly at 1,000,000."""
     gap = gaps_of(record)
     outcomes = [
         below(each, VISIBLE) if size < BELOW_BYTES else below(VISIBLE, each)
@@ -204,7 +204,7 @@ def picture(record: Record) -> Figure:
 
 
 def _with_the_papers_mark(record: Record, axes: Axes) -> Figure:
-    """What mpptest prints for messages, and the only rate that the paper's text names."""
+    """What mpptest prints for messages, and the only rate that the paper's text names for figure 18."""
     figure = mpptest_reading.rates(record, axes)
     says = "paper A: less than this (10 MB/s) below 100,000 bytes"
     axes.plot([BELOW_BYTES], [BELOW_MBIT], "v", color="#404040", markersize=9, label=says)
@@ -219,13 +219,14 @@ STUDY = Study(
     judged=[
         Claim(
             "differences-from-100000",
-            "The rates of 2, 3 and 4 nodes differ visibly (by 10 %) at 1,000,000 bytes, and not below 100,000",
+            "The rates of 2, 3 and 4 nodes differ visibly (we ask 10 % of the highest) at 1,000,000 bytes, and not"
+            " below 100,000",
             partial(differ_from, lambda record: gaps(beside_the_longest(record), "size_bytes")),
             place="figure 18",
         ),
         Claim(
             "more-nodes",
-            "With overlap, more nodes have a higher rate, summed over a ring",
+            "With overlap, more nodes have a higher rate (here summed over a ring)",
             more_nodes,
             place="figure 18",
         ),
@@ -236,7 +237,8 @@ STUDY = Study(
         ),
         mpptest_reading.claim(
             "mpptest-differences-from-100000",
-            "In mpptest's way, the rates differ visibly (by 10 %) at 1,000,000 bytes, and not below 100,000",
+            "In mpptest's way, the rates differ visibly (we ask 10 % of the highest) at 1,000,000 bytes, and not below"
+            " 100,000",
             partial(differ_from, lambda record: gaps(mpptest.printed(record), "length_bytes")),
             place="figure 18",
         ),

@@ -2,8 +2,8 @@
 
 Paper D, figure 1 and tables 2-4 and 6. Rank 0 posts a message and works; rank 1 works a share of that and receives.
 Overlap is supported if and only if rank 1 is done when its own share is done. The paper's work lasts 4 s and 2 s; here
-it is shorter in proportion. The text says that rank 1 works a quarter, as in figure 7; where the work is a delay, the
-tables show half. docs/measuring.md explains how the paper's clusters are imitated.
+it is shorter in proportion. Section III.A says that rank 1 works a quarter, as figure 7 does; where the work is a
+delay, section IV.A and the tables have half. docs/measuring.md explains how the paper's clusters are imitated.
 """
 
 from __future__ import annotations

@@ -328,13 +328,13 @@ STUDY = Study(
         one_step(SOLARIS, "LAM and MPICH1 on the Solaris cluster", 60 * KB, 70 * KB),
         one_step(
             ONE_USER_SOCKET,
-            "A small send buffer and small segments, MPICH2 on the one-user cluster",
+            "Imitated by a small send buffer and small segments, MPICH2 on the one-user cluster",
             10 * KB,
             20 * KB,
         ),
         one_step(
             SOLARIS_SOCKET,
-            "A larger send buffer, LAM and MPICH1 on the Solaris cluster",
+            "Imitated by a larger send buffer, LAM and MPICH1 on the Solaris cluster",
             60 * KB,
             70 * KB,
         ),

@@ -1,12 +1,12 @@
 """D4, both sides: do two ranks that exchange messages gain when they work meanwhile?
 
-Paper D, figures 8 and 9 and tables 9 to 12: the entire work before the exchange, against a quarter
-before and three quarters during it; both ranks non-blocking; 7 KB and 70 KB, 1000 single operations.
-The work lasts 377 us, the paper's minimum: at 100 Mbit/s 7 KB travel for 0.6 ms and 70 KB for 6 ms,
-so at best three quarters of 377 us can be gained. D5 takes longer work.
+Paper D, figures 8 and 9 and tables 9 to 12: the entire work before the exchange, against a quarter before and three
+quarters during it; both ranks non-blocking; 7 KB and 70 KB, 1000 single operations. The work lasts 377 us, the minimum
+in tables 7 and 8 (tables 9 to 12 print none): at 100 Mbit/s 7 KB travel for 0.6 ms and 70 KB for 6 ms, so at best three
+quarters of 377 us can be gained. D5 takes longer work.
 
-The paper's cause is a send buffer that takes 10 to 20 KB, with the eager limit of MPICH2 far above 70 KB. So
-its tables are compared with that; an eager limit in its place hides nothing of 70 KB.
+The paper's cause is a socket buffer, whose limit is between 10 and 20 KB (MPICH2's eager limit, which it does not
+mention, was far above 70 KB). So its tables are compared with that; an eager limit in its place hides nothing of 70 KB.
 """
 
 from __future__ import annotations
@@ -209,8 +209,8 @@ STUDY = Study(
             " here, at 70 KB, is about 4.5 % of the time."
         ),
         "inconclusive": (
-            "At 70 KB half of the paper's gain is nearly all that can be hidden, so the limit lies within the interval:"
-            " a free core for each rank would make it narrower."
+            "At 70 KB half of rank 1's gain in the paper is nearly all that can be hidden, so the limit lies within"
+            " its interval: a free core for each rank would make it narrower."
         ),
     },
 )

@@ -53,7 +53,7 @@ FULL, QUICK = Amount(launches=3, passes=20), Amount(launches=2, passes=8)
 WAYS = (ONE_USER_SOCKET, DEFAULT, ONE_USER, TESTED, THREADED)
 # Half of the least that paper D calls a gain: -3.97 % (table 11). It warns that small differences mean little.
 GAIN = ENOUGH * papers.figure("D-two-way-overlap", "percent", table=11, process=0, statistic="mean")
-# Two times of three digits, each rounded by up to 1 in 1,000, leave a percentage uncertain by so many points.
+# Times of three digits, each rounded by up to 1 in 200, leave the percentages uncertain by 0.1 to 0.5 points.
 ROUNDED_PERCENT = 0.25
 # The parts of both_sides.c, and what a table of their medians calls them.
 TIMES = {
@@ -184,8 +184,8 @@ def intervals(
 def in_the_papers_form(passes: pd.DataFrame, during: str, without: Sequence[str]) -> pd.DataFrame:
     """A row per statistic, as in tables 7 to 12, with medians next to the paper's averages.
 
-    As in the paper, the time without overlap is a sum of two minima, maxima or standard deviations, too. That is right
-    for means only; only means and medians get a percentage.
+    As in tables 7 and 8, the time without overlap of D3 is a sum of two minima, maxima or standard deviations, too.
+    That is right for means only; only means and medians get a percentage.
     """
     rows = passes.agg(["min", "max", "mean", "median", "std"]).rename(index={"std": "stdev"})
     added = rows[[*without]].sum(axis=1)
@@ -226,14 +226,14 @@ STUDY = Study(
         at_each(
             ONE_USER_SOCKET,
             "gains-below",
-            "Messages that the send buffer takes (7 and 14 KB) gain by overlap",
+            "Messages that the send buffer takes (we send 7 and 14 KB) gain by overlap",
             (at(ONE_USER_SOCKET, size) < GAIN for size in BELOW),
             place="conclusions",
         ),
         at_each(
             ONE_USER_SOCKET,
             "gains-less-above",
-            "Larger ones (28 to 70 KB) gain less than with buffers that grow, at each size",
+            "Larger messages gain less (we compare 28 to 70 KB with buffers that grow, at each size)",
             (at(DEFAULT, size) - at(ONE_USER_SOCKET, size) < GAIN for size in ABOVE),
             place="conclusions",
         ),
@@ -253,7 +253,7 @@ STUDY = Study(
     differs={
         "holds": (
             "The kernel sends what the send buffer took while the ranks work, and the rest waits for the next MPI"
-            " call: a smaller share of a larger message is hidden, as the paper concludes."
+            " call: a message larger than the buffer gains less, as the paper concludes."
         ),
         "contradicted": (
             "If larger messages gain as much as with buffers that grow, the kernel took more than the buffer's"

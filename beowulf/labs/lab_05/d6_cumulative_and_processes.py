@@ -1,8 +1,8 @@
 """D6, cumulative size and more processes: what do several messages at once, and more than two ranks, do to overlap?
 
-Paper D measures one message between two processes. It concludes that the support for overlap is 'directly related to
-the size of the message and/or the cumulative size of all messages to be sent', and that it 'might have poor
-scalability'. Both are measured here with the exchange of D4 and D5. No message is longer than any limit.
+Paper D measures two processes, with at most one message each way. It concludes that the support for overlap is
+'directly related to the size of the message and/or the cumulative size of all messages to be sent', and that it 'might
+have poor scalability'. Both are measured here with the exchange of D4 and D5. No message is longer than any limit.
 """
 
 from __future__ import annotations
@@ -140,8 +140,8 @@ STUDY = Study(
         of_way(
             ONE_USER_SOCKET,
             MANY,
-            f"{MANY} messages of {kb(PIECE)} gain less with a small send buffer, by 2 points or more:"
-            " their cumulative size counts",
+            "The cumulative size of all messages counts"
+            f" (here {MANY} of {kb(PIECE)} gain less with a small send buffer, by 2 points or more)",
             equally=False,
         ).at("conclusions"),
         of_way(
@@ -165,8 +165,8 @@ STUDY = Study(
             " call; an eager limit looks at each message alone."
         ),
         "contradicted": (
-            "The paper, which ran two processes, only calls this possible; here a switch forwards all ranks'"
-            " messages at once, and each rank has its own cable, so more ranks do not wait longer."
+            "That more processes gain less, the paper, which ran two, only calls possible; here a switch forwards all"
+            " ranks' messages at once, and each rank has its own cable, so more ranks do not wait longer."
         ),
         "inconclusive": (
             "Gains count as equal within two points, and more ranks than cores scatter by more, although their work"

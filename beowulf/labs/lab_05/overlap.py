@@ -3,8 +3,8 @@
 MPI_Isend passes the kernel as much of a message as the connection's send buffer takes; the rest waits until the rank
 makes an MPI call again. A message above the library's eager limit is only announced: the receiver answers, and that
 answer is also read only inside a call (a rendezvous). Either way, a sender that works does not send. Paper D saw this
-on two clusters with two limits, which it calls their socket buffers; the eager limits of its libraries were far above
-them. Both causes are measured here.
+on two clusters with two limits, which it calls their socket buffers. MPICH2's eager limit was far above that of the
+one-user cluster; LAM, on the Solaris cluster, has a limit of its own. Both causes are measured here.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """A10, short messages on the wire: shares and rates of 2-byte messages, with and without overlap.
 
-Paper A, section V.A and figures 19 to 22: four nodes, messages of two bytes, a rank works on none or on
-two of its own bytes meanwhile. Data segments are 73 % of the TCP frames either way; with overlap the paper
-finds a quarter of the packets per second (non-blocking; blocking: a little more than half). Work
-on two bytes takes a few nanoseconds.
+Paper A, section V.A and figures 19 to 22: four nodes, messages of two bytes, with an overlap of 0 or 2 bytes (here: of
+its own bytes, on which a rank works meanwhile). Data segments are 73 % of the TCP frames either way; with overlap the
+paper finds a quarter of the packets per second (non-blocking; blocking: a little more than half). Work on two bytes
+takes a few nanoseconds.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ TALKS = [
     for protocol in PROTOCOLS
     for overlap in OVERLAPS
 ]
-# Of the TCP share: the paper prints 100 and 99.97 %; ours has fewer packets, and as much ARP.
+# Of the TCP share: the paper prints 100 and 99.97 %; our captures are short, so a little ARP weighs more.
 NEARLY_ALL_PERCENT = 99.0
 # Where paper A prints the two conversations of each kind of call.
 WHERE = {"blocking": "figures 19-22", "nonblocking": "section V.A"}

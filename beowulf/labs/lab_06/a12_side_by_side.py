@@ -1,6 +1,6 @@
 """A12, side by side: messages of 2, 1024 and 8192 bytes, blocking and non-blocking, without overlap.
 
-Paper A, figures 23 to 28: with blocking calls the share of data segments rises with the size (64.70,
+Paper A, figures 23 to 27: with blocking calls the share of data segments rises with the size (64.70,
 72.86, 73.43 %), from which the paper concludes that TCP's overhead rises with the size; bytes per
 second rise to 1024 bytes and fall again to 8192. A share of frames shows nothing about bytes: by the
 definition of these labs the overhead falls from 2 to 1024 bytes, because the headers keep their size;
@@ -52,7 +52,7 @@ BOTH_CALLS = {
     f"{size:,} B": (place("nonblocking", size, 0), place("blocking", size, 0)) for size in SIZES
 }
 
-# 64.70, 72.86 and 73.43 %: what the paper takes for the overhead, for which it prints no other figure.
+# 64.70, 72.86 and 73.43 %: what the paper takes for the overhead, for which its text has no other number.
 MORE_DATA = [b - a for a, b in pairwise(printed_by_size("data_percent"))]
 # 255,664, 1,388,107 and 1,132,335 bytes per second.
 PEAKS = [b / a for a, b in pairwise(printed_by_size("bytes_per_s"))]
@@ -91,7 +91,7 @@ STUDY = Study(
         of_rates(
             "rate-peaks-at-1024",
             "The bytes a second of the whole capture rise from 2 to 1024 bytes and fall to 8192, each by at least half"
-            " as much as in figure 25 (5.43 and 0.82 times, printed as packets)",
+            " as much as section V.B prints on figure 24 (5.43 and 0.82 times, as packets; 'the same' on 25)",
             reaching(times("bytes_per_s", STEPS), PEAKS),
         ).at("figure 25"),
         of_rates(
@@ -103,7 +103,7 @@ STUDY = Study(
         of_shares(
             "calls-alike",
             "While messages travel, both kinds of calls have the same share of data segments, within a point"
-            " (section V.B: 'very small differences')",
+            " (section V.B sees 'very small differences' between the calls, and does not say in what)",
             alike(points("talking_data_percent", BOTH_CALLS)),
         ).at("section V.B"),
         Claim(

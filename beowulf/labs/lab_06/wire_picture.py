@@ -51,7 +51,8 @@ def table(record: Record, *wheres: str) -> pd.DataFrame:
 def _published(wheres: Sequence[str]) -> pd.DataFrame:
     """What paper A prints in these parts, by place.
 
-    Its section V.B does not state how many bytes a long message has; its figures are shown with those of 8192.
+    Its section V.B does not state how many bytes a long message has; its figures are shown with those of 8192. Where it
+    has no Mbit/s, they are computed from the bytes a second.
     """
     printed = papers.table("A-wire").rename(columns={"calls": "protocol"})
     printed["message_bytes"] = printed["message_bytes"].fillna(8192).astype(int)

@@ -1,6 +1,6 @@
 """Lab 07's puzzle: one node, chosen at random, is changed, and the checklist finds it.
 
-It is a Record of E7 with the variant `unlike`: paper E's procedure begins with that question.
+It is a Record of E7 with the variant `unlike`: paper E asks whether all nodes have the same driver.
 """
 
 from __future__ import annotations

@@ -184,7 +184,7 @@ STUDY = Study(
         ).at("section 4.4"),
         Claim(
             "synthetic-is-the-limit",
-            "The ping-pong gains more than the application: it is the limit of what one can get",
+            "The ping-pong gains more than the application: it is virtually the limit of what one can get",
             limit,
             caveat=emulated,
             place="section 4.4",

@@ -238,7 +238,7 @@ def claims(record: Record) -> list[Claim]:
 def picture(record: Record) -> Figure:
     """By how much each knob shortens half a round trip, with intervals."""
     testbed = ", ".join(f"{name} {value}" for name, value in record.sweep["testbed"].items())
-    return knob_gains.picture(record, f"Removed from the paper's state ({testbed})")
+    return knob_gains.picture(record, f"Removed from the state that was put in ({testbed})")
 
 
 CHANGE = of(TOGETHER, "the change of half a round trip", lambda seen: seen.percent, "%")
@@ -253,7 +253,7 @@ CLAIMS = [
     # Linux 4.14 (2017) took the prequeue away that this switch passes by: that nothing follows is known before.
     Claim(
         "tcp-low-latency-not-better",
-        "tcp_low_latency makes latency no better",
+        "tcp_low_latency makes latency no better (in the paper, slightly worse)",
         decided(LOW_LATENCY, "no effect", "slower"),
         rests_on="demonstration",
     ),
@@ -262,7 +262,7 @@ CLAIMS = [
         "Removing all of them shortens half a round trip by about 54 %",
         together(
             CHANGE.within(PAPERS_PERCENT - ABOUT_PERCENT, PAPERS_PERCENT + ABOUT_PERCENT),
-            "the share follows from how much moderation is put in, and real nodes have 20 µs more for card, cable and"
+            "the share follows from how much moderation is put in, and real nodes also spend time in card, cable and"
             " switch",
         ),
     ),

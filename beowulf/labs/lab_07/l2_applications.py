@@ -122,7 +122,7 @@ def picture(record: Record) -> Figure:
     ]
     drawn = intervals(
         values,
-        title="From the paper's state to the tuned one: ping-pong and kernels",
+        title="From E6's first state to the tuned one: ping-pong and kernels",
         value_title="time, change (%): median of the pairs",
     )
     rows = [{"what": name, **vars(each)} for name, each in known.items()]
@@ -148,7 +148,7 @@ STUDY = Study(
     differs={
         "holds": (
             "A kernel that talks gains when each message costs less, but it also computes, so the ping-pong's gain"
-            " is the limit, as paper E concludes from other programs."
+            " is the limit, as paper E concludes from mpiBLAST."
         ),
         "contradicted": (
             "Four ranks that share two cores wait for a core as well as for messages, and without moderation each"

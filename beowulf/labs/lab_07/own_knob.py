@@ -201,7 +201,7 @@ def setting(record: Record, asked: str = "") -> str:
 def stays(record: Record) -> tuple[str, str]:
     """Whether the knob is KEPT or REVERTED by its cycle, and its final value; LabError without a cycle.
 
-    As in paper E's procedure, a change that is not faster is put back.
+    A change that is not faster is put back, which we add to paper E's procedure.
     """
     cycle = null_knob.comparison(record)
     found = [point for point in turns(record) if point.at["from"] == AS_FOUND]

@@ -1,7 +1,7 @@
 """C1, tokens on two Ethernets: what do size, demand and a second network do to the bytes a second?
 
 Paper C, figure 1: one to eight pairs of nodes send tokens of 4 bytes to 8 KB to and fro, on one network of 10 Mbit/s
-and on two, between which frames alternate. In the paper all pairs share one cable, which carries one frame at a time.
+and on two, between which frames alternate. In the paper all pairs share a network, which carries one frame at a time.
 Here all pairs are between the same two nodes. Their cables carry a frame each way at a time, so the highest rate is
 twice the cable's. Our program alternates by itself, piece by piece, and begins each token with the first network. The
 paper's kernel alternated all frames, as C2 does. On the simulated machine of 1995 each pair has two nodes of its own,
@@ -57,8 +57,8 @@ def saturates(networks: int, at: int) -> Claim:
     here, before = rate(networks, MOST_DEMAND, at), rate(networks, MOST_DEMAND, at // FOURTH)
     level = [rate(networks, MOST_DEMAND, size) / here < GROWN for size in SIZES if size > at]
     says = (
-        f"{networks} network{'s' * (networks > 1)}: the rate saturates at {at:,} bytes: a quarter more than with a"
-        " fourth of that, and less than a quarter more with longer tokens"
+        f"{networks} network{'s' * (networks > 1)}: the rate saturates at {at:,} bytes (asked: a quarter more than with"
+        " a fourth of that, and less than a quarter more with longer tokens)"
     )
     judge = all_hold(here / before > GROWN, *level)
     return Claim(f"saturates-{networks}", says, judge, place="figure 1")
@@ -132,7 +132,7 @@ CLAIMS = [
     ).at(END),
     in_figure_1(
         "demand-one",
-        "one pair does not fill one network and two do: of short tokens they carry more by a quarter",
+        "one pair does not stress one network and two do (asked: a quarter more, with short tokens)",
         all_hold(*(rate(1, 2, size) / rate(1, 1, size) > GROWN for size in (64, 256, ONE_AT))),
     ),
     in_figure_1(
@@ -142,7 +142,7 @@ CLAIMS = [
     ),
     in_figure_1(
         "spread",
-        "with two networks the demands differ by a tenth more than with one (tokens of several frames)",
+        "with two networks the demands differ more than with one (asked: a tenth more, with tokens of several frames)",
         spread(2, SEVERAL_FRAMES) / spread(1, SEVERAL_FRAMES) > BROADER,
     ),
     in_figure_1(
@@ -163,7 +163,7 @@ OF_1995 = [
     *CLAIMS,
     in_figure_1(
         "figure-1",
-        f"each point of figure 1 that the text names, and that was not put in, is there within {NEAR:.0%}",
+        f"each point of figure 1 that follows from the text, and that was not put in, is there within {NEAR:.0%}",
         _figure,
         needs="quiet samples",
     ),
@@ -217,9 +217,9 @@ STUDY = Study(
         },
         "contradicted": {
             "": (
-                "A modern processor takes microseconds where one of 1995 took a millisecond, so one pair with short"
-                " tokens already fills the same 10 Mbit/s; its cable carries both directions at once, and a token"
-                " bucket lets one frame pass unpaced."
+                "A modern processor takes microseconds where one of 1995, we infer, took a millisecond, so one pair"
+                " with short tokens already fills the same 10 Mbit/s; its cable carries both directions at once, and a"
+                " token bucket lets one frame pass unpaced."
             ),
             "simulated": (
                 "Here a short token waits only for its own two processors, so more pairs carry more until the cable"

@@ -221,7 +221,10 @@ STUDY = Study(
     draw=picture,
     troubles=partial(trouble, quantity="step_s", enough=2),
     differs={
-        "holds": "The method is the paper's: forces, energy and the number of interactions depend on no machine.",
+        "holds": (
+            "The method is a tree code, as the paper's: forces, energy and the number of interactions depend on no"
+            " machine."
+        ),
         "contradicted": (
             "A modern core computes hundreds of times as many interactions a second as a DX4 at 100 MHz, on a"
             " network that is not a hundred times as fast."

@@ -358,7 +358,7 @@ STUDY = Study(
         ).at("figure 4"),
         claim(
             "gas-scaled-overhead",
-            "that of the gas that grows is 16 %",
+            "the gas that grows is 16 % below the ideal",
             part(SCALED, OVERHEAD).within(*around(LOST[SCALED])),
             SCALED,
         ).at(SCALING),
@@ -372,7 +372,7 @@ STUDY = Study(
         little_faster("galaxy", BODIES),
         claim(
             "gas-communicating",
-            "communication takes about 1 % of the time of the gas of fixed size"
+            "communication takes only 1 % of the time of the gas of fixed size"
             f" (less than {MOST_COMMUNICATING:g} is asked)",
             part(FIXED, "communicating") < MOST_COMMUNICATING,
             FIXED,
@@ -385,13 +385,14 @@ STUDY = Study(
         ).at(SCALING),
         claim(
             "gas-waiting",
-            "most of that overhead is waiting for others at the end of a step (more than half is left for it)",
+            "most of that overhead appears to be waiting for others at the end of a step (more than half is left for"
+            " it)",
             LEFT > MOST,
             FIXED,
         ).at(SCALING),
         claim(
             "second-gas",
-            "a second network gains nothing for the gas of fixed size (at most 5 %)",
+            "a second network's gain is negligible for the gas of fixed size (at most 5 %)",
             second(FIXED).within(1 / NOTHING, NOTHING),
             FIXED,
         ).at(SCALING),

@@ -1,8 +1,9 @@
 """C7, synchronisation: what does a barrier cost as nodes are added?
 
 Paper C calls the overhead of global synchronisation high, and its effect on the scaling of its codes modest (abstract).
-It prints no time of a barrier. On 16 processors most of its gas code's overhead appears to be synchronisation at the
-end of a step, not communication. The bandwidth of the network limits the load balancing of its other code.
+It prints no time of a barrier. On 16 processors, at fixed size, most of its gas code's overhead appears to be
+synchronisation at the end of a step, not communication. The bandwidth of the network limits the load balancing of its
+other code.
 """
 
 from __future__ import annotations

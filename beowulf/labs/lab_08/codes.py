@@ -37,12 +37,12 @@ def cores_for_ranks(description: dict[str, Any]) -> int:
 
 
 def counts(cluster: Cluster) -> list[int]:
-    """On how many nodes a speed-up can be measured: those of the paper that leave each rank a core."""
+    """On how many nodes a speed-up can be measured: those of NODES that leave each rank a core."""
     return [n for n in NODES if n <= cores_for_ranks(dict(cluster.describe()))]
 
 
 def most_ranks(cluster: Cluster) -> int:
-    """The largest of the paper's numbers of nodes that the cluster has, whatever its cores."""
+    """The largest of NODES that the cluster has, whatever its cores."""
     return max(n for n in NODES if n <= len(cluster.nodes))
 
 

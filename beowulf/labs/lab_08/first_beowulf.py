@@ -1,7 +1,7 @@
 """Lab 08: the machine of 1995, simulated: its Ethernets, its processors, its gas on 1 to 16 of them.
 
 It is a Record of S8 with the variant `first-beowulf`: tokens on the paper's one network and on two, and steps of the
-gas with the time that a processor of 1995 took for a zone (beowulf/labs/lab_08/machine_1995.py).
+gas with the time that a processor of 1995 would take for one of our zones (beowulf/labs/lab_08/machine_1995.py).
 """
 
 from __future__ import annotations

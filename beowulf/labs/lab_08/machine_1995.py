@@ -1,9 +1,9 @@
 """The machine of 1995, simulated: its Ethernets, its processors, and the steps of gas and galaxy on 1 to 16 of them.
 
 The cable, and the software's time for a message, are in labs/09-prediction/networks/ethernet-1995.toml. With a second
-network, messages longer than a frame take 1/1.7 of their time, and the shared cable carries 1.7 times as much, as the
-paper prints. A program waits in place of its operations, at the rate that paper C prints for one processor; nothing
-else takes time.
+network, what a message has beyond a frame takes 1/1.7 of its time, and the shared cable carries 1.7 times as much: the
+paper's gain at saturation. A program waits in place of its operations, at the rate that paper C prints for one
+processor; nothing else takes time.
 """
 
 from __future__ import annotations

@@ -290,7 +290,7 @@ def drawn(facts: Tokens, column: str, **how: Any) -> Figure:
 
 
 def points(facts: Tokens) -> pd.DataFrame:
-    """The points of figure 1 that the paper's text names, beside the same of a Record."""
+    """The points of figure 1 that follow from the paper's text, beside the same of a Record."""
     published = papers.table(PUBLISHED)
     seen = [facts.rate(*map(int, place)).median for place in published[PLACE].to_numpy(dtype=int)]
     return published.assign(here_mb_per_s=seen, times=seen / published["rate_mb_per_s"])

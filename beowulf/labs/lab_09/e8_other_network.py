@@ -1,7 +1,7 @@
 """E8, what paper E leaves open (section 6.1): a run on a network that was not there, and the rings of a card.
 
-What would a run cost on another network? Each program is recorded in two states of the nodes, before paper E's changes
-and after them, alternating. A ping-pong measures both networks. The runs from before are replayed on each. The replay
+What would a run cost on another network? Each program is recorded in two states of the nodes, lab 07's first state and
+the tuned one, alternating. A ping-pong measures both networks. The runs from before are replayed on each. The replay
 on the network after is a prediction, and is compared with the run after. There are two ranks, so that each has a core.
 Cables of ours have no rate here: a token bucket passes a message of a ping-pong at up to twice the rate, and one of
 many at the rate.

@@ -15,7 +15,8 @@ def _known(*names: str) -> tuple[Knob, ...]:
     )
 
 
-# Paper E's four first, in the order of its procedure; then what it did not turn, from the card up to the program.
+# Paper E's four first: three in the order of its procedure, and the one that it leaves out; then what it did not turn,
+# from the card up to the program.
 EACH = _known(
     *"moderation irqbalance firewall tcp_low_latency irq_affinity busy_polling offloads".split(),
     *"rings bonding socket_buffers delayed_ack governor idle_states".split(),

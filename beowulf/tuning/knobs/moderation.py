@@ -30,7 +30,7 @@ class Moderation(Knob):
         " InterruptThrottleRate=0 (e1000, e1000e). A card of an emulated VM shows it from about 500 µs on."
         " On a cluster of this machine the administrator (root) has the stand-in, an ordinary user has not."
     )
-    paper = "Paper E loads e1000e with InterruptThrottleRate=0 and names moderation the principal cause of latency."
+    paper = "Paper E loads e1000e with InterruptThrottleRate=0 and names moderation the principal cause of overhead."
     values = ("0", "50", "100", "200")
     tuned = "0"
     shows = "100"

@@ -26,7 +26,7 @@ class SmallSegments(Knob):
         "The same as on a PC: the card of each node has its own, also where the offloads are off."
     )
     elsewhere = "On PCs and VMs: `ip -d link show eth0`, `ip link set dev eth0 gso_max_size 3000 gso_max_segs 2`."
-    paper = "The kernels of paper D's clusters handed down small pieces (studies D1 and D2)."
+    paper = "Paper D says nothing of it; we infer small pieces from the step in its table 5 (studies D1 and D2)."
     values = (KERNEL, "2")
     tuned = KERNEL
     shows = "2"

@@ -26,7 +26,7 @@ class SocketBuffers(Files):
     why = "No more than a buffer is ever under way: a small one makes a long message wait for acknowledgements."
     here = "The same as on a PC: each node has its own. The kernel's own sizes grow with the connection."
     elsewhere = "On PCs and VMs: `sysctl net.ipv4.tcp_rmem net.ipv4.tcp_wmem`; a program: SO_SNDBUF, SO_RCVBUF."
-    paper = "Paper A leaves other sizes of the buffers as the next thing to try (study A13)."
+    paper = "Paper A leaves another size of MPI's buffer space to future research (study A13)."
     values = (KERNEL, "8192", "65536", "1048576", f"{SEND}32768")
     tuned = KERNEL
     shows = "8192"

@@ -451,8 +451,8 @@ picture(measured)
 # ### END SOLUTION
 
 # %% [markdown]
-# The next cell compares paper A's claims with your Record. `inconclusive` means that this Record does not settle the
-# claim, because the machine was busy, or because the claim needs another class.
+# The next cell compares what table 5 shows, and our own checks, with your Record. `inconclusive` means that this Record
+# does not settle the claim, because the machine was busy, or because the claim needs another class.
 
 # %%
 claims(measured)
@@ -594,7 +594,7 @@ claims(challenge)
 found[["benchmark", "class", "mops_4", "paper_mops", "grendel_mops"]].dropna(subset=["paper_mops"])
 
 # %% [markdown]
-# **Question `cable-bound`** (0.5 points). FT takes 7,137 million operations in class A, and paper A prints 5.45 Mop/s.
+# **Question `cable-bound`** (0.5 points). FT takes 7,136 million operations in class A, and paper A prints 5.45 Mop/s.
 # How many seconds did FT run? Its cube has 256 · 256 · 128 points. With four ranks and seven turns, how many seconds
 # does a cable take to carry what *one* rank sends, at 12,500,000 bytes per second?
 
@@ -602,7 +602,7 @@ found[["benchmark", "class", "mops_4", "paper_mops", "grendel_mops"]].dropna(sub
 ft_paper_s = None
 ft_cable_s = None
 ### BEGIN SOLUTION
-ft_paper_s = 7137 / 5.45
+ft_paper_s = 7136 / 5.45
 ft_cable_s = 7 * 256 * 256 * 128 * 16 / 4 * 3 / 4 / 12_500_000
 ### END SOLUTION
 

@@ -662,9 +662,9 @@ claims(b4)
 # **Question `explain-papers`** (2 points, read by a person). Write four to six sentences of your own, with your own
 # figures:
 #
-# 1. In section IV, paper A allows either kind of call, because the rates are nearly equal. What do your Records
-#    show for the ping-pong and for the exchange of ghost rows? What did the paper's measurement *not* let the program
-#    do between sending and waiting?
+# 1. On figures 13 to 15, paper A allows either kind of call, because the rates are nearly equal. What do your Records
+#    show for the ping-pong and for the exchange of ghost rows? What did the measurement of *these* figures not let the
+#    program do between sending and waiting?
 # 2. In paper A's figures the rate of three nodes lies between that of two and that of four. Suppose that the paper
 #    measured with mpptest's `-bisect`. What did the third node do, and how much does it add to the printed rate? What
 #    in your Record of A7 shows this, and why does it remain an inference?
@@ -680,8 +680,8 @@ claims(b4)
 # of pairs. With np = 3 the third rank has no partner and is idle, but still counts as half a pair. So the printed rate
 # is 1.5 times that of the one pair that sends messages, half-way between one and two. In A7 the time of half a round
 # trip is the same for 2, 3 and 4 ranks. The printed rates are in the ratio 2 : 3 : 4, about 96, 144 and 192 Mbit/s at
-# 256 KiB. This remains an inference, because the paper does not print its options for mpptest. (In a ring, three nodes
-# do reach a higher rate than two. That is another experiment.)
+# 256 KiB. This remains an inference, because the paper does not print its command lines. (In a ring, three nodes do
+# reach a higher rate than two. That is another experiment.)
 # ### END SOLUTION
 
 # %% [markdown]

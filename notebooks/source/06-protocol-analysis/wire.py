@@ -685,10 +685,11 @@ claims(a13)
 #
 # *More, 11 minutes*
 #
-# **Question `swapped`** (0.5 points). Paper A says that the bytes per second of 2-byte messages *drop* from 145,017.58
-# without overlap to 255,664.28 with it. The packets per second are 2,309.16 without overlap and 1,309.29 with it.
-# Packets of non-blocking calls have 110 to 111 bytes on average. Divide bytes by packets: which pairs yield that many
-# bytes per packet? Answer with the bytes per packet and the corrected bytes per second, both *without* overlap.
+# **Question `swapped`** (0.5 points). Paper A says that with blocking calls the bytes per second of 2-byte messages
+# *drop* from 145,017.58 without overlap to 255,664.28 with it. The packets per second are 2,309.16 without overlap and
+# 1,309.29 with it. Packets of non-blocking calls have 110 to 111 bytes on average. Divide bytes by packets: which pairs
+# yield that many bytes per packet? Answer with the bytes per packet and the corrected bytes per second, both *without*
+# overlap.
 
 # %% nbgrader={"grade_id": "swapped-answer", "solution": true}
 bytes_a_packet = None

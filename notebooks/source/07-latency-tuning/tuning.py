@@ -221,7 +221,8 @@ lab.null_knob.picture(nothing)
 # the results, is another firewall, which tracks connections.)
 #
 # **Question `predict-together`** (0.5 points). By what percentage does half a round trip change when both are removed?
-# A decrease is negative. (Paper E reports −54 %. Without root, only the firewall is removed.)
+# A decrease is negative. (Paper E reports nearly −54 % for all its changes together. Without root, only the firewall is
+# removed.)
 
 # %% nbgrader={"grade_id": "predict-together-answer", "solution": true}
 together_guess = None

@@ -55,9 +55,9 @@ second_guess, second_low, second_high = 1.8, 1.4, 2.1
 predict(cluster, "second", value=second_guess, low=second_low, high=second_high)
 
 # %% [markdown]
-# **Question `predict-speed-up`** (0.5 points). The gas of 1995 is computed on 120 by 120 squares, its zones, in 16
-# tiles of 30 by 30. A step takes a processor of 1995 about 2.7 s. Now each of 16 processors computes one tile, and
-# sends its borders to its neighbours over one Ethernet that all processors share. How many times faster is a step?
+# **Question `predict-speed-up`** (0.5 points). Our gas is computed on 120 by 120 squares, its zones, in 16 tiles of 30
+# by 30. A step would take a processor of 1995 about 2.7 s. Now each of 16 processors computes one tile, and sends its
+# borders to its neighbours over one Ethernet that all processors share. How many times faster is a step?
 
 # %% nbgrader={"grade_id": "predict-speed-up-answer", "solution": true}
 speed_up_guess = None
@@ -322,10 +322,10 @@ lab.speed_up_1995(cluster)
 # **Question `explain`** (4 points, read by a person). Answer in five to ten sentences, with your own figures:
 #
 # 1. Above which message size does a second network pay off, and why not below it?
-# 2. On 16 processors the paper's gas loses more than 60 % to overhead, 'not due to communication time' (1 % of the
-#    whole). Most of it appears to be synchronisation, the wait for others at the end of each step. Does your simulated
-#    machine of 1995 show the same for this gas? Does your own cluster show it, with networks of the same rate but much
-#    faster processors?
+# 2. On 16 processors the paper's gas of fixed size loses more than 60 % to overhead, 'not due to communication time' (1
+#    % of the whole). Most of it appears to be synchronisation, the wait for others at the end of each step. Does your
+#    simulated machine of 1995 show the same for this gas? Does your own cluster show it, with networks of the same rate
+#    but much faster processors?
 
 # %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 4, "solution": true}
 # ### BEGIN SOLUTION
@@ -336,9 +336,9 @@ lab.speed_up_1995(cluster)
 # **The conclusion (2 points).** It does not hold for this gas. Less than half of a step on 16 processors of 1995 is
 # computing, and the second network makes a step a quarter faster. So communication does hold the gas back, and no rank
 # has more to compute than another (one point, with the learner's speed-ups). The paper's code computes several times as
-# much for a zone, but sends the same amount. So messages explain less of its overhead, and the rest would be ranks that
-# wait for slower ones, as the paper says. On the learner's cluster the same step is mostly communicating and waiting,
-# because the processors are much faster and the networks have the same rate. Give one point for that, with the
+# much for a zone, but sends as many rows of it. So messages explain less of its overhead, and the rest would be ranks
+# that wait for slower ones, as the paper supposes. On the learner's cluster the same step is mostly communicating and
+# waiting, because the processors are much faster and the networks have the same rate. Give one point for that, with the
 # learner's shares of a step.
 # ### END SOLUTION
 
@@ -427,9 +427,9 @@ claims(c2)
 # *More, 12 minutes*
 #
 # **Question `slips`** (2 points). One processor reached 4.5 MFLOPS. Sixteen reached 62 with a grid that grew with their
-# number, which the paper calls 16 % below the ideal. With a grid of fixed size they reached 31, which it calls an
-# overhead of more than 60 %. Compute both percentages again: by what percentage is 62 below 16 times 4.5, and by what
-# percentage is 31?
+# number, which the paper calls 16 % below the ideal. With a grid of fixed size they reached 31, and it prints an
+# overhead of more than 60 %. If overhead is what is missing of the ideal, compute both percentages again: by what
+# percentage is 62 below 16 times 4.5, and by what percentage is 31?
 
 # %% nbgrader={"grade_id": "slips-answer", "solution": true}
 below_percent = None  # 62

@@ -399,8 +399,8 @@ lab.calibration.table(predicted).round(1)
 # *More, 15 minutes*
 #
 # What would paper E's tuning be worth to a step of your plate on 64 nodes? The folder `networks/` of the lab describes
-# faster networks and the shared cable of the first Beowulf. It also describes the paper's Gigabit Ethernet before and
-# after the tuning (50 and 20 µs of latency). The next cell simulates a step on three of these networks:
+# faster networks and one shared cable of the first Beowulf. It also describes the paper's Gigabit Ethernet before and
+# after the tuning (about 50 and nearly 20 µs of latency). The next cell simulates a step on three of these networks:
 
 # %%
 own_row_us = lab.scaling.row_us(plate)
@@ -408,8 +408,8 @@ for network in ("paper-e-before", "paper-e-after", "ten-gigabit"):
     print(f"{network}: {lab.scaling.on_network(network, own_row_us):.3f} ms")
 
 # %% [markdown]
-# *What to look at:* the tuning takes 30 µs off each message, 60 % of the time of an empty one. What share of a step is
-# that?
+# *What to look at:* in these two files the tuning takes 30 µs off each message, 60 % of the time of an empty one (the
+# paper: nearly 54 %). What share of a step is that?
 #
 # Now ask the same question for programs that also compute. Each program runs once on your own nodes, and its calls are
 # recorded. The calls are replayed on your calibrated network and on paper E's networks, with the times between them
