@@ -293,7 +293,7 @@ CHECKS = (
     ),
     Check(
         "every-node-reachable",
-        "Every node is reached from every other (by ping, our choice)",
+        "The slaves are validated (ours: every node reaches every other by ping)",
         "ping",
         "pairs",
         lambda _, point: _peer_fault(point, point.facts["reached"]),

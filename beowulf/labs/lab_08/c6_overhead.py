@@ -421,7 +421,7 @@ STUDY = Study(
     differs={
         "holds": (
             "Communication is most of what our gas of fixed size loses, and less than half only of the paper's larger"
-            " loss; a galaxy sends all particles to all, and a gas that grows has more zones for each message."
+            " loss; our galaxy sends all particles to all, and a gas that grows has more zones for each message."
         ),
         "contradicted": (
             "Equal processors with equal tiles hardly wait: a gas of a few thousand operations a zone loses less than"
