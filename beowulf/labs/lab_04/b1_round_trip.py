@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from beowulf.cluster import Cluster
 from beowulf.figures import Figure
 from beowulf.measure import mpptest
+from beowulf.measure.judgement import Span, quotient
 from beowulf.measure.roundtrips import HALF, SweepConfig, pairs, ratios
 from beowulf.measure.sweep import PAPER_A_SMALL
 from beowulf.measure.table import summarised
@@ -63,17 +64,16 @@ def little_variation_with_work(record: Record) -> Judgement:
 
 
 def _varies_little(what: str, by_protocol: Mapping[str, pd.DataFrame]) -> Judgement:
-    grows, lows, highs = {}, {}, {}
+    grows, spans = {}, {}
     for protocol, times in by_protocol.items():
         rows = times.sort_values("median").to_dict("records")
         grows[protocol] = rows[-1]["median"] / rows[0]["median"]
-        lows[protocol] = rows[-1]["low"] / rows[0]["high"]
-        highs[protocol] = rows[-1]["high"] / rows[0]["low"]
+        spans[protocol] = quotient(*(Span(row["low"], row["high"]) for row in (rows[-1], rows[0])))
     fine = all(each <= 1 + LITTLE for each in grows.values())
-    clear = any(each > 1 + LITTLE for each in lows.values())
+    clear = any(each.low > 1 + LITTLE for each in spans.values())
     outcome: Outcome = "holds" if fine else "contradicted" if clear else "inconclusive"
     listed = ", ".join(
-        f"{protocol} {each:.2f} ({lows[protocol]:.2f} to {highs[protocol]:.2f})"
+        f"{protocol} {each:.2f} ({spans[protocol].low:.2f} to {spans[protocol].high:.2f})"
         for protocol, each in grows.items()
     )
     evidence = (
