@@ -18,7 +18,7 @@
 #
 # - **Time** about 90 minutes for the sections marked *core* · **Points** 30
 # - **Run** cells with Shift+Enter, from top to bottom. Cells that *measure* save a **Record** in the folder `records/`
-#   next to this notebook: raw values with their circumstances.
+#   next to this notebook: raw values and how they were measured.
 # - **Answer** where you see `None`, with a number or text in quotes. Write programs and plots where you see
 #   `# YOUR ANSWER HERE`. Add your own cells anywhere.
 # - **Check** `check("01")` reports which questions are still open.
@@ -117,7 +117,7 @@ print(cluster.ask("node00", "ip route"))
 #
 # A login from node01 to node02 and one from node02 to node01 are two logins.
 #
-# **Question `ordered-pairs`** (1 point). How many ssh logins does it take to check the way from every node to every
+# **Question `ordered-pairs`** (1 point). How many ssh logins does it take to check the path from every node to every
 # *other* node of **your** cluster?
 
 # %% nbgrader={"grade_id": "ordered-pairs-answer", "solution": true}
@@ -291,7 +291,7 @@ assert trips.variant == "own-trips", "Run the cell above: it measures your funct
 # "node00"]` selects the rows for one line.) `lab.prediction_band(axes, prediction(cluster, "trip"))` adds your
 # prediction; leave it out if a wide range makes your lines flat.
 #
-# Units, scales, names and your numbers count, not the style.
+# Units, scales, names and your numbers count; style does not.
 
 # %%
 # Look at the table here.
@@ -390,7 +390,7 @@ claims(a5)
 # returns what a command prints on a node. Ask node00 about the others, because asking a node that is down stops the
 # cell with an error. The first question is already there, as a comment.
 #
-# A cell for each cluster breaks it, measures A2, and runs your search. At the end of the `with` block, the cluster is
+# For each cluster, a cell breaks it, measures A2, and runs your search. At the end of the `with` block, the cluster is
 # repaired.
 
 
@@ -500,8 +500,8 @@ with lab.breakable(cluster) as victim:
     stuck = lab.broken_ring.measure(victim)
 
 # %% [markdown]
-# **Question `ring-waits`** (2 points). Which rank (its number) waits forever in a *send*? How many ranks wait
-# forever in a *receive*?
+# **Question `ring-waits`** (2 points). Which rank (by number) waits forever in a *send*? How many ranks wait forever in
+# a *receive*?
 
 # %% nbgrader={"grade_id": "ring-waits-answer", "solution": true}
 sender_rank = None
@@ -541,8 +541,8 @@ lab.form(node_d, "node")
 #
 # **Question `explain`** (4 points, read by a person). In five to eight sentences of your own:
 #
-# 1. Why does paper A put a node's own name and LAN address on the first line of its `/etc/hosts`? What would
-#    happen to `hello` and to `ring` if every node had 127.0.1.1 there, and MPI were not set to one network card?
+# 1. Why does paper A put a node's own name and LAN address on the first line of its `/etc/hosts`? What would happen to
+#    `hello` and to `ring` if every node had 127.0.1.1 there, and MPI were not limited to one network card?
 # 2. What use is a capture of an idle wire when you later capture a program's traffic? Use your own figure from
 #    `idle-mbit`.
 # 3. In cluster `d`, why does the ring find the fault, while ping, ssh and `hello` do not? One rank waits in a send and

@@ -88,9 +88,9 @@ from time import perf_counter
 print(time_per_call_us(os.getppid, perf_counter))
 
 # %% [markdown]
-# Two points are for timing, to within 2 per cent, three known calls picked for you at random. One point is for
-# intervals that are long enough. One is for `os.getppid` on the node's own clock, compared with Python's `timeit`. The
-# figure shows every raw sample of both loops.
+# Two points are for timing three known calls, picked for you at random, to within 2 per cent. One point is for
+# intervals that are long enough. One is for agreeing with Python's `timeit` on `os.getppid`, by the node's own clock.
+# The figure shows every raw sample of both loops.
 
 # %%
 timing = lab.timing_loop.measure(engines)
@@ -205,7 +205,7 @@ def copy_us(size_bytes):
 
 # %% [markdown]
 # `sizes` is a list of 12 to 60 sizes in bytes. The smallest (8 KiB or less) fits into every cache, and the largest (64
-# MiB to 256 MiB) into none but a server's. Neighbouring sizes differ by at most a factor of 4.
+# MiB to 256 MiB) only into a server's. Neighbouring sizes differ by at most a factor of 4.
 
 # %% nbgrader={"grade_id": "sizes-answer", "solution": true}
 sizes = None
@@ -237,7 +237,7 @@ print(cluster.ask(node, "lscpu -C=NAME,ONE-SIZE,ALL-SIZE"))
 # axes, with the unit in parentheses. Sizes that span decades need a logarithmic axis. Mark the end of each cache with a
 # vertical line in its own colour, such as `color="C1"`, and name it (L2, L3) in the legend or next to the line.
 #
-# Units, scales, names and your numbers count, not the style.
+# Units, scales, names and your numbers count; style does not.
 
 # %% nbgrader={"grade_id": "bandwidth-plot-answer", "solution": true}
 bandwidth_figure = None  # bandwidth_figure, axes = plt.subplots()
@@ -272,7 +272,7 @@ lab.working_set(cluster)
 #
 # *Core, 22 minutes*
 #
-# `work/heat/heat.py` contains the functions to write in Python, and `heat_step.c` next to it the one in C.
+# Write the Python functions in `work/heat/heat.py`, and the C function in `heat_step.c` next to it.
 
 # %%
 lab.heat.start(2)
@@ -301,7 +301,7 @@ predict(
 )
 
 # %% [markdown]
-# **Question `heat-step`** (4 points). Write the step three times: `step_loops` and `step_numpy` in `heat.py`,
+# **Question `heat-step`** (4 points). Write the step three times: `step_loops` and `step_numpy` in `heat.py`, and
 # `heat_step` in `heat_step.c`. You get one point each for the first two, and two for C. Each is checked on a known
 # plate, edges included, and `step_numpy` must be three times as fast as the loops. The next cell measures what you have
 # written. Run it as often as you like.
@@ -504,7 +504,7 @@ lab.odd_node.table(odd)
 
 # %% [markdown]
 # These figures are each node's **best**: what it *can* do. If another node takes the processor for a moment, that
-# spoils a median, but hardly ever every sample.
+# spoils a median, but rarely every sample.
 #
 # **Question `odd-node`** (2 points). Which node is the odd one out? And what do its slow rows have in common?
 # Choose `"memory"` (many bytes), `"processes"` (a second process), `"ip"` (the network protocol IP, but no cable)

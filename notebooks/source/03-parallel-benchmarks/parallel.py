@@ -44,7 +44,7 @@ print(cluster.kind, *cluster.nodes)
 #
 # **Question `predict-speed-up`** (0.5 points). Four nodes share a plate of 1200 x 1200 points. In each step, a node
 # computes its 300 rows and sends a row of 9600 bytes to each neighbour, over a 100 Mbit/s cable. One node takes several
-# milliseconds for the whole plate. How many times as fast as one node are the four?
+# milliseconds for the whole plate. How many times as fast are four nodes as one?
 
 # %% nbgrader={"grade_id": "predict-speed-up-guess", "solution": true}
 speed_up_guess = None
@@ -152,7 +152,7 @@ speeds
 # `speeds[speeds["rows"] == 1200]` selects the rows for one line. `lab.prediction_band(axes, prediction(cluster,
 # "speed-up"))` adds your prediction.
 #
-# Units, scales, names and your numbers count, not the style.
+# Units, scales, names and your numbers count; style does not.
 
 # %% nbgrader={"grade_id": "speed-up-plot-answer", "solution": true}
 speed_up_figure = None  # speed_up_figure, axes = plt.subplots()
@@ -247,9 +247,8 @@ lab.serial_part(cluster)
 print(plate.cluster["kind"], "with", plate.circumstances["before"]["cores"], "cores")
 
 # %% [markdown]
-# **Question `cores-bound`** (1 point). If nothing had to be sent, how many times as fast as one rank could four ranks
-# be on this cluster, at most? (Leave caches aside.) What percentage of that does your plate of 1200 rows reach on four
-# ranks?
+# **Question `cores-bound`** (1 point). If nothing had to be sent, what is the largest speed-up that four ranks could
+# reach on this cluster? (Leave caches aside.) What percentage of that does your plate of 1200 rows reach on four ranks?
 
 # %% nbgrader={"grade_id": "cores-bound-answer", "solution": true}
 most_times = None
@@ -271,7 +270,7 @@ lab.form(reached_percent, "number")
 # *Core, 10 minutes*
 #
 # **Question `predict-ft`** (0.5 points). In class S, one node takes a few hundredths of a second for FT. How many times
-# as fast are four? (1 means as fast as one node, 0.5 half as fast.)
+# as fast are four? (1: as fast as one node; 0.5: half as fast.)
 
 # %% nbgrader={"grade_id": "predict-ft-guess", "solution": true}
 ft_guess = None
@@ -301,9 +300,9 @@ assert measured.complete, "The measurement was cut short; run the cell above aga
 found[["benchmark", "class", "seconds_1", "verified"]]
 
 # %% [markdown]
-# **Question `ep-count`** (1 point). EP draws 16,777,216 pairs of random numbers in class S (16 times as many in
-# class A). Each random number counts as one operation. How many Mop/s, millions of operations per second, does
-# one node do?
+# **Question `ep-count`** (1 point). EP draws 16,777,216 pairs of random numbers in class S (16 times as many in class
+# A). Each random number counts as one operation. How many Mop/s, millions of operations per second, does one node
+# reach?
 
 # %% nbgrader={"grade_id": "ep-count-answer", "solution": true}
 ep_mops = None
@@ -558,8 +557,8 @@ hpl_percent_of_dgemm = 100 * gflops["hpl_gflops"] / (4 * gflops["dgemm_gflops"])
 lab.form(hpl_percent_of_dgemm, "number")
 
 # %% [markdown]
-# **Question `paper-hpl`** (0.5 points). Paper E ran HPL with Ns 37326. How many GB (10 to the power of 9 bytes) does
-# its matrix take, with 8 bytes per number? After tuning, HPL took 56 % less time. By what factor did performance rise?
+# **Question `paper-hpl`** (0.5 points). Paper E ran HPL with Ns 37326. How many GB (10^9 bytes) does its matrix take,
+# with 8 bytes per number? After tuning, HPL took 56 % less time. By what factor did performance rise?
 
 # %% nbgrader={"grade_id": "paper-hpl-answer", "solution": true}
 hpl_matrix_gb = None
@@ -595,7 +594,7 @@ found[["benchmark", "class", "mops_4", "paper_mops", "grendel_mops"]].dropna(sub
 
 # %% [markdown]
 # **Question `cable-bound`** (0.5 points). FT takes 7,136 million operations in class A, and paper A prints 5.45 Mop/s.
-# How many seconds did FT run? Its cube has 256 · 256 · 128 points. With four ranks and seven turns, how many seconds
+# How many seconds did FT take? Its cube has 256 · 256 · 128 points. With four ranks and seven turns, how many seconds
 # does a cable take to carry what *one* rank sends, at 12,500,000 bytes per second?
 
 # %% nbgrader={"grade_id": "cable-bound-answer", "solution": true}

@@ -73,9 +73,9 @@ lab.timelines.of_run("headon.trace")
 #
 # *Core, 16 minutes*
 #
-# **Question `eager-limit`** (1 point). What is the largest message, in bytes, with which `headon.c` still ends? You
-# need about ten runs to find it; an answer within 500 bytes is accepted. (The first line of `beowulf up` names your MPI
-# library. The question is about the limit of the classic MPICH.)
+# **Question `eager-limit`** (1 point). What is the largest message, in bytes, for which `headon.c` still ends? You need
+# about ten runs to find it; an answer within 500 bytes is accepted. (The first line of `beowulf up` names your MPI
+# library. The question is about the limit of classic MPICH.)
 
 # %% nbgrader={"grade_id": "eager-limit-answer", "solution": true}
 eager_limit_bytes = None
@@ -89,7 +89,7 @@ lab.form(eager_limit_bytes, "number")
 # %% [markdown]
 # **Question `other-limit`** (1 point). On another cluster, `MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE` has the value that the
 # next cell prints. As in `headon.c`, two ranks send each other a row of a plate, with 8 bytes for each column. What is
-# the largest number of columns with which both still reach their receives?
+# the largest number of columns for which both still reach their receives?
 
 # %%
 print(f"{lab.asked_limit():,} bytes")
@@ -119,13 +119,13 @@ print(f"rank {rank} of {ranks} on {node}")
 # **Question `own-blocking`** (2 points). Write `half_round_trip_us(buffer)`. `buffer` is an array of bytes (numpy,
 # `uint8`), of the same length on all ranks, filled on rank 0. The function
 #
-# - sends it from rank 0 to rank 1 and back, with `Send` and `Recv`. You choose how many times: many for a short
-#   message, once for 1 MiB, whose round trip takes about 0.2 s
-# - returns, on rank 0, half of the time of one round trip, in microseconds, measured with `MPI.Wtime()`
+# - sends it from rank 0 to rank 1 and back, with `Send` and `Recv`; you choose how many times (many for short messages,
+#   once for 1 MiB, which takes about 0.2 s)
+# - returns, on rank 0, half the time of one round trip, in microseconds, measured with `MPI.Wtime()`
 # - returns nothing (`None`) on all other ranks; ranks 2 and 3 do not take part
 #
 # The Record of the cell below earns the points. It must show correct data, blocking calls, and times that agree with
-# the clock and with C. A time may be at most 50 times C's, and at 1 MiB it must be nearly equal to it.
+# the clock and with C. A time may be at most 50 times C's, and at 1 MiB the two must be nearly equal.
 
 
 # %% nbgrader={"grade_id": "own-blocking-answer", "solution": true}
@@ -466,8 +466,8 @@ lab.form(saturation_bytes, "number")
 print(lab.outcome(cluster, "saturation", saturation_bytes))
 
 # %% [markdown]
-# **Question `four-nodes`** (0.5 points). In the `ring`, with the largest message, how many times the rate of 2 ranks do
-# 4 ranks reach? Take `blocking` or `nonblocking`, but the same for both.
+# **Question `four-nodes`** (0.5 points). In the `ring`, with the largest message, what is the rate of 4 ranks divided
+# by that of 2? Take `blocking` or `nonblocking`, but the same for both.
 
 # %% nbgrader={"grade_id": "four-nodes-answer", "solution": true}
 four_nodes_times = None
@@ -645,7 +645,7 @@ b4 = study("B4", cluster, quick=QUICK)
 picture(b4)
 
 # %% [markdown]
-# *What to look at:* the two lines `spinning` show how much of a processor a rank gets, and the two lines `patient` how
+# *What to look at:* the two `spinning` lines show how much of a processor a rank gets, and the `patient` lines show how
 # much it needs. Which of these lines could the authors have seen? With mpptest's method the axis is the length of the
 # work. Do the lines then look like what the paper describes?
 
@@ -662,26 +662,26 @@ claims(b4)
 # **Question `explain-papers`** (2 points, read by a person). Write four to six sentences of your own, with your own
 # figures:
 #
-# 1. On figures 13 to 15, paper A allows either kind of call, because the rates are nearly equal. What do your Records
-#    show for the ping-pong and for the exchange of ghost rows? What did the measurement of *these* figures not let the
-#    program do between sending and waiting?
+# 1. For figures 13 to 15, paper A allows either kind of call, because the rates are nearly equal. What do your Records
+#    show for the ping-pong and for the exchange of ghost rows? When *these* figures were measured, what could the
+#    program not do between sending and waiting?
 # 2. In paper A's figures the rate of three nodes lies between that of two and that of four. Suppose that the paper
-#    measured with mpptest's `-bisect`. What did the third node do, and how much does it add to the printed rate? What
-#    in your Record of A7 shows this, and why does it remain an inference?
+#    measured with mpptest's `-bisect`. What did the third node do, and how much did it add to the printed rate? What in
+#    your Record of A7 shows this, and why does it remain an inference?
 
 # %% [markdown] nbgrader={"grade_id": "explain-papers", "grade": true, "points": 2, "solution": true}
 # ### BEGIN SOLUTION
 # **What the comparison leaves out (1 point).** The learner's own figures show ratios near 1 in the ping-pong, and the
-# time that turns cost in the exchange of ghost rows. In a program that waits immediately after sending, non-blocking
-# calls gain nothing. They pay off when there is work between Isend and Wait (lab 05), or when several messages travel
-# at the same time, as between neighbours.
+# time lost by exchanging ghost rows in turns. In a program that waits immediately after sending, non-blocking calls
+# gain nothing. They pay off when there is work between Isend and Wait (lab 05), or when several messages travel at the
+# same time, as between neighbours.
 #
 # **Three nodes (1 point).** `-bisect` multiplies the rate of one pair by np / 2. For 2 and 4 ranks that is the number
 # of pairs. With np = 3 the third rank has no partner and is idle, but still counts as half a pair. So the printed rate
-# is 1.5 times that of the one pair that sends messages, half-way between one and two. In A7 the time of half a round
-# trip is the same for 2, 3 and 4 ranks. The printed rates are in the ratio 2 : 3 : 4, about 96, 144 and 192 Mbit/s at
-# 256 KiB. This remains an inference, because the paper does not print its command lines. (In a ring, three nodes do
-# reach a higher rate than two. That is another experiment.)
+# is 1.5 times that of the one pair that sends, half-way between one and two pairs. In A7 the time of half a round trip
+# is the same for 2, 3 and 4 ranks. The printed rates are in the ratio 2 : 3 : 4, about 96, 144 and 192 Mbit/s at 256
+# KiB. This remains an inference, because the paper does not print its command lines. (In a ring, three nodes do reach a
+# higher rate than two. That is another experiment.)
 # ### END SOLUTION
 
 # %% [markdown]

@@ -39,12 +39,12 @@ print(cluster.kind, *cluster.nodes)
 #
 # *Core, 4 minutes*
 #
-# A prediction is a number, and a range in which you expect the result nine times out of ten.
+# A prediction is a number, and a range that should contain the result nine times out of ten.
 #
 # **Question `predict-arrival`** (0.5 points). Both ranks start together. Rank 0 begins to send a message of 40,000
 # bytes with `MPI_Isend`, works for 50 ms and calls `MPI_Wait`. Rank 1 works for 25 ms and then receives. The message
-# travels for 3 to 4 ms, and the eager limit is 16,384 bytes. How many milliseconds after the start does rank 1 have the
-# message?
+# takes 3 to 4 ms to travel, and the eager limit is 16,384 bytes. How many milliseconds after the start does rank 1 have
+# the message?
 
 # %% nbgrader={"grade_id": "predict-arrival-answer", "solution": true}
 arrival_guess = None
@@ -61,7 +61,7 @@ predict(cluster, "arrival", value=arrival_guess, low=arrival_low, high=arrival_h
 # **Question `predict-gain`** (0.5 points). A step of the heat program starts the exchange of its ghost rows (160,000
 # bytes), computes all rows that do not need them, and only then waits. The exchange alone takes about 15 ms. The
 # computation alone takes between 7 and 15 ms, depending on the processor. The library keeps its default eager limit,
-# 131,072 bytes. By what percentage does the time of a step change, compared with one that first exchanges and then
+# 131,072 bytes. By what percentage does the time of a step change, compared with a step that first exchanges and then
 # computes? A decrease is negative: -25 means that the step takes a quarter less time.
 
 # %% nbgrader={"grade_id": "predict-gain-answer", "solution": true}
@@ -80,7 +80,7 @@ predict(cluster, "gain", value=gain_guess, low=gain_low, high=gain_high)
 #
 # *Core, 14 minutes*
 #
-# Study D1 repeats the experiment of your first prediction (paper D, figure 1), with all settings in the handout's
+# Study D1 repeats the experiment from your first prediction (paper D, figure 1) with all settings in the handout's
 # table. Rank 0 works for 50 ms (100 ms without `quick=True`). Rank 1 works half as long if the work is a sleep, and a
 # quarter as long if it is a computation.
 #
@@ -172,8 +172,8 @@ def overlapped_step(world, old, new):
 # Run lab.heat.check(5) here.
 
 # %% [markdown]
-# **Question `overlap-python`** (4 points). You get three points if your own step is right and computes while its rows
-# travel, which a recording of one call shows. You get the fourth if it clearly saves time with the longest rows. If
+# **Question `overlap-python`** (4 points). You get three points if your own step is correct and computes while its rows
+# travel (a recording of one call shows this). You get the fourth if it clearly saves time with the longest rows. If
 # your first version does not, section 4 leads to a second one.
 
 # %%
@@ -181,9 +181,9 @@ plain = lab.heat.overlap(cluster, columns=lab.own_step.COLUMNS)
 lab.own_step.medians(plain).round(2)
 
 # %% [markdown]
-# *What to look at:* the table shows medians of the slower rank. `exchange_ms` is the time of the exchange alone,
-# `compute_ms` that of the rows alone, `before_ms` that of both, one after the other, and `overlapped_ms` that of your
-# step.
+# *What to look at:* the table shows medians of the slower rank. `exchange_ms` is the time of the exchange alone, and
+# `compute_ms` is that of the rows alone. `before_ms` is the time of both in succession, and `overlapped_ms` is that of
+# your step.
 
 # %% nbgrader={"grade_id": "overlap-python", "grade": true, "points": 4, "locked": true}
 assert plain.study == "H5", "Run the cell above: it measures your overlapped_step."
@@ -209,10 +209,10 @@ lab.timelines.timeline(cluster, shown, "64,000 bytes")
 lab.timelines.timeline(cluster, shown, "160,000 bytes")
 
 # %% [markdown]
-# **Question `timeline`** (1 point). On the timelines of your own run: how many milliseconds does the longest wait last
-# with rows of 64,000 bytes, and with rows of 160,000? What is the reason with 160,000: `"late sender"`, `"late
-# receiver"`, `"rendezvous"` or `"none"`? The table *The longest waits* lists all waits. If it is empty, the answer is
-# 0.
+# **Question `timeline`** (1 point). In the timelines of your own run, how many milliseconds does the longest wait last
+# with rows of 64,000 bytes, and with rows of 160,000 bytes? What is the reason for the second wait: `"late sender"`,
+# `"late receiver"`, `"rendezvous"` or `"none"`? The table *The longest waits* lists all waits. If it is empty, the
+# answer is 0.
 
 # %% nbgrader={"grade_id": "timeline-answer", "solution": true}
 short_wait_ms = None
@@ -291,9 +291,9 @@ lab.form(row_of_160000_test, "choice:kernel,library,nobody")
 #
 # *Core, 12 minutes*
 #
-# **Question `gain-bound`** (1 point). For your version with MPI_Test and rows of 160,000 bytes, what are the
-# improvement by equation 1 and the bound, in per cent? Use the medians of the table above, and watch the sign.
-# You may write the formula itself, such as `(21.4 - 27.2) / 27.2 * 100`.
+# **Question `gain-bound`** (1 point). With rows of 160,000 bytes and your version with MPI_Test, what are the
+# improvement by equation 1 and the bound, in per cent? Use the medians in the table above, and watch the sign. You may
+# write the formula itself, such as `(21.4 - 27.2) / 27.2 * 100`.
 
 # %% nbgrader={"grade_id": "gain-bound-answer", "solution": true}
 gain_percent = None
@@ -317,7 +317,7 @@ if lab.own_step.WITHOUT in kept:
     print(lab.outcome(cluster, "gain", round(measured, 1)))
 
 # %% [markdown]
-# **Question `gain-plot`** (2 points). Draw the improvement against the length of a ghost row in bytes: both versions
+# **Question `gain-plot`** (2 points). Plot the improvement against the length of a ghost row in bytes: both versions
 # with their intervals, and the bound. `kept` contains the Records of both versions, and a row has 8 bytes per column.
 #
 # - `lab.own_step.COLUMNS` lists the lengths of the rows, in columns.
@@ -401,8 +401,8 @@ c_file.write_text(
 ### END SOLUTION
 
 # %% [markdown]
-# **Question `overlap-c`** (3 points). You get two points if your own step is right and computes while its rows travel,
-# and the third if it clearly saves time with rows of 160,000 bytes.
+# **Question `overlap-c`** (3 points). You get two points if your own step is correct and computes while its rows
+# travel, and the third if it clearly saves time with rows of 160,000 bytes.
 
 # %%
 in_c = lab.heat.overlap(cluster, "C")
@@ -436,7 +436,7 @@ picture(d2)
 
 # %% [markdown]
 # *What to look at:* all lines but four stay near zero. The value 1 means that rank 1 waits as long as rank 0 works.
-# Where does each of the four jump, and which setting did it have? The stars are the paper's table 5.
+# Where does each of the four jump, and which setting does it have? The stars show the paper's table 5.
 
 # %% nbgrader={"grade_id": "d2-record", "grade": true, "points": 0.5, "locked": true}
 assert d2.study == "D2", "Run the cell above: it sweeps the sizes on your cluster."
@@ -483,19 +483,19 @@ claims(d2)
 # **Who moves the bytes (2 points).** 160,000 bytes are above the eager limit. So posting only announces the message.
 # The data leave when the sender's library has read the other rank's answer. The library runs only inside MPI calls, and
 # the computation makes none. The answer stays unread in the socket, and the kernel cannot interpret it. Both messages
-# travel during the wait, after the work. With 64,000 bytes, which are eager, the data are in the socket when Isend
-# returns, and the kernel sends them while the rank computes. One point for the rendezvous, one for progress only inside
-# MPI calls.
+# travel during the wait, after the work. With 64,000 bytes, which are sent eagerly, the data are in the socket when
+# Isend returns, and the kernel sends them while the rank computes. Give one point for the rendezvous, and one for
+# progress only inside MPI calls.
 #
 # **What MPI_Test changes, and the bound (1 point).** Between slices the library reads the answer early and keeps the
 # socket filled. Where the gain exceeds the bound, slices stay in a cache and are computed faster than the whole part.
-# Where it stays below, there are several causes. The border rows come after the wait, the library and the kernel use
+# Several causes can keep the gain below the bound. The border rows come after the wait, the library and the kernel use
 # the same cores as the work, each call takes time, and a message moves on only when a slice ends. Any two of these earn
 # the point, with the learner's own figures.
 #
 # **Two causes (1 point).** On rank 1, D1 and D2 show the same jump with an eager limit and with a send buffer of a
-# similar size. The capture of D2 distinguishes them: with the eager limit only an announcement leaves before rank 0's
-# next call, and with the send buffer the first part of the data.
+# similar size. The capture of D2 distinguishes the causes. Before rank 0's next call, only an announcement leaves with
+# the eager limit, but the first part of the data leaves with the send buffer.
 # ### END SOLUTION
 
 # %% [markdown]
@@ -511,9 +511,9 @@ d3 = study("D3", cluster, quick=True)
 picture(d3)
 
 # %% [markdown]
-# *What to look at:* each pair of bars shows one message: above, separate from the work; below, together with it.
-# Overlap saves time where the lower bar is shorter. The stars are the paper's averages. Which of your bars for 65 KB do
-# they match: those with buffers that grow, or those with a small send buffer?
+# *What to look at:* each pair of bars shows one message. The upper bar shows it separate from the work, and the lower
+# bar together with it. Overlap saves time where the lower bar is shorter. The stars show the paper's averages. Which of
+# your bars for 65 KB do they match: those with buffers that grow, or those with a small send buffer?
 
 # %%
 claims(d3)
@@ -527,8 +527,8 @@ d4 = study("D4", cluster, quick=True)
 picture(d4)
 
 # %% [markdown]
-# *What to look at:* a mark left of the zero line is a gain, unless its interval touches the line. The stars are the
-# paper's −26 % and −32 % at 7 KB, and −4 % and −8 % at 70 KB.
+# *What to look at:* a mark to the left of the zero line is a gain, unless its interval touches the line. The stars show
+# the paper's −26 % and −32 % at 7 KB, and −4 % and −8 % at 70 KB.
 
 # %%
 claims(d4)
@@ -583,8 +583,8 @@ claims(d5)
 #
 # *More, 8 minutes*
 #
-# A8 repeats paper A's figures 16 and 17, and A9 its figure 18, each in the ways that the handout explains. This section
-# has no points. Can you explain what the paper saw?
+# A8 repeats paper A's figures 16 and 17, and A9 repeats figure 18, in the ways that the handout explains. This section
+# has no points. Can you explain what the paper observed?
 
 # %%
 a8 = study("A8", cluster, quick=True)
@@ -592,8 +592,8 @@ picture(a8)
 
 # %% [markdown]
 # *What to look at:* in the upper plot you can hardly distinguish the two lines. Which of the two kinds of calls sends
-# eagerly? In the lower plot the work grows from none to 128 numbers. How many nanoseconds does that work take, compared
-# with a message?
+# eagerly? In the lower plot the work grows from 0 to 128 numbers. How many nanoseconds does that work take, and how
+# many does a message take?
 
 # %%
 a9 = study("A9", cluster, quick=True)
@@ -613,8 +613,8 @@ picture(a9)
 #
 # *More, 20 minutes*
 #
-# Write `overlapped` in `exchange.c`, in the notebook's folder. It does the same as `one_after_the_other`, in at least
-# 15 % less time. Try it in a terminal with `beowulf run -n 2 exchange.c`, until it is correct and fast. This cell
+# Write `overlapped` in `exchange.c`, in the notebook's folder. It must do the same as `one_after_the_other`, in at
+# least 15 % less time. Try it in a terminal with `beowulf run -n 2 exchange.c`, until it is correct and fast. This cell
 # compiles it and measures it in two launches:
 
 # %%
@@ -622,9 +622,9 @@ mine = lab.exchange.measure(cluster, "exchange.c")
 (1000 * lab.exchange.passes(mine)).median().round(2)  # ms, of the slower rank
 
 # %% [markdown]
-# **Question `exchange`** (3 points). You get all of them if the whole interval of the improvement is at or below -15 %,
-# and half of them if your exchange certainly takes less time. (At 100 Mbit/s, 20 ms of work can hide 17 ms of messages,
-# and 17 of 37 ms is 46 %. On other links the ratio is the same.)
+# **Question `exchange`** (3 points). You get all three points if the whole interval of the improvement is at or below
+# -15 %, and half of them if your exchange certainly takes less time. (At 100 Mbit/s, 20 ms of work can hide 17 ms of
+# messages, and 17 of 37 ms is 46 %. On other links the ratio is the same.)
 
 # %% nbgrader={"grade_id": "exchange", "grade": true, "points": 3, "locked": true}
 assert mine.variant == "exchange", "Run the cell above: it measures your exchange.c."

@@ -19,9 +19,9 @@
 # - **Time** about 95 minutes for the sections marked *core* (22.5 points), and another 62 for those marked *more* (8.5
 #   points) · **Points** 31
 # - **You need** a running cluster (`make lab LAB=06` boots one)
-# - **How it works** Cells that *measure* save a **Record** in the folder `records/` next to this notebook, with the
-#   captured packets. `quick=True` takes fewer samples. Your answer goes where you see `None` or `# YOUR ANSWER HERE`.
-#   You may add cells of your own anywhere. `check("06")` lists what is still open.
+# - **How it works** Cells that *measure* save a **Record** and the captured packets in the folder `records/` next to
+#   this notebook. `quick=True` takes fewer samples. Your answer goes where you see `None` or `# YOUR ANSWER HERE`. You
+#   may add cells of your own anywhere. `check("06")` lists what is still open.
 
 # %%
 from collections import Counter
@@ -43,8 +43,8 @@ print(cluster.kind, *cluster.nodes)
 #
 # *Core, 5 minutes*
 #
-# **Question `predict-card`** (0.5 points). In section 2, rank 0 sends a text to rank 1, such as `Greetings from
-# node00`. Choose yours now. How many bytes long is the packet in which it travels, with all its headers?
+# **Question `predict-card`** (0.5 points). In section 2, rank 0 sends rank 1 a text, such as `Greetings from node00`.
+# Choose yours now. How many bytes long is the packet in which it travels, with all its headers?
 
 # %% nbgrader={"grade_id": "predict-card-answer", "solution": true}
 card_guess = None
@@ -59,9 +59,9 @@ predict(cluster, "card", value=card_guess, low=card_low, high=card_high)
 
 # %% [markdown]
 # **Question `predict-packets`** (0.5 points). In section 4, four ranks share a plate with the number of columns that
-# the next cell prints. In each step a rank sends its border row, 8 bytes per column, to each neighbour. How many
-# packets do all ranks together send in one step, including the acknowledgements? (A packet carries at most 1448 bytes
-# of a message.)
+# the next cell prints. In each step a rank sends each neighbour a border row, with 8 bytes per column. How many packets
+# do all ranks together send in one step, including the acknowledgements? (A packet carries at most 1448 bytes of a
+# message.)
 
 # %%
 print(f"{lab.by_lot.columns()} columns, so that a row has {8 * lab.by_lot.columns()} bytes")
@@ -90,7 +90,7 @@ card_file = lab.capture_run.capture(cluster, card)
 print(f"{len(lab.read(card_file))} packets are in {card_file}")
 
 # %% [markdown]
-# There are only two MPI messages among all these packets:
+# All these packets contain only two MPI messages:
 
 # %%
 lab.messages(card_file)[["from_rank", "to_rank", "tag", "kind", "first_packet", "last_packet"]]
@@ -103,11 +103,11 @@ lab.messages(card_file)[["from_rank", "to_rank", "tag", "kind", "first_packet", 
 lab.packet_layers(cluster)
 
 # %% [markdown]
-# Find your card in the file named above, with Wireshark or tshark, and read it.
+# Use Wireshark or tshark to find your card in the file named above, and read it.
 #
 # **Question `postcard`** (1 point). How long is the packet with your card, and how long is your text? Use both lengths
-# to answer: how long is the packet of a card with the number of letters that the next cell prints? How long is the
-# longest card, in letters, that fits into one packet of at most 1514 bytes? (A text of up to 16 letters travels
+# to answer: how long is the packet of a card with the number of letters that the next cell prints? How long, in
+# letters, is the longest card that fits into one packet of at most 1514 bytes? (A text of up to 16 letters travels
 # *within* MPICH's header, and does not make the packet longer.)
 
 # %%
@@ -275,9 +275,9 @@ own = lab.costs(file)
 own[["from_rank", "to_rank", "bytes", "kind", "packets", "ack_packets", "wire_bytes"]].head(12)
 
 # %% [markdown]
-# **Question `row-cost`** (2 points). How many packets do the ghost rows of one step take, for all ranks
-# together and on average over the 20 steps? How many bytes are on the wire for one row, on average? What percentage of
-# these bytes are headers (MPICH's too) and bare ACKs?
+# **Question `row-cost`** (2 points). How many packets do the ghost rows of all ranks together take in one step, on
+# average over the 20 steps? How many bytes are on the wire for one row, on average? What percentage of these bytes are
+# headers (MPICH's too) and bare ACKs?
 
 # %%
 # Your calculations go here.
@@ -327,10 +327,10 @@ columns = ["bytes", "segments", "packets", "ack_packets", "wire_bytes", "retrans
 cards[cards["from_rank"] == 0][columns]
 
 # %% [markdown]
-# **Question `cost-plot`** (3 points). Draw two lines, in per cent, against the size of a card. Take only the cards of
-# rank 0, and not rank 1's thanks. Line 1 is the share of `wire_bytes` that is not the card. Line 2 is the share of
-# `packets` that carry data: all but the `ack_packets`. Sizes range from a few bytes to 200,000. Choose a suitable scale
-# for x.
+# **Question `cost-plot`** (3 points). Plot two lines, in per cent, against the size of a card. Use only the cards of
+# rank 0, not rank 1's thanks. Line 1 is the share of `wire_bytes` that is not the card. Line 2 is the share of
+# `packets` that carry data: all but the `ack_packets`. The sizes range from a few bytes to 200,000. Choose a suitable
+# scale for the x axis.
 #
 # If a card's `retransmitted_packets` is not 0, run the cell above again.
 
@@ -379,7 +379,7 @@ lab.ladder(lab.capture_run.capture(cluster, near), tag=int(longest["tag"]), name
 # %% [markdown]
 # Look at the first two arrows. Who asks, who answers, and how long is it until the data leave?
 #
-# **Question `eager-limit`** (1 point). Where exactly is the limit? Change the sizes above, and run their cell again,
+# **Question `eager-limit`** (1 point). Where exactly is the limit? Change the sizes above, and run that cell again,
 # until two cards that differ by *one* byte travel in different ways. Of all cards that you sent, which is the largest
 # that left at once, and which is the smallest for which rank 0 asked? (Half a point if they are less than 1000 bytes
 # apart.)
@@ -400,7 +400,7 @@ lab.form(smallest_rendezvous_bytes, "number")
 # %% [markdown]
 # How many bytes below 131,072 is the limit, and whose bytes are these? The handout gives the answer.
 #
-# What is the program doing meanwhile? The next cell exchanges one message of 200,000 bytes between two ranks. Both work
+# What does the program do in between? The next cell exchanges one message of 200,000 bytes between two ranks. Both work
 # for a while after `MPI_Isend`.
 
 # %%
@@ -443,18 +443,18 @@ lab.form(data_in, "text")
 # %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 4, "solution": true}
 # ### BEGIN SOLUTION
 # **The conclusion (2 points).** The paper counted frames: the share that Ethereal calls data. That share moves by less
-# than 0.6 points, down or up. With the "short messages" added, the share falls by 0.7 points once and rises
-# by 0.4 once. Overhead is a matter of bytes: headers, acknowledgements and retransmissions against payload. Work during
-# a message changes neither the message nor its headers. A row of 8000 bytes takes the same six segments and ACKs, and
-# about 6 % of its bytes are overhead. What overlap can change is when the data leave, as the timeline shows. (The
-# learner's Record of A11, if there is one, shows no difference either.) One point for frames against bytes, and one for
-# what does not change, with one of the learner's figures.
+# than 0.6 percentage points, up or down. With the "short messages" added, the share once falls by 0.7 percentage
+# points, and once rises by 0.4. Overhead is a matter of bytes: headers, acknowledgements and retransmissions against
+# payload. Work during a message changes neither the message nor its headers. A row of 8000 bytes takes the same six
+# segments and ACKs, and about 6 % of its bytes are overhead. What overlap can change is when the data leave, as the
+# timeline shows. (The learner's Record of A11, if there is one, shows no difference either.) Give one point for frames
+# against bytes, and one for what does not change, with one of the learner's figures.
 #
 # **The measure (2 points).** A short message travels in one packet, and its ACK piggybacks on the answer: nearly every
 # packet has data, though most of its bytes are headers. A message of 8192 bytes has six segments, and a bare ACK for
 # every second one. The share of data falls to three quarters or less, while headers are only a few per cent of the
-# bytes. So the share of data falls, and the overhead also falls. One point for the ACKs, and one for noticing that a
-# lower share of data goes with less overhead.
+# bytes. So the share of data falls, and the overhead also falls. Give one point for the ACKs, and one for noticing that
+# a lower share of data goes with less overhead.
 # ### END SOLUTION
 
 # %% [markdown]
@@ -462,7 +462,7 @@ lab.form(data_in, "text")
 #
 # *More, 10 minutes*
 #
-# **Question `length-plot`** (2 points). How long are the packets of your plate? Draw how many packets (y) have each
+# **Question `length-plot`** (2 points). How long are the packets of your plate? Plot the number of packets (y) for each
 # length that occurs (x, in bytes). Use a loop over pyshark's packets, or the table in section 4. Most lengths occur a
 # few times, and about three occur hundreds of times. Choose a scale for the y axis that shows both.
 #
@@ -512,8 +512,8 @@ overhead_guess, overhead_low, overhead_high = 0, -0.5, 0.5
 predict(cluster, "overhead", value=overhead_guess, low=overhead_low, high=overhead_high)
 
 # %% [markdown]
-# Study A11 sends messages among four ranks, with work on 0 or 8192 bytes during each. (Without `quick` it measures all
-# four overlaps of the paper.)
+# Study A11 sends messages among four ranks, with work on 0 or 8192 bytes during each message. (Without `quick` it
+# measures all four overlaps of the paper.)
 #
 # **Question `a11-record`** (0.5 points). There is nothing to write: the Record earns the points.
 
@@ -536,8 +536,8 @@ long[
 ]
 
 # %% [markdown]
-# **Question `overlap-gain`** (2 points). Take the non-blocking messages of 8192 bytes in your Record, with an overlap
-# of 8192 bytes and without. With overlap, how many bytes are on the wire for 100 bytes of payload? By what factor does
+# **Question `overlap-gain`** (2 points). Take the non-blocking messages of 8192 bytes in your Record, with and without
+# an overlap of 8192 bytes. With overlap, how many bytes are on the wire for 100 bytes of payload? By what factor does
 # overlap change the rate? For the same number of bytes on the wire, how many times as much payload is there with
 # overlap as without? Two decimals are enough.
 
@@ -573,8 +573,8 @@ claims(a11)
 #
 # *More, 9 minutes*
 #
-# Study A10 sends messages of 2 bytes among four ranks, with work on 0 or 2 bytes during each, and with blocking and
-# non-blocking calls.
+# Study A10 sends messages of 2 bytes among four ranks, with work on 0 or 2 bytes during each message, and with blocking
+# and non-blocking calls.
 #
 # **Question `a10-record`** (0.5 points). There is nothing to write: the Record earns the points.
 
@@ -592,8 +592,8 @@ assert a10.complete, "The measurement was cut short; run the cell above again."
 # one.) Does work on 2 bytes, which takes a few nanoseconds, change anything?
 #
 # **Question `smpp`** (1 point). Ethereal called 24.21 % of the paper's packets *short message peer-to-peer* (SMPP), and
-# 73.41 % data. What were the former really: `"sms"`, `"mpich"`, `"ssh"` or `"ack"`? If you count them as data, what
-# percentage of the packets is data?
+# 73.41 % data. What were the SMPP packets really: `"sms"`, `"mpich"`, `"ssh"` or `"ack"`? If you count them as data,
+# what percentage of the packets is data?
 
 # %% nbgrader={"grade_id": "smpp-answer", "solution": true}
 short_messages_are = None

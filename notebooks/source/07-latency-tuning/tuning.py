@@ -38,7 +38,7 @@ print(cluster.kind, *cluster.nodes)
 #
 # *Core, 3 minutes*
 #
-# A prediction is a number, with a range in which you expect the result nine times out of ten.
+# A prediction is a number, with a range that should contain the result nine times out of ten.
 #
 # **Question `predict-byte`** (0.5 points). How many microseconds does one byte take from node00 to node01, with MPI and
 # without the cable's limit?
@@ -81,8 +81,8 @@ ways = lab.l1_latency_budget.ways(l1)
 ways
 
 # %% [markdown]
-# `call` is one system call. Each other line is half a round trip of one byte without the cables' limit, with the ends
-# of its 95 % interval.
+# `call` is one system call. Each of the other lines is half a round trip of one byte without the cables' limit, with
+# the ends of its 95 % interval.
 #
 # **Question `budget`** (2 points). A message needs two system calls, one that sends and one that receives. How many
 # microseconds does one byte take for
@@ -178,7 +178,7 @@ print(
 # after)`, in which `before[i]` and `after[i]` are a pair. It returns three numbers in per cent (a decrease is
 # negative):
 #
-# 1. the change, which is the median of after / before of all pairs, minus 1
+# 1. the change, which is the median of after / before over all pairs, minus 1
 # 2. and 3. the low and the high end of the range in which it lies with 95 % certainty
 #
 # It may return a dict, and use any library except ours.
@@ -202,7 +202,7 @@ interval = lab.own_interval.measure(cluster, change_percent, nothing)
 assert interval.variant == "interval", "Run the cell above: it tries your function."
 
 # %% [markdown]
-# This draws your cycle of nothing, with the package's decision in its title:
+# This plots your cycle without a change, with the package's decision in the title:
 
 # %%
 lab.null_knob.picture(nothing)
@@ -247,7 +247,7 @@ assert e6.complete, "The measurement was cut short; run the cell above again."
 
 # %% [markdown]
 # **Question `each-knob`** (2 points). By what percentage does half a round trip change with each of four removals? Call
-# your own function, such as `change_percent(*lab.own_interval.pairs(e6, "firewall"))`. The other names are
+# your own function, for example `change_percent(*lab.own_interval.pairs(e6, "firewall"))`. The other names are
 # `"moderation"`, `"all together"` and `"firewall after the others"`, which removes the firewall when moderation is
 # gone. Type your numbers. (If you cannot change moderation, three of the four are `"not observable"`.)
 
@@ -277,9 +277,9 @@ lab.form(together_percent, "number or not observable")
 lab.form(firewall_later_percent, "number or not observable")
 
 # %% [markdown]
-# The next cell prints your prediction, and paper E's table 3 with your numbers. `low` and `high` are the ends of the 95
-# % interval from our function, which also allows for differences between runs of the program and for a busy machine, so
-# yours may differ. *Faster* needs the 99 % interval (section 5). The mean and the deviation (how far single times
+# The next cell prints your prediction, and paper E's table 3 with your numbers. `low` and `high` are the ends of our
+# function's 95 % interval. It also allows for differences between runs of the program and for a busy machine, so your
+# interval may differ. *Faster* needs the 99 % interval (section 5). The mean and the deviation (how far single times
 # typically are from their mean) include all samples, and `p50` is the median of all. The decision follows from the
 # pairs. `means_percent` is the change in the mean, which other work on the machine can distort.
 
@@ -296,7 +296,7 @@ table_3[[*columns, "change_percent", "low", "high", "decision", "means_percent"]
 # *What to look at:* do the first two changes add up to that of *all together*? When does removing the firewall gain
 # more: with moderation, or without it?
 #
-# **Question `quantile-plot`** (3 points). Draw how the half round trips of one comparison are distributed. The x axis
+# **Question `quantile-plot`** (3 points). Plot the distribution of the half round trips of one comparison. The x axis
 # is a share in per cent, and the y axis is the time within which this share of the trips ends. Draw one line for before
 # and one for after, each with points at nine or more whole percentages, such as 10, 20 … 90 and 99.
 # `lab.own_interval.samples(e6, "all together")` returns all times before and all times after, in microseconds (without
@@ -325,8 +325,8 @@ lab.own_plot.keep(
 )
 
 # %% [markdown]
-# *What to look at:* which of your two lines is steeper at its right end? Are they anywhere closer to each other than at
-# their medians?
+# *What to look at:* which of your two lines is steeper at its right end? Is there a place where they are closer
+# together than at their medians?
 #
 # Compare what the paper says with what your Record shows:
 
@@ -352,10 +352,10 @@ turns = lab.own_knob.turns(mine)
 print(*lab.own_knob.lines(turns), f"found: {turns[0].facts['before']}", sep="\n")
 
 # %% [markdown]
-# **Question `own-knob`** (4 points). You get one point when both values take effect, and one when the exact state comes
-# back, whatever it was. You get one for a complete cycle, whatever its decision is, and one for the setting printed
-# above (without a personal code, any in the handout). In the cycle, *before* is the value found on the node, and
-# *after* is your other value.
+# **Question `own-knob`** (4 points). You get one point when both values take effect, and one when exactly the original
+# state comes back, whatever it was. You get one for a complete cycle, whatever its decision is, and one for the setting
+# printed above (without a personal code, any setting in the handout). In the cycle, *before* is the value found on the
+# node, and *after* is your other value.
 
 # %% nbgrader={"grade_id": "own-knob", "grade": true, "points": 4, "locked": true}
 assert mine.variant == "own-knob", "Run the cell above: it turns and measures your knob."
@@ -363,8 +363,8 @@ assert mine.variant == "own-knob", "Run the cell above: it turns and measures yo
 # %% [markdown]
 # **Question `kept-line`** (2 points). `lab.own_interval.pairs(mine)` returns the pairs of your knob's cycle. Compute
 # their `change_percent`, and decide according to the table in section 5 of the handout (here the 95 % interval is
-# enough): *faster* is `"kept"`, anything else `"reverted"`. Write the line of a file in `/etc/sysctl.d/` that sets the
-# final value at boot (after a revert, the value that was found).
+# enough): *faster* is `"kept"`, and anything else is `"reverted"`. Write the line of a file in `/etc/sysctl.d/` that
+# sets the final value at boot (after a revert, the value that was found).
 
 # %%
 # Here is room for your call.
@@ -398,7 +398,7 @@ lab.heat.start(7)
 
 # %% [markdown]
 # **Question `predict-plate`** (0.5 points). By what percentage does the time of a step change? An increase is positive.
-# Before you seal it, compute it from the three parts given in the handout. The first number is here:
+# Before you seal your prediction, compute it from the three parts given in the handout. Here is the first number:
 
 # %%
 alone = "firewall after the others" if whole == "all together" else "firewall"
@@ -471,19 +471,19 @@ lab.heat.picture(plate)
 # **Do gains add up? (2 points)** A percentage is a share of the time before the change. The gain of a knob alone is a
 # share of all of that time, including moderation. Without moderation, the same microseconds of the firewall are a much
 # larger share of the remaining time. In microseconds the gains add up unless one wait hides another. While packets are
-# held back anyway, the time that the rules take may stay hidden until moderation is gone. Then both together gain more
-# than the sum of the two gains. Percentages cannot be added: two knobs that gain 60 % each do not gain 120 %. Give one
-# point for stating which time a percentage refers to, and one for the sum in microseconds or for waits that hide each
-# other.
+# held back anyway, the time that the rules take may stay hidden until moderation is gone. If so, both together gain
+# more than the sum of the two gains. Percentages cannot be added: two knobs that gain 60 % each do not gain 120 %. Give
+# one point for stating which time a percentage refers to, and one for the sum in microseconds or for waits that hide
+# each other.
 #
-# **What a knob is worth (2 points).** Only the time of messages changes; the rows are computed as before. So the change
-# of a step is smaller than that of its exchange: it is the exchange's change times the exchange's share of the step. An
-# exchange differs from a ping-pong: its messages travel at the same time, and ranks that share cores also lose time
-# while the rules are applied to other ranks' packets. A gain of 56 %, above 54 %, contradicts the conclusion unless
-# something else was also changed, such as a service that no longer takes time from the ranks. Or the figures vary from
-# run to run: the paper does not say how often HPL was run. To believe the conclusion, one needs several alternating
-# runs before and after, with an interval, and the ping-pong measured in the same states. Give one point for the share,
-# and one for the measurement.
+# **What a knob is worth (2 points).** Only the time of messages changes; the rows are computed as before. So a step
+# changes by less than its exchange: by the exchange's change times the exchange's share of the step. An exchange
+# differs from a ping-pong: its messages travel at the same time, and ranks that share cores also lose time while the
+# rules are applied to other ranks' packets. A gain of 56 %, above 54 %, contradicts the conclusion unless something
+# else was also changed, such as a service that no longer takes time from the ranks. The figures may also vary from run
+# to run: the paper does not say how many times HPL was run. The conclusion needs several alternating runs before and
+# after the tuning, with an interval, and the ping-pong measured in the same states. Give one point for the share, and
+# one for the measurement.
 # ### END SOLUTION
 
 # %% [markdown]
@@ -513,8 +513,8 @@ print(f"{1 / lab.small_writes.times(posted).median:,.1f} times as fast as the gi
 # %% [markdown]
 # MPICH sets `TCP_NODELAY` on all of its connections. That is why you have never seen the forty milliseconds before.
 #
-# *Drag:* at which delay does the computed letter take as long as `apart` did? Which of the two waits is missing from
-# `mine`?
+# *Drag:* at what delay is the computed time of a letter as long as that of `apart`? Which of the two waits is missing
+# from `mine`?
 
 # %%
 lab.two_clocks(cluster)
@@ -525,7 +525,7 @@ lab.two_clocks(cluster)
 # *More, 13 minutes*
 #
 # Study E7 follows the paper's figure 6 on all four nodes, and at the end measures all kept changes together. It does
-# not know what was changed before; it only asks.
+# not know what was changed before: it asks the nodes.
 #
 # **Question `e7-record`** (0.5 points). There is nothing to write: you get the points for the Record.
 
@@ -564,7 +564,7 @@ picture(e7)
 claims(e7)
 
 # %% [markdown]
-# Where on the way do rules take time?
+# Where on a message's path do rules take time?
 
 # %%
 rules = lab.rules_way.traced(cluster)
@@ -573,7 +573,7 @@ lab.timelines.timeline(cluster, rules, "1000 rules")
 # %% [markdown]
 # Zoom in until you see one message and its answer. For each, look for the call that sends it, its packet on the wire
 # (captured at the switch), and the end of its receive. In the table, `before_us` is the time from the call to the wire,
-# and `after_us` is the time from the wire to the end of the receive. Both are medians of all messages.
+# and `after_us` is the time from the wire to the end of the receive. Both are medians over all messages.
 
 # %%
 lab.rules_way.ways(rules).round(2)
@@ -670,10 +670,10 @@ for name in ("irqbalance", "tcp-low-latency"):
 lab.papers.table("E-applications")
 
 # %% [markdown]
-# **Question `waiting-share`** (0.5 points). In section 4.4, the ping-pong took 42 % less time. Suppose
-# that only the messages became faster, and that each took 42 % less time. The next cell names an application
-# (`mpiBLAST`, the search, unless your course gave you a personal code). For what share of its time, in per cent, did it
-# wait for messages before the tuning?
+# **Question `waiting-share`** (0.5 points). In the paper's section 4.4, the ping-pong took 42 % less time. Suppose that
+# only the messages became faster, and that each took 42 % less time. The next cell names an application (`mpiBLAST`,
+# the search, unless your course gave you a personal code). For what share of its time, in per cent, did it wait for
+# messages before the tuning?
 
 # %%
 print(lab.by_lot.workload())
