@@ -86,7 +86,7 @@ def sweep(
 
 
 # How the claims on equal calls say what `alike` asks.
-ALIKE = "(we ask: within 10 % at over half of the places, beyond it at a tenth at most)"
+ALIKE = "(we ask: within 10 % at over half of the places)"
 
 
 def alike(times: Mapping[str, Ratio], record: Record) -> Judgement:

@@ -199,7 +199,7 @@ def in_table_5(name: str, says: str, judge: Judge) -> Claim:
 
     return Claim(
         name,
-        f"{says}, all five of one class (on four nodes; the paper does not say on how many)",
+        f"{says}, all five of one class (here on four nodes)",
         judge,
         needs="quiet samples",
         caveat=lambda record: f"{in_words(classes(record))}, and the paper's is A",

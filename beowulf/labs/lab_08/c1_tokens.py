@@ -57,8 +57,8 @@ def saturates(networks: int, at: int) -> Claim:
     here, before = rate(networks, MOST_DEMAND, at), rate(networks, MOST_DEMAND, at // FOURTH)
     level = [rate(networks, MOST_DEMAND, size) / here < GROWN for size in SIZES if size > at]
     says = (
-        f"{networks} network{'s' * (networks > 1)}: the rate saturates at {at:,} bytes (asked: a quarter more than with"
-        " a fourth of that, and less than a quarter more with longer tokens)"
+        f"{networks} network{'s' * (networks > 1)}: the rate saturates at {at:,} bytes (asked: a quarter more than at a"
+        " fourth of that, and no quarter more beyond)"
     )
     judge = all_hold(here / before > GROWN, *level)
     return Claim(f"saturates-{networks}", says, judge, place="figure 1")

@@ -41,7 +41,7 @@ print(cluster.kind, *cluster.nodes, "networks:", cluster.describe().get("network
 # *Core, 5 minutes*
 #
 # **Question `predict-second`** (0.5 points). Eight pairs of ranks send tokens of 8 KB back and forth between two nodes.
-# How many times as many bytes per second do two networks of 10 Mbit/s carry as one network does?
+# By what factor does a second network of 10 Mbit/s multiply the bytes per second?
 
 # %% nbgrader={"grade_id": "predict-second-answer", "solution": true}
 second_guess = None
@@ -85,7 +85,7 @@ picture(c1)
 
 # %% [markdown]
 # *What to look at:* all lines start from the same point. At which size does a line become level, and where do the lines
-# of one network and of two separate? Compare the lines of one pair with those of eight pairs. (If there are lines for
+# for one and two networks diverge? Compare the lines of one pair with those of eight pairs. (If there are lines for
 # only one network, your cluster has only one. Type `beowulf up --networks 2 --rate 10mbit`, run this notebook from its
 # first cell, and measure again.)
 
@@ -171,7 +171,7 @@ lab.form(round_us, "number")
 lab.form(other_barrier_us, "number")
 
 # %% [markdown]
-# *What to look at:* does a round on two nodes take as long? What else besides messages takes time here?
+# *What to look at:* does a round on two nodes take as long as on all? What besides messages takes time here?
 
 # %%
 claims(c7)
@@ -336,10 +336,10 @@ lab.speed_up_1995(cluster)
 # **The conclusion (2 points).** It does not hold for this gas. Less than half of a step on 16 processors of 1995 is
 # computing, and the second network makes a step a quarter faster. So communication does hold the gas back, and no rank
 # has more to compute than another (one point, with the learner's speed-ups). The paper's code computes several times as
-# much for a zone, but sends as many rows of it. So messages explain less of its overhead, and the rest would be ranks
-# that wait for slower ones, as the paper supposes. On the learner's cluster the same step is mostly communicating and
-# waiting, because the processors are much faster and the networks have the same rate. Give one point for that, with the
-# learner's shares of a step.
+# much for a zone, but sends the same number of rows. So messages explain less of its overhead, and the rest would be
+# time that ranks wait for slower ones, as the paper supposes. On the learner's cluster the same step is mostly
+# communicating and waiting, because the processors are much faster and the networks have the same rate. Give one point
+# for that, with the learner's shares of a step.
 # ### END SOLUTION
 
 # %% [markdown]
@@ -427,9 +427,9 @@ claims(c2)
 # *More, 12 minutes*
 #
 # **Question `slips`** (2 points). One processor reached 4.5 MFLOPS. Sixteen reached 62 with a grid that grew with their
-# number, which the paper calls 16 % below the ideal. With a grid of fixed size they reached 31, and it prints an
-# overhead of more than 60 %. If overhead is what is missing of the ideal, compute both percentages again: by what
-# percentage is 62 below 16 times 4.5, and by what percentage is 31?
+# number, a result that the paper calls 16 % below the ideal. With a grid of fixed size they reached 31, and the paper
+# prints an overhead of more than 60 %. If overhead is what is missing from the ideal, compute both percentages again:
+# by what percentage is 62 below 16 times 4.5, and by what percentage is 31?
 
 # %% nbgrader={"grade_id": "slips-answer", "solution": true}
 below_percent = None  # 62

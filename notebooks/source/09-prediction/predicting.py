@@ -230,9 +230,9 @@ mine = lab.stairs.measure(cluster, "stairs.c")
 lab.stairs.table(mine)
 
 # %% [markdown]
-# *What to look at:* compare `simulated_ms` with `target_ms`. How many times the lower bound do the tree and the ring
-# take? `fault` names what is wrong, and the cells below print a whole sentence about it. This is the timeline of a
-# simulated run on 16 ranks:
+# *What to look at:* compare `simulated_ms` with `target_ms`. How many times as long as the lower bound do the tree and
+# the ring take? `fault` names what is wrong, and the cells below print a whole sentence about it. This is the timeline
+# of a simulated run on 16 ranks:
 
 # %%
 lab.stairs.timeline("ring", "stairs.c")
@@ -325,16 +325,16 @@ print(lab.outcome(cluster, "plate", round(float(on_64[lab.scaling.OWN]), 1), way
 # %% [markdown] nbgrader={"grade_id": "explain", "grade": true, "points": 3, "solution": true}
 # ### BEGIN SOLUTION
 # **Which broadcast (2 points).** The tree is best for 1 KiB. A message takes 50 µs for its latency and 87 µs for its
-# bytes. The tree needs six messages one after the other, 0.8 ms, and cutting 1 KiB into pieces would only add
+# bytes. The tree needs six messages one after the other (0.8 ms), and cutting 1 KiB into pieces would only add
 # latencies. For 256 KiB, pieces are best. With the data in one piece, the tree takes six times 22 ms. With k pieces
 # along a ring, each rank receives a piece and then sends it. The last rank has everything after the time of (ranks - 1)
-# + 2 (k - 1) messages of n / k bytes. For long data that is nearly 2 beta n, until the ring is so long that its
-# latencies count. Then a tree in pieces is best, because its depth grows with the logarithm of the number of ranks.
+# + 2 (k - 1) messages of n / k bytes. For a long message that is nearly 2 beta n, until the ring is so long that its
+# latencies count. Then a pipelined tree is best, because its depth grows with the logarithm of the number of ranks.
 # Give one point for each size, with the reason in terms of alpha and beta.
 #
 # **What is left out (1 point).** The answer contains the learner's figure from `lab.scaling.errors_percent`. It also
 # names two features, such as cores that ranks share, noise, lost packets and their retransmission, or a switch whose
-# buffers fill. Others are the core time of a call, progress only inside MPI calls, and memory. Give half a point for
+# buffers fill. Others are the CPU time of a call, progress only inside MPI calls, and memory. Give half a point for
 # only one feature.
 # ### END SOLUTION
 
@@ -343,7 +343,7 @@ print(lab.outcome(cluster, "plate", round(float(on_64[lab.scaling.OWN]), 1), way
 #
 # *More, 10 minutes*
 #
-# **Question `scaling-plot`** (2 points). Draw the speed-up against the number of nodes on logarithmic axes, with a line
+# **Question `scaling-plot`** (2 points). Plot the speed-up against the number of nodes on logarithmic axes, with a line
 # for each of the two networks.
 #
 # The check reads units, scales, names and your numbers. The style is your choice.
@@ -408,8 +408,8 @@ for network in ("paper-e-before", "paper-e-after", "ten-gigabit"):
     print(f"{network}: {lab.scaling.on_network(network, own_row_us):.3f} ms")
 
 # %% [markdown]
-# *What to look at:* in these two files the tuning takes 30 µs off each message, 60 % of the time of an empty one (the
-# paper: nearly 54 %). What share of a step is that?
+# *What to look at:* in paper E's two files the tuning takes 30 µs off each message, 60 % of the time of an empty one
+# (the paper says nearly 54 %). What share of a step is that?
 #
 # Now ask the same question for programs that also compute. Each program runs once on your own nodes, and its calls are
 # recorded. The calls are replayed on your calibrated network and on paper E's networks, with the times between them
@@ -481,8 +481,8 @@ lab.form(memo_gigabit_ms, "number")
 # %% [markdown]
 # **Question `memo`** (2 points, read by a person). Your institute has 20,000 euros for a cluster that runs the heat
 # program and an all-reduce of 256 KiB after each step. The handout lists three offers. Write a page: which offer do you
-# buy? Use your own row time, calibration and simulations, with at least four numbers from your Records, and state how
-# sure you are of each number.
+# choose? Use your own row time, calibration and simulations, with at least four numbers from your Records, and state
+# how sure you are of each number.
 
 # %% [markdown] nbgrader={"grade_id": "memo", "grade": true, "points": 2, "solution": true}
 # ### BEGIN SOLUTION
