@@ -46,11 +46,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 T = TypeVar("T")
-LIMITS = (
-    16_384,
-    65_536,
-    131_072,
-)  # within the limits of paper D's MPICH2 and MPICH1, or below; and MPICH's default
+# One within each of paper D's two limits (10 to 20 KB, 60 to 70 KB), and MPICH's default.
+LIMITS = (16_384, 65_536, 131_072)
 LAST_BYTES = 1024 * 1024
 PARTS = 8  # around a limit, the sizes rise by this part of it
 NEAR_THE_MODEL = 0.15
