@@ -210,7 +210,7 @@ def section(
         if each["outcome"] != "holds" or heading(each) != OWN_CHECKS
     ]
     return [
-        f"Runs: {'; '.join(one_run(each, machines) for each in run['each'])}{where}.",
+        f"Runs (seconds/load): {', '.join(one_run(each, machines) for each in run['each'])}{where}.",
         table(COLUMNS, claims),
         *(f"{above}:\n\n{points(rows)}" for above, rows in listed.items() if rows),
         " ".join(f"{COUNTED[above]} that hold: {number}." for above, number in held.items()),
@@ -232,8 +232,8 @@ def points(rows: Iterable[Sequence[str]]) -> str:
 def one_run(run: Run, machines: Mapping[str, str]) -> str:
     """How long a run took, beside what else, and on which machine, where that is not A."""
     letter = machines[made_on(run)]
-    where = "" if letter == "A" else f", machine {letter}"
-    return f"{run['took_s']:.0f} s, load {run['before']['load_1min']:.2f}{where}"
+    where = "" if letter == "A" else f" on {letter}"
+    return f"{run['took_s']:.0f}/{run['before']['load_1min']:.2f}{where}"
 
 
 def several(values: Iterable[object]) -> str:

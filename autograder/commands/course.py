@@ -103,7 +103,7 @@ def give(
 ) -> None:
     """Label your Records, for learners whose machine cannot run a cluster.
 
-    Example: beowulf class give 01 work/01-validation/records
+    Example: beowulf class give 01 ../beowulf-labs/work/01-validation/records
     """
     from autograder.evidence import shared_records
 

@@ -134,7 +134,7 @@ def calibrate(
         )
     if found.send_us:
         print(
-            f"An empty message keeps its sender busy for {found.send_us:.1f} µs,"
+            f"A message of one byte keeps its sender busy for {found.send_us:.1f} µs,"
             f" its receiver for {found.receive_us:.1f}."
         )
     else:
