@@ -26,7 +26,8 @@ NO_CONNECTION = 255  # the exit code of ssh itself
 
 def up(
     nodes: Annotated[
-        int | None, typer.Option(help="How many nodes, 2 to 16; with Slurm or simulated, more. \\[default: 4]")
+        int | None,
+        typer.Option(help="How many nodes, 2 to 16; with Slurm or simulated, more. \\[default: 4]"),
     ] = None,
     rate: Annotated[
         str | None,

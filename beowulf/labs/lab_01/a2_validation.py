@@ -315,7 +315,7 @@ CHECKS = (
     ),
     Check(
         "mpi-on-every-node",
-        "MPI starts one rank on every node",
+        "An MPI hello validates MPI (ours: one rank on every node)",
         "mpi-hello",
         "runs",
         _program_fault,
