@@ -60,7 +60,7 @@ def _packets(analysis: Analysis) -> Iterator[str]:
     short = analysis["short_messages"]
     yield (
         f"  Among the data, {_percent(short['share'])} ({short['packets']:,}) are a header of MPICH"
-        " alone; Ethereal may have called these a 'short message' in paper A."
+        " alone: perhaps paper A's 'short message'."
     )
 
 

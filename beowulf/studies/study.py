@@ -121,7 +121,7 @@ class Need:
 
 # What the nodes of most kinds of cluster have.
 SEPARATE = Need(
-    "separate_nodes", "its nodes are names of one machine, without network cards and logins"
+    "separate_nodes", "its nodes are names of one machine, without network cards or logins"
 )
 CABLE = Need(
     "separate_nodes",
