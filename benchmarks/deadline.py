@@ -1,10 +1,10 @@
 """How long do learners wait in the line of a machine before a deadline? Simulated, from what studies took.
 
 Nobody has measured here. Each learner measures each timed study of one lab once, of the lab that takes longest (but
-none that only root can measure), on one of the machines, drawn by chance, and goes to the end of its line again for the next one. Learners begin within
-seven days before the deadline, and each day nearer to it twice as many: an assumption, and the one that matters most.
-Those who have waited rest as long as they do at most, until the load of the one before has gone. A figure is the 95th
-percentile over the learners of the longest wait of each.
+none that only root can measure), on one of the machines, drawn by chance, and goes to the end of its line again for
+the next one. Learners begin within seven days before the deadline, and each day nearer to it twice as many: an
+assumption, and the one that matters most. Those who have waited rest as long as they do at most, until the load of
+the one before has gone. A figure is the 95th percentile over the learners of the longest wait of each.
 """
 
 from __future__ import annotations
@@ -73,7 +73,9 @@ def ways() -> dict[str, dict[str, float]]:
 def longest_lab(took_s: Mapping[str, float]) -> tuple[str, list[float]]:
     """The lab whose timed studies take longest, and how long each of them has the machine."""
     labs = {
-        slug: [took_s[each] for each in read(slug).studies if each in took_s and waited_for(find(each))]
+        slug: [
+            took_s[each] for each in read(slug).studies if each in took_s and waited_for(find(each))
+        ]
         for slug in paths.labs()
     }
     return max(labs.items(), key=lambda lab: sum(lab[1]))
@@ -81,7 +83,9 @@ def longest_lab(took_s: Mapping[str, float]) -> tuple[str, list[float]]:
 
 def waited_for(study: Study) -> bool:
     """Whether it holds the machine, and a learner who is not root can measure it."""
-    return study.timed and not any(need.ability == "cpu_limits" and not need.part for need in study.needs)
+    return study.timed and not any(
+        need.ability == "cpu_limits" and not need.part for need in study.needs
+    )
 
 
 def simulated(
