@@ -56,7 +56,7 @@ def write(wanted: str, place: Path, *, lab: bool) -> Begun:
     def filled(text: str) -> str:
         text = text.replace("77-template", f"{number}-{name}")
         text = text.replace("beowulf-template", f"beowulf-{name}")
-        text = text.replace(f"{paths.PROJECT}>=1.0", f"{paths.PROJECT}>={version(paths.PROJECT)}")
+        text = re.sub(rf"(?<={paths.PROJECT}>=)[0-9.]+", version(paths.PROJECT), text)
         text = text.replace("template", name.replace("-", "_")).replace("77", number)
         text = text.replace("x1", f"{letter.lower()}1")
         return re.sub(r"\bX(?=1|-|\])", letter, text)

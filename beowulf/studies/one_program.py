@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from beowulf.cluster import Cluster
 from beowulf.errors import LabError
 from beowulf.figures import Figure
-from beowulf.measure.measurement import Measurement
+from beowulf.measure.measurement import PER_SECOND, Measurement
 from beowulf.measure.statistics import Summary
 from beowulf.measure.table import summary_of
 from beowulf.record import Point, Record
@@ -20,7 +20,6 @@ from beowulf.studies.study import Plan
 if TYPE_CHECKING:
     import pandas as pd
 
-US = 1e6  # a program's samples are seconds
 Times = Mapping[int, Summary]  # by nodes, in µs
 
 
@@ -58,7 +57,7 @@ class OneProgram:
         points: dict[int, list[Point]] = {}
         for point in record.points:
             if point.quantity == self.quantity and point.samples:
-                us = replace(point, samples=[US * each for each in point.samples])
+                us = replace(point, samples=[each * self._to_us for each in point.samples])
                 points.setdefault(int(point.at["ranks"]), []).append(us)
         if len(points) < 2:
             raise LabError(
@@ -105,5 +104,9 @@ class OneProgram:
         )
 
     @property
+    def _to_us(self) -> float:
+        return PER_SECOND["_us"] / PER_SECOND[self.quantity[self.quantity.rindex("_") :]]
+
+    @property
     def _us(self) -> str:
-        return f"{self.quantity.removesuffix('_s')}_us"
+        return f"{self.quantity.rpartition('_')[0]}_us"

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import pytest
 
 from beowulf.errors import LabError
 from beowulf.measure.judgement import Span
 from beowulf.measure.statistics import summary
+from beowulf.record import Point, Record
+from beowulf.studies.one_program import OneProgram
 from beowulf.studies.quantity import (
     PERCENT,
     TIMES,
@@ -101,3 +104,13 @@ def test_what_has_different_units_is_not_compared() -> None:
         _ = SHORT < RATE
     with pytest.raises(TypeError, match="cannot be compared"):
         _ = SHORT / RATE
+
+
+@pytest.mark.parametrize(
+    ("quantity", "sample"), [("sum_s", 2e-4), ("sum_ms", 0.2), ("sum_us", 200), ("sum_ns", 2e5)]
+)
+def test_one_program_reads_each_unit_of_time(quantity: str, sample: float) -> None:
+    points = [Point({"ranks": nodes}, quantity, [sample] * 6) for nodes in (2, 4)]
+    program = OneProgram(Path("sum.c"), quantity, "a sum", (2, 4))
+    times = program.times(Record("X1", points=points))
+    assert list(program.table(times)["sum_us"]) == pytest.approx([200, 200])
