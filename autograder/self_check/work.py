@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -22,6 +23,10 @@ from beowulf.course import lab_file, personal_code
 from beowulf.course.lab_file import LabFile, QuestionTable, nearest
 from beowulf.errors import LabError
 from beowulf.this_machine.user import learner
+
+# JupyterLab saves a notebook in place, and keeps the one before under this name until the new one is whole.
+KEPT = ".~{}"
+LONGEST_SAVE_S = 2.0
 
 
 @dataclass(frozen=True)
@@ -107,7 +112,7 @@ def find(name: str, folder: Path | None = None) -> Work:
             f"`beowulf lab {slug[:2]}` puts it there; or go into the folder that has yours.",
         )
     try:
-        notebook = inspection.read(path)
+        notebook = _read(path)
     except HandInError as fault:
         hint = "Open it in JupyterLab and save it, or begin with a fresh copy."
         raise LabError(fault.message, hint) from None
@@ -115,3 +120,14 @@ def find(name: str, folder: Path | None = None) -> Work:
     # As grading restores them.
     notebook.cells = restored(notebook.cells, cells)
     return Work(slug, folder, original.name, cells, notebook)
+
+
+def _read(path: Path) -> NotebookNode:
+    """The notebook as it was saved last; HandInError for one that cannot be read, and is not just being saved."""
+    try:
+        return inspection.read(path)
+    except HandInError:
+        before, until = path.with_name(KEPT.format(path.name)), time.monotonic() + LONGEST_SAVE_S
+        while before.exists() and time.monotonic() < until:
+            time.sleep(0.05)
+        return inspection.read(path)

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import tiny_lab
+from jupyter_server.services.contents.fileio import atomic_writing
 from running import first
 from tiny_lab import NAME, NUMBER, RIGHT, SLUG, a7, drawn, own, records, sealed, work_on
 
@@ -109,6 +110,21 @@ def test_all_of_a_lab_is_right_and_says_so(tiny: Path) -> None:
         allow(level)
         assert state("sealed") == ("sealed in time", "")
     assert "Points: 10 of 10, counted by a program; a person gives up to 2 more." in found.summary
+
+
+def test_a_notebook_that_jupyterlab_is_just_saving_is_waited_for(
+    tiny: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notebook = work_on(tiny) / NAME
+    whole, saving = notebook.read_text(), atomic_writing(notebook)
+    file = saving.__enter__()
+
+    def saved(_: float) -> None:
+        file.write(whole)
+        saving.__exit__(None, None, None)
+
+    monkeypatch.setattr(work.time, "sleep", saved)
+    assert {line.state for line in look().lines} >= {"right"}
 
 
 # What is open
