@@ -40,7 +40,7 @@ static const char *const WAYS[] = {"one", "turns", "multipath", NULL};
 
 static struct {
     int way, connections;
-    int sockets[NETWORKS], listening[NETWORKS];
+    int sockets[NETWORKS];
     in_port_t port;
     const char *receiver[NETWORKS]; /* its addresses, where they are given */
     long bytes, arrived[NETWORKS];
@@ -88,7 +88,7 @@ static int new_socket(void) {
 static int connected(int network) {
     struct sockaddr_in address = {0}, anywhere;
     socklen_t length = sizeof address;
-    int made = new_socket(), partner = my_rank() ^ 1, *listening = &stream.listening[network];
+    int made = new_socket(), partner = my_rank() ^ 1, listening = made;
     if (my_rank() % 2 == 0) {
         check(MPI_Recv(&address, sizeof address, MPI_BYTE, partner, TAG, MPI_COMM_WORLD,
                        MPI_STATUS_IGNORE));
@@ -96,28 +96,22 @@ static int connected(int network) {
             stuck("was not opened");
         return made;
     }
-    *listening = made; /* a second path may come later */
+    /* It stays open: a second path may come later, and no other stream of this run gets its port. */
     address = anywhere = own_address(network);
     if (stream.way == MULTIPATH) /* and to another address of this node */
         anywhere.sin_addr.s_addr = INADDR_ANY;
     if (stream.way == TURNS) /* on both the same port: a capture shows what belongs together */
         anywhere.sin_port = stream.port;
-    if (bind(*listening, (struct sockaddr *)&anywhere, length) || listen(*listening, 1) ||
-        getsockname(*listening, (struct sockaddr *)&anywhere, &length))
+    if (bind(listening, (struct sockaddr *)&anywhere, length) || listen(listening, 1) ||
+        getsockname(listening, (struct sockaddr *)&anywhere, &length))
         fail("A socket cannot listen");
     address.sin_port = stream.port = anywhere.sin_port;
     check(MPI_Send(&address, sizeof address, MPI_BYTE, partner, TAG, MPI_COMM_WORLD));
-    made = accept(*listening, NULL, NULL);
+    made = accept(listening, NULL, NULL);
     if (made < 0)
         stuck("was not opened");
     set_patience(made, stream.patience_s);
     return made;
-}
-
-static void disconnect(int network, int line) {
-    close(line);
-    if (my_rank() % 2)
-        close(stream.listening[network]);
 }
 
 /* Whether this call has moved bytes; a sentence where it is the last one. */
@@ -195,7 +189,7 @@ static void keep_busy(unsigned char *bytes) {
     while (my_rank() == 3 && recv(line, bytes, PIECE, 0) > 0)
         check(MPI_Test(&over, &is_over, MPI_STATUS_IGNORE));
     check(MPI_Wait(&over, MPI_STATUS_IGNORE));
-    disconnect(NETWORKS - 1, line);
+    close(line);
 }
 
 static void one_pass(unsigned char *bytes, long pass) {
@@ -228,7 +222,7 @@ static void one_pass(unsigned char *bytes, long pass) {
     int paths;
     long again = retransmitted(&paths);
     for (int i = 0; i < stream.connections; i++)
-        disconnect(i, stream.sockets[i]);
+        close(stream.sockets[i]);
     if (my_rank() == 0) {
         begin_line("sample");
         put_text("quantity", all_ranks() > 2 ? "stream_beside_s" : "stream_s");
@@ -258,7 +252,7 @@ int main(int argc, char **argv) {
     stream.buffer = (int)number_argument(argc, argv, "--buffer", 65536, 4096, 1 << 24);
     stream.patience_s = (int)number_argument(argc, argv, "--patience", 4, 1, 3600);
     stream.longest_s = (int)number_argument(argc, argv, "--longest", 30, 1, 3600);
-    long passes = number_argument(argc, argv, "--passes", 3, 1, 1000);
+    long passes = number_argument(argc, argv, "--passes", 3, 1, 400);
     stream.receiver[0] = text_argument(argc, argv, "--receiver", NULL);
     if (stream.receiver[0]) {
         static char addresses[64];
