@@ -24,8 +24,6 @@ from beowulf.course.lab_file import LabFile, QuestionTable, nearest
 from beowulf.errors import LabError
 from beowulf.this_machine.user import learner
 
-# JupyterLab saves a notebook in place, and keeps the one before under this name until the new one is whole.
-KEPT = ".~{}"
 LONGEST_SAVE_S = 2.0
 
 
@@ -127,7 +125,8 @@ def _read(path: Path) -> NotebookNode:
     try:
         return inspection.read(path)
     except HandInError:
-        before, until = path.with_name(KEPT.format(path.name)), time.monotonic() + LONGEST_SAVE_S
+        # JupyterLab saves in place, and keeps the notebook of before beside it until the new one is whole.
+        before, until = path.with_name(f".~{path.name}"), time.monotonic() + LONGEST_SAVE_S
         while before.exists() and time.monotonic() < until:
             time.sleep(0.05)
         return inspection.read(path)

@@ -158,7 +158,8 @@ def one_launch(
     sent = [line for line in lines if line["kind"] == "sent"]
     if len(arrived) != len(sent):
         raise LabError(
-            f"The capture at {receiver} shows {len(arrived)} of {len(sent)} streams.",
+            f"The capture at {receiver} shows {len(arrived)} of {len(sent)} streams"
+            f" and lost {facts['dropped']} packets.",
             "Measure again.",
         )
     for stream, line in zip(arrived, sent, strict=True):

@@ -68,6 +68,26 @@ def test_every_way_is_measured_and_the_nodes_are_as_before(
     assert not list(tmp_path.glob("*.pcapng"))
 
 
+def test_no_two_streams_of_a_run_have_the_same_port(
+    two_networks: NamespaceCluster, tmp_path: Path
+) -> None:
+    sender, receiver, *_ = two_networks.nodes
+    file, streams, size = tmp_path / "streams.pcapng", 400, 1024
+    words = ["--kb", str(size // 1024), "--passes", str(streams)]
+    addresses = [two_networks.address(receiver, network) for network in (0, 1)]
+    words += ["--receiver", ",".join(addresses)]
+    ports = "/proc/sys/net/ipv4/ip_local_port_range"
+    before = two_networks.administer(receiver, f"cat {ports}; echo 40000 41000 > {ports}").stdout
+    try:
+        with two_networks.capture(file, where=receiver, packet_filter="tcp"):
+            mpi.launch(two_networks, c3_striping.PROGRAM, 2, words, hosts=[sender, receiver])
+    finally:
+        two_networks.administer(receiver, f"echo {before.strip()} > {ports}")
+    senders = [two_networks.address(sender, network) for network in (0, 1)]
+    arrived = c3_striping.arrivals(file, senders, addresses, size)
+    assert [sum(each["bytes"].values()) for each in arrived].count(size) == streams
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     first(1, [("striping", "on"), ("multipath", "accept"), ("multipath", "announce")]),
