@@ -1,7 +1,6 @@
 """What goes wrong in a way that a person can fix: a message, and a hint what to try."""
 
 import re
-from html import escape
 
 COMMAND = re.compile(r"`([^`\n]+)`")
 # JupyterLab's dark theme is no background for the colours of an outcome.
@@ -16,6 +15,8 @@ def plain(text: str) -> str:
 
 def with_commands(text: str) -> str:
     """A sentence as HTML: nothing in it is markup but commands between backticks."""
+    from html import escape  # takes milliseconds, which a command in a terminal does not need
+
     return COMMAND.sub(r"<code>\1</code>", escape(text))
 
 

@@ -126,7 +126,9 @@ COMMAND=$(
 #!/bin/sh
 ''':'
 unset PYTHONPATH PYTHONHOME
-exec "$(dirname -- "$(readlink -f -- "$0")")/python" "$0" "$@"
+file=$0
+[ ! -L "$0" ] || file=$(readlink -f -- "$0")
+exec "${file%/*}/python" "$0" "$@"
 '''
 import sys
 

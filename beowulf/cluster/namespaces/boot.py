@@ -47,7 +47,7 @@ def boot(plan: ClusterConfig, folder: Path, existing: Supervisor | None, show: S
     if not existing:
         _refuse_without_memory(plan)
     with ThreadPoolExecutor(1) as beside:
-        keys = beside.submit(sshd.make_keys, plan, folder)
+        files = beside.submit(_write_files, plan, folder)
         its_supervisor = existing or supervisor.start(folder, show)
         state.save(folder, plan, its_supervisor.process.pid)
         (folder / state.BROKEN).unlink(missing_ok=True)
@@ -58,8 +58,7 @@ def boot(plan: ClusterConfig, folder: Path, existing: Supervisor | None, show: S
         nodes = _await_nodes(plan, its_supervisor)
         plugged = _plugged(its_supervisor) if existing else set()
         _plug_in(plan, its_supervisor, nodes, set(missing), plugged, show)
-        keys.result()
-    state.write(folder, _files(plan, folder))
+        files.result()
     _set_up_nodes(plan, folder, its_supervisor, set(missing), show)
     return its_supervisor
 
@@ -73,6 +72,11 @@ def _refuse_without_memory(plan: ClusterConfig) -> None:
         )
 
 
+def _write_files(plan: ClusterConfig, folder: Path) -> None:
+    sshd.make_keys(plan, folder)
+    state.write(folder, _files(plan, folder))
+
+
 def _files(plan: ClusterConfig, folder: Path) -> dict[str, tuple[str, int]]:
     files = {**node_environment.files(plan, folder), **sshd.shared_files(plan, folder)}
     files[NO_SETTINGS] = ("# On a node, the cluster's /etc/ssh/ssh_config counts.\n", 0o644)
@@ -82,11 +86,13 @@ def _files(plan: ClusterConfig, folder: Path) -> dict[str, tuple[str, int]]:
         files[f"{own}/hosts"] = (plan.hosts(node), 0o644)
         files[f"{own}/hostname"] = (node + "\n", 0o644)
         files[f"{own}/mounts"] = (_table(MOUNTS), 0o644)
-        etc = [f"/etc {node_etc.MACHINES}/etc none rbind,ro"]
+        # So that /sys/class/net shows this node's network; some containers forbid it.
+        etc = ["beowulf-sys /sys sysfs defaults", f"/etc {node_etc.MACHINES}/etc none rbind,ro"]
         etc += [
             f"{_escaped(str(file))} {node_etc.NODES}/{place} none bind"
             for place, file in node_etc.ours(folder, node).items()
         ]
+        etc += [f"{node_etc.NODES} /etc none rbind"]
         files[f"{own}/etc"] = (_table(etc), 0o644)
         files[f"{own}/authorized_keys"] = (sshd.authorized_keys(folder), 0o600)
         files[f"{own}/sshd_config"] = (
@@ -131,12 +137,8 @@ def _plug_in(
     }
     # The cable of a node that died may hang on for a moment.
     stale = [port for port in links.ports(plan, loose) if port in plugged]
-    lines = links.switches(plan, plugged)
-    lines += [f"ip link delete {port} 2>/dev/null || true" for port in stale]
-    if loose:
-        lines += links.cables(plan, loose)
-    lines += links.switched_on(plan, nodes)
-    lines += links.shape(links.ports(plan, nodes), plan.rate)
+    lines = [f"ip link delete {port} 2>/dev/null || true" for port in stale]
+    lines += links.switch(plan, nodes, loose, plugged)
     script("in the switch", switch, lines, show)
 
 
@@ -173,8 +175,6 @@ def _mounts(folder: Path, node: str) -> list[str]:
         # The node gets its name last: one that has it has been through all of this.
         f'if [ "$(</proc/sys/kernel/hostname)" != {node} ]; then',
         f"mount --all --fstab {table}",
-        # So that /sys/class/net shows this node's network; some containers forbid it.
-        "mount -t sysfs sysfs /sys 2>/dev/null || true",
         f"if [ -e {settings} ]; then mount --bind {ours} {settings}; fi",
         "echo reno > /proc/sys/net/ipv4/tcp_congestion_control",
         "echo 22 > /proc/sys/net/ipv4/ip_unprivileged_port_start",

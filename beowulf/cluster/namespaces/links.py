@@ -25,42 +25,42 @@ def shape(devices: Iterable[str], rate: str) -> list[str]:
     return _batch("tc", [f"qdisc replace dev {device} root {bucket}" for device in devices])
 
 
-def switches(plan: ClusterConfig, present: Collection[str]) -> list[str]:
-    """Lines for the switch's namespace: one bridge a network, unless it is among the devices that are `present`."""
+def switch(
+    plan: ClusterConfig, nodes: Iterable[str], pids: Mapping[str, int], present: Collection[str]
+) -> list[str]:
+    """Lines for the switch's namespace: one bridge a network, and each node's cable in it, with the rate.
+
+    Bridges among the devices that are `present` are kept. Each node of `pids` (its first process) gets new cables.
+    """
+    networks = range(plan.networks)
     kind = "type bridge stp_state 0 forward_delay 0 mcast_snooping 0"
-    bridges = [f"br{network}" for network in range(plan.networks)]
+    bridges = [f"br{network}" for network in networks]
     commands = [f"link add {bridge} {kind}" for bridge in bridges if bridge not in present]
     commands += [f"link set {bridge} up" for bridge in ("lo", *bridges)]
-    # A host that filters bridged frames would pass ours through its firewall. Not every kernel has the switch for it.
-    filtering = "/proc/sys/net/bridge/bridge-nf-call-iptables"
-    return [*_batch("ip", commands), f"[ ! -e {filtering} ] || echo 0 > {filtering}"]
-
-
-def cables(plan: ClusterConfig, pids: Mapping[str, int]) -> list[str]:
-    """Lines for the switch's namespace that plug one cable a network into each node of `pids` (its first process)."""
-    commands = []
     for node, pid in pids.items():
-        for network in range(plan.networks):
+        for network in networks:
             port, address = plan.port(node, network), plan.hardware_address(node, network)
             commands.append(
                 f"link add {port} type veth peer name eth{network} address {address} netns {pid}"
             )
-    return [*_batch("ip", commands), *_no_offloads(ports(plan, pids))]
+    commands += [
+        f"link set {plan.port(node, network)} master br{network} mtu {MTU_BYTES} up"
+        for node in nodes
+        for network in networks
+    ]
+    # A host that filters bridged frames would pass ours through its firewall. Not every kernel has the switch for it.
+    filtering = "/proc/sys/net/bridge/bridge-nf-call-iptables"
+    return [
+        *_batch("ip", commands),
+        f"[ ! -e {filtering} ] || echo 0 > {filtering}",
+        *_no_offloads(ports(plan, pids)),
+        *shape(ports(plan, nodes), plan.rate),
+    ]
 
 
 def ports(plan: ClusterConfig, nodes: Iterable[str]) -> list[str]:
     """The switch ports of these nodes on all networks."""
     return [plan.port(node, network) for node in nodes for network in range(plan.networks)]
-
-
-def switched_on(plan: ClusterConfig, nodes: Iterable[str]) -> list[str]:
-    """Lines that put the ports of these nodes into their switch and bring them up; twice changes nothing."""
-    commands = [
-        f"link set {plan.port(node, network)} master br{network} mtu {MTU_BYTES} up"
-        for node in nodes
-        for network in range(plan.networks)
-    ]
-    return _batch("ip", commands)
 
 
 def interfaces(plan: ClusterConfig, node: str) -> list[str]:

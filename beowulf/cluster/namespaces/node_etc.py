@@ -21,30 +21,28 @@ SHARED = {"passwd": "etc/passwd", "group": "etc/group", "ssh/ssh_config": "etc/s
 MAKE = f"""\
 (
 umask 022
-into=/etc
+into=/etc from={MACHINES}/etc
 if [ ! -e /etc/.beowulf ]; then
-into={NODES}
+into={NODES} from=/etc
 if [ -e $into ]; then
-umount --lazy --recursive /etc
-while read -r _ place _; do umount --lazy $place; done <TABLE
+while read -r _ place _; do umount --lazy $place || true; done <TABLE
 fi
-mkdir -p $into/ssh {MACHINES}/etc
+mkdir -p $into/ssh {MACHINES}/etc /run/sshd
 others=()
 for each in /*; do [ -e "{MACHINES}$each" ] || others+=("$each"); done
 ln -s "${{others[@]}}" {MACHINES}
 while read -r _ place _; do [ -d $place ] || : >$place; done <TABLE
-mount --all --fstab TABLE || [ -s $into/hostname ]
 : >$into/.beowulf
 fi
 files=() links=()
-for each in {MACHINES}/etc/* {MACHINES}/etc/.[!.]*; do
-name=$into/${{each##*/}}
-if [ -e "$name" ] || [ -L "$name" ]; then continue; fi
-if [ -L "$each" ]; then links+=("$each"); else files+=("$each"); fi
+for each in $from/* $from/.[!.]*; do
+file=${{each##*/}}
+if [ -e "$into/$file" ] || [ -L "$into/$file" ]; then continue; fi
+if [ -L "$each" ]; then links+=("$each"); else files+=("{MACHINES}/etc/$file"); fi
 done
 if ((${{#links[@]}})); then cp -P "${{links[@]}}" $into; fi
 if ((${{#files[@]}})); then ln -s "${{files[@]}}" $into; fi
-if [ $into != /etc ]; then mount --rbind $into /etc; fi
+if [ $into != /etc ]; then mount --all --fstab TABLE || [ -e /etc/.beowulf -a -s /etc/hostname ]; fi
 )"""
 
 

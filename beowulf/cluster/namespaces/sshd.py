@@ -120,11 +120,12 @@ def start(folder: Path, node: str) -> list[str]:
         # sshd of a mapped root fails when it drops groups; in a nested namespace it is the ordinary user.
         become = f"unshare -U --map-user={os.getuid()} --map-group={os.getgid()} "
     return [
-        "mkdir -p /run/sshd /run/beowulf",
+        "[ -d /run/sshd ] || mkdir -p /run/sshd",
         # Each keeps its name there.
         f"ln -sf {connection} {own}/sshd.log {own}/authorized_keys /run/beowulf",
-        # Without a process of its own, since it is asked often.
-        f'listening() {{ mapfile -t tcp </proc/net/tcp; [[ "${{tcp[*]}}" == *" {LISTENING} "* ]]; }}',
+        # sshd writes this file once it listens; the kernel would take milliseconds to list its connections.
+        f"listening() {{ [ -s {PID} ] && read -r pid <{PID} && [ -e /proc/$pid ] && read -r name </proc/$pid/comm"
+        " && [ $name = sshd ]; }",
         # One that was started with another key, or other settings, goes first; logins that are open stay.
         f"if [ -e {PID} ] && [ {own}/host_key -nt {PID} -o {own}/sshd_config -nt {PID} ]; then",
         f"kill $(<{PID}) || true",
